@@ -1,0 +1,59 @@
+import type { Draft, Recorded } from '../event/run-event.ts'
+import type { Frame } from '../frame/frame.ts'
+
+export const dialectNames = ['adk', 'ag-ui', 'studio', 'plan'] as const
+export type DialectName = (typeof dialectNames)[number]
+
+/**
+ * A wire language, in one file: both directions, wire names private to it.
+ * Decoders and encoders are total: whatever comes in, they return, never throw (SPEC 3.1).
+ */
+export interface Dialect {
+  readonly name: DialectName
+  decoder(options: DecoderOptions): Decoder
+  encoder(options: EncoderOptions): Encoder
+}
+
+export interface DecoderOptions {
+  /** The run that frames belong to until the wire names one itself. */
+  readonly run: string
+  /** The agent of that run, where the wire does not say. */
+  readonly agent?: string
+}
+
+export interface Decoder {
+  push(frame: Frame): readonly Draft[]
+  /**
+   * The bytes are over. `cut` means that they broke off (a connection error, half a frame), so a dialect whose end is
+   * the end of the stream must not report success.
+   */
+  end(how: 'closed' | 'cut'): readonly Draft[]
+  /** The session id, once the wire has named one. */
+  readonly session: string | undefined
+}
+
+export interface EncoderOptions {
+  readonly session: string
+}
+
+/**
+ * Frames for each recorded event. What it prints for an event depends on nothing but the rows before it, so one
+ * encoder's output can be shared by every reader, and a resumed encoder is warmed by pushing the earlier rows and
+ * discarding the result (SPEC 2.5). Feed it every row of the session, from the first.
+ */
+export interface Encoder {
+  /** Frames without `id`; `withSeq` puts it on the last one. */
+  push(recorded: Recorded): readonly Frame[]
+  /**
+   * For a reader that joins at the live end instead of replaying: the frames that stand for everything pushed so far
+   * (for AG-UI: RUN_STARTED, snapshots, re-opened STARTs). Empty where the dialect has no such notion.
+   */
+  prelude(): readonly Frame[]
+}
+
+/** The SSE `id` is the seq, on the last frame an event prints (SPEC 2.4). */
+export function withSeq(frames: readonly Frame[], seq: number): readonly Frame[] {
+  const last = frames.at(-1)
+  if (last === undefined) return frames
+  return [...frames.slice(0, -1), { ...last, id: String(seq) }]
+}

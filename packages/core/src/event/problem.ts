@@ -1,0 +1,45 @@
+/**
+ * Why something failed. The codes are closed: programs decide on `code`, people read `message`.
+ * `http/problem.ts` maps the same codes to a status.
+ */
+export const problemCodes = [
+  'agent-error', // the agent or one of its tools threw
+  'model-error', // the model answered with an error
+  'remote-error', // an upstream agent server refused, died or was cut off
+  'garbage', // an agent yielded something that is not a RunEvent
+  'timeout', // the run's wall clock ran out
+  'cancelled', // somebody asked for it to stop
+  'crashed', // the process that ran it is gone
+  'lease-lost', // another writer took the run over
+  'limit', // a bound was hit (size, depth, count)
+  'busy', // the session has an active run with a reader
+  'not-found',
+  'conflict',
+  'invalid', // malformed input, with the path of what is wrong
+  'unauthorized',
+  'forbidden',
+  'unavailable', // shutting down, or the store cannot be reached
+  'store-failed', // the store refused the write; nothing was recorded
+  'internal',
+] as const
+export type ProblemCode = (typeof problemCodes)[number]
+
+export interface Problem {
+  readonly code: ProblemCode
+  readonly message: string
+  /** What the other side called it (ADK errorCode, AG-UI code, HTTP status). */
+  readonly source?: string
+}
+
+/** The one error class of the product: thrown for programmer and door errors, never for trouble on a stream. */
+export class MillraceError extends Error {
+  readonly code: ProblemCode
+  /** Facts for programs and logs: which session, which line, which path. */
+  readonly facts: Readonly<Record<string, unknown>>
+  constructor(code: ProblemCode, message: string, facts: Readonly<Record<string, unknown>> = {}, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'MillraceError'
+    this.code = code
+    this.facts = facts
+  }
+}

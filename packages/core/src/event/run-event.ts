@@ -1,0 +1,250 @@
+import type { AdkContent, AdkEvent, AdkPart } from './adk-event.ts'
+import type { Json, JsonObject, PatchOp } from './json.ts'
+import type { Problem } from './problem.ts'
+
+/**
+ * One execution of one agent or graph step inside a run: the path of agent names, then `@` and which execution of that
+ * path in this run it is (`coordinator/burn_analyst@2`). So loops and fan-out stay apart.
+ */
+export type NodeId = string
+
+/** One event as the log keeps it. `seq` is the log's alone (SPEC 2.1). */
+export interface Recorded {
+  readonly seq: number
+  /** When the log took it, in milliseconds. */
+  readonly at: number
+  /** The run it belongs to; '' for what a person did to the session outside any run. */
+  readonly run: string
+  readonly event: RunEvent
+}
+
+/** An event before the log has taken it. */
+export interface Draft {
+  readonly run: string
+  readonly event: RunEvent
+  /** Only for history that already happened (import, convert): when it did. Otherwise the log's clock decides. */
+  readonly at?: number
+}
+
+/** The canonical event: the one vocabulary inside. SPEC 1. */
+export type RunEvent =
+  | RunStarted
+  | NodeStarted
+  | AgentSaid
+  | StateChanged
+  | NodeFinished
+  | TasksSet
+  | TaskStarted
+  | TaskFinished
+  | TaskReflected
+  | ArtifactSaved
+  | DataChanged
+  | Interrupted
+  | Resumed
+  | Superseded
+  | Logged
+  | Foreign
+  | RunFinished
+export type RunEventKind = RunEvent['kind']
+
+export interface RunStarted {
+  readonly kind: 'run.started'
+  readonly agent: string
+  readonly input: RunInput
+  /** Set on the first run of a forked session: where the copy was taken. */
+  readonly forkOf?: { readonly session: string; readonly seq: number }
+  /** The run this one branches from or goes on with (AG-UI parentRunId). */
+  readonly parent?: string
+}
+
+export interface NodeStarted {
+  readonly kind: 'node.started'
+  readonly node: NodeId
+  readonly agent: string
+  /** The node that called this one. */
+  readonly parent?: NodeId
+  /** The nodes whose end led here, where the engine knows (graph edges really taken). */
+  readonly after?: readonly NodeId[]
+  /** The function call this node answers, where there is one. */
+  readonly call?: string
+}
+
+export interface AgentSaid {
+  readonly kind: 'agent'
+  readonly event: AdkEvent
+  /** The stable message id: every partial and the aggregate of one message share it (SPEC 1.4). */
+  readonly message: string
+  readonly node?: NodeId
+  readonly task?: string
+}
+
+/** A state change that no ADK event carries: client state, edits by a person, a graph's own updates. */
+export interface StateChanged {
+  readonly kind: 'state'
+  readonly patch: readonly PatchOp[]
+  readonly node?: NodeId
+}
+
+export interface NodeFinished {
+  readonly kind: 'node.finished'
+  readonly node: NodeId
+  readonly status: 'ok' | 'error'
+  readonly error?: Problem
+  /** Milliseconds, when the source measured it itself; otherwise the difference of the two `at`. */
+  readonly duration?: number
+}
+
+export type TaskStatus = 'pending' | 'in_progress' | 'done' | 'failed'
+export interface Task {
+  readonly id: string
+  readonly title: string
+  readonly description?: string
+  readonly status: TaskStatus
+  readonly order: number
+  readonly result?: string
+  readonly reflection?: string
+  /** ISO 8601. */
+  readonly createdAt?: string
+}
+
+/** The whole task list, as it is from here on. */
+export interface TasksSet {
+  readonly kind: 'tasks'
+  readonly tasks: readonly Task[]
+}
+export interface TaskStarted {
+  readonly kind: 'task.started'
+  readonly task: string
+}
+export interface TaskFinished {
+  readonly kind: 'task.finished'
+  readonly task: string
+  readonly status: 'done' | 'failed'
+  readonly result: string
+}
+export interface TaskReflected {
+  readonly kind: 'task.reflected'
+  readonly task: string
+  readonly text: string
+}
+
+export interface ArtifactSaved {
+  readonly kind: 'artifact'
+  readonly id: string
+  readonly name: string
+  /** document, note, summary, plan, other (seed 002), or a producer's own word. */
+  readonly type: string
+  readonly version: number
+  /** The content itself; absent when the wire only announced it. */
+  readonly part?: AdkPart
+  readonly task?: string
+  readonly node?: NodeId
+  /** A person took it away; the earlier events stay. */
+  readonly deleted?: boolean
+}
+
+export interface DataChanged {
+  readonly kind: 'data'
+  readonly id: string
+  readonly operation: 'create' | 'update' | 'delete'
+  readonly itemType: string
+  readonly item?: Json
+  readonly task?: string
+}
+
+/** A person is asked. The run ends with outcome `interrupted` once every node waits. */
+export interface Interrupted {
+  readonly kind: 'interrupt'
+  readonly id: string
+  readonly reason: 'tool_call' | 'input_required' | 'confirmation' | (string & {})
+  readonly message?: string
+  /** The function call that waits for the answer. */
+  readonly call?: string
+  /** JSON Schema of the expected payload. */
+  readonly schema?: JsonObject
+  /** What is asked about, e.g. the tool's name and arguments. */
+  readonly payload?: Json
+  /** ISO 8601. */
+  readonly expiresAt?: string
+  readonly node?: NodeId
+}
+
+export interface Resumed {
+  readonly kind: 'resumed'
+  readonly interrupt: string
+  readonly status: 'resolved' | 'cancelled'
+  readonly payload?: Json
+}
+
+/** A crash lost a half-done step that is now done again: what it had streamed no longer counts (SPEC 4.6). */
+export interface Superseded {
+  readonly kind: 'superseded'
+  readonly messages: readonly string[]
+  readonly nodes: readonly NodeId[]
+}
+
+export type Level = 'debug' | 'info' | 'warn' | 'error'
+export interface Logged {
+  readonly kind: 'log'
+  readonly level: Level
+  readonly message: string
+  readonly node?: NodeId
+  /** Structured facts that came with it (a dialect's custom event, a debug record). */
+  readonly data?: Json
+}
+
+/** Something on a wire that we could not read: kept, shown, never dropped (SPEC 3.3). */
+export interface Foreign {
+  readonly kind: 'foreign'
+  readonly dialect: string
+  readonly raw: string
+  readonly reason: string
+}
+
+export type Outcome = 'done' | 'failed' | 'cancelled' | 'interrupted'
+export interface RunFinished {
+  readonly kind: 'run.finished'
+  readonly outcome: Outcome
+  readonly error?: Problem
+  readonly usage?: Usage
+  readonly result?: Json
+}
+
+export interface Usage {
+  readonly inputTokens?: number
+  readonly outputTokens?: number
+  readonly totalTokens?: number
+  readonly reasoningTokens?: number
+  readonly cachedInputTokens?: number
+  readonly modelCalls?: number
+}
+
+/** What starts a run. */
+export interface RunInput {
+  /** The new messages of this run, oldest first; usually one, by the user. */
+  readonly messages: readonly InputMessage[]
+  /** Client state, merged into the session's before the run. */
+  readonly state?: JsonObject
+  /** Tools the client runs itself; calling one ends the run as `interrupted` with the call pending. */
+  readonly tools?: readonly ClientTool[]
+  readonly context?: readonly { readonly description: string; readonly value: string }[]
+  readonly resume?: readonly ResumeAnswer[]
+  /** The dialect's own extras, passed on to the agent untouched (AG-UI forwardedProps, plan mode). */
+  readonly props?: JsonObject
+}
+export interface InputMessage {
+  readonly id: string
+  readonly role: 'user' | 'system' | 'developer' | 'tool' | 'assistant'
+  readonly content: AdkContent
+}
+export interface ClientTool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema. */
+  readonly parameters?: JsonObject
+}
+export interface ResumeAnswer {
+  readonly interrupt: string
+  readonly status: 'resolved' | 'cancelled'
+  readonly payload?: Json
+}

@@ -1,0 +1,24 @@
+// Public names, in the order of the data path: event, frame, dialect, log, view.
+
+export { adk } from './dialect/adk.ts'
+export {
+  type Decoder,
+  type DecoderOptions,
+  type Dialect,
+  type DialectName,
+  dialectNames,
+  type Encoder,
+  type EncoderOptions,
+  withSeq,
+} from './dialect/dialect.ts'
+export type * from './event/adk-event.ts'
+export { adkIngest, type Ingested } from './event/ingest.ts'
+export { isObject, type Json, type JsonObject, type PatchOp } from './event/json.ts'
+export { MillraceError, type Problem, type ProblemCode, problemCodes } from './event/problem.ts'
+export type * from './event/run-event.ts'
+export type { Frame } from './frame/frame.ts'
+export { type FrameReader, maxFrameSize, printFrame, sseReader } from './frame/sse.ts'
+export type * from './log/event-log.ts'
+export { memoryLog } from './log/memory-log.ts'
+export { type Message, type Transcript, transcript } from './view/transcript.ts'
+export { fold, type View } from './view/view.ts'

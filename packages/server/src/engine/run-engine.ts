@@ -1,0 +1,40 @@
+import type { Outcome, RunInput } from '@millrace/core'
+
+/** Starts, stops and awaits runs. Owns the run's whole life: queue, lease, timeout, abort, the one terminal event. */
+export interface RunEngine {
+  /**
+   * Resolves once `run.started` is committed. Errors (MillraceError): `not-found` (agent or session), `busy` (an
+   * active run with a reader; without one it is superseded, DESIGN 4.9), `limit` (concurrency), `unavailable`
+   * (shutting down), `invalid` (open interrupts not answered).
+   */
+  start(request: StartRequest): Promise<StartedRun>
+  /** False when there was nothing to cancel. Resolves when the terminal event is committed. */
+  cancel(session: string, run?: string): Promise<boolean>
+  /** How the run ended; at once if it already has. */
+  wait(session: string, run: string): Promise<Outcome>
+  /** A reader of the session came (call the result when it leaves): decides supersede against busy. */
+  attach(session: string): () => void
+  /** Runs whose process died: given their terminal event, or resumed. Call at start and on a timer. */
+  recover(): Promise<{ readonly failed: number; readonly resumed: number }>
+  /** Takes no more runs, lets active ones finish for `grace` ms, then cancels them; resolves when all are terminal. */
+  shutdown(grace: number): Promise<void>
+  readonly active: number
+}
+
+export interface StartRequest {
+  readonly session: string
+  readonly user: string
+  readonly agent: string
+  readonly input: RunInput
+  /** Chosen by the client (AG-UI runId) or made here. A run id already in the session is `conflict`. */
+  readonly run?: string
+  readonly parent?: string
+  /** Cancel the run when its last reader leaves (`?disconnect=cancel`). */
+  readonly cancelOnDisconnect?: boolean
+}
+
+export interface StartedRun {
+  readonly run: string
+  /** The seq of `run.started`: streams of this run begin after `seq - 1`. */
+  readonly seq: number
+}

@@ -1,0 +1,2 @@
+export type * from './agent/agent.ts'
+export type * from './engine/run-engine.ts'

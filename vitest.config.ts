@@ -1,0 +1,41 @@
+import { defineConfig } from 'vitest/config'
+
+const source = {
+  resolve: { conditions: ['source', 'import', 'module', 'node', 'default'] },
+  ssr: { resolve: { conditions: ['source', 'import', 'module', 'node', 'default'], externalConditions: ['source'] } },
+}
+
+/** `unit` runs in parallel on sources; `slow` (processes, browsers, load) runs one file at a time. */
+export default defineConfig({
+  test: {
+    passWithNoTests: false,
+    coverage: {
+      provider: 'v8',
+      include: ['packages/core/src/**/*.ts'],
+      exclude: ['**/*.test.ts', '**/*.contract.ts'],
+      reporter: ['text-summary', 'json-summary'],
+    },
+    projects: [
+      {
+        ...source,
+        test: {
+          name: 'unit',
+          include: ['packages/*/src/**/*.test.{ts,tsx}', 'test/*.test.ts', 'agents/**/*.test.ts'],
+          exclude: ['**/dist/**', '**/node_modules/**', '**/*.slow.test.ts'],
+          testTimeout: 20_000,
+        },
+      },
+      {
+        ...source,
+        test: {
+          name: 'slow',
+          include: ['**/*.slow.test.ts', 'test/browser/**/*.test.ts'],
+          exclude: ['**/dist/**', '**/node_modules/**'],
+          fileParallelism: false,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+        },
+      },
+    ],
+  },
+})
