@@ -1,0 +1,154 @@
+import fc from 'fast-check'
+import jsonPatch from 'fast-json-patch'
+import { describe, expect, test } from 'vitest'
+import type { AdkEvent } from './adk-event.ts'
+import type { JsonObject, PatchOp } from './json.ts'
+import type { RunEvent } from './run-event.ts'
+import { applyState, patchState, type StateProblem } from './state-fold.ts'
+
+const said = (event: Partial<AdkEvent>): RunEvent => ({
+  kind: 'agent',
+  message: 'm',
+  event: { id: 'm', author: 'a', invocationId: 'i', timestamp: 1, ...event },
+})
+const patch = (...ops: PatchOp[]): RunEvent => ({ kind: 'state', patch: ops })
+
+/** Applies and says what was reported; fails when the state before was touched. */
+function applied(state: JsonObject, event: RunEvent): { state: JsonObject; problems: StateProblem[] } {
+  const before = structuredClone(state)
+  const problems: StateProblem[] = []
+  const next = applyState(state, event, (problem) => problems.push(problem))
+  expect(state).toEqual(before)
+  return { state: next, problems }
+}
+
+describe('state deltas', () => {
+  test('a delta replaces top-level keys; null is a value', () => {
+    const start = { a: { x: 1 }, b: 2 }
+    expect(applied(start, said({ actions: { stateDelta: { a: { y: 1 }, b: null, c: 3 } } })).state).toEqual({
+      a: { y: 1 },
+      b: null,
+      c: 3,
+    })
+  })
+  test('partials and temp: keys do not count, as in ADK', () => {
+    const start = { a: 1 }
+    expect(applyState(start, said({ partial: true, actions: { stateDelta: { a: 2 } } }))).toBe(start)
+    expect(applyState(start, said({ actions: { stateDelta: { 'temp:a': 2 } } }))).toBe(start)
+  })
+  test('the same reference when nothing changed', () => {
+    const start = { a: { x: 1 } }
+    expect(applyState(start, said({ actions: { stateDelta: { a: start.a } } }))).toBe(start)
+    expect(applyState(start, said({}))).toBe(start)
+    expect(applyState(start, { kind: 'log', level: 'info', message: '' })).toBe(start)
+    expect(applyState(start, patch({ op: 'test', path: '/a/x', value: 1 }))).toBe(start)
+    expect(applyState(start, patch({ op: 'move', from: '/a', path: '/a' }))).toBe(start)
+  })
+  test('client state merges at the start of a run', () => {
+    const event: RunEvent = { kind: 'run.started', agent: 'a', input: { messages: [], state: { b: 2 } } }
+    expect(applied({ a: 1 }, event).state).toEqual({ a: 1, b: 2 })
+  })
+  test('a key named __proto__ is data', () => {
+    const delta = JSON.parse('{"__proto__":{"polluted":true}}')
+    const { state } = applied({}, said({ actions: { stateDelta: delta } }))
+    expect(Object.keys(state)).toEqual(['__proto__'])
+    expect('polluted' in {}).toBe(false)
+  })
+})
+
+describe('patches', () => {
+  test('what is not on the path is shared', () => {
+    const start = { a: { x: [1] }, b: { y: 1 } }
+    const { state } = applied(start, patch({ op: 'add', path: '/a/x/-', value: 2 }))
+    expect(state).toEqual({ a: { x: [1, 2] }, b: { y: 1 } })
+    expect(state.b).toBe(start.b)
+  })
+  test('a value put in by one operation is not changed by the next', () => {
+    const value = { n: 1 }
+    const event = patch({ op: 'add', path: '/a', value }, { op: 'replace', path: '/a/n', value: 2 })
+    expect(applied({}, event).state).toEqual({ a: { n: 2 } })
+    expect(value).toEqual({ n: 1 })
+  })
+  test('move and copy', () => {
+    const event = patch({ op: 'copy', from: '/a', path: '/b' }, { op: 'move', from: '/a/n', path: '/c' })
+    expect(applied({ a: { n: 1 } }, event).state).toEqual({ a: {}, b: { n: 1 }, c: 1 })
+  })
+  test('the root can be replaced by an object or removed, nothing else', () => {
+    expect(applied({ a: 1 }, patch({ op: 'replace', path: '', value: { b: 2 } })).state).toEqual({ b: 2 })
+    expect(applied({ a: 1 }, patch({ op: 'remove', path: '' })).state).toEqual({})
+    const { state, problems } = applied({ a: 1 }, patch({ op: 'replace', path: '', value: [1] }))
+    expect(state).toEqual({ a: 1 })
+    expect(problems).toEqual([{ op: 0, path: '', reason: 'the state must be an object' }])
+  })
+  test.each<[string, PatchOp[], number]>([
+    ['a missing parent', [{ op: 'add', path: '/a/b/c', value: 1 }], 0],
+    ['removing what is not there', [{ op: 'remove', path: '/x' }], 0],
+    ['replacing what is not there', [{ op: 'replace', path: '/x', value: 1 }], 0],
+    ['a failed test', [{ op: 'test', path: '/n', value: 2 }], 0],
+    ['copying what is not there', [{ op: 'copy', from: '/x', path: '/y' }], 0],
+    ['moving into itself', [{ op: 'move', from: '/o', path: '/o/p' }], 0],
+    ['an index out of bounds', [{ op: 'add', path: '/list/9', value: 1 }], 0],
+    ['a path without a slash', [{ op: 'add', path: 'n', value: 1 }], 0],
+    ['the prototype', [{ op: 'add', path: '/__proto__/polluted', value: 1 }], 0],
+    ['an inherited name', [{ op: 'add', path: '/constructor/prototype/polluted', value: 1 }], 0],
+    [
+      'the second of two',
+      [
+        { op: 'add', path: '/x', value: 1 },
+        { op: 'remove', path: '/y' },
+      ],
+      1,
+    ],
+  ])('%s refuses the whole patch and says so', (_, ops, at) => {
+    const start = { n: 1, o: {}, list: [1] }
+    const { state, problems } = applied(start, patch(...ops))
+    expect(state).toBe(start)
+    expect(problems).toHaveLength(1)
+    expect(problems[0]?.op).toBe(at)
+    expect(problems[0]?.reason).toMatch(/\S/)
+    expect('polluted' in {}).toBe(false)
+  })
+  test('a value nested 20,000 deep is reported, not thrown', () => {
+    const value = JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`)
+    const problems: StateProblem[] = []
+    const state = patchState({}, [{ op: 'add', path: '/a', value }], (problem) => problems.push(problem))
+    expect(state.a === value || problems.length === 1).toBe(true)
+  })
+})
+
+test('random patches give what fast-json-patch gives on a copy of its own', () => {
+  const keys = fc.constantFrom('a', 'b', '0', '1', '-')
+  const path = fc.array(keys, { minLength: 1, maxLength: 3 }).map((parts) => `/${parts.join('/')}`)
+  const value = fc.constantFrom(1, 'x', null, {}, { a: 1 }, [1, 2])
+  const op = fc.oneof(
+    fc.record({ op: fc.constantFrom('add', 'replace', 'test'), path, value }),
+    fc.record({ op: fc.constant('remove'), path }),
+    fc.record({ op: fc.constantFrom('move', 'copy'), path, from: path }),
+  ) as fc.Arbitrary<PatchOp>
+  fc.assert(
+    fc.property(fc.array(op, { maxLength: 5 }), (ops) => {
+      const start: JsonObject = { a: { a: [1, { b: 2 }] }, b: [0] }
+      const problems: StateProblem[] = []
+      const frozen = freeze(structuredClone(start))
+      const ours = patchState(frozen, ops, (problem) => problems.push(problem))
+      let theirs: JsonObject | undefined
+      try {
+        theirs = jsonPatch.applyPatch(structuredClone(start), structuredClone(ops), true).newDocument
+      } catch {
+        theirs = undefined
+      }
+      expect(problems.length === 0).toBe(theirs !== undefined)
+      if (theirs === undefined) expect(ours).toBe(frozen)
+      else expect(ours).toEqual(theirs)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    for (const child of Object.values(value)) freeze(child)
+    Object.freeze(value)
+  }
+  return value
+}
