@@ -1,2 +1,3 @@
 export type * from './agent/agent.ts'
 export type * from './engine/run-engine.ts'
+export { type AppDeps, createApp } from './http/app.ts'

@@ -1,0 +1,11 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+
+/** Built into the CLI package, which serves it. Relative base: the page works behind a path prefix. */
+export default defineConfig({
+  root: import.meta.dirname,
+  base: './',
+  plugins: [react()],
+  resolve: { conditions: ['source', 'import', 'module', 'browser', 'default'] },
+  build: { outDir: '../cli/page', emptyOutDir: true, target: 'es2022' },
+})

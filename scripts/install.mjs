@@ -1,0 +1,33 @@
+// Installs what is missing. A fresh clone has nothing; an installed tree pays one hash of the lock file.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('../', import.meta.url))
+const stamp = `${root}node_modules/.millrace-installed`
+
+export function ensureInstalled() {
+  const wanted = createHash('sha256')
+    .update(readFileSync(`${root}package-lock.json`))
+    .digest('hex')
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  const fresh = !existsSync(`${root}node_modules`)
+  console.log(fresh ? 'Installing packages (first time, about a minute) …' : 'Installing packages …')
+  run('npm', [fresh ? 'ci' : 'install', '--no-audit', '--no-fund', '--loglevel=error'])
+  writeFileSync(stamp, wanted)
+}
+
+/** Runs a command in the root with our own stdio; a failure ends this process with its code. */
+export function run(command, args) {
+  const shell = process.platform === 'win32'
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell })
+  if (error !== undefined) {
+    console.error(`cannot run ${command}: ${error.message}`)
+    process.exit(1)
+  }
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+/** A package's own command, from node_modules. */
+export const bin = (name) => `${root}node_modules/.bin/${name}`

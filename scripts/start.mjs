@@ -1,0 +1,8 @@
+// `npm start`: install what is missing, build what is stale, serve. The server runs in this process: no second start-up.
+import { ensureBuilt } from './build.mjs'
+import { ensureInstalled } from './install.mjs'
+
+ensureInstalled()
+ensureBuilt()
+const { main } = await import('../packages/cli/dist/main.js')
+process.exitCode = await main(process.argv.slice(2))

@@ -1,0 +1,39 @@
+import { memoryLog } from '@millrace/core'
+import { createApp } from '@millrace/server'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loadVectors, wireText } from '../vectors.ts'
+import { launchChromium } from './chromium.ts'
+
+const page = new URL('../../packages/cli/page/', import.meta.url).pathname
+const log = memoryLog(Date.now)
+const app = await createApp({ log, now: Date.now, newId: () => 'recovery-1', version: 'test', page })
+let browser: Browser
+let address: string
+beforeAll(async () => {
+  browser = await launchChromium()
+  address = await app.listen({ port: 0, host: '127.0.0.1' })
+})
+afterAll(async () => {
+  await browser.close()
+  await app.close()
+})
+
+test('the page shows what the agents said, and what could not be read', async () => {
+  const [vector] = loadVectors('adk').filter(({ name }) => name === 'seed-004-recovery')
+  await app.inject({
+    method: 'POST',
+    url: '/sessions/import',
+    headers: { 'content-type': 'text/event-stream' },
+    payload: `${wireText(vector!.wire.slice(0, -1))}data: this is not JSON\n\n`,
+  })
+  const tab = await browser.newPage()
+  const errors: string[] = []
+  tab.on('pageerror', (error) => errors.push(error.message))
+  tab.on('console', (message) => message.type() === 'error' && errors.push(message.text()))
+  await tab.goto(address)
+  await tab.getByText('Overall Confidence').waitFor()
+  expect(await tab.getByTestId('message-author').allTextContents()).toContain('coordinator')
+  expect(await tab.getByText('this is not JSON').count()).toBe(1)
+  expect(errors).toEqual([])
+})

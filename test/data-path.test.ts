@@ -1,0 +1,51 @@
+import { adk, fold, memoryLog, printFrame, sseReader, transcript, withSeq } from '@millrace/core'
+import { createApp } from '@millrace/server'
+import { expect, test } from 'vitest'
+import { loadVectors, wireText } from './vectors.ts'
+
+// The whole of Millrace in one test. Start reading here: each step is one folder of packages/core/src.
+test('bytes become frames, events, a log, a view, and frames again', async () => {
+  const [vector] = loadVectors('adk').filter(({ name }) => name === 'seed-004-recovery')
+  const bytes = `${wireText(vector!.wire.slice(0, -1))}data: {"half": \n\n` // the last frame is not JSON
+
+  // in: bytes -> frame -> dialect.decode -> event
+  const decoder = adk.decoder({ run: 'r1', agent: 'coordinator' })
+  const frames = sseReader().feed(bytes)
+  const drafts = [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end('closed')]
+
+  // event -> log.append: the log alone gives out seq
+  const log = memoryLog(() => 1_767_081_400_000)
+  await log.create({ id: 's1', user: 'local', agent: 'coordinator' })
+  const lease = await log.acquire('s1', 'r1', 'this test', 1000)
+  const rows = await log.append('s1', drafts, lease)
+  expect(rows.map(({ seq, event }) => [seq, event.kind])).toEqual([
+    [1, 'run.started'],
+    [2, 'agent'],
+    [3, 'agent'],
+    [4, 'agent'],
+    [5, 'foreign'],
+    [6, 'run.finished'],
+  ])
+
+  // log -> view
+  expect(JSON.stringify(fold(transcript, rows))).toContain('**Overall Confidence:** 90%')
+
+  // out: log.read(after) -> dialect.encode -> frame -> bytes, from any seq: here the answer and what follows it
+  const encoder = adk.encoder({ session: 's1' })
+  const printed = rows.map((row) => withSeq(encoder.push(row), row.seq).map(printFrame).join(''))
+  expect(printed.slice(4).join('')).toBe('id: 5\ndata: {"half": \n\n: run.finished done\nid: 6\n\n')
+
+  // the same over HTTP
+  const app = await createApp({ log, now: () => 0, newId: () => 's2', version: 'test' })
+  const imported = await app.inject({
+    method: 'POST',
+    url: '/sessions/import',
+    headers: { 'content-type': 'text/event-stream' },
+    payload: bytes,
+  })
+  expect(imported.statusCode).toBe(201)
+  const served = await app.inject('/sessions/s2/events')
+  expect(served.headers['content-type']).toContain('text/event-stream')
+  expect(served.body).toBe(printed.join(''))
+  await app.close()
+})
