@@ -45,7 +45,8 @@ export interface Lease {
 }
 
 export interface SessionQuery {
-  readonly user: string
+  /** Absent only where one person owns everything (loopback, no tokens). */
+  readonly user?: string
   readonly agent?: string
   readonly status?: SessionStatus
   /** Part of the title or id, case-insensitive. */

@@ -91,7 +91,7 @@ export function memoryLog(now: () => number): EventLog {
         .map((stored) => stored.info)
         .filter(
           (info) =>
-            info.user === user &&
+            (user === undefined || info.user === user) &&
             (agent === undefined || info.agent === agent) &&
             (status === undefined || info.status === status) &&
             (needle === undefined || `${info.title}\n${info.id}`.toLowerCase().includes(needle)),
