@@ -90,10 +90,21 @@ export interface EventLog {
   /** `lease-lost` when another has taken over. */
   renew(lease: Lease, ttl: number): Promise<Lease>
   release(lease: Lease): Promise<void>
-  /** Leases that ran out without release: their writers are dead. */
-  expired(): Promise<readonly Lease[]>
-  /** Takes a run over, live lease or not: the epoch grows, the previous holder is a zombie from here on. */
-  takeOver(lease: Pick<Lease, 'session' | 'run'>, owner: string, ttl: number): Promise<Lease>
+  /**
+   * Runs whose writer is dead: leases that ran out without release, and open runs that no lease covers (a fork or an
+   * import cut mid-run; owner '', until 0). With `owner`, that owner's live leases too: a process that came back under
+   * its own name knows that those were its former life.
+   */
+  expired(owner?: string): Promise<readonly Lease[]>
+  /**
+   * Takes a run over, live lease or not: the epoch grows, the previous holder is a zombie from here on. With `epoch`,
+   * only while the session's epoch is still that one, else `lease-lost`: so of two that recover at once, one wins.
+   */
+  takeOver(
+    lease: Pick<Lease, 'session' | 'run'> & { readonly epoch?: number },
+    owner: string,
+    ttl: number,
+  ): Promise<Lease>
 
   /** History as it was: keeps seq, at and run. The session must be new and rows strictly increasing. All or nothing. */
   restore(session: NewSession, rows: readonly Recorded[]): Promise<SessionInfo>

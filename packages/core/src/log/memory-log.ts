@@ -157,12 +157,21 @@ export function memoryLog(now: () => number): EventLog {
       const stored = sessions.get(lease.session)
       if (stored !== undefined && holds(stored, lease.run, lease.epoch)) stored.lease = undefined
     },
-    async expired() {
+    async expired(owner) {
       const at = now()
-      return [...sessions.values()].flatMap(({ lease }) => (lease !== undefined && lease.until <= at ? [lease] : []))
+      return [...sessions.values()].flatMap((stored) => {
+        const { lease } = stored
+        if (lease !== undefined) return lease.until <= at || lease.owner === owner ? [lease] : []
+        const run = stored.info.status === 'running' ? openRun(stored.rows) : undefined
+        return run === undefined ? [] : [{ session: stored.info.id, run, owner: '', epoch: stored.epoch, until: 0 }]
+      })
     },
-    async takeOver({ session, run }, owner, ttl) {
-      return grant(must(session), run, owner, ttl)
+    async takeOver({ session, run, epoch }, owner, ttl) {
+      const stored = must(session)
+      if (epoch !== undefined && epoch !== stored.epoch) {
+        throw new MillraceError('lease-lost', `run ${run} was taken over`, { session, run, epoch })
+      }
+      return grant(stored, run, owner, ttl)
     },
     async restore(session, rows) {
       let last = 0
@@ -192,6 +201,10 @@ export function memoryLog(now: () => number): EventLog {
       }
     },
   }
+}
+
+function openRun(rows: readonly Recorded[]): string | undefined {
+  return rows.findLast(({ event }) => event.kind === 'run.started')?.run
 }
 
 /** Rows are in seq order, with gaps where partials were pruned: binary search. */
