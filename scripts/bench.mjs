@@ -12,7 +12,7 @@ if (files.length === 0) {
   console.error(`no benchmark matches ${wanted.join(' ')}`)
   process.exit(1)
 }
-const conditions = ['source', 'import', 'module', 'node', 'default']
+const conditions = ['source']
 const vite = await createServer({
   root,
   configFile: false,

@@ -1,0 +1,74 @@
+import Fastify from 'fastify'
+import { describe, expect, test } from 'vitest'
+import { type Access, guardAccess, userFor } from './access.ts'
+import { jsonDepth, readJsonBodies } from './json-body.ts'
+import { sendProblem } from './problem.ts'
+
+async function answer(access: Access, headers: Record<string, string>, url = '/x') {
+  const app = Fastify()
+  app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
+  guardAccess(app, access, (path) => path === '/health')
+  app.get('/x', async (request) => ({ user: userFor(request) }))
+  app.get('/health', async () => ({ user: 'nobody' }))
+  const { statusCode, body } = await app.inject({ url, headers: { host: '127.0.0.1:8000', ...headers } })
+  return { statusCode, body: JSON.parse(body) }
+}
+
+describe('access', () => {
+  test.each([
+    ['loopback by name', { host: 'localhost:8000' }, 200],
+    ['loopback by IPv6', { host: '[::1]:8000' }, 200],
+    ['the address of the seeds', { host: '0.0.0.0:8000' }, 200],
+    ['a rebound name', { host: 'evil.example:8000' }, 403],
+    ['a name that only starts like ours', { host: 'localhost.evil.example' }, 403],
+    ['a host that is none', { host: 'a:b:c' }, 403],
+    ['our own page', { origin: 'http://127.0.0.1:8000', 'sec-fetch-site': 'same-origin' }, 200],
+    ['a page of another port', { origin: 'http://127.0.0.1:3000' }, 403],
+    ['another site', { origin: 'https://evil.example' }, 403],
+    ['a sandboxed frame', { origin: 'null' }, 403],
+    ['an image on another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }, 403],
+    ['a tool without a browser', {}, 200],
+  ])('%s', async (_name, headers, status) => {
+    expect((await answer({}, headers)).statusCode).toBe(status)
+  })
+
+  test('an allowed origin may call', async () => {
+    const { statusCode } = await answer({ origins: ['http://localhost:3000'] }, { origin: 'http://localhost:3000' })
+    expect(statusCode).toBe(200)
+  })
+
+  test('tokens bind a user; liveness stays open', async () => {
+    const access = { tokens: new Map([['secret', 'ada']]) }
+    expect((await answer(access, {})).statusCode).toBe(401)
+    expect((await answer(access, { authorization: 'Bearer wrong' })).statusCode).toBe(401)
+    expect((await answer(access, { authorization: 'Bearer secret' })).body).toEqual({ user: 'ada' })
+    expect((await answer(access, {}, '/health')).statusCode).toBe(200)
+  })
+})
+
+describe('JSON bodies', () => {
+  test.each([
+    ['deep', '['.repeat(20_000) + ']'.repeat(20_000)],
+    ['broken', '{"a":'],
+    ['prototype', '{"__proto__":{"admin":true}}'],
+    ['constructor', '{"constructor":{"prototype":{"admin":true}}}'],
+    ['bad UTF-8', Buffer.from([0x22, 0xff, 0x22])],
+  ])('%s is a 400', async (_name, payload) => {
+    const app = Fastify()
+    app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
+    readJsonBodies(app)
+    app.post('/', async ({ body }) => body)
+    const reply = await app.inject({
+      method: 'POST',
+      url: '/',
+      headers: { 'content-type': 'application/json' },
+      payload,
+    })
+    expect(reply.statusCode).toBe(400)
+    expect(reply.json()).toMatchObject({ code: 'invalid', status: 400 })
+  })
+
+  test('brackets in strings are not depth', () => {
+    expect(jsonDepth('{"a":"[[[[\\"[[[","b":[{}]}')).toBe(3)
+  })
+})

@@ -1,0 +1,97 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { MillraceError } from '@millrace/core'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+
+/** Who may talk to us, from where. Made by the composition root. */
+export interface Access {
+  /** token → user. Absent: no tokens are needed, one person on loopback owns everything. */
+  readonly tokens?: ReadonlyMap<string, string>
+  /** Host names we answer to besides loopback ones: anything else is DNS rebinding. */
+  readonly hosts?: readonly string[]
+  /** Other origins whose pages may call us (CORS). Our own page needs no entry. */
+  readonly origins?: readonly string[]
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The user a token binds; undefined where no tokens are needed. */
+    principal: string | undefined
+  }
+}
+
+/** The user of sessions that nobody put a name on; also adk-web's default. */
+export const localUser = 'user'
+
+const loopback = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0'])
+
+/** Checked before anything else is done with a request, on every route. */
+export function guardAccess(app: FastifyInstance, access: Access, open: (path: string) => boolean): void {
+  const hosts = new Set([...loopback, ...(access.hosts ?? []).map((host) => host.toLowerCase())])
+  const origins = new Set(access.origins ?? [])
+  const users = [...(access.tokens ?? [])].map(([token, user]) => ({ digest: digestOf(token), user }))
+  app.decorateRequest('principal', undefined)
+  app.addHook('onRequest', async (request) => {
+    checkHost(request, hosts)
+    checkOrigin(request, origins)
+    // A CORS preflight carries no credentials; the page itself holds nothing secret and asks for the token.
+    if (access.tokens === undefined || request.method === 'OPTIONS' || open(pathOf(request))) return
+    request.principal = userOf(request.headers.authorization, users)
+  })
+}
+
+/** A foreign session looks like an unknown one (SPEC 6.2): the caller turns `false` into 404. */
+export function mayTouch(request: FastifyRequest, session: { readonly user: string }): boolean {
+  return request.principal === undefined || request.principal === session.user
+}
+
+/** Whose sessions this request makes and lists; a name in a body or path never widens that. */
+export function userFor(request: FastifyRequest, claimed?: string): string {
+  if (request.principal === undefined) return claimed ?? localUser
+  if (claimed !== undefined && claimed !== request.principal) throw new MillraceError('not-found', 'no such user')
+  return request.principal
+}
+
+function checkHost(request: FastifyRequest, hosts: ReadonlySet<string>): void {
+  const host = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec((request.headers.host ?? '').toLowerCase())?.[1]
+  if (host === undefined || !hosts.has(host)) {
+    throw new MillraceError('forbidden', 'this Host is not served here; name it with --host-name', { host })
+  }
+}
+
+/** Cross-site requests may not act on us even when their page cannot read the answer (CSRF); GET streams act too. */
+function checkOrigin(request: FastifyRequest, origins: ReadonlySet<string>): void {
+  const { origin, host } = request.headers
+  if (origin !== undefined) {
+    if (origins.has(origin) || origin === `http://${host}` || origin === `https://${host}`) return
+    throw new MillraceError('forbidden', `origin ${origin} may not call this server; allow it with --origin`, {
+      origin,
+    })
+  }
+  const site = request.headers['sec-fetch-site']
+  const navigation =
+    request.headers['sec-fetch-mode'] === 'navigate' && request.headers['sec-fetch-dest'] === 'document'
+  const quiet = site === undefined || site === 'same-origin' || site === 'none'
+  if (quiet || (navigation && request.method === 'GET' && !/^\/(api|run|sessions|apps)\b/.test(request.url))) return
+  throw new MillraceError('forbidden', 'another site may not call this server')
+}
+
+function userOf(header: string | undefined, users: readonly { digest: Buffer; user: string }[]): string {
+  const token = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1]
+  const digest = digestOf(token ?? '')
+  const found = users.find((entry) => timingSafeEqual(entry.digest, digest))
+  if (token === undefined || found === undefined) {
+    throw new MillraceError(
+      'unauthorized',
+      token === undefined ? 'a bearer token is needed' : 'this token is not known',
+    )
+  }
+  return found.user
+}
+
+function digestOf(token: string): Buffer {
+  return createHash('sha256').update(token).digest()
+}
+
+function pathOf(request: FastifyRequest): string {
+  return request.url.split('?', 1)[0] ?? '/'
+}

@@ -1,0 +1,52 @@
+import { MillraceError } from '@millrace/core'
+import type { FastifyInstance } from 'fastify'
+
+/** Deeper JSON than this is nobody's message, and recursive code behind us would overflow on it. */
+export const maxJsonDepth = 64
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** JSON bodies: valid UTF-8, bounded depth, no `__proto__` or `constructor.prototype`, else 400. */
+export function readJsonBodies(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error')
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+    let text: string
+    try {
+      text = utf8.decode(body as Buffer)
+    } catch {
+      done(new MillraceError('invalid', 'the body is not valid UTF-8'))
+      return
+    }
+    if (text.trim() === '') {
+      done(null, undefined)
+      return
+    }
+    if (jsonDepth(text) > maxJsonDepth) {
+      done(new MillraceError('invalid', `the body nests deeper than ${maxJsonDepth} levels`))
+      return
+    }
+    void parse(request, text, (error, value) => {
+      if (error === null) done(null, value)
+      else done(new MillraceError('invalid', `the body is not acceptable JSON: ${error.message}`))
+    })
+  })
+}
+
+/** The nesting of a JSON text, without parsing it: brackets outside strings. */
+export function jsonDepth(text: string): number {
+  let depth = 0
+  let deepest = 0
+  let inString = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (inString) {
+      if (code === 92) i++
+      else if (code === 34) inString = false
+    } else if (code === 34) inString = true
+    else if (code === 123 || code === 91) {
+      depth++
+      if (depth > deepest) deepest = depth
+    } else if (code === 125 || code === 93) depth--
+  }
+  return deepest
+}
