@@ -1,4 +1,5 @@
 import type { Recorded } from '../event/run-event.ts'
+import { partsOf, textOf } from './parts.ts'
 import type { View } from './view.ts'
 
 export interface Message {
@@ -23,7 +24,9 @@ export const transcript: View<Transcript> = {
       case 'foreign':
         return { ...state, unread: [...state.unread, { seq, raw: event.raw, reason: event.reason }] }
       case 'agent': {
-        const text = (event.event.content?.parts ?? []).map((part) => (part.thought ? '' : (part.text ?? ''))).join('')
+        const text = partsOf(event.event.content)
+          .map((part) => (part.thought ? '' : textOf(part)))
+          .join('')
         const done = event.event.partial !== true
         const at = state.messages.findLastIndex((message) => message.id === event.message)
         const before = state.messages[at]
