@@ -1,5 +1,8 @@
 // Public names, in the order of the data path: event, frame, dialect, log, view.
 
+export { connect } from './client/connect.ts'
+export type { Connection, ConnectionState, ConnectOptions } from './client/connection.ts'
+export { type Host, type WebGlobals, webHost } from './client/host.ts'
 export { adk } from './dialect/adk.ts'
 export {
   type Decoder,
@@ -11,6 +14,7 @@ export {
   type EncoderOptions,
   withSeq,
 } from './dialect/dialect.ts'
+export { millrace, printRecorded } from './dialect/millrace.ts'
 export type * from './event/adk-event.ts'
 export { adkIngest, type Ingested } from './event/ingest.ts'
 export { isObject, type Json, type JsonObject, type PatchOp } from './event/json.ts'

@@ -1,7 +1,8 @@
 import type { Draft, Recorded } from '../event/run-event.ts'
 import type { Frame } from '../frame/frame.ts'
 
-export const dialectNames = ['adk', 'ag-ui', 'studio', 'plan'] as const
+/** `millrace` is the log itself on a wire: lossless, for our own clients. */
+export const dialectNames = ['adk', 'ag-ui', 'studio', 'plan', 'millrace'] as const
 export type DialectName = (typeof dialectNames)[number]
 
 /**

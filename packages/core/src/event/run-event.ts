@@ -24,6 +24,8 @@ export interface Draft {
   readonly event: RunEvent
   /** Only for history that already happened (import, convert): when it did. Otherwise the log's clock decides. */
   readonly at?: number
+  /** Only from a `millrace` wire: the number it has in the log it comes from. */
+  readonly seq?: number
 }
 
 /** The canonical event: the one vocabulary inside. SPEC 1. */

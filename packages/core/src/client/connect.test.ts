@@ -1,0 +1,235 @@
+import { describe, expect, test } from 'vitest'
+import { adk } from '../dialect/adk.ts'
+import { millrace, printRecorded } from '../dialect/millrace.ts'
+import type { Recorded } from '../event/run-event.ts'
+import { connect } from './connect.ts'
+import { type ConnectionState, type ConnectOptions, resolveUrl } from './connection.ts'
+import type { FetchInit, Host } from './host.ts'
+
+interface Call extends FetchInit {
+  readonly url: string
+}
+/** What a fake server does with one request: bytes in pieces, then an end, an error, or silence. */
+interface Script {
+  readonly status?: number
+  readonly headers?: Record<string, string>
+  readonly chunks?: readonly string[]
+  readonly last?: 'end' | 'error' | 'hang'
+}
+
+const stream = { 'content-type': 'text/event-stream' }
+const healable = { ...stream, 'content-location': '/sessions/s/events?run=r' }
+
+function fakeHost(scripts: readonly (Script | Error)[]): { host: Host; calls: Call[]; waits: number[] } {
+  const calls: Call[] = []
+  const waits: number[] = []
+  const host: Host = {
+    now: () => 1000,
+    random: () => 1,
+    textDecoder: () => new TextDecoder(),
+    abortController: () => new AbortController(),
+    after(ms, callback) {
+      // Back-off and inactivity fire at once, in order: no test waits for a clock.
+      if (ms === 45_000) return () => {}
+      waits.push(ms)
+      queueMicrotask(callback)
+      return () => {}
+    },
+    async fetch(url, init) {
+      const script = scripts[calls.length]
+      calls.push({ url, ...init })
+      if (script === undefined) return { status: 204, headers: { get: () => null }, text: async () => '', body: null }
+      if (script instanceof Error) throw script
+      const { status = 200, headers = stream, chunks = [], last = 'end' } = script
+      let at = 0
+      return {
+        status,
+        headers: { get: (name) => headers[name as keyof typeof headers] ?? null },
+        text: async () => chunks.join(''),
+        body: {
+          getReader: () => ({
+            async read() {
+              const chunk = chunks[at++]
+              if (chunk !== undefined) return { done: false, value: new TextEncoder().encode(chunk) }
+              if (last === 'error') throw new Error('reset')
+              if (last === 'hang') {
+                const signal = init.signal as AbortSignal
+                if (!signal.aborted)
+                  await new Promise<void>((resume) => signal.addEventListener('abort', () => resume()))
+                throw new Error('aborted')
+              }
+              return { done: true }
+            },
+            cancel: async () => undefined,
+          }),
+        },
+      }
+    },
+  }
+  return { host, calls, waits }
+}
+
+async function follow(scripts: readonly (Script | Error)[], options: Partial<ConnectOptions> = {}) {
+  const { host, calls, waits } = fakeHost(scripts)
+  const states: ConnectionState[] = []
+  const connection = connect('http://h/x/stream', {
+    dialect: millrace,
+    host,
+    onState: (state) => states.push(state),
+    ...options,
+  })
+  const rows: Recorded[] = []
+  for await (const row of connection) rows.push(row)
+  return { rows, calls, waits, states, state: connection.state, cursor: connection.cursor }
+}
+
+const row = (seq: number, event: Recorded['event'] = { kind: 'log', level: 'info', message: `m${seq}` }): Recorded => ({
+  seq,
+  at: 5,
+  run: 'r',
+  event,
+})
+const frame = (recorded: Recorded): string => `id: ${recorded.seq}\ndata: ${printRecorded(recorded)}\n\n`
+const done = row(3, { kind: 'run.finished', outcome: 'done' })
+
+describe('connect', () => {
+  test('a run is followed to its end', async () => {
+    const { rows, state, cursor } = await follow([
+      { headers: healable, chunks: [frame(row(1)), frame(row(2)), frame(done)] },
+    ])
+    expect(rows).toEqual([row(1), row(2), done])
+    expect(state).toEqual({ phase: 'closed', how: 'ended' })
+    expect(cursor).toBe(3)
+  })
+
+  test('SPEC 2.5: a cut is healed from the last whole event, half of one is not shown twice', async () => {
+    const half = frame(row(2)).slice(0, 20)
+    const { rows, calls, states } = await follow([
+      { headers: healable, chunks: [frame(row(1)), half], last: 'error' },
+      { headers: healable, chunks: [frame(row(2)), frame(done)] },
+    ])
+    expect(rows).toEqual([row(1), row(2), done])
+    expect(calls[1]).toMatchObject({ url: 'http://h/sessions/s/events?run=r', method: 'GET' })
+    expect(calls[1]?.headers['last-event-id']).toBe('1')
+    expect(states.map(({ phase }) => phase)).toEqual(['connecting', 'open', 'waiting', 'connecting', 'open', 'closed'])
+  })
+
+  test('an event of several frames is held until its id, so a cut between them doubles nothing', async () => {
+    const said = (id: string, text: string) =>
+      `data: ${JSON.stringify({ id, author: 'a', invocationId: 'i', timestamp: 1, content: { parts: [{ text }] } })}\n\n`
+    const { rows } = await follow(
+      [
+        { headers: healable, chunks: [said('e1', 'one')], last: 'error' },
+        {
+          headers: healable,
+          chunks: [said('e1', 'one'), `id: 2\n${said('e2', 'two')}`, ': run.finished done\nid: 3\n\n'],
+        },
+      ],
+      { dialect: adk },
+    )
+    expect(rows.filter(({ event }) => event.kind === 'agent')).toHaveLength(2)
+  })
+
+  test('a started run is never POSTed again', async () => {
+    const { calls, state } = await follow(
+      [
+        { headers: healable, chunks: [frame(row(1))], last: 'error' },
+        { status: 503, headers: { 'retry-after': '2' } },
+        { headers: healable, chunks: [frame(row(2)), frame(done)] },
+      ],
+      { body: { hello: 1 } },
+    )
+    expect(calls.map(({ method }) => method)).toEqual(['POST', 'GET', 'GET'])
+    expect(state).toEqual({ phase: 'closed', how: 'ended' })
+  })
+
+  test('a POST that was never answered is reported as cut, or followed where the caller knows its place', async () => {
+    const lost = await follow([new Error('reset')], { body: {} })
+    expect(lost.state).toMatchObject({ phase: 'closed', how: 'cut' })
+    const known = await follow([new Error('reset'), { headers: healable, chunks: [frame(done)] }], {
+      body: {},
+      reattach: 'http://h/sessions/s/events?run=r',
+    })
+    expect(known.calls.map(({ method }) => method)).toEqual(['POST', 'GET'])
+    expect(known.state).toMatchObject({ how: 'ended' })
+  })
+
+  test.each<[string, Script, string, string]>([
+    ['an HTML 200', { headers: { 'content-type': 'text/html' }, chunks: ['<p>'] }, 'refused', 'text/html'],
+    ['an empty 200', { chunks: [] }, 'refused', 'empty'],
+    ['a 404', { status: 404, chunks: ['{"detail":"no session"}'] }, 'refused', 'no session'],
+    ['a truncated foreign stream', { chunks: ['data: {"id":'], last: 'end' }, 'cut', 'broke off'],
+    ['a foreign stream that is reset', { chunks: [frame(row(1))], last: 'error' }, 'cut', 'broke off'],
+  ])('%s is never a success', async (_name, script, how, message) => {
+    const { state } = await follow([script])
+    expect(state).toMatchObject({ phase: 'closed', how })
+    expect(JSON.stringify(state)).toContain(message)
+  })
+
+  test('a plain ADK server ends with its stream', async () => {
+    const event = { id: 'e', author: 'a', invocationId: 'i', timestamp: 1, content: { parts: [{ text: 'hi' }] } }
+    const { rows, state } = await follow([{ chunks: [`data: ${JSON.stringify(event)}\n\n`] }], {
+      dialect: adk,
+      run: 'mine',
+    })
+    expect(rows.map(({ seq, event: { kind } }) => [seq, kind])).toEqual([
+      [1, 'run.started'],
+      [2, 'agent'],
+      [3, 'run.finished'],
+    ])
+    expect(state).toEqual({ phase: 'closed', how: 'ended' })
+  })
+
+  test('back-off doubles to a cap, starts over after progress, and gives up when told to', async () => {
+    const down = new Error('refused')
+    const { waits, state } = await follow(
+      [down, down, down, { headers: healable, chunks: [frame(row(1))] }, down, down, down, down],
+      {
+        maxAttempts: 3,
+      },
+    )
+    expect(waits).toEqual([500, 1000, 2000, 500, 1000, 2000])
+    expect(state).toMatchObject({ phase: 'closed', how: 'cut', problem: { code: 'remote-error' } })
+  })
+
+  test('silence is taken for death', async () => {
+    const { calls } = await follow(
+      [
+        { headers: healable, chunks: [frame(row(1))], last: 'hang' },
+        { headers: healable, chunks: [frame(done)] },
+      ],
+      { inactivity: 7 },
+    )
+    expect(calls).toHaveLength(2)
+  })
+
+  test('aborting ends it, while open and while waiting', async () => {
+    const control = new AbortController()
+    const { host } = fakeHost([{ headers: healable, chunks: [frame(row(1))], last: 'hang' }])
+    const connection = connect('http://h/', { dialect: millrace, host, signal: control.signal })
+    for await (const { seq } of connection) if (seq === 1) control.abort()
+    expect(connection.state).toEqual({ phase: 'closed', how: 'aborted' })
+    expect((await follow([], { signal: control.signal })).state).toEqual({ phase: 'closed', how: 'aborted' })
+  })
+
+  test('following a session goes on after a run', async () => {
+    const { rows, state } = await follow(
+      [
+        { headers: healable, chunks: [frame(row(1)), frame(done)] },
+        { headers: healable, chunks: [frame(row(4))] },
+        { status: 204 },
+      ],
+      { follow: true },
+    )
+    expect(rows.map(({ seq }) => seq)).toEqual([1, 3, 4])
+    expect(state).toEqual({ phase: 'closed', how: 'ended' })
+  })
+
+  test.each([
+    ['/sessions/s', 'http://h:1/x/y?q', 'http://h:1/sessions/s'],
+    ['../sessions/s?a=1', 'http://h/pre/ag-ui/assistant', 'http://h/pre/sessions/s?a=1'],
+    ['./here', 'http://h/a/b', 'http://h/a/here'],
+    ['https://other/x', 'http://h/a', 'https://other/x'],
+    ['sessions/s', '/relative/base', '/relative/sessions/s'],
+  ])('resolves %s against %s', (reference, base, url) => expect(resolveUrl(reference, base)).toBe(url))
+})

@@ -1,0 +1,265 @@
+import type { Decoder } from '../dialect/dialect.ts'
+import type { Problem } from '../event/problem.ts'
+import type { Draft, Recorded } from '../event/run-event.ts'
+import type { Frame } from '../frame/frame.ts'
+import { sseReader } from '../frame/sse.ts'
+import {
+  backoff,
+  type Connection,
+  type ConnectionState,
+  type ConnectOptions,
+  rejoinHeader,
+  resolveUrl,
+} from './connection.ts'
+import type { FetchAnswer } from './host.ts'
+
+/** What one attempt came to; `retry` only where the stream can be re-joined without starting anything again. */
+type Attempt =
+  | { readonly next: 'retry'; readonly reason: string; readonly wait?: number }
+  | { readonly next: 'close'; readonly how: 'ended' | 'cut' | 'refused' | 'aborted'; readonly problem?: Problem }
+
+/**
+ * Follows a stream of any dialect: `for await (const row of connect(url, …))`. After a cut it re-joins with
+ * `Last-Event-ID`; it never POSTs twice. An answer that is not an event stream, an empty one, and one that breaks off
+ * on a server that cannot be re-joined are told as what they are, never as success.
+ */
+export function connect(url: string, options: ConnectOptions): Connection {
+  const stream = new Stream(url, options)
+  return {
+    [Symbol.asyncIterator]: () => stream.rows(),
+    get state() {
+      return stream.state
+    },
+    get cursor() {
+      return stream.cursor
+    },
+    close: () => stream.close(),
+  }
+}
+
+class Stream {
+  state: ConnectionState = { phase: 'connecting' }
+  cursor: number
+  readonly #options: ConnectOptions
+  readonly #decoder: Decoder
+  #url: string
+  #post: boolean
+  #seq: number
+  #finished = false
+  #closed = false
+  #wake = (): void => {}
+  #progress = false
+
+  constructor(url: string, options: ConnectOptions) {
+    this.#options = options
+    this.#url = url
+    this.#post = options.body !== undefined
+    this.cursor = options.after ?? 0
+    this.#seq = this.cursor
+    const { run = '', agent } = options
+    this.#decoder = options.dialect.decoder({ run, ...(agent === undefined ? {} : { agent }) })
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#wake()
+  }
+
+  async *rows(): AsyncGenerator<Recorded, void> {
+    const { signal, host, maxAttempts = Number.POSITIVE_INFINITY } = this.#options
+    const abort = (): void => this.close()
+    signal?.addEventListener('abort', abort)
+    if (signal?.aborted === true) this.close()
+    let failures = 0
+    try {
+      for (;;) {
+        this.#progress = false
+        const attempt = yield* this.#attempt()
+        if (attempt.next === 'close') {
+          const { how, problem } = attempt
+          this.#enter({ phase: 'closed', how, ...(problem === undefined ? {} : { problem }) })
+          return
+        }
+        failures = this.#progress ? 1 : failures + 1
+        if (failures > maxAttempts) {
+          const problem: Problem = { code: 'remote-error', message: `gave up: ${attempt.reason}` }
+          this.#enter({ phase: 'closed', how: 'cut', problem })
+          return
+        }
+        const wait = attempt.wait ?? backoff(failures, host.random())
+        this.#enter({ phase: 'waiting', attempt: failures, until: host.now() + wait, reason: attempt.reason })
+        await this.#pause(wait)
+      }
+    } finally {
+      signal?.removeEventListener('abort', abort)
+      // The consumer broke out of its loop: that is an abort, and leaves nothing open behind it.
+      if (this.state.phase !== 'closed') this.#enter({ phase: 'closed', how: 'aborted' })
+      this.close()
+    }
+  }
+
+  async *#attempt(): AsyncGenerator<Recorded, Attempt> {
+    if (this.#closed) return { next: 'close', how: 'aborted' }
+    this.#enter({ phase: 'connecting' })
+    const control = this.#options.host.abortController()
+    this.#wake = () => control.abort()
+    let answer: FetchAnswer
+    try {
+      answer = await this.#request(control.signal)
+    } catch (error) {
+      return this.#lost(`no answer: ${messageOf(error)}`)
+    }
+    const posted = this.#post
+    this.#post = false // answered: whatever happens now, this run is never POSTed again
+    const refused = await refusalOf(answer, posted)
+    if (refused !== undefined) return refused
+    const place = answer.headers.get(rejoinHeader)
+    if (place !== null) this.#url = resolveUrl(place, this.#url)
+    this.#enter({ phase: 'open' })
+    return yield* this.#read(answer, place !== null, control)
+  }
+
+  #request(signal: FetchInitSignal): Promise<FetchAnswer> {
+    const { host, headers, body } = this.#options
+    const resume = this.cursor > 0 ? { 'last-event-id': String(this.cursor) } : {}
+    if (!this.#post) {
+      return host.fetch(this.#url, {
+        method: 'GET',
+        headers: { accept: 'text/event-stream', ...resume, ...headers },
+        signal,
+      })
+    }
+    const sent = { accept: 'text/event-stream', 'content-type': 'application/json', ...headers }
+    return host.fetch(this.#url, { method: 'POST', headers: sent, body: JSON.stringify(body), signal })
+  }
+
+  async *#read(answer: FetchAnswer, healable: boolean, control: { abort(): void }): AsyncGenerator<Recorded, Attempt> {
+    const { host, inactivity = 45_000, follow = false } = this.#options
+    const bytes = answer.body?.getReader()
+    const text = host.textDecoder()
+    const frames = sseReader()
+    let held: Frame[] = []
+    let seen = false
+    let silent = false
+    let failure: string | undefined
+    for (;;) {
+      const cancel = host.after(inactivity, () => {
+        silent = true
+        control.abort()
+      })
+      let chunk: { readonly done: boolean; readonly value?: Uint8Array | undefined }
+      try {
+        chunk = (await bytes?.read()) ?? { done: true }
+      } catch (error) {
+        failure = silent ? `silent for ${inactivity} ms` : messageOf(error)
+        break
+      } finally {
+        cancel()
+      }
+      if (chunk.done) break
+      for (const frame of frames.feed(text.decode(chunk.value ?? new Uint8Array(), { stream: true }))) {
+        seen ||= frame.comment === undefined
+        held.push(frame)
+        // The id stands on an event's last frame: until it is here, a cut would make the server print all of it again.
+        if (healable && frame.id === undefined && frame.comment === undefined) continue
+        yield* this.#take(held)
+        held = []
+      }
+      if (this.#finished && !follow) {
+        void bytes?.cancel().catch(() => {})
+        return { next: 'close', how: 'ended' }
+      }
+      if (this.#closed) break
+    }
+    if (this.#closed) return { next: 'close', how: 'aborted' }
+    if (healable) return { next: 'retry', reason: failure ?? 'the server closed the stream' }
+    return yield* this.#endOfForeign(seen, failure !== undefined || frames.open)
+  }
+
+  /** A server that cannot be re-joined: what is there is all there will be. */
+  async *#endOfForeign(seen: boolean, cut: boolean): AsyncGenerator<Recorded, Attempt> {
+    if (!seen && !cut) return refuse('the answer was an empty event stream')
+    for (const draft of this.#decoder.end(cut ? 'cut' : 'closed')) yield this.#record(draft)
+    if (this.#finished && !cut) return { next: 'close', how: 'ended' }
+    return {
+      next: 'close',
+      how: 'cut',
+      problem: { code: 'remote-error', message: 'the stream broke off before its end' },
+    }
+  }
+
+  *#take(frames: readonly Frame[]): Generator<Recorded> {
+    for (const frame of frames) {
+      for (const draft of this.#decoder.push(frame)) yield this.#record(draft)
+      const id = Number(frame.id)
+      if (frame.id !== undefined && Number.isSafeInteger(id)) this.cursor = id
+    }
+    this.#progress = true
+  }
+
+  #record({ run, event, at, seq }: Draft): Recorded {
+    this.#seq = seq ?? this.#seq + 1
+    if (event.kind === 'run.finished') this.#finished = true
+    else if (event.kind === 'run.started') this.#finished = false
+    return { seq: this.#seq, at: at ?? this.#options.host.now(), run, event }
+  }
+
+  /** The request itself failed. A POST may have started its run: only following it is safe, never sending it again. */
+  #lost(reason: string): Attempt {
+    if (this.#closed) return { next: 'close', how: 'aborted' }
+    if (!this.#post) return { next: 'retry', reason }
+    const { reattach } = this.#options
+    if (reattach === undefined) return { next: 'close', how: 'cut', problem: { code: 'remote-error', message: reason } }
+    this.#post = false
+    this.#url = reattach
+    return { next: 'retry', reason }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resume) => {
+      const cancel = this.#options.host.after(ms, resume)
+      this.#wake = () => {
+        cancel()
+        resume()
+      }
+      if (this.#closed) this.#wake()
+    })
+  }
+
+  #enter(state: ConnectionState): void {
+    this.state = state
+    this.#options.onState?.(state)
+  }
+}
+
+type FetchInitSignal = Parameters<ConnectOptions['host']['fetch']>[1]['signal']
+
+/** Statuses that say "later": the server is restarting or busy. */
+const later = new Set([408, 425, 429, 502, 503, 504])
+
+/** A refused POST is the caller's to send again: between us and the server, somebody may have started it. */
+async function refusalOf(answer: FetchAnswer, posted: boolean): Promise<Attempt | undefined> {
+  const { status, headers } = answer
+  const type = headers.get('content-type') ?? 'no content type'
+  if (status === 204) return { next: 'close', how: 'ended' }
+  if (status >= 200 && status < 300) {
+    return type.startsWith('text/event-stream')
+      ? undefined
+      : refuse(`the answer is ${type}, not an event stream`, status)
+  }
+  const detail = (await answer.text().catch(() => '')).slice(0, 500)
+  if (later.has(status) && !posted) {
+    const seconds = Number(headers.get('retry-after'))
+    return { next: 'retry', reason: `status ${status}`, ...(seconds > 0 ? { wait: seconds * 1000 } : {}) }
+  }
+  return refuse(detail === '' ? `status ${status}` : detail, status)
+}
+
+function refuse(message: string, status?: number): Attempt {
+  const source = status === undefined ? {} : { source: String(status) }
+  return { next: 'close', how: 'refused', problem: { code: 'remote-error', message, ...source } }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,66 @@
+/** What the client is handed instead of globals: `webHost(globalThis)` in browsers, Node, Deno and Bun. */
+export interface Host {
+  fetch(url: string, init: FetchInit): Promise<FetchAnswer>
+  /** Milliseconds. */
+  now(): number
+  /** Calls back once after `ms`; the result cancels it. */
+  after(ms: number, callback: () => void): () => void
+  /** 0 to 1, for jitter. */
+  random(): number
+  /** A fresh streaming UTF-8 decoder. */
+  textDecoder(): { decode(chunk?: Uint8Array, options?: { stream?: boolean }): string }
+  abortController(): { readonly signal: AbortSignalLike; abort(): void }
+}
+
+export interface AbortSignalLike {
+  readonly aborted: boolean
+  addEventListener(type: 'abort', listener: () => void): void
+  removeEventListener(type: 'abort', listener: () => void): void
+}
+
+export interface FetchInit {
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal: AbortSignalLike
+}
+
+export interface FetchAnswer {
+  readonly status: number
+  readonly url?: string
+  readonly headers: { get(name: string): string | null }
+  readonly body: ByteStream | null
+  text(): Promise<string>
+}
+
+interface ByteStream {
+  getReader(): {
+    read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }>
+    cancel(): Promise<unknown>
+  }
+}
+
+/** The web globals a host is made of; `globalThis` of every current runtime fits. */
+export interface WebGlobals {
+  fetch(url: string, init: object): Promise<unknown>
+  setTimeout(callback: () => void, ms: number): unknown
+  clearTimeout(timer: never): void
+  readonly Date: { now(): number }
+  readonly Math: { random(): number }
+  readonly TextDecoder: new () => ReturnType<Host['textDecoder']>
+  readonly AbortController: new () => ReturnType<Host['abortController']>
+}
+
+export function webHost(globals: WebGlobals): Host {
+  return {
+    fetch: (url, init) => globals.fetch(url, init) as Promise<FetchAnswer>,
+    now: () => globals.Date.now(),
+    after(ms, callback) {
+      const timer = globals.setTimeout(callback, ms)
+      return () => globals.clearTimeout(timer as never)
+    },
+    random: () => globals.Math.random(),
+    textDecoder: () => new globals.TextDecoder(),
+    abortController: () => new globals.AbortController(),
+  }
+}
