@@ -17,7 +17,7 @@ export function describeDialect(dialect: Dialect): void {
       expect(decodeVector(dialect, vector, size, newline)).toEqual(vector.drafts)
     })
     test('SPEC 3.4: prints the same wire', () => {
-      const frames = encodeAll(dialect, recorded(vector.drafts))
+      const frames = encodeAll(dialect, recorded(vector.drafts), vector.session)
       expect(frames).toEqual(vector.encoded)
       if (vector.lossy === undefined) expect(vector.encoded).toEqual(vector.wire)
       else expect(vector.lossy.length).toBeGreaterThan(0)
@@ -88,5 +88,6 @@ export function decodeVector(dialect: Dialect, vector: Vector, size: number, new
     for (const frame of reader.feed(chunk)) drafts.push(...decoder.push(frame))
   }
   drafts.push(...decoder.end(vector.end))
+  if (vector.session !== undefined) expect(decoder.session).toBe(vector.session)
   return drafts
 }

@@ -8,6 +8,8 @@ export interface Vector {
   readonly note: string
   readonly run: string
   readonly agent?: string
+  /** The session id the wire names; 's' where it names none. */
+  readonly session?: string
   readonly wire: readonly Frame[]
   /** How the bytes end: `closed` unless the case is about a cut stream. */
   readonly end: 'closed' | 'cut'
@@ -21,6 +23,7 @@ interface VectorFile {
   readonly note: string
   readonly run: string
   readonly agent?: string
+  readonly session?: string
   readonly wire: readonly WireFrame[]
   readonly end?: 'closed' | 'cut'
   readonly events: readonly (RunEvent | Draft)[]
@@ -46,6 +49,7 @@ export function loadVectors(dialect: string): readonly Vector[] {
         note: vector.note,
         run: vector.run,
         ...(vector.agent === undefined ? {} : { agent: vector.agent }),
+        ...(vector.session === undefined ? {} : { session: vector.session }),
         wire,
         end: vector.end ?? 'closed',
         drafts: vector.events.map((event) => ('kind' in event ? { run: vector.run, event } : event)),

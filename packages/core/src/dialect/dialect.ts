@@ -35,6 +35,11 @@ export interface Decoder {
 
 export interface EncoderOptions {
   readonly session: string
+  /**
+   * Whether a run's start repeats what it was started with (AG-UI RUN_STARTED.input). Default true, so that a replay
+   * is whole; false for the reply to the client that has just sent it.
+   */
+  readonly echo?: boolean
 }
 
 /**

@@ -29,7 +29,7 @@ export interface Draft {
 }
 
 /** The canonical event: the one vocabulary inside. SPEC 1. */
-export type RunEvent =
+export type RunEvent = (
   | RunStarted
   | NodeStarted
   | AgentSaid
@@ -47,7 +47,16 @@ export type RunEvent =
   | Logged
   | Foreign
   | RunFinished
+) & { readonly extra?: Extra }
 export type RunEventKind = RunEvent['kind']
+
+/**
+ * What a dialect's frame said that has no canonical place, by dialect. Only the dialect that wrote it reads it, to
+ * print the frame again as it came (SPEC 3.4); views, stores and engines pass it on.
+ */
+export interface Extra {
+  readonly [dialect: string]: JsonObject
+}
 
 export interface RunStarted {
   readonly kind: 'run.started'
@@ -238,6 +247,8 @@ export interface InputMessage {
   readonly id: string
   readonly role: 'user' | 'system' | 'developer' | 'tool' | 'assistant'
   readonly content: AdkContent
+  /** Who said it, where the client tells people of one role apart. */
+  readonly name?: string
 }
 export interface ClientTool {
   readonly name: string
