@@ -73,6 +73,10 @@ describe('patches', () => {
     const event = patch({ op: 'copy', from: '/a', path: '/b' }, { op: 'move', from: '/a/n', path: '/c' })
     expect(applied({ a: { n: 1 } }, event).state).toEqual({ a: {}, b: { n: 1 }, c: 1 })
   })
+  test('a copy into itself is a copy, not a circle', () => {
+    const event = patch({ op: 'remove', path: '/a/a' }, { op: 'copy', from: '/a', path: '/a/a' })
+    expect(applied({ a: { a: 1 } }, event).state).toEqual({ a: { a: {} } })
+  })
   test('the root can be replaced by an object or removed, nothing else', () => {
     expect(applied({ a: 1 }, patch({ op: 'replace', path: '', value: { b: 2 } })).state).toEqual({ b: 2 })
     expect(applied({ a: 1 }, patch({ op: 'remove', path: '' })).state).toEqual({})

@@ -71,8 +71,12 @@ export function patchState(
 
 function patched(document: Json, op: PatchOp, own: Set<object>): Json {
   switch (op.op) {
-    case 'copy':
-      return patched(document, { op: 'add', path: op.path, value: valueAt(document, op.from) }, own)
+    case 'copy': {
+      const value = valueAt(document, op.from)
+      // From here on the copied containers stand in two places: none of them may be written in place any more.
+      own.clear()
+      return patched(document, { op: 'add', path: op.path, value }, own)
+    }
     case 'move': {
       if (op.path.startsWith(`${op.from}/`)) throw new PathError('a value cannot move into itself')
       const value = valueAt(document, op.from)
