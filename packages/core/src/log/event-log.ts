@@ -15,18 +15,24 @@ export interface SessionInfo {
   readonly user: string
   readonly agent: string
   readonly title: string
-  /** `running` while a run is open, else how the last run ended; `idle` before the first. */
+  /** `running` while the last run is open, else how it ended; `idle` before the first. */
   readonly status: SessionStatus
+  /** The run that started last: the one `status` is about, and the one to rejoin. */
+  readonly lastRun?: string
   /** The highest seq given out; 0 for an empty log. */
   readonly lastSeq: number
+  /** Rows that are there: pruning lowers it. */
   readonly events: number
+  /** How many `run.started` were taken. */
   readonly runs: number
   readonly createdAt: number
+  /** The latest `at` of any row ever taken, or `createdAt`: renaming and pruning do not touch it. */
   readonly updatedAt: number
   readonly forkOf?: { readonly session: string; readonly seq: number }
 }
 
 export interface NewSession {
+  /** Like every name here (user, agent, title, run, owner): well-formed text without U+0000, else `invalid`. */
   readonly id: string
   readonly user: string
   readonly agent: string
@@ -51,14 +57,17 @@ export interface SessionQuery {
   readonly status?: SessionStatus
   /** Part of the title or id, case-insensitive. */
   readonly search?: string
-  /** Newest `updatedAt` first; at most this many (1..500). */
+  /** Newest `updatedAt` first, then by id downwards; at most this many: 100 unless told, held to 1..500. */
   readonly limit?: number
   readonly offset?: number
 }
 
 /**
  * The log contract (SPEC 2). `describeEventLog` in event-log.contract.ts is its executable form: every implementation
- * runs it. All errors are MillraceError with one of: not-found, conflict, busy, lease-lost, limit, store-failed.
+ * runs it. All errors are MillraceError with one of: not-found, conflict, busy, lease-lost, invalid, limit,
+ * store-failed, and `unavailable` for any call after `close`.
+ *
+ * Events are JSON and are the log's from `append` on: what a writer does to its object afterwards changes nothing.
  */
 export interface EventLog {
   /** `conflict` when the id is taken, whoever has it. */
@@ -70,25 +79,33 @@ export interface EventLog {
   remove(session: string): Promise<void>
 
   /**
-   * Takes the drafts in order, all or none, and resolves when they are durable. With a lease: refused with
-   * `lease-lost` unless it is the run's current epoch. Without: only for drafts of run '' (a person's edits).
+   * Takes the drafts in order, all or none, and resolves when they are durable: no reader sees them before (SPEC 2.2).
+   * The seqs follow on `lastSeq` without a gap, in the order of the calls. With a lease: refused with `lease-lost` unless it is the run's current
+   * epoch and every draft is of that run. Without: only for drafts of run '' (a person's edits).
    */
   append(session: string, drafts: readonly Draft[], lease?: Pick<Lease, 'run' | 'epoch'>): Promise<readonly Recorded[]>
-  /** Rows with seq > after, in order. */
+  /** Rows with seq > after, in order: all of them, or the first `limit`. */
   read(session: string, options: ReadOptions): Promise<readonly Recorded[]>
+  /** The same rows as stored text, for a reader that need not look inside. Stores that hold text offer it. */
+  readRaw?(session: string, options: ReadOptions): Promise<readonly RawRecorded[]>
   /**
    * Rows with seq > after, first the stored ones, then each batch as it is committed, without gap or duplicate, until
-   * the signal aborts or the session is removed. `after` beyond the end waits.
+   * the signal aborts, the reader returns, the session is removed or the log is closed. `after` beyond the end waits.
+   * A batch is never empty, and bounded however much is stored. A reader holds nothing of the writer: it may be slow.
    */
   follow(
     session: string,
     options: { readonly after: number; readonly signal: Signal },
   ): AsyncIterable<readonly Recorded[]>
 
-  /** Opens a run: the session's only one. `busy` while another run's lease on it is live. Epochs only grow. */
+  /**
+   * Opens a run: the session's only one. `busy` while any lease on the session is live. Epochs only grow, per session.
+   * A lease that ran out without release stays in `expired()`, fenced: its run still needs its end (SPEC 4.1).
+   */
   acquire(session: string, run: string, owner: string, ttl: number): Promise<Lease>
-  /** `lease-lost` when another has taken over. */
+  /** `lease-lost` when another has taken over, or it was released. */
   renew(lease: Lease, ttl: number): Promise<Lease>
+  /** Gives the run back. Nothing happens where it is no longer ours. */
   release(lease: Lease): Promise<void>
   /**
    * Runs whose writer is dead: leases that ran out without release, and open runs that no lease covers (a fork or an
@@ -106,11 +123,27 @@ export interface EventLog {
     ttl: number,
   ): Promise<Lease>
 
-  /** History as it was: keeps seq, at and run. The session must be new and rows strictly increasing. All or nothing. */
+  /**
+   * History as it was: keeps seq, at and run. `conflict` when the id is taken, `invalid` unless the seqs strictly
+   * increase from 1 or above. All or nothing.
+   */
   restore(session: NewSession, rows: readonly Recorded[]): Promise<SessionInfo>
-  /** Drops partials of finished runs last written before `before`. Seqs keep their numbers. Returns how many went. */
+  /**
+   * Drops partials of finished runs last written before `before`, where the aggregate of the message is there: what a
+   * cut message had said so far exists nowhere else (SPEC 2.9, 5.3). Seqs keep their numbers. Returns how many went.
+   */
   prune(before: number): Promise<number>
+  /** Takes what was asked before, ends the followers, lets go of everything. More than once is fine. */
   close(): Promise<void>
+}
+
+/** A row whose event is still the JSON text that the store holds. */
+export interface RawRecorded {
+  readonly seq: number
+  readonly at: number
+  readonly run: string
+  /** `JSON.parse(body)` is the RunEvent. */
+  readonly body: string
 }
 
 export interface ReadOptions {

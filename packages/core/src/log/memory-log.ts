@@ -1,210 +1,204 @@
 import { MillraceError } from '../event/problem.ts'
-import type { Draft, Recorded } from '../event/run-event.ts'
-import type { EventLog, Lease, NewSession, SessionInfo, Signal } from './event-log.ts'
+import type { Draft, Recorded, RunEvent } from '../event/run-event.ts'
+import type { EventLog, Lease, NewSession, SessionInfo, SessionQuery } from './event-log.ts'
+import { type FollowSource, followRows } from './follow.ts'
+import * as lease from './lease.ts'
+import * as session from './session-info.ts'
 
 interface Stored {
   info: SessionInfo
   rows: Recorded[]
-  lease: Lease | undefined
-  epoch: number
-  /** Called after each commit, and on removal. */
+  leases: lease.SessionLeases
+  /** Called after each commit, and at the end. */
   readonly followers: Set<() => void>
-  removed: boolean
+  ended: boolean
 }
+
+interface Memory {
+  readonly now: () => number
+  readonly sessions: Map<string, Stored>
+  closed: boolean
+}
+
+/** Rows that a follower is given at once. */
+const page = 500
 
 /** A log in memory: the reference implementation of the contract, and the one for tests and files on a page. */
 export function memoryLog(now: () => number): EventLog {
-  const sessions = new Map<string, Stored>()
-
-  const must = (id: string): Stored => {
-    const stored = sessions.get(id)
-    if (stored === undefined) throw new MillraceError('not-found', `no session ${id}`, { session: id })
-    return stored
-  }
-  const live = (stored: Stored): boolean => stored.lease !== undefined && stored.lease.until > now()
-  const put = ({ id, user, agent, title = '', forkOf }: NewSession): Stored => {
-    if (sessions.has(id)) throw new MillraceError('conflict', `session ${id} exists`, { session: id })
-    const at = now()
-    const stored: Stored = {
-      info: {
-        id,
-        user,
-        agent,
-        title,
-        status: 'idle',
-        lastSeq: 0,
-        events: 0,
-        runs: 0,
-        createdAt: at,
-        updatedAt: at,
-        ...(forkOf === undefined ? {} : { forkOf }),
-      },
-      rows: [],
-      lease: undefined,
-      epoch: 0,
-      followers: new Set(),
-      removed: false,
-    }
-    sessions.set(id, stored)
-    return stored
-  }
-  const take = (stored: Stored, rows: readonly Recorded[]): void => {
-    const last = rows.at(-1)
-    if (last === undefined) return
-    for (const row of rows) stored.rows.push(row)
-    let { status, runs } = stored.info
-    for (const { event } of rows) {
-      if (event.kind === 'run.started') {
-        status = 'running'
-        runs += 1
-      } else if (event.kind === 'run.finished') status = event.outcome
-    }
-    stored.info = {
-      ...stored.info,
-      status,
-      runs,
-      lastSeq: last.seq,
-      events: stored.rows.length,
-      updatedAt: Math.max(stored.info.updatedAt, last.at),
-    }
-    for (const wake of [...stored.followers]) wake()
-  }
-  const grant = (stored: Stored, run: string, owner: string, ttl: number): Lease => {
-    stored.epoch += 1
-    const lease = { session: stored.info.id, run, owner, epoch: stored.epoch, until: now() + ttl }
-    stored.lease = lease
-    return lease
-  }
-  const holds = (stored: Stored, run: string, epoch: number): boolean =>
-    stored.lease?.run === run && stored.lease.epoch === epoch
-
+  const memory: Memory = { now, sessions: new Map(), closed: false }
   return {
-    async create(session) {
-      return put(session).info
-    },
-    async get(id) {
-      return sessions.get(id)?.info
-    },
-    async list({ user, agent, status, search, limit = 100, offset = 0 }) {
-      const needle = search?.toLowerCase()
-      const found = [...sessions.values()]
-        .map((stored) => stored.info)
-        .filter(
-          (info) =>
-            (user === undefined || info.user === user) &&
-            (agent === undefined || info.agent === agent) &&
-            (status === undefined || info.status === status) &&
-            (needle === undefined || `${info.title}\n${info.id}`.toLowerCase().includes(needle)),
-        )
-        .sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))
-      return { sessions: found.slice(offset, offset + limit), total: found.length }
-    },
-    async rename(id, title) {
-      const stored = must(id)
-      stored.info = { ...stored.info, title }
-      return stored.info
-    },
-    async remove(id) {
-      const stored = must(id)
-      if (live(stored)) throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
-      sessions.delete(id)
-      stored.removed = true
-      for (const wake of [...stored.followers]) wake()
-    },
-    async append(id, drafts, lease) {
-      const stored = must(id)
-      const fenced = lease !== undefined
-      if (fenced && !holds(stored, lease.run, lease.epoch)) {
-        throw new MillraceError('lease-lost', `run ${lease.run} was taken over`, { session: id, ...lease })
-      }
-      const foreignRun = drafts.find((draft) => draft.run !== (fenced ? lease.run : ''))
-      if (foreignRun !== undefined) {
-        throw new MillraceError('lease-lost', `no lease for run ${foreignRun.run}`, {
-          session: id,
-          run: foreignRun.run,
-        })
-      }
-      const at = now()
-      const rows = drafts.map((draft: Draft, i) => ({
-        seq: stored.info.lastSeq + 1 + i,
-        at: draft.at ?? at,
-        run: draft.run,
-        event: draft.event,
-      }))
-      take(stored, rows)
-      return rows
-    },
-    async read(id, { after, limit }) {
-      const { rows } = must(id)
+    create: async (wanted) => put(memory, wanted, []).info,
+    get: async (id) => open(memory).get(id)?.info,
+    list: async (query) => list(memory, query),
+    rename: async (id, title) => rename(must(memory, id), title),
+    remove: async (id) => remove(memory, id),
+    append: async (id, drafts, holder) => append(memory, must(memory, id), drafts, holder),
+    read: async (id, { after, limit }) => {
+      session.checkCursor(after)
+      const { rows } = must(memory, id)
       const from = firstAfter(rows, after)
-      return rows.slice(from, limit === undefined ? undefined : from + limit)
+      return rows.slice(from, limit === undefined ? undefined : from + Math.max(0, limit))
     },
-    follow: (id, options) => follow(must(id), options.after, options.signal),
-    async acquire(id, run, owner, ttl) {
-      const stored = must(id)
-      if (live(stored)) throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
-      return grant(stored, run, owner, ttl)
-    },
-    async renew(lease, ttl) {
-      const stored = must(lease.session)
-      if (!holds(stored, lease.run, lease.epoch)) {
-        throw new MillraceError('lease-lost', `run ${lease.run} was taken over`, { ...lease })
+    follow: (id, { after, signal }) => {
+      const source = (): FollowSource => {
+        session.checkCursor(after)
+        return sourceOf(must(memory, id))
       }
-      stored.lease = { ...lease, until: now() + ttl }
-      return stored.lease
+      return followRows(source, after, signal)
     },
-    async release(lease) {
-      const stored = sessions.get(lease.session)
-      if (stored !== undefined && holds(stored, lease.run, lease.epoch)) stored.lease = undefined
+    ...leaseMethods(memory),
+    restore: async (wanted, rows) => {
+      session.checkHistory(rows)
+      return put(memory, wanted, rows.map(kept)).info
     },
-    async expired(owner) {
-      const at = now()
-      return [...sessions.values()].flatMap((stored) => {
-        const { lease } = stored
-        if (lease !== undefined) return lease.until <= at || lease.owner === owner ? [lease] : []
-        const run = stored.info.status === 'running' ? openRun(stored.rows) : undefined
-        return run === undefined ? [] : [{ session: stored.info.id, run, owner: '', epoch: stored.epoch, until: 0 }]
-      })
-    },
-    async takeOver({ session, run, epoch }, owner, ttl) {
-      const stored = must(session)
-      if (epoch !== undefined && epoch !== stored.epoch) {
-        throw new MillraceError('lease-lost', `run ${run} was taken over`, { session, run, epoch })
-      }
-      return grant(stored, run, owner, ttl)
-    },
-    async restore(session, rows) {
-      let last = 0
-      for (const { seq } of rows) {
-        if (!(seq > last)) throw new MillraceError('invalid', `seq ${seq} after ${last}`, { seq })
-        last = seq
-      }
-      const stored = put(session)
-      take(stored, rows)
-      return stored.info
-    },
-    async prune(before) {
-      let gone = 0
-      for (const stored of sessions.values()) {
-        if (stored.info.updatedAt >= before || live(stored)) continue
-        const kept = stored.rows.filter(({ event }) => !(event.kind === 'agent' && event.event.partial === true))
-        gone += stored.rows.length - kept.length
-        stored.rows = kept
-        stored.info = { ...stored.info, events: kept.length }
-      }
-      return gone
-    },
-    async close() {
-      for (const stored of sessions.values()) {
-        stored.removed = true
-        for (const wake of [...stored.followers]) wake()
-      }
+    prune: async (before) => [...open(memory).values()].reduce((gone, stored) => gone + prune(stored, before), 0),
+    close: async () => {
+      memory.closed = true
+      for (const stored of memory.sessions.values()) end(stored)
     },
   }
 }
 
-function openRun(rows: readonly Recorded[]): string | undefined {
-  return rows.findLast(({ event }) => event.kind === 'run.started')?.run
+function leaseMethods(memory: Memory): Pick<EventLog, 'acquire' | 'renew' | 'release' | 'expired' | 'takeOver'> {
+  const { now } = memory
+  const grant = (stored: Stored, { leases, lease }: lease.Granted): Lease => {
+    stored.leases = leases
+    return lease
+  }
+  return {
+    acquire: async (id, run, owner, ttl) => {
+      const stored = must(memory, id)
+      return grant(stored, lease.acquire(stored.leases, { session: id, run, owner }, ttl, now()))
+    },
+    renew: async (held, ttl) => {
+      const stored = must(memory, held.session)
+      return grant(stored, lease.renew(stored.leases, held, ttl, now()))
+    },
+    release: async (held) => {
+      const stored = open(memory).get(held.session)
+      if (stored !== undefined) stored.leases = lease.release(stored.leases, held)
+    },
+    expired: async (owner) =>
+      [...open(memory).values()].flatMap((stored) => lease.deadRuns(stored.leases, stored.info, now(), owner)),
+    takeOver: async (dead, owner, ttl) => {
+      const stored = must(memory, dead.session)
+      return grant(stored, lease.takeOver(stored.leases, { ...dead, owner }, ttl, now()))
+    },
+  }
+}
+
+function open({ sessions, closed }: Memory): Memory['sessions'] {
+  if (closed) throw new MillraceError('unavailable', 'the log is closed')
+  return sessions
+}
+
+function must(memory: Memory, id: string): Stored {
+  const stored = open(memory).get(id)
+  if (stored === undefined) throw new MillraceError('not-found', `no session ${id}`, { session: id })
+  return stored
+}
+
+function put(memory: Memory, wanted: NewSession, rows: Recorded[]): Stored {
+  const info = session.tally(session.emptySession(wanted, memory.now()), rows)
+  const { id } = info
+  if (open(memory).has(id)) throw new MillraceError('conflict', `session ${id} exists`, { session: id })
+  const stored: Stored = { info, rows, leases: lease.noLeases, followers: new Set(), ended: false }
+  memory.sessions.set(id, stored)
+  return stored
+}
+
+function list(
+  memory: Memory,
+  { user, agent, status, search, limit, offset = 0 }: SessionQuery,
+): { readonly sessions: readonly SessionInfo[]; readonly total: number } {
+  const needle = search?.toLowerCase()
+  const found = [...open(memory).values()]
+    .map((stored) => stored.info)
+    .filter(
+      (info) =>
+        (user === undefined || info.user === user) &&
+        (agent === undefined || info.agent === agent) &&
+        (status === undefined || info.status === status) &&
+        (needle === undefined || `${info.title}\n${info.id}`.toLowerCase().includes(needle)),
+    )
+    .sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))
+  return { sessions: found.slice(offset, offset + session.pageSize(limit)), total: found.length }
+}
+
+function rename(stored: Stored, title: string): SessionInfo {
+  session.checkNames({ title })
+  stored.info = { ...stored.info, title }
+  return stored.info
+}
+
+function remove(memory: Memory, id: string): void {
+  const stored = must(memory, id)
+  if (lease.isLive(stored.leases, memory.now())) {
+    throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
+  }
+  memory.sessions.delete(id)
+  end(stored)
+}
+
+function append(
+  { now }: Memory,
+  stored: Stored,
+  drafts: readonly Draft[],
+  holder: Pick<Lease, 'run' | 'epoch'> | undefined,
+): readonly Recorded[] {
+  lease.checkWriter(stored.leases, stored.info.id, drafts, holder)
+  const at = now()
+  const first = stored.info.lastSeq + 1
+  const rows = drafts.map((draft, i) => kept({ ...draft, seq: first + i, at: session.draftTime(draft.at, at) }))
+  for (const row of rows) stored.rows.push(row)
+  stored.info = session.tally(stored.info, rows)
+  for (const wake of [...stored.followers]) wake()
+  return rows
+}
+
+/** A row of its own: JSON as a durable store would give it back, whatever the writer does to its object later. */
+function kept({ seq, at, run, event }: Recorded): Recorded {
+  const copy: RunEvent = JSON.parse(session.eventText(event))
+  return { seq, at, run, event: copy }
+}
+
+function prune(stored: Stored, before: number): number {
+  const lastAt = new Map<string, number>()
+  const finished = new Set<string>()
+  const whole = new Set<string>()
+  for (const { run, at, event } of stored.rows) {
+    lastAt.set(run, Math.max(at, lastAt.get(run) ?? at))
+    if (event.kind === 'run.finished') finished.add(run)
+    if (event.kind === 'agent' && event.event.partial !== true) whole.add(`${run}\n${event.message}`)
+  }
+  const rows = stored.rows.filter(({ run, event }) => {
+    const partial = event.kind === 'agent' && event.event.partial === true
+    const old = finished.has(run) && (lastAt.get(run) ?? before) < before
+    return !(partial && old && whole.has(`${run}\n${event.message}`))
+  })
+  const gone = stored.rows.length - rows.length
+  stored.rows = rows
+  stored.info = { ...stored.info, events: rows.length }
+  return gone
+}
+
+function end(stored: Stored): void {
+  stored.ended = true
+  for (const wake of [...stored.followers]) wake()
+}
+
+function sourceOf(stored: Stored): FollowSource {
+  return {
+    next: (after) => {
+      const from = firstAfter(stored.rows, after)
+      return stored.rows.slice(from, from + page)
+    },
+    ended: () => stored.ended,
+    subscribe: (wake) => {
+      stored.followers.add(wake)
+      return () => stored.followers.delete(wake)
+    },
+  }
 }
 
 /** Rows are in seq order, with gaps where partials were pruned: binary search. */
@@ -217,29 +211,4 @@ function firstAfter(rows: readonly Recorded[], after: number): number {
     else high = middle
   }
   return low
-}
-
-async function* follow(stored: Stored, after: number, signal: Signal): AsyncGenerator<readonly Recorded[], void> {
-  let cursor = after
-  let wake = (): void => {}
-  const notify = (): void => wake()
-  stored.followers.add(notify)
-  signal.addEventListener('abort', notify)
-  try {
-    while (!signal.aborted) {
-      const rows = stored.rows.slice(firstAfter(stored.rows, cursor))
-      if (rows.length > 0) {
-        cursor = rows.at(-1)?.seq ?? cursor
-        yield rows
-        continue
-      }
-      if (stored.removed) return
-      await new Promise<void>((resume) => {
-        wake = resume
-      })
-    }
-  } finally {
-    stored.followers.delete(notify)
-    signal.removeEventListener('abort', notify)
-  }
 }

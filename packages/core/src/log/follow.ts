@@ -1,0 +1,103 @@
+import type { Recorded } from '../event/run-event.ts'
+import type { Signal } from './event-log.ts'
+
+/** What following needs of a log: read a page, know the end, be woken. */
+export interface FollowSource {
+  /** The next rows after `after`, one bounded page; none when the reader has caught up. */
+  next(after: number): readonly Recorded[] | Promise<readonly Recorded[]>
+  /** No row will come any more: the session was removed or the log closed. */
+  ended(): boolean
+  /** Calls `wake` after every commit and at the end; the result takes it back. */
+  subscribe(wake: () => void): () => void
+}
+
+/**
+ * `EventLog.follow` for any log that can be read by cursor and rings a bell after a commit. The bell carries nothing:
+ * a reader always asks again from its own cursor, so a lost or a doubled ring makes neither gap nor duplicate.
+ */
+export function followRows(
+  open: () => FollowSource | Promise<FollowSource>,
+  after: number,
+  signal: Signal,
+): AsyncIterable<readonly Recorded[]> {
+  return {
+    [Symbol.asyncIterator]() {
+      const bell = newBell()
+      const rows = pages(open, after, signal, bell)
+      return {
+        next: () => rows.next(),
+        // A generator's own return() would wait for a `next` that is waiting for a commit.
+        return: () => {
+          bell.stop()
+          return rows.return()
+        },
+      }
+    },
+  }
+}
+
+async function* pages(
+  open: () => FollowSource | Promise<FollowSource>,
+  after: number,
+  signal: Signal,
+  bell: Bell,
+): AsyncGenerator<readonly Recorded[], void> {
+  const source = await open()
+  const leave = source.subscribe(bell.ring)
+  signal.addEventListener('abort', bell.stop)
+  if (signal.aborted) bell.stop()
+  let cursor = after
+  try {
+    while (!bell.stopped()) {
+      bell.listen()
+      const ended = source.ended()
+      const rows = await source.next(cursor)
+      if (bell.stopped()) return
+      const last = rows.at(-1)
+      if (last !== undefined) {
+        cursor = last.seq
+        yield rows
+      } else if (ended) return
+      else await bell.rung()
+    }
+  } finally {
+    leave()
+    signal.removeEventListener('abort', bell.stop)
+  }
+}
+
+interface Bell {
+  ring(): void
+  /** Rings for good. */
+  stop(): void
+  stopped(): boolean
+  /** From here on a ring counts, also one that comes before `rung` is asked. */
+  listen(): void
+  rung(): Promise<void>
+}
+
+function newBell(): Bell {
+  let heard = false
+  let over = false
+  let wake = (): void => {}
+  const ring = (): void => {
+    heard = true
+    wake()
+  }
+  return {
+    ring,
+    stop: () => {
+      over = true
+      ring()
+    },
+    stopped: () => over,
+    listen: () => {
+      heard = over
+    },
+    rung: () =>
+      new Promise((resolve) => {
+        wake = resolve
+        if (heard) resolve()
+      }),
+  }
+}
