@@ -1,0 +1,110 @@
+import { isObject, type Recorded, type RunEvent } from '@millrace/core'
+import type { RunContext } from '../agent.ts'
+import type { CompiledGraph } from './langgraph-agent.ts'
+
+/** The debug record under which a graph's own checkpoint is kept in the log, so that another process can go on. */
+const checkpointMessage = 'langgraph.checkpoint'
+
+/** LangGraph's MemorySaver, seen as what it stores: per thread and namespace, serialised checkpoints and writes. */
+interface Saver {
+  storage: Record<string, Record<string, Record<string, readonly [Uint8Array, Uint8Array, string | undefined]>>>
+  writes: Record<string, Record<string, readonly [string, string, Uint8Array]>>
+}
+export interface SeededSaver {
+  readonly saver: Saver
+  forget(thread: string): void
+}
+
+const savers = new WeakMap<CompiledGraph, Saver>()
+
+/**
+ * Gives a graph without a checkpointer one whose content is the log: seeded from the last checkpoint of the history,
+ * and forgotten after the run, because the log is the only truth. A graph with its own checkpointer keeps it.
+ */
+export async function seedCheckpoint(graph: CompiledGraph, context: RunContext): Promise<SeededSaver | undefined> {
+  let saver = savers.get(graph)
+  if (saver === undefined) {
+    if (graph.checkpointer !== undefined && graph.checkpointer !== false) return undefined
+    const { MemorySaver } = await import('@langchain/langgraph')
+    const made = new MemorySaver()
+    graph.checkpointer = made
+    saver = made as unknown as Saver
+    savers.set(graph, saver)
+  }
+  const seeded = saver
+  load(seeded, context.session, lastCheckpoint(context.history))
+  return {
+    saver: seeded,
+    forget(thread) {
+      delete seeded.storage[thread]
+      for (const key of Object.keys(seeded.writes)) if (threadOf(key) === thread) delete seeded.writes[key]
+    },
+  }
+}
+
+/** The newest checkpoint of each namespace and its pending writes: what going on needs, no more. */
+export function checkpointEvent({ saver }: SeededSaver, thread: string): RunEvent {
+  const spaces = Object.entries(saver.storage[thread] ?? {}).flatMap(([namespace, checkpoints]) => {
+    const newest = Object.keys(checkpoints).sort().at(-1)
+    const stored = newest === undefined ? undefined : checkpoints[newest]
+    if (newest === undefined || stored === undefined) return []
+    const [checkpoint, metadata, parent] = stored
+    const key = JSON.stringify([thread, namespace, newest])
+    const writes = Object.entries(saver.writes[key] ?? {}).map(([slot, [task, channel, value]]) => [
+      slot,
+      task,
+      channel,
+      base64(value),
+    ])
+    return [
+      {
+        namespace,
+        id: newest,
+        checkpoint: base64(checkpoint),
+        metadata: base64(metadata),
+        parent: parent ?? null,
+        writes,
+      },
+    ]
+  })
+  return { kind: 'log', level: 'debug', message: checkpointMessage, data: { spaces } }
+}
+
+function lastCheckpoint(history: readonly Recorded[]): unknown {
+  const found = history.findLast(({ event }) => event.kind === 'log' && event.message === checkpointMessage)
+  return found?.event.kind === 'log' ? found.event.data : undefined
+}
+
+/** A door: the record may come from an import. What does not fit is passed over; the graph then starts afresh. */
+function load(saver: Saver, thread: string, data: unknown): void {
+  const spaces = isObject(data) && Array.isArray(data.spaces) ? (data.spaces as unknown[]) : []
+  for (const space of spaces) {
+    if (!isObject(space)) continue
+    const { namespace, id, checkpoint, metadata, parent, writes } = space
+    if (typeof namespace !== 'string' || typeof id !== 'string') continue
+    if (typeof checkpoint !== 'string' || typeof metadata !== 'string') continue
+    saver.storage[thread] ??= {}
+    const from = typeof parent === 'string' ? parent : undefined
+    saver.storage[thread][namespace] = { [id]: [bytes(checkpoint), bytes(metadata), from] }
+    const listed = Array.isArray(writes) ? (writes as unknown[]) : []
+    saver.writes[JSON.stringify([thread, namespace, id])] = Object.fromEntries(
+      listed.flatMap((write) => {
+        if (!Array.isArray(write) || write.length !== 4 || !write.every((cell) => typeof cell === 'string')) return []
+        const [slot, task, channel, value] = write as [string, string, string, string]
+        return [[slot, [task, channel, bytes(value)] as const]]
+      }),
+    )
+  }
+}
+
+function threadOf(key: string): unknown {
+  try {
+    const parsed: unknown = JSON.parse(key)
+    return Array.isArray(parsed) ? parsed[0] : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const base64 = (value: Uint8Array): string => Buffer.from(value).toString('base64')
+const bytes = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, 'base64'))

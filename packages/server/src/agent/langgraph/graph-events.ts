@@ -1,0 +1,242 @@
+import {
+  type AdkEvent,
+  type AdkPart,
+  type AdkUsage,
+  isObject,
+  type Json,
+  type NodeId,
+  type RunEvent,
+} from '@millrace/core'
+import type { AgentGraph, RunContext } from '../agent.ts'
+import type { StreamEvent } from './langgraph-agent.ts'
+import { messageParts, type ToolAnswer, toolAnswer, usageOf } from './message-parts.ts'
+
+/** The custom event by which a graph's own code records a canonical event (plan facts, artifacts, data). */
+export const recordEvent = 'millrace'
+
+interface OpenNode {
+  readonly node: NodeId
+  readonly name: string
+  readonly step: number
+}
+
+/**
+ * LangGraph's `streamEvents` v2 as canonical events: author = node name, chat tokens = partials, the end of a model
+ * call = the aggregate, tools = calls and responses, node start and end, state updates as patches. A model call tagged
+ * `nostream` (LangGraph's own tag) says nothing to people: structured output stays inside.
+ */
+export async function* graphEvents(
+  events: AsyncIterable<StreamEvent>,
+  graph: AgentGraph,
+  context: RunContext,
+): AsyncGenerator<RunEvent> {
+  const mapper = new Mapper(graph, context)
+  try {
+    for await (const event of events) yield* mapper.map(event)
+  } catch (error) {
+    yield* mapper.fail(error)
+    throw error
+  }
+}
+
+class Mapper {
+  readonly #graph: AgentGraph
+  readonly #context: RunContext
+  readonly #open = new Map<string, OpenNode>()
+  readonly #executions = new Map<string, number>()
+  readonly #finished: OpenNode[] = []
+  /** Ids of the calls and messages already shown. */
+  readonly #calls = new Set<string>()
+  readonly #spoken = new Set<string>()
+  /** Calls whose tool has not started yet (call id → tool), and tools under way (their run → call id). */
+  readonly #waiting = new Map<string, string>()
+  readonly #running = new Map<string, string>()
+
+  constructor(graph: AgentGraph, context: RunContext) {
+    this.#graph = graph
+    this.#context = context
+  }
+
+  *map(event: StreamEvent): Generator<RunEvent> {
+    if (event.tags?.includes('langsmith:hidden') === true) return
+    switch (event.event) {
+      case 'on_chain_start':
+        if (isNode(event)) yield this.#start(event)
+        return
+      case 'on_chain_end':
+        yield* this.#end(event)
+        return
+      case 'on_chat_model_stream':
+        if (!isQuiet(event)) yield* this.#said(event, event.data?.chunk, true)
+        return
+      case 'on_chat_model_end':
+        if (!isQuiet(event)) yield* this.#said(event, event.data?.output, false)
+        return
+      case 'on_tool_start':
+        yield* this.#toolStarted(event)
+        return
+      case 'on_tool_end':
+        yield this.#toolEnded(event, toolAnswer(event.data?.output))
+        return
+      case 'on_tool_error':
+        yield this.#toolEnded(event, {
+          id: undefined,
+          response: { error: String(event.data?.error ?? 'the tool failed') },
+        })
+        return
+      case 'on_custom_event':
+        if (event.name === recordEvent && isObject(event.data)) yield this.#placed(event)
+        return
+      default:
+    }
+  }
+
+  *fail(error: unknown): Generator<RunEvent> {
+    const message = error instanceof Error ? error.message : String(error)
+    for (const { node } of this.#open.values()) {
+      yield { kind: 'node.finished', node, status: 'error', error: { code: 'agent-error', message } }
+    }
+    this.#open.clear()
+  }
+
+  #start(event: StreamEvent): RunEvent {
+    const { name } = event
+    const count = (this.#executions.get(name) ?? 0) + 1
+    this.#executions.set(name, count)
+    const step = Number(event.metadata?.langgraph_step ?? 0)
+    const node: OpenNode = { node: `${name}@${count}`, name, step }
+    this.#open.set(event.run_id, node)
+    const after = this.#before(node)
+    return { kind: 'node.started', node: node.node, agent: name, ...(after.length > 0 ? { after } : {}) }
+  }
+
+  /** The nodes of the latest earlier step that have an edge to this one: the edges really taken. */
+  #before({ name, step }: OpenNode): readonly NodeId[] {
+    const sources = new Set(this.#graph.edges.filter((edge) => edge.to === name).map((edge) => edge.from))
+    const earlier = this.#finished.filter((done) => done.step < step && sources.has(done.name))
+    const latest = Math.max(...earlier.map((done) => done.step))
+    return earlier.filter((done) => done.step === latest).map((done) => done.node)
+  }
+
+  *#end(event: StreamEvent): Generator<RunEvent> {
+    const node = this.#open.get(event.run_id)
+    if (node === undefined) return
+    this.#open.delete(event.run_id)
+    this.#finished.push(node)
+    const output = event.data?.output
+    if (isObject(output)) {
+      for (const message of Array.isArray(output.messages) ? output.messages : [])
+        yield* this.#unspoken(event, node, message)
+      const patch = Object.entries(output).flatMap(([key, value]) => {
+        const plain = key === 'messages' ? undefined : toJson(value)
+        return plain === undefined ? [] : [{ op: 'add' as const, path: `/${pointer(key)}`, value: plain }]
+      })
+      if (patch.length > 0) yield { kind: 'state', patch, node: node.node }
+    }
+    yield { kind: 'node.finished', node: node.node, status: 'ok' }
+  }
+
+  /** A message the node made itself, without a streamed model call: its text and calls have not been seen yet. */
+  *#unspoken(event: StreamEvent, node: OpenNode, message: unknown): Generator<RunEvent> {
+    const { id, type, parts } = messageParts(message)
+    if (type !== 'ai' || parts.length === 0 || this.#spoken.has(id ?? '')) return
+    const fresh = parts.filter(
+      (part) => part.functionCall === undefined || !this.#calls.has(part.functionCall.id ?? ''),
+    )
+    if (fresh.length > 0) yield this.#agent(node, fresh, { id: id ?? event.run_id })
+  }
+
+  *#said(event: StreamEvent, message: unknown, partial: boolean): Generator<RunEvent> {
+    const node = this.#nodeOf(event)
+    const { id, parts } = messageParts(message)
+    const shown = partial ? parts.filter((part) => part.functionCall === undefined) : parts
+    if (shown.length === 0) return
+    if (!partial && id !== undefined) this.#spoken.add(id)
+    const usage = partial ? undefined : usageOf(message)
+    yield this.#agent(node, shown, { id: event.run_id, partial, ...(usage === undefined ? {} : { usage }) })
+  }
+
+  /** A tool that no message called (a node calls it itself) still gets a card: the call id is the tool's own run. */
+  *#toolStarted(event: StreamEvent): Generator<RunEvent> {
+    const called = [...this.#waiting].find(([, name]) => name === event.name)?.[0]
+    if (called !== undefined) {
+      this.#waiting.delete(called)
+      this.#running.set(event.run_id, called)
+      return
+    }
+    const input = toJson(event.data?.input)
+    const args = isObject(input) ? (input as Record<string, Json>) : { input: input ?? null }
+    const part = { functionCall: { id: event.run_id, name: event.name, args } }
+    yield this.#agent(this.#nodeOf(event), [part], { id: `call-${event.run_id}` })
+    this.#waiting.delete(event.run_id)
+  }
+
+  #toolEnded(event: StreamEvent, answer: ToolAnswer): RunEvent {
+    const own = answer.id !== undefined && this.#calls.has(answer.id) ? answer.id : undefined
+    const id = own ?? this.#running.get(event.run_id) ?? event.run_id
+    this.#running.delete(event.run_id)
+    const part = { functionResponse: { id, name: event.name, response: answer.response } }
+    return this.#agent(this.#nodeOf(event), [part], { id: `result-${event.run_id}`, role: 'user' })
+  }
+
+  #placed(event: StreamEvent): RunEvent {
+    const node = this.#nodeOf(event)
+    const recorded = event.data as unknown as RunEvent
+    return recorded.kind === 'artifact' || recorded.kind === 'log' ? { node: node.node, ...recorded } : recorded
+  }
+
+  #agent(
+    node: OpenNode,
+    parts: readonly AdkPart[],
+    { id, partial = false, role = 'model', usage }: { id: string; partial?: boolean; role?: string; usage?: AdkUsage },
+  ): RunEvent {
+    if (!partial) {
+      for (const { functionCall } of parts) {
+        if (functionCall?.id !== undefined) {
+          this.#calls.add(functionCall.id)
+          this.#waiting.set(functionCall.id, functionCall.name)
+        }
+      }
+    }
+    const { run, now, newId } = this.#context
+    const event: AdkEvent = {
+      id: newId(),
+      author: node.name,
+      invocationId: run,
+      timestamp: now(),
+      content: { role, parts },
+      ...(partial ? { partial } : {}),
+      ...(usage === undefined ? {} : { usageMetadata: usage }),
+      ...(node.node === '' ? {} : { branch: node.node }),
+    }
+    return { kind: 'agent', event, message: id, ...(node.node === '' ? {} : { node: node.node }) }
+  }
+
+  /** Events of a model or tool belong to the open node above them, else to the node their metadata names. */
+  #nodeOf({ parent_ids = [], metadata }: StreamEvent): OpenNode {
+    const parent = parent_ids.findLast((id) => this.#open.has(id))
+    const open = parent === undefined ? undefined : this.#open.get(parent)
+    const name = String(metadata?.langgraph_node ?? 'graph')
+    return open ?? [...this.#open.values()].findLast((node) => node.name === name) ?? { node: '', name, step: 0 }
+  }
+}
+
+function isNode({ name, metadata }: StreamEvent): boolean {
+  return metadata?.langgraph_node === name && name !== '__start__'
+}
+
+function isQuiet({ tags = [] }: StreamEvent): boolean {
+  return tags.includes('nostream') || tags.includes('langsmith:nostream')
+}
+
+/** JSON, or undefined for what is none (functions, cycles): a graph's state may hold anything. */
+function toJson(value: unknown): Json | undefined {
+  try {
+    const text = JSON.stringify(value)
+    return text === undefined ? undefined : (JSON.parse(text) as Json)
+  } catch {
+    return undefined
+  }
+}
+
+const pointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')

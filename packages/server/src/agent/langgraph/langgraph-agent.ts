@@ -1,0 +1,155 @@
+import { MillraceError, type RunEvent, type RunInput } from '@millrace/core'
+import type { Agent, AgentDescription, AgentGraph, RunContext } from '../agent.ts'
+import { checkpointEvent, seedCheckpoint } from './checkpoint.ts'
+import { graphEvents } from './graph-events.ts'
+
+/** The part of a compiled LangGraph that we use; any version that has it will do. */
+export interface CompiledGraph {
+  checkpointer?: unknown
+  readonly channels?: Readonly<Record<string, unknown>>
+  streamEvents(input: unknown, config: Readonly<Record<string, unknown>>): AsyncIterable<StreamEvent>
+  getState(config: object): Promise<GraphState>
+  getGraphAsync?(): Promise<DrawableGraph>
+  getGraph(): DrawableGraph
+}
+export interface StreamEvent {
+  readonly event: string
+  readonly name: string
+  readonly run_id: string
+  readonly parent_ids?: readonly string[]
+  readonly tags?: readonly string[]
+  readonly metadata?: Readonly<Record<string, unknown>>
+  readonly data?: Readonly<Record<string, unknown>>
+}
+interface GraphState {
+  readonly next?: readonly string[]
+  readonly tasks?: readonly { readonly name: string; readonly interrupts?: readonly GraphInterrupt[] }[]
+}
+interface GraphInterrupt {
+  readonly id?: string
+  readonly value?: unknown
+}
+interface DrawableGraph {
+  readonly nodes: Readonly<Record<string, { readonly id: string }>>
+  readonly edges: readonly { readonly source: string; readonly target: string; readonly conditional?: boolean }[]
+}
+
+export interface GraphAgentFile {
+  readonly graph: CompiledGraph
+  readonly description?: string
+  readonly examples?: readonly string[]
+  readonly resumable?: boolean
+  readonly model?: { readonly name: string; readonly offline: boolean }
+}
+
+/** A user's compiled graph behind the agent port. The graph is loaded on first use. */
+export function graphAgent(name: string, load: () => Promise<GraphAgentFile>): Agent {
+  return {
+    name,
+    async describe(): Promise<AgentDescription> {
+      const { graph, description = '', examples = [], resumable = false, model } = await load()
+      return {
+        name,
+        description,
+        engine: 'langgraph',
+        graph: describeGraph(graph.getGraph()),
+        examples,
+        resumable,
+        ...(model === undefined ? {} : { model }),
+      }
+    },
+    async *run(input, context) {
+      yield* runGraph(await load(), input, context)
+    },
+  }
+}
+
+async function* runGraph(file: GraphAgentFile, input: RunInput, context: RunContext): AsyncGenerator<RunEvent> {
+  const { graph } = file
+  const saver = await seedCheckpoint(graph, context)
+  const config = {
+    version: 'v2',
+    signal: context.signal,
+    recursionLimit: 200,
+    configurable: { thread_id: context.session, millrace: { input, context } },
+  }
+  const open = await openInterrupts(graph, config)
+  const next = await graphInput(graph, input, context, open)
+  const keep = file.resumable === true && saver !== undefined
+  try {
+    for await (const event of graphEvents(graph.streamEvents(next, config), describeGraph(graph.getGraph()), context)) {
+      yield event
+      if (keep && event.kind === 'node.finished') yield checkpointEvent(saver, context.session)
+    }
+    const waiting = await openInterrupts(graph, config)
+    if (saver !== undefined) yield checkpointEvent(saver, context.session)
+    if (waiting.length > 0) {
+      yield* waiting.map(interruptEvent)
+      yield { kind: 'run.finished', outcome: 'interrupted' }
+    }
+  } finally {
+    saver?.forget(context.session)
+  }
+}
+
+/** New messages, or the answers to what was asked, or (after a crash) nothing: go on from the checkpoint. */
+async function graphInput(
+  graph: CompiledGraph,
+  input: RunInput,
+  context: RunContext,
+  open: readonly GraphInterrupt[],
+): Promise<unknown> {
+  if (open.length > 0 && (input.resume?.length ?? 0) > 0) {
+    const { Command } = await import('@langchain/langgraph')
+    const answers = (input.resume ?? []).map(({ interrupt, payload, status }) => [
+      interrupt,
+      status === 'cancelled' ? { cancelled: true } : (payload ?? true),
+    ])
+    return new Command({ resume: Object.fromEntries(answers) })
+  }
+  if (context.resumed) return null
+  const { HumanMessage, SystemMessage, AIMessage, ToolMessage } = await import('@langchain/core/messages')
+  const messages = input.messages.map(({ id, role, content }) => {
+    const parts = content.parts ?? []
+    const text = parts.map((part) => part.text ?? '').join('')
+    const answer = parts.find((part) => part.functionResponse !== undefined)?.functionResponse
+    if (role === 'tool' && answer !== undefined) {
+      return new ToolMessage({ id, content: JSON.stringify(answer.response ?? {}), tool_call_id: answer.id ?? '' })
+    }
+    if (role === 'assistant') return new AIMessage({ id, content: text })
+    if (role === 'system' || role === 'developer') return new SystemMessage({ id, content: text })
+    return new HumanMessage({ id, content: text })
+  })
+  const known = new Set(Object.keys(graph.channels ?? {}))
+  const state = Object.entries(input.state ?? {}).filter(([key]) => known.has(key) && key !== 'messages')
+  return { ...Object.fromEntries(state), messages }
+}
+
+async function openInterrupts(graph: CompiledGraph, config: object): Promise<readonly GraphInterrupt[]> {
+  if (graph.checkpointer === undefined || graph.checkpointer === false) return []
+  const { tasks = [] } = await graph.getState(config)
+  return tasks.flatMap(({ interrupts = [] }) => interrupts)
+}
+
+/** `interrupt({ reason, message, schema, … })` in a node says what is asked; any other value is shown as it is. */
+function interruptEvent({ id, value }: GraphInterrupt): RunEvent {
+  if (id === undefined) throw new MillraceError('agent-error', 'the graph was interrupted without an id')
+  const asked = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : { message: value }
+  const text = asked.message ?? asked.question ?? asked.prompt
+  return {
+    kind: 'interrupt',
+    id,
+    reason: typeof asked.reason === 'string' ? asked.reason : 'input_required',
+    ...(typeof text === 'string' ? { message: text } : {}),
+    ...(typeof asked.schema === 'object' && asked.schema !== null ? { schema: asked.schema as never } : {}),
+    payload: JSON.parse(JSON.stringify(value ?? null)),
+  }
+}
+
+function describeGraph({ nodes, edges }: DrawableGraph): AgentGraph {
+  const kind = (id: string) => (id === '__start__' ? 'start' : id === '__end__' ? 'end' : 'step')
+  return {
+    nodes: Object.keys(nodes).map((id) => ({ id, kind: kind(id) })),
+    edges: edges.map(({ source, target }) => ({ from: source, to: target })),
+  }
+}

@@ -1,0 +1,78 @@
+import { type AdkPart, type AdkUsage, isObject, type Json } from '@millrace/core'
+
+/** LangChain messages, read by shape: a graph may bring its own copy of the library. */
+export function messageParts(message: unknown): { id: string | undefined; type: string; parts: readonly AdkPart[] } {
+  if (!isObject(message)) return { id: undefined, type: '', parts: [] }
+  const { content, tool_calls: calls, id } = message
+  const parts: AdkPart[] = []
+  if (typeof content === 'string' && content !== '') parts.push({ text: content })
+  for (const block of Array.isArray(content) ? content : []) {
+    const part = blockPart(block)
+    if (part !== undefined) parts.push(part)
+  }
+  for (const call of Array.isArray(calls) ? calls : []) {
+    if (!isObject(call) || typeof call.name !== 'string') continue
+    const args = isObject(call.args) ? (call.args as Record<string, Json>) : {}
+    parts.push({ functionCall: { ...(typeof call.id === 'string' ? { id: call.id } : {}), name: call.name, args } })
+  }
+  const type =
+    typeof message.getType === 'function' ? String(message.getType.call(message)) : String(message.type ?? '')
+  return { id: typeof id === 'string' ? id : undefined, type, parts }
+}
+
+function blockPart(block: unknown): AdkPart | undefined {
+  if (!isObject(block)) return undefined
+  const { type, text, thinking, reasoning } = block
+  if (type === 'text' && typeof text === 'string' && text !== '') return { text }
+  const thought = thinking ?? reasoning
+  if ((type === 'thinking' || type === 'reasoning') && typeof thought === 'string')
+    return { text: thought, thought: true }
+  return undefined
+}
+
+export interface ToolAnswer {
+  readonly id: string | undefined
+  readonly response: Readonly<Record<string, Json>>
+}
+
+/** A tool's result, as ADK wraps results: an object as it is, anything else under `result`. */
+export function toolAnswer(output: unknown): ToolAnswer {
+  if (!isObject(output) || !('content' in output)) return { id: undefined, response: wrap(output) }
+  const { tool_call_id: id, content, status } = output
+  const value = typeof content === 'string' ? (jsonOf(content) ?? content) : content
+  const response =
+    status === 'error' ? { error: typeof content === 'string' ? content : JSON.stringify(content) } : wrap(value)
+  return { id: typeof id === 'string' ? id : undefined, response }
+}
+
+function wrap(value: unknown): Readonly<Record<string, Json>> {
+  const plain = jsonOf(safeText(value))
+  return isObject(plain) ? (plain as Record<string, Json>) : { result: (plain ?? null) as Json }
+}
+
+function safeText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? 'null'
+  } catch {
+    return JSON.stringify({ error: 'the tool returned something that is not JSON' })
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+export function usageOf(message: unknown): AdkUsage | undefined {
+  const usage = isObject(message) ? message.usage_metadata : undefined
+  if (!isObject(usage)) return undefined
+  const count = (value: unknown): number => (typeof value === 'number' ? value : 0)
+  return {
+    promptTokenCount: count(usage.input_tokens),
+    candidatesTokenCount: count(usage.output_tokens),
+    totalTokenCount: count(usage.total_tokens),
+  }
+}
