@@ -26,6 +26,8 @@ export { type FrameReader, maxFrameSize, printFrame, sseReader } from './frame/s
 export type * from './log/event-log.ts'
 export { memoryLog } from './log/memory-log.ts'
 export { Dictionary } from './view/dictionary.ts'
+export { type ProofState, proof, proofOfCall, proofOfMessage } from './view/proof.ts'
+export type { Basis, Citation, Confidence, Proof, Reasoning, ReasoningStep, Source, Where } from './view/proof-fact.ts'
 export { type Printed, Sequence } from './view/sequence.ts'
 export { type Message, type Transcript, transcript } from './view/transcript.ts'
 export { fold, type View } from './view/view.ts'

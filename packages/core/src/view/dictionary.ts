@@ -48,6 +48,12 @@ export class Dictionary<V> implements Iterable<readonly [string, V]> {
     return root === this.#root ? this : new Dictionary(root)
   }
 
+  /** The same reference when there is no such key. */
+  delete(key: string): Dictionary<V> {
+    const root = without(this.#root, hashOf(key), key, 0)
+    return root === this.#root ? this : new Dictionary(root ?? { bitmap: 0, slots: [] })
+  }
+
   /** In an order that depends on the keys alone, not on when they were set. */
   *[Symbol.iterator](): Generator<readonly [string, V], void, undefined> {
     yield* entriesOf(this.#root)
@@ -81,6 +87,23 @@ function joined<V>(bucket: Bucket<V>, entry: Entry<V>, shift: number): Branch<V>
   }
   const slot = 1 << ((other.hash >>> (shift + bits)) & mask)
   return put({ bitmap: slot, slots: [bucket] }, entry, shift + bits)
+}
+
+/** The branch without one key; undefined when nothing is left of it, so that empty branches never pile up. */
+function without<V>(node: Branch<V>, hash: number, key: string, shift: number): Branch<V> | undefined {
+  const bit = 1 << ((hash >>> shift) & mask)
+  const index = ones(node.bitmap & (bit - 1))
+  const slot = (node.bitmap & bit) === 0 ? undefined : node.slots[index]
+  if (slot === undefined) return node
+  let next: Branch<V> | Bucket<V> | undefined
+  if ('entries' in slot) {
+    const entries = slot.entries.filter((entry) => entry.key !== key)
+    if (entries.length === slot.entries.length) return node
+    next = entries.length === 0 ? undefined : { entries }
+  } else next = without(slot, hash, key, shift + bits)
+  if (next === slot) return node
+  if (next !== undefined) return { bitmap: node.bitmap, slots: node.slots.with(index, next) }
+  return node.slots.length === 1 ? undefined : { bitmap: node.bitmap & ~bit, slots: node.slots.toSpliced(index, 1) }
 }
 
 function* entriesOf<V>(node: Branch<V>): Generator<readonly [string, V], void, undefined> {

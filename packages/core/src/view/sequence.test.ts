@@ -110,6 +110,28 @@ describe('Dictionary', () => {
     }
   })
 
+  test('delete() leaves what a Map would, and the map before it as it was', () => {
+    const key = fc.oneof(fc.string({ maxLength: 2 }), fc.constantFrom('costarring', 'liquid', '__proto__'))
+    fc.assert(
+      fc.property(fc.array(fc.tuple(key, fc.boolean()), { maxLength: 300 }), (steps) => {
+        const model = new Map<string, number>()
+        let made: Dictionary<number> = Dictionary.empty
+        for (const [at, [name, sets]] of steps.entries()) {
+          const before = new Map(made)
+          const next: Dictionary<number> = sets ? made.set(name, at) : made.delete(name)
+          if (sets) model.set(name, at)
+          else if (!model.delete(name)) expect(next).toBe(made)
+          expect(new Map(made)).toEqual(before)
+          made = next
+        }
+        expect(new Map(made)).toEqual(model)
+        for (const name of model.keys()) made = made.delete(name)
+        expect(made).toEqual(Dictionary.empty)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
   test('the same reference when nothing changed, and absent from JSON', () => {
     const one = Dictionary.empty.set('a', 1 as never)
     expect(one.set('a', 1 as never)).toBe(one)
