@@ -3,6 +3,7 @@
 export { connect } from './client/connect.ts'
 export type { Connection, ConnectionState, ConnectOptions } from './client/connection.ts'
 export { type Host, type WebGlobals, webHost } from './client/host.ts'
+export { type LiveLog, liveLog } from './client/live-log.ts'
 export { adk } from './dialect/adk.ts'
 export {
   type Decoder,
