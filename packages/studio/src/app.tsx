@@ -1,11 +1,11 @@
-import type { SessionInfo, Transcript } from '@millrace/core'
+import type { Item, Printed, SessionInfo, Transcript } from '@millrace/core'
 import { useEffect, useState } from 'react'
 
 /** The first page: recorded sessions on the left, what was said on the right. */
 export function App() {
   const [sessions, setSessions] = useState<readonly SessionInfo[]>([])
   const [selected, setSelected] = useState<string>()
-  const [said, setSaid] = useState<Transcript>()
+  const [said, setSaid] = useState<Printed<Transcript>>()
   useEffect(() => {
     void get<{ sessions: SessionInfo[] }>('sessions').then(({ sessions: listed }) => {
       setSessions(listed)
@@ -13,7 +13,7 @@ export function App() {
     })
   }, [])
   useEffect(() => {
-    if (selected !== undefined) void get<Transcript>(`sessions/${selected}/views/transcript`).then(setSaid)
+    if (selected !== undefined) void get<Printed<Transcript>>(`sessions/${selected}/views/transcript`).then(setSaid)
   }, [selected])
   return (
     <main>
@@ -27,20 +27,32 @@ export function App() {
         ))}
       </nav>
       <section aria-label="Conversation">
-        {said?.messages.map(({ id, author, text }) => (
-          <article key={id} data-testid={`message-${id}`}>
-            <h2 data-testid="message-author">{author}</h2>
-            <p>{text}</p>
-          </article>
+        {said?.settled.map((item) => (
+          <Row key={item.key} item={item} />
         ))}
-        {said?.unread.map(({ seq, raw, reason }) => (
-          <article key={seq} className="foreign" data-testid="foreign">
-            <h2>Could not be read ({reason})</h2>
-            <code>{raw}</code>
-          </article>
+        {said?.open.map((item) => (
+          <Row key={item.key} item={item} />
         ))}
       </section>
     </main>
+  )
+}
+
+function Row({ item }: { item: Item }) {
+  if (item.kind === 'foreign') {
+    return (
+      <article className="foreign" data-testid="foreign">
+        <h2>Could not be read ({item.reason})</h2>
+        <code>{item.raw}</code>
+      </article>
+    )
+  }
+  if (item.kind !== 'message' || item.text === '') return null
+  return (
+    <article data-testid={`message-${item.id}`}>
+      <h2 data-testid="message-author">{item.author}</h2>
+      <p>{item.text}</p>
+    </article>
   )
 }
 

@@ -94,11 +94,11 @@ describe('Dictionary', () => {
     )
   })
 
-  test('holds 50,000 keys, and keys whose 32-bit hashes collide', () => {
+  test('holds 10,000 keys, and keys whose 32-bit hashes collide', () => {
     let made: Dictionary<number> = Dictionary.empty
-    for (let i = 0; i < 50_000; i++) made = made.set(`key ${i}`, i)
-    for (let i = 0; i < 50_000; i += 501) expect(made.get(`key ${i}`)).toBe(i)
-    expect([...made].length).toBe(50_000)
+    for (let i = 0; i < 10_000; i++) made = made.set(`key ${i}`, i)
+    for (let i = 0; i < 10_000; i += 101) expect(made.get(`key ${i}`)).toBe(i)
+    expect([...made].length).toBe(10_000)
     // FNV-1a gives both of each pair the same 32 bits.
     for (const [a, b] of [
       ['costarring', 'liquid'],

@@ -1,0 +1,191 @@
+import type { AdkEvent, AdkFunctionCall, AdkPart } from '../event/adk-event.ts'
+import { isObject } from '../event/json.ts'
+import type { AgentSaid, InputMessage, Recorded } from '../event/run-event.ts'
+import { callOf, responseOf, textOf } from './parts.ts'
+import type { Message, Part, TextPart, ToolCard } from './transcript-item.ts'
+
+const nothing: readonly Part[] = []
+
+/** A message at its first event, still without content. */
+export function begun(row: Recorded, said: AgentSaid, key: string): Message {
+  const { author, branch } = said.event
+  return {
+    kind: 'message',
+    key,
+    id: said.message,
+    run: row.run,
+    author,
+    role: author === 'user' ? 'user' : 'assistant',
+    text: '',
+    thoughts: '',
+    parts: nothing,
+    status: 'streaming',
+    whole: 0,
+    seq: row.seq,
+    at: row.at,
+    ...(said.node === undefined ? {} : { node: said.node }),
+    ...(typeof branch === 'string' && branch !== '' ? { branch } : {}),
+    ...(said.task === undefined ? {} : { task: said.task }),
+  }
+}
+
+/** A message that came with a run's input. */
+export function given(
+  row: Recorded,
+  { id, role }: InputMessage,
+  parts: readonly Part[],
+  key: string,
+  agent: string,
+): Message {
+  return {
+    kind: 'message',
+    key,
+    id,
+    run: row.run,
+    author: role === 'assistant' ? agent : role,
+    role,
+    text: textOfParts(parts, 'text'),
+    thoughts: textOfParts(parts, 'thought'),
+    parts,
+    status: 'done',
+    whole: parts.length,
+    seq: row.seq,
+    at: row.at,
+    endSeq: row.seq,
+    endedAt: row.at,
+    eventId: id,
+  }
+}
+
+/** The message with the deltas of one partial. Only text streams: a partial function call is not yet a call. */
+export function streamed(message: Message, deltas: readonly AdkPart[]): Message {
+  let next = message
+  for (const part of deltas) {
+    const text = textOf(part)
+    if (text === '') continue
+    const kind = part.thought === true ? 'thought' : 'text'
+    const last = next.parts.length > next.whole ? next.parts.at(-1) : undefined
+    const grown = last !== undefined && last.kind === kind
+    const made: TextPart = { kind, text: grown ? last.text + text : text }
+    const before = kind === 'text' ? next.text : next.thoughts
+    // One part is the whole text in nearly every message: then both hold one string, which is flattened once.
+    const whole = grown ? (before.length === last.text.length ? made.text : before + text) : joined(before, text)
+    next = {
+      ...next,
+      parts: grown ? next.parts.with(-1, made) : [...next.parts, made],
+      ...(kind === 'text' ? { text: whole } : { thoughts: whole }),
+    }
+  }
+  return next
+}
+
+/**
+ * The message after a whole event. Text replaces what was streamed; an event without text (calls alone, or only the
+ * end) leaves it, for it is all there is.
+ */
+export function completed(message: Message, parts: readonly Part[], row: Recorded, event: AdkEvent): Message {
+  const again = repeats(message, parts, event.id)
+  const fresh = again ? parts.filter((part) => part.kind === 'tool') : parts
+  const speaks = fresh.some((part) => part.kind === 'text' || part.kind === 'thought')
+  const all = [...(speaks ? message.parts.slice(0, message.whole) : message.parts), ...fresh]
+  const error = errorOf(event)
+  return {
+    ...message,
+    parts: all,
+    text: textOfParts(all, 'text'),
+    thoughts: textOfParts(all, 'thought'),
+    status: 'done',
+    whole: all.length,
+    endSeq: row.seq,
+    endedAt: row.at,
+    eventId: event.id,
+    ...(error === undefined ? {} : { error }),
+    ...(typeof event.finishReason === 'string' && event.finishReason !== 'STOP'
+      ? { finishReason: event.finishReason }
+      : {}),
+  }
+}
+
+/** The same whole event delivered twice: a proxy's retry, a reader that parsed its buffer again, a user's echo. */
+function repeats(message: Message, parts: readonly Part[], event: string): boolean {
+  if (message.status !== 'done' || (message.eventId !== event && message.role !== 'user')) return false
+  return textOfParts(parts, 'text') === message.text && textOfParts(parts, 'thought') === message.thoughts
+}
+
+/**
+ * The parts of a whole event in order, neighbouring text of one kind as one part. `card` says what becomes of a call:
+ * undefined when it already has its card.
+ */
+export function assembled(
+  parts: readonly AdkPart[],
+  card: (call: AdkFunctionCall, index: number) => ToolCard | undefined,
+): readonly Part[] {
+  const made: Part[] = []
+  for (const [index, part] of parts.entries()) {
+    const call = callOf(part)
+    const next = call === undefined ? spokenPart(part) : card(call, index)
+    if (next === undefined) continue
+    const last = made.at(-1)
+    if ((next.kind === 'text' || next.kind === 'thought') && last?.kind === next.kind) {
+      made[made.length - 1] = { kind: next.kind, text: last.text + next.text }
+    } else made.push(next)
+  }
+  return made
+}
+
+function spokenPart(part: AdkPart): Part | undefined {
+  const text = textOf(part)
+  if (text !== '') return { kind: part.thought === true ? 'thought' : 'text', text }
+  const { inlineData, fileData, executableCode, codeExecutionResult } = part
+  if (isObject(inlineData)) return file(inlineData.mimeType, inlineData.data, undefined, inlineData.displayName)
+  if (isObject(fileData)) return file(fileData.mimeType, undefined, fileData.fileUri, fileData.displayName)
+  if (isObject(executableCode)) {
+    const { code, language } = executableCode
+    return { kind: 'code', code: isText(code) ? code : '', ...(isText(language) ? { language } : {}) }
+  }
+  if (isObject(codeExecutionResult)) {
+    const { outcome, output } = codeExecutionResult
+    return {
+      kind: 'code-result',
+      ...(isText(outcome) ? { outcome } : {}),
+      ...(isText(output) ? { output } : {}),
+    }
+  }
+  if (responseOf(part) !== undefined) return undefined
+  const empty = Object.keys(part).every((key) => key === 'text' || key === 'thought' || key === 'thoughtSignature')
+  return empty ? undefined : { kind: 'other', part }
+}
+
+function file(mimeType: unknown, data: unknown, uri: unknown, name: unknown): Part {
+  return {
+    kind: 'file',
+    ...(isText(mimeType) ? { mimeType } : {}),
+    ...(isText(data) ? { data } : {}),
+    ...(isText(uri) ? { uri } : {}),
+    ...(isText(name) ? { name } : {}),
+  }
+}
+
+function errorOf(event: AdkEvent): Message['error'] {
+  const { errorCode, errorMessage } = event
+  if (!isText(errorCode) && !isText(errorMessage)) return undefined
+  return {
+    message: isText(errorMessage) ? errorMessage : String(errorCode),
+    ...(isText(errorCode) ? { code: errorCode } : {}),
+  }
+}
+
+function textOfParts(parts: readonly Part[], kind: TextPart['kind']): string {
+  let text = ''
+  for (const part of parts) if (part.kind === kind) text = joined(text, part.text)
+  return text
+}
+
+/** `'' + text` would be a new string; the part's own is shared instead. */
+function joined(before: string, text: string): string {
+  return before === '' ? text : before + text
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
