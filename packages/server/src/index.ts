@@ -1,4 +1,7 @@
+export { type AdkAgentOptions, adkAgent } from './agent/adk/adk-agent.ts'
+export { isNested } from './agent/adk/nested.ts'
 export type * from './agent/agent.ts'
 export { type GraphAgentFile, graphAgent } from './agent/langgraph/langgraph-agent.ts'
+export { type ModelSettings, modelSettings } from './agent/model/settings.ts'
 export type * from './engine/run-engine.ts'
 export { type AppDeps, createApp } from './http/app.ts'

@@ -1,0 +1,43 @@
+import { isRunnableRoot, setLogger } from '@google/adk'
+import { isObject, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
+import type { AgentDescription, RunContext } from '../agent.ts'
+import { registerModels } from '../model/model.ts'
+import { graphOf, modelOf } from './describe.ts'
+import { type AdkOptions, type AdkRoot, runAdk } from './run.ts'
+import { traceNodes } from './trace.ts'
+import { treeOf } from './tree.ts'
+
+// Everything that needs @google/adk is behind this module, and it is imported on first use: 1.5 to 2 s, 105 MB.
+setLogger(null)
+registerModels()
+
+/** A loaded ADK agent, made ready to run under Millrace. */
+export interface AdkEngine {
+  describe(options: AdkOptions): Pick<AgentDescription, 'description' | 'graph' | 'model' | 'tools'>
+  run(input: RunInput, context: RunContext, options: AdkOptions): AsyncIterable<RunEvent>
+}
+
+export function adkEngine(exported: unknown): AdkEngine {
+  const root = rootOf(exported)
+  const tree = treeOf(root)
+  traceNodes(tree.nodes)
+  return {
+    describe({ settings }) {
+      const graph = graphOf(root)
+      return {
+        description: root.description,
+        graph,
+        ...modelOf(root, settings),
+        tools: graph.nodes.filter(({ kind }) => kind === 'tool').map(({ id }) => id),
+      }
+    },
+    run: (input, context, options) => runAdk({ root, toolsets: tree.toolsets }, input, context, options),
+  }
+}
+
+/** An agent, a workflow, or ADK's `App` around one. */
+function rootOf(exported: unknown): AdkRoot {
+  if (isRunnableRoot(exported)) return exported
+  if (isObject(exported) && isRunnableRoot(exported.rootAgent)) return exported.rootAgent
+  throw new MillraceError('agent-error', 'rootAgent must be an agent or a workflow of @google/adk')
+}

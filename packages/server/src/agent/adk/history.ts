@@ -1,0 +1,100 @@
+import { createEvent, type Event } from '@google/adk'
+import {
+  type AdkContent,
+  type AdkEvent,
+  type InputMessage,
+  isObject,
+  type Recorded,
+  type RunInput,
+} from '@millrace/core'
+import { answers, type OpenInterrupts } from './interrupts.ts'
+import { isNested } from './nested.ts'
+
+type Content = NonNullable<Event['content']>
+
+/** What an earlier part of the conversation means to ADK. */
+export interface Past {
+  readonly events: Event[]
+  /** System and developer messages: instructions from their run on. */
+  readonly instructions: readonly string[]
+  readonly interrupts: OpenInterrupts
+}
+
+/**
+ * The log's rows as ADK's session events, in the log's order. Partials are not history (their aggregate is), a
+ * specialist's own words are not the conversation, and what was superseded never happened.
+ */
+export function pastOf(history: readonly Recorded[], agent: string): Past {
+  const superseded = new Set(history.flatMap(({ event }) => (event.kind === 'superseded' ? event.messages : [])))
+  const events: Event[] = []
+  const instructions: string[] = []
+  const interrupts: OpenInterrupts = new Map()
+  for (const { event, run, at } of history) {
+    if (event.kind === 'run.started') {
+      for (const content of inputContents(event.input, interrupts)) {
+        events.push(
+          createEvent({ id: `${run}-${events.length}`, invocationId: run, timestamp: at, ...authored(content, agent) }),
+        )
+      }
+      instructions.push(...instructionsOf(event.input.messages))
+    } else if (event.kind === 'agent') {
+      if (event.event.partial !== true && !isNested(event.event) && !superseded.has(event.message)) {
+        events.push(...confirmable(event.event), adkEvent(event.event))
+      }
+    } else if (event.kind === 'interrupt') interrupts.set(event.id, event)
+    else if (event.kind === 'resumed') interrupts.delete(event.interrupt)
+  }
+  return { events, instructions, interrupts }
+}
+
+/**
+ * A tool that asks for confirmation itself answers "not yet", and ADK 2.0.0 never shows that answer, but will not take
+ * the confirmation without it ("confirmation_not_required"). So it is put back, before the question.
+ */
+function confirmable(event: AdkEvent): readonly Event[] {
+  const asked = Object.keys(event.actions?.requestedToolConfirmations ?? {})
+  const calls = (event.content?.parts ?? []).flatMap(
+    ({ functionCall }) => functionCall?.args?.originalFunctionCall ?? [],
+  )
+  const parts = calls.flatMap((call) => {
+    if (!isObject(call) || typeof call.id !== 'string' || !asked.includes(call.id)) return []
+    return [{ functionResponse: { id: call.id, name: String(call.name), response: { status: 'pending' } } }]
+  })
+  if (parts.length === 0) return []
+  return [adkEvent({ ...event, id: `${event.id}-asked`, longRunningToolIds: [], content: { role: 'user', parts } })]
+}
+
+/** The messages of one run as contents, oldest first; answers of one run are one content, as ADK wants them. */
+export function inputContents(input: RunInput, interrupts: OpenInterrupts): readonly AdkContent[] {
+  const contents: AdkContent[] = []
+  const answered = answers(input, interrupts)
+  if (answered.length > 0) contents.push({ role: 'user', parts: answered })
+  for (const message of input.messages) {
+    const parts = (message.content.parts ?? []).filter(({ functionResponse }) => functionResponse === undefined)
+    if (parts.length === 0) continue
+    if (message.role === 'assistant') contents.push({ role: 'model', parts })
+    else if (message.role === 'user') contents.push({ role: 'user', parts })
+  }
+  return contents
+}
+
+export function instructionsOf(messages: readonly InputMessage[]): readonly string[] {
+  return messages.flatMap(({ role, content }) => {
+    if (role !== 'system' && role !== 'developer') return []
+    const text = (content.parts ?? []).map((part) => part.text ?? '').join('')
+    return text === '' ? [] : [text]
+  })
+}
+
+export function authored(content: AdkContent, agent: string): { author: string; content: Content } {
+  return { author: content.role === 'model' ? agent : 'user', content: adkContent(content) }
+}
+
+/** Ours is ADK's own shape, read-only and with room for fields to come: the two types say the same. */
+export function adkContent(content: AdkContent): Content {
+  return content as unknown as Content
+}
+
+function adkEvent(event: AdkEvent): Event {
+  return createEvent(event as unknown as Parameters<typeof createEvent>[0])
+}

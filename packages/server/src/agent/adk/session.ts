@@ -1,0 +1,45 @@
+import {
+  BaseSessionService,
+  type CreateSessionRequest,
+  createSession,
+  type DeleteSessionRequest,
+  type GetSessionRequest,
+  type ListSessionsResponse,
+  type Session,
+} from '@google/adk'
+
+/**
+ * ADK's session, for the length of one run: what the log says, and what the run adds. The log is the only copy that
+ * lasts, so nothing is written from here. ADK's own services copy the whole session for each run, reverse events of
+ * one millisecond (the database one), and keep what AgentTool leaves behind.
+ */
+export class RunSessions extends BaseSessionService {
+  readonly #session: Session
+  /** Sessions that ADK's AgentTool makes for its agent, when it is used without our engine's turn. */
+  readonly #made = new Map<string, Session>()
+  constructor(session: Session) {
+    super()
+    this.#session = session
+  }
+
+  override async createSession({ appName, userId, state = {} }: CreateSessionRequest): Promise<Session> {
+    // Never the caller's id: the second call of the same agent would find the first one's history (adk-js#294).
+    const id = `${this.#session.id}/${appName}/${this.#made.size + 1}`
+    const session = createSession({ id, appName, userId, state: { ...state }, events: [] })
+    this.#made.set(id, session)
+    return session
+  }
+
+  override async getSession({ appName, sessionId }: GetSessionRequest): Promise<Session | undefined> {
+    const { id, appName: own } = this.#session
+    return sessionId === id && appName === own ? this.#session : this.#made.get(sessionId)
+  }
+
+  override async listSessions(): Promise<ListSessionsResponse> {
+    return { sessions: [this.#session], page: 1, limit: 1, totalItems: 1, totalPages: 1 }
+  }
+
+  override async deleteSession({ sessionId }: DeleteSessionRequest): Promise<void> {
+    this.#made.delete(sessionId)
+  }
+}

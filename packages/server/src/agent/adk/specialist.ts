@@ -1,0 +1,137 @@
+import { AgentTool, type BaseAgent, type Context, createEvent, type Event, isLlmAgent } from '@google/adk'
+import { isObject, type JsonObject, type Problem } from '@millrace/core'
+import { problemOf } from './problem.ts'
+import { mergeProof, type ProofLayer, proofLayer } from './proof-layer.ts'
+import { type Scope, scopeOf, withScope } from './scope.ts'
+import { toolError } from './tool-result.ts'
+
+/** Specialists that consult specialists that consult …: as deep as ADK lets nodes nest. */
+const maxDepth = 8
+
+/**
+ * An agent as a tool of another: `burn_analyst({ request })`. All that a coordinator calls in one turn work in parallel,
+ * and each streams into the coordinator's run under its own name, branch and node. It sees its request and nothing
+ * else of the conversation; state is shared. It answers `{ result, proof_layer? }`, or the object its `outputSchema`
+ * describes, or `{ error }`.
+ */
+export function specialist(agent: BaseAgent): AgentTool {
+  return new Specialist({ agent })
+}
+
+/** `specialist` for each. */
+export function specialists(agents: readonly BaseAgent[]): AgentTool[] {
+  return agents.map(specialist)
+}
+
+class Specialist extends AgentTool {
+  override async runAsync({ args, toolContext }: Parameters<AgentTool['runAsync']>[0]): Promise<unknown> {
+    return consult(Reflect.get(this, 'agent'), args, toolContext)
+  }
+}
+
+/** Runs `agent` to its end for one function call, and gives back what the caller's model is told. */
+export async function consult(agent: BaseAgent, args: Record<string, unknown>, tool: Context): Promise<JsonObject> {
+  const { invocationContext: caller, functionCallId: call = '' } = tool
+  if (caller.nodeToolDepth >= maxDepth) return toolError(`'${agent.name}' was consulted ${maxDepth} levels deep.`)
+  const lane = `${agent.name}@${call}`
+  const branch = caller.branch === undefined ? lane : `${caller.branch}.${lane}`
+  const request = requestOf(agent, args)
+  const asked = createEvent({ author: 'user', invocationId: caller.invocationId, branch, content: request })
+  // Its own events, the caller's state: a specialist must not see the conversation, and must see what tools wrote.
+  const session = { ...caller.session, events: [asked] }
+  let failure: Problem | undefined
+  const own = caller.clone({ agent, session, branch, userContent: request, nodeToolDepth: caller.nodeToolDepth + 1 })
+  const scope = scopeOf(caller)
+  const context =
+    scope === undefined
+      ? own
+      : withScope(own, {
+          ...inside(scope),
+          nested: call,
+          failure: () => failure,
+          fail(problem) {
+            failure ??= problem
+          },
+        })
+  const heard = listener()
+  for await (const event of agent.runAsync(context)) {
+    const nested: Event = { ...event, branch: event.branch ?? branch, isolationScope: call }
+    if (event.partial !== true) await caller.sessionService?.appendEvent({ session, event })
+    if (scope === undefined) caller.eventQueue?.push(nested)
+    else {
+      scope.run.deliver(nested, scope.run.nodes.nodeOf(event))
+      scope.run.nodes.delivered(event)
+      await scope.run.room()
+    }
+    heard.take(event)
+    if (event.errorCode !== undefined) failure ??= problemOf(event)
+    if (failure !== undefined) break
+  }
+  if (failure !== undefined) return toolError(`'${agent.name}' failed: ${failure.message}`)
+  return heard.answer(agent)
+}
+
+/** The specialist's nodes hang under the caller's, and its outermost agent answers the call. */
+function inside(scope: Scope): Pick<Scope, 'run' | 'node'> {
+  return { run: scope.run, ...(scope.node === undefined ? {} : { node: scope.node }) }
+}
+
+function requestOf(agent: BaseAgent, args: Record<string, unknown>): NonNullable<Event['content']> {
+  const structured = isLlmAgent(agent) && agent.inputSchema !== undefined
+  const text = !structured && typeof args.request === 'string' ? args.request : JSON.stringify(args)
+  return { role: 'user', parts: [{ text }] }
+}
+
+/** Keeps of a specialist's events what its answer is made of. */
+function listener(): { take(event: Event): void; answer(agent: BaseAgent): JsonObject } {
+  let text = ''
+  let waiting: string[] = []
+  const layers: ProofLayer[] = []
+  return {
+    take(event) {
+      if (event.partial === true) return
+      const parts = event.content?.parts ?? []
+      const said = parts.map((part) => (part.thought === true ? '' : (part.text ?? ''))).join('')
+      if (said !== '') text = said
+      for (const { functionCall } of parts) {
+        const id = functionCall?.id
+        if (id !== undefined && event.longRunningToolIds?.includes(id)) waiting.push(functionCall?.name ?? id)
+      }
+      for (const { functionResponse } of parts) {
+        waiting = waiting.filter((name) => name !== functionResponse?.name)
+        const layer = proofLayer.safeParse(functionResponse?.response?.proof_layer)
+        if (layer.success) layers.push(layer.data)
+      }
+    },
+    answer(agent) {
+      if (waiting.length > 0) {
+        return toolError(
+          `'${agent.name}' needs a person for ${waiting.join(', ')}. A specialist cannot ask; give that tool to the agent that consults it.`,
+        )
+      }
+      return answerOf(text, layers)
+    },
+  }
+}
+
+/** A JSON object is the answer itself (`outputSchema`); else the text, with what the tools stated in its support. */
+function answerOf(text: string, layers: readonly ProofLayer[]): JsonObject {
+  const proof = mergeProof(layers)
+  const structured = jsonIn(text)
+  const answer = structured ?? { result: text }
+  if (proof === undefined || isObject(answer.proof_layer)) return answer
+  return { ...answer, proof_layer: JSON.parse(JSON.stringify(proof)) }
+}
+
+/** Models like to put JSON in a code fence, whatever they are told. */
+function jsonIn(text: string): JsonObject | undefined {
+  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)
+  const body = (fenced?.[1] ?? text).trim()
+  if (!body.startsWith('{')) return undefined
+  try {
+    const value: unknown = JSON.parse(body)
+    return isObject(value) ? (value as JsonObject) : undefined
+  } catch {
+    return undefined
+  }
+}

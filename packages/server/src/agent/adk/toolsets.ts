@@ -1,0 +1,24 @@
+import type { BaseToolset } from '@google/adk'
+
+/** How many runs use a toolset now. */
+const users = new WeakMap<BaseToolset, number>()
+
+/**
+ * ADK's Runner closes every toolset of the agent after every run, also while another run uses it. From here on only
+ * the last one's close counts. Call the result when the run is over.
+ */
+export function useToolsets(toolsets: readonly BaseToolset[]): () => void {
+  for (const toolset of toolsets) {
+    const before = users.get(toolset)
+    if (before === undefined) {
+      const close = toolset.close.bind(toolset)
+      toolset.close = async () => {
+        if ((users.get(toolset) ?? 0) <= 1) await close()
+      }
+    }
+    users.set(toolset, (before ?? 0) + 1)
+  }
+  return () => {
+    for (const toolset of toolsets) users.set(toolset, (users.get(toolset) ?? 1) - 1)
+  }
+}

@@ -1,0 +1,116 @@
+import {
+  type BaseAgent,
+  type BaseNode,
+  type Event,
+  type InvocationContext,
+  isBaseAgent,
+  type NodeContext,
+} from '@google/adk'
+import type { Problem } from '@millrace/core'
+import { problemOf } from './problem.ts'
+import { type Scope, scopeOf, withScope } from './scope.ts'
+
+const traced = new WeakSet<object>()
+
+/**
+ * ADK 2.0.0 declares `beforeAgentCallback` and `afterAgentCallback` for plugins and never calls them (agents/base_agent.js;
+ * pinned in adk-contract.test.ts). So the one method that every agent runs through is wrapped, and for workflow nodes
+ * theirs: once per class that has it. Outside our runs it does what it did.
+ */
+export function traceNodes(nodes: Iterable<BaseNode>): void {
+  for (const node of nodes) {
+    if (isBaseAgent(node)) wrapAgents(node)
+    else wrapSteps(node)
+  }
+}
+
+function wrapAgents(agent: BaseAgent): void {
+  wrap(agent, 'runAsync', (run: BaseAgent['runAsync']) => {
+    return function (this: BaseAgent, context: InvocationContext) {
+      const scope = scopeOf(context)
+      // A subclass that calls super.runAsync is one execution, not two.
+      if (scope === undefined || scope.agent === this) return run.call(this, context)
+      return traceAgent(this, context, scope, run)
+    }
+  })
+}
+
+function wrapSteps(step: BaseNode): void {
+  wrap(step, 'run', (run: BaseNode['run']) => {
+    return function (this: BaseNode, context: NodeContext, input: unknown) {
+      const scope = scopeOf(context.invocationContext)
+      // An agent that runs as a workflow's node is traced as an agent.
+      if (scope === undefined || isBaseAgent(this)) return run.call(this, context, input)
+      return traceStep(this, context, input, scope, run)
+    }
+  })
+}
+
+/** Replaces the method in the class of the object's chain that has it, unless that was done before. */
+function wrap<M extends object>(object: object, method: string, make: (original: M) => M): void {
+  let owner: object | null = Object.getPrototypeOf(object)
+  while (owner !== null && !Object.hasOwn(owner, method)) owner = Object.getPrototypeOf(owner)
+  if (owner === null) return
+  const original: M = Reflect.get(owner, method)
+  if (traced.has(original)) return
+  const wrapped = make(original)
+  traced.add(wrapped)
+  Reflect.set(owner, method, wrapped)
+}
+
+async function* traceAgent(
+  agent: BaseAgent,
+  context: InvocationContext,
+  scope: Scope,
+  run: BaseAgent['runAsync'],
+): AsyncGenerator<Event, void, void> {
+  const { nodes, silent, signal } = scope.run
+  // A specialist's outermost agent answers the call; the agents below it do not.
+  const node = nodes.open(agent.name, scope, scope.agent === undefined ? scope.nested : undefined)
+  let error: Problem | undefined
+  try {
+    for await (const event of run.call(agent, withScope(context, { ...scope, node, agent }))) {
+      nodes.owns(node, event)
+      if (event.author === agent.name) {
+        if (event.errorCode !== undefined) error = problemOf(event)
+        if (event.errorCode !== undefined || (event.content?.parts?.length ?? 0) > 0) silent.delete(node)
+      }
+      yield event
+    }
+    if (silent.has(node) && !signal.aborted) {
+      error = { code: 'model-error', message: `The model of '${agent.name}' gave an empty answer.`, source: 'EMPTY' }
+      scope.fail(error)
+    }
+  } catch (thrown) {
+    error = problemOf(thrown)
+    throw thrown
+  } finally {
+    nodes.close(node, error ?? scope.failure())
+  }
+}
+
+async function* traceStep(
+  step: BaseNode,
+  context: NodeContext,
+  input: unknown,
+  scope: Scope,
+  run: BaseNode['run'],
+): AsyncGenerator<Event, void, void> {
+  const { nodes } = scope.run
+  const node = nodes.open(step.name, scope)
+  const { agent: _, ...outside } = scope
+  // The context is made for this execution: its descendants are found under this node.
+  Reflect.set(context, 'invocationContext', withScope(context.invocationContext, { ...outside, node }))
+  let error: Problem | undefined
+  try {
+    for await (const event of run.call(step, context, input)) {
+      nodes.owns(node, event)
+      yield event
+    }
+  } catch (thrown) {
+    error = problemOf(thrown)
+    throw thrown
+  } finally {
+    nodes.close(node, error ?? scope.failure())
+  }
+}

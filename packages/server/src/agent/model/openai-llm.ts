@@ -1,0 +1,105 @@
+import { BaseLlm, type LlmRequest, type LlmResponse } from '@google/adk'
+import OpenAI from 'openai'
+import { jsonSchema } from './json-schema.ts'
+import { chatMessages, chatTools } from './openai-messages.ts'
+import { chatTurn } from './openai-turn.ts'
+import { retryingFetch } from './retrying-fetch.ts'
+import type { ModelSettings } from './settings.ts'
+
+type ChatRequest = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming
+
+/** Any server that speaks OpenAI's chat completions: OpenAI itself, Ollama, vLLM, llama.cpp, LiteLLM. */
+export class OpenAiLlm extends BaseLlm {
+  readonly #client: OpenAI
+  /** OpenAI's newer models refuse `max_tokens`; servers of one's own know nothing else. */
+  readonly #own: boolean
+  constructor(model: string, apiKey: string, settings: ModelSettings) {
+    super({ model })
+    this.#own = settings.openaiBaseUrl !== undefined
+    this.#client = new OpenAI({
+      apiKey,
+      // Given always: the SDK would read env otherwise, and the CLI alone does that.
+      baseURL: settings.openaiBaseUrl ?? 'https://api.openai.com/v1',
+      organization: null,
+      project: null,
+      maxRetries: 0,
+      logLevel: 'off',
+      fetch: retryingFetch(settings.fetch ?? globalThis.fetch, { attempts: settings.attempts ?? 4 }),
+    })
+  }
+
+  override async *generateContentAsync(
+    request: LlmRequest,
+    stream = false,
+    signal?: AbortSignal,
+  ): AsyncGenerator<LlmResponse, void> {
+    this.maybeAppendUserContent(request)
+    const body = this.#body(request)
+    const options = signal === undefined ? {} : { signal }
+    try {
+      const turn = chatTurn(this.model)
+      if (stream) {
+        const streaming = { ...body, stream: true as const, stream_options: { include_usage: true } }
+        for await (const chunk of await this.#client.chat.completions.create(streaming, options)) {
+          yield* turn.chunk(chunk)
+        }
+      } else turn.whole(await this.#client.chat.completions.create(body, options))
+      if (signal?.aborted) return
+      yield turn.end()
+    } catch (error) {
+      if (signal?.aborted) return
+      yield failure(error)
+    }
+  }
+
+  override async connect(): Promise<never> {
+    throw new Error('live mode is not supported for OpenAI-compatible models')
+  }
+
+  #body(request: LlmRequest): ChatRequest {
+    const { config = {} } = request
+    const tools = chatTools(request)
+    const choice = config.toolConfig?.functionCallingConfig?.mode
+    return {
+      model: this.model,
+      messages: [...chatMessages(request)],
+      ...(tools.length === 0 ? {} : { tools: [...tools] }),
+      ...(tools.length > 0 && choice === 'ANY' ? { tool_choice: 'required' as const } : {}),
+      ...(tools.length > 0 && choice === 'NONE' ? { tool_choice: 'none' as const } : {}),
+      ...responseFormat(config),
+      ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
+      ...(config.topP === undefined ? {} : { top_p: config.topP }),
+      ...(config.stopSequences === undefined ? {} : { stop: config.stopSequences }),
+      ...(config.seed === undefined ? {} : { seed: config.seed }),
+      ...(config.presencePenalty === undefined ? {} : { presence_penalty: config.presencePenalty }),
+      ...(config.frequencyPenalty === undefined ? {} : { frequency_penalty: config.frequencyPenalty }),
+      ...(config.maxOutputTokens === undefined
+        ? {}
+        : { [this.#own ? 'max_tokens' : 'max_completion_tokens']: config.maxOutputTokens }),
+    }
+  }
+}
+
+function responseFormat(config: NonNullable<LlmRequest['config']>): Pick<ChatRequest, 'response_format'> {
+  const schema = config.responseJsonSchema ?? config.responseSchema
+  if (schema !== undefined) {
+    return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: jsonSchema(schema) } } }
+  }
+  return config.responseMimeType === 'application/json' ? { response_format: { type: 'json_object' } } : {}
+}
+
+/** ADK takes an error as a response with a code: so the run ends in `failed` with what the server said. */
+function failure(error: unknown): LlmResponse {
+  if (error instanceof OpenAI.APIConnectionError) {
+    return { errorCode: 'CONNECTION', errorMessage: `the model cannot be reached: ${reason(error)}` }
+  }
+  if (error instanceof OpenAI.APIError) {
+    return { errorCode: String(error.status ?? error.code ?? 'UNKNOWN_ERROR'), errorMessage: error.message }
+  }
+  return { errorCode: 'UNKNOWN_ERROR', errorMessage: reason(error) }
+}
+
+function reason(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? `${error.message} (${reason(error.cause)})` : error.message
+}
