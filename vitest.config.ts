@@ -1,8 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
+/** Our own packages run on sources. Only that condition: with `import` in it, CommonJS dependencies would load ESM. */
 const source = {
-  resolve: { conditions: ['source', 'import', 'node', 'default'] },
-  ssr: { resolve: { conditions: ['source', 'import', 'node', 'default'], externalConditions: ['source'] } },
+  resolve: { conditions: ['source'] },
+  ssr: { resolve: { conditions: ['source'], externalConditions: ['source'] } },
 }
 
 /** `unit` runs in parallel on sources; `slow` (processes, browsers, load) runs one file at a time. */
