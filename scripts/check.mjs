@@ -9,7 +9,7 @@ const gates = [
   gate('types of tests', 'tsc', ['-p', 'tsconfig.test.json', '--listFiles'], /core\/src\/.*\.test\.ts/),
   gate('architecture', 'vitest', ['run', '--project', 'unit', 'test/architecture.test.ts'], /[1-9]\d* passed/),
   gate('unused code', 'knip', ['--no-progress', '--performance'], /Total running time/),
-  ...['core', 'server', 'cli'].map((name) =>
+  ...['core', 'server', 'react', 'cli'].map((name) =>
     gate(`package ${name}`, 'publint', ['--strict', `packages/${name}`], /Running publint .* for/),
   ),
 ]

@@ -19,7 +19,7 @@ export interface AbortSignalLike {
 }
 
 export interface FetchInit {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly signal: AbortSignalLike

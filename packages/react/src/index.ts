@@ -1,0 +1,5 @@
+export { MillraceProvider, useClient } from './provider.tsx'
+export { type Client, type ClientOptions, createClient, RequestError, type SessionHandle } from './session-client.ts'
+export { type RunControls, useRun } from './use-run.ts'
+export { useConnectionState, useSession } from './use-session.ts'
+export { type UseViewOptions, useView } from './use-view.ts'
