@@ -1,0 +1,71 @@
+import { Lane, type LaneOptions } from './lane.ts'
+import type { Reader } from './reader.ts'
+
+export interface ChannelOptions extends Omit<LaneOptions, 'over'> {
+  readonly onError: (error: unknown) => void
+  /** Lanes opened (+1) and closed (-1); after the last one the channel is forgotten. */
+  readonly onLane: (change: 1 | -1, channel: Channel) => void
+}
+
+/** One session in one wire: usually a single lane at the live end; more while some readers lag behind its window. */
+export class Channel {
+  readonly lanes = new Set<Lane>()
+  readonly #options: ChannelOptions
+
+  constructor(options: ChannelOptions) {
+    this.#options = options
+  }
+
+  /** Finds the reader the lane furthest on that still holds what it lacks, or opens one from row 1. */
+  place(reader: Reader): void {
+    const { lane: here } = reader
+    const holds = here !== undefined && here.window.base <= reader.cursor
+    if (holds && this.lanes.size === 1) return
+    const lane = this.#furthest((other) => other.window.base <= reader.cursor) ?? this.#open()
+    if (lane === here) return
+    this.part(reader)
+    reader.lane = lane
+    lane.join(reader)
+  }
+
+  /** For a reader that joins at the live end: its cursor is where that was when it came. */
+  placeLive(reader: Reader): void {
+    const lane = this.#furthest(() => true) ?? this.#open()
+    reader.lane = lane
+    lane.joinLive(reader)
+  }
+
+  /** Takes the reader out of its lane. A lane without readers is closed, and its encoder with it. */
+  part(reader: Reader): void {
+    const { lane } = reader
+    if (lane === undefined) return
+    reader.lane = undefined
+    lane.leave(reader)
+    if (!lane.idle || !this.lanes.delete(lane)) return
+    lane.close()
+    this.#options.onLane(-1, this)
+  }
+
+  #furthest(fits: (lane: Lane) => boolean): Lane | undefined {
+    let best: Lane | undefined
+    for (const lane of this.lanes) {
+      if (fits(lane) && (best === undefined || lane.window.head > best.window.head)) best = lane
+    }
+    return best
+  }
+
+  #open(): Lane {
+    const lane = new Lane({
+      ...this.#options,
+      over: (gone, error) => {
+        if (error !== undefined) this.#options.onError(error)
+        for (const reader of gone.all()) reader.end(error === undefined ? 'removed' : 'failed')
+      },
+    })
+    this.lanes.add(lane)
+    this.#options.onLane(1, this)
+    // Not before its first reader has joined: a log that refuses at once must find somebody to tell.
+    queueMicrotask(() => void lane.run())
+    return lane
+  }
+}
