@@ -1,6 +1,8 @@
 export { type AdkAgentOptions, adkAgent } from './agent/adk/adk-agent.ts'
 export { isNested } from './agent/adk/nested.ts'
 export type * from './agent/agent.ts'
+export { defineConfig, loadConfig, type MillraceConfig, type RemoteEntry } from './agent/config.ts'
+export { type AgentCatalog, type DiscoveryOptions, discoverAgents } from './agent/discovery.ts'
 export { type GraphAgentFile, graphAgent } from './agent/langgraph/langgraph-agent.ts'
 export { type ModelSettings, modelSettings } from './agent/model/settings.ts'
 export type { Sink, StreamEnd } from './engine/reader.ts'

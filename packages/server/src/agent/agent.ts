@@ -14,6 +14,8 @@ export interface Agent {
 
 export interface AgentDescription {
   readonly name: string
+  /** What people call it, where its author says so. */
+  readonly title?: string
   readonly description: string
   readonly engine: 'adk' | 'langgraph' | 'remote' | 'broken'
   /** For the page and for ADK's build_graph: agents or graph steps, and who may lead to whom. */

@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isObject, MillraceError } from '@millrace/core'
+import { z } from 'zod'
+import { messageOf } from './adk/problem.ts'
+import { loadModule } from './agent-file.ts'
+
+/** A server elsewhere that runs the agent; Millrace is its durable front. */
+export const remoteEntry = z.strictObject({
+  url: z.url({ protocol: /^https?$/ }),
+  dialect: z.enum(['ag-ui', 'adk']),
+  headers: z.record(z.string(), z.string()).optional(),
+})
+export type RemoteEntry = z.infer<typeof remoteEntry>
+
+const millraceConfig = z.looseObject({ agents: z.record(z.string(), remoteEntry).optional() })
+export type MillraceConfig = z.infer<typeof millraceConfig>
+
+const names = ['millrace.config.ts', 'millrace.config.js', 'millrace.config.mjs', 'millrace.config.json']
+
+/** `millrace.config.ts` (or js, mjs, json) of a folder; an empty configuration when there is none. */
+export async function loadConfig(folder: string): Promise<MillraceConfig> {
+  const file = names.map((name) => join(folder, name)).find(existsSync)
+  return file === undefined ? {} : readConfig(await exported(file), file)
+}
+
+/** For editors: types the argument, gives it back. */
+export function defineConfig(config: MillraceConfig): MillraceConfig {
+  return config
+}
+
+async function exported(file: string): Promise<unknown> {
+  try {
+    if (file.endsWith('.json')) return JSON.parse(await readFile(file, 'utf8'))
+    const module = await loadModule(file)
+    return isObject(module) && 'default' in module ? module.default : module
+  } catch (error) {
+    throw new MillraceError('invalid', `${file}: ${messageOf(error)}`, { file }, error)
+  }
+}
+
+function readConfig(value: unknown, file: string): MillraceConfig {
+  const read = millraceConfig.safeParse(value)
+  if (read.success) return read.data
+  const issues = read.error.issues.map(({ path, message }) => `${path.join('.') || 'it'}: ${message}`)
+  throw new MillraceError('invalid', `${file}: ${issues.join('; ')}`, { file })
+}

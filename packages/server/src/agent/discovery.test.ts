@@ -1,0 +1,162 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { outline, testSession } from '../../../../test/run-agent.ts'
+import type { Agent } from './agent.ts'
+import { loadConfig } from './config.ts'
+import { discoverAgents } from './discovery.ts'
+
+let folder = ''
+const write = async (path: string, text: string): Promise<void> => {
+  await mkdir(dirname(join(folder, path)), { recursive: true })
+  await writeFile(join(folder, path), text)
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'millrace-agents-'))
+  await write(
+    'typed/agent.ts',
+    `import { LlmAgent, SequentialAgent, FunctionTool } from '@google/adk'
+     import { model, say, specialists } from '@millrace/server/adk'
+     import { greeting } from './words.ts'
+     enum Mood { Fine = 'fine' }
+     const llm = model({ offline: ({ user }) => say(greeting(user, Mood.Fine)) })
+     const lookup = new FunctionTool({ name: 'lookup', description: 'Looks up', execute: () => 1 })
+     const analyst = new LlmAgent({ name: 'analyst', description: 'Analyses', model: llm })
+     const greeter = new LlmAgent({ name: 'greeter', description: 'Greets', model: llm, tools: [lookup, ...specialists([analyst])] })
+     export const rootAgent = new SequentialAgent({ name: 'typed', description: 'In order', subAgents: [greeter] })
+     export const examples: string[] = ['Hello', 'Bye']
+     export const name = 'The typed one'`,
+  )
+  await write('typed/words.ts', "export const greeting = (to: string, mood: string): string => mood + ', ' + to")
+  await write(
+    'plain/agent.mjs',
+    `export const graph = { streamEvents() {}, getGraph: () => ({ nodes: { a: { id: 'a' } }, edges: [] }) }
+     export const description = 'A graph'`,
+  )
+  await write('throws/agent.ts', "\n\nthrow new Error('DATABASE_URL is not set')")
+  await write('syntax/agent.ts', 'export const rootAgent: = 3')
+  await write('missing/agent.ts', "import { tool } from './tools.ts'\nexport const rootAgent = tool")
+  await write('empty/agent.ts', 'export const agent = 1')
+  await write('wrong/agent.ts', "import '@google/adk'\nexport const rootAgent = { name: 'wrong' }")
+  await write('uncompiled/agent.js', 'export const graph = { nodes: {} }')
+  await write('notes/README.md', 'no agent here')
+  await write('_draft/agent.ts', 'throw new Error()')
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const find = (name: string): Agent => {
+  const agent = discoverAgents(folder, { models: { tokensPerSecond: 0 } }).agents.get(name)
+  if (agent === undefined) throw new Error(`no agent ${name}`)
+  return agent
+}
+
+describe('discovery', () => {
+  test('lists folders with an agent file, by name, without loading any', () => {
+    const { agents } = discoverAgents(folder)
+    expect([...agents.keys()]).toEqual([
+      'empty',
+      'missing',
+      'plain',
+      'syntax',
+      'throws',
+      'typed',
+      'uncompiled',
+      'wrong',
+    ])
+  })
+
+  test('loads TypeScript, describes its agents, tools and specialists, and says that the model is offline', async () => {
+    expect(await find('typed').describe()).toEqual({
+      name: 'typed',
+      title: 'The typed one',
+      description: 'In order',
+      engine: 'adk',
+      examples: ['Hello', 'Bye'],
+      resumable: false,
+      model: { name: 'offline', offline: true },
+      tools: ['lookup'],
+      graph: {
+        nodes: [
+          { id: 'typed', kind: 'agent', description: 'In order' },
+          { id: 'greeter', kind: 'agent', description: 'Greets' },
+          { id: 'lookup', kind: 'tool', description: 'Looks up' },
+          { id: 'analyst', kind: 'agent', description: 'Analyses' },
+        ],
+        edges: [
+          { from: 'typed', to: 'greeter' },
+          { from: 'greeter', to: 'lookup' },
+          { from: 'greeter', to: 'analyst', label: 'consults' },
+        ],
+      },
+    })
+  })
+
+  test('runs TypeScript agents on the same @google/adk as the engine', async () => {
+    const events = await testSession(find('typed')).run('Ada')
+    expect(outline(events)).toEqual([
+      '> typed@1',
+      '> typed/greeter@1',
+      'greeter … “fine, ”',
+      'greeter … “Ada”',
+      'greeter “fine, Ada”',
+      '< typed/greeter@1',
+      '< typed@1',
+      'done',
+    ])
+  })
+
+  test('a graph goes to the LangGraph engine', async () => {
+    expect(await find('plain').describe()).toMatchObject({ engine: 'langgraph', description: 'A graph' })
+  })
+
+  test.each([
+    ['throws', /throws[\\/]agent\.ts:3: DATABASE_URL is not set$/],
+    ['syntax', /syntax[\\/]agent\.ts:1/],
+    ['missing', /missing[\\/]agent\.ts: Cannot find module '\.\/tools\.ts'/],
+    ['empty', /empty[\\/]agent\.ts exports agent\. Export rootAgent/],
+    ['wrong', /rootAgent must be an agent or a workflow/],
+    ['uncompiled', /graph must be a compiled LangGraph/],
+  ])('%s is listed as broken, with what to do about it', async (name, reason) => {
+    const described = await find(name).describe()
+    expect(described.engine).toBe('broken')
+    expect(described.error).toMatch(reason)
+    await expect(testSession(find(name)).run('hi')).rejects.toThrow(reason)
+  })
+
+  test('warming loads them all, and broken ones do not stop the others', async () => {
+    await discoverAgents(folder).warm()
+  })
+
+  test('a folder that is not there is said to be not there', () => {
+    expect(() => discoverAgents(join(folder, 'nowhere'))).toThrow(/there is no folder/)
+  })
+})
+
+describe('configuration', () => {
+  const remote = (name: string): Agent => ({ name, describe: () => Promise.reject(), async *run() {} })
+
+  test('remote agents come from millrace.config, and a name is one agent', async () => {
+    await write(
+      'a/millrace.config.ts',
+      "export default { port: 9 as number, agents: { far: { url: 'http://localhost:9/run', dialect: 'ag-ui', headers: { authorization: 'Bearer x' } } } }",
+    )
+    const config = await loadConfig(join(folder, 'a'))
+    const { agents } = discoverAgents(folder, { config, remote })
+    expect(agents.has('far')).toBe(true)
+    const twice = { agents: { typed: { url: 'http://localhost:9', dialect: 'adk' as const } } }
+    expect(() => discoverAgents(folder, { config: twice, remote })).toThrow(/typed is a folder and also/)
+  })
+
+  test('without a file it is empty; a bad one names the file and the field', async () => {
+    expect(await loadConfig(folder)).toEqual({})
+    await write(
+      'b/millrace.config.json',
+      '{ "agents": { "far": { "url": "file:///etc/passwd", "dialect": "ag-ui" } } }',
+    )
+    await expect(loadConfig(join(folder, 'b'))).rejects.toThrow(/millrace\.config\.json: agents\.far\.url: /)
+    await write('c/millrace.config.json', '{')
+    await expect(loadConfig(join(folder, 'c'))).rejects.toThrow(/millrace\.config\.json: /)
+  })
+})
