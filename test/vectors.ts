@@ -11,6 +11,8 @@ export interface Vector {
   /** The session id the wire names; 's' where it names none. */
   readonly session?: string
   readonly wire: readonly Frame[]
+  /** Text after the last frame: half a frame, where the case is about a stream that was cut inside one. */
+  readonly tail: string
   /** How the bytes end: `closed` unless the case is about a cut stream. */
   readonly end: 'closed' | 'cut'
   readonly drafts: readonly Draft[]
@@ -25,6 +27,7 @@ interface VectorFile {
   readonly agent?: string
   readonly session?: string
   readonly wire: readonly WireFrame[]
+  readonly tail?: string
   readonly end?: 'closed' | 'cut'
   readonly events: readonly (RunEvent | Draft)[]
   readonly lossy?: readonly string[]
@@ -51,6 +54,7 @@ export function loadVectors(dialect: string): readonly Vector[] {
         ...(vector.agent === undefined ? {} : { agent: vector.agent }),
         ...(vector.session === undefined ? {} : { session: vector.session }),
         wire,
+        tail: vector.tail ?? '',
         end: vector.end ?? 'closed',
         drafts: vector.events.map((event) => ('kind' in event ? { run: vector.run, event } : event)),
         ...(vector.lossy === undefined ? {} : { lossy: vector.lossy }),

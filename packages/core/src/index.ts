@@ -6,6 +6,17 @@ export { type Host, type WebGlobals, webHost } from './client/host.ts'
 export { type LiveLog, liveLog } from './client/live-log.ts'
 export { adk } from './dialect/adk.ts'
 export {
+  type LegacyEvent,
+  type NormalizeResult,
+  normalizeAdkEvent,
+  normalizeSseBlock,
+  type ParsedAdkEvent,
+  parseAdkEvent,
+  parseEventData,
+  parseLegacyEvent,
+  type SseEventBlock,
+} from './dialect/adk-parser.ts'
+export {
   type Decoder,
   type DecoderOptions,
   type Dialect,
@@ -17,13 +28,25 @@ export {
 } from './dialect/dialect.ts'
 export { millrace, printRecorded } from './dialect/millrace.ts'
 export type * from './event/adk-event.ts'
-export { adkIngest, type Ingested } from './event/ingest.ts'
-export { isObject, type Json, type JsonObject, type PatchOp } from './event/json.ts'
+export { adkRequest, type PendingCalls, pendingCalls, requestOf } from './event/adk-request.ts'
+export { functionCallsOf, functionResponsesOf, isErrorEvent, isFinalResponse } from './event/adk-rules.ts'
+export { isRecorded, isRunEvent, parseRecorded, whyNotRecorded, whyNotRunEvent } from './event/guard.ts'
+export { adkIngest, type Ingested, type IngestOptions } from './event/ingest.ts'
+export {
+  isJsonObject,
+  isObject,
+  type Json,
+  type JsonObject,
+  maxJsonDepth,
+  type PatchOp,
+  parseJson,
+} from './event/json.ts'
 export { MillraceError, type Problem, type ProblemCode, problemCodes } from './event/problem.ts'
 export type * from './event/run-event.ts'
 export { applyState, patchState, type StateProblem } from './event/state-fold.ts'
 export type { Frame } from './frame/frame.ts'
-export { type FrameReader, maxFrameSize, printFrame, sseReader } from './frame/sse.ts'
+export { type Line, type LineReader, ndjsonReader, printLine } from './frame/ndjson.ts'
+export { type FrameReader, maxFrameSize, printFrame, printRetry, sseReader } from './frame/sse.ts'
 export type * from './log/event-log.ts'
 export { memoryLog } from './log/memory-log.ts'
 export { Dictionary } from './view/dictionary.ts'

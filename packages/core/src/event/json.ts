@@ -13,3 +13,68 @@ export type PatchOp =
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return isObject(value)
+}
+
+/**
+ * JSON nested deeper than this is refused at the door. V8 parses any depth, but prints no more than about 4,000 levels
+ * before its stack overflows, so what came in could never be stored or sent on.
+ */
+export const maxJsonDepth = 512
+
+/** Parses text off a wire or a disk, without throwing: the value, or why there is none. */
+export function parseJson(text: string): { readonly value: Json } | { readonly reason: string } {
+  let value: Json
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return { reason: 'not JSON' }
+  }
+  // Each level needs two characters, so most frames are too short to be too deep and are not walked.
+  if (text.length > 2 * maxJsonDepth && deeper(value, maxJsonDepth))
+    return { reason: `nested deeper than ${maxJsonDepth}` }
+  return { value }
+}
+
+function deeper(value: unknown, than: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (than === 0) return true
+  if (Array.isArray(value)) return value.some((item) => deeper(item, than - 1))
+  for (const key in value) if (deeper(Reflect.get(value, key), than - 1)) return true
+  return false
+}
+
+/** Why a value could not be printed as JSON and read back the same; undefined when it can. Cycles show up as depth. */
+export function whyNotJson(value: unknown, depth: number = maxJsonDepth): string | undefined {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return undefined
+    case 'number':
+      return Number.isFinite(value) ? undefined : ': not a finite number'
+    case 'object':
+      return value === null ? undefined : whyNotContainer(value, depth)
+    default:
+      return `: a ${typeof value}, not JSON`
+  }
+}
+
+function whyNotContainer(value: object, depth: number): string | undefined {
+  if (depth === 0) return `: nested deeper than ${maxJsonDepth}, or in a circle`
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const fault = whyNotJson(value[i], depth - 1)
+      if (fault !== undefined) return `[${i}]${fault}`
+    }
+    return undefined
+  }
+  for (const key in value) {
+    const child: unknown = Reflect.get(value, key)
+    if (child === undefined) continue // JSON prints it as absent, which is what it means
+    const fault = whyNotJson(child, depth - 1)
+    if (fault !== undefined) return `.${key}${fault}`
+  }
+  return undefined
+}

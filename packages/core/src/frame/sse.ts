@@ -1,4 +1,5 @@
 import { createParser } from 'eventsource-parser'
+import { blockReader } from './block.ts'
 import type { Frame } from './frame.ts'
 
 /** Text to frames. Chunk boundaries never change the result (SPEC 3.2). */
@@ -6,49 +7,108 @@ export interface FrameReader {
   feed(text: string): readonly Frame[]
   /** True when the text so far stops inside a frame: the stream was cut (the parser would drop it silently). */
   readonly open: boolean
+  /** What a reconnect must send as `Last-Event-ID`: the latest id of a frame that ended, with data or without. */
+  readonly lastId: string
+  /** The reconnection time the stream asked for, in milliseconds. */
+  readonly retry: number | undefined
 }
 
-/** A frame larger than this is refused; the reader then reports `overflow` and is done. */
+/** A longer frame is not read: its beginning comes out as a frame marked `truncated`, and the reader goes on. */
 export const maxFrameSize = 16 * 1024 * 1024
 
-export function sseReader(maxBufferSize: number = maxFrameSize): FrameReader {
+/**
+ * The WHATWG event stream, to the letter. eventsource-parser reads the fields of one block at a time; what it leaves
+ * open is done here and in `blockReader`: the BOM, a CR that ends a chunk (it would wait for the next one), the id of a
+ * frame without data, a frame that was cut off, and a bound that does not depend on the chunks.
+ * Decode bytes with `new TextDecoder('utf-8', { ignoreBOM: true })`: the BOM is taken off here, once.
+ */
+export function sseReader(maxSize: number = maxFrameSize): FrameReader {
   let ready: Frame[] = []
-  let open = false
+  let lastId = ''
+  let retry: number | undefined
+  let dispatched = false
+  const comments: string[] = []
+
   const parser = createParser({
-    maxBufferSize,
-    onEvent: (message) => {
-      ready.push({
-        ...(message.event === undefined ? {} : { event: message.event }),
-        ...(message.id === undefined ? {} : { id: message.id }),
-        data: message.data,
-      })
+    onEvent({ event, id, data }) {
+      dispatched = true
+      flushComments(undefined)
+      if (id !== undefined) lastId = id
+      if (event === undefined && id === undefined) ready.push({ data })
+      else ready.push({ ...(event === undefined ? {} : { event }), ...(id === undefined ? {} : { id }), data })
     },
-    onComment: (comment) => {
-      ready.push({ data: '', comment })
+    onComment: (comment) => comments.push(comment),
+    onRetry(milliseconds) {
+      retry = milliseconds
     },
   })
+  parser.feed('') // it takes the Latin-1 letters of a BOM off its first chunk, if that chunk happens to hold all three
+
+  /** A comment is a frame of its own; the last one carries the id of a frame that has no data (SPEC 2.4). */
+  const flushComments = (id: string | undefined): void => {
+    if (comments.length === 0) return
+    for (const comment of comments) ready.push({ data: '', comment })
+    const last = ready.pop()
+    if (last !== undefined) ready.push(id === undefined ? last : { ...last, id })
+    comments.length = 0
+  }
+
+  const blocks = blockReader(maxSize, (block, truncated) => {
+    if (truncated) {
+      ready.push({ data: block, truncated })
+      return
+    }
+    dispatched = false
+    parser.feed(block)
+    if (dispatched) return
+    const id = idIn(block)
+    if (id !== undefined) lastId = id
+    flushComments(id)
+  })
+
   return {
     feed(text) {
       ready = []
-      if (text === '') return ready
-      parser.feed(text)
-      open = !/(?:\n\n|\r\r|\r\n\r\n)$/.test(text)
+      blocks.feed(text)
       return ready
     },
     get open() {
-      return open
+      return blocks.rest.split('\n').some((line) => line !== '' && !line.startsWith(':'))
+    },
+    get lastId() {
+      return lastId
+    },
+    get retry() {
+      return retry
     },
   }
+}
+
+/** The id of a block without data. One that contains NULL is ignored, as the standard says. */
+function idIn(block: string): string | undefined {
+  let id: string | undefined
+  for (const [, value = ''] of block.matchAll(/^id(?:: ?([^\0\n]*))?$/gm)) id = value
+  return id
 }
 
 /** One frame as text, LF only: the official AG-UI client splits on "\n\n" alone and fails on CRLF. */
 export function printFrame(frame: Frame): string {
   let text = ''
-  if (frame.comment !== undefined) text += `: ${frame.comment.replace(/[\r\n]+/g, ' ')}\n`
-  if (frame.event !== undefined) text += `event: ${frame.event.replace(/[\r\n]+/g, ' ')}\n`
+  if (frame.comment !== undefined) text += `: ${oneLine(frame.comment)}\n`
+  if (frame.event !== undefined) text += `event: ${oneLine(frame.event)}\n`
   if (frame.id !== undefined) text += `id: ${frame.id.replace(/[\r\n\0]+/g, '')}\n`
   if (frame.data !== '' || frame.event !== undefined || frame.comment === undefined) {
-    for (const line of frame.data.split(/\r\n|\r|\n/)) text += `data: ${line}\n`
+    if (/[\r\n]/.test(frame.data)) for (const line of frame.data.split(/\r\n|\r|\n/)) text += `data: ${line}\n`
+    else text += `data: ${frame.data}\n`
   }
   return `${text}\n`
+}
+
+/** `retry:` as text: how long a client waits before it reconnects, in milliseconds. */
+export function printRetry(milliseconds: number): string {
+  return `retry: ${Math.max(0, Math.round(milliseconds))}\n\n`
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\r\n]+/g, ' ')
 }

@@ -1,0 +1,31 @@
+import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from './adk-event.ts'
+
+/** The calls an event makes. A partial makes none: its calls come again, whole, in the aggregate (SPEC 1.5). */
+export function functionCallsOf(event: AdkEvent): readonly AdkFunctionCall[] {
+  if (event.partial === true) return []
+  return (event.content?.parts ?? []).flatMap((part) => part.functionCall ?? [])
+}
+
+export function functionResponsesOf(event: AdkEvent): readonly AdkFunctionResponse[] {
+  if (event.partial === true) return []
+  return (event.content?.parts ?? []).flatMap((part) => part.functionResponse ?? [])
+}
+
+/**
+ * ADK's own rule, of its JS and its Python library. It is about one step of one agent and can be true several times in
+ * a run (also on the call of a long-running tool while the run goes on): the end of a run is `run.finished` alone.
+ */
+export function isFinalResponse({ actions, longRunningToolIds, partial, content }: AdkEvent): boolean {
+  if (actions?.skipSummarization === true) return true
+  if (longRunningToolIds !== undefined && longRunningToolIds.length > 0) return true
+  if (Object.keys(actions?.requestedAuthConfigs ?? {}).length > 0) return true
+  if (partial === true) return false
+  const parts = content?.parts ?? []
+  if (parts.some((part) => part.functionCall !== undefined || part.functionResponse !== undefined)) return false
+  return parts.at(-1)?.codeExecutionResult === undefined
+}
+
+/** The model or the agent failed here: ADK says so in an event that may have no content. */
+export function isErrorEvent(event: AdkEvent): boolean {
+  return event.errorCode !== undefined || event.errorMessage !== undefined
+}

@@ -1,0 +1,164 @@
+import { canonicalContent, canonicalEvent, canonicalPart } from './adk-shape.ts'
+import { isObject, parseJson } from './json.ts'
+import { problemCodes } from './problem.ts'
+import type { Recorded, RunEvent, RunEventKind } from './run-event.ts'
+import { boolean, dataObject, Fault, list, number, oneOf, type Read, shape, string } from './shape.ts'
+
+// The doors of the log (SPEC 1.6): whatever is read from a disk, imported, or yielded by an agent passes here once, and
+// is trusted from then on. Hand-written tables: a compiled schema costs the same, a schema library 20 times as much.
+
+const problem = shape({ code: oneOf(problemCodes), message: string, source: string }, ['code', 'message'])
+const node = string
+const status = oneOf(['resolved', 'cancelled'])
+
+const patchFields = shape(
+  { op: oneOf(['add', 'replace', 'test', 'remove', 'move', 'copy']), path: string, from: string },
+  ['op', 'path'],
+)
+/** RFC 6902: `value` where the operation puts or compares one (null is one), `from` where it takes from somewhere. */
+const patchOp: Read = (value, strict) => {
+  const read = patchFields(value, strict)
+  if (!isObject(read) || read instanceof Fault) return read
+  const needs = read.op === 'move' || read.op === 'copy' ? 'from' : 'value'
+  return read.op !== 'remove' && read[needs] === undefined ? new Fault(`.${needs}: missing`) : read
+}
+
+const task = shape(
+  {
+    id: string,
+    title: string,
+    description: string,
+    status: oneOf(['pending', 'in_progress', 'done', 'failed']),
+    order: number,
+    result: string,
+    reflection: string,
+    createdAt: string,
+  },
+  ['id', 'title', 'status', 'order'],
+)
+
+const forkOf = shape({ session: string, seq: number }, ['session', 'seq'])
+
+const input = shape(
+  {
+    messages: list(
+      shape(
+        {
+          id: string,
+          role: oneOf(['user', 'system', 'developer', 'tool', 'assistant']),
+          content: canonicalContent,
+          name: string,
+        },
+        ['id', 'role', 'content'],
+      ),
+    ),
+    state: dataObject,
+    tools: list(shape({ name: string, description: string, parameters: dataObject }, ['name', 'description'])),
+    context: list(shape({ description: string, value: string }, ['description', 'value'])),
+    resume: list(shape({ interrupt: string, status }, ['interrupt', 'status'])),
+    props: dataObject,
+  },
+  ['messages'],
+)
+
+const usage = shape({
+  inputTokens: number,
+  outputTokens: number,
+  totalTokens: number,
+  reasoningTokens: number,
+  cachedInputTokens: number,
+  modelCalls: number,
+})
+
+/**
+ * One table row per kind; a kind without a row does not compile. Fields of type Json (`payload`, `item`, `result`,
+ * `data`) may be null and are any user's data: they have no row, and like every unknown field need only be JSON.
+ */
+const kinds: Readonly<Record<RunEventKind, Read>> = {
+  'run.started': shape({ agent: string, input, forkOf, parent: string }, ['agent', 'input']),
+  'node.started': shape({ node, agent: string, parent: node, after: list(node), call: string }, ['node', 'agent']),
+  agent: shape({ event: canonicalEvent, message: string, node, task: string }, ['event', 'message']),
+  state: shape({ patch: list(patchOp), node }, ['patch']),
+  'node.finished': shape({ node, status: oneOf(['ok', 'error']), error: problem, duration: number }, [
+    'node',
+    'status',
+  ]),
+  tasks: shape({ tasks: list(task) }, ['tasks']),
+  'task.started': shape({ task: string }, ['task']),
+  'task.finished': shape({ task: string, status: oneOf(['done', 'failed']), result: string }, [
+    'task',
+    'status',
+    'result',
+  ]),
+  'task.reflected': shape({ task: string, text: string }, ['task', 'text']),
+  artifact: shape(
+    {
+      id: string,
+      name: string,
+      type: string,
+      version: number,
+      part: canonicalPart,
+      task: string,
+      node,
+      deleted: boolean,
+    },
+    ['id', 'name', 'type', 'version'],
+  ),
+  data: shape({ id: string, operation: oneOf(['create', 'update', 'delete']), itemType: string, task: string }, [
+    'id',
+    'operation',
+    'itemType',
+  ]),
+  interrupt: shape(
+    { id: string, reason: string, message: string, call: string, schema: dataObject, expiresAt: string, node },
+    ['id', 'reason'],
+  ),
+  resumed: shape({ interrupt: string, status }, ['interrupt', 'status']),
+  superseded: shape({ messages: list(string), nodes: list(node) }, ['messages', 'nodes']),
+  log: shape({ level: oneOf(['debug', 'info', 'warn', 'error']), message: string, node }, ['level', 'message']),
+  foreign: shape({ dialect: string, raw: string, reason: string }, ['dialect', 'raw', 'reason']),
+  'run.finished': shape({ outcome: oneOf(['done', 'failed', 'cancelled', 'interrupted']), error: problem, usage }, [
+    'outcome',
+  ]),
+}
+const byKind = new Map<unknown, Read>(Object.entries(kinds))
+
+const runEvent: Read = (value, strict) => {
+  if (!isObject(value)) return new Fault(': not an object')
+  const read = byKind.get(value.kind)
+  if (read === undefined) return new Fault('.kind: not a kind of event')
+  return read(value, strict)
+}
+
+const seq: Read = (value) => (Number.isSafeInteger(value) && Number(value) > 0 ? value : new Fault(': not a seq'))
+const recorded = shape({ seq, at: number, run: string, event: runEvent }, ['seq', 'at', 'run', 'event'])
+
+/** Why a value is not a RunEvent, with the path: `event.content.parts[0].text: not a string`. Undefined when it is one. */
+export function whyNotRunEvent(value: unknown): string | undefined {
+  return why(runEvent, value)
+}
+/** Why a value is not a Recorded event (a line of an export, a row of a store), with the path. */
+export function whyNotRecorded(value: unknown): string | undefined {
+  return why(recorded, value)
+}
+
+export function isRunEvent(value: unknown): value is RunEvent {
+  return !(runEvent(value, true) instanceof Fault)
+}
+export function isRecorded(value: unknown): value is Recorded {
+  return !(recorded(value, true) instanceof Fault)
+}
+
+/** One line of an export: the recorded event, or why the line is none. */
+export function parseRecorded(text: string): { readonly recorded: Recorded } | { readonly reason: string } {
+  const parsed = parseJson(text)
+  if ('reason' in parsed) return parsed
+  return isRecorded(parsed.value)
+    ? { recorded: parsed.value }
+    : { reason: whyNotRecorded(parsed.value) ?? 'not a recorded event' }
+}
+
+function why(read: Read, value: unknown): string | undefined {
+  const result = read(value, true)
+  return result instanceof Fault ? result.at.replace(/^\.|^: /, '') : undefined
+}

@@ -1,0 +1,83 @@
+import { heldText } from './held.ts'
+
+const LF = 10
+
+/** How much of a block that is too long is shown. */
+const shown = 1024
+
+export interface BlockReader {
+  feed(text: string): void
+  /** The lines of a block that has not ended yet, the last of them perhaps half. */
+  readonly rest: string
+}
+
+/**
+ * Cuts SSE text into blocks: the lines of one frame and the blank line that ends it, in LF whatever the wire used. What
+ * is emitted does not depend on where the chunks were cut, and neither does the bound: a block longer than `limit` is
+ * emitted as its beginning, `truncated`, and skipped to its end, and the reader goes on with the next.
+ */
+export function blockReader(limit: number, emit: (block: string, truncated: boolean) => void): BlockReader {
+  const held = heldText()
+  let first = true
+  let afterCr = false
+  let lineStart = true
+  let skipping = false
+
+  /** One BOM at the start is not text; CR and CRLF are LF, also when a chunk ends between the two. */
+  const normal = (chunk: string): string => {
+    let text = chunk
+    if (first) {
+      first = false
+      if (text.startsWith('\uFEFF')) text = text.slice(1)
+    } else if (afterCr && text.startsWith('\n')) text = text.slice(1)
+    if (!text.includes('\r')) {
+      afterCr = false
+      return text
+    }
+    afterCr = text.endsWith('\r')
+    return text.replace(/\r\n?/g, '\n')
+  }
+  const close = (end: string): void => {
+    if (skipping) {
+      skipping = false
+      return
+    }
+    const block = held.length === 0 ? end : held.take() + end
+    if (block.length - 1 > limit) emit(block.slice(0, shown), true)
+    else emit(block, false)
+  }
+  const keep = (text: string): void => {
+    if (skipping) return
+    held.add(text)
+    if (held.length <= limit) return
+    emit(held.take().slice(0, shown), true)
+    skipping = true
+  }
+  return {
+    feed(chunk) {
+      if (chunk === '') return
+      const text = normal(chunk)
+      if (text === '') return
+      let from = 0
+      const inBlock = (): boolean => held.length > 0 || skipping
+      if (lineStart && inBlock() && text.charCodeAt(0) === LF) {
+        close('\n')
+        from = 1
+      }
+      for (;;) {
+        if (!inBlock()) while (text.charCodeAt(from) === LF) from++
+        const end = text.indexOf('\n\n', from)
+        if (end === -1) break
+        close(text.slice(from, end + 2))
+        from = end + 2
+      }
+      if (from < text.length) keep(from === 0 ? text : text.slice(from))
+      lineStart = text.charCodeAt(text.length - 1) === LF
+    },
+    get rest() {
+      const text = held.take()
+      if (text !== '') held.add(text)
+      return text
+    },
+  }
+}
