@@ -23,10 +23,8 @@ test('bytes become frames, events, a log, a view, and frames again', async () =>
     [2, 'agent'],
     [3, 'agent'],
     [4, 'agent'],
-    [5, 'agent'],
-    [6, 'agent'],
-    [7, 'foreign'],
-    [8, 'run.finished'],
+    [5, 'foreign'],
+    [6, 'run.finished'],
   ])
 
   // log -> view
@@ -35,8 +33,8 @@ test('bytes become frames, events, a log, a view, and frames again', async () =>
   // out: log.read(after) -> dialect.encode -> frame -> bytes, from any seq: here the answer and what follows it
   const encoder = adk.encoder({ session: 's1' })
   const printed = rows.map((row) => withSeq(encoder.push(row), row.seq).map(printFrame).join(''))
-  expect(printed.slice(6).join('')).toBe(
-    ': foreign {"reason":"not JSON","raw":"{\\"half\\": "}\nid: 7\n\n: run.finished done\nid: 8\n\n',
+  expect(printed.slice(4).join('')).toBe(
+    ': foreign {"reason":"not JSON","raw":"{\\"half\\": "}\nid: 5\n\n: run.finished done\nid: 6\n\n',
   )
 
   // the same over HTTP
@@ -50,6 +48,6 @@ test('bytes become frames, events, a log, a view, and frames again', async () =>
   expect(imported.statusCode).toBe(201)
   const served = await app.inject('/sessions/s2/events')
   expect(served.headers['content-type']).toContain('text/event-stream')
-  expect(served.body).toBe(printed.join(''))
+  expect(served.body).toBe(printed.join('').replace('run.started r1', 'run.started s2')) // the import names its run
   await app.close()
 })

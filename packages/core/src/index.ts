@@ -28,7 +28,6 @@ export {
 } from './dialect/dialect.ts'
 export { millrace, printRecorded } from './dialect/millrace.ts'
 export type * from './event/adk-event.ts'
-export { adkRequest, type PendingCalls, pendingCalls, requestOf } from './event/adk-request.ts'
 export { functionCallsOf, functionResponsesOf, isErrorEvent, isFinalResponse } from './event/adk-rules.ts'
 export { isRecorded, isRunEvent, parseRecorded, whyNotRecorded, whyNotRunEvent } from './event/guard.ts'
 export { adkIngest, type Ingested, type IngestOptions } from './event/ingest.ts'

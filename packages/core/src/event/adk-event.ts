@@ -81,8 +81,7 @@ export interface AdkFunctionCall {
   /** '' in a partial whose name has not come yet. */
   readonly name: string
   readonly args?: JsonObject
-  /** Only in partials: the arguments so far. */
-  readonly partialArgs?: readonly Json[]
+  /** Only in partials: more of it is to come. */
   readonly willContinue?: boolean
   readonly [extra: string]: unknown
 }
