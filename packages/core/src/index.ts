@@ -49,6 +49,18 @@ export { type FrameReader, maxFrameSize, printFrame, printRetry, sseReader } fro
 export type * from './log/event-log.ts'
 export { memoryLog } from './log/memory-log.ts'
 export { Dictionary } from './view/dictionary.ts'
+export { plan } from './view/plan.ts'
+export type {
+  PlanArtifact,
+  PlanCall,
+  PlanData,
+  PlanMode,
+  PlanReflection,
+  PlanState,
+  PlanTask,
+  PlanText,
+  TaskChange,
+} from './view/plan-state.ts'
 export { type ProofState, proof, proofOfCall, proofOfMessage } from './view/proof.ts'
 export type { Basis, Citation, Confidence, Proof, Reasoning, ReasoningStep, Source, Where } from './view/proof-fact.ts'
 export { type Printed, Sequence } from './view/sequence.ts'

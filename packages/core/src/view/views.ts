@@ -1,8 +1,9 @@
+import { plan } from './plan.ts'
 import { proof } from './proof.ts'
 import { state } from './state.ts'
 import { transcript } from './transcript.ts'
 import type { View } from './view.ts'
 
 /** Every view by its name: what REST, the CLI and the page list. */
-export const views = { transcript, state, proof } as const satisfies Readonly<Record<string, View<unknown>>>
+export const views = { transcript, state, proof, plan } as const satisfies Readonly<Record<string, View<unknown>>>
 export type ViewName = keyof typeof views
