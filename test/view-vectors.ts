@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Draft, Recorded, RunEvent } from '@millrace/core'
+import { type Draft, fold, type Recorded, type RunEvent, type View } from '@millrace/core'
+import { expect, test } from 'vitest'
 import { recorded } from './dialect-contract.ts'
 import { loadVectors } from './vectors.ts'
 
@@ -40,4 +41,17 @@ export function loadViewVectors(view: string): readonly ViewVector[] {
       const rows = recorded(drafts).map((row, i) => ({ ...row, ...drafts[i] }))
       return { name: file.replace('.json', ''), note, rows, expect }
     })
+}
+
+/** For a view whose vectors hold its whole state as REST prints it: the test of all of them, in one line. */
+export function describeView(view: View<unknown>): void {
+  const vectors = loadViewVectors(view.name)
+  test('there are vectors', () => expect(vectors.length).toBeGreaterThan(0))
+  test.each(vectors)('$name', ({ rows, expect: expected }) => {
+    expect(printed(fold(view, rows))).toEqual(expected)
+  })
+}
+
+export function printed(state: unknown): unknown {
+  return JSON.parse(JSON.stringify(state))
 }

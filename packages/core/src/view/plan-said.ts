@@ -42,7 +42,7 @@ export function withdrawn(state: PlanState, run: string, { messages }: Supersede
   for (const message of messages) {
     next = withoutStreaming(next, run, message)
     const place = next.given.get(messageKey(run, message))
-    if (place === undefined) continue
+    if (place === undefined || taskOf(next, place.task)?.since !== place.since) continue
     next = changeTask(next, place.task, (task) => {
       let { content, calls } = task
       const text = place.content === undefined ? undefined : content.at(place.content)
@@ -102,7 +102,7 @@ function withCall(
   const made = { ...(callId === undefined ? {} : { id: callId }), name, ...(args === undefined ? {} : { args }), seq }
   const next = changeTask(state, id, (task) => ({ ...task, calls: task.calls.append(made) }))
   const place = placeOf(next, run, message, id)
-  const key = callKey(run, id, call)
+  const key = callKey(next, run, id, call)
   const open = next.open.get(key) ?? { places: Sequence.empty, next: 0 }
   const waiting = { ...next, open: next.open.set(key, { ...open, places: open.places.append(at) }) }
   return withPlace(waiting, run, message, { ...place, calls: place.calls.append(at) })
@@ -110,7 +110,7 @@ function withCall(
 
 /** By id, else the oldest open call of that name; a second response to one id replaces the first (long-running tools). */
 function withResponse(state: PlanState, run: string, seq: number, id: string, answer: AdkFunctionResponse): PlanState {
-  const key = callKey(run, id, answer)
+  const key = callKey(state, run, id, answer)
   const open = state.open.get(key)
   const at = open?.places.at(open.next) ?? (hasId(answer) ? open?.places.at(-1) : undefined)
   if (open === undefined || at === undefined) return state
@@ -131,8 +131,9 @@ function hasId({ id }: { readonly id?: string }): boolean {
   return typeof id === 'string' && id !== ''
 }
 
-function callKey(run: string, task: string, call: { readonly id?: string; readonly name: string }): string {
-  return hasId(call) ? `${task}\nid\n${call.id}` : `${run}\n${task}\nname\n${call.name}`
+function callKey(state: PlanState, run: string, id: string, call: AdkFunctionCall | AdkFunctionResponse): string {
+  const task = `${id}\n${taskOf(state, id)?.since ?? 0}`
+  return hasId(call) ? `${task}\nid\n${call.id}` : `${task}\n${run}\nname\n${call.name}`
 }
 
 function messageKey(run: string, message: string): string {
@@ -141,7 +142,8 @@ function messageKey(run: string, message: string): string {
 
 function placeOf(state: PlanState, run: string, message: string, task: string): Given {
   const place = state.given.get(messageKey(run, message))
-  return place?.task === task ? place : { task, calls: Sequence.empty }
+  const since = taskOf(state, task)?.since ?? 0
+  return place?.task === task && place.since === since ? place : { task, since, calls: Sequence.empty }
 }
 
 function withPlace(state: PlanState, run: string, message: string, place: Given): PlanState {

@@ -34,6 +34,8 @@ export interface PlanState {
 }
 
 export interface PlanTask extends Task {
+  /** The event that made it known. */
+  readonly since: number
   /** Every status it has had, with who gave it: a person's edits count like an agent's steps. */
   readonly changes: Sequence<TaskChange>
   readonly calls: Sequence<PlanCall>
@@ -103,6 +105,8 @@ export interface OpenCalls {
 }
 export interface Given {
   readonly task: string
+  /** That of the task: one that was dropped and planned again under the same id starts anew. */
+  readonly since: number
   readonly content?: number
   readonly calls: Sequence<number>
 }

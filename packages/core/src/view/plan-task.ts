@@ -80,7 +80,7 @@ function settled(state: PlanState, id: string, row: Row, status: TaskStatus, fac
 function merged(known: PlanTask | undefined, task: Task, row: Row): PlanTask {
   const first = changeOf(row, task.status)
   if (known === undefined) {
-    const nothing = { calls: Sequence.empty, content: Sequence.empty }
+    const nothing = { since: row.seq, calls: Sequence.empty, content: Sequence.empty }
     return { ...task, ...nothing, changes: Sequence.from([first]) }
   }
   const edited = known.title !== task.title || known.description !== task.description || known.order !== task.order

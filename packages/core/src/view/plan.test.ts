@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sessions, withoutPartials } from '../../../../test/arbitrary-events.ts'
-import { describeView, printed } from '../../../../test/view-contract.ts'
+import { describeView, printed } from '../../../../test/view-vectors.ts'
 import type { AdkPart } from '../event/adk-event.ts'
 import type { Recorded, RunEvent, RunFinished, Task } from '../event/run-event.ts'
 import { plan } from './plan.ts'
@@ -125,6 +125,23 @@ test('what is said again for the same message replaces it; events without a task
   expect(plan.apply(first, row(9, 'r', { kind: 'log', level: 'info', message: '' }))).toBe(first)
 })
 
+test('a task that was dropped and planned again under the same id starts anew', () => {
+  const list: RunEvent = { kind: 'tasks', tasks: [task('t')] }
+  const call: AdkPart = { functionCall: { name: 'f' } }
+  const answer: AdkPart = { functionResponse: { name: 'f', response: { result: 'x' } } }
+  const before = [list, said([{ text: 'one' }, call], 'm1'), { kind: 'tasks', tasks: [] } as const, list]
+  const after = (...events: RunEvent[]) => fold(plan, rows([...before, ...events])).tasks.at(0)
+  expect(after()).toMatchObject({ since: 4, content: { length: 0 }, calls: { length: 0 } })
+  expect(after(said([{ text: 'two' }], 'm2'), said([{ text: 'three' }], 'm1'))?.content.toArray()).toMatchObject([
+    { text: 'two' },
+    { text: 'three' },
+  ])
+  expect(after(said([answer], 'm3'))?.calls.length).toBe(0)
+  expect(
+    after(said([{ text: 'two' }], 'm2'), { kind: 'superseded', messages: ['m1'], nodes: [] })?.content.at(0),
+  ).not.toHaveProperty('superseded')
+})
+
 test('an older version of an artifact does not hide a newer one; a deleted one stays, marked', () => {
   const saved = (version: number, facts: object = {}): RunEvent => ({
     kind: 'artifact',
@@ -166,7 +183,7 @@ test('a data item keeps what an announcement does not repeat', () => {
   expect([...state.data]).toEqual([{ id: 'd', itemType: 'contact', seq: 2, item: { name: 'Ann' }, task: 't' }])
 })
 
-test('SPEC 5.3: a pruned log gives the same plan', () => {
+test('SPEC 5.4: a pruned log gives the same plan', () => {
   const onTask = (rows: readonly Recorded[]) =>
     rows.map(
       (row): Recorded =>
