@@ -14,9 +14,10 @@ export interface FollowSource {
 /**
  * `EventLog.follow` for any log that can be read by cursor and rings a bell after a commit. The bell carries nothing:
  * a reader always asks again from its own cursor, so a lost or a doubled ring makes neither gap nor duplicate.
+ * `open` is called, and the source subscribed to, in one go: whatever happens after the session was found is heard.
  */
 export function followRows(
-  open: () => FollowSource | Promise<FollowSource>,
+  open: () => FollowSource,
   after: number,
   signal: Signal,
 ): AsyncIterable<readonly Recorded[]> {
@@ -37,12 +38,12 @@ export function followRows(
 }
 
 async function* pages(
-  open: () => FollowSource | Promise<FollowSource>,
+  open: () => FollowSource,
   after: number,
   signal: Signal,
   bell: Bell,
 ): AsyncGenerator<readonly Recorded[], void> {
-  const source = await open()
+  const source = open()
   const leave = source.subscribe(bell.ring)
   signal.addEventListener('abort', bell.stop)
   if (signal.aborted) bell.stop()

@@ -1,0 +1,96 @@
+import { MillraceError, type SessionInfo } from '@millrace/core'
+import type { SessionLeases } from '@millrace/core/store'
+import type { Statement, Writer } from './connection.ts'
+import type { CommitHooks } from './group-commit.ts'
+import {
+  type Head,
+  headColumns,
+  headOf,
+  insertSession,
+  insertValues,
+  updateSession,
+  updateValues,
+} from './session-row.ts'
+
+/**
+ * The session rows inside the writer's transaction. What a group changes is staged here and written once per session
+ * before COMMIT, however many appends there were; after it the rows stay at hand, since nobody else writes the file.
+ */
+export interface SessionHeads extends CommitHooks {
+  find(id: string): Head | undefined
+  must(id: string): Head
+  /** Inserts the row at once: its key is needed for the events. */
+  insert(info: SessionInfo): Head
+  change(head: Head): void
+  changeLeases(head: Head, leases: SessionLeases): void
+  forget(id: string): void
+}
+
+/** Sessions kept at hand between transactions. */
+const kept = 2000
+
+export async function sessionHeads(writer: Writer): Promise<SessionHeads> {
+  const select = await writer.prepare(`SELECT ${headColumns} FROM session s WHERE s.name = ?`)
+  const insert = await writer.prepare(insertSession)
+  const update = await writer.prepare(updateSession)
+  const leases = await leaseRows(writer)
+  const known = new Map<string, Head>()
+  const staged = new Map<string, Head | undefined>()
+
+  const find = (id: string): Head | undefined => {
+    const head = staged.has(id) ? staged.get(id) : known.get(id)
+    if (head !== undefined || staged.has(id)) return head
+    const row = select.first([id])
+    return row === undefined ? undefined : headOf(row)
+  }
+  return {
+    find,
+    must: (id) => {
+      const head = find(id)
+      if (head === undefined) throw new MillraceError('not-found', `no session ${id}`, { session: id })
+      return head
+    },
+    insert: (info) => {
+      const head: Head = { key: 0, info, leases: { epoch: 0, held: [] }, partials: 0, widest: 0 }
+      return { ...head, key: insert.run(insertValues(head)) }
+    },
+    change: (head) => void staged.set(head.info.id, head),
+    changeLeases: (head, next) => {
+      leases(head, next)
+      staged.set(head.info.id, { ...head, leases: next })
+    },
+    forget: (id) => void staged.set(id, undefined),
+    beforeCommit: () => {
+      for (const head of staged.values()) if (head !== undefined) update.run(updateValues(head))
+    },
+    committed: () => {
+      for (const [id, head] of staged) {
+        known.delete(id)
+        if (head !== undefined) known.set(id, head) // the newest last
+      }
+      staged.clear()
+      for (const id of known.keys()) {
+        if (known.size <= kept) break
+        known.delete(id)
+      }
+    },
+    rolledBack: () => staged.clear(),
+  }
+}
+
+/** Writes down the difference: in the usual case one row. */
+async function leaseRows(writer: Writer): Promise<(head: Head, next: SessionLeases) => void> {
+  const put: Statement = await writer.prepare(
+    `INSERT INTO lease (session, run, owner, epoch, until) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (session, run) DO UPDATE SET owner = excluded.owner, epoch = excluded.epoch, until = excluded.until`,
+  )
+  const drop: Statement = await writer.prepare('DELETE FROM lease WHERE session = ? AND run = ?')
+  return ({ key, leases: before }, next) => {
+    for (const lease of next.held) {
+      if (!before.held.includes(lease)) put.run([key, lease.run, lease.owner, lease.epoch, lease.until])
+    }
+    for (const { run } of before.held) {
+      if (!next.held.some((lease) => lease.run === run)) drop.run([key, run])
+    }
+  }
+}

@@ -1,0 +1,99 @@
+import type { Lease, SessionInfo, SessionStatus } from '@millrace/core'
+import type { SessionLeases } from '@millrace/core/store'
+import type { Bound, Row } from './connection.ts'
+
+/** A session as the store holds it: what the contract shows, its leases, and what only the store needs. */
+export interface Head {
+  /** The rowid: what events and leases refer to. */
+  readonly key: number
+  readonly info: SessionInfo
+  readonly leases: SessionLeases
+  /** How many partials there are: retention skips a session without any. */
+  readonly partials: number
+  /** The most bytes that any body of it may have: how many rows fit a page. */
+  readonly widest: number
+}
+
+const infoColumns = `s.name, s.user, s.agent, s.title, s.status, s.last_run, s.last_seq, s.events, s.runs,
+  s.created_at, s.updated_at, s.fork_session, s.fork_seq`
+/** The leases come along as one JSON text: one row, one call. */
+export const headColumns = `${infoColumns}, s.id, s.epoch, s.partials, s.widest,
+  (SELECT json_group_array(json_array(run, owner, epoch, until)) FROM lease WHERE session = s.id)`
+
+export function infoOf(row: Row): SessionInfo {
+  const [id, user, agent, title, status, lastRun, lastSeq, events, runs, createdAt, updatedAt, from, seq] = row
+  return {
+    id: String(id),
+    user: String(user),
+    agent: String(agent),
+    title: String(title),
+    status: statusOf(status),
+    ...(lastRun === null ? {} : { lastRun: String(lastRun) }),
+    lastSeq: Number(lastSeq),
+    events: Number(events),
+    runs: Number(runs),
+    createdAt: Number(createdAt),
+    updatedAt: Number(updatedAt),
+    ...(from === null ? {} : { forkOf: { session: String(from), seq: Number(seq) } }),
+  }
+}
+
+export function headOf(row: Row): Head {
+  const info = infoOf(row)
+  const [key, epoch, partials, widest, leases] = row.slice(13)
+  const held: readonly (readonly [string, string, number, number])[] = JSON.parse(String(leases))
+  return {
+    key: Number(key),
+    info,
+    leases: {
+      epoch: Number(epoch),
+      held: held.map(([run, owner, at, until]) => leaseOf(info.id, run, owner, at, until)),
+    },
+    partials: Number(partials),
+    widest: Number(widest),
+  }
+}
+
+function leaseOf(session: string, run: string, owner: string, epoch: number, until: number): Lease {
+  return { session, run, owner, epoch, until }
+}
+
+export const insertSession = `INSERT INTO session (name, user, agent, created_at, fork_session, fork_seq,
+  title, search, status, last_run, last_seq, events, runs, updated_at, epoch, partials, widest)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+export function insertValues(head: Head): readonly Bound[] {
+  const { id, user, agent, createdAt, forkOf } = head.info
+  return [id, user, agent, createdAt, forkOf?.session ?? null, forkOf?.seq ?? null, ...changing(head)]
+}
+
+export const updateSession = `UPDATE session SET title = ?, search = ?, status = ?, last_run = ?, last_seq = ?,
+  events = ?, runs = ?, updated_at = ?, epoch = ?, partials = ?, widest = ? WHERE id = ?`
+export function updateValues(head: Head): readonly Bound[] {
+  return [...changing(head), head.key]
+}
+
+function changing({ info, leases, partials, widest }: Head): readonly Bound[] {
+  const { id, title, status, lastRun, lastSeq, events, runs, updatedAt } = info
+  const counts = [lastSeq, events, runs, updatedAt, leases.epoch, partials, widest]
+  return [title, searchText(title, id), status, lastRun ?? null, ...counts]
+}
+
+/** SQLite folds the case of ASCII only; JavaScript knows the rest. */
+export function searchText(title: string, id: string): string {
+  return `${title}\n${id}`.toLowerCase()
+}
+
+const statuses: ReadonlySet<unknown> = new Set<SessionStatus>([
+  'idle',
+  'running',
+  'done',
+  'failed',
+  'cancelled',
+  'interrupted',
+])
+function isStatus(value: unknown): value is SessionStatus {
+  return statuses.has(value)
+}
+function statusOf(value: unknown): SessionStatus {
+  return isStatus(value) ? value : 'idle'
+}

@@ -1,0 +1,148 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  type EventLog,
+  type Lease,
+  MillraceError,
+  type RawRecorded,
+  type ReadOptions,
+  type Recorded,
+  type SessionInfo,
+  type SessionQuery,
+} from '@millrace/core'
+import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/core/store'
+import type { Bound, Reader } from './connection.ts'
+import { eventPages, recordedOf } from './event-row.ts'
+import { headColumns, infoOf } from './session-row.ts'
+import type { Tail, Tails } from './tail.ts'
+
+/** Where a session's rows are: its key, and what the pages must know. */
+interface Place {
+  readonly key: number
+  readonly widest: number
+  readonly lastSeq: number
+}
+
+type Reads = Required<Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'expired'>>
+
+/** The reading half of the log, on a connection of its own. `checkOpen` throws once the log is closed. */
+export function sqliteReads(reader: Reader, tails: Tails, now: () => number, checkOpen: () => void): Reads {
+  const info = reader.prepare(`SELECT ${headColumns} FROM session s WHERE s.name = ?`)
+  const place = placeFinder(reader, checkOpen)
+  const pages = eventPages(reader)
+  const list = sessionList(reader)
+  const dead = deadRunFinder(reader)
+
+  /** Page by page, with a turn for others between: up to what was there when it was asked. */
+  const rows = async <T>(id: string, { after, limit }: ReadOptions, of: (row: RawRecorded) => T): Promise<T[]> => {
+    checkCursor(after)
+    const start = place(id)
+    const all: T[] = []
+    let cursor = after
+    let left = limit ?? Number.POSITIVE_INFINITY
+    while (left > 0 && cursor < start.lastSeq) {
+      const page = pages.next(start, cursor, left)
+      const last = page.at(-1)
+      if (last === undefined) break
+      for (const row of page) all.push(of(row))
+      cursor = last.seq
+      left -= page.length
+      if (left > 0 && cursor < start.lastSeq) {
+        await nextTurn()
+        if (place(id).key !== start.key) throw notFound(id)
+      }
+    }
+    return all
+  }
+  return {
+    get: async (id) => {
+      checkOpen()
+      const [row] = info([id])
+      return row === undefined ? undefined : infoOf(row)
+    },
+    list: async (query) => {
+      checkOpen()
+      return list(query)
+    },
+    read: (id, options) => rows(id, options, recordedOf),
+    readRaw: (id, options) => rows(id, options, (row) => row),
+    follow: (id, { after, signal }) => {
+      const open = (): FollowSource => {
+        checkCursor(after)
+        const { key } = place(id)
+        const next = (cursor: number): readonly Recorded[] =>
+          pages.next({ ...place(id), key }, cursor, Infinity).map(recordedOf)
+        return sourceOf(id, tails, next)
+      }
+      return followRows(open, after, signal)
+    },
+    expired: async (owner) => {
+      checkOpen()
+      return dead(now(), owner)
+    },
+  }
+}
+
+/** Live rows from the tail, older ones from the file. */
+function sourceOf(id: string, tails: Tails, stored: (after: number) => readonly Recorded[]): FollowSource {
+  let tail: Tail | undefined
+  return {
+    subscribe: (wake) => {
+      tail = tails.subscribe(id, wake)
+      return tail.leave
+    },
+    ended: () => tail?.ended() === true,
+    next: (after) => (tail?.ended() === true ? [] : (tail?.after(after) ?? stored(after))),
+  }
+}
+
+function placeFinder(reader: Reader, checkOpen: () => void): (id: string) => Place {
+  const select = reader.prepare('SELECT id, widest, last_seq FROM session WHERE name = ?')
+  return (id) => {
+    checkOpen()
+    const [row] = select([id])
+    if (row === undefined) throw notFound(id)
+    const [key, widest, lastSeq] = row
+    return { key: Number(key), widest: Number(widest), lastSeq: Number(lastSeq) }
+  }
+}
+
+function sessionList(reader: Reader): (query: SessionQuery) => { sessions: SessionInfo[]; total: number } {
+  const filter = `(?2 IS NULL OR s.agent = ?2) AND (?3 IS NULL OR s.status = ?3) AND (?4 IS NULL OR instr(s.search, ?4) > 0)`
+  const select = (whose: string) => ({
+    page: reader.prepare(
+      `SELECT ${headColumns} FROM session s WHERE ${whose} AND ${filter}
+       ORDER BY s.updated_at DESC, s.name DESC LIMIT ?5 OFFSET ?6`,
+    ),
+    count: reader.prepare(`SELECT count(*) FROM session s WHERE ${whose} AND ${filter}`),
+  })
+  const one = select('s.user = ?1') // apart, so that the index is used
+  const all = select('?1 IS NULL')
+  return ({ user, agent, status, search, limit, offset = 0 }) => {
+    const by: readonly Bound[] = [user ?? null, agent ?? null, status ?? null, search?.toLowerCase() ?? null]
+    const { page, count } = user === undefined ? all : one
+    const sessions = page([...by, pageSize(limit), Math.max(0, Math.floor(offset))]).map(infoOf)
+    return { sessions, total: Number(count(by)[0]?.[0]) }
+  }
+}
+
+function deadRunFinder(reader: Reader): (now: number, owner: string | undefined) => readonly Lease[] {
+  const select = reader.prepare(
+    `SELECT s.name, l.run, l.owner, l.epoch, l.until FROM lease l JOIN session s ON s.id = l.session
+     WHERE l.until <= ?1 OR l.owner = ?2
+     UNION ALL
+     SELECT s.name, s.last_run, '', s.epoch, 0 FROM session s
+     WHERE s.status = 'running' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.session = s.id AND l.run = s.last_run)`,
+  )
+  return (now, owner) =>
+    select([now, owner ?? null]).map(([session, run, holder, epoch, until]) => ({
+      session: String(session),
+      run: String(run),
+      owner: String(holder),
+      epoch: Number(epoch),
+      until: Number(until),
+    }))
+}
+
+function notFound(id: string): MillraceError {
+  return new MillraceError('not-found', `no session ${id}`, { session: id })
+}
