@@ -1,4 +1,5 @@
-import { isRunnableRoot, setLogger } from '@google/adk'
+import './quiet.ts'
+import { isRunnableRoot } from '@google/adk'
 import { isObject, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
 import type { AgentDescription, RunContext } from '../agent.ts'
 import { registerModels } from '../model/model.ts'
@@ -8,7 +9,6 @@ import { traceNodes } from './trace.ts'
 import { treeOf } from './tree.ts'
 
 // Everything that needs @google/adk is behind this module, and it is imported on first use: 1.5 to 2 s, 105 MB.
-setLogger(null)
 registerModels()
 
 /** A loaded ADK agent, made ready to run under Millrace. */

@@ -1,7 +1,8 @@
-import { createEvent, type Event } from '@google/adk'
+import { createEvent, type Event, REQUEST_INPUT_FUNCTION_CALL_NAME } from '@google/adk'
 import {
   type AdkContent,
   type AdkEvent,
+  type AdkPart,
   type InputMessage,
   isObject,
   type Recorded,
@@ -69,6 +70,8 @@ export function inputContents(input: RunInput, interrupts: OpenInterrupts): read
   const contents: AdkContent[] = []
   const answered = answers(input, interrupts)
   if (answered.length > 0) contents.push({ role: 'user', parts: answered })
+  const told = answered.flatMap(inWords)
+  if (told.length > 0) contents.push({ role: 'user', parts: told })
   for (const message of input.messages) {
     const parts = (message.content.parts ?? []).filter(({ functionResponse }) => functionResponse === undefined)
     if (parts.length === 0) continue
@@ -76,6 +79,14 @@ export function inputContents(input: RunInput, interrupts: OpenInterrupts): read
     else if (message.role === 'user') contents.push({ role: 'user', parts })
   }
   return contents
+}
+
+/** ADK keeps the answer to a question of its own (`adk_request_input`) from the model: so it is also said in words. */
+function inWords({ functionResponse }: AdkPart): readonly AdkPart[] {
+  if (functionResponse?.name !== REQUEST_INPUT_FUNCTION_CALL_NAME) return []
+  const { result, ...more } = functionResponse.response ?? {}
+  const answer = Object.keys(more).length === 0 ? result : functionResponse.response
+  return [{ text: typeof answer === 'string' ? answer : JSON.stringify(answer) }]
 }
 
 export function instructionsOf(messages: readonly InputMessage[]): readonly string[] {

@@ -5,6 +5,8 @@ import { mergeProof, type ProofLayer, proofLayer } from './proof-layer.ts'
 import { type Scope, scopeOf, withScope } from './scope.ts'
 import { toolError } from './tool-result.ts'
 
+type FunctionCall = NonNullable<NonNullable<NonNullable<Event['content']>['parts']>[number]['functionCall']>
+
 /** Specialists that consult specialists that consult …: as deep as ADK lets nodes nest. */
 const maxDepth = 8
 
@@ -95,7 +97,7 @@ function listener(): { take(event: Event): void; answer(agent: BaseAgent): JsonO
       if (said !== '') text = said
       for (const { functionCall } of parts) {
         const id = functionCall?.id
-        if (id !== undefined && event.longRunningToolIds?.includes(id)) waiting.push(functionCall?.name ?? id)
+        if (id !== undefined && event.longRunningToolIds?.includes(id)) waiting.push(askedFor(functionCall))
       }
       for (const { functionResponse } of parts) {
         waiting = waiting.filter((name) => name !== functionResponse?.name)
@@ -112,6 +114,12 @@ function listener(): { take(event: Event): void; answer(agent: BaseAgent): JsonO
       return answerOf(text, layers)
     },
   }
+}
+
+/** Behind ADK's own question there is the tool that it asks about. */
+function askedFor(call: FunctionCall | undefined): string {
+  const original = call?.args?.originalFunctionCall
+  return String((isObject(original) ? original.name : undefined) ?? call?.name)
 }
 
 /** A JSON object is the answer itself (`outputSchema`); else the text, with what the tools stated in its support. */

@@ -72,6 +72,7 @@ async function* traceAgent(
     for await (const event of run.call(agent, withScope(context, { ...scope, node, agent }))) {
       nodes.owns(node, event)
       if (event.author === agent.name) {
+        keepOutput(agent, event)
         if (event.errorCode !== undefined) error = problemOf(event)
         if (event.errorCode !== undefined || (event.content?.parts?.length ?? 0) > 0) silent.delete(node)
       }
@@ -87,6 +88,13 @@ async function* traceAgent(
   } finally {
     nodes.close(node, error ?? scope.failure())
   }
+}
+
+/** ADK takes the tool answer by which an agent leaves a loop for its output, and empties the output key. */
+function keepOutput(agent: BaseAgent, event: Event): void {
+  const key: unknown = Reflect.get(agent, 'outputKey')
+  if (typeof key !== 'string' || event.actions.stateDelta[key] !== '') return
+  if (event.content?.parts?.some(({ text }) => text !== undefined) !== true) delete event.actions.stateDelta[key]
 }
 
 async function* traceStep(

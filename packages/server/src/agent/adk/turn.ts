@@ -51,7 +51,12 @@ export function turns(run: AdkRun): Turns {
         const siblings = callsOfTurn(invocationContext, functionCallId)
         const tools = offered.get(invocationContext) ?? {}
         const own = siblings.find(({ id }) => id === functionCallId)
-        const mine = start(tool, own ?? { name: tool.name, args, ...idOf(functionCallId) }, toolContext)
+        // ADK was given stand-ins (guard.ts); what runs is the agent's own tool.
+        const mine = start(
+          tools[tool.name] ?? tool,
+          own ?? { name: tool.name, args, ...idOf(functionCallId) },
+          toolContext,
+        )
         for (const call of siblings) {
           if (call.id === undefined || running.has(call.id) || call.name === undefined) continue
           const sibling = tools[call.name]

@@ -1,10 +1,9 @@
 import { FunctionTool, LlmAgent } from '@google/adk'
 import { describe, expect, test } from 'vitest'
-import { z } from 'zod'
-import { outline, said, testSession } from '../../../../../test/run-agent.ts'
-import { call, model, type OfflineScript, say, specialists, think } from '../../adk.ts'
-import { adkAgent } from './adk-agent.ts'
-import { isNested } from './nested.ts'
+import { call, model, type OfflineScript, say, specialists, think, z } from '../../packages/server/src/adk.ts'
+import { adkAgent } from '../../packages/server/src/agent/adk/adk-agent.ts'
+import { isNested } from '../../packages/server/src/agent/adk/nested.ts'
+import { outline, said, testSession } from '../run-agent.ts'
 
 const models = { tokensPerSecond: 0 }
 
