@@ -1,0 +1,95 @@
+import { FunctionTool, LlmAgent } from '@google/adk'
+import { model, specialists } from '@millrace/server/adk'
+import { z } from 'zod'
+import { assessBurn } from './assess-burn.ts'
+import { assessNepa } from './assess-nepa.ts'
+import { assessSalvage } from './assess-salvage.ts'
+import { assessTrails } from './assess-trails.ts'
+import { script } from './offline.ts'
+
+export const title = 'Recovery'
+export const description =
+  'A coordinator and four specialists brief a forest on what a fire left and what may be done about it.'
+export const examples = [
+  'Give me a recovery briefing for Cedar Creek Fire',
+  'How severe was the Cedar Creek burn?',
+  'Which trails must stay closed?',
+  'What is the salvage timber worth?',
+  'Which NEPA pathway fits a salvage of 300 acres?',
+]
+
+const llm = model({ offline: script })
+const fireId = z.string().describe('Such as cedar-creek-2022')
+const format = `Answer in markdown with numbered sections, and close with one headed "Confidence & Source": a line **Confidence:** with the
+percentage your tool stated and a line **Source:** with its sources. Use the tool's figures and no others.`
+
+const burnAnalyst = new LlmAgent({
+  name: 'burn_analyst',
+  description: 'Soil burn severity by sector, from imagery.',
+  model: llm,
+  instruction: `You are a burn analyst. Call assess_severity, then report. ${format}`,
+  tools: [
+    new FunctionTool({
+      name: 'assess_severity',
+      description: 'Classifies the burn sectors of a fire by dNBR.',
+      parameters: z.object({ fire_id: fireId }),
+      execute: ({ fire_id }) => assessBurn(fire_id),
+    }),
+  ],
+})
+
+const trailAssessor = new LlmAgent({
+  name: 'trail_assessor',
+  description: 'Damage to trails and bridges, closures, repair costs.',
+  model: llm,
+  instruction: `You are a trail assessor. Call classify_damage, then report. ${format}`,
+  tools: [
+    new FunctionTool({
+      name: 'classify_damage',
+      description: 'Rates the surveyed damage points of a fire and says which trails must close.',
+      parameters: z.object({ fire_id: fireId }),
+      execute: ({ fire_id }) => assessTrails(fire_id),
+    }),
+  ],
+})
+
+const cruisingAssistant = new LlmAgent({
+  name: 'cruising_assistant',
+  description: 'Salvage volume and value of fire-killed timber.',
+  model: llm,
+  instruction: `You are a timber cruiser. Call assess_salvage, then report. ${format}`,
+  tools: [
+    new FunctionTool({
+      name: 'assess_salvage',
+      description: 'Net volume and value by plot; optionally only plots in some sectors.',
+      parameters: z.object({ fire_id: fireId, sectors: z.array(z.string()).optional() }),
+      execute: ({ fire_id, sectors }) => assessSalvage(fire_id, sectors),
+    }),
+  ],
+})
+
+const nepaAdvisor = new LlmAgent({
+  name: 'nepa_advisor',
+  description: 'Which environmental review a project needs, with the regulation.',
+  model: llm,
+  instruction: `You are a NEPA advisor. Call decide_pathway, then report, with a line **Regulatory Basis:** per action. ${format}`,
+  tools: [
+    new FunctionTool({
+      name: 'decide_pathway',
+      description: 'Compares a salvage project with the limits of the categorical exclusions.',
+      parameters: z.object({ salvage_acres: z.number().min(0), temporary_road_miles: z.number().min(0).optional() }),
+      execute: ({ salvage_acres, temporary_road_miles }) => assessNepa(salvage_acres, temporary_road_miles),
+    }),
+  ],
+})
+
+export const rootAgent = new LlmAgent({
+  name: 'coordinator',
+  description,
+  model: llm,
+  instruction: `You coordinate post-fire recovery. For a briefing, consult all four specialists in one turn with the request
+"fire_id:<id>", then ask the follow-ups their answers call for, then write the briefing: one paragraph each for fire severity, infrastructure damage,
+timber salvage and the NEPA pathway, each with its confidence, then **Overall Confidence:** (the lowest of them) and **Recommended Actions:**.
+For a narrower question consult only who is needed. Use the specialists' figures and no others.`,
+  tools: specialists([burnAnalyst, trailAssessor, cruisingAssistant, nepaAdvisor]),
+})

@@ -1,0 +1,43 @@
+import { type Regulation, regulations } from './data/regulations.ts'
+
+const found = (id: string): Regulation => {
+  const rule = regulations.find((regulation) => regulation.id === id)
+  if (rule === undefined) throw new Error(`the regulation ${id} is missing from the data`)
+  return rule
+}
+const cite = ({ reference, title, uri }: Regulation) => ({ source: reference, reference: title, uri })
+
+/** The pathway for salvage of so many acres, and for the trail repairs that come with it. */
+export function assessNepa(salvageAcres: number, temporaryRoadMiles = 0) {
+  const exclusion = found('ce-e13')
+  const fits = salvageAcres <= (exclusion.maxAcres ?? 0) && temporaryRoadMiles <= (exclusion.maxTemporaryRoadMiles ?? 0)
+  const salvage = fits ? exclusion : found('ea-salvage')
+  const trails = found('ce-d4')
+  const emergency = found('esd')
+  return {
+    salvage: {
+      acres: salvageAcres,
+      pathway: fits ? 'categorical exclusion' : 'environmental assessment',
+      regulatory_basis: salvage.reference,
+      summary: salvage.summary,
+      confidence: 0.95,
+    },
+    trails: {
+      pathway: 'categorical exclusion',
+      regulatory_basis: trails.reference,
+      summary: trails.summary,
+      confidence: 0.9,
+    },
+    emergency: { regulatory_basis: emergency.reference, summary: emergency.summary },
+    proof_layer: {
+      // Salvage rests on a rule with numbers; trail repair on how its words are read. An answer is no surer than that.
+      confidence: 0.9,
+      citations: [salvage, trails, emergency].map(cite),
+      reasoning_chain: [
+        `Read ${regulations.length} regulation extracts`,
+        `Compared ${salvageAcres} acres and ${temporaryRoadMiles} miles of temporary road with the limits of ${exclusion.reference} (${exclusion.maxAcres} acres, ${exclusion.maxTemporaryRoadMiles} miles): ${fits ? 'within' : 'beyond'} them`,
+        `Placed trail repair under ${trails.reference}`,
+      ],
+    },
+  }
+}

@@ -1,0 +1,170 @@
+import { call, type OfflineRequest, type OfflineScript, type OfflineTurn, say } from '@millrace/server/adk'
+import type { assessBurn } from './assess-burn.ts'
+import type { assessNepa } from './assess-nepa.ts'
+import type { assessSalvage } from './assess-salvage.ts'
+import type { assessTrails } from './assess-trails.ts'
+import { briefing, narrowAnswer, text } from './offline-briefing.ts'
+
+type Burn = Exclude<ReturnType<typeof assessBurn>, { error: string }>
+type Trails = Exclude<ReturnType<typeof assessTrails>, { error: string }>
+type Salvage = Exclude<ReturnType<typeof assessSalvage>, { error: string }>
+type Nepa = ReturnType<typeof assessNepa>
+
+/** What the five agents say when there is no key: words around figures that the tools computed. */
+export const script: OfflineScript = {
+  coordinator,
+  burn_analyst: (request) => report(request, 'assess_severity', { fire_id: fireOf(request.user) }, burnReport),
+  trail_assessor: (request) => report(request, 'classify_damage', { fire_id: fireOf(request.user) }, trailReport),
+  cruising_assistant(request) {
+    const sectors = /sectors:([\w,-]+)/.exec(request.user)?.[1]?.split(',')
+    const args = { fire_id: fireOf(request.user), ...(sectors === undefined ? {} : { sectors }) }
+    return report(request, 'assess_salvage', args, salvageReport)
+  },
+  nepa_advisor(request) {
+    const acres = Number(/(\d[\d,]*(?:\.\d+)?)\s*acres/.exec(request.user)?.[1]?.replaceAll(',', '') ?? 200)
+    return report(request, 'decide_pathway', { salvage_acres: acres }, nepaReport)
+  },
+}
+
+const fireOf = (text: string): string => /fire_id:([\w-]+)/.exec(text)?.[1] ?? 'cedar-creek-2022'
+
+/** Call the tool, then say what it found; a tool that failed is passed on in its own words. */
+function report<T>(
+  { step, result }: OfflineRequest,
+  tool: string,
+  args: Parameters<typeof call>[1],
+  tell: (found: T) => string,
+): OfflineTurn {
+  if (step === 0) return call(tool, args)
+  const found = result(tool)
+  if (found === undefined || typeof found.error === 'string')
+    return `I could not assess this: ${found?.error ?? 'the tool gave no answer'}`
+  return tell(found as T)
+}
+
+const wanted: readonly { readonly about: RegExp; readonly specialist: string }[] = [
+  { about: /burn|sever|dnbr|soil/i, specialist: 'burn_analyst' },
+  { about: /trail|bridge|clos/i, specialist: 'trail_assessor' },
+  { about: /timber|salvage.*worth|volume|value|cruis/i, specialist: 'cruising_assistant' },
+  { about: /nepa|pathway|regulation|exclusion|cfr/i, specialist: 'nepa_advisor' },
+]
+
+/** All four at once, two follow-ups out of what they said, then the synthesis. A narrow question goes to one of them. */
+function coordinator(request: OfflineRequest): OfflineTurn {
+  const { user, step, results } = request
+  const narrow = /briefing|everything|overview/i.test(user) ? undefined : wanted.find(({ about }) => about.test(user))
+  if (narrow !== undefined) {
+    if (step === 0) return call(narrow.specialist, { request: `fire_id:cedar-creek-2022 ${user}` })
+    return say(narrowAnswer(results))
+  }
+  if (!/briefing|fire|recover|cedar/i.test(user)) {
+    return 'I coordinate post-fire recovery for the Cedar Creek Fire. Ask me for a recovery briefing, or about severity, trails, timber or NEPA.'
+  }
+  if (step === 0) return wanted.map(({ specialist }) => call(specialist, { request: 'fire_id:cedar-creek-2022' }))
+  if (step === 1) return followUps(request)
+  return say(briefing(results))
+}
+
+function followUps({ result }: OfflineRequest): OfflineTurn {
+  const high = [...text(result('burn_analyst')).matchAll(/^- ([A-Z]+-\d+):/gm)].map(([, id = '']) => id)
+  const acres = /\*\*Viable area:\*\* ([\d,]+) acres/.exec(text(result('cruising_assistant')))?.[1] ?? '200'
+  return [
+    call('cruising_assistant', { request: `fire_id:cedar-creek-2022 sectors:${high.join(',')} Which plots first?` }),
+    call('nepa_advisor', {
+      request: `fire_id:cedar-creek-2022 Which pathway for a salvage of ${acres} acres and the trail repairs?`,
+    }),
+  ]
+}
+
+const number = (value: number): string => value.toLocaleString('en-US')
+const percent = (confidence: number): string => `${Math.round(confidence * 100)}%`
+
+function burnReport({ total_acres, breakdown, high_severity, erosion_concern, proof_layer }: Burn): string {
+  const high = breakdown.find(({ severity }) => severity === 'HIGH')
+  return `### 1. Summary
+The fire burned ${number(total_acres)} acres; ${high?.percent}% of them (${number(high?.acres ?? 0)} acres in ${high?.sectors} sectors) at high severity.
+
+### 2. Severity Breakdown
+| class | sectors | acres | share |
+|---|---|---|---|
+${breakdown.map(({ severity, sectors, acres, percent: share }) => `| ${severity} | ${sectors} | ${number(acres)} | ${share}% |`).join('\n')}
+
+### 3. Priority Areas
+${high_severity.map(({ id, name, acres, dnbr }) => `- ${id}: ${name} (HIGH severity, ${number(acres)} acres, dNBR ${dnbr})`).join('\n')}
+
+### 4. Recommendations
+- Deploy a BAER team to ${erosion_concern.join(', ')} first: high severity on steep slopes.
+
+### 5. Confidence & Source
+**Confidence:** ${percent(proof_layer.confidence)}
+**Source:** MTBS, Imagery date: 2022-09-15
+`
+}
+
+function trailReport({
+  damage_points,
+  severe_points,
+  trails_surveyed,
+  closures,
+  repair_usd,
+  worst,
+  proof_layer,
+}: Trails): string {
+  return `### 1. Summary
+${damage_points} damage points on ${trails_surveyed} trails, ${severe_points} of them severe. Repairs come to $${number(repair_usd)}.
+
+### 2. Closures
+${closures.map(({ trail, because }) => `- ${trail}: ${because.join('; ')}`).join('\n')}
+
+### 3. Worst Points
+${worst.map(({ id, trail, type, score }) => `- ${id}: ${type} on ${trail} (score ${score} of 5)`).join('\n')}
+
+### 4. Confidence & Source
+**Confidence:** ${percent(proof_layer.confidence)}
+**Source:** Cedar Creek field assessment 2022-10-25
+`
+}
+
+function salvageReport({
+  plots,
+  viable_plots,
+  viable_acres,
+  net_mbf,
+  value_usd,
+  priority,
+  left_standing,
+  proof_layer,
+}: Salvage): string {
+  return `### 1. Summary
+${viable_plots} of ${plots} plots are worth salvaging: ${number(net_mbf)} MBF, $${number(value_usd)} net of logging and hauling.
+
+**Viable area:** ${number(viable_acres)} acres
+
+### 2. Priority Plots
+${priority.map(({ plot, sector, species, net_mbf: mbf, value_usd: value }) => `- ${plot} (${sector}, ${species}): ${number(mbf)} MBF, $${number(value)}`).join('\n')}
+
+### 3. Left Standing
+${left_standing.length === 0 ? 'None: every plot pays for itself.' : `${left_standing.join(', ')}: getting the logs out costs more than they are worth.`}
+
+### 4. Confidence & Source
+**Confidence:** ${percent(proof_layer.confidence)}
+**Source:** ${proof_layer.citations.map(({ source }) => source).join(', ')}
+`
+}
+
+function nepaReport({ salvage, trails, emergency }: Nepa): string {
+  return `### 1. Timber Salvage
+A salvage of ${number(salvage.acres)} acres: ${salvage.pathway}. ${salvage.summary}
+**Regulatory Basis:** ${salvage.regulatory_basis}
+**Confidence:** High (${percent(salvage.confidence)}) - Direct CFR citations
+
+### 2. Trail Repair
+${trails.pathway}. ${trails.summary}
+**Regulatory Basis:** ${trails.regulatory_basis}
+**Confidence:** High (${percent(trails.confidence)}) - Direct CFR and FSM citations
+
+### 3. Emergency
+${emergency.summary}
+**Regulatory Basis:** ${emergency.regulatory_basis}
+`
+}
