@@ -47,6 +47,15 @@ export type { Frame } from './frame/frame.ts'
 export { type Line, type LineReader, ndjsonReader, printLine } from './frame/ndjson.ts'
 export { type FrameReader, maxFrameSize, printFrame, printRetry, sseReader } from './frame/sse.ts'
 export type * from './log/event-log.ts'
+export {
+  type ExportHeader,
+  exportSession,
+  forkSession,
+  type ImportAs,
+  type ImportLimits,
+  type ImportLine,
+  importSession,
+} from './log/history.ts'
 export { memoryLog } from './log/memory-log.ts'
 export { Dictionary } from './view/dictionary.ts'
 export { plan } from './view/plan.ts'

@@ -129,7 +129,7 @@ export interface EventLog {
    */
   restore(session: NewSession, rows: readonly Recorded[]): Promise<SessionInfo>
   /**
-   * Drops partials of finished runs last written before `before`, where the aggregate of the message is there: what a
+   * Drops partials of finished runs last written before `before`, where the text of the message is there whole: what a
    * cut message had said so far exists nowhere else (SPEC 2.9, 5.3). Seqs keep their numbers. Returns how many went.
    */
   prune(before: number): Promise<number>

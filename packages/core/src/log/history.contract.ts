@@ -87,10 +87,12 @@ function pruning({ check, expect }: Kit): void {
   check('SPEC 5.3: a message that was cut keeps its partials, for they are all there is', async (log, clock) => {
     await log.create(mine)
     const lease = await log.acquire('s', 'r', 'me', 1000)
-    const events = [started, said('whole', 'a', true), said('whole', 'ab'), said('cut', 'half a', true)]
-    await log.append('s', drafts('r', ...events, finished('cancelled')), lease)
+    const whole = [said('whole', 'a', true), said('whole', 'ab')]
+    const textless = [said('called', 'let me look', true), said('called', '')]
+    const events = [started, ...whole, ...textless, said('cut', 'half a', true), finished('cancelled')]
+    await log.append('s', drafts('r', ...events), lease)
     clock.pass(1)
     expect(await log.prune(clock.now())).toBe(1)
-    expect(seqs(await log.read('s', { after: 0 }))).toEqual([1, 3, 4, 5])
+    expect(seqs(await log.read('s', { after: 0 }))).toEqual([1, 3, 4, 5, 6, 7])
   })
 }

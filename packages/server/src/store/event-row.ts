@@ -1,14 +1,10 @@
 import type { RawRecorded, Recorded, RunEvent } from '@millrace/core'
+import type { Mark } from '@millrace/core/store'
 import type { Reader, Row } from './connection.ts'
 import { storeFailed } from './store-error.ts'
 
-/** What retention must know of an event without opening its body. */
-export const marks = { other: 0, agent: 1, partial: 2, finished: 3 } as const
-
-export function markOf(event: RunEvent): number {
-  if (event.kind === 'agent') return event.event.partial === true ? marks.partial : marks.agent
-  return event.kind === 'run.finished' ? marks.finished : marks.other
-}
+/** `event.mark`: what retention asks for, without opening the body. */
+export const marks: Readonly<Record<Mark, number>> = { other: 0, whole: 1, partial: 2, end: 3 }
 
 /** A page: this many rows, or fewer where the text of so many would be too much to hold at once. */
 const pageRows = 500

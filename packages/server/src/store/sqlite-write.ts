@@ -9,13 +9,14 @@ import {
   eventText,
   type Granted,
   isLive,
+  markOf,
   release,
   renew,
   takeOver,
   tally,
 } from '@millrace/core/store'
 import type { Reader, Statement, Writer } from './connection.ts'
-import { markOf, marks } from './event-row.ts'
+import { marks } from './event-row.ts'
 import type { GroupCommit, Turn } from './group-commit.ts'
 import type { SessionHeads } from './session-heads.ts'
 import type { Head } from './session-row.ts'
@@ -129,8 +130,8 @@ async function take(
   for (const [i, { seq, at, run, event }] of rows.entries()) {
     const body = bodies[i] ?? ''
     const mark = markOf(event)
-    insert.run([head.key, seq, at, run, mark, body])
-    if (mark === marks.partial) partials += 1
+    insert.run([head.key, seq, at, run, marks[mark], body])
+    if (mark === 'partial') partials += 1
     if (body.length * 3 > widest) widest = body.length * 3 // UTF-8 takes three bytes at most per UTF-16 unit
     const pause = turn.wrote(1)
     if (pause !== undefined) await pause
@@ -189,7 +190,7 @@ async function retention({ writer, reader, heads, tails, commit }: WriteDeps): P
 function pruneSql(key: number, before: number): string {
   const ofSession = `FROM event WHERE session = ${key}`
   return `DELETE ${ofSession} AND mark = ${marks.partial}
-    AND run IN (SELECT run ${ofSession} GROUP BY run HAVING max(mark) = ${marks.finished} AND max(at) < ${before})
+    AND run IN (SELECT run ${ofSession} GROUP BY run HAVING max(mark) = ${marks.end} AND max(at) < ${before})
     AND (run, json_extract(body, '$.message')) IN
-      (SELECT run, json_extract(body, '$.message') ${ofSession} AND mark = ${marks.agent})`
+      (SELECT run, json_extract(body, '$.message') ${ofSession} AND mark = ${marks.whole})`
 }

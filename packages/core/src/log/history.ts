@@ -1,0 +1,157 @@
+import { parseRecorded } from '../event/guard.ts'
+import { isObject, parseJson } from '../event/json.ts'
+import { MillraceError } from '../event/problem.ts'
+import type { Recorded, RunEvent } from '../event/run-event.ts'
+import type { EventLog, NewSession, SessionInfo } from './event-log.ts'
+
+/** The first line of an export. The version changes when an older Millrace could no longer read the lines. */
+export interface ExportHeader {
+  readonly format: 'millrace.session'
+  readonly version: 1
+  readonly session: SessionInfo
+}
+
+const format = 'millrace.session'
+const version = 1
+const page = 500
+
+/**
+ * A session as JSONL (SPEC 2.10): the header, then one Recorded a line, without the line ends. What is appended while
+ * it runs is left out. Bounded: a page of rows at a time.
+ */
+export async function* exportSession(log: EventLog, session: string): AsyncGenerator<string, void> {
+  const info = await mustGet(log, session)
+  const header: ExportHeader = { format, version, session: info }
+  yield JSON.stringify(header)
+  let after = 0
+  while (after < info.lastSeq) {
+    const rows = await lines(log, session, after)
+    for (const { seq, line } of rows) if (seq <= info.lastSeq) yield line
+    after = rows.at(-1)?.seq ?? info.lastSeq
+  }
+}
+
+/** Stored text goes out as it is, where the log has it: nothing is parsed to be printed again. */
+async function lines(log: EventLog, session: string, after: number): Promise<readonly { seq: number; line: string }[]> {
+  const options = { after, limit: page }
+  if (log.readRaw === undefined) {
+    return (await log.read(session, options)).map((row) => ({ seq: row.seq, line: JSON.stringify(row) }))
+  }
+  return (await log.readRaw(session, options)).map(({ seq, at, run, body }) => ({
+    seq,
+    line: `{"seq":${seq},"at":${at},"run":${JSON.stringify(run)},"event":${body}}`,
+  }))
+}
+
+/** Whose the imported session is. Agent and title are the exported one's unless told. */
+export type ImportAs = Pick<NewSession, 'id' | 'user'> & Partial<Pick<NewSession, 'agent' | 'title'>>
+
+/** A line as `ndjsonReader` gives it: numbered from 1, blank ones left out, one that is too long marked. */
+export interface ImportLine {
+  readonly number: number
+  readonly text: string
+  readonly truncated?: boolean
+}
+
+/** The whole is held until its last line has proved good, so it is bounded. */
+export interface ImportLimits {
+  /** 1,000,000 unless told. */
+  readonly rows?: number
+  /** Characters of all lines together; 2^28 unless told. */
+  readonly text?: number
+}
+
+/**
+ * An export as a new session: same seqs, times, runs and events. One bad line and nothing is written: `invalid` (or
+ * `limit`) with `facts.line`.
+ */
+export async function importSession(
+  log: EventLog,
+  lines: Iterable<ImportLine> | AsyncIterable<ImportLine>,
+  as: ImportAs,
+  limits: ImportLimits = {},
+): Promise<SessionInfo> {
+  const { rows: maxRows = 1_000_000, text: maxText = 2 ** 28 } = limits
+  const rows: Recorded[] = []
+  let header: Pick<NewSession, 'agent' | 'title' | 'forkOf'> | undefined
+  let size = 0
+  for await (const { number, text, truncated } of lines) {
+    size += text.length
+    if (truncated === true || size > maxText || rows.length >= maxRows) {
+      throw new MillraceError('limit', `line ${number}: more than may be imported at once`, { line: number })
+    }
+    if (header === undefined) header = readHeader(text, number)
+    else rows.push(readRow(text, number, rows.at(-1)?.seq ?? 0))
+  }
+  if (header === undefined) throw badLine(1, 'no header')
+  return log.restore({ ...header, ...as }, rows)
+}
+
+function readHeader(raw: string, line: number): Pick<NewSession, 'agent' | 'title' | 'forkOf'> {
+  const parsed = parseJson(raw)
+  if ('reason' in parsed) throw badLine(line, parsed.reason)
+  const { value } = parsed
+  if (!isObject(value) || value.format !== format) throw badLine(line, 'not the header of a session export')
+  if (value.version !== version) throw badLine(line, `version ${String(value.version)}, this Millrace reads ${version}`)
+  const session = isObject(value.session) ? value.session : {}
+  const { agent, title, forkOf } = session
+  if (typeof agent !== 'string' || typeof title !== 'string') throw badLine(line, 'session: no agent or title')
+  if (!isObject(forkOf) || typeof forkOf.session !== 'string' || typeof forkOf.seq !== 'number') return { agent, title }
+  return { agent, title, forkOf: { session: forkOf.session, seq: forkOf.seq } }
+}
+
+function readRow(raw: string, line: number, last: number): Recorded {
+  const parsed = parseRecorded(raw)
+  if ('reason' in parsed) throw badLine(line, parsed.reason)
+  const { recorded } = parsed
+  if (recorded.seq <= last) throw badLine(line, `seq ${recorded.seq} after ${last}`)
+  return recorded
+}
+
+function badLine(line: number, reason: string): MillraceError {
+  return new MillraceError('invalid', `line ${line}: ${reason}`, { line, reason })
+}
+
+/**
+ * A new session that begins as a copy of `source` up to and including `seq`, and then goes its own way. A run that the
+ * cut leaves open is ended there, `cancelled`: nobody runs it any more in this session (SPEC 4.1, 4.4).
+ */
+export async function forkSession(log: EventLog, source: string, seq: number, id: string): Promise<SessionInfo> {
+  const { user, agent, title, lastSeq } = await mustGet(log, source)
+  if (!Number.isSafeInteger(seq) || seq < 0 || seq > lastSeq) {
+    throw new MillraceError('invalid', `seq ${seq} is not in session ${source}`, { session: source, seq, lastSeq })
+  }
+  const rows: Recorded[] = []
+  for (let after = 0; after < seq; ) {
+    const read = await log.read(source, { after, limit: page })
+    for (const row of read) if (row.seq <= seq) rows.push(row)
+    after = read.at(-1)?.seq ?? seq
+  }
+  return log.restore({ id, user, agent, title, forkOf: { session: source, seq } }, [...rows, ...endings(rows, seq)])
+}
+
+/** The ends of what is open at the cut: nodes first, then their run. */
+function endings(rows: readonly Recorded[], cut: number): readonly Recorded[] {
+  const open = new Map<string, Set<string>>()
+  for (const { run, event } of rows) {
+    if (event.kind === 'run.started') open.set(run, new Set())
+    else if (event.kind === 'run.finished') open.delete(run)
+    else if (event.kind === 'node.started') open.get(run)?.add(event.node)
+    else if (event.kind === 'node.finished') open.get(run)?.delete(event.node)
+  }
+  const error = { code: 'cancelled', message: `the session was forked at ${cut}` } as const
+  const ends = [...open].flatMap(([run, nodes]): { run: string; event: RunEvent }[] => [
+    ...[...nodes]
+      .reverse()
+      .map((node) => ({ run, event: { kind: 'node.finished', node, status: 'error', error } as const })),
+    { run, event: { kind: 'run.finished', outcome: 'cancelled', error } },
+  ])
+  const at = rows.at(-1)?.at ?? 0
+  return ends.map((end, i) => ({ seq: cut + 1 + i, at, ...end }))
+}
+
+async function mustGet(log: EventLog, session: string): Promise<SessionInfo> {
+  const info = await log.get(session)
+  if (info === undefined) throw new MillraceError('not-found', `no session ${session}`, { session })
+  return info
+}
