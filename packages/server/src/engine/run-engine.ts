@@ -31,10 +31,17 @@ export interface StartRequest {
   readonly parent?: string
   /** Cancel the run when its last reader leaves (`?disconnect=cancel`). */
   readonly cancelOnDisconnect?: boolean
+  /**
+   * The caller reads the run from its start, and is counted as a reader in the same moment: of two that start at once,
+   * the second finds the session busy. It calls `StartedRun.leave` when it leaves.
+   */
+  readonly attach?: boolean
 }
 
 export interface StartedRun {
   readonly run: string
   /** The seq of `run.started`: streams of this run begin after `seq - 1`. */
   readonly seq: number
+  /** Takes back what `attach` counted; does nothing without it. */
+  readonly leave: () => void
 }

@@ -1,0 +1,80 @@
+import { MillraceError } from '@millrace/core'
+import type { ActiveRun } from './active-run.ts'
+import type { RunLimits } from './limits.ts'
+
+/** The runs of this process, who reads them, and how many more there may be. */
+export class ActiveRuns {
+  readonly #limits: Pick<RunLimits, 'perProcess' | 'perUser'>
+  readonly #bySession = new Map<string, ActiveRun>()
+  readonly #readers = new Map<string, number>()
+  /** Starts under way count too, or many at once would pass the limit together. */
+  #starting = 0
+  readonly #perUser = new Map<string, number>()
+
+  constructor(limits: Pick<RunLimits, 'perProcess' | 'perUser'>) {
+    this.#limits = limits
+  }
+
+  get size(): number {
+    return this.#bySession.size
+  }
+  all(): readonly ActiveRun[] {
+    return [...this.#bySession.values()]
+  }
+  of(session: string): ActiveRun | undefined {
+    return this.#bySession.get(session)
+  }
+  isRead(session: string): boolean {
+    return (this.#readers.get(session) ?? 0) > 0
+  }
+
+  /** Room for one more of this user, next to those that it does not replace; `limit` when there is none. */
+  reserve(user: string, replaced: ActiveRun | undefined): () => void {
+    const own = (this.#perUser.get(user) ?? 0) - (replaced?.user === user ? 1 : 0)
+    const all = this.#bySession.size + this.#starting - (replaced === undefined ? 0 : 1)
+    if (all >= this.#limits.perProcess)
+      throw new MillraceError('limit', 'too many runs at once', { limit: 'perProcess' })
+    if (own >= this.#limits.perUser)
+      throw new MillraceError('limit', 'too many runs of one user at once', { limit: 'perUser' })
+    this.#starting += 1
+    this.#count(user, 1)
+    return () => {
+      this.#starting -= 1
+      this.#count(user, -1)
+    }
+  }
+
+  /** Holds the run until its session is free. */
+  add(run: ActiveRun): void {
+    this.#bySession.set(run.session, run)
+    this.#count(run.user, 1)
+    void run.freed.then(() => {
+      this.#count(run.user, -1)
+      if (this.#bySession.get(run.session) === run) this.#bySession.delete(run.session)
+    })
+  }
+
+  /** Counts a reader of the session until the result is called; it may be called again. */
+  attach(session: string): () => void {
+    this.#readers.set(session, (this.#readers.get(session) ?? 0) + 1)
+    let attached = true
+    return () => {
+      if (!attached) return
+      attached = false
+      const left = (this.#readers.get(session) ?? 1) - 1
+      if (left > 0) {
+        this.#readers.set(session, left)
+        return
+      }
+      this.#readers.delete(session)
+      const run = this.#bySession.get(session)
+      if (run?.cancelOnDisconnect === true) run.cancel('the last reader left')
+    }
+  }
+
+  #count(user: string, change: number): void {
+    const count = (this.#perUser.get(user) ?? 0) + change
+    if (count === 0) this.#perUser.delete(user)
+    else this.#perUser.set(user, count)
+  }
+}

@@ -1,0 +1,24 @@
+import { MillraceError, type Problem, type Recorded, type RunFinished, type SessionInfo } from '@millrace/core'
+
+const longestMessage = 2_000
+
+export function failed(error: Problem): RunFinished {
+  return { kind: 'run.finished', outcome: 'failed', error }
+}
+
+export function cancelled(message: string): RunFinished {
+  return { kind: 'run.finished', outcome: 'cancelled', error: { code: 'cancelled', message } }
+}
+
+/** How a run ends that nobody drives any more. One that a fork copied half of did not crash: it goes on elsewhere. */
+export function abandoned({ forkOf }: SessionInfo, started: Recorded): RunFinished {
+  if (forkOf !== undefined && started.seq <= forkOf.seq) return cancelled('the fork was taken while this run went on')
+  return failed({ code: 'crashed', message: 'the process that ran it is gone' })
+}
+
+/** Never a stack: what a person can act on. */
+export function problemOf(error: unknown, otherwise: 'agent-error' | 'store-failed'): Problem {
+  const code = error instanceof MillraceError ? error.code : otherwise
+  const text = error instanceof Error ? error.message || error.name : typeof error === 'string' ? error : ''
+  return { code, message: text === '' ? 'no reason was given' : text.slice(0, longestMessage) }
+}

@@ -1,0 +1,92 @@
+import type { NodeId, Recorded, RunEvent, RunFinished, Usage } from '@millrace/core'
+
+/** What a run has begun and not ended, and what it has used: all that its end must settle (SPEC 4.1). */
+export class RunLedger {
+  readonly #nodes = new Set<NodeId>()
+  /** Messages of which deltas were said and the whole was not. */
+  readonly #half = new Set<string>()
+  readonly #asked = new Set<string>()
+  readonly #answered = new Set<string>()
+  #usage: Usage | undefined
+  /** How often the run was taken up again after a crash. */
+  resumes = 0
+  ending: RunFinished | undefined
+
+  static of(rows: Iterable<Recorded>, run: string): RunLedger {
+    const ledger = new RunLedger()
+    for (const row of rows) if (row.run === run) ledger.note(row.event)
+    return ledger
+  }
+
+  note(event: RunEvent): void {
+    switch (event.kind) {
+      case 'node.started':
+        this.#nodes.add(event.node)
+        break
+      case 'node.finished':
+        this.#nodes.delete(event.node)
+        break
+      case 'agent':
+        this.#said(event)
+        break
+      case 'interrupt':
+        this.#asked.add(event.id)
+        break
+      case 'resumed':
+        this.#asked.delete(event.interrupt)
+        this.#answered.add(event.interrupt)
+        break
+      case 'superseded':
+        this.resumes += 1
+        for (const node of event.nodes) this.#nodes.delete(node)
+        for (const message of event.messages) this.#half.delete(message)
+        break
+      case 'run.finished':
+        this.ending = event
+        break
+      default:
+    }
+  }
+
+  /** The latest first: what was opened inside another is closed before it. */
+  get openNodes(): readonly NodeId[] {
+    return [...this.#nodes].reverse()
+  }
+  get halfSaid(): readonly string[] {
+    return [...this.#half]
+  }
+  get openInterrupts(): readonly string[] {
+    return [...this.#asked]
+  }
+  answered(interrupt: string): boolean {
+    return this.#answered.has(interrupt)
+  }
+  get usage(): Usage | undefined {
+    return this.#usage
+  }
+
+  #said({ event, message }: Extract<RunEvent, { kind: 'agent' }>): void {
+    // Streamed answers repeat their usage on the deltas: only the whole message counts.
+    if (event.partial === true) {
+      this.#half.add(message)
+      return
+    }
+    this.#half.delete(message)
+    const { usageMetadata: used } = event
+    if (used === undefined) return
+    const { inputTokens, outputTokens, totalTokens, reasoningTokens, cachedInputTokens, modelCalls } = this.#usage ?? {}
+    this.#usage = {
+      ...sum('inputTokens', inputTokens, used.promptTokenCount),
+      ...sum('outputTokens', outputTokens, used.candidatesTokenCount),
+      ...sum('totalTokens', totalTokens, used.totalTokenCount),
+      ...sum('reasoningTokens', reasoningTokens, used.thoughtsTokenCount),
+      ...sum('cachedInputTokens', cachedInputTokens, used.cachedContentTokenCount),
+      modelCalls: (modelCalls ?? 0) + 1,
+    }
+  }
+}
+
+/** A count that nobody reported stays absent. */
+function sum(key: keyof Usage, before: number | undefined, more: number | undefined): Usage {
+  return before === undefined && more === undefined ? {} : { [key]: (before ?? 0) + (more ?? 0) }
+}
