@@ -70,6 +70,8 @@ export type {
   PlanText,
   TaskChange,
 } from './view/plan-state.ts'
+export { type ProblemsState, problems, problemsAtEnd } from './view/problems.ts'
+export { type Severity, type StreamProblem, type StreamProblemCode, streamProblems } from './view/problems-code.ts'
 export { type ProofState, proof, proofOfCall, proofOfMessage } from './view/proof.ts'
 export type { Basis, Citation, Confidence, Proof, Reasoning, ReasoningStep, Source, Where } from './view/proof-fact.ts'
 export { type Printed, Sequence } from './view/sequence.ts'

@@ -81,12 +81,14 @@ function withoutStreaming(state: PlanState, run: string, message: string): PlanS
 
 function withText(state: PlanState, run: string, id: string, text: PlanText): PlanState {
   const place = placeOf(state, run, text.message, id)
+  const content = taskOf(state, id)?.content
   const known = place.content
-  if (known !== undefined)
+  // Compared, not trusted: numbers that repeat (a broken log) can make a new task look like the one before.
+  if (known !== undefined && content?.at(known)?.message === text.message) {
     return changeTask(state, id, (task) => ({ ...task, content: task.content.with(known, text) }))
-  const at = taskOf(state, id)?.content.length ?? 0
+  }
   const next = changeTask(state, id, (task) => ({ ...task, content: task.content.append(text) }))
-  return withPlace(next, run, text.message, { ...place, content: at })
+  return withPlace(next, run, text.message, { ...place, content: content?.length ?? 0 })
 }
 
 function withCall(

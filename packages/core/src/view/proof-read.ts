@@ -1,10 +1,10 @@
 import type { AdkFunctionResponse } from '../event/adk-event.ts'
 import { isObject, type PatchOp } from '../event/json.ts'
 import type { AgentSaid } from '../event/run-event.ts'
-import { partsOf, textOf } from './parts.ts'
+import { partsOf, responseOf, textOf } from './parts.ts'
 import { type Assembled, assemble, type Reading, sameLayer, saysSomething } from './proof-assemble.ts'
 import type { Reasoning } from './proof-fact.ts'
-import { groundingCitations } from './proof-layer.ts'
+import { groundingCitations, readProofLayer } from './proof-layer.ts'
 import { type ResultParts, resultParts } from './proof-result.ts'
 
 /** The event that is read, and where in the log it stands. */
@@ -139,4 +139,30 @@ function layerParts(value: unknown, path: string): ResultParts | undefined {
     : typeof value === 'string' && value.includes('"proof_layer"')
   const parts = holds ? resultParts(value, path) : undefined
   return parts?.layer === undefined ? undefined : parts
+}
+
+/** The layers of an event that break their contract, for the linter: found as above, without reading any text. */
+export function refusedLayers({ said, seq }: Pick<Said, 'said' | 'seq'>): readonly Refused[] {
+  const { event } = said
+  const found: Refused[] = []
+  const check = ({ layer, inner }: ResultParts, call?: string): void => {
+    const read = layer === undefined ? undefined : readProofLayer(layer.value)
+    if (read !== undefined && 'reason' in read && !found.some(({ reason }) => reason === read.reason)) {
+      found.push({ reason: read.reason, ...(call === undefined ? {} : { call }) })
+    }
+    for (const { parts } of inner) check(parts, call)
+  }
+  for (const part of partsOf(event.content)) {
+    const response = responseOf(part)
+    if (response !== undefined) check(resultParts(response.response), response.id)
+  }
+  if (event.author !== 'user') for (const { text } of textsOf(said)) check(resultParts(text))
+  if (isObject(event.output)) check(resultParts(event.output))
+  for (const { parts } of deltaReadings(said, seq)) check(parts)
+  return found
+}
+
+export interface Refused {
+  readonly reason: string
+  readonly call?: string
 }

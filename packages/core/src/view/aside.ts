@@ -1,0 +1,12 @@
+/** What a view remembers for itself: part of its state, not of what is printed. */
+export class Aside<T> {
+  readonly value: T
+
+  constructor(value: T) {
+    this.value = value
+  }
+
+  toJSON(): undefined {
+    return undefined
+  }
+}
