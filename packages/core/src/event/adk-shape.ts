@@ -10,7 +10,7 @@ const named =
   (read: Read): Read =>
   (value, strict) => {
     const result = read(value, strict)
-    if (!isObject(result) || result.name !== undefined) return result
+    if (result instanceof Fault || !isObject(result) || result.name !== undefined) return result
     return strict ? new Fault('.name: missing') : { ...result, name: '' }
   }
 

@@ -18,6 +18,7 @@ export interface BlockReader {
  */
 export function blockReader(limit: number, emit: (block: string, truncated: boolean) => void): BlockReader {
   const held = heldText()
+  const beginning = (block: string): string => block.slice(0, Math.min(shown, limit))
   let first = true
   let afterCr = false
   let lineStart = true
@@ -43,14 +44,14 @@ export function blockReader(limit: number, emit: (block: string, truncated: bool
       return
     }
     const block = held.length === 0 ? end : held.take() + end
-    if (block.length - 1 > limit) emit(block.slice(0, shown), true)
+    if (block.length - 1 > limit) emit(beginning(block), true)
     else emit(block, false)
   }
   const keep = (text: string): void => {
     if (skipping) return
     held.add(text)
     if (held.length <= limit) return
-    emit(held.take().slice(0, shown), true)
+    emit(beginning(held.take()), true)
     skipping = true
   }
   return {

@@ -30,7 +30,11 @@ export function ndjsonReader(maxSize: number = maxFrameSize): LineReader {
   let number = 0
   let skipping = false
 
-  const cut = (text: string): Line => ({ number: number + 1, text: text.slice(0, shown), truncated: true })
+  const cut = (text: string): Line => ({
+    number: number + 1,
+    text: text.slice(0, Math.min(shown, maxSize)),
+    truncated: true,
+  })
   const close = (end: string, lines: Line[]): void => {
     const text = held.length === 0 ? end : held.take() + end
     if (!skipping && text.length > maxSize) lines.push(cut(text))

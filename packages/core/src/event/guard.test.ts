@@ -1,0 +1,232 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { loadVectors } from '../../../../test/vectors.ts'
+import { isRecorded, isRunEvent, parseRecorded, whyNotRecorded, whyNotRunEvent } from './guard.ts'
+import type { RunEvent, RunEventKind } from './run-event.ts'
+
+const event = { id: 'e', author: 'a', invocationId: 'i', timestamp: 1 }
+
+/** At least one of every kind, with every optional field somewhere; the type makes a missing kind an error. */
+const samples: Readonly<Record<RunEventKind, readonly RunEvent[]>> = {
+  'run.started': [
+    { kind: 'run.started', agent: 'a', input: { messages: [] } },
+    {
+      kind: 'run.started',
+      agent: 'a',
+      parent: 'r0',
+      forkOf: { session: 's', seq: 3 },
+      input: {
+        messages: [{ id: 'm', role: 'user', content: { role: 'user', parts: [{ text: 'hi' }] }, name: 'Ada' }],
+        state: { a: null },
+        tools: [{ name: 't', description: 'd', parameters: { type: 'object' } }],
+        context: [{ description: 'd', value: 'v' }],
+        resume: [{ interrupt: 'i', status: 'resolved', payload: null }],
+        props: { x: [1] },
+      },
+      extra: { 'ag-ui': { x: 1 } },
+    },
+  ],
+  'node.started': [{ kind: 'node.started', node: 'a@1', agent: 'a', parent: 'b@1', after: ['c@1'], call: 'adk-1' }],
+  agent: [
+    { kind: 'agent', event, message: 'm' },
+    { kind: 'agent', event: { ...event, output: [1], newField: null }, message: 'm', node: 'a@1', task: 't' },
+  ],
+  state: [
+    {
+      kind: 'state',
+      node: 'a@1',
+      patch: [
+        { op: 'add', path: '/a', value: null },
+        { op: 'remove', path: '/b' },
+        { op: 'move', path: '/c', from: '/d' },
+      ],
+    },
+  ],
+  'node.finished': [
+    { kind: 'node.finished', node: 'a@1', status: 'error', error: { code: 'agent-error', message: 'm' }, duration: 5 },
+  ],
+  tasks: [
+    {
+      kind: 'tasks',
+      tasks: [{ id: '1', title: 't', status: 'in_progress', order: 1, description: 'd', createdAt: 'now' }],
+    },
+  ],
+  'task.started': [{ kind: 'task.started', task: '1' }],
+  'task.finished': [{ kind: 'task.finished', task: '1', status: 'done', result: 'r' }],
+  'task.reflected': [{ kind: 'task.reflected', task: '1', text: 't' }],
+  artifact: [
+    {
+      kind: 'artifact',
+      id: '1',
+      name: 'n',
+      type: 'note',
+      version: 1,
+      part: { text: 'x' },
+      task: 't',
+      node: 'n',
+      deleted: true,
+    },
+  ],
+  data: [{ kind: 'data', id: '1', operation: 'create', itemType: 'flight', item: null, task: 't' }],
+  interrupt: [
+    {
+      kind: 'interrupt',
+      id: '1',
+      reason: 'confirmation',
+      message: 'm',
+      call: 'c',
+      schema: {},
+      payload: null,
+      expiresAt: 'x',
+      node: 'n',
+    },
+  ],
+  resumed: [{ kind: 'resumed', interrupt: '1', status: 'cancelled', payload: [1] }],
+  superseded: [{ kind: 'superseded', messages: ['m'], nodes: ['n'] }],
+  log: [{ kind: 'log', level: 'warn', message: 'm', node: 'n', data: { a: null } }],
+  foreign: [{ kind: 'foreign', dialect: 'adk', raw: '{', reason: 'not JSON' }],
+  'run.finished': [
+    { kind: 'run.finished', outcome: 'done' },
+    {
+      kind: 'run.finished',
+      outcome: 'failed',
+      error: { code: 'timeout', message: 'm', source: 's' },
+      usage: { totalTokens: 1 },
+      result: null,
+    },
+  ],
+}
+const all = Object.values(samples).flat()
+
+describe('SPEC 1.6: what may enter the log', () => {
+  test.each(all)('$kind', (sample) => {
+    expect(whyNotRunEvent(sample)).toBeUndefined()
+    expect(isRunEvent(sample)).toBe(true)
+    expect(parseRecorded(JSON.stringify({ seq: 1, at: 2, run: 'r', event: sample }))).toEqual({
+      recorded: { seq: 1, at: 2, run: 'r', event: sample },
+    })
+  })
+  test('every event of every vector', () => {
+    const drafts = loadVectors('adk').flatMap((vector) => vector.drafts)
+    expect(drafts.length).toBeGreaterThan(100)
+    for (const draft of drafts) expect(whyNotRunEvent(draft.event)).toBeUndefined()
+  })
+})
+
+describe('what may not, and where it is wrong', () => {
+  test.each<[unknown, string]>([
+    [null, 'not an object'],
+    [[], 'not an object'],
+    ['run.started', 'not an object'],
+    [{}, 'kind: not a kind of event'],
+    [{ kind: 'toString' }, 'kind: not a kind of event'],
+    [{ kind: 'run.finished' }, 'outcome: missing'],
+    [{ kind: 'run.finished', outcome: 'ok' }, 'outcome: not one of done, failed, cancelled, interrupted'],
+    [
+      { kind: 'run.finished', outcome: 'failed', error: { code: 'oops', message: '' } },
+      expect.stringMatching(/^error\.code: not one of agent-error, /),
+    ],
+    [
+      { kind: 'run.started', agent: 'a', input: { messages: [{ id: 'm', role: 'user' }] } },
+      'input.messages[0].content: missing',
+    ],
+    [{ kind: 'agent', message: 'm', event: { ...event, id: undefined } }, 'event.id: missing'],
+    [
+      { kind: 'agent', message: 'm', event: { ...event, timestamp: Number.NaN } },
+      'event.timestamp: not a finite number',
+    ],
+    [{ kind: 'agent', message: 'm', event: { ...event, content: null } }, 'event.content: null, where absent is meant'],
+    [
+      { kind: 'agent', message: 'm', event: { ...event, content: { parts: [{}, { text: 1 }] } } },
+      'event.content.parts[1].text: not a string',
+    ],
+    [
+      { kind: 'agent', message: 'm', event: { ...event, content: { parts: [{ functionCall: {} }] } } },
+      'event.content.parts[0].functionCall.name: missing',
+    ],
+    [{ kind: 'agent', message: 'm', event: { ...event, errorCode: 429 } }, 'event.errorCode: not a string'],
+    [
+      { kind: 'agent', message: 'm', event: { ...event, customMetadata: { a: [1, () => 1] } } },
+      'event.customMetadata.a[1]: a function, not JSON',
+    ],
+    [{ kind: 'agent', message: 'm', event: { ...event, output: 1n } }, 'event.output: a bigint, not JSON'],
+    [
+      { kind: 'agent', message: 'm', event: { ...event, extra: { a: Symbol('x') } } },
+      'event.extra.a: a symbol, not JSON',
+    ],
+    [
+      { kind: 'agent', message: 'm', event: { ...event, actions: { stateDelta: { n: Number.POSITIVE_INFINITY } } } },
+      'event.actions.stateDelta.n: not a finite number',
+    ],
+    [{ kind: 'state', patch: [{ op: 'add', path: '/a' }] }, 'patch[0].value: missing'],
+    [{ kind: 'state', patch: [{ op: 'copy', path: '/a' }] }, 'patch[0].from: missing'],
+    [
+      { kind: 'state', patch: [{ op: 'swap', path: '/a' }] },
+      'patch[0].op: not one of add, replace, test, remove, move, copy',
+    ],
+    [{ kind: 'state', patch: [7] }, 'patch[0]: not an object'],
+    [{ kind: 'state', patch: {} }, 'patch: not an array'],
+  ])('%#: %s', (value, reason) => {
+    expect(whyNotRunEvent(value)).toEqual(reason)
+    expect(isRunEvent(value)).toBe(false)
+  })
+  test.each<[unknown, string]>([
+    [7, 'not an object'],
+    [{ at: 1, run: 'r', event: all[0] }, 'seq: missing'],
+    [{ seq: 0, at: 1, run: 'r', event: all[0] }, 'seq: not a seq'],
+    [{ seq: 1.5, at: 1, run: 'r', event: all[0] }, 'seq: not a seq'],
+    [{ seq: 1, at: 'now', run: 'r', event: all[0] }, 'at: not a finite number'],
+    [{ seq: 1, at: 1, run: 'r', event: { kind: 'log' } }, 'event.level: missing'],
+  ])('recorded %#: %s', (value, reason) => {
+    expect(whyNotRecorded(value)).toBe(reason)
+    expect(isRecorded(value)).toBe(false)
+    expect(parseRecorded(JSON.stringify(value))).toEqual({ reason })
+  })
+  test('what is too deep, and what goes in a circle', () => {
+    const deep = JSON.parse(`${'['.repeat(2000)}${']'.repeat(2000)}`)
+    expect(whyNotRunEvent({ kind: 'log', level: 'info', message: 'm', data: deep })).toMatch(
+      /^data(\[0\])+: nested deeper than 512/,
+    )
+    const circle: Record<string, unknown> = {}
+    circle.self = circle
+    expect(whyNotRunEvent({ kind: 'data', id: '1', operation: 'create', itemType: 't', item: circle })).toMatch(
+      /^item(\.self)+: nested deeper than 512, or in a circle$/,
+    )
+  })
+  test('a line that is not JSON', () => {
+    expect(parseRecorded('{"seq":1,')).toEqual({ reason: 'not JSON' })
+  })
+})
+
+test('any one field of a good event, spoiled, is refused or still JSON', () => {
+  const spoiled = fc.constantFrom(1n, () => 0, Symbol('s'), Number.NaN)
+  fc.assert(
+    fc.property(fc.constantFrom(...all), fc.nat(), spoiled, (sample, at, bad) => {
+      const paths = pathsOf(sample)
+      const path = paths[at % paths.length] ?? []
+      const copy = structuredClone(sample)
+      set(copy, path, bad)
+      expect(isRunEvent(copy)).toBe(false)
+    }),
+    { numRuns: 1000 },
+  )
+})
+
+test('any value at all gets an answer', () => {
+  fc.assert(
+    fc.property(fc.anything(), (value) => {
+      expect(isRunEvent(value)).toBe(whyNotRunEvent(value) === undefined)
+    }),
+  )
+})
+
+function pathsOf(value: unknown): string[][] {
+  if (typeof value !== 'object' || value === null) return [[]]
+  return Object.entries(value).flatMap(([key, child]) => [[key], ...pathsOf(child).map((path) => [key, ...path])])
+}
+
+function set(root: unknown, path: readonly string[], value: unknown): void {
+  let parent: unknown = root
+  for (const key of path.slice(0, -1)) parent = Reflect.get(Object(parent), key)
+  Reflect.set(Object(parent), path.at(-1) ?? '', value)
+}

@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest'
+import { isJsonObject, maxJsonDepth, parseJson, whyNotJson } from './json.ts'
+
+const nested = (depth: number, open: string, close: string): string => open.repeat(depth) + close.repeat(depth)
+
+describe('parseJson', () => {
+  test('gives the value', () => {
+    expect(parseJson('{"a":[1,null]}')).toEqual({ value: { a: [1, null] } })
+    expect(parseJson('null')).toEqual({ value: null })
+  })
+  test.each(['', '{', '[DONE]', 'undefined', "{'a':1}"])('%j is not JSON', (text) => {
+    expect(parseJson(text)).toEqual({ reason: 'not JSON' })
+  })
+  test('refuses what could not be printed again', () => {
+    expect(parseJson(nested(maxJsonDepth, '[', ']'))).toHaveProperty('value')
+    expect(parseJson(nested(maxJsonDepth + 1, '[', ']'))).toEqual({ reason: 'nested deeper than 512' })
+    expect(parseJson(nested(20_000, '{"a":', '}').replace('}', '1}'))).toEqual({ reason: 'nested deeper than 512' })
+    expect(parseJson(nested(1_000_000, '[', ']'))).toEqual({ reason: 'nested deeper than 512' })
+  })
+  test('a long value that is not deep is fine', () => {
+    expect(parseJson(JSON.stringify({ text: 'x'.repeat(10_000_000) }))).toHaveProperty('value')
+  })
+})
+
+test('whyNotJson names the place', () => {
+  expect(whyNotJson({ a: [1, 'x', null, true, { b: undefined }] })).toBeUndefined()
+  expect(whyNotJson({ a: [1, { b: Number.NaN }] })).toBe('.a[1].b: not a finite number')
+  expect(whyNotJson(undefined)).toBe(': a undefined, not JSON')
+})
+
+test('isJsonObject is not fooled by arrays and null', () => {
+  expect([{}, [], null, 'x', undefined].map(isJsonObject)).toEqual([true, false, false, false, false])
+})
