@@ -3,7 +3,7 @@ import { type PendingCalls, pendingCalls, requestOf } from '../event/adk-request
 import { adkIngest, type Ingested } from '../event/ingest.ts'
 import { type Json, type JsonObject, parseJson } from '../event/json.ts'
 import type { Problem } from '../event/problem.ts'
-import type { Draft, Outcome, Recorded, RunEvent } from '../event/run-event.ts'
+import type { Draft, InputMessage, Outcome, Recorded, RunEvent } from '../event/run-event.ts'
 import { applyState } from '../event/state-fold.ts'
 import type { Frame } from '../frame/frame.ts'
 import {
@@ -39,12 +39,13 @@ import type { Decoder, DecoderOptions, Dialect, Encoder } from './dialect.ts'
  * event carries, that which ADK has a form for: `state` as an event with `stateDelta` (the top-level keys that were set;
  * ADK cannot remove one), `artifact` as `artifactDelta` unless an event announced that version, `interrupt` as a
  * long-running `adk_request_input` unless its call is long-running already. A failed run prints `{"error": message}`,
- * unless its last event said just that. The rest (nodes, tasks, data, logs, input) has no form in ADK and prints nothing.
+ * unless its last event said just that. What the user said prints as events by `user` only when `echo` asks for it: adk-web
+ * shows its own. The rest (nodes, tasks, data, logs) has no form in ADK and prints nothing.
  */
 export const adk: Dialect = {
   name: 'adk',
   decoder: (options) => new AdkDecoder(options),
-  encoder: () => new AdkEncoder(),
+  encoder: ({ echo = false }) => new AdkEncoder(echo),
 }
 
 const broken: Problem = { code: 'remote-error', message: 'the stream broke off' }
@@ -167,6 +168,7 @@ class AdkDecoder implements Decoder {
 }
 
 class AdkEncoder implements Encoder {
+  readonly #echo: boolean
   #agent = ''
   /** The remark that opened the run that is open. */
   #started: Frame | undefined
@@ -176,6 +178,10 @@ class AdkEncoder implements Encoder {
   /** Long-running calls and artifact versions that the client has been told of. */
   #calls = new Set<string>()
   readonly #versions = new Map<string, number>()
+
+  constructor(echo: boolean) {
+    this.#echo = echo
+  }
 
   prelude(): readonly Frame[] {
     return this.#started === undefined ? [] : [this.#started]
@@ -191,7 +197,7 @@ class AdkEncoder implements Encoder {
         this.#said = undefined
         this.#calls = new Set()
         this.#started = remarkStarted(run, event.agent)
-        return [this.#started]
+        return [this.#started, ...(this.#echo ? userSaid(row, event.input.messages) : [])]
       case 'agent':
         this.#note(event.event)
         return [printEvent(event.event, at)]
@@ -237,6 +243,12 @@ class AdkEncoder implements Encoder {
     const message = error?.message ?? 'failed'
     return this.#said?.message === message ? [end] : [{ data: JSON.stringify({ error: message }) }, end]
   }
+}
+
+function userSaid({ run, at }: Recorded, messages: readonly InputMessage[]): Frame[] {
+  return messages.flatMap(({ id, role, content }) =>
+    role === 'user' ? printEvent({ id, author: 'user', invocationId: run, timestamp: at, content }, at) : [],
+  )
 }
 
 /** The top-level keys that were set; undefined when there are none. */
