@@ -1,6 +1,6 @@
 import type { AdkFunctionResponse } from '../event/adk-event.ts'
 import type { Json } from '../event/json.ts'
-import type { Interrupted, Recorded, ResumeAnswer } from '../event/run-event.ts'
+import type { Interrupted, Recorded, ResumeAnswer, RunEvent } from '../event/run-event.ts'
 import type { Item, ToolCard } from './transcript-item.ts'
 import {
   appended,
@@ -55,7 +55,8 @@ function placeOf(
   return { state: reindexed(state, { nameless: popped }), place }
 }
 
-export function asked(state: Transcript, row: Recorded, event: Interrupted): Transcript {
+export function asked(state: Transcript, row: Recorded, said: Interrupted & Pick<RunEvent, 'extra'>): Transcript {
+  const { extra: _wire, ...event } = said
   const position = state.settled.length
   const { run, seq, at } = row
   const item: Item = { ...event, key: `interrupt ${seq}`, run, seq, at, status: 'open' }

@@ -53,10 +53,12 @@ export const transcript: View<Transcript> = {
       case 'resumed':
         return questionAnswered(state, event, at)
       case 'log':
-      case 'foreign':
-        return appended(state, { ...event, key: `${event.kind} ${seq}`, run, seq, at })
+      case 'foreign': {
+        const { extra: _wire, ...fact } = event
+        return appended(state, { ...fact, key: `${event.kind} ${seq}`, run, seq, at })
+      }
       case 'artifact': {
-        const { part: _content, ...saved } = event
+        const { part: _content, extra: _wire, ...saved } = event
         return appended(state, { ...saved, key: `artifact ${seq}`, run, seq, at })
       }
       case 'state':
