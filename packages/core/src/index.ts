@@ -58,6 +58,9 @@ export {
 } from './log/history.ts'
 export { memoryLog } from './log/memory-log.ts'
 export { Dictionary } from './view/dictionary.ts'
+export { activeNodes, type Flow, flow, stateKeys } from './view/flow.ts'
+export { END, type FlowEdge, type FlowKey, type FlowNode, START } from './view/flow-graph.ts'
+export { preview } from './view/flow-preview.ts'
 export { plan } from './view/plan.ts'
 export type {
   PlanArtifact,
@@ -77,6 +80,9 @@ export type { Basis, Citation, Confidence, Proof, Reasoning, ReasoningStep, Sour
 export { type Printed, Sequence } from './view/sequence.ts'
 export { type SessionState, type StateChange, state, stateAt, type ValueChange, valueHistory } from './view/state.ts'
 export { type Difference, diffState } from './view/state-diff.ts'
+export { timeline } from './view/timeline.ts'
+export { type StateSnapshot, snapshotOf, snapshots } from './view/timeline-snapshots.ts'
+export type { Execution, Starting, Timeline, Via } from './view/timeline-state.ts'
 export { blocks, itemsOf, openInterrupts, transcript } from './view/transcript.ts'
 export type * from './view/transcript-item.ts'
 export type { Block, BlockLane, Lane } from './view/transcript-lane.ts'

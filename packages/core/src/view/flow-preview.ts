@@ -12,7 +12,9 @@ export function preview(value: Json, length = 40): string {
 function print(value: Json, room: number, depth: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, room + 1))
   if (value === null || typeof value !== 'object') return String(value)
-  const items: Iterable<readonly [string | number, Json]> = Array.isArray(value) ? value.entries() : Object.entries(value)
+  const items: Iterable<readonly [string | number, Json]> = Array.isArray(value)
+    ? value.entries()
+    : Object.entries(value)
   const [open, close] = Array.isArray(value) ? ['[', ']'] : ['{', '}']
   if (depth === 0) return `${open}…${close}`
   let text = open
