@@ -24,6 +24,11 @@ export const problemCodes = [
 ] as const
 export type ProblemCode = (typeof problemCodes)[number]
 
+const codes: ReadonlySet<unknown> = new Set(problemCodes)
+export function isProblemCode(value: unknown): value is ProblemCode {
+  return codes.has(value)
+}
+
 export interface Problem {
   readonly code: ProblemCode
   readonly message: string

@@ -1,7 +1,7 @@
 import type { AdkFunctionResponse } from '../event/adk-event.ts'
 import { isObject, type PatchOp } from '../event/json.ts'
+import { partsOf, responseOf, textOf } from '../event/parts.ts'
 import type { AgentSaid } from '../event/run-event.ts'
-import { partsOf, responseOf, textOf } from './parts.ts'
 import { type Assembled, assemble, type Reading, sameLayer, saysSomething } from './proof-assemble.ts'
 import type { Reasoning } from './proof-fact.ts'
 import { groundingCitations, readProofLayer } from './proof-layer.ts'

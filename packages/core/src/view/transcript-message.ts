@@ -1,7 +1,7 @@
 import type { AdkEvent, AdkFunctionCall, AdkPart } from '../event/adk-event.ts'
 import { isObject } from '../event/json.ts'
+import { callOf, responseOf, textOf } from '../event/parts.ts'
 import type { AgentSaid, InputMessage, Recorded } from '../event/run-event.ts'
-import { callOf, responseOf, textOf } from './parts.ts'
 import type { Message, Part, TextPart, ToolCard } from './transcript-item.ts'
 
 const nothing: readonly Part[] = []

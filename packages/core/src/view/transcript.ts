@@ -1,6 +1,6 @@
 import type { AdkFunctionCall } from '../event/adk-event.ts'
+import { partsOf, responseOf, transferOf } from '../event/parts.ts'
 import type { AgentSaid, Recorded, RunFinished, RunStarted, Superseded } from '../event/run-event.ts'
-import { partsOf, responseOf, transferOf } from './parts.ts'
 import { asked, questionAnswered, toolsAnswered } from './transcript-answer.ts'
 import type { Asked, Item, Message, Part, ToolCard } from './transcript-item.ts'
 import { type Block, blocksOf, laneFinished, laneStarted } from './transcript-lane.ts'

@@ -1,0 +1,158 @@
+import { partsOf, textOf } from '../event/parts.ts'
+import type { AgentSaid, NodeId } from '../event/run-event.ts'
+
+/** A piece of what an agent says, ready for a wire that has no message ids. */
+export interface Piece {
+  readonly text: string
+  readonly thought: boolean
+  readonly author: string
+  readonly node?: NodeId
+  readonly task?: string
+}
+
+/**
+ * Takes turns: such a wire shows one text, so agents that stream side by side would mix word by word. One message at a
+ * time streams; what others say meanwhile waits, and follows when it is over (SPEC 3.5). The aggregate of a message
+ * that was streamed is not said again, only what its partials left out.
+ */
+export interface TextTurns {
+  partial(said: AgentSaid, lane: string): readonly Piece[]
+  whole(said: AgentSaid, lane: string): readonly Piece[]
+  /** The lane is about to do something else: what it said before comes first. */
+  before(lane: string): readonly Piece[]
+  /** The lane is over, whether its message was finished or not. */
+  end(lane: string): readonly Piece[]
+  /** Everything is over. */
+  flush(): readonly Piece[]
+  /** These messages no longer count: what waits of them is not said. */
+  drop(messages: readonly string[]): readonly Piece[]
+  /** What has been said of the message that is streaming. */
+  readonly streaming: readonly Piece[]
+}
+
+interface Turn {
+  readonly lane: string
+  /** What the partials said, waiting or not. */
+  text: string
+  thought: string
+  said: Piece[]
+  waiting: Piece[]
+  whole: boolean
+}
+
+export function textTurns(): TextTurns {
+  /** Messages not over or not said yet, oldest first; the first one that is not over streams. */
+  const turns = new Map<string, Turn>()
+  let front: string | undefined
+
+  const saying = (turn: Turn): Piece[] => {
+    const pieces = turn.waiting
+    turn.waiting = []
+    turn.said.push(...pieces)
+    return pieces
+  }
+  const next = (): Piece[] => {
+    const pieces: Piece[] = []
+    front = undefined
+    for (const [message, turn] of turns) {
+      pieces.push(...saying(turn))
+      if (!turn.whole) {
+        front = message
+        break
+      }
+      turns.delete(message)
+    }
+    return pieces
+  }
+  const gone = (): Piece[] => (front !== undefined && !turns.has(front) ? next() : [])
+  const turnOf = (message: string, lane: string): Turn => {
+    const turn = turns.get(message) ?? { lane, text: '', thought: '', said: [], waiting: [], whole: false }
+    turns.set(message, turn)
+    return turn
+  }
+  /** A lane says one message at a time: one that was never finished is over when its lane starts another. */
+  const abandon = (lane: string, message: string): Piece[] => {
+    for (const [other, turn] of turns) if (turn.lane === lane && other !== message) turn.whole = true
+    return front !== undefined && turns.get(front)?.whole === true ? next() : []
+  }
+  const before: TextTurns['before'] = (lane) => {
+    const pieces: Piece[] = []
+    for (const [message, turn] of turns) {
+      if (turn.lane !== lane) continue
+      pieces.push(...saying(turn))
+      if (turn.whole) turns.delete(message)
+    }
+    return pieces
+  }
+
+  return {
+    partial(said, lane) {
+      const abandoned = abandon(lane, said.message)
+      const turn = turnOf(said.message, lane)
+      front ??= said.message
+      for (const piece of piecesOf(said)) {
+        if (piece.thought) turn.thought += piece.text
+        else turn.text += piece.text
+        turn.waiting.push(piece)
+      }
+      return front === said.message ? [...abandoned, ...saying(turn)] : abandoned
+    },
+    whole(said, lane) {
+      const abandoned = abandon(lane, said.message)
+      const pieces = piecesOf(said)
+      const known = turns.get(said.message)
+      if (known === undefined && (pieces.length === 0 || front === undefined)) return [...abandoned, ...pieces]
+      const turn = known ?? turnOf(said.message, lane)
+      turn.waiting.push(...leftOut(pieces, turn))
+      turn.whole = true
+      return front === said.message ? [...abandoned, ...next()] : abandoned
+    },
+    before,
+    end(lane) {
+      const pieces = [...before(lane)]
+      for (const [message, turn] of turns) if (turn.lane === lane) turns.delete(message)
+      return [...pieces, ...gone()]
+    },
+    flush() {
+      const pieces = [...turns.values()].flatMap(saying)
+      turns.clear()
+      front = undefined
+      return pieces
+    },
+    drop(messages) {
+      for (const message of messages) turns.delete(message)
+      return gone()
+    },
+    get streaming() {
+      return front === undefined ? [] : (turns.get(front)?.said ?? [])
+    },
+  }
+}
+
+/** What the aggregate has beyond its partials: nothing, unless some of them were lost. */
+function leftOut(pieces: readonly Piece[], turn: Turn): Piece[] {
+  const rest = (thought: boolean, streamed: string): Piece[] => {
+    const own = pieces.filter((piece) => piece.thought === thought)
+    const text = own.map((piece) => piece.text).join('')
+    const first = own[0]
+    if (first === undefined || !text.startsWith(streamed) || text.length === streamed.length) return []
+    return [{ ...first, text: text.slice(streamed.length) }]
+  }
+  return [...rest(true, turn.thought), ...rest(false, turn.text)]
+}
+
+function piecesOf({ event, node, task }: AgentSaid): Piece[] {
+  const pieces: Piece[] = []
+  for (const part of partsOf(event.content)) {
+    const text = textOf(part)
+    if (text === '') continue
+    pieces.push({
+      text,
+      thought: part.thought === true,
+      author: event.author,
+      ...(node === undefined ? {} : { node }),
+      ...(task === undefined ? {} : { task }),
+    })
+  }
+  return pieces
+}

@@ -1,0 +1,34 @@
+import type { AdkContent, AdkEvent, AdkFunctionCall, AdkFunctionResponse, AdkPart } from './adk-event.ts'
+import { isObject } from './json.ts'
+
+const none: readonly never[] = []
+
+/**
+ * What is really there. A log may be restored from a file that nobody checked, so the types are a promise here, not a
+ * fact: views and encoders read content through these and never throw (SPEC 3.1, 5.1).
+ */
+export function partsOf(content: AdkContent | undefined): readonly AdkPart[] {
+  const parts: unknown = content?.parts
+  if (!Array.isArray(parts)) return none
+  return parts.every(isObject) ? parts : parts.filter(isObject)
+}
+
+export function callOf(part: AdkPart): AdkFunctionCall | undefined {
+  return isObject(part.functionCall) && typeof part.functionCall.name === 'string' ? part.functionCall : undefined
+}
+
+export function responseOf(part: AdkPart): AdkFunctionResponse | undefined {
+  const response = part.functionResponse
+  return isObject(response) && typeof response.name === 'string' ? response : undefined
+}
+
+export function textOf(part: AdkPart): string {
+  return typeof part.text === 'string' ? part.text : ''
+}
+
+/** Where control goes next; only whole events decide. */
+export function transferOf(event: AdkEvent): string | undefined {
+  if (event.partial === true) return undefined
+  const target: unknown = event.actions?.transferToAgent
+  return typeof target === 'string' && target !== '' ? target : undefined
+}
