@@ -1,5 +1,5 @@
 import type { AdkEvent, AdkPart } from '../event/adk-event.ts'
-import { isJsonObject, type Json, type JsonObject } from '../event/json.ts'
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../event/json.ts'
 import type { AgentSaid, NodeId } from '../event/run-event.ts'
 
 export interface Speaker {
@@ -19,6 +19,8 @@ export interface Speech {
   error(speaker: Speaker, message: string): readonly AgentSaid[]
   /** The message that is streaming is over: its aggregate. With a speaker, only if it is theirs. */
   close(speaker?: Speaker): readonly AgentSaid[]
+  /** The same, where the wire says the whole text itself: it stands for what was streamed, or for a message of its own. */
+  whole(speaker: Speaker, text: string): readonly AgentSaid[]
 }
 
 interface Streaming {
@@ -88,6 +90,16 @@ export function speech(run: string): Speech {
         }),
       ]
     },
+    whole(speaker, text) {
+      const parts = [...(streaming?.parts.filter(({ thought }) => thought) ?? []), { text, thought: false }]
+      const said = say(
+        streaming?.speaker ?? speaker,
+        { content: { role: 'model', parts: parts.map(partOf) } },
+        streaming?.message,
+      )
+      streaming = undefined
+      return [said]
+    },
     error: (speaker, message) => [...close(speaker), say(speaker, { errorMessage: message })],
   }
 }
@@ -98,6 +110,14 @@ function same(a: Speaker, b: Speaker): boolean {
 
 function partOf({ text, thought }: { readonly text: string; readonly thought: boolean }): AdkPart {
   return thought ? { text, thought } : { text }
+}
+
+/** Arguments as an object. Some servers send them as JSON text; what is no object at all is kept under `input`. */
+export function argsOf(args: Json | undefined): JsonObject {
+  const parsed = typeof args === 'string' ? parseJson(args) : undefined
+  const value = parsed !== undefined && 'value' in parsed ? parsed.value : args
+  if (isJsonObject(value)) return value
+  return args === undefined || args === null || args === '' ? {} : { input: args }
 }
 
 /** A tool's bare result as ADK would carry it: objects as they are, everything else under `result`. */

@@ -1,8 +1,8 @@
-import type { Draft, Foreign, Outcome, RunEvent } from '../event/run-event.ts'
+import type { Draft, Outcome, RunEvent } from '../event/run-event.ts'
 import { applyState } from '../event/state-fold.ts'
 import type { Frame } from '../frame/frame.ts'
-import { printFrame } from '../frame/sse.ts'
 import type { Decoder, DecoderOptions } from './dialect.ts'
+import { foreignFrame } from './raw-frame.ts'
 import { chunk, debug, interrupt, log, resume, speaks, thinking, toolCall, toolResult } from './studio-frames.ts'
 import { type Ended, type Read, StudioRun } from './studio-run.ts'
 import { readTrace } from './studio-trace.ts'
@@ -24,7 +24,7 @@ export class StudioDecoder implements Decoder {
     const left = frame.event === 'session' ? this.#leave() : []
     const started = this.#start()
     const read = frame.event === 'session' ? this.#session(frame.data, started.length > 0) : readFrame(this.#run, frame)
-    const events = typeof read === 'string' ? [foreign(frame, read)] : read
+    const events = typeof read === 'string' ? [foreignFrame('studio', frame, read)] : read
     return [...left, ...this.#drafts([...started, ...events])]
   }
 
@@ -128,10 +128,4 @@ function unfinished(run: StudioRun, how: 'closed' | 'cut'): Ended {
   if (run.failure !== undefined || settled) return ended(run)
   const message = how === 'cut' ? 'the stream broke off' : 'the stream stopped without end'
   return { outcome: 'failed', error: { code: 'remote-error', message } }
-}
-
-/** The raw text is the frame's own, without `id`: the event's name is half of what it says. */
-function foreign({ event, data }: Frame, reason: string): Foreign {
-  const raw = printFrame({ ...(event === undefined ? {} : { event }), data }).slice(0, -2)
-  return { kind: 'foreign', dialect: 'studio', raw, reason }
 }

@@ -1,4 +1,3 @@
-import type { AdkEvent } from '../event/adk-event.ts'
 import type { JsonObject } from '../event/json.ts'
 import { callOf, partsOf, responseOf } from '../event/parts.ts'
 import type {
@@ -14,6 +13,8 @@ import { applyState } from '../event/state-fold.ts'
 import type { Frame } from '../frame/frame.ts'
 import { type CallIds, callIds } from './call-ids.ts'
 import type { Encoder, EncoderOptions } from './dialect.ts'
+import { keptFields } from './kept-fields.ts'
+import { printForeign } from './raw-frame.ts'
 import { PlainChunks } from './studio-chunks.ts'
 import { OpenInterrupts } from './studio-interrupts.ts'
 import { Lanes } from './studio-lanes.ts'
@@ -52,7 +53,7 @@ export class StudioEncoder implements Encoder {
     const before = this.#state
     const { event } = recorded
     this.#state = applyState(before, event)
-    if (event.kind === 'foreign') return event.dialect === 'studio' ? [print.printRaw(event.raw)] : []
+    if (event.kind === 'foreign') return event.dialect === 'studio' ? [printForeign(event)] : []
     if (recorded.run === '') return []
     // What still waits of a run that never ended is said before the next one begins.
     const late =
@@ -168,13 +169,13 @@ export class StudioEncoder implements Encoder {
     const { event } = said
     const { frames, node } = this.#speaker(run, said, at)
     const own: AgentSaid = node === undefined ? said : { ...said, node }
-    const lane = node ?? `${event.branch ?? ''}\n${event.author}`
+    const lane = node ?? `${event.branch ?? ''}\n${event.author}\n${said.task ?? ''}`
     if (event.author !== 'user') {
       if (event.partial === true) return [...frames, ...this.#say(run, run.turns.partial(own, lane))]
       frames.push(...this.#say(run, run.turns.whole(own, lane)))
     }
     if (event.partial === true) return frames
-    const acts = this.#acts(run, event, node)
+    const acts = this.#acts(run, own, node)
     if (acts.length > 0) frames.push(...this.#say(run, run.turns.before(lane)), ...acts)
     const delta = Object.keys(event.actions?.stateDelta ?? {})
     return [...frames, ...this.#stateChanged(run, before, delta)]
@@ -190,14 +191,15 @@ export class StudioEncoder implements Encoder {
     return { frames, node: lane.node }
   }
 
-  #acts(run: PrintedRun, event: AdkEvent, node: NodeId | undefined): Frame[] {
+  #acts(run: PrintedRun, { event, extra }: AgentSaid & Pick<RunEvent, 'extra'>, node: NodeId | undefined): Frame[] {
     const frames: Frame[] = []
     const where = this.#where(run, node)
+    const more = { ...where, ...keptFields(extra, 'studio') }
     for (const part of partsOf(event.content)) {
       const [call, response] = [callOf(part), responseOf(part)]
-      if (call !== undefined) frames.push(print.printCall(call, run.calls.call(call.name, call.id), where))
+      if (call !== undefined) frames.push(print.printCall(call, run.calls.call(call.name, call.id), more))
       if (response !== undefined) {
-        frames.push(print.printResult(response, run.calls.result(response.name, response.id), where))
+        frames.push(print.printResult(response, run.calls.result(response.name, response.id), more))
       }
     }
     if (event.errorCode !== undefined || event.errorMessage !== undefined) {

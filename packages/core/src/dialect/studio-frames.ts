@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../event/json.ts'
 import type { Level } from '../event/run-event.ts'
-import { responseOf } from './speech.ts'
+import { keepFields } from './kept-fields.ts'
+import { argsOf, responseOf } from './speech.ts'
 import { type Read, readObject, type StudioRun } from './studio-run.ts'
 
 // What the frames other than `trace` mean: those of seed 000, and those that only ADK Studio's real server sends.
@@ -32,20 +33,17 @@ export function speaks(run: StudioRun, data: string): Read {
   return []
 }
 
+const callFields = new Set(['name', 'args', 'id', 'node_id'])
+const resultFields = new Set(['name', 'result', 'id', 'node_id'])
+
 export function toolCall(run: StudioRun, data: string): Read {
   const parsed = readObject(data)
   if (typeof parsed === 'string') return parsed
   const { name, args, id } = parsed
   if (typeof name !== 'string') return 'a tool call without name'
   const call = run.calls.call(name, typeof id === 'string' ? id : undefined)
-  return run.speech.call(run.speakerOf(parsed), call.id, name, argsOf(args))
-}
-
-/** ADK Studio's server sends the arguments as JSON text. What is no object at all is kept under `input`. */
-function argsOf(args: Json | undefined): JsonObject {
-  const parsed = typeof args === 'string' ? readObject(args) : args
-  if (isJsonObject(parsed)) return parsed
-  return args === undefined || args === null || args === '' ? {} : { input: args }
+  const events = run.speech.call(run.speakerOf(parsed), call.id, name, argsOf(args))
+  return keepFields('studio', events, parsed, callFields)
 }
 
 export function toolResult(run: StudioRun, data: string): Read {
@@ -54,7 +52,8 @@ export function toolResult(run: StudioRun, data: string): Read {
   const { name, result, id } = parsed
   if (typeof name !== 'string') return 'a tool result without name'
   const call = run.calls.result(name, typeof id === 'string' ? id : undefined)
-  return run.speech.result(run.speakerOf(parsed), call.id, name, responseOf(result ?? null))
+  const events = run.speech.result(run.speakerOf(parsed), call.id, name, responseOf(result ?? null))
+  return keepFields('studio', events, parsed, resultFields)
 }
 
 export function log(run: StudioRun, data: string): Read {

@@ -11,16 +11,22 @@ import type {
   RunFinished,
 } from '../event/run-event.ts'
 import type { Frame } from '../frame/frame.ts'
-import { sseReader } from '../frame/sse.ts'
 import type { CallId } from './call-ids.ts'
+import { keptFields } from './kept-fields.ts'
 import { resultOf } from './speech.ts'
 import type { OpenNode } from './studio-nodes.ts'
 import { cutState } from './studio-state.ts'
 
+type Extras = Pick<RunEvent, 'extra'>
+
 // The frames of seed 000, keys in the seed's order; what the seed does not know comes after, and only where there is
 // something to say, so that its own examples come out to the byte.
 
-export function printStart(node: OpenNode, implied: boolean, { parent, after, call }: Partial<NodeStarted>): Frame {
+export function printStart(
+  node: OpenNode,
+  implied: boolean,
+  { parent, after, call, extra }: Partial<NodeStarted> & Extras,
+): Frame {
   return json('trace', {
     type: 'node_start',
     node: node.name,
@@ -31,13 +37,14 @@ export function printStart(node: OpenNode, implied: boolean, { parent, after, ca
     ...(parent === undefined ? {} : { parent }),
     ...(after === undefined ? {} : { after }),
     ...(call === undefined ? {} : { call }),
+    ...keptFields(extra, 'studio'),
   })
 }
 
 export function printEnd(
   node: OpenNode,
   named: boolean,
-  end: Omit<NodeFinished, 'kind' | 'node'>,
+  end: Omit<NodeFinished, 'kind' | 'node'> & Extras,
   state: JsonObject,
 ): Frame {
   return json('trace', {
@@ -49,6 +56,7 @@ export function printEnd(
     state_keys: Object.keys(state),
     ...(named ? {} : { node_id: node.id }),
     ...(end.status === 'ok' ? {} : { status: 'error', error: end.error?.message ?? '', ...codeOf(end.error) }),
+    ...keptFields(end.extra, 'studio'),
   })
 }
 
@@ -96,21 +104,13 @@ export function printDone(event: RunFinished, { steps, input, state, asks }: Don
   })
 }
 
-export function printCall({ name, args }: AdkFunctionCall, call: CallId, node: { readonly node_id?: string }): Frame {
-  return json('tool_call', { name, args: args ?? {}, ...(call.implied ? {} : { id: call.id }), ...node })
+export function printCall({ name, args }: AdkFunctionCall, call: CallId, more: JsonObject): Frame {
+  return json('tool_call', { name, args: args ?? {}, ...(call.implied ? {} : { id: call.id }), ...more })
 }
 
-export function printResult(
-  { name, response }: AdkFunctionResponse,
-  call: CallId,
-  node: { readonly node_id?: string },
-): Frame {
-  return json('tool_result', {
-    name,
-    result: resultOf(response ?? {}),
-    ...(call.implied ? {} : { id: call.id }),
-    ...node,
-  })
+export function printResult({ name, response }: AdkFunctionResponse, call: CallId, more: JsonObject): Frame {
+  const result = resultOf(response ?? {})
+  return json('tool_result', { name, result, ...(call.implied ? {} : { id: call.id }), ...more })
 }
 
 export function printLog({ message, level, data }: Omit<Logged, 'kind'>, node: { readonly node_id?: string }): Frame {
@@ -122,12 +122,7 @@ function without(facts: JsonObject, message: string): JsonObject {
   return Object.hasOwn(facts, 'message') ? { ...facts, message } : facts
 }
 
-export function printInterrupt(
-  event: Interrupted & Pick<RunEvent, 'extra'>,
-  name: string,
-  implied: boolean,
-  at: number,
-): Frame {
+export function printInterrupt(event: Interrupted & Extras, name: string, implied: boolean, at: number): Frame {
   const { id, reason, message = '', payload = {}, call, schema, expiresAt, extra } = event
   return json('interrupt', {
     type: 'interrupt',
@@ -158,11 +153,6 @@ export function printResume(
     ...(status === 'resolved' ? {} : { status }),
     ...(payload === undefined ? {} : { response: payload }),
   })
-}
-
-/** A frame that could not be read, as it came. */
-export function printRaw(raw: string): Frame {
-  return sseReader().feed(`${raw}\n\n`)[0] ?? { data: raw }
 }
 
 export function json(event: string, data: JsonObject): Frame {

@@ -1,6 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, type PatchOp } from '../event/json.ts'
-import { isProblemCode, type Problem } from '../event/problem.ts'
+import { isProblemCode, type Problem, problemIn } from '../event/problem.ts'
 import type { Level, Outcome, RunEvent } from '../event/run-event.ts'
+import { keepFields } from './kept-fields.ts'
 import type { OpenNode } from './studio-nodes.ts'
 import { type Ended, type Read, readObject, type StudioRun } from './studio-run.ts'
 import { changesTo, updateOf } from './studio-state.ts'
@@ -38,6 +39,10 @@ export function readTrace(run: StudioRun, data: string): Read {
   }
 }
 
+const snapshotFields = ['type', 'node', 'step', 'node_id', 'state_snapshot', 'state_keys']
+const startFields = new Set([...snapshotFields, 'parent', 'after', 'call'])
+const endFields = new Set([...snapshotFields, 'duration_ms', 'status', 'error', 'code'])
+
 function nodeStart(run: StudioRun, trace: JsonObject): Read {
   const { node: name, step, node_id, parent, after, call } = trace
   if (typeof name !== 'string') return 'node_start without node'
@@ -51,18 +56,16 @@ function nodeStart(run: StudioRun, trace: JsonObject): Read {
   const implied = run.nodes.impliedStep
   const own = typeof step === 'number' ? step : implied
   run.nodes.start({ id, name, step: own, input: input ?? run.state, at: 0, whole })
-  return [
-    ...patched(patch),
-    {
-      kind: 'node.started',
-      node: id,
-      agent: name,
-      ...(typeof parent === 'string' ? { parent } : {}),
-      ...(isStrings(after) ? { after } : {}),
-      ...(typeof call === 'string' ? { call } : {}),
-      ...(own === implied ? {} : { extra: { studio: { step: own } } }),
-    },
-  ]
+  const started: RunEvent = {
+    kind: 'node.started',
+    node: id,
+    agent: name,
+    ...(typeof parent === 'string' ? { parent } : {}),
+    ...(isStrings(after) ? { after } : {}),
+    ...(typeof call === 'string' ? { call } : {}),
+    ...(own === implied ? {} : { extra: { studio: { step: own } } }),
+  }
+  return keepFields('studio', [...patched(patch), started], trace, startFields)
 }
 
 function nodeEnd(run: StudioRun, trace: JsonObject): Read {
@@ -73,16 +76,13 @@ function nodeEnd(run: StudioRun, trace: JsonObject): Read {
   const patch = output === undefined ? [] : changesTo(run.state, output, open.whole ? open.input : {})
   run.nodes.end(open.id)
   const { duration_ms: duration } = trace
-  return [
-    ...closed,
-    ...patched(patch, open.id),
-    {
-      kind: 'node.finished',
-      node: open.id,
-      ...statusOf(trace),
-      ...(typeof duration === 'number' ? { duration } : {}),
-    },
-  ]
+  const finished: RunEvent = {
+    kind: 'node.finished',
+    node: open.id,
+    ...statusOf(trace),
+    ...(typeof duration === 'number' ? { duration } : {}),
+  }
+  return keepFields('studio', [...closed, ...patched(patch, open.id), finished], trace, endFields)
 }
 
 function openNode(run: StudioRun, { node: name, step, node_id: id }: JsonObject): OpenNode | undefined {
@@ -111,10 +111,11 @@ function updates(run: StudioRun, trace: JsonObject): Read {
 function done(run: StudioRun, trace: JsonObject): Read {
   if (run.phase === 'finished') return 'the run is over already'
   const output = snapshotOf(trace).output ?? objectOf(trace.state)
-  const { outcome, total_steps: steps, result, problem } = trace
+  const { outcome, total_steps: steps, result } = trace
+  const error = problemIn(trace.problem)
   run.done = {
     ...(isOutcome(outcome) ? { outcome } : {}),
-    ...problemOf(problem),
+    ...(error === undefined ? {} : { error }),
     ...usageOf(trace.usage),
     ...(result === undefined ? {} : { result }),
     ...(typeof steps === 'number' && steps !== run.nodes.totalSteps
@@ -175,12 +176,6 @@ function snapshotOf({ state_snapshot: snapshot }: JsonObject): { input?: JsonObj
 function usageOf(usage: Json | undefined): Pick<Ended, 'usage'> {
   const counts = Object.entries(objectOf(usage) ?? {}).filter(([, count]) => typeof count === 'number')
   return counts.length === 0 ? {} : { usage: Object.fromEntries(counts) }
-}
-
-function problemOf(value: Json | undefined): Pick<Ended, 'error'> {
-  const { code, message, source } = objectOf(value) ?? {}
-  if (!isProblemCode(code) || typeof message !== 'string') return {}
-  return { error: { code, message, ...(typeof source === 'string' ? { source } : {}) } }
 }
 
 function isOutcome(value: Json | undefined): value is Outcome {

@@ -1,3 +1,5 @@
+import { isObject } from './json.ts'
+
 /**
  * Why something failed. The codes are closed: programs decide on `code`, people read `message`.
  * `http/problem.ts` maps the same codes to a status.
@@ -34,6 +36,13 @@ export interface Problem {
   readonly message: string
   /** What the other side called it (ADK errorCode, AG-UI code, HTTP status). */
   readonly source?: string
+}
+
+/** A problem as it comes off a wire, if it is one. */
+export function problemIn(value: unknown): Problem | undefined {
+  if (!isObject(value) || !isProblemCode(value.code) || typeof value.message !== 'string') return undefined
+  const { code, message, source } = value
+  return { code, message, ...(typeof source === 'string' ? { source } : {}) }
 }
 
 /** The one error class of the product: thrown for programmer and door errors, never for trouble on a stream. */
