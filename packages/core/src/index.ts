@@ -26,7 +26,10 @@ export {
   type EncoderOptions,
   withSeq,
 } from './dialect/dialect.ts'
+export { dialects } from './dialect/dialects.ts'
 export { millrace, printRecorded } from './dialect/millrace.ts'
+export { plan } from './dialect/plan.ts'
+export { studio } from './dialect/studio.ts'
 export type * from './event/adk-event.ts'
 export { functionCallsOf, functionResponsesOf, isErrorEvent, isFinalResponse } from './event/adk-rules.ts'
 export { isRecorded, isRunEvent, parseRecorded, whyNotRecorded, whyNotRunEvent } from './event/guard.ts'
@@ -40,7 +43,14 @@ export {
   type PatchOp,
   parseJson,
 } from './event/json.ts'
-export { MillraceError, type Problem, type ProblemCode, problemCodes } from './event/problem.ts'
+export {
+  isProblemCode,
+  MillraceError,
+  type Problem,
+  type ProblemCode,
+  problemCodes,
+  problemIn,
+} from './event/problem.ts'
 export type * from './event/run-event.ts'
 export { applyState, patchState, type StateProblem } from './event/state-fold.ts'
 export type { Frame } from './frame/frame.ts'

@@ -59,7 +59,8 @@ export class PlanDecoder implements Decoder {
 }
 
 /** The JSON of a frame with its type, which the event line and the `type` field both say; either will do. */
-function payloadOf({ event, data }: Frame): JsonObject | string {
+function payloadOf({ event, data, truncated }: Frame): JsonObject | string {
+  if (truncated === true) return 'longer than a frame may be'
   const parsed = parseJson(data)
   if ('reason' in parsed) return parsed.reason
   if (!isJsonObject(parsed.value)) return 'not a JSON object'

@@ -72,7 +72,8 @@ export class StudioDecoder implements Decoder {
   }
 }
 
-function readFrame(run: StudioRun, { event, data }: Frame): Read {
+function readFrame(run: StudioRun, { event, data, truncated }: Frame): Read {
+  if (truncated === true) return 'longer than a frame may be'
   switch (event) {
     case 'trace':
       return readTrace(run, data)
