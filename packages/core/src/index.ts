@@ -28,7 +28,7 @@ export {
 } from './dialect/dialect.ts'
 export { dialects } from './dialect/dialects.ts'
 export { millrace, printRecorded } from './dialect/millrace.ts'
-export { plan } from './dialect/plan.ts'
+export { plan as planDialect } from './dialect/plan.ts'
 export { studio } from './dialect/studio.ts'
 export type * from './event/adk-event.ts'
 export { functionCallsOf, functionResponsesOf, isErrorEvent, isFinalResponse } from './event/adk-rules.ts'
