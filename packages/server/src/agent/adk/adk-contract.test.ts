@@ -6,6 +6,7 @@ import {
   EXIT_LOOP,
   FunctionTool,
   InMemoryRunner,
+  JoinNode,
   LlmAgent,
   type LlmRequest,
   type LlmResponse,
@@ -432,5 +433,57 @@ describe('plugins', () => {
     }
     await alone(new LlmAgent({ name: 'root', model: llm(() => say('hi')) }), [new Watcher('watcher')])
     expect(before).not.toHaveBeenCalled()
+  })
+})
+
+describe('workflows', () => {
+  const step = (name: string) => new LlmAgent({ name, model: llm(() => say(name)) })
+
+  test('run as a root: each node under the workflow, its events its own, and nothing else printed', async () => {
+    const join = new JoinNode({ name: 'join' })
+    const root = new Workflow({ name: 'root', edges: [['START', [step('a'), step('b')], join, step('z')]] })
+    const agent = agentOf(root)
+    const events = await testSession(agent).run('go')
+    expect(outline(events).at(-1)).toBe('done')
+    const nodes = events.flatMap((event) => (event.kind === 'node.started' ? [event.node] : []))
+    expect(nodes.filter((node) => !node.includes('START'))).toEqual([
+      'root@1',
+      'root/a@1',
+      'root/b@1',
+      'root/join@1',
+      'root/z@1',
+    ])
+    for (const { event, node } of said(events)) if (event.content) expect(node).toBe(`root/${event.author}@1`)
+    const order = outline(events)
+    expect(order.indexOf('< root/a@1')).toBeGreaterThan(order.indexOf('a “a”'))
+    expect(order.indexOf('< root/z@1')).toBeGreaterThan(order.indexOf('z “z”'))
+    expect((await agent.describe()).graph.edges).toContainEqual({ from: 'join', to: 'z' })
+  })
+
+  test('a node that fails for good fails the run', async () => {
+    const broken = new LlmAgent({
+      name: 'broken',
+      model: new TurnsLlm([[{ errorCode: '500', errorMessage: 'no ink' }]]),
+    })
+    const events = await testSession(agentOf(new Workflow({ name: 'root', edges: [['START', broken]] }))).run('go')
+    expect(outline(events).at(-1)).toMatch(/^failed \(agent-error: .*no ink/)
+  })
+
+  test('as a tool they stream into the run, and their end is the answer', async () => {
+    const flow = new Workflow({
+      name: 'flow',
+      description: 'flows',
+      inputSchema: z.object({ request: z.string() }),
+      dynamicEntry: async (context, input) => (await context.runNode(step('a'), input, { useSubBranch: true })).output,
+    })
+    const script: OfflineAgentScript = ({ step: turn, result }) =>
+      turn === 0 ? call('flow', { request: 'x' }) : say(JSON.stringify(result('flow')))
+    const events = await testSession(agentOf(new LlmAgent({ name: 'root', model: llm(script), tools: [flow] }))).run(
+      'go',
+    )
+    const order = outline(events)
+    expect(order).toContain('a “a”')
+    expect(order.indexOf('< root/flow/a@1')).toBeGreaterThan(order.indexOf('a “a”'))
+    expect(order.slice(-3)).toEqual(['root “{"result":"a"}”', '< root@1', 'done'])
   })
 })

@@ -31,7 +31,7 @@ export function adkEngine(exported: unknown): AdkEngine {
         tools: graph.nodes.filter(({ kind }) => kind === 'tool').map(({ id }) => id),
       }
     },
-    run: (input, context, options) => runAdk({ root, toolsets: tree.toolsets }, input, context, options),
+    run: (input, context, options) => runAdk({ root, tree }, input, context, options),
   }
 }
 

@@ -14,7 +14,6 @@ import {
   type JsonObject,
   type NodeId,
   type ResumeAnswer,
-  type Resumed,
   type RunInput,
 } from '@millrace/core'
 
@@ -39,7 +38,8 @@ export interface Waiting {
   interrupts(): readonly Interrupted[]
 }
 
-export function waiting(): Waiting {
+/** `settling` names long-running tools whose first answer is their last (workflows). */
+export function waiting(settling: ReadonlySet<string>): Waiting {
   const open = new Map<string, Interrupted>()
   return {
     take(event, node) {
@@ -47,7 +47,8 @@ export function waiting(): Waiting {
         if (functionCall?.id !== undefined && event.longRunningToolIds?.includes(functionCall.id)) {
           open.set(functionCall.id, interruptOf(functionCall, functionCall.id, node))
         }
-        if (functionResponse?.id !== undefined && isDone(functionResponse.response)) open.delete(functionResponse.id)
+        if (functionResponse?.id === undefined) continue
+        if (settling.has(functionResponse.name) || isDone(functionResponse.response)) open.delete(functionResponse.id)
       }
     },
     interrupts: () => [...open.values()],
@@ -115,22 +116,6 @@ export function answers(input: RunInput, open: OpenInterrupts): readonly AdkPart
     else parts.set(asked.id, answerPart(asked, { interrupt: asked.id, status: 'resolved', payload: response }))
   }
   return [...parts.values()]
-}
-
-/** Which interrupts an input answers: recorded, so that nobody is asked twice. */
-export function resumedBy(input: RunInput, open: OpenInterrupts): readonly Resumed[] {
-  const resumed = new Map<string, Resumed>()
-  for (const { interrupt, status, payload } of input.resume ?? []) {
-    if (open.has(interrupt)) resumed.set(interrupt, { kind: 'resumed', interrupt, status, ...given(payload) })
-  }
-  for (const { functionResponse } of input.messages.flatMap(({ content }) => content.parts ?? [])) {
-    const id = functionResponse?.id
-    const asked = id === undefined ? undefined : (open.get(id) ?? [...open.values()].find(({ call }) => call === id))
-    if (asked === undefined || resumed.has(asked.id)) continue
-    const payload = functionResponse?.response
-    resumed.set(asked.id, { kind: 'resumed', interrupt: asked.id, status: 'resolved', ...given(payload) })
-  }
-  return [...resumed.values()]
 }
 
 function answerPart(asked: Interrupted, { status, payload }: ResumeAnswer): AdkPart {

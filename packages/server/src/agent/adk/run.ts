@@ -1,4 +1,4 @@
-import { type BaseToolset, createEvent, createSession, type Event, Runner, StreamingMode } from '@google/adk'
+import { createEvent, createSession, type Event, Runner, StreamingMode } from '@google/adk'
 import {
   adkIngest,
   isObject,
@@ -12,7 +12,7 @@ import type { RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { LogArtifacts } from './artifacts.ts'
 import { adkContent, authored, inputContents, instructionsOf, pastOf } from './history.ts'
-import { resumedBy, turnBeside, waiting } from './interrupts.ts'
+import { turnBeside, waiting } from './interrupts.ts'
 import { isNested } from './nested.ts'
 import { nodeTracker } from './nodes.ts'
 import { outlet } from './outlet.ts'
@@ -21,6 +21,7 @@ import { problemOf } from './problem.ts'
 import { type AdkLimits, type AdkRun, openScope } from './scope.ts'
 import { RunSessions } from './session.ts'
 import { useToolsets } from './toolsets.ts'
+import type { Tree } from './tree.ts'
 import { usageCounter } from './usage.ts'
 
 export type AdkRoot = Runner['agent']
@@ -33,7 +34,7 @@ export interface AdkOptions {
 
 export interface AdkProgram {
   readonly root: AdkRoot
-  readonly toolsets: readonly BaseToolset[]
+  readonly tree: Tree
 }
 
 /** One run of an ADK agent, as the events that the log takes. */
@@ -72,7 +73,7 @@ interface RunningAdk {
 }
 
 function runningAdk(
-  { root, toolsets }: AdkProgram,
+  { root, tree }: AdkProgram,
   input: RunInput,
   context: RunContext,
   { name, settings, limits }: AdkOptions,
@@ -83,7 +84,7 @@ function runningAdk(
   const nodes = nodeTracker(emit)
   const ingest = adkIngest()
   const usage = usageCounter()
-  const asked = waiting()
+  const asked = waiting(tree.workflows)
   let failure: Problem | undefined
   const fail = (problem: Problem): void => {
     failure ??= problem
@@ -126,7 +127,6 @@ function runningAdk(
   const plugin = new MillracePlugin(run)
 
   const pump = async (): Promise<void> => {
-    for (const resumed of resumedBy(input, past.interrupts)) emit(resumed)
     const contents = inputContents(input, past.interrupts)
     const message = contents.at(-1)
     if (message === undefined || message.role === 'model') {
@@ -181,7 +181,7 @@ function runningAdk(
 
   return {
     async pump() {
-      const release = useToolsets(toolsets)
+      const release = useToolsets(tree.toolsets)
       try {
         await pump()
       } catch (error) {

@@ -18,12 +18,15 @@ export interface Tree {
   readonly nodes: readonly BaseNode[]
   readonly agents: readonly BaseAgent[]
   readonly toolsets: readonly BaseToolset[]
+  /** Names of tools that run a workflow: long-running to ADK, and yet their answer is the whole answer. */
+  readonly workflows: ReadonlySet<string>
 }
 
 /** Sub-agents, agents behind tools, and the nodes of workflows, wherever they hang. */
 export function treeOf(root: AdkRoot): Tree {
   const nodes = new Set<BaseNode>()
   const toolsets = new Set<BaseToolset>()
+  const workflows = new Set<string>()
   const walk = (node: BaseNode): void => {
     if (nodes.has(node)) return
     nodes.add(node)
@@ -31,14 +34,16 @@ export function treeOf(root: AdkRoot): Tree {
     if (isLlmAgent(node)) {
       for (const tool of node.tools) {
         const inner = nodeBehind(tool)
-        if (inner !== undefined) walk(inner)
-        else if (!isBaseTool(tool) && 'close' in tool) toolsets.add(tool)
+        if (inner !== undefined) {
+          walk(inner)
+          if (!isAgentTool(tool)) workflows.add(isBaseTool(tool) ? tool.name : inner.name)
+        } else if (!isBaseTool(tool) && 'close' in tool) toolsets.add(tool)
       }
     }
     if (isWorkflow(node)) for (const child of node.graph?.nodes ?? []) walk(child)
   }
   walk(root)
-  return { nodes: [...nodes], agents: [...nodes].filter(isBaseAgent), toolsets: [...toolsets] }
+  return { nodes: [...nodes], agents: [...nodes].filter(isBaseAgent), toolsets: [...toolsets], workflows }
 }
 
 /** The agent or workflow that a tool runs, where it does. */
