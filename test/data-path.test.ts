@@ -1,6 +1,6 @@
 import { adk, fold, memoryLog, printFrame, sseReader, transcript, withSeq } from '@millrace/core'
-import { createApp } from '@millrace/server'
 import { expect, test } from 'vitest'
+import { testServer } from './server.ts'
 import { loadVectors, wireText } from './vectors.ts'
 
 // The whole of Millrace in one test. Start reading here: each step is one folder of packages/core/src.
@@ -37,17 +37,13 @@ test('bytes become frames, events, a log, a view, and frames again', async () =>
     ': foreign {"reason":"not JSON","raw":"{\\"half\\": "}\nid: 5\n\n: run.finished done\nid: 6\n\n',
   )
 
-  // the same over HTTP
-  const app = await createApp({ log, now: () => 0, newId: () => 's2', version: 'test' })
-  const imported = await app.inject({
-    method: 'POST',
-    url: '/sessions/import',
-    headers: { 'content-type': 'text/event-stream' },
-    payload: bytes,
-  })
-  expect(imported.statusCode).toBe(201)
-  const served = await app.inject('/sessions/s2/events')
-  expect(served.headers['content-type']).toContain('text/event-stream')
-  expect(served.body).toBe(printed.join('').replace('run.started r1', 'run.started s2')) // the import names its run
-  await app.close()
+  // the same over HTTP: a recorded stream goes in, and comes out in the dialect that is asked for
+  const { app, close } = await testServer({ log, newId: () => 's2' })
+  const address = await app.listen({ port: 0, host: '127.0.0.1' })
+  const sent = { method: 'POST', headers: { 'content-type': 'text/event-stream' }, body: bytes }
+  expect((await fetch(`${address}/sessions/import?dialect=adk`, sent)).status).toBe(201)
+  const served = await fetch(`${address}/sessions/s2/events?dialect=adk&run=s2`)
+  expect(served.headers.get('content-type')).toBe('text/event-stream')
+  expect(await served.text()).toContain(printed.slice(1).join(''))
+  await close(0)
 })

@@ -1,13 +1,11 @@
-import { memoryLog } from '@millrace/core'
-import { createApp } from '@millrace/server'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { testServer } from '../server.ts'
 import { loadVectors, wireText } from '../vectors.ts'
 import { launchChromium } from './chromium.ts'
 
 const page = new URL('../../packages/cli/page/', import.meta.url).pathname
-const log = memoryLog(Date.now)
-const app = await createApp({ log, now: Date.now, newId: () => 'recovery-1', version: 'test', page })
+const { app, close } = await testServer({ page, newId: () => 'recovery-1' })
 let browser: Browser
 let address: string
 beforeAll(async () => {
@@ -16,14 +14,14 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await browser.close()
-  await app.close()
+  await close(0)
 })
 
 test('the page shows what the agents said, and what could not be read', async () => {
   const [vector] = loadVectors('adk').filter(({ name }) => name === 'seed-004-recovery')
   await app.inject({
     method: 'POST',
-    url: '/sessions/import',
+    url: '/sessions/import?dialect=adk',
     headers: { 'content-type': 'text/event-stream' },
     payload: `${wireText(vector!.wire.slice(0, -1))}data: this is not JSON\n\n`,
   })

@@ -1,7 +1,30 @@
 #!/usr/bin/env node
+import { realpathSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { serve } from './serve.ts'
+import { version } from './version.ts'
+
+const help = `millrace ${version}
+
+  millrace [serve]    run agents, record them, serve the log (millrace serve --help)
+  millrace --version  this version`
 
 /** Runs a command; resolves with the exit code when it is over. */
 export async function main(args: readonly string[]): Promise<number> {
-  return serve(args)
+  const [first, ...rest] = args
+  if (first === '--version' || first === '-v') {
+    console.log(version)
+    return 0
+  }
+  if (first === 'help') {
+    console.log(help)
+    return 0
+  }
+  if (first === 'serve') return serve(rest)
+  if (first === undefined || first.startsWith('-')) return serve(args)
+  console.error(`millrace: there is no command ${first}\n\n${help}`)
+  return 2
 }
+
+const started = process.argv[1] === undefined ? '' : realpathSync(process.argv[1])
+if (started === fileURLToPath(import.meta.url)) process.exitCode = await main(process.argv.slice(2))

@@ -1,21 +1,27 @@
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
-import { MillraceError } from '@millrace/core'
+import { type Dialect, type DialectName, MillraceError } from '@millrace/core'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { type Access, guardAccess } from './access.ts'
+import { adkRoutes } from './adk/adk-routes.ts'
+import { agentRoutes } from './agents.ts'
+import type { HttpDeps } from './deps.ts'
+import { historyRoutes } from './history.ts'
 import { readJsonBodies } from './json-body.ts'
-import { pageRoutes } from './page.ts'
+import { describeApi } from './openapi.ts'
+import { pagePolicy, pageRoutes } from './page.ts'
 import { sendProblem } from './problem.ts'
-import { serviceRoutes } from './service.ts'
-import { type SessionDeps, sessionRoutes } from './session.ts'
+import { type ServiceDeps, serviceRoutes } from './service.ts'
+import { sessionRoutes } from './session.ts'
+import { sessionsRoutes } from './sessions.ts'
 
-export interface AppDeps extends SessionDeps {
-  readonly version: string
+export interface AppDeps extends HttpDeps, ServiceDeps {
+  readonly dialects: Readonly<Record<DialectName, Dialect>>
+  /** Which dialect a recorded stream is in; `log` for a Millrace export. */
+  readonly detect: (text: string) => DialectName | 'log' | undefined
   /** The folder of the built page; absent in tests that need none. */
   readonly page?: string
   readonly access?: Access
-  /** The largest request body, in bytes. */
-  readonly bodyLimit?: number
   readonly logger?: FastifyServerOptions['logger']
 }
 
@@ -31,7 +37,7 @@ const patience = {
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const app = Fastify({
     logger: deps.logger ?? false,
-    bodyLimit: deps.bodyLimit ?? 1024 * 1024,
+    bodyLimit: deps.limits.body,
     forceCloseConnections: true,
     http: patience,
     requestTimeout: patience.requestTimeout,
@@ -50,11 +56,16 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.setSerializerCompiler(() => JSON.stringify)
   const access = deps.access ?? {}
   guardAccess(app, access, isOpen)
-  await app.register(cors, { origin: [...(access.origins ?? [])], exposedHeaders: ['retry-after'], maxAge: 600 })
+  await app.register(cors, {
+    origin: [...(access.origins ?? [])],
+    exposedHeaders: ['retry-after', 'content-location'],
+    maxAge: 600,
+  })
   await app.register(helmet, pagePolicy)
   readJsonBodies(app)
-  await app.register(serviceRoutes(deps))
-  await app.register(sessionRoutes(deps))
+  await describeApi(app, deps.version, access.tokens !== undefined)
+  for (const routes of [serviceRoutes, agentRoutes, sessionsRoutes, sessionRoutes, historyRoutes, adkRoutes])
+    await app.register(routes(deps))
   if (deps.page !== undefined) await app.register(pageRoutes({ page: deps.page }))
   return app
 }
@@ -65,24 +76,3 @@ function isOpen(path: string): boolean {
     path === '/' || path === '/health' || path === '/ready' || path.startsWith('/assets/') || path.startsWith('/s/')
   )
 }
-
-/** The page needs its own files and inline styles of the graph library, data: images, and nothing else. */
-const pagePolicy = {
-  contentSecurityPolicy: {
-    directives: {
-      defaultSrc: ["'self'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'", "'unsafe-inline'"],
-      imgSrc: ["'self'", 'data:', 'blob:'],
-      connectSrc: ["'self'"],
-      workerSrc: ["'self'", 'blob:'],
-      objectSrc: ["'none'"],
-      frameAncestors: ["'none'"],
-      baseUri: ["'none'"],
-      formAction: ["'self'"],
-      upgradeInsecureRequests: null,
-    },
-  },
-  crossOriginEmbedderPolicy: false,
-  strictTransportSecurity: false,
-} as const

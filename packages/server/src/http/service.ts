@@ -1,7 +1,39 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { documented } from './door.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface ServiceDeps {
+  readonly version: string
+  readonly metrics: Metrics
+  /** False while starting and shutting down: a load balancer sends nobody. */
+  readonly ready: () => boolean
+}
 
 export const serviceRoutes =
-  ({ version }: { readonly version: string }): FastifyPluginAsync =>
+  ({ version, metrics, ready }: ServiceDeps): FastifyPluginAsync =>
   async (app) => {
-    app.get('/health', async () => ({ status: 'ok', version }))
+    const doc = { tag: 'Service' } as const
+    app.get(
+      '/health',
+      documented({ ...doc, summary: 'The process is alive', answer: '{ status, version }' }),
+      async () => ({ status: 'ok', version }),
+    )
+    app.get(
+      '/ready',
+      documented({ ...doc, summary: 'It takes runs', answer: '{ status }; 503 while it does not' }),
+      async (_request, reply) =>
+        ready() ? { status: 'ready' } : reply.code(503).header('retry-after', '1').send({ status: 'not ready' }),
+    )
+    app.get(
+      '/metrics',
+      documented({ ...doc, summary: 'Prometheus metrics', answer: 'text/plain' }),
+      async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
+    )
+    app.addHook('onResponse', async (request, reply) => {
+      const route = request.routeOptions.url ?? 'none'
+      metrics.requests.observe(
+        { method: request.method, route, status: String(reply.statusCode) },
+        reply.elapsedTime / 1000,
+      )
+    })
   }

@@ -1,0 +1,94 @@
+import { parseArgs } from 'node:util'
+
+/** Where and how to serve. Flags win over env. */
+export interface Settings {
+  readonly host: string
+  readonly port: number
+  readonly dataDir: string
+  readonly agents: string | undefined
+  /** Host names to answer to besides loopback. */
+  readonly hostNames: readonly string[]
+  readonly origins: readonly string[]
+  /** token → user. */
+  readonly tokens: ReadonlyMap<string, string> | undefined
+  readonly insecure: boolean
+  readonly logLevel: string
+}
+
+export const serveHelp = `millrace serve — run agents, record them, serve the log
+
+  --port N            port to listen on (PORT, 8000)
+  --host ADDRESS      address to listen on (HOST, 127.0.0.1)
+  --data-dir DIR      where the database lives (DATA_DIR, .millrace)
+  --agents DIR        folder of agents: DIR/<name>/agent.ts (MILLRACE_AGENTS; the examples)
+  --host-name NAME    another Host to answer to; repeat
+  --origin ORIGIN     a page elsewhere that may call (CORS); repeat
+  --token USER=TOKEN  a bearer token and whose it is; repeat (MILLRACE_TOKENS, comma separated)
+  --insecure          listen beyond loopback without tokens
+  --log-level LEVEL   fatal, error, warn, info, debug, silent (LOG_LEVEL, warn)
+
+Models: GOOGLE_API_KEY for Gemini; OPENAI_API_KEY and OPENAI_BASE_URL for any OpenAI-compatible endpoint; neither: the offline model.`
+
+const options = {
+  port: { type: 'string' },
+  host: { type: 'string' },
+  'data-dir': { type: 'string' },
+  agents: { type: 'string' },
+  'host-name': { type: 'string', multiple: true },
+  origin: { type: 'string', multiple: true },
+  token: { type: 'string', multiple: true },
+  insecure: { type: 'boolean' },
+  'log-level': { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
+} as const
+
+const loopback = new Set(['127.0.0.1', 'localhost', '::1'])
+
+/** Settings, or a sentence that says what is wrong with them. */
+export function readSettings(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Settings | { readonly say: string; readonly code: number } {
+  let values: ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
+  try {
+    values = parseArgs({ args: [...args], options }).values
+  } catch (error) {
+    return { say: `${(error as Error).message}\n\n${serveHelp}`, code: 2 }
+  }
+  if (values.help === true) return { say: serveHelp, code: 0 }
+  const port = Number(values.port ?? env.PORT ?? 8000)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    return bad(`the port must be 0 to 65535, not ${values.port ?? env.PORT}`)
+  const tokens = readTokens([...(values.token ?? []), ...(env.MILLRACE_TOKENS ?? '').split(',')])
+  if (typeof tokens === 'string') return bad(tokens)
+  const host = values.host ?? env.HOST ?? '127.0.0.1'
+  const insecure = values.insecure === true
+  if (!loopback.has(host) && tokens === undefined && !insecure) {
+    return bad(`listening on ${host} lets others in: give each user a token (--token USER=TOKEN), or say --insecure`)
+  }
+  return {
+    host,
+    port,
+    dataDir: values['data-dir'] ?? env.DATA_DIR ?? '.millrace',
+    agents: values.agents ?? env.MILLRACE_AGENTS,
+    hostNames: [...(values['host-name'] ?? []), ...(loopback.has(host) ? [] : [host])],
+    origins: values.origin ?? [],
+    tokens,
+    insecure,
+    logLevel: values['log-level'] ?? env.LOG_LEVEL ?? 'warn',
+  }
+}
+
+function bad(say: string): { readonly say: string; readonly code: number } {
+  return { say: `millrace: ${say}`, code: 2 }
+}
+
+function readTokens(entries: readonly string[]): ReadonlyMap<string, string> | undefined | string {
+  const tokens = new Map<string, string>()
+  for (const entry of entries.map((text) => text.trim()).filter((text) => text !== '')) {
+    const [, user, token] = /^([^=]+)=(\S{8,})$/.exec(entry) ?? []
+    if (user === undefined || token === undefined) return 'a token is USER=TOKEN, with a token of at least 8 characters'
+    tokens.set(token, user)
+  }
+  return tokens.size === 0 ? undefined : tokens
+}

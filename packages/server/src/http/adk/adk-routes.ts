@@ -1,0 +1,28 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { HttpDeps } from '../deps.ts'
+import { documented } from '../door.ts'
+import { adkRunRoutes } from './run-routes.ts'
+import { adkSessionRoutes } from './session-routes.ts'
+
+/** Google ADK's API, as `adk api_server` and an unmodified adk-web know it. */
+export const adkRoutes =
+  (deps: HttpDeps & { readonly version: string }): FastifyPluginAsync =>
+  async (app) => {
+    const doc = { tag: 'ADK' } as const
+    app.get(
+      '/list-apps',
+      documented({ ...doc, summary: 'The agents', answer: 'Their names' }),
+      async () => deps.agents.names,
+    )
+    app.get(
+      '/version',
+      documented({ ...doc, summary: 'What answers here', answer: '{ version, language, language_version }' }),
+      async () => ({
+        version: deps.version,
+        language: 'typescript',
+        language_version: 'ES2023',
+      }),
+    )
+    await app.register(adkRunRoutes(deps))
+    await app.register(adkSessionRoutes(deps))
+  }

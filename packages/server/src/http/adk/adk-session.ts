@@ -1,0 +1,98 @@
+import {
+  adk,
+  applyState,
+  type JsonObject,
+  MillraceError,
+  type Recorded,
+  type RunStarted,
+  type SessionInfo,
+} from '@millrace/core'
+import type { FastifyRequest } from 'fastify'
+import { mayTouch, userFor } from '../access.ts'
+import type { HttpDeps } from '../deps.ts'
+
+/** An ADK session as adk-web reads it. `lastUpdateTime` and event timestamps are in seconds there. */
+export interface AdkSession {
+  readonly id: string
+  readonly appName: string
+  readonly userId: string
+  readonly state: JsonObject
+  readonly events: readonly JsonObject[]
+  readonly lastUpdateTime: number
+}
+
+/** Where adk-web keeps the name a person gave a session. */
+export const metadataKey = '__session_metadata__'
+
+export interface AdkPath {
+  readonly app: string
+  readonly user: string
+  readonly id: string
+}
+
+/** The session of an ADK path: of this app, of this user, and this request may touch it; else it does not exist. */
+export async function adkSessionAt(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  { app, user, id }: AdkPath,
+): Promise<SessionInfo> {
+  const session = await deps.log.get(id)
+  const known = session !== undefined && session.agent === app && session.user === user && mayTouch(request, session)
+  if (!known) throw new MillraceError('not-found', `Session not found: ${id}`, { session: id })
+  return session
+}
+
+/** An app that is not there is a 404, whatever is asked of it. */
+export function knownApp({ agents }: HttpDeps, app: string): string {
+  if (agents.get(app) === undefined) throw new MillraceError('not-found', `there is no app ${app}`)
+  return app
+}
+
+export const adkUser = (request: FastifyRequest, user: string): string => userFor(request, user)
+
+export function adkSession(info: SessionInfo, rows: readonly Recorded[]): AdkSession {
+  const state = rows.reduce<JsonObject>((before, { event }) => applyState(before, event), {})
+  return {
+    id: info.id,
+    appName: info.agent,
+    userId: info.user,
+    state: withName(state, info.title),
+    events: adkEvents(info.id, rows),
+    lastUpdateTime: info.updatedAt / 1000,
+  }
+}
+
+/** What ADK's own session would hold: what the user sent, and every whole event as the wire prints it. */
+export function adkEvents(session: string, rows: readonly Recorded[]): readonly JsonObject[] {
+  const encoder = adk.encoder({ session })
+  return rows.flatMap((row) => {
+    const frames = encoder.push(row)
+    if (row.event.kind === 'run.started') return userEvents(row, row.event)
+    if (row.event.kind === 'run.finished' || row.event.kind === 'foreign') return []
+    if (row.event.kind === 'agent' && row.event.event.partial === true) return []
+    return frames.flatMap(({ data }) => (data === '' ? [] : [JSON.parse(data) as JsonObject]))
+  })
+}
+
+function userEvents({ run, at }: Recorded, { input }: RunStarted): readonly JsonObject[] {
+  return input.messages
+    .filter(({ role }) => role === 'user' || role === 'tool')
+    .map(({ id, content }) => ({
+      id,
+      author: 'user',
+      invocationId: run,
+      timestamp: at / 1000,
+      content: { role: 'user', parts: JSON.parse(JSON.stringify(content.parts ?? [])) },
+      actions: { stateDelta: {}, artifactDelta: {} },
+    }))
+}
+
+/** In a list nobody needs the events; the name is in the state, as adk-web put it there. */
+export function adkSessionSummary(info: SessionInfo): AdkSession {
+  const { id, agent: appName, user: userId, updatedAt } = info
+  return { id, appName, userId, state: withName({}, info.title), events: [], lastUpdateTime: updatedAt / 1000 }
+}
+
+function withName(state: JsonObject, title: string): JsonObject {
+  return title === '' ? state : { ...state, [metadataKey]: { displayName: title } }
+}

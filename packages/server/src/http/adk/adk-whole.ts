@@ -1,0 +1,19 @@
+import { adk, type Dialect } from '@millrace/core'
+import { isNested } from '../../agent/adk/nested.ts'
+
+/** `/run` and a `/run_sse` without streaming, as ADK answers them: no partials, nothing said inside a function call. */
+export const adkWhole: Dialect = {
+  ...adk,
+  encoder(options) {
+    const encoder = adk.encoder(options)
+    return {
+      ...encoder,
+      push(recorded) {
+        const frames = encoder.push(recorded)
+        const { event } = recorded
+        if (event.kind !== 'agent') return frames
+        return event.event.partial === true || isNested(event.event) ? [] : frames
+      },
+    }
+  },
+}

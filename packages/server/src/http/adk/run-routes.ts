@@ -1,0 +1,147 @@
+import {
+  type AdkPart,
+  type InputMessage,
+  type JsonObject,
+  MillraceError,
+  type Recorded,
+  type RunInput,
+} from '@millrace/core'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { isNested } from '../../agent/adk/nested.ts'
+import type { StartRequest } from '../../engine/run-engine.ts'
+import type { HttpDeps } from '../deps.ts'
+import { admit, documented } from '../door.ts'
+import { serveRun } from '../stream.ts'
+import { adkEvents, adkSessionAt, adkUser, knownApp } from './adk-session.ts'
+
+const part = z.looseObject({
+  text: z.string().optional(),
+  functionResponse: z
+    .looseObject({ id: z.string().optional(), name: z.string(), response: z.record(z.string(), z.json()).optional() })
+    .optional(),
+  inlineData: z.looseObject({ mimeType: z.string().optional(), data: z.string().optional() }).optional(),
+})
+const runBody = z.preprocess(
+  camelCased,
+  z.looseObject({
+    appName: z.string().min(1),
+    userId: z.string().min(1).max(200),
+    sessionId: z.string().min(1).max(200),
+    newMessage: z.object({
+      role: z.string().optional(),
+      parts: z.array(part).min(1, 'newMessage has no parts').max(100),
+    }),
+    streaming: z.boolean().optional(),
+    stateDelta: z.record(z.string(), z.json()).nullish(),
+    invocationId: z.string().nullish(),
+    functionCallEventId: z.string().nullish(),
+  }),
+)
+
+const json = { config: { problemType: 'application/json' } } as const
+
+/** Google ADK's way to run an agent: `/run` answers with the events, `/run_sse` streams them. */
+export const adkRunRoutes =
+  (deps: HttpDeps): FastifyPluginAsync =>
+  async (app) => {
+    const doc = { tag: 'ADK', body: runBody } as const
+
+    app.post(
+      '/run_sse',
+      {
+        ...json,
+        ...documented({ ...doc, summary: 'Run an agent, stream its ADK events', answer: 'ADK events', stream: true }),
+      },
+      async (request, reply) => {
+        const { start, streaming } = await prepare(deps, request)
+        await serveRun(deps, request, reply, start, { dialect: streaming ? 'adk' : 'adk-whole' })
+        return reply
+      },
+    )
+
+    app.post(
+      '/run',
+      { ...json, ...documented({ ...doc, summary: 'Run an agent to its end', answer: 'ADK events as an array' }) },
+      async (request, reply) => {
+        const { start } = await prepare(deps, request)
+        const { run, seq } = await deps.engine.start(start)
+        const leave = onLeave(deps, request, reply, start.session, run)
+        try {
+          await deps.engine.wait(start.session, run)
+        } finally {
+          leave()
+        }
+        return wholeEvents(deps, start.session, run, seq)
+      },
+    )
+  }
+
+async function prepare(deps: HttpDeps, request: FastifyRequest): Promise<{ start: StartRequest; streaming: boolean }> {
+  const body = admit(runBody, request.body)
+  const app = knownApp(deps, body.appName)
+  const user = adkUser(request, body.userId)
+  const session = await adkSessionAt(deps, request, { app, user, id: body.sessionId })
+  const message: InputMessage = {
+    id: deps.newId(),
+    role: 'user',
+    content: { role: body.newMessage.role ?? 'user', parts: body.newMessage.parts as readonly AdkPart[] },
+  }
+  const state =
+    body.stateDelta === null || body.stateDelta === undefined ? {} : { state: body.stateDelta as JsonObject }
+  const props: JsonObject = { streaming: body.streaming === true }
+  const input: RunInput = { messages: [message], ...state, props }
+  return { start: { session: session.id, user, agent: app, input }, streaming: body.streaming === true }
+}
+
+/** The same events `/run_sse` without streaming gives; a failed run is an error status, not a 200 that hides it. */
+async function wholeEvents(
+  { log }: HttpDeps,
+  session: string,
+  run: string,
+  seq: number,
+): Promise<readonly JsonObject[]> {
+  const rows = (await log.read(session, { after: seq - 1 })).filter((row) => row.run === run)
+  const end = rows.at(-1)?.event
+  if (end?.kind === 'run.finished' && end.outcome === 'failed') {
+    throw new MillraceError(end.error?.code ?? 'agent-error', end.error?.message ?? 'the run failed', { session, run })
+  }
+  const said = rows.filter(
+    ({ event }: Recorded) => event.kind !== 'run.started' && !(event.kind === 'agent' && isNested(event.event)),
+  )
+  return adkEvents(session, said)
+}
+
+/** A waiting `/run` counts as a reader; with `?disconnect=cancel` its leaving stops the run. */
+function onLeave(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  session: string,
+  run: string,
+): () => void {
+  const detach = deps.engine.attach(session)
+  const cancel = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
+  const left = (): void => {
+    if (cancel && !reply.raw.writableFinished) void deps.engine.cancel(session, run)
+  }
+  reply.raw.once('close', left)
+  return () => {
+    reply.raw.off('close', left)
+    detach()
+  }
+}
+
+/** Python peers may write snake_case; only the request's own fields are renamed. */
+function camelCased(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const names: Readonly<Record<string, string>> = {
+    app_name: 'appName',
+    user_id: 'userId',
+    session_id: 'sessionId',
+    new_message: 'newMessage',
+    state_delta: 'stateDelta',
+    invocation_id: 'invocationId',
+  }
+  return Object.fromEntries(Object.entries(body).map(([key, value]) => [names[key] ?? key, value]))
+}

@@ -1,0 +1,154 @@
+import { adkIngest, isObject, type JsonObject, MillraceError, type PatchOp, type Recorded } from '@millrace/core'
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import type { HttpDeps } from '../deps.ts'
+import { admit, documented } from '../door.ts'
+import {
+  type AdkPath,
+  adkSession,
+  adkSessionAt,
+  adkSessionSummary,
+  adkUser,
+  knownApp,
+  metadataKey,
+} from './adk-session.ts'
+
+const createBody = z
+  .looseObject({
+    sessionId: z.string().min(1).max(200).optional(),
+    state: z.record(z.string(), z.json()).nullish(),
+    events: z.array(z.record(z.string(), z.unknown())).max(50_000).nullish(),
+  })
+  .nullish()
+const patchBody = z.looseObject({ stateDelta: z.record(z.string(), z.json()).default({}) })
+const json = { config: { problemType: 'application/json' } } as const
+type InApp = { Params: Pick<AdkPath, 'app' | 'user'> }
+type AtSession = { Params: AdkPath }
+
+/** ADK sessions: the same sessions every other surface has. */
+export const adkSessionRoutes =
+  (deps: HttpDeps): FastifyPluginAsync =>
+  async (app) => {
+    const { log } = deps
+    const doc = { tag: 'ADK' } as const
+    const base = '/apps/:app/users/:user/sessions'
+    const read = async (path: AdkPath) => log.read(path.id, { after: 0 })
+
+    const create = async (path: AdkPath, body: unknown) => {
+      const { state, events } = admit(createBody, body) ?? {}
+      if ((await log.get(path.id)) !== undefined)
+        throw new MillraceError('conflict', `Session already exists: ${path.id}`, { status: 400 })
+      const rows = importedRows(path.id, events ?? [], (state ?? {}) as JsonObject, deps.now())
+      const info = await log.restore({ id: path.id, user: path.user, agent: path.app }, rows)
+      return adkSession(info, rows)
+    }
+
+    app.get<InApp>(
+      base,
+      { ...json, ...documented({ ...doc, summary: 'List sessions', answer: 'A bare array' }) },
+      async (request) => {
+        const { app: name, user } = request.params
+        const { sessions } = await log.list({ user: adkUser(request, user), agent: knownApp(deps, name), limit: 500 })
+        return sessions.map(adkSessionSummary)
+      },
+    )
+    app.post<InApp>(
+      base,
+      {
+        ...json,
+        ...documented({ ...doc, summary: 'Make or import a session', body: createBody, answer: 'The session' }),
+      },
+      async (request) => {
+        const { app: name, user } = request.params
+        const wanted =
+          isObject(request.body) && typeof request.body.sessionId === 'string' ? request.body.sessionId : deps.newId()
+        return create({ app: knownApp(deps, name), user: adkUser(request, user), id: wanted }, request.body)
+      },
+    )
+    app.post<AtSession>(
+      `${base}/:id`,
+      {
+        ...json,
+        ...documented({ ...doc, summary: 'Make a session with this id', body: createBody, answer: 'The session' }),
+      },
+      async (request) => {
+        const { app: name, user, id } = request.params
+        const { body } = request
+        // ADK Python's first servers took the state itself as the body; ADK JS takes { state }.
+        const bare = isObject(body) && !('state' in body) && !('events' in body) && Object.keys(body).length > 0
+        return create({ app: knownApp(deps, name), user: adkUser(request, user), id }, bare ? { state: body } : body)
+      },
+    )
+    app.get<AtSession>(
+      `${base}/:id`,
+      { ...json, ...documented({ ...doc, summary: 'A session with its events and state', answer: 'The session' }) },
+      async (request) => {
+        const info = await adkSessionAt(deps, request, request.params)
+        return adkSession(info, await read(request.params))
+      },
+    )
+    app.patch<AtSession>(
+      `${base}/:id`,
+      {
+        ...json,
+        ...documented({ ...doc, summary: 'Change state, or the name', body: patchBody, answer: 'The session' }),
+      },
+      async (request) => {
+        const { stateDelta } = admit(patchBody, request.body)
+        let info = await adkSessionAt(deps, request, request.params)
+        const { [metadataKey]: metadata, ...delta } = stateDelta as JsonObject
+        const name = isObject(metadata) ? metadata.displayName : undefined
+        if (typeof name === 'string') info = await log.rename(info.id, name.slice(0, 200))
+        const patch = Object.entries(delta).map(([key, value]): PatchOp => ({ op: 'add', path: pointer(key), value }))
+        if (patch.length > 0) await log.append(info.id, [{ run: '', event: { kind: 'state', patch } }])
+        return adkSession(info, await read(request.params))
+      },
+    )
+    app.delete<AtSession>(
+      `${base}/:id`,
+      { ...json, ...documented({ ...doc, summary: 'Delete a session', answer: 'null' }) },
+      async (request, reply) => {
+        const info = await adkSessionAt(deps, request, request.params)
+        await log.remove(info.id)
+        return reply.type('application/json').send('null')
+      },
+    )
+  }
+
+/** An imported session is history that already happened: ADK events as they were, then the state that goes with them. */
+function importedRows(
+  session: string,
+  events: readonly unknown[],
+  state: JsonObject,
+  now: number,
+): readonly Recorded[] {
+  const ingest = adkIngest()
+  const rows: Recorded[] = []
+  const put = (at: number, run: string, event: Recorded['event']): void => {
+    rows.push({ seq: rows.length + 1, at, run, event })
+  }
+  let run = ''
+  for (const raw of events) {
+    const taken = ingest(raw)
+    if ('reason' in taken) {
+      put(now, run, { kind: 'foreign', dialect: 'adk', raw: JSON.stringify(raw), reason: taken.reason })
+      continue
+    }
+    const { invocationId = `${session}-imported`, author, timestamp, content } = taken.event
+    if (invocationId !== run) {
+      if (run !== '') put(timestamp, run, { kind: 'run.finished', outcome: 'done' })
+      run = invocationId
+      const said =
+        author === 'user' && content !== undefined ? [{ id: taken.event.id, role: 'user' as const, content }] : []
+      put(timestamp, run, { kind: 'run.started', agent: author === 'user' ? '' : author, input: { messages: said } })
+      if (said.length > 0) continue
+    }
+    put(timestamp, run, { kind: 'agent', ...taken })
+  }
+  if (run !== '') put(rows.at(-1)?.at ?? now, run, { kind: 'run.finished', outcome: 'done' })
+  const patch = Object.entries(state).map(([key, value]): PatchOp => ({ op: 'add', path: pointer(key), value }))
+  if (patch.length > 0) put(now, '', { kind: 'state', patch })
+  return rows
+}
+
+const pointer = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`

@@ -1,0 +1,17 @@
+import type { FastifyPluginAsync } from 'fastify'
+import type { HttpDeps } from './deps.ts'
+import { documented } from './door.ts'
+
+/** The agents, as they describe themselves; a broken one says why. */
+export const agentRoutes =
+  ({ agents }: HttpDeps): FastifyPluginAsync =>
+  async (app) => {
+    app.get(
+      '/agents',
+      documented({ tag: 'Session', summary: 'The agents that can be run', answer: '{ agents, fallback }' }),
+      async () => ({
+        agents: await Promise.all(agents.names.map((name) => agents.get(name)?.describe())),
+        fallback: agents.fallback,
+      }),
+    )
+  }

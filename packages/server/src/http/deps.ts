@@ -1,0 +1,45 @@
+import type { EventLog } from '@millrace/core'
+import type { Agent } from '../agent/agent.ts'
+import type { RunEngine } from '../engine/run-engine.ts'
+import type { Streams } from '../engine/streams.ts'
+
+/** What every surface works with: one log, one engine, one fan-out, the same agents under the same names. */
+export interface HttpDeps {
+  readonly log: EventLog
+  readonly engine: RunEngine
+  readonly streams: Streams
+  readonly agents: AgentDirectory
+  readonly now: () => number
+  readonly newId: () => string
+  readonly limits: HttpLimits
+}
+
+/** The agents that can be run, by the name they have on every surface. */
+export interface AgentDirectory {
+  readonly names: readonly string[]
+  get(name: string): Agent | undefined
+  /** The agent of `POST /` and of a session that names none. */
+  readonly fallback: string
+}
+
+export interface HttpLimits {
+  /** Bytes of a request body. */
+  readonly body: number
+  /** Bytes of an imported session. */
+  readonly importBody: number
+  readonly messages: number
+  readonly tools: number
+  /** Bytes of client state, as JSON. */
+  readonly state: number
+  /** New runs per user and minute. */
+  readonly runsPerMinute: number
+}
+
+export const defaultLimits: HttpLimits = {
+  body: 1024 * 1024,
+  importBody: 64 * 1024 * 1024,
+  messages: 1000,
+  tools: 200,
+  state: 256 * 1024,
+  runsPerMinute: 120,
+}

@@ -1,0 +1,135 @@
+import { Readable } from 'node:stream'
+import {
+  type Dialect,
+  type DialectName,
+  dialectNames,
+  exportSession,
+  forkSession,
+  importSession,
+  MillraceError,
+  ndjsonReader,
+  type Recorded,
+  sseReader,
+} from '@millrace/core'
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { userFor } from './access.ts'
+import type { HttpDeps } from './deps.ts'
+import { admit, documented } from './door.ts'
+import { ownedSession } from './owned.ts'
+
+const forkBody = z
+  .object({
+    at: z.number().int().min(0).optional().describe('Copy up to and including this seq; absent: all of it'),
+    id: z.string().min(1).max(200).optional(),
+    title: z.string().max(200).optional(),
+  })
+  .optional()
+const importQuery = z.object({
+  dialect: z.enum(dialectNames).optional().describe('For a recorded stream; absent: it is detected'),
+  id: z.string().min(1).max(200).optional(),
+  agent: z.string().max(200).optional(),
+  title: z.string().max(200).optional(),
+})
+
+/** History as a feature: a session as a file, a file as a session, and a copy up to any moment. */
+export const historyRoutes =
+  (
+    deps: HttpDeps & {
+      readonly dialects: Readonly<Record<DialectName, Dialect>>
+      readonly detect: (text: string) => DialectName | 'log' | undefined
+    },
+  ): FastifyPluginAsync =>
+  async (app) => {
+    const { log } = deps
+    const doc = { tag: 'Session' } as const
+    type ById = { Params: { id: string } }
+    for (const type of ['text/event-stream', 'application/x-ndjson', 'application/jsonl', 'text/plain']) {
+      app.addContentTypeParser(type, { parseAs: 'string', bodyLimit: deps.limits.importBody }, (_request, body, done) =>
+        done(null, body),
+      )
+    }
+
+    app.get<ById>(
+      '/sessions/:id/log',
+      documented({ ...doc, summary: 'The session as JSONL', answer: 'A header line, then one Recorded a line' }),
+      async (request, reply) => {
+        const { id } = await ownedSession(deps, request, request.params.id)
+        const name = id.replace(/[^\w.-]/g, '_').slice(0, 80)
+        return reply
+          .type('application/x-ndjson; charset=utf-8')
+          .header('content-disposition', `attachment; filename="${name}.jsonl"`)
+          .send(Readable.from(lines(exportSession(log, id))))
+      },
+    )
+
+    app.post<ById>(
+      '/sessions/:id/fork',
+      documented({
+        ...doc,
+        summary: 'A new session that starts as a copy',
+        body: forkBody,
+        answer: 'The new session',
+        status: 201,
+      }),
+      async (request, reply) => {
+        const { at, id = deps.newId(), title } = admit(forkBody, request.body) ?? {}
+        const source = await ownedSession(deps, request, request.params.id)
+        const fork = await forkSession(log, source.id, at ?? source.lastSeq, id)
+        return reply.code(201).send(title === undefined ? fork : await log.rename(fork.id, title))
+      },
+    )
+
+    app.post(
+      '/sessions/import',
+      {
+        bodyLimit: deps.limits.importBody,
+        ...documented({
+          ...doc,
+          summary: 'A session out of a JSONL export or a recorded stream of any dialect',
+          query: importQuery,
+          answer: 'The session',
+          status: 201,
+        }),
+      },
+      async (request, reply) => {
+        const { dialect, id = deps.newId(), agent, title } = admit(importQuery, request.query)
+        if (typeof request.body !== 'string' || request.body.trim() === '')
+          throw new MillraceError('invalid', 'the body is empty; send JSONL or an event stream as text')
+        const user = userFor(request)
+        const named = { ...(agent === undefined ? {} : { agent }), ...(title === undefined ? {} : { title }) }
+        const kind = dialect ?? deps.detect(request.body)
+        if (kind === undefined)
+          throw new MillraceError(
+            'invalid',
+            'neither a Millrace export nor a stream of a dialect we know; say which with ?dialect=',
+            { status: 422 },
+          )
+        if (kind === 'log') {
+          const reader = ndjsonReader()
+          const all = [...reader.feed(request.body), ...reader.end()]
+          return reply.code(201).send(await importSession(log, all, { id, user, ...named }))
+        }
+        const rows = recordedRows(deps.dialects[kind], request.body, id, deps.now())
+        if (rows.length === 0) throw new MillraceError('invalid', 'the stream holds no event', { status: 422 })
+        const first = rows[0]?.event
+        const by = first?.kind === 'run.started' ? first.agent : ''
+        return reply.code(201).send(await log.restore({ id, user, agent: by, ...named }, rows))
+      },
+    )
+  }
+
+/** A recorded stream as rows: the bytes are over, so what is missing at the end is a cut. */
+function recordedRows(dialect: Dialect, text: string, run: string, now: number): readonly Recorded[] {
+  const reader = sseReader()
+  const decoder = dialect.decoder({ run })
+  const drafts = [
+    ...reader.feed(text).flatMap((frame) => decoder.push(frame)),
+    ...decoder.end(reader.open ? 'cut' : 'closed'),
+  ]
+  return drafts.map((draft, i) => ({ seq: i + 1, at: draft.at ?? now, run: draft.run, event: draft.event }))
+}
+
+async function* lines(source: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const line of source) yield `${line}\n`
+}

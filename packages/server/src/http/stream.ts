@@ -1,0 +1,106 @@
+import { type DialectName, dialectNames, MillraceError } from '@millrace/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { StartRequest } from '../engine/run-engine.ts'
+import type { HttpDeps } from './deps.ts'
+import { sseResponse } from './sse-sink.ts'
+
+export interface StreamTarget {
+  readonly session: string
+  /** A dialect's name, or that of another wire the fan-out knows (AG-UI protobuf). */
+  readonly dialect: string
+  readonly run?: string
+  readonly after?: number
+  readonly from?: 'start' | 'live'
+  /** Cancel the run when this reader leaves before its end. */
+  readonly cancelOnDisconnect?: boolean
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * Serves a stream until it ends or the reader leaves. Leaving is not stopping (SPEC 4.2). The answer says where it can
+ * be re-joined (`content-location`), so that a client never has to start a run again to hear the rest of it.
+ */
+export async function serveStream(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  target: StreamTarget,
+): Promise<void> {
+  const { session, dialect, run, after, from, cancelOnDisconnect = false, headers = {} } = target
+  const detach = deps.engine.attach(session)
+  try {
+    const place = rejoinPlace(request, target)
+    // Hooks (CORS, helmet) have set headers on the reply; a hijacked response must carry them itself.
+    const inherited = reply.getHeaders() as Record<string, string>
+    reply.hijack()
+    const { sink, signal } = sseResponse(reply.raw, {
+      ...inherited,
+      'content-location': place,
+      vary: 'origin',
+      ...headers,
+    })
+    const end = await deps.streams.open(
+      session,
+      {
+        dialect,
+        signal,
+        ...(run === undefined ? {} : { run }),
+        ...(after === undefined ? {} : { after }),
+        ...(from === undefined ? {} : { from }),
+      },
+      sink,
+    )
+    if (cancelOnDisconnect && run !== undefined && (end === 'left' || end === 'stalled')) {
+      await deps.engine.cancel(session, run)
+    }
+  } catch (error) {
+    // After hijack errors are ours to end: the reader sees a closed stream and comes back with its cursor.
+    request.log.error({ err: error, session, run }, 'stream failed')
+    reply.raw.destroy()
+  } finally {
+    detach()
+  }
+}
+
+/** Starts a run and streams it to the one who asked, from its `run.started` on. */
+export async function serveRun(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  start: StartRequest,
+  stream: Pick<StreamTarget, 'dialect' | 'headers'>,
+): Promise<void> {
+  const cancelOnDisconnect = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
+  const { run, seq } = await deps.engine.start(start)
+  await serveStream(deps, request, reply, {
+    session: start.session,
+    run,
+    after: seq - 1,
+    cancelOnDisconnect,
+    ...stream,
+  })
+}
+
+/** A reference relative to the request, so that it holds behind any path prefix and proxy. */
+function rejoinPlace(request: FastifyRequest, { session, dialect, run }: StreamTarget): string {
+  const depth = (request.url.split('?', 1)[0] ?? '/').split('/').length - 2
+  const query = new URLSearchParams({ dialect: rejoinDialect(dialect), ...(run === undefined ? {} : { run }) })
+  return `${'../'.repeat(Math.max(0, depth))}sessions/${encodeURIComponent(session)}/events?${query}`
+}
+
+const rejoinDialect = (wire: string): string => (isDialect(wire) ? wire : 'ag-ui')
+
+export function isDialect(name: string): name is DialectName {
+  return (dialectNames as readonly string[]).includes(name)
+}
+
+/** The cursor of a resumed stream: `Last-Event-ID` wins over `?after=`; what is no seq is a 400, never a replay. */
+export function cursorOf(request: FastifyRequest): number | undefined {
+  const header = request.headers['last-event-id']
+  const text = header ?? (request.query as { after?: unknown }).after
+  if (text === undefined || text === '') return undefined
+  if (typeof text !== 'string' || !/^\d{1,16}$/.test(text) || !Number.isSafeInteger(Number(text))) {
+    throw new MillraceError('invalid', 'Last-Event-ID (or ?after=) must be a sequence number')
+  }
+  return Number(text)
+}

@@ -1,0 +1,102 @@
+import { adk, type Dialect, type DialectName, type EventLog, millrace as millraceDialect } from '@millrace/core'
+import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import type { AgentCatalog } from './agent/discovery.ts'
+import type { AuditEntry } from './engine/audit.ts'
+import { runEngine } from './engine/engine.ts'
+import type { RunLimits } from './engine/limits.ts'
+import type { RunEngine } from './engine/run-engine.ts'
+import { type Streams, streams } from './engine/streams.ts'
+import { sseWire } from './engine/wire.ts'
+import type { Access } from './http/access.ts'
+import { adkWhole } from './http/adk/adk-whole.ts'
+import { createApp } from './http/app.ts'
+import { defaultLimits, type HttpLimits } from './http/deps.ts'
+import { createMetrics } from './http/metrics.ts'
+
+export interface MillraceOptions {
+  readonly log: EventLog
+  readonly agents: Pick<AgentCatalog, 'agents'>
+  readonly now: () => number
+  readonly newId: () => string
+  /** Who holds the leases; see RunEngineOptions. */
+  readonly owner: string
+  readonly version: string
+  readonly fallback?: string
+  readonly page?: string
+  readonly access?: Access
+  readonly limits?: Partial<HttpLimits>
+  readonly runLimits?: Partial<RunLimits>
+  readonly heartbeat?: number
+  readonly logger?: FastifyServerOptions['logger']
+  readonly onAudit?: (entry: AuditEntry) => void
+}
+
+/** A whole Millrace over one log: engine, fan-out and HTTP, ready to listen. */
+export interface Millrace {
+  readonly app: FastifyInstance
+  readonly engine: RunEngine
+  readonly streams: Streams
+  /** Takes no more runs, lets the active ones finish for `grace` ms, ends streams, closes the app. The log stays open. */
+  close(grace: number): Promise<void>
+}
+
+export async function createMillrace(options: MillraceOptions): Promise<Millrace> {
+  const { log, now, newId, owner, version } = options
+  const catalog = options.agents.agents
+  const names = [...catalog.keys()]
+  let closing = false
+  const all: readonly Dialect[] = [adk, millraceDialect]
+  const dialects = Object.fromEntries(all.map((dialect) => [dialect.name, dialect])) as Record<DialectName, Dialect>
+  const engine = runEngine({
+    log,
+    agents: (name) => catalog.get(name),
+    now,
+    newId,
+    owner,
+    ...(options.runLimits === undefined ? {} : { limits: options.runLimits }),
+    onAudit(entry) {
+      if (entry.action === 'run.start') metrics.runsStarted.inc({ agent: entry.agent ?? '' })
+      if (entry.action === 'run.finish')
+        metrics.runsFinished.inc({ agent: entry.agent ?? '', outcome: entry.outcome ?? '' })
+      app?.log.info({ audit: entry }, entry.action)
+      options.onAudit?.(entry)
+    },
+  })
+  const fanOut = streams({
+    log,
+    dialects: all,
+    wires: { 'adk-whole': sseWire(adkWhole) },
+    ...(options.heartbeat === undefined ? {} : { heartbeat: options.heartbeat }),
+    onError: (error, session) => app?.log.error({ err: error, session }, 'a stream could not be read'),
+  })
+  const metrics = createMetrics({ activeRuns: () => engine.active, readers: () => fanOut.readers })
+  let app: FastifyInstance | undefined
+  app = await createApp({
+    log,
+    engine,
+    streams: fanOut,
+    agents: { names, get: (name) => catalog.get(name), fallback: options.fallback ?? names[0] ?? '' },
+    now,
+    newId,
+    limits: { ...defaultLimits, ...options.limits },
+    version,
+    metrics,
+    ready: () => !closing,
+    dialects,
+    detect: (text) => (text.trimStart().startsWith('{') ? 'log' : 'adk'),
+    ...(options.page === undefined ? {} : { page: options.page }),
+    ...(options.access === undefined ? {} : { access: options.access }),
+    ...(options.logger === undefined ? {} : { logger: options.logger }),
+  })
+  return {
+    app,
+    engine,
+    streams: fanOut,
+    async close(grace) {
+      closing = true
+      await engine.shutdown(grace)
+      fanOut.close()
+      await app.close()
+    },
+  }
+}
