@@ -155,7 +155,8 @@ async function integrity(path: string): Promise<readonly string[]> {
   const checker = openWriter(path)
   try {
     // `exec` runs off this thread: the check reads every page.
-    await checker.exec('CREATE TEMP TABLE found AS SELECT integrity_check AS line FROM pragma_integrity_check')
+    await checker.exec('CREATE TEMP TABLE found (line TEXT)')
+    await checker.exec('INSERT INTO found SELECT integrity_check FROM pragma_integrity_check')
     const found = (await checker.prepare('SELECT group_concat(line, char(10)) FROM found')).first([])
     return found?.[0] === 'ok' ? [] : String(found?.[0]).split('\n')
   } catch (error) {

@@ -1,0 +1,170 @@
+import { MillraceError } from '@millrace/core'
+import { describe, expect, test } from 'vitest'
+import type { Writer } from './connection.ts'
+import { type GroupCommit, groupCommit } from './group-commit.ts'
+
+/** A database that writes down what it was told, and whose COMMITs are let through, or failed, by hand. */
+function fakeWriter() {
+  const told: string[] = []
+  const commits: { resolve(): void; reject(error: Error): void }[] = []
+  let busy = 0
+  const writer: Writer = {
+    exec: (sql) => {
+      told.push(sql)
+      return sql === 'COMMIT' ? new Promise((resolve, reject) => commits.push({ resolve, reject })) : Promise.resolve()
+    },
+    prepare: async (sql) => ({
+      run: () => {
+        if (busy-- > 0) throw Object.assign(new Error('busy'), { code: 'SQLITE_BUSY', rawCode: 5 })
+        told.push(sql)
+        return 0
+      },
+      first: () => undefined,
+    }),
+    close: () => undefined,
+  }
+  /** Waits for the COMMIT that comes next: by turns of the loop, not by time. */
+  const nextCommit = async () => {
+    while (commits.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    return commits.shift()!
+  }
+  return {
+    writer,
+    told,
+    nextCommit,
+    waiting: () => commits.length,
+    beBusy: () => {
+      busy = 1
+    },
+  }
+}
+
+async function setUp() {
+  const fake = fakeWriter()
+  const group = await groupCommit(fake.writer, 'db', {
+    beforeCommit: () => void fake.told.push('flush'),
+    committed: () => void fake.told.push('kept'),
+    rolledBack: () => void fake.told.push('dropped'),
+  })
+  const job = (name: string) =>
+    group.run((turn) => {
+      fake.told.push(name)
+      turn.onCommit(() => fake.told.push(`${name} is durable`))
+      return name
+    })
+  return { ...fake, group, job }
+}
+
+async function settledOf(promise: Promise<unknown>): Promise<boolean> {
+  let settled = false
+  void promise.then(() => {
+    settled = true
+  })
+  await new Promise((resolve) => setImmediate(resolve))
+  return settled
+}
+
+describe('group commit', () => {
+  test('a lone job waits for nobody, and resolves only when it is durable', async () => {
+    const { told, nextCommit, job } = await setUp()
+    const done = job('a')
+    const commit = await nextCommit()
+    expect(told).toEqual(['BEGIN IMMEDIATE', 'a', 'flush', 'COMMIT'])
+    expect(await settledOf(done)).toBe(false)
+    commit.resolve()
+    expect(await done).toBe('a')
+    expect(told.slice(4)).toEqual(['kept', 'a is durable'])
+  })
+  test('what gathers during a commit goes into the next one, all together, in order', async () => {
+    const { told, nextCommit, waiting, job } = await setUp()
+    const first = job('a')
+    const commit = await nextCommit()
+    const later = ['b', 'c', 'd'].map(job)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(waiting()).toBe(0)
+    commit.resolve()
+    await first
+    ;(await nextCommit()).resolve()
+    expect(await Promise.all(later)).toEqual(['b', 'c', 'd'])
+    expect(told.filter((line) => line === 'COMMIT').length).toBe(2)
+    expect(told.indexOf('b')).toBeLessThan(told.indexOf('c'))
+    expect(told.indexOf('c')).toBeLessThan(told.indexOf('d'))
+  })
+  test('what is asked in one tick shares one commit', async () => {
+    const { told, nextCommit, job } = await setUp()
+    const all = Array.from({ length: 100 }, (_, i) => job(`${i}`))
+    ;(await nextCommit()).resolve()
+    await Promise.all(all)
+    expect(told.filter((line) => line === 'COMMIT').length).toBe(1)
+  })
+  test('a refusal is its own: the others are committed', async () => {
+    const { nextCommit, group, job } = await setUp()
+    const refused = group.run(() => {
+      throw new MillraceError('lease-lost', 'no')
+    })
+    const others = [job('a'), job('b')]
+    ;(await nextCommit()).resolve()
+    await expect(refused).rejects.toMatchObject({ code: 'lease-lost' })
+    expect(await Promise.all(others)).toEqual(['a', 'b'])
+  })
+  test('a commit that fails is rolled back, and each job tried alone: only what failed is lost', async () => {
+    const { told, nextCommit, job } = await setUp()
+    const [a, b] = [job('a'), job('b')]
+    const full = Object.assign(new Error('full'), { code: 'SQLITE_FULL', rawCode: 13 })
+    ;(await nextCommit()).reject(full)
+    ;(await nextCommit()).resolve()
+    ;(await nextCommit()).reject(full)
+    expect(await a).toBe('a')
+    await expect(b).rejects.toMatchObject({ code: 'store-failed', facts: { reason: 'full', source: 'SQLITE_FULL' } })
+    expect(told.filter((line) => line === 'dropped').length).toBe(2)
+    expect(told).toContain('a is durable')
+    expect(told).not.toContain('b is durable')
+  })
+  test('after a failure it goes on', async () => {
+    const { nextCommit, job } = await setUp()
+    const lost = job('a')
+    ;(await nextCommit()).reject(Object.assign(new Error(''), { code: 'SQLITE_IOERR_FSYNC', rawCode: 1034 }))
+    await expect(lost).rejects.toMatchObject({ code: 'store-failed', facts: { reason: 'io' } })
+    const next = job('b')
+    ;(await nextCommit()).resolve()
+    expect(await next).toBe('b')
+  })
+  test('somebody else’s lock is waited for off this thread', async () => {
+    const { told, nextCommit, beBusy, job } = await setUp()
+    beBusy()
+    const done = job('a')
+    ;(await nextCommit()).resolve()
+    expect(await done).toBe('a')
+    expect(told.slice(0, 2)).toEqual(['PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE', 'PRAGMA busy_timeout = 0'])
+  })
+  test('many rows let others have the thread', async () => {
+    const { nextCommit, group } = await setUp()
+    let turns = 0
+    const count = (): void => {
+      turns += 1
+      if (turns < 1000) setImmediate(count)
+    }
+    setImmediate(count)
+    const seen: number[] = []
+    const done = group.run(async (turn) => {
+      for (let row = 0; row < 2000; row++) await turn.wrote(1)
+      seen.push(turns)
+    })
+    ;(await nextCommit()).resolve()
+    await done
+    expect(seen[0]).toBeGreaterThan(5)
+  })
+  test('settled waits for all that was asked', async () => {
+    const { nextCommit, group, job } = await setUp()
+    await group.settled()
+    const first = job('a')
+    const settled = group.settled()
+    const commit = await nextCommit()
+    const second = job('b')
+    expect(await settledOf(settled)).toBe(false)
+    commit.resolve()
+    ;(await nextCommit()).resolve()
+    await settled
+    expect(await Promise.all([first, second] satisfies [ReturnType<GroupCommit['run']>, unknown])).toEqual(['a', 'b'])
+  })
+})
