@@ -190,6 +190,22 @@ function reading({ check, expect }: Kit): void {
     expect(await refusal(log.read('s', { after: -1 }))).toBe('invalid')
     expect(await refusal(log.read('nobody', { after: 0 }))).toBe('not-found')
   })
+  check('a read that meets a removal gives the whole or nothing, never a part or another session', async (log) => {
+    await log.create(mine)
+    await log.append('s', notes(2600))
+    const [read] = await Promise.allSettled([
+      log.read('s', { after: 0 }),
+      log
+        .remove('s')
+        .then(() => log.create(mine))
+        .then(() => log.append('s', notes(2600, 9000))),
+    ])
+    if (read.status === 'rejected') expect(await refusal(Promise.reject(read.reason))).toBe('not-found')
+    else
+      expect(read.value.map(({ event }) => event.kind === 'log' && event.message)).toEqual(
+        upTo(2600).map((i) => `${i - 1}`),
+      )
+  })
   check('raw rows, where offered, are the same rows', async (log) => {
     if (log.readRaw === undefined) return
     await log.create(mine)

@@ -1,5 +1,18 @@
 import type { Recorded } from '../event/run-event.ts'
-import { drafts, finished, type Kit, mine, note, notes, recount, refusal, said, seqs, started } from './kit.contract.ts'
+import {
+  drafts,
+  finished,
+  type Kit,
+  mine,
+  note,
+  notes,
+  recount,
+  refusal,
+  said,
+  seqs,
+  started,
+  stopper,
+} from './kit.contract.ts'
 
 export function historyContract(kit: Kit): void {
   restoring(kit)
@@ -73,6 +86,22 @@ function pruning({ check, expect }: Kit): void {
     expect(await log.prune(clock.now())).toBe(0)
     expect(await log.prune(clock.now() + 1)).toBe(2)
     expect(seqs(await log.append('s', notes(1)))).toEqual([12])
+  })
+  check('what was pruned comes to no reader, also where another one follows', async (log, clock) => {
+    await log.create(mine)
+    const stop = stopper()
+    const early = log.follow('s', { after: 0, signal: stop.signal })[Symbol.asyncIterator]()
+    const coming = early.next()
+    const lease = await log.acquire('s', 'r', 'me', 1000)
+    await log.append('s', drafts('r', started, said('m', 'a', true), said('m', 'a'), finished('done')), lease)
+    expect(seqs((await coming).value ?? [])).toEqual([1, 2, 3, 4])
+    clock.pass(1)
+    await log.prune(clock.now())
+    for await (const rows of log.follow('s', { after: 0, signal: stop.signal })) {
+      expect(rows).toEqual(await log.read('s', { after: 0 }))
+      break
+    }
+    await early.return?.()
   })
   check('an open run keeps its partials, however old', async (log, clock) => {
     await log.create(mine)

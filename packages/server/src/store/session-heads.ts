@@ -38,8 +38,9 @@ export async function sessionHeads(writer: Writer): Promise<SessionHeads> {
   const staged = new Map<string, Head | undefined>()
 
   const find = (id: string): Head | undefined => {
-    const head = staged.has(id) ? staged.get(id) : known.get(id)
-    if (head !== undefined || staged.has(id)) return head
+    if (staged.has(id)) return staged.get(id)
+    const head = known.get(id)
+    if (head !== undefined) return head
     const row = select.first([id])
     return row === undefined ? undefined : headOf(row)
   }

@@ -10,3 +10,22 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 let logs = 0
 describeEventLog({ describe, expect, test }, 'sqlite', (now) => sqliteLog({ folder: join(root, `${logs++}`), now }))
+
+test('a session of huge events comes in small batches, however it is read', async () => {
+  const log = await sqliteLog({ folder: join(root, 'wide'), now: () => 1 })
+  await log.create({ id: 's', user: 'u', agent: 'a' })
+  const wide = { run: '', event: { kind: 'log', level: 'info', message: 'x'.repeat(1_000_000) } as const }
+  const thin = { run: '', event: { kind: 'log', level: 'info', message: '' } as const }
+  await log.append('s', [thin, thin, ...Array.from({ length: 20 }, () => wide), thin])
+  const batches: number[] = []
+  for await (const rows of log.follow('s', { after: 0, signal: new AbortController().signal })) {
+    batches.push(rows.length)
+    if (rows.at(-1)?.seq === 23) break
+  }
+  expect(batches.reduce((sum, rows) => sum + rows)).toBe(23)
+  expect(Math.max(...batches)).toBeLessThan(7) // 4 MB and two that weigh nothing
+  expect((await log.readRaw('s', { after: 0 })).length).toBe(23)
+  await log.append('s', [{ ...wide, event: { ...wide.event, message: 'x'.repeat(9_000_000) } }])
+  expect((await log.read('s', { after: 22 })).map(({ seq }) => seq)).toEqual([23, 24])
+  await log.close()
+})
