@@ -97,5 +97,7 @@ export { blocks, itemsOf, openInterrupts, transcript } from './view/transcript.t
 export type * from './view/transcript-item.ts'
 export type { Block, BlockLane, Lane } from './view/transcript-lane.ts'
 export type { RunStatus, Transcript } from './view/transcript-state.ts'
+export { type AgentUsage, type RunUsage, type UsageReport, usage } from './view/usage.ts'
+export type { FirstToken } from './view/usage-count.ts'
 export { fold, type View } from './view/view.ts'
 export { type ViewName, views } from './view/views.ts'
