@@ -76,15 +76,17 @@ export function normalizeAdkEvent(raw: AdkEvent, eventType?: string): ParsedAdkE
 }
 
 function takenApart(event: AdkEvent, eventType: string | undefined): ParsedAdkEvent {
-  const texts = (event.content?.parts ?? []).filter((part) => part.text !== undefined)
+  const parts = event.content?.parts ?? []
+  const textsOf = (thoughts: boolean): string[] =>
+    parts.flatMap(({ text, thought = false }) => (text === undefined || thought !== thoughts ? [] : text))
   const target = event.actions?.transferToAgent
   const transfers = target !== undefined && target !== ''
   return {
     rawEvent: event,
     messageId: event.id,
     author: event.author,
-    textParts: texts.flatMap((part) => (part.thought === true ? [] : (part.text ?? []))),
-    thoughtParts: texts.flatMap((part) => (part.thought === true ? (part.text ?? []) : [])),
+    textParts: textsOf(false),
+    thoughtParts: textsOf(true),
     functionCalls: functionCallsOf(event),
     functionResponses: functionResponsesOf(event),
     isAgentTransfer: transfers,

@@ -130,6 +130,33 @@ describe('the end of a stream', () => {
 })
 
 describe('bad input', () => {
+  test.each<[unknown, object]>([
+    ['boom', { message: 'boom' }],
+    [['a', 1], { message: '["a",1]' }],
+    [7, { message: '7' }],
+    [{ detail: 'x' }, { message: '{"detail":"x"}' }],
+    [
+      { message: 'm', code: 'E' },
+      { message: 'm', source: 'E' },
+    ],
+    [
+      { message: 'm', status: 500 },
+      { message: 'm', source: '500' },
+    ],
+    [{ message: 'm', code: {} }, { message: 'm' }],
+  ])('an error of any shape: %j', (error, problem) => {
+    const events = eventsOf(decode([data({ error })]))
+    expect(events.at(-1)).toEqual({
+      kind: 'run.finished',
+      outcome: 'failed',
+      error: { code: 'remote-error', ...problem },
+    })
+    expect(events.some(({ kind }) => kind === 'log')).toBe(typeof error !== 'string')
+  })
+  test('an event that carries an error field of its own is an event', () => {
+    expect(kindsOf(decode([data({ ...said('x'), error: 'note' })]))).toEqual(['run.started', 'agent', 'run.finished'])
+    expect(kindsOf(decode([data({ error: null, author: 'a' })]))).toContain('agent')
+  })
   test('a frame that was too long is kept as far as it was read', () => {
     const reader = sseReader(100)
     const frames = reader.feed(`data: ${JSON.stringify(said('x'.repeat(200)))}\n\n${printFrame(data(said('y')))}`)

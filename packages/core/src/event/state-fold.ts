@@ -1,5 +1,5 @@
 import jsonPatch from 'fast-json-patch'
-import { isObject, type Json, type JsonObject, type PatchOp } from './json.ts'
+import { isJsonObject, isObject, type Json, type JsonObject, type PatchOp } from './json.ts'
 import type { RunEvent } from './run-event.ts'
 
 /** A state change that could not be made: the whole patch is refused, as RFC 6902 section 5 asks, and said here. */
@@ -132,8 +132,4 @@ class PathError extends Error {}
 /** The library's messages carry the document on further lines: the first line is the sentence. */
 function reasonOf(error: unknown): string {
   return error instanceof Error ? (error.message.split('\n')[0] ?? '') : 'the patch does not apply'
-}
-
-function isJsonObject(value: Json): value is JsonObject {
-  return isObject(value)
 }

@@ -47,9 +47,10 @@ export function sseReader(maxSize: number = maxFrameSize): FrameReader {
   /** A comment is a frame of its own; the last one carries the id of a frame that has no data (SPEC 2.4). */
   const flushComments = (id: string | undefined): void => {
     if (comments.length === 0) return
-    for (const comment of comments) ready.push({ data: '', comment })
-    const last = ready.pop()
-    if (last !== undefined) ready.push(id === undefined ? last : { ...last, id })
+    comments.forEach((comment, i) => {
+      const last = i === comments.length - 1
+      ready.push({ data: '', comment, ...(last && id !== undefined ? { id } : {}) })
+    })
     comments.length = 0
   }
 
