@@ -16,6 +16,8 @@ export {
   parseLegacyEvent,
   type SseEventBlock,
 } from './dialect/adk-parser.ts'
+export { type ConvertOptions, convert, type RecordingOptions, readRecording } from './dialect/convert.ts'
+export { detectDialect, detectFraming, type Framing } from './dialect/detect.ts'
 export {
   type Decoder,
   type DecoderOptions,

@@ -25,7 +25,7 @@ export class PlanDecoder implements Decoder {
     const type = typeof payload === 'string' ? undefined : payload.type
     if (this.#run.phase === 'finished' && starts(type)) {
       this.#runs += 1
-      this.#run = new PlanRun(`${this.#options.run}-${this.#runs}`, this.#options.agent ?? '', this.#run)
+      this.#run = new PlanRun(`${this.#options.run}.${this.#runs}`, this.#options.agent ?? '', this.#run)
     }
     const run = this.#run
     // The tasks must be settled before the frame is read: a summary is compared with them.

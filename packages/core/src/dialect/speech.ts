@@ -48,6 +48,9 @@ export function speech(run: string): Speech {
       ...(speaker.task === undefined ? {} : { task: speaker.task }),
     }
   }
+  /** Any other event of its author ends a message for ADK, which joins partials by author and branch (SPEC 1.4). */
+  const interrupt = (speaker: Speaker): readonly AgentSaid[] =>
+    streaming?.speaker.author === speaker.author ? close() : []
   const close: Speech['close'] = (speaker) => {
     if (streaming === undefined || (speaker !== undefined && !same(speaker, streaming.speaker))) return []
     const { speaker: own, message, parts } = streaming
@@ -75,7 +78,7 @@ export function speech(run: string): Speech {
       const target = args.agentName ?? args.agent_name
       if (name === transfer && typeof target === 'string') transfers.set(id, target)
       return [
-        ...close(speaker),
+        ...interrupt(speaker),
         say(speaker, { content: { role: 'model', parts: [{ functionCall: { id, name, args } }] } }),
       ]
     },
@@ -83,7 +86,7 @@ export function speech(run: string): Speech {
       const transferToAgent = transfers.get(id)
       transfers.delete(id)
       return [
-        ...close(speaker),
+        ...interrupt(speaker),
         say(speaker, {
           content: { role: 'user', parts: [{ functionResponse: { id, name, response } }] },
           ...(transferToAgent === undefined ? {} : { actions: { transferToAgent } }),
@@ -100,7 +103,7 @@ export function speech(run: string): Speech {
       streaming = undefined
       return [said]
     },
-    error: (speaker, message) => [...close(speaker), say(speaker, { errorMessage: message })],
+    error: (speaker, message) => [...interrupt(speaker), say(speaker, { errorMessage: message })],
   }
 }
 

@@ -44,7 +44,7 @@ export class StudioDecoder implements Decoder {
     if (run.phase === 'new' || (run.phase === 'open' && !run.busy)) return []
     const left = this.end('closed')
     this.#runs += 1
-    this.#run = new StudioRun(`${this.#options.run}-${this.#runs}`, this.#options.agent ?? '', run)
+    this.#run = new StudioRun(`${this.#options.run}.${this.#runs}`, this.#options.agent ?? '', run)
     return left
   }
 

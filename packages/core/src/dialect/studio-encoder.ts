@@ -183,9 +183,9 @@ export class StudioEncoder implements Encoder {
 
   /** The node that speaks: the log's own, or one made up from author and branch where the log has none. */
   #speaker(run: PrintedRun, { node, event }: AgentSaid, at: number): { frames: Frame[]; node: NodeId | undefined } {
-    const { author, branch = '' } = event
+    const { author } = event
     if (node !== undefined || run.named || author === '' || author === 'user') return { frames: [], node }
-    const lane = run.lanes.enter(branch, author, () => run.nodes.impliedId(author))
+    const lane = run.lanes.enter(event, () => run.nodes.impliedId(author))
     const frames = lane.left.flatMap((id) => this.#leave(run, id, at))
     if (lane.starts) frames.push(this.#start(run, lane.node, { agent: author }, at))
     return { frames, node: lane.node }

@@ -1,33 +1,38 @@
 import type { NodeId } from '../event/run-event.ts'
 
+interface Lane {
+  readonly branch: string
+  readonly author: string
+  readonly node: NodeId
+  /** It is in the middle of a message. */
+  streaming: boolean
+}
+
 /**
  * Nodes for a log that has none: ADK's own wire does not say when an agent starts or ends. Who speaks on a branch is a
- * node until another agent speaks there; what ran on the branches below it is over when a branch speaks again.
+ * node until another agent speaks there; what ran on the branches below it is over when a branch speaks again. Nobody is
+ * over in the middle of a message.
  */
 export class Lanes {
-  readonly #open = new Map<string, { readonly author: string; readonly node: NodeId }>()
+  readonly #open = new Map<string, Lane>()
 
   /** Who speaks now: which nodes are over by that, and the node that speaks, fresh if it starts with this. */
   enter(
-    branch: string,
-    author: string,
+    { branch = '', author, partial = false }: { branch?: string; author: string; partial?: boolean },
     fresh: () => NodeId,
   ): { left: readonly NodeId[]; node: NodeId; starts: boolean } {
+    const own = `${branch}\n${author}`
     const left: NodeId[] = []
-    for (const [other, lane] of [...this.#open].reverse()) {
-      const over = other === branch ? lane.author !== author : isBelow(other, branch)
-      if (!over) continue
+    for (const [key, lane] of [...this.#open].reverse()) {
+      if (key === own || lane.streaming || !(lane.branch === branch || isBelow(lane.branch, branch))) continue
       left.push(lane.node)
-      this.#open.delete(other)
+      this.#open.delete(key)
     }
-    const lane = this.#open.get(branch)
-    if (lane !== undefined) return { left, node: lane.node, starts: false }
-    return { left, node: this.#start(branch, author, fresh()), starts: true }
-  }
-
-  #start(branch: string, author: string, node: NodeId): NodeId {
-    this.#open.set(branch, { author, node })
-    return node
+    const known = this.#open.get(own)
+    const lane = known ?? { branch, author, node: fresh(), streaming: partial }
+    lane.streaming = partial
+    this.#open.set(own, lane)
+    return { left, node: lane.node, starts: known === undefined }
   }
 }
 

@@ -32,19 +32,28 @@ export interface TextTurns {
 
 interface Turn {
   readonly lane: string
-  /** What the partials said, waiting or not. */
-  text: string
-  thought: string
+  /** What its partials said, waiting or not: text, then thoughts. */
+  readonly streamed: [text: string, thoughts: string]
+  /** How much was said of it before, when it was over once already. */
+  readonly before: readonly [text: number, thoughts: number]
   said: Piece[]
   waiting: Piece[]
   whole: boolean
 }
 
+const nothing = [0, 0] as const
+
 export function textTurns(): TextTurns {
   /** Messages not over or not said yet, oldest first; the first one that is not over streams. */
   const turns = new Map<string, Turn>()
   let front: string | undefined
+  /** How much was said of messages that are over: one that comes again says only what is new. */
+  const over = new Map<string, readonly [text: number, thoughts: number]>()
 
+  const finish = (message: string, { streamed, before }: Turn): void => {
+    turns.delete(message)
+    over.set(message, [before[0] + streamed[0].length, before[1] + streamed[1].length])
+  }
   const saying = (turn: Turn): Piece[] => {
     const pieces = turn.waiting
     turn.waiting = []
@@ -60,15 +69,22 @@ export function textTurns(): TextTurns {
         front = message
         break
       }
-      turns.delete(message)
+      finish(message, turn)
     }
     return pieces
   }
   const gone = (): Piece[] => (front !== undefined && !turns.has(front) ? next() : [])
   const turnOf = (message: string, lane: string): Turn => {
-    const turn = turns.get(message) ?? { lane, text: '', thought: '', said: [], waiting: [], whole: false }
+    const known = turns.get(message)
+    if (known !== undefined) return known
+    const before = over.get(message) ?? nothing
+    const turn: Turn = { lane, streamed: ['', ''], before, said: [], waiting: [], whole: false }
     turns.set(message, turn)
     return turn
+  }
+  const add = (turn: Turn, piece: Piece): void => {
+    turn.streamed[piece.thought ? 1 : 0] += piece.text
+    turn.waiting.push(piece)
   }
   /** A lane says one message at a time: one that was never finished is over when its lane starts another. */
   const abandon = (lane: string, message: string): Piece[] => {
@@ -80,7 +96,7 @@ export function textTurns(): TextTurns {
     for (const [message, turn] of turns) {
       if (turn.lane !== lane) continue
       pieces.push(...saying(turn))
-      if (turn.whole) turns.delete(message)
+      if (turn.whole) finish(message, turn)
     }
     return pieces
   }
@@ -90,27 +106,22 @@ export function textTurns(): TextTurns {
       const abandoned = abandon(lane, said.message)
       const turn = turnOf(said.message, lane)
       front ??= said.message
-      for (const piece of piecesOf(said)) {
-        if (piece.thought) turn.thought += piece.text
-        else turn.text += piece.text
-        turn.waiting.push(piece)
-      }
+      for (const piece of piecesOf(said)) add(turn, piece)
       return front === said.message ? [...abandoned, ...saying(turn)] : abandoned
     },
     whole(said, lane) {
       const abandoned = abandon(lane, said.message)
       const pieces = piecesOf(said)
-      const known = turns.get(said.message)
-      if (known === undefined && (pieces.length === 0 || front === undefined)) return [...abandoned, ...pieces]
-      const turn = known ?? turnOf(said.message, lane)
-      turn.waiting.push(...leftOut(pieces, turn))
+      if (pieces.length === 0 && !turns.has(said.message)) return abandoned
+      const turn = turnOf(said.message, lane)
+      for (const piece of leftOut(pieces, turn)) add(turn, piece)
       turn.whole = true
-      return front === said.message ? [...abandoned, ...next()] : abandoned
+      return front === undefined || front === said.message ? [...abandoned, ...next()] : abandoned
     },
     before,
     end(lane) {
       const pieces = [...before(lane)]
-      for (const [message, turn] of turns) if (turn.lane === lane) turns.delete(message)
+      for (const [message, turn] of turns) if (turn.lane === lane) finish(message, turn)
       return [...pieces, ...gone()]
     },
     flush() {
@@ -129,16 +140,17 @@ export function textTurns(): TextTurns {
   }
 }
 
-/** What the aggregate has beyond its partials: nothing, unless some of them were lost. */
-function leftOut(pieces: readonly Piece[], turn: Turn): Piece[] {
-  const rest = (thought: boolean, streamed: string): Piece[] => {
-    const own = pieces.filter((piece) => piece.thought === thought)
+/** What the aggregate has beyond what was said: everything, if nothing streamed; nothing, unless partials were lost. */
+function leftOut(pieces: readonly Piece[], { streamed, before }: Turn): Piece[] {
+  return ([1, 0] as const).flatMap((kind) => {
+    const own = pieces.filter((piece) => piece.thought === (kind === 1))
     const text = own.map((piece) => piece.text).join('')
-    const first = own[0]
-    if (first === undefined || !text.startsWith(streamed) || text.length === streamed.length) return []
-    return [{ ...first, text: text.slice(streamed.length) }]
-  }
-  return [...rest(true, turn.thought), ...rest(false, turn.text)]
+    const [first] = own
+    // Of what was said before only the length is kept.
+    const goesOn = before[kind] > 0 || text.startsWith(streamed[kind])
+    const rest = goesOn ? text.slice(before[kind] + streamed[kind].length) : ''
+    return first === undefined || rest === '' ? [] : [{ ...first, text: rest }]
+  })
 }
 
 function piecesOf({ event, node, task }: AgentSaid): Piece[] {

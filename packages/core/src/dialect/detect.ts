@@ -1,0 +1,90 @@
+import { isJsonObject, type JsonObject, parseJson } from '../event/json.ts'
+import type { Frame } from '../frame/frame.ts'
+import { ndjsonReader } from '../frame/ndjson.ts'
+import { sseReader } from '../frame/sse.ts'
+import type { DialectName } from './dialect.ts'
+
+/** How the text of a recorded stream is cut into frames: SSE, or one JSON value a line. */
+export type Framing = 'sse' | 'lines'
+
+/** How much of a text is looked at. */
+const sampleText = 256 * 1024
+const sampleFrames = 50
+
+/**
+ * Which dialect a recorded stream speaks, by what only one of them says; undefined when nothing says it. A session
+ * export of Millrace (JSONL) is `millrace`.
+ */
+export function detectDialect(recording: string | readonly Frame[]): DialectName | undefined {
+  const frames = typeof recording === 'string' ? framesIn(recording.slice(0, sampleText)) : recording
+  const votes = new Map<DialectName, number>()
+  for (const frame of frames.slice(0, sampleFrames)) {
+    const name = dialectOf(frame)
+    if (name !== undefined) votes.set(name, (votes.get(name) ?? 0) + 1)
+  }
+  let best: DialectName | undefined
+  for (const [name, count] of votes) if (best === undefined || count > (votes.get(best) ?? 0)) best = name
+  return best
+}
+
+/** A JSON value at the start means lines of them: no line of SSE begins so. */
+export function detectFraming(text: string): Framing {
+  return /^\uFEFF?\s*[{[]/.test(text) ? 'lines' : 'sse'
+}
+
+function framesIn(text: string): readonly Frame[] {
+  if (detectFraming(text) === 'sse') return sseReader().feed(text)
+  const reader = ndjsonReader()
+  return [...reader.feed(text), ...reader.end()].map((line) => ({ data: line.text }))
+}
+
+/** The dialect that a frame can only be of. */
+function dialectOf({ event, data, comment }: Frame): DialectName | undefined {
+  if (comment !== undefined && data === '') return /^run\.(started|finished)\b/.test(comment) ? 'adk' : undefined
+  const parsed = parseJson(data)
+  if ('reason' in parsed || !isJsonObject(parsed.value)) return studioText.has(event) ? 'studio' : undefined
+  return dialectOfObject(event, parsed.value)
+}
+
+function dialectOfObject(event: string | undefined, value: JsonObject): DialectName | undefined {
+  const { type } = value
+  if (isMillrace(value)) return 'millrace'
+  if (typeof type === 'string') {
+    if (/^[A-Z]+(_[A-Z]+)+$/.test(type)) return 'ag-ui'
+    if (planTypes.has(type) && (event === undefined || event === type)) return 'plan'
+  }
+  if (studioJson.has(event)) return 'studio'
+  if (typeof value.author === 'string' && adkFields.some((field) => value[field] !== undefined)) return 'adk'
+  return undefined
+}
+
+function isMillrace({ format, seq, at, run, event }: JsonObject): boolean {
+  if (format === 'millrace.session') return true
+  return typeof seq === 'number' && typeof at === 'number' && typeof run === 'string' && isJsonObject(event)
+}
+
+const studioText: ReadonlySet<unknown> = new Set(['session', 'chunk', 'end', 'error'])
+const studioJson: ReadonlySet<unknown> = new Set([
+  'trace',
+  'tool_call',
+  'tool_result',
+  'log',
+  'thinking',
+  'debug',
+  'interrupt',
+])
+const planTypes: ReadonlySet<unknown> = new Set([
+  'content',
+  'tasks_extracting',
+  'tasks_updated',
+  'task_selected',
+  'tool_call',
+  'tool_result',
+  'artifact_created',
+  'data_modified',
+  'task_completed',
+  'reflection',
+  'error',
+  'done',
+])
+const adkFields = ['invocationId', 'invocation_id', 'content', 'actions']
