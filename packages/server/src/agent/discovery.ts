@@ -7,6 +7,7 @@ import type { Agent, AgentDescription } from './agent.ts'
 import { type AgentFile, loadAgentFile } from './agent-file.ts'
 import type { MillraceConfig, RemoteEntry } from './config.ts'
 import { type CompiledGraph, graphAgent } from './langgraph/langgraph-agent.ts'
+import { later } from './later.ts'
 import type { ModelSettings } from './model/settings.ts'
 
 export interface DiscoveryOptions {
@@ -78,9 +79,7 @@ function fileAgent(name: string, file: string, { models = {} }: DiscoveryOptions
         return broken(name, messageOf(error))
       }
     },
-    async *run(input, context) {
-      yield* (await load()).run(input, context)
-    },
+    run: (input, context) => later(async () => (await load()).run(input, context)),
   }
 }
 

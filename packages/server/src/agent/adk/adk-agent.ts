@@ -1,5 +1,6 @@
 import { MillraceError } from '@millrace/core'
 import type { Agent, AgentDescription } from '../agent.ts'
+import { later } from '../later.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import type { AdkEngine } from './engine.ts'
 import { messageOf } from './problem.ts'
@@ -53,14 +54,13 @@ export function adkAgent(name: string, load: () => Promise<unknown>, options: Ad
         return { ...own, engine: 'broken', description: description ?? '', graph, error: messageOf(error) }
       }
     },
-    async *run(input, context) {
-      let ready: AdkEngine
-      try {
-        ready = await engine()
-      } catch (error) {
-        throw new MillraceError('agent-error', `The agent '${name}' does not load: ${messageOf(error)}`, {}, error)
-      }
-      yield* ready.run(input, context, settings)
-    },
+    run: (input, context) =>
+      later(async () => {
+        try {
+          return (await engine()).run(input, context, settings)
+        } catch (error) {
+          throw new MillraceError('agent-error', `The agent '${name}' does not load: ${messageOf(error)}`, {}, error)
+        }
+      }),
   }
 }

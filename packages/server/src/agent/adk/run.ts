@@ -1,21 +1,14 @@
 import { createEvent, createSession, type Event, Runner, StreamingMode } from '@google/adk'
-import {
-  adkIngest,
-  isObject,
-  MillraceError,
-  type Problem,
-  type RunEvent,
-  type RunInput,
-  type Usage,
-} from '@millrace/core'
+import { adkIngest, MillraceError, type Problem, type RunEvent, type RunInput, type Usage } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { LogArtifacts } from './artifacts.ts'
 import { adkContent, authored, inputContents, instructionsOf, pastOf } from './history.ts'
 import { turnBeside, waiting } from './interrupts.ts'
+import { jsonEvent } from './json-event.ts'
 import { isNested } from './nested.ts'
 import { nodeTracker } from './nodes.ts'
-import { outlet } from './outlet.ts'
+import { type Outlet, outlet } from './outlet.ts'
 import { MillracePlugin } from './plugin.ts'
 import { problemOf } from './problem.ts'
 import { type AdkLimits, type AdkRun, openScope } from './scope.ts'
@@ -38,48 +31,43 @@ export interface AdkProgram {
 }
 
 /** One run of an ADK agent, as the events that the log takes. */
-export async function* runAdk(
+export function runAdk(
   program: AdkProgram,
   input: RunInput,
   context: RunContext,
   options: AdkOptions,
-): AsyncGenerator<RunEvent, void> {
+): AsyncIterable<RunEvent> {
   const stop = new AbortController()
-  const out = outlet<RunEvent>()
+  const out = outlet<RunEvent>(256, () => stop.abort(over))
   const leave = (): void => {
     stop.abort(context.signal.reason)
     out.end()
   }
-  if (context.signal.aborted) return
-  context.signal.addEventListener('abort', leave, { once: true })
-  const running = runningAdk(program, input, context, options, stop.signal, out)
-  const pumped = running.pump().then(() => out.end(), out.end)
-  try {
-    for await (const event of out) yield event
-    if (context.signal.aborted) return
-    await pumped
-    yield* running.ending()
-  } finally {
-    context.signal.removeEventListener('abort', leave)
-    stop.abort()
-    out.end()
+  if (context.signal.aborted) {
+    leave()
+    return out
   }
+  context.signal.addEventListener('abort', leave, { once: true })
+  void runningAdk(program, input, context, options, stop.signal, out).finally(() => {
+    context.signal.removeEventListener('abort', leave)
+    stop.abort(over)
+    out.end()
+  })
+  return out
 }
 
-interface RunningAdk {
-  /** Reads ADK to its end. */
-  pump(): Promise<void>
-  ending(): readonly RunEvent[]
-}
+/** Given as the reason, because Node makes a DOMException with its stack for every abort without one. */
+const over = new MillraceError('cancelled', 'the run is over')
 
-function runningAdk(
+/** Reads ADK to its end, and says how it ended. Never rejects. */
+async function runningAdk(
   { root, tree }: AdkProgram,
   input: RunInput,
   context: RunContext,
   { name, settings, limits }: AdkOptions,
   signal: AbortSignal,
-  out: ReturnType<typeof outlet<RunEvent>>,
-): RunningAdk {
+  out: Outlet<RunEvent>,
+): Promise<void> {
   const emit = out.push
   const nodes = nodeTracker(emit)
   const ingest = adkIngest()
@@ -120,7 +108,7 @@ function runningAdk(
     artifacts: new LogArtifacts(context.history, emit),
     emit,
     deliver,
-    room: out.room,
+    room: () => (out.full ? out.room() : undefined),
     modelCalls: new Map(),
     silent: new Set(),
   }
@@ -168,35 +156,29 @@ function runningAdk(
     for await (const event of stream) {
       const node = nodes.nodeOf(event)
       deliver(event, node)
-      const beside = await answeredBeside(event, session.events, plugin)
-      if (beside !== undefined) {
-        session.events.push(beside)
-        deliver(beside, node)
+      const beside = event.partial === true ? [] : turnBeside(event, session.events)
+      if (beside.length > 0) {
+        const answered = await answeredBeside(event, beside, plugin)
+        session.events.push(...answered)
+        for (const answer of answered) deliver(answer, node)
       }
       nodes.delivered(event)
       if (failure !== undefined) break
-      await out.room()
+      if (out.full) await out.room()
     }
   }
 
-  return {
-    async pump() {
-      const release = useToolsets(tree.toolsets)
-      try {
-        await pump()
-      } catch (error) {
-        if (signal.aborted) return
-        fail(problemOf(error))
-      } finally {
-        nodes.closeAll(failure)
-        release()
-      }
-    },
-    ending() {
-      const interrupts = failure === undefined ? asked.interrupts() : []
-      return [...interrupts, finished(failure, interrupts.length > 0, usage.total(run.modelCalls))]
-    },
+  const release = useToolsets(tree.toolsets)
+  try {
+    await pump()
+  } catch (error) {
+    if (!signal.aborted) fail(problemOf(error))
   }
+  release()
+  nodes.closeAll(failure)
+  const interrupts = failure === undefined ? asked.interrupts() : []
+  for (const interrupt of interrupts) emit(interrupt)
+  emit(finished(failure, interrupts.length > 0, usage.total(run.modelCalls)))
 }
 
 function finished(failure: Problem | undefined, interrupted: boolean, usage: Usage): RunEvent {
@@ -215,32 +197,21 @@ function isStreaming({ props }: RunInput): boolean {
  */
 async function answeredBeside(
   event: Event,
-  events: readonly Event[],
+  calls: ReturnType<typeof turnBeside>,
   plugin: MillracePlugin,
-): Promise<Event | undefined> {
-  const calls = turnBeside(event, events)
-  if (calls.length === 0) return undefined
+): Promise<readonly Event[]> {
   const answers = await plugin.turns.answered(calls.map(({ id }) => id))
-  if (answers.length === 0) return undefined
+  if (answers.length === 0) return []
   const parts = answers.map(({ id, response }) => ({
     functionResponse: { id, name: calls.find((call) => call.id === id)?.name ?? '', response: { ...response } },
   }))
-  return createEvent({
-    invocationId: event.invocationId,
-    ...(event.author === undefined ? {} : { author: event.author }),
-    ...(event.branch === undefined ? {} : { branch: event.branch }),
-    content: { role: 'user', parts },
-  })
-}
-
-/** A copy that nobody changes later. What a tool or callback put in that is not JSON fails the run, by name. */
-function jsonEvent(event: Event): unknown {
-  try {
-    return JSON.parse(JSON.stringify(event))
-  } catch (error) {
-    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
-    const keys = Object.keys(isObject(event.actions.stateDelta) ? event.actions.stateDelta : {})
-    const where = keys.length === 0 ? '' : ` (state keys: ${keys.join(', ')})`
-    throw new MillraceError('agent-error', `'${event.author}' yielded an event that is not JSON${where}: ${reason}`)
-  }
+  const { invocationId, author, branch } = event
+  return [
+    createEvent({
+      invocationId,
+      ...(author === undefined ? {} : { author }),
+      ...(branch === undefined ? {} : { branch }),
+      content: { role: 'user', parts },
+    }),
+  ]
 }

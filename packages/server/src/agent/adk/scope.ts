@@ -19,7 +19,8 @@ export interface AdkRun {
   emit(event: RunEvent): void
   /** An ADK event on its way to the log. */
   deliver(event: Event, node: NodeId | undefined): void
-  room(): Promise<void>
+  /** Something to wait for while the log is behind. */
+  room(): Promise<void> | undefined
   /** Model calls made, by execution of an agent. */
   readonly modelCalls: Map<NodeId | undefined, number>
   /** Executions whose model was asked and has said nothing yet. */

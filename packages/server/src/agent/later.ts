@@ -1,0 +1,22 @@
+/** The stream that `ready` gives, asked for when it is first read. By hand: a generator would slow down every event. */
+export function later<T>(ready: () => Promise<AsyncIterable<T>>): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      let inner: AsyncIterator<T> | undefined
+      let left = false
+      return {
+        next() {
+          if (inner !== undefined) return inner.next()
+          return ready().then((stream) => {
+            inner = stream[Symbol.asyncIterator]()
+            return left ? { done: true as const, value: undefined } : inner.next()
+          })
+        },
+        return() {
+          left = true
+          return inner?.return?.() ?? Promise.resolve({ done: true as const, value: undefined })
+        },
+      }
+    },
+  }
+}
