@@ -1,4 +1,4 @@
-import { adk, type Dialect, type DialectName, type EventLog, millrace as millraceDialect } from '@millrace/core'
+import { type Dialect, type DialectName, type EventLog, dialects as known } from '@millrace/core'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { AgentCatalog } from './agent/discovery.ts'
 import type { AuditEntry } from './engine/audit.ts'
@@ -45,8 +45,8 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const catalog = options.agents.agents
   const names = [...catalog.keys()]
   let closing = false
-  const all: readonly Dialect[] = [adk, millraceDialect]
-  const dialects = Object.fromEntries(all.map((dialect) => [dialect.name, dialect])) as Record<DialectName, Dialect>
+  const all: readonly Dialect[] = Object.values(known)
+  const dialects = known as Record<DialectName, Dialect>
   const engine = runEngine({
     log,
     agents: (name) => catalog.get(name),

@@ -10,10 +10,12 @@ import { historyRoutes } from './history.ts'
 import { readJsonBodies } from './json-body.ts'
 import { describeApi } from './openapi.ts'
 import { pagePolicy, pageRoutes } from './page.ts'
+import { planRoutes } from './plan/plan-routes.ts'
 import { sendProblem } from './problem.ts'
 import { type ServiceDeps, serviceRoutes } from './service.ts'
 import { sessionRoutes } from './session.ts'
 import { sessionsRoutes } from './sessions.ts'
+import { studioRoutes } from './studio.ts'
 
 export interface AppDeps extends HttpDeps, ServiceDeps {
   readonly dialects: Readonly<Record<DialectName, Dialect>>
@@ -64,8 +66,17 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(helmet, pagePolicy)
   readJsonBodies(app)
   await describeApi(app, deps.version, access.tokens !== undefined)
-  for (const routes of [serviceRoutes, agentRoutes, sessionsRoutes, sessionRoutes, historyRoutes, adkRoutes])
-    await app.register(routes(deps))
+  const surfaces = [
+    serviceRoutes,
+    agentRoutes,
+    sessionsRoutes,
+    sessionRoutes,
+    historyRoutes,
+    adkRoutes,
+    studioRoutes,
+    planRoutes,
+  ]
+  for (const routes of surfaces) await app.register(routes(deps))
   if (deps.page !== undefined) await app.register(pageRoutes({ page: deps.page }))
   return app
 }

@@ -49,7 +49,7 @@ export const sessionsRoutes =
       '/sessions',
       documented({ ...doc, summary: 'Make a session', body: createBody, answer: 'The session', status: 201 }),
       async (request, reply) => {
-        const { id = deps.newId(), agent = deps.agents.fallback, title } = admit(createBody, request.body) ?? {}
+        const { id = deps.newId(), agent = planner(deps), title } = admit(createBody, request.body) ?? {}
         const session = await log.create({
           id,
           user: userFor(request),
@@ -78,3 +78,8 @@ export const sessionsRoutes =
       },
     )
   }
+
+/** Seed 002's `POST /sessions` names no agent and means the planner. */
+function planner({ agents }: HttpDeps): string {
+  return agents.names.includes('planner') ? 'planner' : agents.fallback
+}

@@ -69,6 +69,8 @@ export function adkEvents(session: string, rows: readonly Recorded[]): readonly 
     const frames = encoder.push(row)
     if (row.event.kind === 'run.started') return userEvents(row, row.event)
     if (row.event.kind === 'run.finished' || row.event.kind === 'foreign') return []
+    // A person's edit of the state is in the state; ADK's sessions have no event for it.
+    if (row.event.kind === 'state' && row.run === '') return []
     if (row.event.kind === 'agent' && row.event.event.partial === true) return []
     return frames.flatMap(({ data }) => (data === '' ? [] : [JSON.parse(data) as JsonObject]))
   })

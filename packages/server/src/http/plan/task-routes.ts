@@ -1,0 +1,144 @@
+import { MillraceError, type Task } from '@millrace/core'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { HttpDeps } from '../deps.ts'
+import { admit, documented } from '../door.ts'
+import { planSession, taskJson } from './plan-json.ts'
+
+const title = z.string().trim().min(1).max(500)
+const description = z.string().max(2000)
+const addBody = z.object({ title, description: description.optional(), order: z.number().int().min(0).optional() })
+const editBody = z
+  .object({ title, description, status: z.enum(['pending', 'done', 'failed']), order: z.number().int().min(0) })
+  .partial()
+const orderBody = z.object({ taskIds: z.array(z.string()).max(1000) })
+
+/** Tasks edited by a person: each change is the whole list as it is from there on, recorded outside any run. */
+export const taskRoutes =
+  (deps: HttpDeps): FastifyPluginAsync =>
+  async (app) => {
+    const doc = { tag: 'Plan' } as const
+    type ById = { Params: { id: string } }
+    type ByTask = { Params: { id: string; task: string } }
+    const turns = new Map<string, Promise<unknown>>()
+
+    /** One edit of a session at a time: each starts from what the one before it left. */
+    const change = (request: FastifyRequest, id: string, edit: (tasks: readonly Task[]) => readonly Task[]) => {
+      const before = turns.get(id) ?? Promise.resolve()
+      const next = before
+        .catch(() => undefined)
+        .then(async () => {
+          const { plan, info } = await planSession(deps, request, id)
+          const tasks = edit(plan.tasks.toArray().map(plain)).map((task, order) => ({ ...task, order }))
+          await deps.log.append(info.id, [{ run: '', event: { kind: 'tasks', tasks } }])
+          return planSession(deps, request, id)
+        })
+      turns.set(id, next)
+      void next.catch(() => undefined).finally(() => turns.get(id) === next && turns.delete(id))
+      return next
+    }
+    const listOf = (session: Awaited<ReturnType<typeof planSession>>) =>
+      session.plan.tasks.toArray().map((task) => taskJson(session, task))
+
+    app.get<ById>(
+      '/sessions/:id/tasks',
+      documented({ ...doc, summary: 'The tasks, in order', answer: 'Tasks' }),
+      async (request) => listOf(await planSession(deps, request, request.params.id)),
+    )
+    app.get<ByTask>(
+      '/sessions/:id/tasks/:task',
+      documented({ ...doc, summary: 'A task', answer: 'The task' }),
+      async (request) => {
+        const session = await planSession(deps, request, request.params.id)
+        return found(listOf(session), request.params.task)
+      },
+    )
+    app.post<ById>(
+      '/sessions/:id/tasks',
+      documented({ ...doc, summary: 'Add a task', body: addBody, answer: 'The task', status: 201 }),
+      async (request, reply) => {
+        const body = admit(addBody, request.body)
+        const id = deps.newId()
+        const createdAt = new Date(deps.now()).toISOString()
+        const task: Task = {
+          id,
+          title: body.title,
+          status: 'pending',
+          order: 0,
+          createdAt,
+          ...(body.description === undefined ? {} : { description: body.description }),
+        }
+        const session = await change(request, request.params.id, (tasks) =>
+          tasks.toSpliced(body.order ?? tasks.length, 0, task),
+        )
+        return reply.code(201).send(found(listOf(session), id))
+      },
+    )
+    app.patch<ByTask>(
+      '/sessions/:id/tasks/:task',
+      documented({ ...doc, summary: 'Edit or move a task', body: editBody, answer: 'The task' }),
+      async (request) => {
+        const { order, ...edit } = admit(editBody, request.body)
+        const { task } = request.params
+        const session = await change(request, request.params.id, (tasks) => {
+          const before = found(tasks, task)
+          const changed = { ...before, ...(JSON.parse(JSON.stringify(edit)) as Partial<Task>) }
+          const others = tasks.filter(({ id }) => id !== task)
+          return others.toSpliced(order ?? tasks.indexOf(before), 0, changed)
+        })
+        return found(listOf(session), task)
+      },
+    )
+    app.delete<ByTask>(
+      '/sessions/:id/tasks/:task',
+      documented({ ...doc, summary: 'Drop a task', answer: 'Nothing', status: 204 }),
+      async (request, reply) => {
+        const { task } = request.params
+        await change(request, request.params.id, (tasks) => {
+          found(tasks, task)
+          return tasks.filter(({ id }) => id !== task)
+        })
+        return reply.code(204).send()
+      },
+    )
+    app.post<ByTask>(
+      '/sessions/:id/tasks/:task/retry',
+      documented({ ...doc, summary: 'Make a finished task pending again', answer: 'The task' }),
+      async (request) => {
+        const { task } = request.params
+        const session = await change(request, request.params.id, (tasks) => {
+          const { result: _result, reflection: _reflection, ...rest } = found(tasks, task)
+          return tasks.map((each) => (each.id === task ? { ...rest, status: 'pending' } : each))
+        })
+        return found(listOf(session), task)
+      },
+    )
+    app.put<ById>(
+      '/sessions/:id/tasks',
+      documented({ ...doc, summary: 'Put the tasks in this order', body: orderBody, answer: 'Tasks' }),
+      async (request) => {
+        const { taskIds } = admit(orderBody, request.body)
+        const session = await change(request, request.params.id, (tasks) => {
+          if (new Set(taskIds).size !== tasks.length || !tasks.every(({ id }) => taskIds.includes(id))) {
+            throw new MillraceError('invalid', 'taskIds must name every task once', {
+              status: 422,
+              errors: [{ path: 'taskIds', message: 'must name every task once' }],
+            })
+          }
+          return taskIds.map((id) => found(tasks, id))
+        })
+        return listOf(session)
+      },
+    )
+  }
+
+function found<T extends { readonly id: string }>(tasks: readonly T[], id: string): T {
+  const task = tasks.find((each) => each.id === id)
+  if (task === undefined) throw new MillraceError('not-found', `no task ${id}`)
+  return task
+}
+
+/** The task itself, without what the view knows besides. */
+function plain({ id, title, description, status, order, result, reflection, createdAt }: Task): Task {
+  return JSON.parse(JSON.stringify({ id, title, description, status, order, result, reflection, createdAt })) as Task
+}
