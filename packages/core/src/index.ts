@@ -89,6 +89,17 @@ export { type ProblemsState, problems, problemsAtEnd } from './view/problems.ts'
 export { type Severity, type StreamProblem, type StreamProblemCode, streamProblems } from './view/problems-code.ts'
 export { type ProofState, proof, proofOfCall, proofOfMessage } from './view/proof.ts'
 export type { Basis, Citation, Confidence, Proof, Reasoning, ReasoningStep, Source, Where } from './view/proof-fact.ts'
+export {
+  type AgentTransition,
+  type ChatMessage,
+  type ChatSession,
+  type DerivedMessage,
+  selectAgentTransitions,
+  selectDerivedMessages,
+  selectLatestAgentStatus,
+  selectStatusMessages,
+  selectThoughtProcesses,
+} from './view/selectors.ts'
 export { type Printed, Sequence } from './view/sequence.ts'
 export { type SessionState, type StateChange, state, stateAt, type ValueChange, valueHistory } from './view/state.ts'
 export { type Difference, diffState } from './view/state-diff.ts'
