@@ -1,16 +1,17 @@
 import type { AdkFunctionCall, AdkFunctionResponse } from '../event/adk-event.ts'
 import type { AgentSaid, Recorded, Superseded } from '../event/run-event.ts'
 import { Dictionary } from './dictionary.ts'
-import { callOf, partsOf, responseOf, textOf } from './parts.ts'
+import { callOf, partsOf, responseOf } from './parts.ts'
 import type { Given, PlanState, PlanText } from './plan-state.ts'
 import { changeTask, knownTask, taskOf } from './plan-task.ts'
 import { Sequence } from './sequence.ts'
+import { spokenText } from './spoken.ts'
 
 type Row = Pick<Recorded, 'seq' | 'at' | 'run'>
 
 /** What an agent says and calls while it works on a task. Only events that name the task count. */
 export function said(state: PlanState, { run, seq, at }: Row, event: AgentSaid, task: string): PlanState {
-  const text = textIn(event)
+  const text = spokenText(event.event)
   if (event.event.partial === true) return text === '' ? state : streamed(state, run, seq, event, task, text)
   const parts = partsOf(event.event.content)
   if (parts.length === 0) return state
@@ -123,10 +124,6 @@ function withResponse(state: PlanState, run: string, seq: number, id: string, an
     return { ...task, calls: task.calls.with(at, { ...call, ...response, answered: seq }) }
   })
   return { ...next, open: next.open.set(key, { ...open, next: Math.min(open.next + 1, open.places.length) }) }
-}
-
-function textIn(event: AgentSaid): string {
-  return partsOf(event.event.content).reduce((all, part) => (part.thought === true ? all : all + textOf(part)), '')
 }
 
 function hasId({ id }: { readonly id?: string }): boolean {

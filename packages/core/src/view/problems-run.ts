@@ -19,7 +19,8 @@ export function lintStart(step: Step, { input }: RunStarted): void {
   }
   const tools: unknown = input?.tools
   const names = Array.isArray(tools) ? tools.map((tool: { readonly name?: unknown } | null) => String(tool?.name)) : []
-  step.run = { ...run, started: row.seq, clientTools: names.length === 0 ? run.clientTools : new Set(names) }
+  run.started = row.seq
+  if (names.length > 0) run.clientTools = new Set(names)
 }
 
 /** A run is over when it says so: what is open then will not be closed any more. */
@@ -70,7 +71,8 @@ function leavePending(step: Step, outcome: Outcome): void {
     if (++left > mostIds) break
     pending = pending.set(id, call)
   }
-  step.session = { ...step.session, pending, left }
+  step.session.pending = pending
+  step.session.left = left
 }
 
 export function lintNodeStart(step: Step, { node, parent }: NodeStarted): void {
@@ -79,7 +81,7 @@ export function lintNodeStart(step: Step, { node, parent }: NodeStarted): void {
     report(step, 'node-repeated', `The node ${quoted(node)} has started before.`, { node, earlier: known.seq })
     return
   }
-  step.run = { ...step.run, tellsNodes: true }
+  step.run.tellsNodes = true
   if (known === undefined && !follows(step)) return
   if (parent !== undefined && parent !== node) {
     const above = nodeOf(step, parent)
@@ -128,7 +130,7 @@ function nodeOf(step: Step, node: NodeId): NodeTrack | undefined {
 }
 
 function setNode(step: Step, node: NodeId, track: NodeTrack): void {
-  step.run = { ...step.run, nodes: step.run.nodes.set(node, track) }
+  step.run.nodes = step.run.nodes.set(node, track)
 }
 
 /** What is done again may use the same ids again. */
@@ -142,5 +144,5 @@ export function lintSuperseded(step: Step, { messages, nodes }: Superseded): voi
     known = known.delete(message)
   }
   for (const node of nodes) tracks = tracks.delete(node)
-  step.run = { ...step.run, messages: known, calls, nodes: tracks }
+  Object.assign(step.run, { messages: known, calls, nodes: tracks })
 }

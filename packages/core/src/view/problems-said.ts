@@ -1,7 +1,7 @@
 import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from '../event/adk-event.ts'
 import { isObject } from '../event/json.ts'
 import type { AgentSaid } from '../event/run-event.ts'
-import { callOf, partsOf, responseOf, textOf } from './parts.ts'
+import { callOf, partsOf, responseOf } from './parts.ts'
 import {
   type CallTrack,
   follows,
@@ -13,6 +13,7 @@ import {
   type Step,
 } from './problems-track.ts'
 import { refusedLayers } from './proof-read.ts'
+import { spokenText } from './spoken.ts'
 
 /** A delta this short may repeat the one before by chance. */
 const shortest = 12
@@ -23,7 +24,7 @@ const tolerance = 10 * 60_000
 export function lintSaid(step: Step, said: AgentSaid): void {
   const { event, message } = said
   const partial = event.partial === true
-  const text = partsOf(event.content).reduce((all, part) => (part.thought === true ? all : all + textOf(part)), '')
+  const text = spokenText(event)
   lintTime(step, event)
   if (partial) lintDelta(step, message, text)
   else {
@@ -54,7 +55,7 @@ function lintTime(step: Step, { timestamp }: AdkEvent): void {
     const minutes = Math.round((time - timestamp) / 60_000)
     report(step, 'time-backwards', `The event is dated ${minutes} minutes before one that came earlier.`)
   }
-  if (timestamp > time || timestamp < time - tolerance) step.run = { ...step.run, time: timestamp }
+  if (timestamp > time || timestamp < time - tolerance) step.run.time = timestamp
 }
 
 function lintEventId(step: Step, { id, author }: AdkEvent): void {
@@ -63,7 +64,7 @@ function lintEventId(step: Step, { id, author }: AdkEvent): void {
   const earlier = step.run.events.get(id)
   if (earlier !== undefined) {
     report(step, 'event-repeated', `The event ${quoted(id)} of ${quoted(author)} was delivered before.`, { earlier })
-  } else if (follows(step)) step.run = { ...step.run, events: step.run.events.set(id, seq) }
+  } else if (follows(step)) step.run.events = step.run.events.set(id, seq)
 }
 
 function lintDelta(step: Step, message: string, delta: string): void {
@@ -172,13 +173,13 @@ function answerPending(step: Step, key: string, call: CallTrack | undefined): vo
   const waiting = (call?.waiting ?? 1) - 1
   const { pending } = step.session
   const rest = waiting > 0 && call !== undefined ? pending.set(key, { ...call, waiting }) : pending.delete(key)
-  step.session = { ...step.session, pending: rest }
+  step.session.pending = rest
 }
 
 function setCall(step: Step, key: string, call: CallTrack): void {
-  step.run = { ...step.run, calls: step.run.calls.set(key, call) }
+  step.run.calls = step.run.calls.set(key, call)
 }
 
 function setMessage(step: Step, message: string, track: MessageTrack): void {
-  step.run = { ...step.run, messages: step.run.messages.set(message, track) }
+  step.run.messages = step.run.messages.set(message, track)
 }

@@ -89,11 +89,13 @@ export const newSession: SessionTrack = {
 /** Beyond this many ids in one run the linter follows no new ones: its memory is bounded, whatever a stream does. */
 export const mostIds = 100_000
 
-/** The work on one row: replaced as it goes on, and thrown away behind it. */
+type Own<T> = { -readonly [K in keyof T]: T[K] }
+
+/** The work on one row. The tracks are copies of its own, made once and changed in place: seven rules read each row. */
 export interface Step {
   readonly row: Recorded
-  run: RunTrack
-  session: SessionTrack
+  run: Own<RunTrack>
+  readonly session: Own<SessionTrack>
   readonly found: StreamProblem[]
 }
 
@@ -108,7 +110,7 @@ export function report(step: Step, code: StreamProblemCode, message: string, fac
 export function follows(step: Step): boolean {
   const ids = step.run.ids + 1
   if (ids > mostIds + 1) return false
-  step.run = { ...step.run, ids }
+  step.run.ids = ids
   if (ids <= mostIds) return true
   report(
     step,

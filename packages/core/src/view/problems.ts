@@ -35,14 +35,14 @@ export const problems: View<ProblemsState> = {
   },
   apply(state, row: Recorded) {
     const run = state.runs.get(row.run) ?? newRun
-    const step: Step = { row, run, session: state.session.value, found: [] }
+    const step: Step = { row, run: { ...run }, session: { ...state.session.value }, found: [] }
     lint(step)
-    step.run = { ...step.run, last: row.seq }
+    step.run.last = row.seq
     return withFound(
       {
         ...state,
         runs: row.run === '' ? state.runs : state.runs.set(row.run, step.run),
-        session: step.session === state.session.value ? state.session : new Aside(step.session),
+        session: new Aside(step.session),
       },
       step.found,
     )
@@ -83,14 +83,15 @@ function lint(step: Step): void {
   const state = applyState(session.state, event, ({ path, reason }) => {
     report(step, 'lost-patch', `The change of the state at ${quoted(path)} is lost: ${reason}.`)
   })
-  step.session = { ...session, state, seq: Math.max(seq, session.seq) }
+  session.state = state
+  session.seq = Math.max(seq, session.seq)
   if (run !== '' && event.kind !== 'run.finished' && step.run.ended !== undefined) {
     report(step, 'after-end', `${told(event)} came after the run had ended.`, { earlier: step.run.ended })
     if (event.kind !== 'run.started') return
   }
   if (run !== '' && event.kind !== 'run.started' && step.run.started === undefined && !step.run.early) {
     report(step, 'before-start', `${told(event)} came before the run had started.`)
-    step.run = { ...step.run, early: true }
+    step.run.early = true
   }
   if ('node' in event && event.node !== undefined && event.kind !== 'node.started' && event.kind !== 'node.finished') {
     lintInNode(step, event.node)
@@ -142,7 +143,7 @@ function lintPlan(step: Step, event: RunEvent): void {
     case 'tasks': {
       let tasks: Dictionary<true> = Dictionary.empty
       for (const { id } of event.tasks) tasks = tasks.set(id, true)
-      step.session = { ...step.session, tasks }
+      step.session.tasks = tasks
       return
     }
     case 'task.started':
@@ -152,13 +153,13 @@ function lintPlan(step: Step, event: RunEvent): void {
       report(step, 'task-unknown', `The task ${quoted(event.task)} is not in the plan.`)
       return
     case 'interrupt':
-      step.session = { ...step.session, interrupts: step.session.interrupts.set(event.id, step.row.seq) }
+      step.session.interrupts = step.session.interrupts.set(event.id, step.row.seq)
       return
     case 'resumed':
       if (step.session.interrupts.get(event.interrupt) === undefined) {
         report(step, 'interrupt-unknown', `The question ${quoted(event.interrupt)} is not open.`)
       }
-      step.session = { ...step.session, interrupts: step.session.interrupts.delete(event.interrupt) }
+      step.session.interrupts = step.session.interrupts.delete(event.interrupt)
       return
     case 'artifact':
     case 'data':

@@ -17,6 +17,7 @@ import {
   textsOf,
 } from './proof-read.ts'
 import { Sequence } from './sequence.ts'
+import { spokenText } from './spoken.ts'
 import type { View } from './view.ts'
 
 export interface ProofState {
@@ -98,7 +99,7 @@ function proofAt(state: ProofState, id: string): Proof | undefined {
 
 /** Deltas only gather: the aggregate replaces them, so nothing is read twice and pruned partials change nothing. */
 function streamed(track: RunTrack, said: AgentSaid, seq: number): RunTrack {
-  const text = textsOf(said).reduce((all, { text }) => all + text, '')
+  const text = spokenText(said.event)
   if (text === '' || said.event.author === 'user') return track
   const before = track.open.get(said.message)?.text ?? ''
   return { ...track, open: track.open.set(said.message, { text: before + text, said, seq }) }
