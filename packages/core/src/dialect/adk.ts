@@ -48,7 +48,7 @@ export const adk: Dialect = {
   encoder: ({ echo = false }) => new AdkEncoder(echo),
 }
 
-const broken: Problem = { code: 'remote-error', message: 'the stream broke off' }
+const broken: Problem = { code: 'cut', message: 'the stream broke off' }
 
 class AdkDecoder implements Decoder {
   readonly session = undefined

@@ -105,7 +105,7 @@ function unfinished({ failure, paused }: PlanRun, how: 'closed' | 'cut'): RunFin
     return { ...finished, outcome: 'cancelled', error: { code: 'cancelled', message: 'paused', source: paused } }
   }
   const message = how === 'cut' ? 'the stream broke off' : 'the stream stopped without done'
-  return { ...finished, outcome: 'failed', error: { code: 'remote-error', message } }
+  return { ...finished, outcome: 'failed', error: { code: 'cut', message } }
 }
 
 function sessionIn(payload: JsonObject | string): string | undefined {

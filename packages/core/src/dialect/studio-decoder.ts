@@ -128,5 +128,5 @@ function unfinished(run: StudioRun, how: 'closed' | 'cut'): Ended {
   const settled = how === 'closed' && (run.done !== undefined || run.interrupts.openIn(run.id))
   if (run.failure !== undefined || settled) return ended(run)
   const message = how === 'cut' ? 'the stream broke off' : 'the stream stopped without end'
-  return { outcome: 'failed', error: { code: 'remote-error', message } }
+  return { outcome: 'failed', error: { code: 'cut', message } }
 }

@@ -7,7 +7,8 @@ import { isObject } from './json.ts'
 export const problemCodes = [
   'agent-error', // the agent or one of its tools threw
   'model-error', // the model answered with an error
-  'remote-error', // an upstream agent server refused, died or was cut off
+  'remote-error', // an upstream agent server refused, failed or could not be reached
+  'cut', // a stream stopped before its run had ended
   'garbage', // an agent yielded something that is not a RunEvent
   'timeout', // the run's wall clock ran out
   'cancelled', // somebody asked for it to stop

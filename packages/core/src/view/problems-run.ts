@@ -1,4 +1,12 @@
-import type { NodeFinished, NodeId, NodeStarted, Outcome, RunStarted, Superseded } from '../event/run-event.ts'
+import type {
+  NodeFinished,
+  NodeId,
+  NodeStarted,
+  Outcome,
+  RunFinished,
+  RunStarted,
+  Superseded,
+} from '../event/run-event.ts'
 import {
   type CallTrack,
   follows,
@@ -24,13 +32,14 @@ export function lintStart(step: Step, { input }: RunStarted): void {
 }
 
 /** A run is over when it says so: what is open then will not be closed any more. */
-export function lintEnd(step: Step, outcome: Outcome): void {
+export function lintEnd(step: Step, { outcome, error }: RunFinished): void {
   const { run, row } = step
   if (run.ended !== undefined) {
     report(step, 'second-end', `The run ${quoted(row.run)} has ended before.`, { earlier: run.ended })
     return
   }
   if (outcome === 'done') lintLeftOpen(step)
+  if (error?.code === 'cut') report(step, 'no-end', `The stream stopped before the run ${quoted(row.run)} had ended.`)
   leavePending(step, outcome)
   const { started, early, last, time } = step.run
   step.run = { ...newRun, ...(started === undefined ? {} : { started }), early, last, time, ended: row.seq }

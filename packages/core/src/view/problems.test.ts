@@ -276,6 +276,23 @@ describe('the ends of runs', () => {
     expect(problemsAtEnd(state).counts).toEqual({ 'no-end': 2 })
   })
 
+  test('a decoder that had to end a run itself says so by its code', () => {
+    const cut: RunEvent = {
+      kind: 'run.finished',
+      outcome: 'failed',
+      error: { code: 'cut', message: 'the stream broke off' },
+    }
+    expect(listed([started, cut])).toEqual([['no-end', 2]])
+  })
+
+  test('what could not be read after the end is both', () => {
+    const foreign: RunEvent = { kind: 'foreign', dialect: 'plan', raw: '', reason: 'after the end' }
+    expect(listed([started, done, foreign])).toEqual([
+      ['after-end', 3],
+      ['unread', 3],
+    ])
+  })
+
   test('a later run may answer what an earlier one left open, and what it asked a person about', () => {
     const waits: RunEvent = { kind: 'run.finished', outcome: 'interrupted' }
     const first = [

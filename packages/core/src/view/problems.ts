@@ -87,7 +87,7 @@ function lint(step: Step): void {
   session.seq = Math.max(seq, session.seq)
   if (run !== '' && event.kind !== 'run.finished' && step.run.ended !== undefined) {
     report(step, 'after-end', `${told(event)} came after the run had ended.`, { earlier: step.run.ended })
-    if (event.kind !== 'run.started') return
+    if (event.kind !== 'run.started' && event.kind !== 'foreign') return
   }
   if (run !== '' && event.kind !== 'run.started' && step.run.started === undefined && !step.run.early) {
     report(step, 'before-start', `${told(event)} came before the run had started.`)
@@ -105,7 +105,7 @@ function lintKind(step: Step, event: RunEvent): void {
       lintStart(step, event)
       return
     case 'run.finished':
-      lintEnd(step, event.outcome)
+      lintEnd(step, event)
       return
     case 'agent':
       lintSaid(step, event)

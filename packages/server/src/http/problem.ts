@@ -19,6 +19,7 @@ const statusOf: Readonly<Record<ProblemCode, number>> = {
   'store-failed': 500,
   'model-error': 502,
   'remote-error': 502,
+  cut: 502,
   unavailable: 503,
   timeout: 504,
 }
