@@ -1,7 +1,9 @@
 import { Lane, type LaneOptions } from './lane.ts'
 import type { Reader } from './reader.ts'
 
-export interface ChannelOptions extends Omit<LaneOptions, 'over'> {
+export interface ChannelOptions extends Omit<LaneOptions, 'over' | 'retain'> {
+  /** How many printed bytes the lane at the front may keep, asked each time: the total is shared among all channels. */
+  readonly retain: () => number
   readonly onError: (error: unknown) => void
   /** Lanes opened (+1) and closed (-1); after the last one the channel is forgotten. */
   readonly onLane: (change: 1 | -1, channel: Channel) => void
@@ -11,6 +13,8 @@ export interface ChannelOptions extends Omit<LaneOptions, 'over'> {
 export class Channel {
   readonly lanes = new Set<Lane>()
   readonly #options: ChannelOptions
+  /** The lane furthest on. Only it keeps what its readers have had, for those who come back. */
+  #front: Lane | undefined
 
   constructor(options: ChannelOptions) {
     this.#options = options
@@ -42,6 +46,7 @@ export class Channel {
     reader.lane = undefined
     lane.leave(reader)
     if (!lane.idle || !this.lanes.delete(lane)) return
+    if (lane === this.#front) this.#front = undefined
     lane.close()
     this.#options.onLane(-1, this)
   }
@@ -54,9 +59,15 @@ export class Channel {
     return best
   }
 
+  #retained(lane: Lane): number {
+    if (this.#front === undefined || lane.window.head >= this.#front.window.head) this.#front = lane
+    return lane === this.#front ? this.#options.retain() : 0
+  }
+
   #open(): Lane {
-    const lane = new Lane({
+    const lane: Lane = new Lane({
       ...this.#options,
+      retain: () => this.#retained(lane),
       over: (gone, error) => {
         if (error !== undefined) this.#options.onError(error)
         for (const reader of gone.all()) reader.end(error === undefined ? 'removed' : 'failed')

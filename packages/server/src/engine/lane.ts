@@ -8,7 +8,7 @@ export interface LaneOptions {
   readonly log: EventLog
   readonly session: string
   readonly wire: Wire
-  /** How many printed bytes a lane may keep, asked each time: the total is shared among all lanes. */
+  /** How many printed bytes it may keep that its readers have had, asked each time. */
   readonly retain: () => number
   /** How far a lane's encoder may run ahead of its fastest reader, in bytes. */
   readonly ahead: number
@@ -77,7 +77,7 @@ export class Lane {
   }
 
   close(): void {
-    this.#stop.abort()
+    this.#stop.abort('closed')
     this.#progress?.()
   }
 
