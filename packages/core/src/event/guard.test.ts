@@ -193,6 +193,16 @@ describe('what may not, and where it is wrong', () => {
       /^item(\.self)+: nested deeper than 512, or in a circle$/,
     )
   })
+  test('what throws when it is looked at', () => {
+    const trap = {
+      kind: 'log',
+      level: 'info',
+      message: 'm',
+      data: Object.defineProperty({}, 'x', { enumerable: true, get: () => JSON.parse('{') }),
+    }
+    expect(whyNotRunEvent(trap)).toBe('it throws when it is read')
+    expect(isRunEvent(trap)).toBe(false)
+  })
   test('a line that is not JSON', () => {
     expect(parseRecorded('{"seq":1,')).toEqual({ reason: 'not JSON' })
   })

@@ -143,10 +143,10 @@ export function whyNotRecorded(value: unknown): string | undefined {
 }
 
 export function isRunEvent(value: unknown): value is RunEvent {
-  return !(runEvent(value, true) instanceof Fault)
+  return why(runEvent, value) === undefined
 }
 export function isRecorded(value: unknown): value is Recorded {
-  return !(recorded(value, true) instanceof Fault)
+  return why(recorded, value) === undefined
 }
 
 /** One line of an export: the recorded event, or why the line is none. */
@@ -159,6 +159,10 @@ export function parseRecorded(text: string): { readonly recorded: Recorded } | {
 }
 
 function why(read: Read, value: unknown): string | undefined {
-  const result = read(value, true)
-  return result instanceof Fault ? result.at.replace(/^\.|^: /, '') : undefined
+  try {
+    const result = read(value, true)
+    return result instanceof Fault ? result.at.replace(/^\.|^: /, '') : undefined
+  } catch {
+    return 'it throws when it is read' // an agent can yield a getter or a proxy
+  }
 }

@@ -25,6 +25,14 @@ describe('parseJson', () => {
 test('whyNotJson names the place', () => {
   expect(whyNotJson({ a: [1, 'x', null, true, { b: undefined }] })).toBeUndefined()
   expect(whyNotJson({ a: [1, { b: Number.NaN }] })).toBe('.a[1].b: not a finite number')
+  expect(whyNotJson({ a: { b: new Map() } })).toBe('.a.b: a Map, not JSON')
+  for (const opaque of [new Set(), /x/, new Error('x'), Promise.resolve(), new Uint8Array(1), new ArrayBuffer(1)]) {
+    expect(whyNotJson([opaque])).toBe(`[0]: a ${opaque.constructor.name}, not JSON`)
+  }
+  expect(whyNotJson(Object.assign(Object.create(null), { toJSON: () => 1 }))).toBe(': a Object, not JSON')
+  expect(whyNotJson([new Date(0)])).toBe('[0]: a Date, not JSON')
+  expect(whyNotJson({ toJSON: 'a key like any other' })).toBeUndefined()
+  expect(whyNotJson(Object.assign(Object.create(null), { a: 1 }))).toBeUndefined()
   expect(whyNotJson(undefined)).toBe(': a undefined, not JSON')
 })
 

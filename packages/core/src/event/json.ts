@@ -70,6 +70,7 @@ function whyNotContainer(value: object, depth: number): string | undefined {
     }
     return undefined
   }
+  if (isOpaque(value)) return `: a ${Object.prototype.toString.call(value).slice(8, -1)}, not JSON`
   for (const key in value) {
     const child: unknown = Reflect.get(value, key)
     if (child === undefined) continue // JSON prints it as absent, which is what it means
@@ -77,4 +78,18 @@ function whyNotContainer(value: object, depth: number): string | undefined {
     if (fault !== undefined) return `.${key}${fault}`
   }
   return undefined
+}
+
+/** What JSON.stringify would turn into something else without a word: a Map into {}, a Date (by toJSON) into text. */
+function isOpaque(value: object): boolean {
+  return (
+    ('toJSON' in value && typeof value.toJSON === 'function') ||
+    value instanceof Map ||
+    value instanceof Set ||
+    value instanceof RegExp ||
+    value instanceof Error ||
+    value instanceof Promise ||
+    ArrayBuffer.isView(value) ||
+    value instanceof ArrayBuffer
+  )
 }
