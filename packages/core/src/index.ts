@@ -16,6 +16,10 @@ export {
   parseLegacyEvent,
   type SseEventBlock,
 } from './dialect/adk-parser.ts'
+export { agUi } from './dialect/ag-ui.ts'
+export { type AgUiRequest, type RunAgentInput, readRunAgentInput } from './dialect/ag-ui-input.ts'
+export { type AgUiStart, toRunAgentInput } from './dialect/ag-ui-request.ts'
+export type { FieldError } from './dialect/ag-ui-wire.ts'
 export { type ConvertOptions, convert, type RecordingOptions, readRecording } from './dialect/convert.ts'
 export { detectDialect, detectFraming, type Framing } from './dialect/detect.ts'
 export {

@@ -1,0 +1,190 @@
+import type { AdkPart } from '../event/adk-event.ts'
+import type { Json, JsonObject } from '../event/json.ts'
+import type { Draft, RunEvent } from '../event/run-event.ts'
+import { AgUiDocument } from './ag-ui-document.ts'
+import type { CallNames } from './ag-ui-message.ts'
+import { type FieldError, type Fields, keep, read, type Shape, type Wire } from './ag-ui-wire.ts'
+
+/** What a frame says beside its own fields: whose it is, when it was, and all that has no canonical place. */
+export interface Aside {
+  readonly tag: string | undefined
+  readonly at: number | undefined
+  readonly rest: JsonObject | undefined
+}
+
+/** A text or reasoning message that is streaming. */
+export interface Streaming {
+  readonly author: string
+  readonly role: string
+  readonly tag: string | undefined
+  readonly message: string
+  /** The id of the aggregate's ADK event; partials are numbered after it. */
+  readonly event: string
+  text: string
+  partials: number
+  /** Reasoning only: the span it opened in; null for none. */
+  readonly span?: string | null
+}
+export interface Calling {
+  readonly name: string
+  readonly message: string
+  readonly event: string
+  readonly parent: string | null | undefined
+  readonly tag: string | undefined
+  args: string
+  partials: number
+}
+export interface Span {
+  readonly id: string
+  readonly aside: Aside
+  /** `held` until it is clear what it holds; `told` by its message, or `said` by a line of its own. */
+  state: 'held' | 'told' | 'said'
+}
+
+/** For the encoder alone: see `keep`. */
+export type Kept = Readonly<Record<string, Json | undefined>>
+
+/** What one ADK event of a decoded frame consists of. */
+export interface Said {
+  readonly message: string
+  readonly id: string
+  readonly author: string
+  readonly role: string
+  readonly parts: readonly AdkPart[]
+  readonly partial?: true
+  readonly tag: string | undefined
+}
+
+/** The state of one decoder: what is open on the wire, and the drafts of the frame at hand. */
+export class Reading {
+  run: string
+  session: string | undefined
+  readonly agent: string
+  drafts: Draft[] = []
+  /** A run has started and has not ended. */
+  active = false
+  readonly document = new AgUiDocument()
+  readonly texts = new Map<string, Streaming>()
+  readonly reasonings = new Map<string, Streaming>()
+  readonly calls = new Map<string, Calling>()
+  readonly spans = new Map<string | undefined, Span>()
+  readonly callNames: CallNames = new Map()
+  /** Open steps, by owner and name, and how often each has begun: the node ids of a wire that has none. */
+  readonly steps = new Map<string, string>()
+  readonly stepCounts = new Map<string, number>()
+  /** Subagents of this run: id to name; open ones also in `subagents`. */
+  readonly agents = new Map<string, string>()
+  readonly subagents = new Set<string>()
+  /** Messages that a snapshot rewrote go on under another id, because what the log has of them cannot be taken back. */
+  readonly aliases = new Map<string, string>()
+
+  constructor(run: string, agent: string) {
+    this.run = run
+    this.agent = agent
+  }
+
+  /** Who speaks where nobody is named. */
+  voice(tag: string | undefined): string {
+    return (tag === undefined ? undefined : this.agents.get(tag)) ?? this.agent
+  }
+  messageOf(id: string): string {
+    return this.aliases.get(id) ?? id
+  }
+  /** An id for an ADK event: that of its message or call, numbered when that is opened again. */
+  eventOf(id: string): string {
+    const times = (this.#times.get(id) ?? 0) + 1
+    this.#times.set(id, times)
+    return times === 1 ? id : `${id}:${times}`
+  }
+  readonly #times = new Map<string, number>()
+
+  emit(event: RunEvent, aside: Aside, kept?: Kept): void {
+    const plain = kept === undefined && aside.rest === undefined
+    const made: RunEvent = plain ? event : { ...event, ...keep({ ...kept, rest: aside.rest }) }
+    this.drafts.push(
+      aside.at === undefined ? { run: this.run, event: made } : { run: this.run, event: made, at: aside.at },
+    )
+  }
+
+  say(said: Said, aside: Aside, kept?: Kept): void {
+    const { message, id, author, role, parts, partial, tag } = said
+    const task = taskOf(aside)
+    this.emit(
+      {
+        kind: 'agent',
+        message,
+        event: {
+          id,
+          author,
+          invocationId: this.run,
+          timestamp: aside.at ?? 0,
+          content: { role, parts },
+          ...(partial === true ? { partial } : {}),
+          ...(tag === undefined ? {} : { branch: tag }),
+        },
+        ...(tag === undefined ? {} : { node: tag }),
+        ...(task === undefined ? {} : { task }),
+      },
+      aside,
+      kept,
+    )
+  }
+}
+
+/** Our own encoder notes the task that a message belongs to in its metadata. */
+function taskOf({ rest }: Aside): string | undefined {
+  const metadata = rest?.metadata
+  const own =
+    typeof metadata === 'object' && metadata !== null && 'millrace' in metadata ? metadata.millrace : undefined
+  const task = typeof own === 'object' && own !== null && 'task' in own ? own.task : undefined
+  return typeof task === 'string' ? task : undefined
+}
+
+/** Reads one kind of event into drafts; a returned string says why it is not one. */
+export type Handler = (wire: Wire, reading: Reading) => string | undefined
+
+/** A handler whose fields are checked and typed before it runs. What it does not name is kept in `rest`. */
+export function on<R extends Shape, O extends Shape>(
+  required: R,
+  optional: O,
+  handle: (fields: Fields<R, O>, aside: Aside, reading: Reading, wire: Wire) => string | undefined,
+): Handler {
+  const named = new Set(['type', 'subagentRunId', ...Object.keys(required), ...Object.keys(optional)])
+  return (wire, reading) => {
+    const errors: FieldError[] = []
+    const fields = read(wire, required, optional, '', errors)
+    const aside = asideOf(wire, named, errors)
+    const [wrong] = errors
+    return wrong === undefined ? handle(fields, aside, reading, wire) : `${wrong.path} ${wrong.message}`
+  }
+}
+
+function asideOf(wire: Wire, named: ReadonlySet<string>, errors: FieldError[]): Aside {
+  const { subagentRunId: tag, timestamp, metadata } = wire
+  if (tag !== undefined && tag !== null && typeof tag !== 'string') {
+    errors.push({ path: 'subagentRunId', message: 'must be a string' })
+  }
+  if (timestamp !== undefined && timestamp !== null && typeof timestamp !== 'number') {
+    errors.push({ path: 'timestamp', message: 'must be a number' })
+  }
+  if (metadata !== undefined && metadata !== null && (typeof metadata !== 'object' || Array.isArray(metadata))) {
+    errors.push({ path: 'metadata', message: 'must be an object' })
+  }
+  return {
+    tag: typeof tag === 'string' ? tag : undefined,
+    at: typeof timestamp === 'number' ? timestamp : undefined,
+    rest: restOf(wire, named),
+  }
+}
+
+/** 1.0 wants a whole timestamp; 0.x peers may send fractions. */
+function restOf(wire: Wire, named: ReadonlySet<string>): JsonObject | undefined {
+  let rest: [string, Json][] | undefined
+  for (const key in wire) {
+    const value = wire[key]
+    if (value === undefined || value === null || named.has(key)) continue
+    rest ??= []
+    rest.push([key, key === 'timestamp' && typeof value === 'number' ? Math.round(value) : value])
+  }
+  return rest === undefined ? undefined : Object.fromEntries(rest)
+}
