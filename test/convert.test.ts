@@ -32,6 +32,23 @@ const carries: Readonly<Record<DialectName, 'all' | 'set' | 'shallow' | 'none'>>
   millrace: 'all',
 }
 
+/** What a target has no words for, so that reading it back cannot tell. */
+const limits: Readonly<Record<string, readonly DialectName[]>> = {
+  // Without an end of its own, the end of the stream is one.
+  'ag-ui/no-end': ['adk', 'studio', 'plan'],
+  'ag-ui/chunks-unclosed': ['adk', 'studio', 'plan'],
+  'ag-ui/after-the-end': ['adk'],
+  // Nothing but the author tells messages apart.
+  'ag-ui/interleaved-messages': ['studio', 'plan'],
+  'ag-ui/tool-call-inside-open-text': ['adk'],
+  // What was said cannot be taken back.
+  'ag-ui/messages-snapshot': ['adk', 'studio', 'plan'],
+  'ag-ui/messages-snapshot-edits': ['adk', 'studio', 'plan'],
+  // A run in which nothing is said leaves no trace.
+  'ag-ui/interrupted-subagents': ['plan'],
+  'ag-ui/several-runs': ['plan'],
+}
+
 describe.each(spoken)('%s', (from) => {
   describe.each(loadVectors(from))('$name', (vector) => {
     test('is told from the others', () => {
@@ -40,7 +57,8 @@ describe.each(spoken)('%s', (from) => {
       expect(detectDialect(vector.wire)).toBe(from)
     })
 
-    test.each(names)('to %s: what was said, the state and how it ended are kept', async (to) => {
+    const able = names.filter((to) => limits[`${from}/${vector.name}`]?.includes(to) !== true)
+    test.each(able)('to %s: what was said, the state and how it ended are kept', async (to) => {
       const frames = await collect(convert(inChunks(textOf(vector), 61), options(vector, from, to)))
       const rows = await collect(
         readRecording(inChunks(frames.map(printFrame).join(''), 67), { from: to, run: vector.run, now }),
@@ -150,6 +168,7 @@ function messages(rows: readonly Recorded[], firstStands = false): string[] {
   const texts = new Map<string, string>()
   const whole = new Set<string>()
   for (const { run, event } of rows) {
+    if (event.kind === 'superseded') for (const message of event.messages) texts.delete(`${run} ${message}`)
     if (event.kind !== 'agent' || event.event.author === 'user') continue
     const key = `${run} ${event.message}`
     const text = (event.event.content?.parts ?? [])

@@ -27,6 +27,9 @@ export function terminal(event: RunFinished & RunEvent, ending: Ending): Wire {
   }
   const { result } = event
   const outcome = outcomeOf(event, kept, ending)
+  // A run that waits for nothing that can be named, such as a plan that somebody paused.
+  const waits = event.outcome === 'interrupted' && outcome === undefined
+  const note = waits ? { metadata: { millrace: { outcome: event.outcome } } } : {}
   return {
     type: 'RUN_FINISHED',
     threadId: typeof kept.threadId === 'string' ? kept.threadId : ending.threadId,
@@ -34,6 +37,7 @@ export function terminal(event: RunFinished & RunEvent, ending: Ending): Wire {
     ...(result === undefined || result === null ? {} : { result }),
     ...(outcome === undefined ? {} : { outcome }),
     ...counts,
+    ...note,
     ...restOf(kept),
   }
 }

@@ -34,7 +34,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
         author: role === 'assistant' ? (name ?? voice) : voice,
         role: contentRoles[role],
         tag: aside.tag,
-        message: reading.messageOf(messageId),
+        message: reading.opened(messageId),
         event: reading.eventOf(messageId),
         text: '',
         partials: 0,
@@ -58,6 +58,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     const open = reading.texts.get(messageId)
     if (open === undefined || strays(open, aside)) return `no text message ${messageId} is open here`
     reading.texts.delete(messageId)
+    reading.ended(messageId)
     reading.say({ ...open, id: open.event, parts: [{ text: open.text }] }, aside, renamed(messageId, open.message))
     return undefined
   }),
@@ -77,7 +78,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       author: reading.voice(aside.tag),
       role: 'model',
       tag: aside.tag,
-      message: reading.messageOf(messageId),
+      message: reading.opened(messageId),
       event: reading.eventOf(messageId),
       text: '',
       partials: 0,
@@ -101,6 +102,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     const open = reading.reasonings.get(messageId)
     if (open === undefined || strays(open, aside)) return `no reasoning message ${messageId} is open here`
     reading.reasonings.delete(messageId)
+    reading.ended(messageId)
     const parts = [{ text: open.text, thought: true }]
     reading.say({ ...open, id: open.event, parts }, aside, reasoningKept(messageId, open))
     return undefined

@@ -29,7 +29,7 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     { threadId: text, runId: text },
     { result: json, outcome: object, usage: list(object) },
     ({ threadId, runId, result, outcome, usage }, aside, reading) => {
-      const ended = endOf(outcome)
+      const ended = endOf(outcome, aside)
       if (typeof ended === 'string') return ended
       for (const [interrupt, kept] of ended.interrupts) reading.emit(interrupt, { ...aside, rest: undefined }, kept)
       const counts = usage === undefined ? undefined : usageOf(usage)
@@ -171,10 +171,14 @@ interface End {
   readonly kept: Kept
 }
 
-function endOf(outcome: JsonObject | undefined): End | string {
+function endOf(outcome: JsonObject | undefined, { rest }: Aside): End | string {
   switch (outcome?.type) {
-    case undefined:
-      return { outcome: 'done', interrupts: [], kept: {} }
+    case undefined: {
+      // Our own note: AG-UI has no word for a run that waits without a question.
+      const own = isJsonObject(rest?.metadata) ? rest.metadata.millrace : undefined
+      const waits = isJsonObject(own) && own.outcome === 'interrupted'
+      return { outcome: waits ? 'interrupted' : 'done', interrupts: [], kept: {} }
+    }
     case 'cancelled':
       return { outcome: 'cancelled', interrupts: [], kept: {} }
     case 'success': {

@@ -75,7 +75,7 @@ export class Reading {
   /** Subagents of this run: id to name; open ones also in `subagents`. */
   readonly agents = new Map<string, string>()
   readonly subagents = new Set<string>()
-  /** Messages that a snapshot rewrote go on under another id, because what the log has of them cannot be taken back. */
+  /** Messages that are opened again, or that a snapshot rewrote, go on under another id in the log. */
   readonly aliases = new Map<string, string>()
 
   constructor(run: string, agent: string) {
@@ -90,6 +90,15 @@ export class Reading {
   messageOf(id: string): string {
     return this.aliases.get(id) ?? id
   }
+  /** The message that a START opens. The log has one aggregate a message, so what is opened again is another one. */
+  opened(id: string): string {
+    if (this.#ended.has(id)) this.aliases.set(id, this.eventOf(`${id}:again`))
+    return this.messageOf(id)
+  }
+  ended(id: string): void {
+    this.#ended.add(id)
+  }
+  readonly #ended = new Set<string>()
   /** An id for an ADK event: that of its message or call, numbered when that is opened again. */
   eventOf(id: string): string {
     const times = (this.#times.get(id) ?? 0) + 1
