@@ -8,9 +8,8 @@ import {
   StreamingMode,
   setLogLevel,
 } from '@google/adk'
+import { adkIngest, isRunEvent } from '@millrace/core'
 import { expect, test } from 'vitest'
-import { isRunEvent } from './guard.ts'
-import { adkIngest } from './ingest.ts'
 
 // Slow: importing @google/adk takes seconds. What the real library streams, with its model's HTTP client replaced.
 const usageMetadata = { promptTokenCount: 5, totalTokenCount: 9 }

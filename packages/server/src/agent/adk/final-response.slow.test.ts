@@ -1,7 +1,7 @@
 import * as library from '@google/adk'
+import { isFinalResponse } from '@millrace/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isFinalResponse } from './adk-rules.ts'
 
 // Slow: importing @google/adk takes seconds.
 test('isFinalResponse says what the library says', () => {
