@@ -1,4 +1,11 @@
-import { FunctionTool, LlmAgent, LongRunningFunctionTool, requestInputTool } from '@google/adk'
+import {
+  FunctionTool,
+  LlmAgent,
+  LongRunningFunctionTool,
+  LoopAgent,
+  requestInputTool,
+  SequentialAgent,
+} from '@google/adk'
 import type { Interrupted, RunEvent } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
 import { call, confirm, model, type OfflineScript, say, specialists, z } from '../../packages/server/src/adk.ts'
@@ -109,6 +116,34 @@ describe('confirmation', () => {
     expect(interrupt.message).toBe('Delete all 12 proverbs?')
     const events = await session.run({ resume: [{ interrupt: interrupt.id, status: 'resolved', payload: true }] })
     expect(brief(events).slice(-2)).toEqual(['root “{"purged":12}”', 'done'])
+  })
+
+  test('in the middle of a pipeline: what was done is not done again, and the rest follows', async () => {
+    deleted.length = 0
+    const ran: string[] = []
+    const step = (name: string) =>
+      new LlmAgent({
+        name,
+        model: llm(() => {
+          ran.push(name)
+          return say(name)
+        }),
+      })
+    const session = sessionOf(new SequentialAgent({ name: 'pipe', subAgents: [step('first'), root(), step('last')] }))
+    const first = await session.run('go')
+    expect(brief(first).at(-1)).toBe('interrupted')
+    const resume = [{ interrupt: asked(first).id, status: 'resolved' as const, payload: { confirmed: true } }]
+    const second = await session.run({ resume })
+    expect(brief(second).slice(-3)).toEqual(['root “{"result":"removed"} {"result":12}”', 'last “last”', 'done'])
+    expect(ran).toEqual(['first', 'last'])
+    expect(deleted).toEqual(['all'])
+  })
+
+  test('in a loop without end: the loop waits too', async () => {
+    const session = sessionOf(new LoopAgent({ name: 'loop', subAgents: [root()] }))
+    const events = await session.run('go')
+    expect(brief(events).slice(-2)).toEqual(['interrupt confirmation', 'interrupted'])
+    expect(said(events)).toHaveLength(3)
   })
 
   test('in a specialist it is refused with a reason: a specialist cannot ask', async () => {

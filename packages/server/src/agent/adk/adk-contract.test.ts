@@ -27,6 +27,7 @@ import '../../../../../test/adk/bad-input.ts'
 import '../../../../../test/adk/conversation.ts'
 import '../../../../../test/adk/interrupts.ts'
 import '../../../../../test/adk/models.ts'
+import '../../../../../test/adk/resume.ts'
 import '../../../../../test/adk/specialists.ts'
 
 // What @google/adk 2.0.0 does wrong or leaves out, and what a Millrace run makes of it. "ADK:" tests pin the library: when

@@ -11,7 +11,7 @@ import {
 import type { AgentDescription, AgentGraph, AgentGraphNode } from '../agent.ts'
 import { ChosenLlm } from '../model/model.ts'
 import { chooseModel, type ModelSettings } from '../model/settings.ts'
-import type { AdkRoot } from './run.ts'
+import type { AdkRoot } from './live-run.ts'
 import { nodeBehind, treeOf } from './tree.ts'
 
 type Edge = AgentGraph['edges'][number]

@@ -4,7 +4,8 @@ import { isObject, MillraceError, type RunEvent, type RunInput } from '@millrace
 import type { AgentDescription, RunContext } from '../agent.ts'
 import { registerModels } from '../model/model.ts'
 import { graphOf, modelOf } from './describe.ts'
-import { type AdkOptions, type AdkRoot, runAdk } from './run.ts'
+import type { AdkRoot } from './live-run.ts'
+import { type AdkOptions, runAdk } from './run.ts'
 import { traceNodes } from './trace.ts'
 import { treeOf } from './tree.ts'
 

@@ -4,8 +4,11 @@ import type { Scope } from './scope.ts'
 
 /** Who runs inside a run, and which event is whose. */
 export interface NodeTracker {
-  /** Opens a node: `after` is filled in from the sibling that ended last, where the parent runs them in order. */
-  open(name: string, scope: Scope, call?: string): NodeId
+  /**
+   * Opens a node: `after` is filled in from the sibling that ended last, where the parent runs them in order. Undefined
+   * for an execution that a resumed run has behind it.
+   */
+  open(name: string, scope: Scope, call?: string): NodeId | undefined
   close(node: NodeId, error?: Problem): void
   nodeOf(event: Event): NodeId | undefined
   /** The event is out: its node may be finished. */
@@ -23,7 +26,17 @@ interface OpenNode {
   ended: { readonly error: Problem | undefined } | undefined
 }
 
-export function nodeTracker(emit: (event: RunEvent) => void): NodeTracker {
+/** What a run that goes on has behind it, as nodes. */
+export interface PastNodes {
+  /** Executions that ended well: those of the conversation's own agents are not run again. */
+  readonly done: ReadonlySet<NodeId>
+  /** The calls that specialists have answered. */
+  readonly doneCalls: ReadonlySet<string>
+  /** How often each path was run. */
+  readonly counts: ReadonlyMap<string, number>
+}
+
+export function nodeTracker(emit: (event: RunEvent) => void, past?: PastNodes): NodeTracker {
   const counts = new Map<string, number>()
   const open: OpenNode[] = []
   const owners = new Map<string, OpenNode>()
@@ -45,9 +58,16 @@ export function nodeTracker(emit: (event: RunEvent) => void): NodeTracker {
   return {
     open(name, scope, call) {
       const path = scope.node === undefined ? name : `${pathOf(scope.node)}/${name}`
-      const count = (counts.get(path) ?? 0) + 1
-      counts.set(path, count)
+      // Pipelines go through their agents again, in the same order, so the numbers meet. Calls are made once.
+      const inCall = scope.nested !== undefined || scope.anew === true
+      const count = (counts.get(path) ?? (inCall ? past?.counts.get(path) : undefined) ?? 0) + 1
       const id = `${path}@${count}`
+      if (call === undefined ? !inCall && past?.done.has(id) : past?.doneCalls.has(call)) {
+        if (!inCall) counts.set(path, count)
+        if (scope.node !== undefined) lastEnded.set(scope.node, id)
+        return undefined
+      }
+      counts.set(path, count)
       const before = scope.node !== undefined && inOrder(scope.agent) ? lastEnded.get(scope.node) : undefined
       open.push({ id, parent: scope.node, pending: new Set(), ended: undefined })
       emit({
@@ -93,8 +113,8 @@ function pathOf(node: NodeId): string {
   return node.slice(0, node.lastIndexOf('@'))
 }
 
-/** ADK brands its agents by symbols of the registry, so this holds for any copy of ADK. */
-function inOrder(agent: object | undefined): boolean {
+/** Whether the agent runs its sub-agents in order. ADK brands by symbols of the registry: it holds for any copy. */
+export function inOrder(agent: object | undefined): boolean {
   return agent !== undefined && orderedBrands.some((brand) => Reflect.get(agent, brand) === true)
 }
 const orderedBrands = [Symbol.for('google.adk.sequentialAgent'), Symbol.for('google.adk.loopAgent')]

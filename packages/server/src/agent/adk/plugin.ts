@@ -1,4 +1,12 @@
-import { BasePlugin, type BaseTool, type Context, type Event, type LlmRequest, type LlmResponse } from '@google/adk'
+import {
+  BasePlugin,
+  type BaseTool,
+  type Context,
+  type Event,
+  type InvocationContext,
+  type LlmRequest,
+  type LlmResponse,
+} from '@google/adk'
 import type { Json, JsonObject } from '@millrace/core'
 import { bindRequest } from '../model/binding.ts'
 import { answerOpenCalls } from './call-repair.ts'
@@ -37,6 +45,11 @@ export class MillracePlugin extends BasePlugin {
     const { invocationContext } = callbackContext
     const scope = scopeOf(invocationContext)
     if (scope === undefined) return undefined
+    const again = this.#run.resumption?.turnOf(scope.agent?.name ?? '', invocationContext.branch)
+    if (again?.content !== undefined) {
+      this.#offer(scope, invocationContext, llmRequest)
+      return { content: again.content }
+    }
     const over = this.#overLimit(scope)
     if (over !== undefined) return over
     this.#run.silent.add(scope.node)
@@ -51,13 +64,7 @@ export class MillracePlugin extends BasePlugin {
       instruct(llmRequest, this.#run.instructions)
     }
     answerOpenCalls(llmRequest.contents)
-    this.turns.begin(invocationContext, llmRequest.toolsDict)
-    const there = Object.keys(llmRequest.toolsDict)
-    llmRequest.toolsDict = guardTools(
-      llmRequest.toolsDict,
-      (name) => strike(scope, this.#strikes, `tool '${name}'`, there),
-      (tool) => runOnce(tool, (call) => this.turns.ran(call)),
-    )
+    this.#offer(scope, invocationContext, llmRequest)
     return undefined
   }
 
@@ -87,6 +94,17 @@ export class MillracePlugin extends BasePlugin {
   /** ADK swallows the error of a long-running tool; told as a result it reaches the model and the log. */
   override async onToolErrorCallback({ error }: ToolCall & { error: Error }): Promise<JsonObject> {
     return toolError(error.message)
+  }
+
+  /** From here on every tool name exists, and the calls of the turn that begins run together. */
+  #offer(scope: Scope, context: InvocationContext, llmRequest: LlmRequest): void {
+    this.turns.begin(context, llmRequest.toolsDict)
+    const there = Object.keys(llmRequest.toolsDict)
+    llmRequest.toolsDict = guardTools(
+      llmRequest.toolsDict,
+      (name) => strike(scope, this.#strikes, `tool '${name}'`, there),
+      (tool) => runOnce(tool, (call) => this.turns.ran(call)),
+    )
   }
 
   /** ADK throws for an agent that is not there, and then calls the model again, without end. */

@@ -1,23 +1,17 @@
-import { createEvent, createSession, type Event, Runner, StreamingMode } from '@google/adk'
-import { adkIngest, MillraceError, type Problem, type RunEvent, type RunInput, type Usage } from '@millrace/core'
+import { createEvent, createSession, type Event, Runner, type Session, StreamingMode } from '@google/adk'
+import { MillraceError, type RunEvent, type RunInput } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
-import { LogArtifacts } from './artifacts.ts'
-import { adkContent, authored, inputContents, instructionsOf, pastOf } from './history.ts'
-import { turnBeside, waiting } from './interrupts.ts'
-import { jsonEvent } from './json-event.ts'
-import { isNested } from './nested.ts'
-import { nodeTracker } from './nodes.ts'
-import { type Outlet, outlet } from './outlet.ts'
+import { adkContent, authored, inputContents, type Past, pastOf } from './history.ts'
+import { turnBeside } from './interrupts.ts'
+import { type AdkRoot, LiveRun } from './live-run.ts'
+import { outlet } from './outlet.ts'
 import { MillracePlugin } from './plugin.ts'
 import { problemOf } from './problem.ts'
-import { type AdkLimits, type AdkRun, openScope } from './scope.ts'
+import { type AdkLimits, openScope } from './scope.ts'
 import { RunSessions } from './session.ts'
 import { useToolsets } from './toolsets.ts'
 import type { Tree } from './tree.ts'
-import { usageCounter } from './usage.ts'
-
-export type AdkRoot = Runner['agent']
 
 export interface AdkOptions {
   readonly name: string
@@ -29,6 +23,9 @@ export interface AdkProgram {
   readonly root: AdkRoot
   readonly tree: Tree
 }
+
+/** Given as the reason, because Node makes a DOMException with its stack for every abort without one. */
+const over = new MillraceError('cancelled', 'the run is over')
 
 /** One run of an ADK agent, as the events that the log takes. */
 export function runAdk(
@@ -48,7 +45,9 @@ export function runAdk(
     return out
   }
   context.signal.addEventListener('abort', leave, { once: true })
-  void runningAdk(program, input, context, options, stop.signal, out).finally(() => {
+  const past = pastOf(context.history, program.root.name)
+  const run = new LiveRun({ ...options, ...program, input, context, past, signal: stop.signal, out })
+  void drive(program, run, past, input, context, options.name).finally(() => {
     context.signal.removeEventListener('abort', leave)
     stop.abort(over)
     out.end()
@@ -56,134 +55,92 @@ export function runAdk(
   return out
 }
 
-/** Given as the reason, because Node makes a DOMException with its stack for every abort without one. */
-const over = new MillraceError('cancelled', 'the run is over')
-
-/** Reads ADK to its end, and says how it ended. Never rejects. */
-async function runningAdk(
+/** Reads ADK to its end. Never rejects: what goes wrong is how the run ends. */
+async function drive(
   { root, tree }: AdkProgram,
+  run: LiveRun,
+  past: Past,
   input: RunInput,
   context: RunContext,
-  { name, settings, limits }: AdkOptions,
-  signal: AbortSignal,
-  out: Outlet<RunEvent>,
+  app: string,
 ): Promise<void> {
-  const emit = out.push
-  const nodes = nodeTracker(emit)
-  const ingest = adkIngest()
-  const usage = usageCounter()
-  const asked = waiting(tree.workflows)
-  let failure: Problem | undefined
-  const fail = (problem: Problem): void => {
-    failure ??= problem
-  }
-  const past = pastOf(context.history, root.name)
-  const stopped = new Promise<never>((_, reject) =>
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
-  )
-  stopped.catch(() => undefined)
-
-  const deliver: AdkRun['deliver'] = (event, node) => {
-    const taken = ingest(jsonEvent(event))
-    if ('reason' in taken) throw new MillraceError('garbage', `ADK yielded what is not an event: ${taken.reason}`)
-    emit({ kind: 'agent', ...taken, ...(node === undefined ? {} : { node }) })
-    usage.take(taken.event)
-    if (taken.event.partial === true || isNested(taken.event)) return
-    asked.take(taken.event, node)
-    // A workflow retries its nodes and may catch what they report: it throws when it gives up.
-    if (taken.event.errorCode !== undefined && taken.event.nodeInfo?.path === undefined) fail(problemOf(taken.event))
-  }
-  const run: AdkRun = {
-    settings,
-    limits,
-    clientTools: input.tools ?? [],
-    instructions: [
-      ...past.instructions,
-      ...instructionsOf(input.messages),
-      ...(input.context ?? []).map(({ description, value }) => `${description}: ${value}`),
-    ],
-    signal,
-    stopped,
-    nodes,
-    artifacts: new LogArtifacts(context.history, emit),
-    emit,
-    deliver,
-    room: () => (out.full ? out.room() : undefined),
-    modelCalls: new Map(),
-    silent: new Set(),
-  }
-  const plugin = new MillracePlugin(run)
-
-  const pump = async (): Promise<void> => {
-    const contents = inputContents(input, past.interrupts)
-    const message = contents.at(-1)
-    if (message === undefined || message.role === 'model') {
-      throw new MillraceError(
-        'invalid',
-        'there is no message to answer: send one by the user, or answers to what was asked',
-      )
-    }
-    const events = [...past.events]
-    for (const content of contents.slice(0, -1))
-      events.push(createEvent({ invocationId: context.run, ...authored(content, root.name) }))
-    const session = createSession({
-      id: context.session,
-      appName: name,
-      userId: context.user,
-      state: structuredClone(context.state) as Record<string, unknown>,
-      events,
-      lastUpdateTime: context.now(),
-    })
+  const release = useToolsets(tree.toolsets)
+  try {
+    const { session, message } = sessionOf(run, past, input, context, app, root.name)
+    const plugin = new MillracePlugin(run)
     const runner = new Runner({
-      appName: name,
+      appName: app,
       agent: root,
       plugins: [plugin],
-      sessionService: new RunSessions(session),
+      sessionService: new RunSessions(session, context.resumed),
       artifactService: run.artifacts,
-      resumabilityConfig: { isResumable: true },
+      // An answer goes to the agent that asked. In a pipeline, and after a crash, it is for the root to find its way.
+      resumabilityConfig: { isResumable: run.resumption === undefined },
     })
-    openScope(runner.pluginManager, { run, fail, failure: () => failure })
+    openScope(runner.pluginManager, run.scope())
     const stream = runner.runAsync({
       userId: context.user,
       sessionId: context.session,
-      newMessage: adkContent(message),
-      abortSignal: signal,
+      newMessage: message,
+      abortSignal: run.signal,
       runConfig: {
         streamingMode: isStreaming(input) ? StreamingMode.SSE : StreamingMode.NONE,
-        maxLlmCalls: limits.maxLlmCallsPerRun + 1,
+        maxLlmCalls: run.limits.maxLlmCallsPerRun + 1,
       },
     })
     for await (const event of stream) {
-      const node = nodes.nodeOf(event)
-      deliver(event, node)
-      const beside = event.partial === true ? [] : turnBeside(event, session.events)
-      if (beside.length > 0) {
-        const answered = await answeredBeside(event, beside, plugin)
-        session.events.push(...answered)
-        for (const answer of answered) deliver(answer, node)
-      }
-      nodes.delivered(event)
-      if (failure !== undefined) break
-      if (out.full) await out.room()
+      await pass(run, plugin, session, event)
+      if (run.failure !== undefined) break
     }
-  }
-
-  const release = useToolsets(tree.toolsets)
-  try {
-    await pump()
   } catch (error) {
-    if (!signal.aborted) fail(problemOf(error))
+    if (!run.signal.aborted) run.fail(problemOf(error))
   }
   release()
-  nodes.closeAll(failure)
-  const interrupts = failure === undefined ? asked.interrupts() : []
-  for (const interrupt of interrupts) emit(interrupt)
-  emit(finished(failure, interrupts.length > 0, usage.total(run.modelCalls)))
+  run.end()
 }
 
-function finished(failure: Problem | undefined, interrupted: boolean, usage: Usage): RunEvent {
-  if (failure !== undefined) return { kind: 'run.finished', outcome: 'failed', error: failure, usage }
-  return { kind: 'run.finished', outcome: interrupted ? 'interrupted' : 'done', usage }
+/** One event of ADK's own stream, on its way out. */
+async function pass(run: LiveRun, plugin: MillracePlugin, session: Session, event: Event): Promise<void> {
+  const node = run.nodes.nodeOf(event)
+  run.deliver(event, node)
+  const beside = event.partial === true ? [] : turnBeside(event, session.events)
+  if (beside.length > 0) {
+    const answered = await answeredBeside(event, beside, plugin)
+    session.events.push(...answered)
+    for (const answer of answered) run.deliver(answer, node)
+  }
+  run.nodes.delivered(event)
+  await run.room()
+}
+
+/** What ADK takes for its session: what the log says of it, and the message that is new. */
+function sessionOf(
+  run: LiveRun,
+  past: Past,
+  input: RunInput,
+  context: RunContext,
+  app: string,
+  agent: string,
+): { readonly session: Session; readonly message: NonNullable<Event['content']> } {
+  const contents = inputContents(input, past.interrupts)
+  const message = contents.at(-1)
+  if (message === undefined || message.role === 'model') {
+    const how = 'send one by the user, or answers to what was asked'
+    throw new MillraceError('invalid', `there is no message to answer: ${how}`)
+  }
+  // A resumed run has its own messages in its history; a turn cut short is said again, in its place.
+  const before = context.resumed ? [] : contents.slice(0, -1)
+  const events = past.events.filter((event) => run.resumption?.isOpenTurn(event.id) !== true)
+  for (const content of before) events.push(createEvent({ invocationId: context.run, ...authored(content, agent) }))
+  const session = createSession({
+    id: context.session,
+    appName: app,
+    userId: context.user,
+    state: structuredClone(context.state) as Record<string, unknown>,
+    events,
+    lastUpdateTime: context.now(),
+  })
+  return { session, message: adkContent(message) }
 }
 
 /** `props.streaming: false` is ADK's own switch in `/run_sse`, and what `/run` means. */

@@ -3,6 +3,7 @@ import type { ClientTool, NodeId, Problem, RunEvent } from '@millrace/core'
 import type { ModelSettings } from '../model/settings.ts'
 import type { LogArtifacts } from './artifacts.ts'
 import type { NodeTracker } from './nodes.ts'
+import type { Resumption } from './resume.ts'
 
 /** What one run shares with everything that ADK calls on its behalf. */
 export interface AdkRun {
@@ -16,7 +17,13 @@ export interface AdkRun {
   readonly stopped: Promise<never>
   readonly nodes: NodeTracker
   readonly artifacts: LogArtifacts
+  /** Set for a run that goes on after a crash. */
+  readonly resumption: Resumption | undefined
   emit(event: RunEvent): void
+  /** A person was asked: nothing that comes after in a pipeline may begin. */
+  readonly isWaiting: boolean
+  /** For an event that is there to steer ADK, and is nobody's word. */
+  unseen(event: Event): Event
   /** An ADK event on its way to the log. */
   deliver(event: Event, node: NodeId | undefined): void
   /** Something to wait for while the log is behind. */
@@ -43,6 +50,8 @@ export interface Scope {
   readonly agent?: BaseAgent
   /** The function call that a specialist answers: its agents' events are nested, and it cannot ask a person. */
   readonly nested?: string
+  /** Inside a workflow, which keeps its own account of what is done: nothing is passed over. */
+  readonly anew?: boolean
   /** Ends what this scope is part of, the run or the specialist, as failed. The first reason stands. */
   fail(problem: Problem): void
   failure(): Problem | undefined

@@ -1,8 +1,10 @@
 import {
+  type AppendEventRequest,
   BaseSessionService,
   type CreateSessionRequest,
   createSession,
   type DeleteSessionRequest,
+  type Event,
   type GetSessionRequest,
   type ListSessionsResponse,
   type Session,
@@ -17,9 +19,18 @@ export class RunSessions extends BaseSessionService {
   readonly #session: Session
   /** Sessions that ADK's AgentTool makes for its agent, when it is used without our engine's turn. */
   readonly #made = new Map<string, Session>()
-  constructor(session: Session) {
+  /** ADK adds the message to every run it starts; one that goes on has it already. */
+  #skip: boolean
+  constructor(session: Session, resumed: boolean) {
     super()
     this.#session = session
+    this.#skip = resumed
+  }
+
+  override async appendEvent(request: AppendEventRequest): Promise<Event> {
+    if (!this.#skip || request.event.author !== 'user') return super.appendEvent(request)
+    this.#skip = false
+    return request.event
   }
 
   override async createSession({ appName, userId, state = {} }: CreateSessionRequest): Promise<Session> {

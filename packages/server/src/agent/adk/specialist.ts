@@ -39,11 +39,14 @@ export async function consult(agent: BaseAgent, args: Record<string, unknown>, t
   const branch = caller.branch === undefined ? lane : `${caller.branch}.${lane}`
   const request = requestOf(agent, args)
   const asked = createEvent({ author: 'user', invocationId: caller.invocationId, branch, content: request })
+  const scope = scopeOf(caller)
+  const heard = listener()
+  const before = scope?.run.resumption?.nestedEvents(call) ?? []
+  for (const event of before) heard.take(event)
   // Its own events, the caller's state: a specialist must not see the conversation, and must see what tools wrote.
-  const session = { ...caller.session, events: [asked] }
+  const session = { ...caller.session, events: [asked, ...before] }
   let failure: Problem | undefined
   const own = caller.clone({ agent, session, branch, userContent: request, nodeToolDepth: caller.nodeToolDepth + 1 })
-  const scope = scopeOf(caller)
   const context =
     scope === undefined
       ? own
@@ -55,7 +58,6 @@ export async function consult(agent: BaseAgent, args: Record<string, unknown>, t
             failure ??= problem
           },
         })
-  const heard = listener()
   for await (const event of agent.runAsync(context)) {
     const nested: Event = { ...event, branch: event.branch ?? branch, isolationScope: call }
     if (event.partial !== true) await caller.sessionService?.appendEvent({ session, event })

@@ -1,12 +1,15 @@
 import {
   type BaseAgent,
   type BaseNode,
+  createEvent,
   type Event,
   type InvocationContext,
   isBaseAgent,
+  isLoopAgent,
   type NodeContext,
 } from '@google/adk'
 import type { Problem } from '@millrace/core'
+import { inOrder } from './nodes.ts'
 import { problemOf } from './problem.ts'
 import { type Scope, scopeOf, withScope } from './scope.ts'
 
@@ -65,10 +68,18 @@ async function* traceAgent(
   run: BaseAgent['runAsync'],
 ): AsyncGenerator<Event, void, void> {
   const { nodes, silent, signal } = scope.run
+  // ADK's pipelines go on with the next agent while a person is asked about this one.
+  if (inOrder(scope.agent) && scope.run.isWaiting) {
+    if (isLoopAgent(scope.agent))
+      yield scope.run.unseen(createEvent({ author: agent.name, actions: { escalate: true } }))
+    return
+  }
   // A specialist's outermost agent answers the call; the agents below it do not.
   const node = nodes.open(agent.name, scope, scope.agent === undefined ? scope.nested : undefined)
+  if (node === undefined) return
   let error: Problem | undefined
   try {
+    if (scope.run.resumption?.hadSpoken(agent.name, context.branch) === true) return
     for await (const event of run.call(agent, withScope(context, { ...scope, node, agent }))) {
       nodes.owns(node, event)
       if (event.author === agent.name) {
@@ -105,8 +116,9 @@ async function* traceStep(
   run: BaseNode['run'],
 ): AsyncGenerator<Event, void, void> {
   const { nodes } = scope.run
-  const node = nodes.open(step.name, scope)
-  const { agent: _, ...outside } = scope
+  const { agent: _, ...outside } = { ...scope, anew: true }
+  const node = nodes.open(step.name, outside)
+  if (node === undefined) return
   // The context is made for this execution: its descendants are found under this node.
   Reflect.set(context, 'invocationContext', withScope(context.invocationContext, { ...outside, node }))
   let error: Problem | undefined

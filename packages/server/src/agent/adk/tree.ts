@@ -11,7 +11,7 @@ import {
   NodeTool,
 } from '@google/adk'
 import { isObject } from '@millrace/core'
-import type { AdkRoot } from './run.ts'
+import type { AdkRoot } from './live-run.ts'
 
 /** All that an agent is made of, each once. */
 export interface Tree {

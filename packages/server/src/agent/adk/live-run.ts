@@ -1,0 +1,158 @@
+import { type Event, isBaseAgent, isLlmAgent, type Runner } from '@google/adk'
+import {
+  adkIngest,
+  type ClientTool,
+  MillraceError,
+  type NodeId,
+  type Problem,
+  type RunEvent,
+  type RunInput,
+} from '@millrace/core'
+import type { RunContext } from '../agent.ts'
+import type { ModelSettings } from '../model/settings.ts'
+import { LogArtifacts } from './artifacts.ts'
+import { instructionsOf, type Past } from './history.ts'
+import { type Waiting, waiting } from './interrupts.ts'
+import { jsonEvent } from './json-event.ts'
+import { isNested } from './nested.ts'
+import { type NodeTracker, nodeTracker } from './nodes.ts'
+import type { Outlet } from './outlet.ts'
+import { problemOf } from './problem.ts'
+import { afterAnswer, afterCrash, type Resumption } from './resume.ts'
+import type { AdkLimits, AdkRun, Scope } from './scope.ts'
+import type { Tree } from './tree.ts'
+import { usageCounter } from './usage.ts'
+
+export type AdkRoot = Runner['agent']
+
+export interface LiveRunParts {
+  readonly root: AdkRoot
+  readonly tree: Tree
+  readonly input: RunInput
+  readonly context: RunContext
+  readonly past: Past
+  readonly settings: ModelSettings
+  readonly limits: AdkLimits
+  readonly signal: AbortSignal
+  readonly out: Outlet<RunEvent>
+}
+
+/** One run, from the first event to its last. */
+export class LiveRun implements AdkRun {
+  readonly settings: ModelSettings
+  readonly limits: AdkLimits
+  readonly clientTools: readonly ClientTool[]
+  readonly instructions: readonly string[]
+  readonly signal: AbortSignal
+  readonly stopped: Promise<never>
+  readonly nodes: NodeTracker
+  readonly artifacts: LogArtifacts
+  readonly resumption: Resumption | undefined
+  readonly modelCalls = new Map<NodeId | undefined, number>()
+  readonly silent = new Set<NodeId | undefined>()
+  readonly #out: Outlet<RunEvent>
+  readonly #ingest = adkIngest()
+  readonly #usage = usageCounter()
+  readonly #asked: Waiting
+  readonly #crashed: boolean
+  readonly #unseen = new Set<string>()
+  #failure: Problem | undefined
+
+  constructor({ root, tree, input, context, past, settings, limits, signal, out }: LiveRunParts) {
+    this.settings = settings
+    this.limits = limits
+    this.clientTools = input.tools ?? []
+    this.instructions = [
+      ...past.instructions,
+      ...(context.resumed ? [] : instructionsOf(input.messages)),
+      ...(input.context ?? []).map(({ description, value }) => `${description}: ${value}`),
+    ]
+    this.signal = signal
+    this.stopped = new Promise((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
+    )
+    this.stopped.catch(() => undefined)
+    this.resumption = resumptionOf(root, context, past)
+    this.nodes = nodeTracker((event) => this.emit(event), this.resumption?.nodes)
+    this.artifacts = new LogArtifacts(context.history, (event) => this.emit(event))
+    this.#asked = waiting(tree.workflows)
+    this.#out = out
+    this.#crashed = context.resumed
+    for (const { event, run } of context.resumed ? context.history : []) {
+      if (run === context.run && event.kind === 'agent' && event.event.partial !== true && !isNested(event.event)) {
+        this.#asked.take(event.event, event.node)
+      }
+    }
+  }
+
+  get failure(): Problem | undefined {
+    return this.#failure
+  }
+
+  /** What the run's own agents are in; specialists have a scope inside. */
+  scope(): Scope {
+    return {
+      run: this,
+      failure: () => this.#failure,
+      fail: (problem) => this.fail(problem),
+    }
+  }
+
+  get isWaiting(): boolean {
+    return this.#asked.interrupts().length > 0
+  }
+
+  fail(problem: Problem): void {
+    this.#failure ??= problem
+  }
+
+  unseen(event: Event): Event {
+    this.#unseen.add(event.id)
+    return event
+  }
+
+  emit(event: RunEvent): void {
+    this.#out.push(event)
+  }
+
+  room(): Promise<void> | undefined {
+    return this.#out.full ? this.#out.room() : undefined
+  }
+
+  deliver(event: Event, node: NodeId | undefined): void {
+    if (this.#unseen.has(event.id) || this.resumption?.isSaidAgain(event) === true) return
+    const taken = this.#ingest(jsonEvent(event))
+    if ('reason' in taken) throw new MillraceError('garbage', `ADK yielded what is not an event: ${taken.reason}`)
+    this.emit({ kind: 'agent', ...taken, ...(node === undefined ? {} : { node }) })
+    this.#usage.take(taken.event)
+    if (taken.event.partial === true || isNested(taken.event)) return
+    this.#asked.take(taken.event, node)
+    // A workflow retries its nodes and may catch what they report: it throws when it gives up.
+    if (taken.event.errorCode !== undefined && taken.event.nodeInfo?.path === undefined)
+      this.fail(problemOf(taken.event))
+  }
+
+  /** The last events: what is open is closed, who is waited for is asked, and how it ended. */
+  end(): void {
+    this.nodes.closeAll(this.#failure)
+    // Of a run that crashed the log knows what it used before; the engine adds it up.
+    const usage = this.#crashed ? {} : { usage: this.#usage.total(this.modelCalls) }
+    if (this.#failure !== undefined) {
+      this.emit({ kind: 'run.finished', outcome: 'failed', error: this.#failure, ...usage })
+      return
+    }
+    const interrupts = this.#asked.interrupts()
+    for (const interrupt of interrupts) this.emit(interrupt)
+    this.emit({ kind: 'run.finished', outcome: interrupts.length > 0 ? 'interrupted' : 'done', ...usage })
+  }
+}
+
+/**
+ * An agent with a model of its own is taken up where it was by ADK itself, from the session's events. A pipeline is not:
+ * ADK would begin it anew, or run the one agent that asked and forget the rest. A workflow keeps its own account.
+ */
+function resumptionOf(root: AdkRoot, context: RunContext, past: Past): Resumption | undefined {
+  if (context.resumed) return afterCrash(context)
+  if (past.interrupts.size === 0 || !isBaseAgent(root) || isLlmAgent(root)) return undefined
+  return afterAnswer(context, past.interrupts)
+}

@@ -1,0 +1,132 @@
+import { createEvent, type Event } from '@google/adk'
+import type { AdkEvent, AgentSaid, NodeId, Recorded } from '@millrace/core'
+import type { RunContext } from '../agent.ts'
+import type { OpenInterrupts } from './interrupts.ts'
+import { isNested } from './nested.ts'
+import type { PastNodes } from './nodes.ts'
+
+/**
+ * What a run has behind it that goes on: after a crash, or after a person answered in the middle of a pipeline. ADK knows
+ * nothing of this. A finished agent is not run again, a specialist goes on from what it had said, and a model turn whose
+ * tools were cut short is not asked for again but said again, so that its tools run. Tools without a recorded answer
+ * run a second time; that is why authors opt in (`resumable`).
+ */
+export interface Resumption {
+  readonly nodes: PastNodes
+  /** What each specialist had said, by the call it answers. */
+  nestedEvents(call: string): readonly Event[]
+  /** Whether this agent had said its last word, and only its node was still open. True once. */
+  hadSpoken(author: string, branch: string | undefined): boolean
+  /** The turn that this agent was in the middle of, once. Undefined from then on. */
+  turnOf(author: string, branch: string | undefined): Event | undefined
+  /** Whether the event is such a turn said again: it is in the log already. */
+  isSaidAgain(event: Event): boolean
+  /** Whether the event stands outside the history until it is said again. */
+  isOpenTurn(id: string): boolean
+}
+
+/** For a run whose process died: its own rows are what is done. */
+export function afterCrash({ history, run }: RunContext): Resumption {
+  const own = history.filter((row) => row.run === run)
+  const nodes = pastNodes(own)
+  const said = wholeEvents(own)
+  const last = new Map(said.map((row) => [`${row.event.author}\n${row.event.branch ?? ''}`, row]))
+  const unfinished = [...last.values()].filter(({ node }) => node === undefined || !nodes.done.has(node))
+  const answered = new Set(
+    said.flatMap(({ event }) => partsOf(event).flatMap((part) => part.functionResponse?.id ?? [])),
+  )
+  const turns = unfinished.map(({ event }) => event).filter((event) => isCutShort(event, answered))
+  const open = new Map(turns.map((event) => [event.id, event]))
+  const calls = new Set(turns.flatMap(callIds))
+  const spoken = new Set(unfinished.map(({ event }) => event).filter(isLastWord))
+  return {
+    nodes,
+    nestedEvents: (call) =>
+      said
+        .map(({ event }) => event)
+        .filter((event) => event.isolationScope === call && isNested(event) && !open.has(event.id))
+        // Inside, they are the whole conversation.
+        .map(({ isolationScope: _, ...event }) => adkEvent(event)),
+    hadSpoken(author, branch) {
+      const word = [...spoken].find((event) => event.author === author && event.branch === branch)
+      return word !== undefined && spoken.delete(word)
+    },
+    turnOf(author, branch) {
+      const turn = [...open.values()].find((event) => event.author === author && event.branch === branch)
+      if (turn === undefined) return undefined
+      open.delete(turn.id)
+      return adkEvent(turn)
+    },
+    isSaidAgain: ({ content }) =>
+      content?.parts?.some(({ functionCall }) => functionCall?.id !== undefined && calls.has(functionCall.id)) === true,
+    isOpenTurn: (id) => open.has(id),
+  }
+}
+
+/** For a run that answers what an earlier one asked: what that one had finished before it asked, is done. */
+export function afterAnswer({ history }: RunContext, open: OpenInterrupts): Resumption {
+  const asked = history.findLast(({ event }) => event.kind === 'interrupt')
+  const before = history.filter((row) => row.run === asked?.run)
+  const waiting = [...open.values()].flatMap(({ node }) => node ?? [])
+  const done = [...pastNodes(before).done].filter((node) => !waiting.some((one) => isAbove(node, one)))
+  return {
+    nodes: { done: new Set(done), doneCalls: new Set(), counts: new Map() },
+    nestedEvents: () => [],
+    hadSpoken: () => false,
+    turnOf: () => undefined,
+    isSaidAgain: () => false,
+    isOpenTurn: () => false,
+  }
+}
+
+/** Itself, or one of those it runs in: `root/fan@1` is above `root/fan/a@1`. */
+function isAbove(node: NodeId, other: NodeId): boolean {
+  const path = node.slice(0, node.lastIndexOf('@'))
+  return node === other || other.startsWith(`${path}/`)
+}
+
+function wholeEvents(rows: readonly Recorded[]): readonly AgentSaid[] {
+  const superseded = new Set(rows.flatMap(({ event }) => (event.kind === 'superseded' ? event.messages : [])))
+  return rows.flatMap(({ event }) =>
+    event.kind === 'agent' && event.event.partial !== true && !superseded.has(event.message) ? [event] : [],
+  )
+}
+
+/** Calls of which one has no answer, and none waits for a person. */
+function isCutShort(event: AdkEvent, answered: ReadonlySet<string>): boolean {
+  return (event.longRunningToolIds ?? []).length === 0 && callIds(event).some((id) => !answered.has(id))
+}
+
+/** ADK's own rule: no call, no answer to one, no error. */
+function isLastWord(event: AdkEvent): boolean {
+  const parts = partsOf(event)
+  const acts = parts.some(({ functionCall, functionResponse }) => functionCall ?? functionResponse)
+  return parts.length > 0 && !acts && event.errorCode === undefined
+}
+
+function partsOf({ content }: AdkEvent): NonNullable<NonNullable<AdkEvent['content']>['parts']> {
+  return content?.parts ?? []
+}
+
+function callIds(event: AdkEvent): readonly string[] {
+  return partsOf(event).flatMap(({ functionCall }) => functionCall?.id ?? [])
+}
+
+function pastNodes(rows: readonly Recorded[]): PastNodes {
+  const done = new Set<NodeId>()
+  const calls = new Map<NodeId, string>()
+  const counts = new Map<string, number>()
+  for (const { event } of rows) {
+    if (event.kind === 'node.started') {
+      const at = event.node.lastIndexOf('@')
+      counts.set(event.node.slice(0, at), Number(event.node.slice(at + 1)))
+      if (event.call !== undefined) calls.set(event.node, event.call)
+    } else if (event.kind === 'node.finished' && event.status === 'ok') done.add(event.node)
+    else if (event.kind === 'superseded') for (const node of event.nodes) done.delete(node)
+  }
+  return { done, counts, doneCalls: new Set([...done].flatMap((node) => calls.get(node) ?? [])) }
+}
+
+function adkEvent(event: AdkEvent): Event {
+  return createEvent(event as unknown as Parameters<typeof createEvent>[0])
+}
