@@ -7,8 +7,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildChild, message } from './built-child.ts'
 import { SseClient } from './sse-client.ts'
 
-const events = 8_000
-const size = 2_000
+const events = 4_000
+const size = 4_000
 const slowReaders = 10
 const folder = mkdtempSync(join(tmpdir(), 'millrace-slow-'))
 let child: ChildProcess
@@ -53,7 +53,7 @@ class SlowReader {
       this.#body += text
     })
     await this.#ended
-    return unchunked(this.#body.slice(this.#body.indexOf('\r\n\r\n') + 4))
+    return unchunked(this.#body.slice(this.#body.indexOf('\r\n\r\n') + 4)).replaceAll(': heartbeat\n\n', '')
   }
 }
 

@@ -2,7 +2,7 @@ import { get, type IncomingMessage } from 'node:http'
 
 /** What one SSE client has for good: whole events, each up to the frame that carries its id (SPEC 2.4). */
 export class SseClient {
-  /** The text of the frames, as received, comments included. */
+  /** The text of the frames, as received, comments included, but for signs of life. */
   text = ''
   cursor = 0
   /** Frames of an event whose id has not come yet: dropped with the connection, and sent again. */
@@ -47,7 +47,7 @@ export class SseClient {
     const frames = this.#rest.slice(0, end).split('\n\n')
     this.#rest = this.#rest.slice(end + 2)
     for (const frame of frames) {
-      if (frame.startsWith('retry:')) continue
+      if (frame.startsWith('retry:') || frame === ': heartbeat') continue
       this.#open += `${frame}\n\n`
       const id = /^id: (\d+)$/m.exec(frame)?.[1]
       if (id === undefined) continue

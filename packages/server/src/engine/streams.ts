@@ -48,9 +48,9 @@ export interface Streams {
 }
 
 export function streams(options: StreamsOptions): Streams {
-  const { log, heartbeat = 15_000, retry, patience = 8, onError } = options
+  const { log, heartbeat = 15_000, retry = 1000, patience = 8, onError } = options
   const { retain = 1024 * 1024, retainTotal = 64 * 1024 * 1024, ahead = 128 * 1024 } = options
-  const wires = new Map(options.dialects.map((dialect): [string, Wire] => [dialect.name, sseWire(dialect, retry)]))
+  const wires = new Map(options.dialects.map((dialect): [string, Wire] => [dialect.name, sseWire(dialect, { retry })]))
   for (const [name, wire] of Object.entries(options.wires ?? {})) wires.set(name, wire)
   const channels = new Map<string, Channel>()
   const readers = new Map<Reader, Bytes>()

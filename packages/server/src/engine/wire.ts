@@ -10,10 +10,15 @@ export interface Wire {
   readonly heartbeat: string | Uint8Array
 }
 
-/** A dialect over Server-Sent Events. `retry` is how long a browser waits before it comes back, in milliseconds. */
-export function sseWire(dialect: Dialect, retry = 1000): Wire {
+export interface SseWireOptions extends Pick<EncoderOptions, 'echo'> {
+  /** How long a browser waits before it comes back, in milliseconds. */
+  readonly retry?: number
+}
+
+/** A dialect over Server-Sent Events. */
+export function sseWire(dialect: Dialect, { retry = 1000, ...own }: SseWireOptions = {}): Wire {
   return {
-    encoder: (options) => dialect.encoder(options),
+    encoder: (options) => dialect.encoder({ ...options, ...own }),
     print: printFrame,
     opening: `retry: ${retry}\n\n`,
     heartbeat: ': heartbeat\n\n',
