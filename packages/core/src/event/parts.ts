@@ -10,7 +10,8 @@ const none: readonly never[] = []
 export function partsOf(content: AdkContent | undefined): readonly AdkPart[] {
   const parts: unknown = content?.parts
   if (!Array.isArray(parts)) return none
-  return parts.every(isObject) ? parts : parts.filter(isObject)
+  for (const part of parts) if (!isObject(part)) return parts.filter(isObject)
+  return parts
 }
 
 export function callOf(part: AdkPart): AdkFunctionCall | undefined {

@@ -50,6 +50,8 @@ export const flow: View<Flow> = {
   },
   apply(state, row) {
     const { line, places, outside } = state.index
+    const { event } = row
+    if (event.kind === 'agent' && event.event.partial === true) return noted(state, track(line, row))
     let graph: Graph = { nodes: state.nodes, edges: state.edges, places }
     const next = track(line, row, {
       started: (execution, now) => {
@@ -63,10 +65,14 @@ export const flow: View<Flow> = {
       },
     })
     if (next === line) return state
-    if (row.event.kind === 'run.finished' && row.event.outcome === 'done') graph = ended(graph, row, next)
+    if (event.kind === 'run.finished' && event.outcome === 'done') graph = ended(graph, row, next)
     const index = { ...state.index, line: next, places: graph.places, outside: brought(outside, row, line, next) }
     return { nodes: graph.nodes, edges: graph.edges, index }
   },
+}
+
+function noted(state: Flow, line: Timeline): Flow {
+  return line === state.index.line ? state : { ...state, index: { ...state.index, line } }
 }
 
 /** Seed 000's `stateKeys`: for every edge really taken, by its id, the state keys that travelled along it. */

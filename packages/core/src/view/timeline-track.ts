@@ -11,6 +11,7 @@ import {
   reindexed,
   type Timeline,
   trackOf,
+  withExecution,
 } from './timeline-state.ts'
 
 /** Told of what an event began and ended, in order: the flow view draws its edges from this. */
@@ -44,19 +45,16 @@ export function begin(line: Timeline, row: Recorded, start: Begin, watcher?: Wat
   const track = trackOf(line, row)
   const group = inRun(run, start.parent ?? '')
   const phase = phaseAt(line, group)
-  const next = reindexed(
-    { ...line, executions: line.executions.append(made) },
-    {
-      nodes: line.index.nodes.set(id, position),
-      agents: line.index.agents.set(inRun(run, start.agent), position),
-      phases: line.index.phases.set(group, {
-        previous: phase.previous,
-        current: { position, before: phase.current },
-        running: phase.running + 1,
-      }),
-      runs: line.index.runs.set(run, { ...track, executions: { position, before: track.executions } }),
-    },
-  )
+  const next = reindexed(withExecution(line, position, made), {
+    nodes: line.index.nodes.set(id, position),
+    agents: line.index.agents.set(inRun(run, start.agent), position),
+    phases: line.index.phases.set(group, {
+      previous: phase.previous,
+      current: { position, before: phase.current },
+      running: phase.running + 1,
+    }),
+    runs: line.index.runs.set(run, { ...track, executions: { position, before: track.executions } }),
+  })
   watcher?.started(made, next)
   return next
 }
@@ -91,10 +89,9 @@ export function end(line: Timeline, position: number, ending: End, watcher?: Wat
   const done: Execution = { ...before, duration: Math.max(0, endedAt - before.startedAt), ...ending }
   const group = inRun(done.run, done.parent ?? '')
   const phase = line.index.phases.get(group) ?? noPhase
-  let next = reindexed(
-    { ...line, executions: line.executions.with(position, done) },
-    { phases: line.index.phases.set(group, { ...phase, running: Math.max(0, phase.running - 1) }) },
-  )
+  let next = reindexed(withExecution(line, position, done), {
+    phases: line.index.phases.set(group, { ...phase, running: Math.max(0, phase.running - 1) }),
+  })
   // What a child wrote, its parent leaves behind: a later sibling of the parent finds it.
   const parent = done.parent === undefined ? undefined : next.index.nodes.get(inRun(done.run, done.parent))
   if (parent !== undefined && parent !== position) next = wrote(next, parent, done.wrote)
@@ -112,7 +109,7 @@ export function wrote(line: Timeline, position: number, keys: Iterable<string>):
     list = list.append(key)
   }
   if (list === execution.wrote) return line
-  return { ...line, executions: line.executions.with(position, { ...execution, wrote: list, known }) }
+  return withExecution(line, position, { ...execution, wrote: list, known })
 }
 
 /** Whose a change is: the node it names, or the running node of the agent that speaks. */

@@ -21,6 +21,7 @@ import {
   type Speaker,
   type Timeline,
   trackOf,
+  withExecution,
 } from './timeline-state.ts'
 import { begin, type End, end, ownerOf, phaseAt, type Watcher, wrote } from './timeline-track.ts'
 import type { View } from './view.ts'
@@ -152,7 +153,7 @@ function waits(line: Timeline, run: string, node: string): Timeline {
   const position = line.index.nodes.get(inRun(run, node))
   const execution = position === undefined ? undefined : line.executions.at(position)
   if (position === undefined || execution?.status !== 'running') return line
-  return { ...line, executions: line.executions.with(position, { ...execution, status: 'interrupted' }) }
+  return withExecution(line, position, { ...execution, status: 'interrupted' })
 }
 
 function superseded(line: Timeline, row: Recorded, { nodes }: Superseded, watcher?: Watcher): Timeline {
@@ -164,7 +165,7 @@ function superseded(line: Timeline, row: Recorded, { nodes }: Superseded, watche
     const execution = next.executions.at(position)
     if (execution === undefined || execution.superseded === true) continue
     const lost: Execution = { ...execution, superseded: true }
-    next = { ...next, executions: next.executions.with(position, lost) }
+    next = withExecution(next, position, lost)
     watcher?.lost(lost, next)
   }
   return next

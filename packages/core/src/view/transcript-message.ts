@@ -23,9 +23,15 @@ export function begun(row: Recorded, said: AgentSaid, key: string): Message {
     whole: 0,
     seq: row.seq,
     at: row.at,
-    ...(said.node === undefined ? {} : { node: said.node }),
-    ...(typeof branch === 'string' && branch !== '' ? { branch } : {}),
-    ...(said.task === undefined ? {} : { task: said.task }),
+    node: said.node,
+    branch: typeof branch === 'string' && branch !== '' ? branch : undefined,
+    task: said.task,
+    endSeq: undefined,
+    endedAt: undefined,
+    eventId: undefined,
+    finishReason: undefined,
+    error: undefined,
+    superseded: undefined,
   }
 }
 
@@ -54,6 +60,12 @@ export function given(
     endSeq: row.seq,
     endedAt: row.at,
     eventId: id,
+    node: undefined,
+    branch: undefined,
+    task: undefined,
+    finishReason: undefined,
+    error: undefined,
+    superseded: undefined,
   }
 }
 
@@ -62,21 +74,67 @@ export function streamed(message: Message, deltas: readonly AdkPart[]): Message 
   let next = message
   for (const part of deltas) {
     const text = textOf(part)
-    if (text === '') continue
-    const kind = part.thought === true ? 'thought' : 'text'
-    const last = next.parts.length > next.whole ? next.parts.at(-1) : undefined
-    const grown = last !== undefined && last.kind === kind
-    const made: TextPart = { kind, text: grown ? last.text + text : text }
-    const before = kind === 'text' ? next.text : next.thoughts
-    // One part is the whole text in nearly every message: then both hold one string, which is flattened once.
-    const whole = grown ? (before.length === last.text.length ? made.text : before + text) : joined(before, text)
-    next = {
-      ...next,
-      parts: grown ? next.parts.with(-1, made) : [...next.parts, made],
-      ...(kind === 'text' ? { text: whole } : { thoughts: whole }),
-    }
+    if (text !== '') next = part.thought === true ? withThought(next, text) : withText(next, text)
   }
   return next
+}
+
+function withText(message: Message, delta: string): Message {
+  const last = growing(message, 'text')
+  const text = last === undefined ? delta : last.text + delta
+  const parts = withLast(message, last, { kind: 'text', text })
+  return saying(message, parts, soFar(message.text, last, text, delta), message.thoughts)
+}
+
+function withThought(message: Message, delta: string): Message {
+  const last = growing(message, 'thought')
+  const text = last === undefined ? delta : last.text + delta
+  const parts = withLast(message, last, { kind: 'thought', text })
+  return saying(message, parts, message.text, soFar(message.thoughts, last, text, delta))
+}
+
+/** Every token of every stream makes one of these: field by field, see the note in transcript-item.ts. */
+function saying(message: Message, parts: readonly Part[], text: string, thoughts: string): Message {
+  return {
+    kind: 'message',
+    key: message.key,
+    id: message.id,
+    run: message.run,
+    author: message.author,
+    role: message.role,
+    text,
+    thoughts,
+    parts,
+    status: message.status,
+    whole: message.whole,
+    seq: message.seq,
+    at: message.at,
+    node: message.node,
+    branch: message.branch,
+    task: message.task,
+    endSeq: message.endSeq,
+    endedAt: message.endedAt,
+    eventId: message.eventId,
+    finishReason: message.finishReason,
+    error: message.error,
+    superseded: message.superseded,
+  }
+}
+
+/** The part that the next delta of its kind goes on with. */
+function growing({ parts, whole }: Message, kind: TextPart['kind']): TextPart | undefined {
+  const last = parts.length > whole ? parts[parts.length - 1] : undefined
+  return last?.kind === kind ? last : undefined
+}
+
+function withLast({ parts }: Message, last: TextPart | undefined, part: TextPart): readonly Part[] {
+  if (last === undefined) return [...parts, part]
+  return parts.length === 1 ? [part] : parts.with(-1, part)
+}
+
+/** One part is the whole text in nearly every message: then both hold one string, which is flattened once. */
+function soFar(before: string, last: TextPart | undefined, text: string, delta: string): string {
+  return before.length === (last?.text.length ?? 0) ? text : before + delta
 }
 
 /**
@@ -88,7 +146,6 @@ export function completed(message: Message, parts: readonly Part[], row: Recorde
   const fresh = again ? parts.filter((part) => part.kind === 'tool') : parts
   const speaks = fresh.some((part) => part.kind === 'text' || part.kind === 'thought')
   const all = [...(speaks ? message.parts.slice(0, message.whole) : message.parts), ...fresh]
-  const error = errorOf(event)
   return {
     ...message,
     parts: all,
@@ -99,11 +156,13 @@ export function completed(message: Message, parts: readonly Part[], row: Recorde
     endSeq: row.seq,
     endedAt: row.at,
     eventId: event.id,
-    ...(error === undefined ? {} : { error }),
-    ...(typeof event.finishReason === 'string' && event.finishReason !== 'STOP'
-      ? { finishReason: event.finishReason }
-      : {}),
+    error: errorOf(event) ?? message.error,
+    finishReason: finishOf(event) ?? message.finishReason,
   }
+}
+
+function finishOf({ finishReason }: AdkEvent): string | undefined {
+  return isText(finishReason) && finishReason !== 'STOP' ? finishReason : undefined
 }
 
 /** The same whole event delivered twice: a proxy's retry, a reader that parsed its buffer again, a user's echo. */

@@ -18,7 +18,7 @@ export interface Transcript {
   readonly settled: Sequence<Item>
   /** The messages still streaming, oldest first. A token changes one of these and nothing else. */
   readonly open: readonly Message[]
-  readonly latest?: RunStatus
+  readonly latest?: RunStatus | undefined
   readonly index: Index
 }
 
@@ -56,6 +56,7 @@ export interface Index {
 export const emptyTranscript: Transcript = {
   settled: Sequence.empty,
   open: [],
+  latest: undefined,
   index: {
     messages: Dictionary.empty,
     cards: Dictionary.empty,
@@ -73,16 +74,35 @@ export const inRun = (run: string, id: string): string => `${run}\n${id}`
 /** The newest with this id in any run: an answer may come in a later run than its call. */
 export const inSession = (id: string): string => `\0${id}`
 
-export function appended(state: Transcript, item: Item): Transcript {
-  return { ...state, settled: state.settled.append(item) }
+/** What a token changes: see the note in transcript-item.ts. */
+export function opened({ settled, latest, index }: Transcript, open: readonly Message[]): Transcript {
+  return { settled, open, latest, index }
 }
 
-export function replacedAt(state: Transcript, position: number, item: Item): Transcript {
-  return { ...state, settled: state.settled.with(position, item) }
+export function appended({ settled, open, latest, index }: Transcript, item: Item): Transcript {
+  return { settled: settled.append(item), open, latest, index }
 }
 
-export function reindexed(state: Transcript, changed: Partial<Index>): Transcript {
-  return { ...state, index: { ...state.index, ...changed } }
+export function replacedAt({ settled, open, latest, index }: Transcript, position: number, item: Item): Transcript {
+  return { settled: settled.with(position, item), open, latest, index }
+}
+
+export function reindexed({ settled, open, latest, index }: Transcript, changed: Partial<Index>): Transcript {
+  return {
+    settled,
+    open,
+    latest,
+    index: {
+      messages: changed.messages ?? index.messages,
+      cards: changed.cards ?? index.cards,
+      nameless: changed.nameless ?? index.nameless,
+      runs: changed.runs ?? index.runs,
+      asked: changed.asked ?? index.asked,
+      questions: changed.questions ?? index.questions,
+      lanes: changed.lanes ?? index.lanes,
+      toJSON: index.toJSON,
+    },
+  }
 }
 
 export function messageAdded(state: Transcript, message: Message): Transcript {

@@ -14,6 +14,7 @@ import {
   inRun,
   inSession,
   messageAdded,
+  opened,
   reindexed,
   replacedAt,
   type Transcript,
@@ -96,7 +97,7 @@ function stream(state: Transcript, row: Recorded, said: AgentSaid): Transcript {
   const before = state.open[at]
   if (before !== undefined) {
     const after = streamed(before, deltas)
-    return after === before ? state : { ...state, open: state.open.with(at, after) }
+    return after === before ? state : opened(state, state.open.with(at, after))
   }
   const position = state.index.messages.get(inRun(row.run, said.message)) ?? -1
   const settled = position < 0 ? undefined : state.settled.at(position)

@@ -23,7 +23,7 @@ export interface RunUsage {
 }
 export interface UsageReport {
   readonly total: Usage
-  readonly firstToken?: FirstToken
+  readonly firstToken?: FirstToken | undefined
   /** In the order in which they were first heard, be it by a partial. */
   readonly agents: Sequence<AgentUsage>
   readonly runs: Sequence<RunUsage>
@@ -54,6 +54,8 @@ interface UsageIndex {
   readonly places: Dictionary<number>
   readonly lanes: Dictionary<Lane>
   readonly halves: Dictionary<Half>
+  /** The messages that began to stream last: their further tokens are told from the first without a look-up. */
+  readonly recent: readonly { readonly run: string; readonly message: string }[]
   /** The messages that streamed in a run, and when anything in it was last whole. */
   readonly open: Dictionary<{ readonly halves: Keys | undefined; readonly at: number }>
   readonly nodes: Dictionary<number>
@@ -74,6 +76,7 @@ export const usage: View<UsageReport> = {
       places: Dictionary.empty,
       lanes: Dictionary.empty,
       halves: Dictionary.empty,
+      recent: [],
       open: Dictionary.empty,
       nodes: Dictionary.empty,
       toJSON: () => undefined,
@@ -99,6 +102,7 @@ export const usage: View<UsageReport> = {
 
 function streamed(state: UsageReport, row: Recorded, said: AgentSaid): UsageReport {
   const { event, message } = said
+  if (event.usageMetadata === undefined && isRecent(state, row.run, message)) return state
   const key = inRun(row.run, message)
   const known = state.index.halves.get(key)
   const told = usageOf(event.usageMetadata)
@@ -110,6 +114,7 @@ function streamed(state: UsageReport, row: Recorded, said: AgentSaid): UsageRepo
   const { halves, at } = openAt(state, row)
   const listed = reindexed(noted, {
     open: state.index.open.set(row.run, { halves: { key, before: halves }, at }),
+    recent: [...state.index.recent.slice(1 - mostRecent), { run: row.run, message }],
   })
   return firstToken(listed, row, laneOf(state, row, said))
 }
@@ -253,8 +258,31 @@ function openAt(
   return index.open.get(run) ?? { halves: undefined, at }
 }
 
+/** Field by field, as in timeline-state.ts. */
 function reindexed(state: UsageReport, changed: Partial<UsageIndex>): UsageReport {
-  return { ...state, index: { ...state.index, ...changed } }
+  const { index } = state
+  return {
+    total: state.total,
+    firstToken: state.firstToken,
+    agents: state.agents,
+    runs: state.runs,
+    index: {
+      places: changed.places ?? index.places,
+      lanes: changed.lanes ?? index.lanes,
+      halves: changed.halves ?? index.halves,
+      recent: changed.recent ?? index.recent,
+      open: changed.open ?? index.open,
+      nodes: changed.nodes ?? index.nodes,
+      toJSON: index.toJSON,
+    },
+  }
+}
+
+const mostRecent = 8
+
+function isRecent({ index }: UsageReport, run: string, message: string): boolean {
+  for (const each of index.recent) if (each.message === message && each.run === run) return true
+  return false
 }
 
 function hasError({ errorCode, errorMessage }: AdkEvent): boolean {
