@@ -94,6 +94,28 @@ test('a session export goes in and out: header, seqs and times are kept', async 
   expect(studio[0]).toEqual({ event: 'session', data: 's-9' })
 })
 
+test('an export whose header names no session takes the run for one', async () => {
+  const lines = (header: object): string =>
+    [
+      { format: 'millrace.session', ...header },
+      { seq: 1, at: 1, run: 'r', event: { kind: 'run.started', agent: '', input: { messages: [] } } },
+    ]
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join('')
+  for (const header of [{}, { session: {} }]) {
+    const [first] = await collect(convert(inChunks(lines(header), 50), { to: 'studio', run: 'x', now }))
+    expect(first?.data).toBe('x')
+  }
+})
+
+test('the majority decides what a recording speaks', () => {
+  const plan = { event: 'done', data: '{"type":"done"}' }
+  const studio = { event: 'chunk', data: 'x' }
+  expect(detectDialect([plan, studio, studio])).toBe('studio')
+  expect(detectDialect([studio, plan, plan])).toBe('plan')
+  expect(detectDialect([{ data: '{"type":"RUN_STARTED","threadId":"t","runId":"r"}' }])).toBe('ag-ui')
+})
+
 test('events of ADK, one a line, are read as lines', async () => {
   const event = { id: 'e', author: 'a', invocationId: 'i', timestamp: 1, content: { parts: [{ text: 'hi' }] } }
   const rows = await collect(readRecording(inChunks(`${JSON.stringify(event)}\n`, 9), { run: 'r', now }))

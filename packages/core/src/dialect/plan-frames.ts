@@ -188,7 +188,8 @@ function failed(run: PlanRun, payload: JsonObject): Read {
     run.troubled = { task, error }
     return keepFields('plan', run.speech.error(speakerOf(run, payload), error), payload, known.error)
   }
-  if (run.failure !== undefined) return 'a second error'
+  // Printed again it would come before the one that counts, and take its place.
+  if (run.failure !== undefined) return [{ kind: 'log', level: 'error', message: error }]
   run.failure = error
   return run.speech.close()
 }

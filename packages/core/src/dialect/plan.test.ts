@@ -193,6 +193,14 @@ describe('any log to the seed', () => {
 })
 
 describe('hostile input', () => {
+  test('a heartbeat is nothing, a frame too long is foreign', () => {
+    expect(events([{ data: '', comment: 'ping' }])).toEqual([])
+    expect(events([{ data: '{"type":"content"', truncated: true }])[1]).toMatchObject({
+      kind: 'foreign',
+      reason: 'longer than a frame may be',
+    })
+  })
+
   test('JSON 20,000 deep is foreign, 10 MB of text is text', () => {
     const deep = `{"type":"content","x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
     expect(events([{ data: deep }])[1]).toMatchObject({ kind: 'foreign' })

@@ -108,7 +108,8 @@ function readFrame(run: StudioRun, { event, data, truncated }: Frame): Read {
 /** An error is the end of a run, but ADK Studio still sends its last snapshots after it: the run ends with those. */
 function failed(run: StudioRun, message: string): Read {
   if (run.phase === 'finished') return 'the run is over already'
-  if (run.failure !== undefined) return 'a second error'
+  // Printed again it would come before the one that counts, and take its place.
+  if (run.failure !== undefined) return [{ kind: 'log', level: 'error', message }]
   run.failure = message
   return run.speech.close()
 }

@@ -162,6 +162,40 @@ describe('any log to the seed', () => {
     ])
   })
 
+  test('two agents of one branch that speak at once are two nodes, however their words mix', () => {
+    const frames = encodeAll(
+      studio,
+      rows([
+        begun,
+        said('critic', 'Yes', { partial: true }),
+        said('editor', 'No', { partial: true }),
+        said('critic', 'Yes'),
+        said('editor', 'No'),
+        ended,
+      ]),
+    )
+    expect(traces(frames).map(({ type, node }) => `${type} ${node}`)).toEqual([
+      'node_start critic',
+      'node_start editor',
+      'node_end critic',
+      'node_end editor',
+      'done undefined',
+    ])
+  })
+
+  test('what is still open at the end is closed from the inside out', () => {
+    const node = (id: string): RunEvent => ({ kind: 'node.started', node: `${id}@1`, agent: id })
+    const frames = encodeAll(
+      studio,
+      rows([begun, node('outer'), node('inner'), { kind: 'run.finished', outcome: 'cancelled' }]),
+    )
+    const ends = traces(frames).filter(({ type }) => type === 'node_end')
+    expect(ends.map(({ node, code }) => [node, code])).toEqual([
+      ['inner', 'cancelled'],
+      ['outer', 'cancelled'],
+    ])
+  })
+
   test('a state delta shows at once, with the keys that changed', () => {
     const writes: RunEvent = {
       kind: 'agent',
@@ -285,6 +319,86 @@ describe('any log to the seed', () => {
   })
 })
 
+describe('joining at the live end', () => {
+  const node = (id: string): RunEvent => ({ kind: 'node.started', node: id, agent: id.replace('@1', '') })
+  const heard = (list: readonly RunEvent[], ...more: Frame[]): readonly RunEvent[] => {
+    const encoder = studio.encoder({ session: 's' })
+    for (const row of rows(list)) encoder.push(row)
+    return events([...encoder.prelude(), ...more])
+  }
+  const by = (id: string, event: RunEvent): RunEvent => ({ ...event, node: id }) as RunEvent
+
+  test('text goes on where it was, whoever started last', () => {
+    const list = heard([begun, node('a@1'), by('a@1', said('a', 'Hel', { partial: true })), node('b@1')], chunk('B'))
+    expect(list.filter((event) => event.kind === 'agent' && event.event.partial !== true)).toMatchObject([
+      { node: 'a@1', event: { content: { parts: [{ text: 'Hel' }] } } },
+      { node: 'b@1', event: { content: { parts: [{ text: 'B' }] } } },
+    ])
+  })
+  test('thoughts so far are thoughts, and nobody speaking is silence', () => {
+    const thinks = said('a', 'hm', { partial: true })
+    const thought = {
+      ...thinks,
+      event: { ...(thinks as { event: object }).event, content: { parts: [{ text: 'hm', thought: true }] } },
+    }
+    expect(heard([begun, node('a@1'), by('a@1', thought as RunEvent)])[2]).toMatchObject({
+      event: { partial: true, content: { parts: [{ text: 'hm', thought: true }] } },
+    })
+    expect(heard([begun, node('a@1')]).map(({ kind }) => kind)).toEqual(['run.started', 'node.started', 'run.finished'])
+    expect(heard([begun]).map(({ kind }) => kind)).toEqual(['run.started', 'run.finished'])
+  })
+})
+
+describe('what reads back another way', () => {
+  test('a key that was removed shows in the next whole snapshot, not in a state trace', () => {
+    const list: RunEvent[] = [
+      begun,
+      { kind: 'state', patch: [{ op: 'add', path: '/k', value: 1 }] },
+      { kind: 'node.started', node: 'a@1', agent: 'a' },
+      { kind: 'state', patch: [{ op: 'remove', path: '/k' }] },
+      { kind: 'state', patch: [{ op: 'replace', path: '', value: { all: 1, new: 2 } }] },
+      ended,
+      ended,
+    ]
+    const frames = encodeAll(studio, rows(list))
+    expect(traces(frames).map(({ type }) => type)).toEqual(['node_start', 'state', 'node_end', 'done'])
+    expect(traces(frames)[1]?.state_keys).toEqual(['all', 'new'])
+    expect(foldState(events(frames))).toEqual({ all: 1, new: 2 })
+  })
+  test('a value that changes its kind, and one that only looks cut', () => {
+    const steps: JsonObject[] = [
+      { a: [1] },
+      { a: { b: [1] } },
+      { a: [2] },
+      { a: { b: { c: { d: 1 } } } },
+      { a: { b: { c: '{…2}' } } },
+    ]
+    const frames = steps.flatMap((state, i): Frame[] => [
+      {
+        event: 'trace',
+        data: JSON.stringify({ type: 'node_start', node: 'n', state_snapshot: { input: state }, state_keys: [] }),
+      },
+      { event: 'trace', data: JSON.stringify({ type: 'node_end', node: 'n', step: i + 1 }) },
+    ])
+    expect(foldState(events(frames))).toEqual({ a: { b: { c: '{…2}' } } })
+  })
+  test('another session on the same stream, a frame too long, a log with a message among its facts', () => {
+    const list = events([
+      { event: 'session', data: 'one' },
+      chunk('x'),
+      { event: 'end', data: '' },
+      { event: 'session', data: 'two' },
+      { data: 'event: chunk', truncated: true },
+    ])
+    expect(list.flatMap((event) => (event.kind === 'foreign' ? [event.reason] : []))).toEqual([
+      'another session',
+      'longer than a frame may be',
+    ])
+    const log: RunEvent = { kind: 'log', level: 'info', message: 'm', data: { message: 'other', n: 1 } }
+    expect(encodeAll(studio, rows([begun, log]))[1]?.data).toBe('{"message":"m","n":1}')
+  })
+})
+
 describe('ADK Studio as it really is', () => {
   test('cumulative chunks and deltas give the same text', () => {
     const pieces = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 }), { minLength: 3, maxLength: 8 })
@@ -302,7 +416,11 @@ describe('ADK Studio as it really is', () => {
     fc.assert(
       fc.property(pieces, (deltas) => {
         const log = rows([begun, ...deltas.map((text) => said('', text, { partial: true })), ended])
-        expect(textOf(events(encodeAll(studio, log)))).toBe(deltas.join(''))
+        const again = log.map((row) => ({ ...row, run: 'r2' }))
+        const first = rows([begun, said('', 'b'), ended]).map((row) => ({ ...row, run: 'r0' }))
+        expect(textOf(events(encodeAll(studio, [...first, ...log, ...again])))).toBe(
+          `b${deltas.join('')}${deltas.join('')}`,
+        )
       }),
     )
   })
@@ -315,10 +433,10 @@ describe('ADK Studio as it really is', () => {
   })
 
   test('a cumulative text that starts over is another message', () => {
-    const list = events([chunk('a'), chunk('ab'), chunk('cd'), chunk('cde')])
+    const list = events([chunk('a'), chunk('ab'), chunk('cd'), chunk('cde'), chunk('longer still')])
     expect(
       list.flatMap((event) => (event.kind === 'agent' && event.event.partial !== true ? [textOf([event])] : [])),
-    ).toEqual(['ab', 'cde'])
+    ).toEqual(['ab', 'cde', 'longer still'])
   })
 
   test('a graph that sends messages and no chunks is heard', () => {

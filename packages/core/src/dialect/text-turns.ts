@@ -57,7 +57,11 @@ export function textTurns(): TextTurns {
   const saying = (turn: Turn): Piece[] => {
     const pieces = turn.waiting
     turn.waiting = []
-    turn.said.push(...pieces)
+    for (const piece of pieces) {
+      const last = turn.said.at(-1)
+      if (last?.thought === piece.thought) turn.said[turn.said.length - 1] = { ...last, text: last.text + piece.text }
+      else turn.said.push(piece)
+    }
     return pieces
   }
   const next = (): Piece[] => {

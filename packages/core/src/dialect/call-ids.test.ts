@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest'
+import { callIds } from './call-ids.ts'
+
+test('calls without id are numbered by name, and answered oldest first', () => {
+  const ids = callIds('r')
+  expect(ids.call('search', undefined)).toEqual({ id: 'r:search#1', implied: true })
+  expect(ids.call('search', undefined).id).toBe('r:search#2')
+  expect(ids.call('read', undefined).id).toBe('r:read#1')
+  expect(ids.result('search', undefined)).toEqual({ id: 'r:search#1', implied: true })
+  expect(ids.result('search', 'r:search#2')).toEqual({ id: 'r:search#2', implied: true })
+})
+
+test('an id out of order is said, and leaves the others open', () => {
+  const ids = callIds('r')
+  ids.call('search', 'c1')
+  ids.call('search', 'c2')
+  expect(ids.result('search', 'c2')).toEqual({ id: 'c2', implied: false })
+  expect(ids.result('search', undefined)).toEqual({ id: 'c1', implied: false })
+  ids.call('search', undefined)
+  ids.call('search', undefined)
+  expect(ids.result('search', 'r:search#4').implied).toBe(false)
+})
+
+test('a result without a call never meets the id of a later call', () => {
+  const ids = callIds('r')
+  expect(ids.result('search', undefined)).toEqual({ id: 'r:search#0', implied: true })
+  expect(ids.result('search', 'r:search#0').implied).toBe(true)
+  expect(ids.call('search', undefined).id).toBe('r:search#1')
+})
