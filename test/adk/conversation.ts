@@ -112,6 +112,12 @@ describe('a conversation', () => {
     expect(outline(events)).toEqual([expect.stringMatching(/^failed \(invalid: there is no message to answer/)])
   })
 
+  test('a delta carries no state: the turn it belongs to is not over', async () => {
+    const root = new LlmAgent({ name: 'root', model: llm(() => say('a b c')), outputKey: 'answer' })
+    const events = said(await testSession(agentOf(root)).run('go'))
+    expect(events.map(({ event }) => event.actions?.stateDelta)).toEqual([{}, {}, {}, { answer: 'a b c' }])
+  })
+
   test('usage is added up over all model calls', async () => {
     const events = await testSession(agentOf(root())).run('remember chess')
     expect(events.at(-1)).toMatchObject({ outcome: 'done', usage: { modelCalls: 2, totalTokens: expect.any(Number) } })
@@ -196,5 +202,18 @@ describe('artifacts', () => {
     })
     expect(outline(await session.run('two'))).toContain('artifact notes.md v1')
     expect(answer(await session.run('load'))).toBe('{"names":["notes.md"],"latest":"two","first":"one"}')
+  })
+
+  test('too large for the log are an error of the tool', async () => {
+    const root = new LlmAgent({
+      name: 'root',
+      model: llm(({ step, result }) =>
+        step === 0 ? call('save', { text: 'x'.repeat(4_000_000) }) : say(`${result('save')?.error}`),
+      ),
+      tools: [save],
+    })
+    expect(answer(await testSession(agentOf(root)).run('go'))).toMatch(
+      /the artifact notes\.md is 4\.0 MB; the limit is 3\.0 MB$/,
+    )
   })
 })

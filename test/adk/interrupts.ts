@@ -285,3 +285,14 @@ describe('tools of the client', () => {
     expect(contents).toBe('go|never mind')
   })
 })
+
+describe('answers', () => {
+  test('to a call that never was are refused', async () => {
+    const root = new LlmAgent({ name: 'root', model: llm(() => say('hi')) })
+    const functionResponse = { id: 'nobody', name: 'x', response: {} }
+    const events = await sessionOf(root).run({
+      messages: [{ id: 'm', role: 'tool', content: { parts: [{ functionResponse }] } }],
+    })
+    expect(brief(events)).toEqual(['failed (invalid: there is no function call nobody to answer)'])
+  })
+})

@@ -16,6 +16,8 @@ export interface AdkAgentOptions {
   readonly maxLlmCallsPerRun?: number
   /** Characters of JSON that a tool may return: one million. */
   readonly maxToolResult?: number
+  /** Characters of JSON of one artifact: three million. The run engine bounds every event (four million). */
+  readonly maxArtifact?: number
 }
 
 /**
@@ -31,6 +33,7 @@ export function adkAgent(name: string, load: () => Promise<unknown>, options: Ad
       maxLlmCalls: options.maxLlmCalls ?? 20,
       maxLlmCallsPerRun: options.maxLlmCallsPerRun ?? 100,
       maxToolResult: options.maxToolResult ?? 1_000_000,
+      maxArtifact: options.maxArtifact ?? 3_000_000,
     },
   }
   let loading: Promise<AdkEngine> | undefined

@@ -6,6 +6,7 @@ import type {
   SessionSaveArtifactRequest,
 } from '@google/adk'
 import type { AdkPart, ArtifactSaved, NodeId, Recorded } from '@millrace/core'
+import { size } from './tool-result.ts'
 
 type Part = SaveArtifactRequest['artifact']
 type Version = NonNullable<Awaited<ReturnType<BaseArtifactService['getArtifactVersion']>>>
@@ -19,7 +20,9 @@ export class LogArtifacts implements BaseArtifactService {
   /** Numbers are never given out again, also not after a deletion. */
   readonly #next = new Map<string, number>()
   readonly #emit: (event: ArtifactSaved) => void
-  constructor(history: readonly Recorded[], emit: (event: ArtifactSaved) => void) {
+  readonly #limit: number
+  constructor(history: readonly Recorded[], limit: number, emit: (event: ArtifactSaved) => void) {
+    this.#limit = limit
     this.#emit = emit
     for (const { event } of history) if (event.kind === 'artifact') this.#take(event)
   }
@@ -31,7 +34,11 @@ export class LogArtifacts implements BaseArtifactService {
   /** `node` is who saves it: ADK does not tell its service, so each agent's context has a service that does. */
   save({ filename, artifact, customMetadata }: SessionSaveArtifactRequest, node?: NodeId): number {
     const version = this.#next.get(filename) ?? 0
-    const part = jsonPart(artifact)
+    const json = JSON.stringify(artifact)
+    if (json.length > this.#limit) {
+      throw new Error(`the artifact ${filename} is ${size(json.length)}; the limit is ${size(this.#limit)}`)
+    }
+    const part: AdkPart = JSON.parse(json)
     const type = typeof customMetadata?.type === 'string' ? customMetadata.type : typeOf(part)
     const event: ArtifactSaved = {
       kind: 'artifact',
@@ -88,10 +95,6 @@ export class LogArtifacts implements BaseArtifactService {
       this.#versions.set(event.name, [...(this.#versions.get(event.name) ?? []), saved])
     }
   }
-}
-
-function jsonPart(part: Part): AdkPart {
-  return JSON.parse(JSON.stringify(part))
 }
 
 function describe({ version, part }: { readonly version: number; readonly part: AdkPart }): Version {

@@ -8,7 +8,7 @@ import {
   type Recorded,
   type RunInput,
 } from '@millrace/core'
-import { answers, type OpenInterrupts } from './interrupts.ts'
+import { answers, type CallNames, type OpenInterrupts } from './interrupts.ts'
 import { isNested } from './nested.ts'
 
 type Content = NonNullable<Event['content']>
@@ -19,6 +19,7 @@ export interface Past {
   /** System and developer messages: instructions from their run on. */
   readonly instructions: readonly string[]
   readonly interrupts: OpenInterrupts
+  readonly calls: CallNames
 }
 
 /**
@@ -30,9 +31,10 @@ export function pastOf(history: readonly Recorded[], agent: string): Past {
   const events: Event[] = []
   const instructions: string[] = []
   const interrupts: OpenInterrupts = new Map()
+  const calls = new Map<string, string>()
   for (const { event, run, at } of history) {
     if (event.kind === 'run.started') {
-      for (const content of inputContents(event.input, interrupts)) {
+      for (const content of inputContents(event.input, interrupts, calls)) {
         events.push(
           createEvent({ id: `${run}-${events.length}`, invocationId: run, timestamp: at, ...authored(content, agent) }),
         )
@@ -41,11 +43,14 @@ export function pastOf(history: readonly Recorded[], agent: string): Past {
     } else if (event.kind === 'agent') {
       if (event.event.partial !== true && !isNested(event.event) && !superseded.has(event.message)) {
         events.push(...confirmable(event.event), adkEvent(event.event))
+        for (const { functionCall } of event.event.content?.parts ?? []) {
+          if (functionCall?.id !== undefined) calls.set(functionCall.id, functionCall.name)
+        }
       }
     } else if (event.kind === 'interrupt') interrupts.set(event.id, event)
     else if (event.kind === 'resumed') interrupts.delete(event.interrupt)
   }
-  return { events, instructions, interrupts }
+  return { events, instructions, interrupts, calls }
 }
 
 /**
@@ -66,9 +71,9 @@ function confirmable(event: AdkEvent): readonly Event[] {
 }
 
 /** The messages of one run as contents, oldest first; answers of one run are one content, as ADK wants them. */
-export function inputContents(input: RunInput, interrupts: OpenInterrupts): readonly AdkContent[] {
+export function inputContents(input: RunInput, interrupts: OpenInterrupts, calls: CallNames): readonly AdkContent[] {
   const contents: AdkContent[] = []
-  const answered = answers(input, interrupts)
+  const answered = answers(input, interrupts, calls)
   if (answered.length > 0) contents.push({ role: 'user', parts: answered })
   const told = answered.flatMap(inWords)
   if (told.length > 0) contents.push({ role: 'user', parts: told })

@@ -17,6 +17,9 @@ import {
   type RunInput,
 } from '@millrace/core'
 
+/** The name of the tool behind each call of the session. */
+export type CallNames = ReadonlyMap<string, string>
+
 /** What a person was asked and has not answered, by interrupt id. */
 export type OpenInterrupts = Map<string, Interrupted>
 
@@ -101,8 +104,11 @@ const confirmationSchema: JsonObject = {
   required: ['confirmed'],
 }
 
-/** The function responses of one run's input: those in its messages, and its answers to interrupts. */
-export function answers(input: RunInput, open: OpenInterrupts): readonly AdkPart[] {
+/**
+ * The function responses of one run's input: those in its messages, and its answers to interrupts. A client that has
+ * only the call's id (AG-UI) is helped out with the tool's name.
+ */
+export function answers(input: RunInput, open: OpenInterrupts, calls: CallNames): readonly AdkPart[] {
   const parts = new Map<string, AdkPart>()
   for (const { interrupt, status, payload } of input.resume ?? []) {
     const asked = open.get(interrupt)
@@ -112,7 +118,7 @@ export function answers(input: RunInput, open: OpenInterrupts): readonly AdkPart
     if (functionResponse?.id === undefined) continue
     const { id, response = {} } = functionResponse
     const asked = open.get(id) ?? [...open.values()].find(({ call }) => call === id)
-    if (asked === undefined) parts.set(id, { functionResponse: { ...functionResponse, response } })
+    if (asked === undefined) parts.set(id, responsePart(id, calls.get(id) ?? functionResponse.name, response))
     else parts.set(asked.id, answerPart(asked, { interrupt: asked.id, status: 'resolved', payload: response }))
   }
   return [...parts.values()]

@@ -15,7 +15,7 @@ import { instructionsOf, type Past } from './history.ts'
 import { type Waiting, waiting } from './interrupts.ts'
 import { jsonEvent } from './json-event.ts'
 import { isNested } from './nested.ts'
-import { type NodeTracker, nodeTracker } from './nodes.ts'
+import { NodeTracker } from './nodes.ts'
 import type { Outlet } from './outlet.ts'
 import { problemOf } from './problem.ts'
 import { afterAnswer, afterCrash, type Resumption } from './resume.ts'
@@ -73,8 +73,8 @@ export class LiveRun implements AdkRun {
     )
     this.stopped.catch(() => undefined)
     this.resumption = resumptionOf(root, context, past)
-    this.nodes = nodeTracker((event) => this.emit(event), this.resumption?.nodes)
-    this.artifacts = new LogArtifacts(context.history, (event) => this.emit(event))
+    this.nodes = new NodeTracker((event) => this.emit(event), this.resumption?.nodes)
+    this.artifacts = new LogArtifacts(context.history, limits.maxArtifact, (event) => this.emit(event))
     this.#asked = waiting(tree.workflows)
     this.#out = out
     this.#crashed = context.resumed

@@ -2,30 +2,6 @@ import type { Event } from '@google/adk'
 import type { NodeId, Problem, RunEvent } from '@millrace/core'
 import type { Scope } from './scope.ts'
 
-/** Who runs inside a run, and which event is whose. */
-export interface NodeTracker {
-  /**
-   * Opens a node: `after` is filled in from the sibling that ended last, where the parent runs them in order. Undefined
-   * for an execution that a resumed run has behind it.
-   */
-  open(name: string, scope: Scope, call?: string): NodeId | undefined
-  close(node: NodeId, error?: Problem): void
-  nodeOf(event: Event): NodeId | undefined
-  /** The event is out: its node may be finished. */
-  delivered(event: Event): void
-  /** The event is about to travel through ADK's streams, as the node's own. */
-  owns(node: NodeId, event: Event): void
-  closeAll(error?: Problem): void
-}
-
-interface OpenNode {
-  readonly id: NodeId
-  readonly parent: NodeId | undefined
-  /** Yielded by the agent, not yet out: a workflow's channel holds events back, and a node ends after its last. */
-  readonly pending: Set<string>
-  ended: { readonly error: Problem | undefined } | undefined
-}
-
 /** What a run that goes on has behind it, as nodes. */
 export interface PastNodes {
   /** Executions that ended well: those of the conversation's own agents are not run again. */
@@ -36,75 +12,115 @@ export interface PastNodes {
   readonly counts: ReadonlyMap<string, number>
 }
 
-export function nodeTracker(emit: (event: RunEvent) => void, past?: PastNodes): NodeTracker {
-  const counts = new Map<string, number>()
-  const open: OpenNode[] = []
-  const owners = new Map<string, OpenNode>()
-  const lastEnded = new Map<NodeId, NodeId>()
+interface OpenNode {
+  readonly id: NodeId
+  readonly parent: NodeId | undefined
+  /** Yielded by the agent, not yet out: a workflow's channel holds events back, and a node ends after its last. */
+  readonly pending: Set<string>
+  ended: { readonly error: Problem | undefined } | undefined
+}
 
-  const flush = (): void => {
-    for (let i = open.length - 1; i >= 0; i--) {
-      const node = open[i]
-      if (node?.ended === undefined || node.pending.size > 0) continue
-      if (open.some((other) => other.parent === node.id)) continue
-      open.splice(i, 1)
-      const { error } = node.ended
-      if (node.parent !== undefined) lastEnded.set(node.parent, node.id)
-      emit({ kind: 'node.finished', node: node.id, ...(error ? { status: 'error', error } : { status: 'ok' }) })
-    }
+/** Who runs inside a run, and which event is whose. */
+export class NodeTracker {
+  readonly #emit: (event: RunEvent) => void
+  readonly #past: PastNodes | undefined
+  readonly #counts = new Map<string, number>()
+  /** In the order they were opened. */
+  readonly #open: OpenNode[] = []
+  readonly #owners = new Map<string, OpenNode>()
+  readonly #lastEnded = new Map<NodeId, NodeId>()
+
+  constructor(emit: (event: RunEvent) => void, past?: PastNodes) {
+    this.#emit = emit
+    this.#past = past
   }
-  const find = (id: NodeId): OpenNode | undefined => open.find((node) => node.id === id)
 
-  return {
-    open(name, scope, call) {
-      const path = scope.node === undefined ? name : `${pathOf(scope.node)}/${name}`
-      // Pipelines go through their agents again, in the same order, so the numbers meet. Calls are made once.
-      const inCall = scope.nested !== undefined || scope.anew === true
-      const count = (counts.get(path) ?? (inCall ? past?.counts.get(path) : undefined) ?? 0) + 1
-      const id = `${path}@${count}`
-      if (call === undefined ? !inCall && past?.done.has(id) : past?.doneCalls.has(call)) {
-        if (!inCall) counts.set(path, count)
-        if (scope.node !== undefined) lastEnded.set(scope.node, id)
-        return undefined
-      }
-      counts.set(path, count)
-      const before = scope.node !== undefined && inOrder(scope.agent) ? lastEnded.get(scope.node) : undefined
-      open.push({ id, parent: scope.node, pending: new Set(), ended: undefined })
-      emit({
-        kind: 'node.started',
-        node: id,
-        agent: name,
-        ...(scope.node === undefined ? {} : { parent: scope.node }),
-        ...(before === undefined ? {} : { after: [before] }),
-        ...(call === undefined ? {} : { call }),
-      })
-      return id
-    },
-    close(id, error) {
-      const node = find(id)
-      if (node !== undefined) node.ended ??= { error }
-      flush()
-    },
-    owns(id, event) {
-      const node = find(id)
-      if (node === undefined || owners.has(event.id)) return
-      owners.set(event.id, node)
-      node.pending.add(event.id)
-    },
-    nodeOf: (event) => owners.get(event.id)?.id,
-    delivered(event) {
-      const node = owners.get(event.id)
-      owners.delete(event.id)
-      node?.pending.delete(event.id)
-      if (node?.ended !== undefined) flush()
-    },
-    closeAll(error) {
-      for (const node of open) {
-        node.pending.clear()
-        node.ended ??= { error }
-      }
-      flush()
-    },
+  /**
+   * Opens a node: `after` is filled in from the sibling that ended last, where the parent runs them in order. Undefined
+   * for an execution that a resumed run has behind it.
+   */
+  open(name: string, scope: Scope, call?: string): NodeId | undefined {
+    const id = this.#next(name, scope, call)
+    if (id === undefined) return undefined
+    const { node: parent } = scope
+    const before = parent !== undefined && inOrder(scope.agent) ? this.#lastEnded.get(parent) : undefined
+    this.#open.push({ id, parent, pending: new Set(), ended: undefined })
+    this.#emit({
+      kind: 'node.started',
+      node: id,
+      agent: name,
+      ...(parent === undefined ? {} : { parent }),
+      ...(before === undefined ? {} : { after: [before] }),
+      ...(call === undefined ? {} : { call }),
+    })
+    return id
+  }
+
+  /** Its generator is over; the node is, once its last event is out and all inside it is over. */
+  close(id: NodeId, error?: Problem): void {
+    const node = this.#find(id)
+    if (node !== undefined) node.ended ??= { error }
+    this.#flush()
+  }
+
+  /** The event is about to travel through ADK's streams, as the node's own. */
+  owns(id: NodeId, event: Event): void {
+    const node = this.#find(id)
+    if (node === undefined || this.#owners.has(event.id)) return
+    this.#owners.set(event.id, node)
+    node.pending.add(event.id)
+  }
+
+  nodeOf(event: Event): NodeId | undefined {
+    return this.#owners.get(event.id)?.id
+  }
+
+  /** The event is out: its node may be finished. */
+  delivered(event: Event): void {
+    const node = this.#owners.get(event.id)
+    this.#owners.delete(event.id)
+    node?.pending.delete(event.id)
+    if (node?.ended !== undefined) this.#flush()
+  }
+
+  closeAll(error?: Problem): void {
+    for (const node of this.#open) {
+      node.pending.clear()
+      node.ended ??= { error }
+    }
+    this.#flush()
+  }
+
+  /** The id of the next execution. Pipelines go through their agents again in the same order, so the numbers meet. */
+  #next(name: string, scope: Scope, call: string | undefined): NodeId | undefined {
+    const path = scope.node === undefined ? name : `${pathOf(scope.node)}/${name}`
+    // Calls are made once: what runs inside one is numbered on from what ran before the crash.
+    const inCall = scope.nested !== undefined || scope.anew === true
+    const count = (this.#counts.get(path) ?? (inCall ? this.#past?.counts.get(path) : undefined) ?? 0) + 1
+    const id = `${path}@${count}`
+    if (call === undefined ? !inCall && this.#past?.done.has(id) : this.#past?.doneCalls.has(call)) {
+      if (!inCall) this.#counts.set(path, count)
+      if (scope.node !== undefined) this.#lastEnded.set(scope.node, id)
+      return undefined
+    }
+    this.#counts.set(path, count)
+    return id
+  }
+
+  #find(id: NodeId): OpenNode | undefined {
+    return this.#open.find((node) => node.id === id)
+  }
+
+  #flush(): void {
+    for (let i = this.#open.length - 1; i >= 0; i--) {
+      const node = this.#open[i]
+      if (node?.ended === undefined || node.pending.size > 0) continue
+      if (this.#open.some((other) => other.parent === node.id)) continue
+      this.#open.splice(i, 1)
+      const { error } = node.ended
+      if (node.parent !== undefined) this.#lastEnded.set(node.parent, node.id)
+      this.#emit({ kind: 'node.finished', node: node.id, ...(error ? { status: 'error', error } : { status: 'ok' }) })
+    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { outlet } from './outlet.ts'
+import { Outlet } from './outlet.ts'
 
 const all = async <T>(values: AsyncIterable<T>): Promise<T[]> => {
   const seen: T[] = []
@@ -9,7 +9,7 @@ const all = async <T>(values: AsyncIterable<T>): Promise<T[]> => {
 
 describe('outlet', () => {
   test('gives what was pushed, in order, before and after the reader comes', async () => {
-    const out = outlet<number>()
+    const out = new Outlet<number>(9, () => {})
     out.push(1)
     const reading = all(out)
     out.push(2)
@@ -20,21 +20,8 @@ describe('outlet', () => {
     expect(await reading).toEqual([1, 2, 3])
   })
 
-  test('an error comes after what was pushed before it', async () => {
-    const out = outlet<number>()
-    out.push(1)
-    out.end(new Error('over'))
-    const seen: number[] = []
-    await expect(
-      (async () => {
-        for await (const value of out) seen.push(value)
-      })(),
-    ).rejects.toThrow('over')
-    expect(seen).toEqual([1])
-  })
-
   test('a writer that waits for room goes on when the reader has read, or when it is over', async () => {
-    const out = outlet<number>(2)
+    const out = new Outlet<number>(2, () => {})
     out.push(1)
     out.push(2)
     let waited = false
@@ -46,9 +33,27 @@ describe('outlet', () => {
     expect(waited).toBe(false)
     expect(await all(out)).toEqual([1, 2])
     await writer
-    const full = outlet<number>(0)
+    const full = new Outlet<number>(0, () => {})
     const stuck = full.room()
     full.end()
     await stuck
+  })
+
+  test('a reader that goes early is told of, once; one that reads to the end is not', async () => {
+    let left = 0
+    const out = new Outlet<number>(9, () => {
+      left += 1
+    })
+    out.push(1)
+    out.push(2)
+    for await (const _ of out) break
+    expect(left).toBe(1)
+    expect(await all(out)).toEqual([])
+    const read = new Outlet<number>(9, () => {
+      left += 1
+    })
+    read.end()
+    expect(await all(read)).toEqual([])
+    expect(left).toBe(1)
   })
 })

@@ -1,85 +1,86 @@
+const finished: IteratorReturnResult<undefined> = { done: true, value: undefined }
+
 /**
  * Where a run's events gather on their way out: many writers (ADK's stream, specialists, nodes), one reader. Writers
  * never block in the middle of ADK's machinery; whoever can wait asks for `room`, so that a slow log slows the model.
  * An iterator by hand: a generator around a generator costs each token several turns of the microtask queue.
  */
-export interface Outlet<T> extends AsyncIterableIterator<T> {
-  push(value: T): void
-  /** What was pushed is still read; later pushes are dropped. */
-  end(error?: unknown): void
-  readonly full: boolean
-  /** Resolves when it is not full, or over. */
-  room(): Promise<void>
-}
+export class Outlet<T> implements AsyncIterableIterator<T> {
+  readonly #capacity: number
+  readonly #left: () => void
+  #queue: T[] = []
+  #head = 0
+  #over = false
+  #reader: ((result: IteratorResult<T>) => void) | undefined
+  #waiting: (() => void)[] = []
 
-/** `left` is called once, when the reader goes before the end. */
-export function outlet<T>(capacity = 256, left: () => void = () => {}): Outlet<T> {
-  let queue: T[] = []
-  let head = 0
-  let over = false
-  let failure: { readonly error: unknown } | undefined
-  let reader: { resolve(result: IteratorResult<T>): void; reject(error: unknown): void } | undefined
-  let waiting: (() => void)[] = []
-  const finished: IteratorReturnResult<undefined> = { done: true, value: undefined }
-
-  const wakeWriters = (): void => {
-    const woken = waiting
-    waiting = []
-    for (const wake of woken) wake()
+  /** `left` is called when the reader goes before the end. */
+  constructor(capacity: number, left: () => void) {
+    this.#capacity = capacity
+    this.#left = left
   }
-  const take = (): T => {
-    const value = queue[head] as T
-    head += 1
-    if (head === queue.length) {
-      queue = []
-      head = 0
+
+  push(value: T): void {
+    if (this.#over) return
+    if (this.#reader === undefined) this.#queue.push(value)
+    else {
+      this.#reader({ done: false, value })
+      this.#reader = undefined
     }
-    if (waiting.length > 0 && queue.length - head < capacity) wakeWriters()
+  }
+
+  /** What was pushed is still read; later pushes are dropped. */
+  end(): void {
+    if (this.#over) return
+    this.#over = true
+    this.#reader?.(finished)
+    this.#reader = undefined
+    this.#wakeWriters()
+  }
+
+  get full(): boolean {
+    return !this.#over && this.#queue.length - this.#head >= this.#capacity
+  }
+
+  /** Resolves when it is not full, or over. */
+  async room(): Promise<void> {
+    while (this.full) await new Promise<void>((resume) => this.#waiting.push(resume))
+  }
+
+  next(): Promise<IteratorResult<T>> {
+    if (this.#head < this.#queue.length) return Promise.resolve({ done: false, value: this.#take() })
+    if (this.#over) return Promise.resolve(finished)
+    return new Promise((resolve) => {
+      this.#reader = resolve
+    })
+  }
+
+  return(): Promise<IteratorResult<T>> {
+    if (!this.#over) this.#left()
+    this.end()
+    this.#queue = []
+    this.#head = 0
+    return Promise.resolve(finished)
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  #take(): T {
+    const value = this.#queue[this.#head] as T
+    this.#head += 1
+    if (this.#head === this.#queue.length) {
+      this.#queue = []
+      this.#head = 0
+    }
+    if (this.#waiting.length > 0 && !this.full) this.#wakeWriters()
     return value
   }
-  const end = (error?: unknown): void => {
-    if (over) return
-    over = true
-    if (error !== undefined) failure = { error }
-    if (failure === undefined) reader?.resolve(finished)
-    else reader?.reject(failure.error)
-    reader = undefined
-    wakeWriters()
-  }
 
-  return {
-    push(value) {
-      if (over) return
-      if (reader === undefined) queue.push(value)
-      else {
-        reader.resolve({ done: false, value })
-        reader = undefined
-      }
-    },
-    end,
-    get full() {
-      return !over && queue.length - head >= capacity
-    },
-    async room() {
-      while (!over && queue.length - head >= capacity) await new Promise<void>((resume) => waiting.push(resume))
-    },
-    next() {
-      if (head < queue.length) return Promise.resolve({ done: false, value: take() })
-      if (failure !== undefined) return Promise.reject(failure.error)
-      if (over) return Promise.resolve(finished)
-      return new Promise((resolve, reject) => {
-        reader = { resolve, reject }
-      })
-    },
-    return() {
-      if (!over) left()
-      end()
-      queue = []
-      head = 0
-      return Promise.resolve(finished)
-    },
-    [Symbol.asyncIterator]() {
-      return this
-    },
+  #wakeWriters(): void {
+    const woken = this.#waiting
+    this.#waiting = []
+    for (const wake of woken) wake()
   }
 }

@@ -5,7 +5,7 @@ import type { ModelSettings } from '../model/settings.ts'
 import { adkContent, authored, inputContents, type Past, pastOf } from './history.ts'
 import { turnBeside } from './interrupts.ts'
 import { type AdkRoot, LiveRun } from './live-run.ts'
-import { outlet } from './outlet.ts'
+import { Outlet } from './outlet.ts'
 import { MillracePlugin } from './plugin.ts'
 import { problemOf } from './problem.ts'
 import { type AdkLimits, openScope } from './scope.ts'
@@ -24,6 +24,9 @@ export interface AdkProgram {
   readonly tree: Tree
 }
 
+/** Events that may wait for the log before the model does. */
+const buffer = 256
+
 /** Given as the reason, because Node makes a DOMException with its stack for every abort without one. */
 const over = new MillraceError('cancelled', 'the run is over')
 
@@ -35,7 +38,7 @@ export function runAdk(
   options: AdkOptions,
 ): AsyncIterable<RunEvent> {
   const stop = new AbortController()
-  const out = outlet<RunEvent>(256, () => stop.abort(over))
+  const out = new Outlet<RunEvent>(buffer, () => stop.abort(over))
   const leave = (): void => {
     stop.abort(context.signal.reason)
     out.end()
@@ -122,7 +125,12 @@ function sessionOf(
   app: string,
   agent: string,
 ): { readonly session: Session; readonly message: NonNullable<Event['content']> } {
-  const contents = inputContents(input, past.interrupts)
+  const contents = inputContents(input, past.interrupts, past.calls)
+  for (const { functionResponse } of contents.flatMap(({ parts }) => parts ?? [])) {
+    if (functionResponse?.id !== undefined && !past.calls.has(functionResponse.id)) {
+      throw new MillraceError('invalid', `there is no function call ${functionResponse.id} to answer`)
+    }
+  }
   const message = contents.at(-1)
   if (message === undefined || message.role === 'model') {
     const how = 'send one by the user, or answers to what was asked'

@@ -41,6 +41,8 @@ export interface AdkLimits {
   readonly maxLlmCallsPerRun: number
   /** Characters of JSON that a tool may return. */
   readonly maxToolResult: number
+  /** Characters of JSON of one artifact: it goes into the log as one event. */
+  readonly maxArtifact: number
 }
 
 /** Where in a run an agent stands. */

@@ -29,7 +29,8 @@ export function toolResult(tool: string, value: unknown, limit: number): JsonObj
   return isObject(json) ? (json as JsonObject) : { result: json }
 }
 
-function size(characters: number): string {
+/** For people. */
+export function size(characters: number): string {
   return characters >= 1e6 ? `${(characters / 1e6).toFixed(1)} MB` : `${Math.ceil(characters / 1e3)} kB`
 }
 

@@ -2,7 +2,7 @@ import { BaseLlm, type LlmRequest, type LlmResponse } from '@google/adk'
 import OpenAI from 'openai'
 import { jsonSchema } from './json-schema.ts'
 import { chatMessages, chatTools } from './openai-messages.ts'
-import { chatTurn } from './openai-turn.ts'
+import { ChatTurn } from './openai-turn.ts'
 import { retryingFetch } from './retrying-fetch.ts'
 import type { ModelSettings } from './settings.ts'
 
@@ -37,7 +37,7 @@ export class OpenAiLlm extends BaseLlm {
     const body = this.#body(request)
     const options = signal === undefined ? {} : { signal }
     try {
-      const turn = chatTurn(this.model)
+      const turn = new ChatTurn(this.model)
       if (stream) {
         const streaming = { ...body, stream: true as const, stream_options: { include_usage: true } }
         for await (const chunk of await this.#client.chat.completions.create(streaming, options)) {

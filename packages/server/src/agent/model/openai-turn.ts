@@ -13,84 +13,75 @@ interface OpenCall {
 }
 
 /** One model turn off a chat stream: deltas out as partials, and at the end the one aggregate that ADK stores. */
-export interface ChatTurn {
-  chunk(chunk: Chunk): Iterable<LlmResponse>
-  whole(completion: Completion): void
-  end(): LlmResponse
-}
+export class ChatTurn {
+  readonly #calls: OpenCall[] = []
+  #text = ''
+  #thought = ''
+  #reason: string | undefined
+  #version: string
+  #usage: OpenAI.CompletionUsage | undefined
 
-export function chatTurn(model: string): ChatTurn {
-  let text = ''
-  let thought = ''
-  let reason: string | null = null
-  let version = model
-  let usage: OpenAI.CompletionUsage | null | undefined
-  const calls: OpenCall[] = []
-
-  const take = (delta: unknown): readonly Parts[number][] => {
-    const made: Parts = []
-    const thinking = reasoningOf(delta)
-    if (thinking !== '') made.push({ text: thinking, thought: true })
-    thought += thinking
-    const content = isObject(delta) && typeof delta.content === 'string' ? delta.content : ''
-    if (content !== '') made.push({ text: content })
-    text += content
-    return made
+  constructor(model: string) {
+    this.#version = model
   }
 
-  return {
-    *chunk(chunk) {
-      if (chunk.model) version = chunk.model
-      if (chunk.usage) usage = chunk.usage
-      const choice = chunk.choices?.[0]
-      if (choice === undefined) return
-      if (choice.finish_reason) reason = choice.finish_reason
-      for (const call of choice.delta?.tool_calls ?? []) addCall(calls, call)
-      const parts = take(choice.delta)
-      // Function calls never go out in a partial: ADK would run them, and again in the aggregate.
-      if (parts.length > 0) yield { content: { role: 'model', parts: [...parts] }, partial: true }
-    },
-    whole(completion) {
-      version = completion.model || model
-      usage = completion.usage
-      const choice = completion.choices[0]
-      reason = choice?.finish_reason ?? 'stop'
-      take(choice?.message)
-      for (const call of choice?.message.tool_calls ?? []) {
-        if (call.type === 'function') calls.push({ name: call.function.name, args: call.function.arguments })
-      }
-    },
-    end() {
-      const parts: Parts = []
-      if (thought !== '') parts.push({ text: thought, thought: true })
-      if (text !== '') parts.push({ text })
-      for (const { name, args } of calls) parts.push({ functionCall: { name, ...readArgs(args) } })
-      const base: LlmResponse = {
-        modelVersion: version,
-        ...(usage ? { usageMetadata: usageOf(usage) } : {}),
-      }
-      if (reason === null) {
-        return { ...base, errorCode: 'TRUNCATED', errorMessage: "the model's stream broke off before its end" }
-      }
-      if (reason === 'content_filter') {
-        return {
-          ...base,
-          ...finish('SAFETY'),
-          errorCode: 'SAFETY',
-          errorMessage: 'the content filter refused the answer',
-        }
-      }
-      const cut = reason === 'length'
-      if (cut && text === '' && calls.length === 0) {
-        const errorMessage = 'the token limit was reached before the answer began; raise maxOutputTokens'
-        return { ...base, ...finish('MAX_TOKENS'), errorCode: 'MAX_TOKENS', errorMessage }
-      }
-      return {
-        ...base,
-        ...finish(cut ? 'MAX_TOKENS' : 'STOP'),
-        ...(parts.length === 0 ? {} : { content: { role: 'model', parts } }),
-      }
-    },
+  /** Function calls never go out in a partial: ADK would run them, and again in the aggregate. */
+  *chunk(chunk: Chunk): Generator<LlmResponse, void> {
+    if (chunk.model) this.#version = chunk.model
+    if (chunk.usage) this.#usage = chunk.usage
+    const choice = chunk.choices?.[0]
+    if (choice === undefined) return
+    if (choice.finish_reason) this.#reason = choice.finish_reason
+    for (const call of choice.delta?.tool_calls ?? []) addCall(this.#calls, call)
+    const parts = this.#take(choice.delta)
+    if (parts.length > 0) yield { content: { role: 'model', parts }, partial: true }
+  }
+
+  whole(completion: Completion): void {
+    if (completion.model) this.#version = completion.model
+    if (completion.usage) this.#usage = completion.usage
+    const choice = completion.choices?.[0]
+    this.#reason = choice?.finish_reason
+    this.#take(choice?.message)
+    for (const call of choice?.message.tool_calls ?? []) {
+      if (call.type === 'function') this.#calls.push({ name: call.function.name, args: call.function.arguments })
+    }
+  }
+
+  end(): LlmResponse {
+    const base: LlmResponse = {
+      modelVersion: this.#version,
+      ...(this.#usage === undefined ? {} : { usageMetadata: usageOf(this.#usage) }),
+    }
+    if (this.#reason === undefined) {
+      return { ...base, errorCode: 'TRUNCATED', errorMessage: "the model's answer broke off before its end" }
+    }
+    if (this.#reason === 'content_filter') {
+      const errorMessage = 'the content filter refused the answer'
+      return { ...base, ...finish('SAFETY'), errorCode: 'SAFETY', errorMessage }
+    }
+    const cut = this.#reason === 'length'
+    if (cut && this.#text === '' && this.#calls.length === 0) {
+      const errorMessage = 'the token limit was reached before the answer began; raise maxOutputTokens'
+      return { ...base, ...finish('MAX_TOKENS'), errorCode: 'MAX_TOKENS', errorMessage }
+    }
+    const parts: Parts = []
+    if (this.#thought !== '') parts.push({ text: this.#thought, thought: true })
+    if (this.#text !== '') parts.push({ text: this.#text })
+    for (const { name, args } of this.#calls) parts.push({ functionCall: { name, ...readArgs(args) } })
+    return {
+      ...base,
+      ...finish(cut ? 'MAX_TOKENS' : 'STOP'),
+      ...(parts.length === 0 ? {} : { content: { role: 'model', parts } }),
+    }
+  }
+
+  #take(delta: unknown): Parts {
+    const thought = reasoningOf(delta)
+    const text = isObject(delta) && typeof delta.content === 'string' ? delta.content : ''
+    this.#thought += thought
+    this.#text += text
+    return [...(thought === '' ? [] : [{ text: thought, thought: true }]), ...(text === '' ? [] : [{ text }])]
   }
 }
 
