@@ -23,7 +23,8 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/src/**/*.test.{ts,tsx}', 'test/*.test.ts', 'agents/**/*.test.ts'],
           exclude: ['**/dist/**', '**/node_modules/**', '**/*.slow.test.ts'],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {

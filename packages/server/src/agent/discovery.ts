@@ -8,7 +8,7 @@ import { type AgentFile, loadAgentFile } from './agent-file.ts'
 import type { MillraceConfig, RemoteEntry } from './config.ts'
 import { type CompiledGraph, graphAgent } from './langgraph/langgraph-agent.ts'
 import { later } from './later.ts'
-import type { ModelSettings } from './model/settings.ts'
+import { chooseModel, type ModelSettings } from './model/settings.ts'
 
 export interface DiscoveryOptions {
   readonly models?: ModelSettings
@@ -87,10 +87,16 @@ function engineOf(name: string, file: AgentFile, models: ModelSettings): Agent {
   const { rootAgent, graph, title, ...about } = file
   const agent =
     rootAgent === undefined
-      ? graphAgent(name, async () => ({ ...about, graph: compiled(graph) }))
+      ? graphAgent(name, async () => ({ ...about, graph: compiled(graph), model: modelOf(models) }), models)
       : adkAgent(name, async () => rootAgent, { ...about, models })
   if (title === undefined) return agent
   return { ...agent, describe: async () => ({ ...(await agent.describe()), title }) }
+}
+
+/** What a graph's chat model will choose: the settings are all that decides. */
+function modelOf(models: ModelSettings): { readonly name: string; readonly offline: boolean } {
+  const choice = chooseModel(models, undefined, true)
+  return { name: choice.name, offline: choice.kind === 'offline' }
 }
 
 function compiled(graph: unknown): CompiledGraph {

@@ -51,6 +51,8 @@ class Mapper {
   /** Calls whose tool has not started yet (call id → tool), and tools under way (their run → call id). */
   readonly #waiting = new Map<string, string>()
   readonly #running = new Map<string, string>()
+  /** The task that the graph's own code says it works on. */
+  #task: string | undefined
 
   constructor(graph: AgentGraph, context: RunContext) {
     this.#graph = graph
@@ -182,6 +184,8 @@ class Mapper {
   #placed(event: StreamEvent): RunEvent {
     const node = this.#nodeOf(event)
     const recorded = event.data as unknown as RunEvent
+    if (recorded.kind === 'task.started') this.#task = recorded.task
+    if (recorded.kind === 'task.finished') this.#task = undefined
     return recorded.kind === 'artifact' || recorded.kind === 'log' ? { node: node.node, ...recorded } : recorded
   }
 
@@ -209,7 +213,13 @@ class Mapper {
       ...(usage === undefined ? {} : { usageMetadata: usage }),
       ...(node.node === '' ? {} : { branch: node.node }),
     }
-    return { kind: 'agent', event, message: id, ...(node.node === '' ? {} : { node: node.node }) }
+    return {
+      kind: 'agent',
+      event,
+      message: id,
+      ...(node.node === '' ? {} : { node: node.node }),
+      ...(this.#task === undefined ? {} : { task: this.#task }),
+    }
   }
 
   /** Events of a model or tool belong to the open node above them, else to the node their metadata names. */

@@ -1,5 +1,6 @@
 import { MillraceError, type RunEvent, type RunInput } from '@millrace/core'
 import type { Agent, AgentDescription, AgentGraph, RunContext } from '../agent.ts'
+import type { ModelSettings } from '../model/settings.ts'
 import { checkpointEvent, seedCheckpoint } from './checkpoint.ts'
 import { graphEvents } from './graph-events.ts'
 
@@ -43,7 +44,7 @@ export interface GraphAgentFile {
 }
 
 /** A user's compiled graph behind the agent port. The graph is loaded on first use. */
-export function graphAgent(name: string, load: () => Promise<GraphAgentFile>): Agent {
+export function graphAgent(name: string, load: () => Promise<GraphAgentFile>, models: ModelSettings = {}): Agent {
   return {
     name,
     async describe(): Promise<AgentDescription> {
@@ -59,19 +60,24 @@ export function graphAgent(name: string, load: () => Promise<GraphAgentFile>): A
       }
     },
     async *run(input, context) {
-      yield* runGraph(await load(), input, context)
+      yield* runGraph(await load(), input, context, models)
     },
   }
 }
 
-async function* runGraph(file: GraphAgentFile, input: RunInput, context: RunContext): AsyncGenerator<RunEvent> {
+async function* runGraph(
+  file: GraphAgentFile,
+  input: RunInput,
+  context: RunContext,
+  models: ModelSettings,
+): AsyncGenerator<RunEvent> {
   const { graph } = file
   const saver = await seedCheckpoint(graph, context)
   const config = {
     version: 'v2',
     signal: context.signal,
     recursionLimit: 200,
-    configurable: { thread_id: context.session, millrace: { input, context } },
+    configurable: { thread_id: context.session, millrace: { input, context, models } },
   }
   const open = await openInterrupts(graph, config)
   const next = await graphInput(graph, input, context, open)

@@ -1,0 +1,41 @@
+import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import { chat, extractTasks } from './chat.ts'
+import { begin, executeTask, nextStep, reflect, selectTask } from './execute.ts'
+
+export const title = 'Planner'
+export const description =
+  'Talks until there is a plan, then carries it out task by task: searches, writes artifacts, keeps data.'
+export const examples = [
+  'Plan a competitor analysis of the CRM market',
+  'Plan a product launch',
+  'Plan an offsite for a remote team',
+]
+/** After a crash an execution goes on with the task it was at: the graph is checkpointed after every node. */
+export const resumable = true
+
+/** What the nodes hand on. `queue` holds task ids still to do in this execution; `current` the one at hand. */
+export const PlanState = Annotation.Root({
+  ...MessagesAnnotation.spec,
+  queue: Annotation<string[]>({ reducer: (_before, after) => after, default: () => [] }),
+  current: Annotation<string | null>({ reducer: (_before, after) => after, default: () => null }),
+  outcome: Annotation<{ readonly status: 'done' | 'failed'; readonly result: string } | null>({
+    reducer: (_before, after) => after,
+    default: () => null,
+  }),
+})
+
+export const graph = new StateGraph(PlanState)
+  .addNode('begin', begin)
+  .addNode('chat', chat)
+  .addNode('extract_tasks', extractTasks)
+  .addNode('select_task', selectTask)
+  .addNode('execute_task', executeTask)
+  .addNode('reflect', reflect)
+  .addEdge(START, 'begin')
+  .addConditionalEdges('begin', nextStep, ['chat', 'select_task'])
+  .addEdge('chat', 'extract_tasks')
+  .addEdge('extract_tasks', END)
+  .addConditionalEdges('select_task', ({ current }) => (current === null ? END : 'execute_task'), ['execute_task', END])
+  .addEdge('execute_task', 'reflect')
+  .addEdge('reflect', 'select_task')
+  .compile()

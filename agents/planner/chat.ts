@@ -1,0 +1,50 @@
+import { HumanMessage, SystemMessage } from '@langchain/core/messages'
+import type { RunnableConfig } from '@langchain/core/runnables'
+import type { Task } from '@millrace/core'
+import { graphRun, record } from '@millrace/server/langgraph'
+import { z } from 'zod'
+import type { PlanState } from './agent.ts'
+import { llm } from './offline.ts'
+
+type State = typeof PlanState.State
+
+/** The conversation, streamed. */
+export async function chat({ messages }: State, config: RunnableConfig) {
+  const system = new SystemMessage(
+    'You help a person plan a piece of work. Answer briefly, then list the tasks you propose, one per line.',
+  )
+  return { messages: [await llm.invoke([system, ...messages], config)] }
+}
+
+const extracted = z.object({
+  tasks: z
+    .array(z.object({ title: z.string().min(1).max(500), description: z.string().max(2000).default('') }))
+    .max(20),
+})
+
+/** The tasks out of the conversation, as structured output; not for people, so not streamed. No tasks: the plan stays. */
+export async function extractTasks({ messages }: State, config: RunnableConfig) {
+  const ask =
+    'Extract the tasks of the plan as JSON: {"tasks":[{"title":"…","description":"…"}]}. Answer with JSON only; no tasks: {"tasks":[]}.'
+  const said = messages.map((message) => `${message.getType()}: ${message.text}`).join('\n')
+  const answer = await llm
+    .withConfig({ tags: ['nostream'] })
+    .invoke([new SystemMessage(ask), new HumanMessage(said)], config)
+  const { tasks } = extracted.parse(JSON.parse(jsonIn(answer.text)))
+  if (tasks.length === 0) return {}
+  const { context } = graphRun(config)
+  const createdAt = new Date(context.now()).toISOString()
+  const list: Task[] = tasks.map(({ title, description }, order) => ({
+    id: context.newId(),
+    title,
+    description,
+    status: 'pending',
+    order,
+    createdAt,
+  }))
+  await record({ kind: 'tasks', tasks: list }, config)
+  return {}
+}
+
+/** Models like to put JSON in a code fence, whatever they are told. */
+const jsonIn = (text: string): string => /```(?:json)?\s*\n([\s\S]*?)\n\s*```/.exec(text)?.[1] ?? text

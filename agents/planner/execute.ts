@@ -1,0 +1,101 @@
+import { type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages'
+import type { RunnableConfig } from '@langchain/core/runnables'
+import type { StructuredToolInterface } from '@langchain/core/tools'
+import { fold, type PlanTask, plan } from '@millrace/core'
+import { graphRun, record } from '@millrace/server/langgraph'
+import type { PlanState } from './agent.ts'
+import { llm } from './offline.ts'
+import { toolsFor } from './tools.ts'
+
+type State = typeof PlanState.State
+
+/** More turns than this on one task is a model that goes in circles. */
+const maxTurns = 8
+
+/** The tasks as the log has them now, a person's edits included: the log is the only truth. */
+function tasksOf(config: RunnableConfig): readonly PlanTask[] {
+  return fold(plan, graphRun(config).context.history).tasks.toArray()
+}
+
+/** Chat, or carry out what is pending. A task left in progress by an earlier execution counts as pending. */
+export function begin(_state: State, config: RunnableConfig) {
+  const execute = graphRun(config).input.props?.mode === 'execute'
+  const open = tasksOf(config).filter(({ status }) => status === 'pending' || status === 'in_progress')
+  return { queue: execute ? open.map(({ id }) => id) : [], current: null, outcome: null }
+}
+
+export function nextStep(_state: State, config: RunnableConfig): 'chat' | 'select_task' {
+  return graphRun(config).input.props?.mode === 'execute' ? 'select_task' : 'chat'
+}
+
+export async function selectTask({ queue }: State, config: RunnableConfig) {
+  const [current, ...rest] = queue
+  if (current === undefined) return { current: null }
+  await record({ kind: 'task.started', task: current }, config)
+  return { current, queue: rest, outcome: null }
+}
+
+/** One task: think, call tools, read results, until the model has an answer. What goes wrong fails this task alone. */
+export async function executeTask({ current }: State, config: RunnableConfig) {
+  const task = tasksOf(config).find(({ id }) => id === current)
+  try {
+    if (task === undefined) throw new Error('the task is no longer in the plan')
+    return { outcome: { status: 'done' as const, result: await work(task, config) } }
+  } catch (error) {
+    if (graphRun(config).context.signal.aborted) throw error
+    return { outcome: { status: 'failed' as const, result: error instanceof Error ? error.message : String(error) } }
+  }
+}
+
+async function work(task: PlanTask, config: RunnableConfig): Promise<string> {
+  const tools = toolsFor(task.id, config)
+  const model = llm.bindTools?.(tools) ?? llm
+  const messages: BaseMessage[] = [
+    new SystemMessage(
+      'Carry out the task. Search where you need facts, keep results as artifacts or data items, then say in one sentence what you did.',
+    ),
+    new HumanMessage(`Task: ${task.title}\n${task.description ?? ''}`),
+  ]
+  for (let turn = 0; turn < maxTurns; turn++) {
+    const answer = await model.withConfig({ tags: ['nostream'] }).invoke(messages as never, config)
+    messages.push(answer)
+    const calls = answer.tool_calls ?? []
+    if (calls.length === 0) return answer.text
+    messages.push(...(await Promise.all(calls.map((call) => toolAnswer(tools, call, config)))))
+  }
+  throw new Error(`the task was given up after ${maxTurns} turns`)
+}
+
+interface Call {
+  readonly id?: string | undefined
+  readonly name: string
+  readonly args: Record<string, unknown>
+}
+
+/** A tool that fails answers with its error: the model may try something else. */
+async function toolAnswer(
+  tools: ReturnType<typeof toolsFor>,
+  call: Call,
+  config: RunnableConfig,
+): Promise<ToolMessage> {
+  const found = tools.find(({ name }) => name === call.name) as StructuredToolInterface | undefined
+  const reply = (content: unknown) =>
+    new ToolMessage({ content: JSON.stringify(content), tool_call_id: call.id ?? '', name: call.name })
+  if (found === undefined) return reply({ error: `there is no tool ${call.name}` })
+  try {
+    return reply(await found.invoke(call.args, config))
+  } catch (error) {
+    return reply({ error: error instanceof Error ? error.message : String(error) })
+  }
+}
+
+export async function reflect({ current, outcome }: State, config: RunnableConfig) {
+  if (current === null || outcome === null) return {}
+  await record({ kind: 'task.finished', task: current, ...outcome }, config)
+  const title = tasksOf(config).find(({ id }) => id === current)?.title ?? current
+  const ask = new HumanMessage(`Task: ${title}\nStatus: ${outcome.status}\nResult: ${outcome.result}`)
+  const system = new SystemMessage('Reflect in one or two sentences on how the task went and what follows from it.')
+  const { text } = await llm.withConfig({ tags: ['nostream'] }).invoke([system, ask], config)
+  await record({ kind: 'task.reflected', task: current, text }, config)
+  return {}
+}

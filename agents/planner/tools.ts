@@ -1,0 +1,66 @@
+import type { RunnableConfig } from '@langchain/core/runnables'
+import { tool } from '@langchain/core/tools'
+import { fold, type Json, plan } from '@millrace/core'
+import { graphRun, record } from '@millrace/server/langgraph'
+import { z } from 'zod'
+import { webSearch } from '../corpus/search.ts'
+
+/** What a task may do. Artifacts and data items are recorded in the log; nothing is kept anywhere else. */
+export function toolsFor(task: string, config: RunnableConfig) {
+  const { context } = graphRun(config)
+  const items = () =>
+    fold(plan, context.history)
+      .data.toArray()
+      .filter(({ deleted }) => deleted !== true)
+
+  return [
+    tool(({ query }) => webSearch(query, 4, context.signal), {
+      name: 'web_search',
+      description: 'Searches the web, or the bundled library when no search engine is configured.',
+      schema: z.object({ query: z.string().min(2).max(300) }),
+    }),
+    tool(
+      async ({ name, type, content }, inner) => {
+        const id = context.newId()
+        await record({ kind: 'artifact', id, name, type, version: 1, part: { text: content }, task }, inner)
+        return { artifactId: id, characters: content.length }
+      },
+      {
+        name: 'create_artifact',
+        description: 'Keeps a document in markdown.',
+        schema: z.object({
+          name: z.string().min(1).max(200),
+          type: z.enum(['document', 'note', 'summary', 'plan', 'other']),
+          content: z.string().max(100_000),
+        }),
+      },
+    ),
+    tool(
+      async ({ itemType, item, id }, inner) => {
+        const known = id === undefined ? undefined : items().find((each) => each.id === id)
+        const made = known?.id ?? context.newId()
+        const operation = known === undefined ? 'create' : 'update'
+        await record({ kind: 'data', id: made, operation, itemType, item: item as Json, task }, inner)
+        return { dataItemId: made, operation }
+      },
+      {
+        name: 'save_data_item',
+        description: 'Keeps a structured item, such as a contact or a competitor; with an id, changes it.',
+        schema: z.object({
+          itemType: z.string().min(1).max(100),
+          item: z.record(z.string(), z.unknown()),
+          id: z.string().optional(),
+        }),
+      },
+    ),
+    tool(
+      async ({ id }, inner) => {
+        const known = items().find((each) => each.id === id)
+        if (known === undefined) throw new Error(`there is no data item ${id}`)
+        await record({ kind: 'data', id, operation: 'delete', itemType: known.itemType, task }, inner)
+        return { deleted: id }
+      },
+      { name: 'delete_data_item', description: 'Takes a data item away.', schema: z.object({ id: z.string() }) },
+    ),
+  ]
+}
