@@ -9,6 +9,7 @@ import { type Streams, streams } from './engine/streams.ts'
 import { sseWire } from './engine/wire.ts'
 import type { Access } from './http/access.ts'
 import { adkWhole } from './http/adk/adk-whole.ts'
+import { agUiProtobufWire } from './http/ag-ui-protobuf.ts'
 import { createApp } from './http/app.ts'
 import { defaultLimits, type HttpLimits } from './http/deps.ts'
 import { createMetrics } from './http/metrics.ts'
@@ -65,7 +66,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const fanOut = streams({
     log,
     dialects: all,
-    wires: { 'adk-whole': sseWire(adkWhole) },
+    wires: { 'adk-whole': sseWire(adkWhole), 'ag-ui-protobuf': agUiProtobufWire },
     ...(options.heartbeat === undefined ? {} : { heartbeat: options.heartbeat }),
     onError: (error, session) => app?.log.error({ err: error, session }, 'a stream could not be read'),
   })
@@ -83,7 +84,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     metrics,
     ready: () => !closing,
     dialects,
-    detect: (text) => (text.trimStart().startsWith('{') ? 'log' : 'adk'),
+    detect: detectDialect,
     ...(options.page === undefined ? {} : { page: options.page }),
     ...(options.access === undefined ? {} : { access: options.access }),
     ...(options.logger === undefined ? {} : { logger: options.logger }),

@@ -11,6 +11,8 @@ export const remoteEntry = z.strictObject({
   url: z.url({ protocol: /^https?$/ }),
   dialect: z.enum(['ag-ui', 'adk']),
   headers: z.record(z.string(), z.string()).optional(),
+  /** The app's name on an ADK server; ours unless said. */
+  app: z.string().optional(),
 })
 export type RemoteEntry = z.infer<typeof remoteEntry>
 

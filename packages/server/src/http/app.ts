@@ -4,6 +4,7 @@ import { type Dialect, type DialectName, MillraceError } from '@millrace/core'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { type Access, guardAccess } from './access.ts'
 import { adkRoutes } from './adk/adk-routes.ts'
+import { agUiRoutes } from './ag-ui.ts'
 import { agentRoutes } from './agents.ts'
 import type { HttpDeps } from './deps.ts'
 import { historyRoutes } from './history.ts'
@@ -19,8 +20,8 @@ import { studioRoutes } from './studio.ts'
 
 export interface AppDeps extends HttpDeps, ServiceDeps {
   readonly dialects: Readonly<Record<DialectName, Dialect>>
-  /** Which dialect a recorded stream is in; `log` for a Millrace export. */
-  readonly detect: (text: string) => DialectName | 'log' | undefined
+  /** Which dialect a recorded stream is in. */
+  readonly detect: (text: string) => DialectName | undefined
   /** The folder of the built page; absent in tests that need none. */
   readonly page?: string
   readonly access?: Access
@@ -72,6 +73,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     sessionsRoutes,
     sessionRoutes,
     historyRoutes,
+    agUiRoutes,
     adkRoutes,
     studioRoutes,
     planRoutes,

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import {
+  detectFraming,
   type Dialect,
   type DialectName,
   dialectNames,
@@ -37,7 +38,7 @@ export const historyRoutes =
   (
     deps: HttpDeps & {
       readonly dialects: Readonly<Record<DialectName, Dialect>>
-      readonly detect: (text: string) => DialectName | 'log' | undefined
+      readonly detect: (text: string) => DialectName | undefined
     },
   ): FastifyPluginAsync =>
   async (app) => {
@@ -105,7 +106,7 @@ export const historyRoutes =
             'neither a Millrace export nor a stream of a dialect we know; say which with ?dialect=',
             { status: 422 },
           )
-        if (kind === 'log') {
+        if (kind === 'millrace' && detectFraming(request.body) === 'lines') {
           const reader = ndjsonReader()
           const all = [...reader.feed(request.body), ...reader.end()]
           return reply.code(201).send(await importSession(log, all, { id, user, ...named }))

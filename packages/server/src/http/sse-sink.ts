@@ -21,10 +21,10 @@ export function sseResponse(response: ServerResponse, headers: OutgoingHttpHeade
   // With a reason, because without one an exception with its stack is made for each.
   response.once('close', () => gone.abort(left))
   response.writeHead(200, {
-    ...headers,
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
+    ...headers,
   })
   if (response.req.method === 'HEAD') {
     response.end()

@@ -1,6 +1,8 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { HttpDeps } from '../deps.ts'
 import { documented } from '../door.ts'
+import { adkArtifactRoutes } from './artifact-routes.ts'
+import { adkDevRoutes } from './dev-routes.ts'
 import { adkRunRoutes } from './run-routes.ts'
 import { adkSessionRoutes } from './session-routes.ts'
 
@@ -25,4 +27,6 @@ export const adkRoutes =
     )
     await app.register(adkRunRoutes(deps))
     await app.register(adkSessionRoutes(deps))
+    await app.register(adkArtifactRoutes(deps))
+    await app.register(adkDevRoutes(deps))
   }

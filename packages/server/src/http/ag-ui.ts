@@ -1,0 +1,107 @@
+import { type AgUiRequest, applyState, type InputMessage, isObject, type JsonObject, MillraceError, type Recorded, readRunAgentInput, type RunInput } from '@millrace/core'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { mayTouch, userFor } from './access.ts'
+import { agUiProtobuf } from './ag-ui-protobuf.ts'
+import { capabilitiesOf } from './capabilities.ts'
+import type { HttpDeps } from './deps.ts'
+import { documented, refusal } from './door.ts'
+import { serveRun, serveStream } from './stream.ts'
+
+/** Documentation only: `readRunAgentInput` reads 1.0 and 0.x, camelCase and snake_case, and names every bad field. */
+const runAgentInput = z.looseObject({
+  threadId: z.string(),
+  runId: z.string(),
+  messages: z.array(z.looseObject({ id: z.string(), role: z.string() })),
+  state: z.json().optional(),
+  tools: z.array(z.looseObject({ name: z.string() })).optional(),
+  context: z.array(z.looseObject({})).optional(),
+  forwardedProps: z.json().optional(),
+  resume: z.array(z.looseObject({ interruptId: z.string() })).optional(),
+})
+const json = { config: { problemType: 'application/json' } } as const
+
+/** AG-UI 1.0: one POST starts a run and streams it. The thread is the session. */
+export const agUiRoutes =
+  (deps: HttpDeps): FastifyPluginAsync =>
+  async (app) => {
+    const doc = { tag: 'AG-UI' } as const
+    type Named = { Params: { agent: string } }
+    const run = documented({ ...doc, summary: 'Run an agent', body: runAgentInput, answer: 'AG-UI events', stream: true })
+
+    app.post('/', { ...json, ...run }, async (request, reply) => {
+      const asked = readBody(deps, request.body)
+      const wanted = asked.input.props?.agent
+      return serve(deps, request, reply, asked, typeof wanted === 'string' ? wanted : deps.agents.fallback)
+    })
+    app.post<Named>('/ag-ui/:agent', { ...json, ...run }, async (request, reply) =>
+      serve(deps, request, reply, readBody(deps, request.body), request.params.agent),
+    )
+    app.get<Named>('/ag-ui/:agent/capabilities', { ...json, ...documented({ ...doc, summary: 'What the agent can do', answer: 'AgentCapabilities' }) }, async (request) => {
+      const agent = deps.agents.get(request.params.agent)
+      if (agent === undefined) throw new MillraceError('not-found', `there is no agent ${request.params.agent}`)
+      return capabilitiesOf(await agent.describe())
+    })
+  }
+
+function readBody({ limits }: HttpDeps, body: unknown): AgUiRequest {
+  const asked = readRunAgentInput(body)
+  if ('errors' in asked) throw refusal(asked.errors)
+  const { messages, tools = [], state = {} } = asked.input
+  const over = (path: string, message: string) => refusal([{ path, message }])
+  if (messages.length > limits.messages) throw over('messages', `at most ${limits.messages}`)
+  if (tools.length > limits.tools) throw over('tools', `at most ${limits.tools}`)
+  if (JSON.stringify(state).length > limits.state) throw over('state', `at most ${limits.state} bytes as JSON`)
+  if (asked.threadId.length > 200) throw over('threadId', 'at most 200 characters')
+  if (asked.runId.length > 200) throw over('runId', 'at most 200 characters')
+  return asked
+}
+
+async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply, asked: AgUiRequest, agent: string) {
+  if (deps.agents.get(agent) === undefined) throw new MillraceError('not-found', `there is no agent ${agent}`)
+  const { threadId, runId, parentRunId } = asked
+  const known = await deps.log.get(threadId)
+  if (known !== undefined && !mayTouch(request, known)) throw new MillraceError('not-found', `no thread ${threadId}`)
+  const session = known ?? (await deps.log.create({ id: threadId, user: userFor(request), agent, title: titleOf(asked.input) }))
+  const rows = known === undefined ? [] : await deps.log.read(threadId, { after: 0 })
+  const wire = wireOf(request)
+  const before = rows.find((row) => row.run === runId && row.event.kind === 'run.started')
+  if (before !== undefined) {
+    // The same run asked for again is the same run heard again: a retry must never run an agent twice.
+    await serveStream(deps, request, reply, { session: threadId, run: runId, after: before.seq - 1, ...wire })
+    return reply
+  }
+  const start = { session: threadId, user: session.user, agent, run: runId, input: newInput(asked.input, rows) }
+  await serveRun(deps, request, reply, { ...start, ...(parentRunId === undefined ? {} : { parent: parentRunId }) }, wire)
+  return reply
+}
+
+/** Protobuf only for who names it exactly: `*\/*` is a browser or curl, and they mean SSE. */
+function wireOf(request: FastifyRequest): { dialect: string; headers?: Record<string, string> } {
+  const named = (request.headers.accept ?? '').split(',').some((range) => range.split(';')[0]?.trim() === agUiProtobuf)
+  return named ? { dialect: 'ag-ui-protobuf', headers: { 'content-type': agUiProtobuf } } : { dialect: 'ag-ui' }
+}
+
+/** A client sends the whole conversation and its whole state every time; new is what the log does not have yet. */
+function newInput(input: RunInput, rows: readonly Recorded[]): RunInput {
+  const seen = new Map<string, string>()
+  for (const { event } of rows) {
+    if (event.kind === 'agent') seen.set(event.message, '')
+    if (event.kind === 'run.started') for (const message of event.input.messages) seen.set(message.id, textOf(message))
+    if (event.kind === 'agent') for (const { functionResponse } of event.event.content?.parts ?? []) seen.set(`result ${functionResponse?.id}`, '')
+  }
+  const last = input.messages.at(-1)
+  const messages = input.messages.filter((message) => {
+    if (message.role === 'tool') return !(message.content.parts ?? []).every(({ functionResponse }) => seen.has(`result ${functionResponse?.id}`))
+    if (!seen.has(message.id)) return message.role !== 'assistant' || rows.length === 0
+    // A naive client gives every message the id "1": other words are another message.
+    return message === last && message.role === 'user' && seen.get(message.id) !== textOf(message)
+  })
+  const state = rows.reduce<JsonObject>((value, { event }) => applyState(value, event), {})
+  const changed = Object.entries(input.state ?? {}).filter(([key, value]) => JSON.stringify(state[key]) !== JSON.stringify(value))
+  const { state: _state, ...rest } = input
+  return { ...rest, messages, ...(changed.length === 0 ? {} : { state: Object.fromEntries(changed) }) }
+}
+
+const textOf = ({ content }: InputMessage): string => (content.parts ?? []).map((part) => (isObject(part) ? (part.text ?? '') : '')).join('')
+const titleOf = ({ messages }: RunInput): string => textOf(messages.findLast(({ role }) => role === 'user') ?? { id: '', role: 'user', content: {} }).slice(0, 80)
