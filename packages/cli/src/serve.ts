@@ -2,8 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { type EventLog, MillraceError } from '@millrace/core'
-import { createMillrace, discoverAgents, loadConfig, type Millrace, modelSettings, sqliteLog } from '@millrace/server'
+import { type EventLog, MillraceError, webHost } from '@millrace/core'
+import {
+  createMillrace,
+  discoverAgents,
+  loadConfig,
+  type Millrace,
+  modelSettings,
+  remoteAgent,
+  sqliteLog,
+} from '@millrace/server'
 import { readSettings, type Settings } from './settings.ts'
 import { version } from './version.ts'
 
@@ -40,7 +48,12 @@ export async function serve(args: readonly string[]): Promise<number> {
 
 async function compose(settings: Settings, log: EventLog): Promise<Millrace> {
   const folder = settings.agents ?? (existsSync(examples) ? examples : undefined)
-  const agents = discoverAgents(folder, { models: modelSettings(process.env), config: await loadConfig(process.cwd()) })
+  const host = webHost(globalThis)
+  const agents = discoverAgents(folder, {
+    models: modelSettings(process.env),
+    config: await loadConfig(process.cwd()),
+    remote: (name, entry) => remoteAgent(name, entry, host),
+  })
   const millrace = await createMillrace({
     log,
     agents,

@@ -1,4 +1,4 @@
-import { type Dialect, type DialectName, type EventLog, dialects as known } from '@millrace/core'
+import { type Dialect, type DialectName, detectDialect, type EventLog, dialects as known } from '@millrace/core'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { AgentCatalog } from './agent/discovery.ts'
 import type { AuditEntry } from './engine/audit.ts'

@@ -1,4 +1,15 @@
-import { adk, agUi, type AdkPart, type Connection, connect, type Host, MillraceError, type RunEvent, type RunInput, toRunAgentInput } from '@millrace/core'
+import {
+  type AdkPart,
+  adk,
+  agUi,
+  type Connection,
+  connect,
+  type Host,
+  MillraceError,
+  type RunEvent,
+  type RunInput,
+  toRunAgentInput,
+} from '@millrace/core'
 import type { Agent, RunContext } from './agent.ts'
 import type { RemoteEntry } from './config.ts'
 
@@ -18,26 +29,54 @@ export function remoteAgent(name: string, entry: RemoteEntry, host: Host): Agent
       resumable: false,
     }),
     async *run(input, context) {
-      yield* entry.dialect === 'adk' ? runAdk(name, entry, host, input, context) : runAgUi(name, entry, host, input, context)
+      yield* entry.dialect === 'adk'
+        ? runAdk(name, entry, host, input, context)
+        : runAgUi(name, entry, host, input, context)
     },
   }
 }
 
-async function* runAgUi(name: string, entry: RemoteEntry, host: Host, input: RunInput, context: RunContext): AsyncGenerator<RunEvent> {
+async function* runAgUi(
+  name: string,
+  entry: RemoteEntry,
+  host: Host,
+  input: RunInput,
+  context: RunContext,
+): AsyncGenerator<RunEvent> {
   const { session: threadId, run: runId, history, state, signal } = context
   const body = toRunAgentInput({ threadId, runId, input, history, state })
-  yield* recorded(connect(entry.url, { dialect: agUi, host, body, run: runId, agent: name, signal, ...given(entry) }), entry.url)
+  yield* recorded(
+    connect(entry.url, { dialect: agUi, host, body, run: runId, agent: name, signal, ...given(entry) }),
+    entry.url,
+  )
 }
 
-async function* runAdk(name: string, entry: RemoteEntry, host: Host, input: RunInput, context: RunContext): AsyncGenerator<RunEvent> {
+async function* runAdk(
+  name: string,
+  entry: RemoteEntry,
+  host: Host,
+  input: RunInput,
+  context: RunContext,
+): AsyncGenerator<RunEvent> {
   const { session, run, user, signal } = context
   const base = entry.url.replace(/\/(run_sse)?\/?$/, '')
   const app = entry.app ?? name
-  await openSession(`${base}/apps/${encodeURIComponent(app)}/users/${encodeURIComponent(user)}/sessions/${encodeURIComponent(session)}`, entry, host, signal)
-  const parts: readonly AdkPart[] = input.messages.filter(({ role }) => role === 'user' || role === 'tool').flatMap(({ content }) => content.parts ?? [])
+  await openSession(
+    `${base}/apps/${encodeURIComponent(app)}/users/${encodeURIComponent(user)}/sessions/${encodeURIComponent(session)}`,
+    entry,
+    host,
+    signal,
+  )
+  const parts: readonly AdkPart[] = input.messages
+    .filter(({ role }) => role === 'user' || role === 'tool')
+    .flatMap(({ content }) => content.parts ?? [])
   const answers = (input.resume ?? []).map(
     ({ interrupt, payload, status }): AdkPart => ({
-      functionResponse: { id: interrupt, name: 'adk_request_confirmation', response: status === 'cancelled' ? { confirmed: false } : (payload as never) },
+      functionResponse: {
+        id: interrupt,
+        name: 'adk_request_confirmation',
+        response: status === 'cancelled' ? { confirmed: false } : (payload as never),
+      },
     }),
   )
   const body = {
@@ -48,7 +87,10 @@ async function* runAdk(name: string, entry: RemoteEntry, host: Host, input: RunI
     streaming: true,
     ...(input.state === undefined ? {} : { stateDelta: input.state }),
   }
-  yield* recorded(connect(`${base}/run_sse`, { dialect: adk, host, body, run, agent: name, signal, ...given(entry) }), entry.url)
+  yield* recorded(
+    connect(`${base}/run_sse`, { dialect: adk, host, body, run, agent: name, signal, ...given(entry) }),
+    entry.url,
+  )
 }
 
 const given = ({ headers }: RemoteEntry) => (headers === undefined ? {} : { headers })
@@ -74,7 +116,11 @@ async function openSession(url: string, { headers = {} }: RemoteEntry, host: Hos
   try {
     ;({ status } = await host.fetch(url, { method: 'POST', headers: sent, body: '{}', signal }))
   } catch (error) {
-    throw new MillraceError('remote-error', `${new URL(url).host} cannot be reached: ${error instanceof Error ? error.message : error}`)
+    throw new MillraceError(
+      'remote-error',
+      `${new URL(url).host} cannot be reached: ${error instanceof Error ? error.message : error}`,
+    )
   }
-  if (status >= 500 || status === 401 || status === 403) throw new MillraceError('remote-error', `${new URL(url).host} answered ${status} when asked for a session`)
+  if (status >= 500 || status === 401 || status === 403)
+    throw new MillraceError('remote-error', `${new URL(url).host} answered ${status} when asked for a session`)
 }

@@ -1,4 +1,14 @@
-import { type AgUiRequest, applyState, type InputMessage, isObject, type JsonObject, MillraceError, type Recorded, readRunAgentInput, type RunInput } from '@millrace/core'
+import {
+  type AgUiRequest,
+  applyState,
+  type InputMessage,
+  isObject,
+  type JsonObject,
+  MillraceError,
+  type Recorded,
+  type RunInput,
+  readRunAgentInput,
+} from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { mayTouch, userFor } from './access.ts'
@@ -27,7 +37,13 @@ export const agUiRoutes =
   async (app) => {
     const doc = { tag: 'AG-UI' } as const
     type Named = { Params: { agent: string } }
-    const run = documented({ ...doc, summary: 'Run an agent', body: runAgentInput, answer: 'AG-UI events', stream: true })
+    const run = documented({
+      ...doc,
+      summary: 'Run an agent',
+      body: runAgentInput,
+      answer: 'AG-UI events',
+      stream: true,
+    })
 
     app.post('/', { ...json, ...run }, async (request, reply) => {
       const asked = readBody(deps, request.body)
@@ -37,11 +53,15 @@ export const agUiRoutes =
     app.post<Named>('/ag-ui/:agent', { ...json, ...run }, async (request, reply) =>
       serve(deps, request, reply, readBody(deps, request.body), request.params.agent),
     )
-    app.get<Named>('/ag-ui/:agent/capabilities', { ...json, ...documented({ ...doc, summary: 'What the agent can do', answer: 'AgentCapabilities' }) }, async (request) => {
-      const agent = deps.agents.get(request.params.agent)
-      if (agent === undefined) throw new MillraceError('not-found', `there is no agent ${request.params.agent}`)
-      return capabilitiesOf(await agent.describe())
-    })
+    app.get<Named>(
+      '/ag-ui/:agent/capabilities',
+      { ...json, ...documented({ ...doc, summary: 'What the agent can do', answer: 'AgentCapabilities' }) },
+      async (request) => {
+        const agent = deps.agents.get(request.params.agent)
+        if (agent === undefined) throw new MillraceError('not-found', `there is no agent ${request.params.agent}`)
+        return capabilitiesOf(await agent.describe())
+      },
+    )
   }
 
 function readBody({ limits }: HttpDeps, body: unknown): AgUiRequest {
@@ -62,7 +82,8 @@ async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
   const { threadId, runId, parentRunId } = asked
   const known = await deps.log.get(threadId)
   if (known !== undefined && !mayTouch(request, known)) throw new MillraceError('not-found', `no thread ${threadId}`)
-  const session = known ?? (await deps.log.create({ id: threadId, user: userFor(request), agent, title: titleOf(asked.input) }))
+  const session =
+    known ?? (await deps.log.create({ id: threadId, user: userFor(request), agent, title: titleOf(asked.input) }))
   const rows = known === undefined ? [] : await deps.log.read(threadId, { after: 0 })
   const wire = wireOf(request)
   const before = rows.find((row) => row.run === runId && row.event.kind === 'run.started')
@@ -72,7 +93,13 @@ async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
     return reply
   }
   const start = { session: threadId, user: session.user, agent, run: runId, input: newInput(asked.input, rows) }
-  await serveRun(deps, request, reply, { ...start, ...(parentRunId === undefined ? {} : { parent: parentRunId }) }, wire)
+  await serveRun(
+    deps,
+    request,
+    reply,
+    { ...start, ...(parentRunId === undefined ? {} : { parent: parentRunId }) },
+    wire,
+  )
   return reply
 }
 
@@ -88,20 +115,27 @@ function newInput(input: RunInput, rows: readonly Recorded[]): RunInput {
   for (const { event } of rows) {
     if (event.kind === 'agent') seen.set(event.message, '')
     if (event.kind === 'run.started') for (const message of event.input.messages) seen.set(message.id, textOf(message))
-    if (event.kind === 'agent') for (const { functionResponse } of event.event.content?.parts ?? []) seen.set(`result ${functionResponse?.id}`, '')
+    if (event.kind === 'agent')
+      for (const { functionResponse } of event.event.content?.parts ?? [])
+        seen.set(`result ${functionResponse?.id}`, '')
   }
   const last = input.messages.at(-1)
   const messages = input.messages.filter((message) => {
-    if (message.role === 'tool') return !(message.content.parts ?? []).every(({ functionResponse }) => seen.has(`result ${functionResponse?.id}`))
+    if (message.role === 'tool')
+      return !(message.content.parts ?? []).every(({ functionResponse }) => seen.has(`result ${functionResponse?.id}`))
     if (!seen.has(message.id)) return message.role !== 'assistant' || rows.length === 0
     // A naive client gives every message the id "1": other words are another message.
     return message === last && message.role === 'user' && seen.get(message.id) !== textOf(message)
   })
   const state = rows.reduce<JsonObject>((value, { event }) => applyState(value, event), {})
-  const changed = Object.entries(input.state ?? {}).filter(([key, value]) => JSON.stringify(state[key]) !== JSON.stringify(value))
+  const changed = Object.entries(input.state ?? {}).filter(
+    ([key, value]) => JSON.stringify(state[key]) !== JSON.stringify(value),
+  )
   const { state: _state, ...rest } = input
   return { ...rest, messages, ...(changed.length === 0 ? {} : { state: Object.fromEntries(changed) }) }
 }
 
-const textOf = ({ content }: InputMessage): string => (content.parts ?? []).map((part) => (isObject(part) ? (part.text ?? '') : '')).join('')
-const titleOf = ({ messages }: RunInput): string => textOf(messages.findLast(({ role }) => role === 'user') ?? { id: '', role: 'user', content: {} }).slice(0, 80)
+const textOf = ({ content }: InputMessage): string =>
+  (content.parts ?? []).map((part) => (isObject(part) ? (part.text ?? '') : '')).join('')
+const titleOf = ({ messages }: RunInput): string =>
+  textOf(messages.findLast(({ role }) => role === 'user') ?? { id: '', role: 'user', content: {} }).slice(0, 80)

@@ -7,11 +7,28 @@ export function capabilitiesOf({ name, description, engine, graph, tools = [], m
   return {
     identity: { name, type: engine, description, provider: model?.name ?? engine },
     transport: { streaming: true, websocket: false, httpBinary: true, pushNotifications: false, resumable: true },
-    tools: { supported: true, items: tools.map((tool) => ({ name: tool, description: '' })), parallelCalls: engine === 'adk', clientProvided: engine === 'adk' },
+    tools: {
+      supported: true,
+      items: tools.map((tool) => ({ name: tool, description: '' })),
+      parallelCalls: engine === 'adk',
+      clientProvided: engine === 'adk',
+    },
     state: { snapshots: true, deltas: true, memory: false, persistentState: true },
-    multiAgent: { supported: several, delegation: several, handoffs: several, subagents: agents.slice(1).map(({ id }) => ({ name: id })) },
+    multiAgent: {
+      supported: several,
+      delegation: several,
+      handoffs: several,
+      subagents: agents.slice(1).map(({ id }) => ({ name: id })),
+    },
     reasoning: { supported: engine === 'adk', streaming: engine === 'adk', encrypted: false },
-    humanInTheLoop: { supported: true, approvals: true, interrupts: true, interventions: false, feedback: false, approveWithEdits: false },
+    humanInTheLoop: {
+      supported: true,
+      approvals: true,
+      interrupts: true,
+      interventions: false,
+      feedback: false,
+      approveWithEdits: false,
+    },
     custom: { offline: model?.offline ?? false },
   }
 }

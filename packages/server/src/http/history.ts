@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import {
-  detectFraming,
   type Dialect,
   type DialectName,
+  detectFraming,
   dialectNames,
   exportSession,
   forkSession,

@@ -1,6 +1,7 @@
+import { setTimeout } from 'node:timers/promises'
 import { type DialectName, dialectNames, MillraceError } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { StartRequest } from '../engine/run-engine.ts'
+import type { StartedRun, StartRequest } from '../engine/run-engine.ts'
 import type { HttpDeps } from './deps.ts'
 import { sseResponse } from './sse-sink.ts'
 
@@ -71,7 +72,7 @@ export async function serveRun(
   stream: Pick<StreamTarget, 'dialect' | 'headers'>,
 ): Promise<void> {
   const cancelOnDisconnect = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
-  const { run, seq } = await deps.engine.start(start)
+  const { run, seq } = await startPatiently(deps, start)
   await serveStream(deps, request, reply, {
     session: start.session,
     run,
@@ -79,6 +80,24 @@ export async function serveRun(
     cancelOnDisconnect,
     ...stream,
   })
+}
+
+/** How often and how long to look again whether the reader of the active run has really left. */
+const patience = { tries: 8, wait: 60 }
+
+/**
+ * A client that aborts and starts anew is often faster than the news of its leaving: the old reader's socket closes a
+ * moment after the new request arrives. So `busy` is asked again for half a second before it is an answer.
+ */
+async function startPatiently({ engine }: HttpDeps, start: StartRequest): Promise<StartedRun> {
+  for (let left = patience.tries; ; left--) {
+    try {
+      return await engine.start(start)
+    } catch (error) {
+      if (!(error instanceof MillraceError && error.code === 'busy') || left === 0) throw error
+      await setTimeout(patience.wait)
+    }
+  }
 }
 
 /** A reference relative to the request, so that it holds behind any path prefix and proxy. */

@@ -17,28 +17,48 @@ export const adkArtifactRoutes =
       const session = await adkSessionAt(deps, request, request.params)
       return savedIn(await deps.log.read(session.id, { after: 0 }))
     }
-    const versions = async (request: FastifyRequest<At>) => (await saved(request)).filter(({ name }) => name === request.params.name)
+    const versions = async (request: FastifyRequest<At>) =>
+      (await saved(request)).filter(({ name }) => name === request.params.name)
     const partOf = (found: readonly ArtifactSaved[], name: string, version: string | undefined) => {
-      const wanted = version === undefined || version === '' ? found.at(-1) : found.find((artifact) => String(artifact.version) === version)
+      const wanted =
+        version === undefined || version === ''
+          ? found.at(-1)
+          : found.find((artifact) => String(artifact.version) === version)
       if (wanted?.part === undefined) throw new MillraceError('not-found', `Artifact not found: ${name}`)
       return wanted.part
     }
 
-    app.get<At>(base, { ...json, ...documented({ ...doc, summary: 'The artifacts of a session', answer: 'Names' }) }, async (request) => [...new Set((await saved(request)).map(({ name }) => name))])
-    app.get<At>(`${base}/:name`, { ...json, ...documented({ ...doc, summary: 'An artifact, the latest version or ?version=', answer: 'A part' }) }, async (request) =>
-      partOf(await versions(request), request.params.name, request.query.version),
+    app.get<At>(
+      base,
+      { ...json, ...documented({ ...doc, summary: 'The artifacts of a session', answer: 'Names' }) },
+      async (request) => [...new Set((await saved(request)).map(({ name }) => name))],
     )
-    app.get<At>(`${base}/:name/versions`, { ...json, ...documented({ ...doc, summary: 'The versions of an artifact', answer: 'Numbers' }) }, async (request) => (await versions(request)).map(({ version }) => version))
-    app.get<At>(`${base}/:name/versions/:version`, { ...json, ...documented({ ...doc, summary: 'A version of an artifact', answer: 'A part' }) }, async (request) =>
-      partOf(await versions(request), request.params.name, request.params.version),
+    app.get<At>(
+      `${base}/:name`,
+      { ...json, ...documented({ ...doc, summary: 'An artifact, the latest version or ?version=', answer: 'A part' }) },
+      async (request) => partOf(await versions(request), request.params.name, request.query.version),
     )
-    app.delete<At>(`${base}/:name`, { ...json, ...documented({ ...doc, summary: 'Take an artifact away', answer: 'null' }) }, async (request, reply) => {
-      const last = (await versions(request)).at(-1)
-      if (last === undefined) throw new MillraceError('not-found', `Artifact not found: ${request.params.name}`)
-      const { part: _part, ...rest } = last
-      await deps.log.append(request.params.id, [{ run: '', event: { ...rest, deleted: true } }])
-      return reply.type('application/json').send('null')
-    })
+    app.get<At>(
+      `${base}/:name/versions`,
+      { ...json, ...documented({ ...doc, summary: 'The versions of an artifact', answer: 'Numbers' }) },
+      async (request) => (await versions(request)).map(({ version }) => version),
+    )
+    app.get<At>(
+      `${base}/:name/versions/:version`,
+      { ...json, ...documented({ ...doc, summary: 'A version of an artifact', answer: 'A part' }) },
+      async (request) => partOf(await versions(request), request.params.name, request.params.version),
+    )
+    app.delete<At>(
+      `${base}/:name`,
+      { ...json, ...documented({ ...doc, summary: 'Take an artifact away', answer: 'null' }) },
+      async (request, reply) => {
+        const last = (await versions(request)).at(-1)
+        if (last === undefined) throw new MillraceError('not-found', `Artifact not found: ${request.params.name}`)
+        const { part: _part, ...rest } = last
+        await deps.log.append(request.params.id, [{ run: '', event: { ...rest, deleted: true } }])
+        return reply.type('application/json').send('null')
+      },
+    )
   }
 
 /** What is there now, oldest version first: a deletion takes all versions before it away. */

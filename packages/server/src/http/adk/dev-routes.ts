@@ -22,54 +22,123 @@ export const adkDevRoutes =
     }
 
     for (const prefix of ['/dev/apps/:app/debug', '/debug']) {
-      app.get<{ Params: { session: string } }>(`${prefix}/trace/session/:session`, { ...json, ...documented({ ...doc, summary: 'The spans of a session', answer: 'Spans' }) }, async (request) => {
-        const session = await ownedSession(deps, request, request.params.session)
-        return spansOf(session, await deps.log.read(session.id, { after: 0 }))
-      })
-      app.get<{ Params: { event: string } }>(`${prefix}/trace/:event`, { ...json, ...documented({ ...doc, summary: 'The attributes of an event’s span', answer: 'Attributes' }) }, async (request) => {
-        const user = request.principal === undefined ? {} : { user: request.principal }
-        const { sessions } = await deps.log.list({ ...user, limit: 50 })
-        for (const session of sessions) {
-          const spans = spansOf(session, await deps.log.read(session.id, { after: 0 }))
-          const found = spans.find(({ attributes }) => attributes['gcp.vertex.agent.event_id'] === request.params.event)
-          if (found !== undefined) return found.attributes
-        }
-        throw new MillraceError('not-found', 'Trace not found')
-      })
+      app.get<{ Params: { session: string } }>(
+        `${prefix}/trace/session/:session`,
+        { ...json, ...documented({ ...doc, summary: 'The spans of a session', answer: 'Spans' }) },
+        async (request) => {
+          const session = await ownedSession(deps, request, request.params.session)
+          return spansOf(session, await deps.log.read(session.id, { after: 0 }))
+        },
+      )
+      app.get<{ Params: { event: string } }>(
+        `${prefix}/trace/:event`,
+        { ...json, ...documented({ ...doc, summary: 'The attributes of an event’s span', answer: 'Attributes' }) },
+        async (request) => {
+          const user = request.principal === undefined ? {} : { user: request.principal }
+          const { sessions } = await deps.log.list({ ...user, limit: 50 })
+          for (const session of sessions) {
+            const spans = spansOf(session, await deps.log.read(session.id, { after: 0 }))
+            const found = spans.find(
+              ({ attributes }) => attributes['gcp.vertex.agent.event_id'] === request.params.event,
+            )
+            if (found !== undefined) return found.attributes
+          }
+          throw new MillraceError('not-found', 'Trace not found')
+        },
+      )
     }
 
-    app.get<InApp>('/dev/apps/:app/build_graph', { ...json, ...documented({ ...doc, summary: 'The structure of an app', answer: '{ name, root_agent }' }) }, async (request) => {
-      const { name, description, graph, tools = [] } = await described(request.params.app)
-      const agents = graph.nodes.filter(({ kind }) => kind === 'agent' || kind === 'step')
-      const [root, ...rest] = agents
-      const edges = graph.edges.map(({ from, to, label }) => ({ from_node: from, to_node: to, route: label ?? null }))
-      const below = rest.map(({ id, description: about = '' }) => ({ name: id, description: about, sub_agents: [] }))
-      return { name, root_agent: { name: root?.id ?? name, description, sub_agents: below, tools, graph: { nodes: graph.nodes.map(({ id }) => ({ name: id })), edges } } }
-    })
-    app.get<InApp & { Querystring: { dark_mode?: string; node?: string } }>('/dev/apps/:app/build_graph_image', { ...json, ...documented({ ...doc, summary: 'The structure as DOT', answer: '{ "": { dotSrc }, dotSrc }' }) }, async (request) => {
-      const dotSrc = dotOf(await described(request.params.app), request.query.dark_mode === 'true')
-      return { '': { dotSrc }, dotSrc }
-    })
+    app.get<InApp>(
+      '/dev/apps/:app/build_graph',
+      { ...json, ...documented({ ...doc, summary: 'The structure of an app', answer: '{ name, root_agent }' }) },
+      async (request) => {
+        const { name, description, graph, tools = [] } = await described(request.params.app)
+        const agents = graph.nodes.filter(({ kind }) => kind === 'agent' || kind === 'step')
+        const [root, ...rest] = agents
+        const edges = graph.edges.map(({ from, to, label }) => ({ from_node: from, to_node: to, route: label ?? null }))
+        const below = rest.map(({ id, description: about = '' }) => ({ name: id, description: about, sub_agents: [] }))
+        return {
+          name,
+          root_agent: {
+            name: root?.id ?? name,
+            description,
+            sub_agents: below,
+            tools,
+            graph: { nodes: graph.nodes.map(({ id }) => ({ name: id })), edges },
+          },
+        }
+      },
+    )
+    app.get<InApp & { Querystring: { dark_mode?: string; node?: string } }>(
+      '/dev/apps/:app/build_graph_image',
+      { ...json, ...documented({ ...doc, summary: 'The structure as DOT', answer: '{ "": { dotSrc }, dotSrc }' }) },
+      async (request) => {
+        const dotSrc = dotOf(await described(request.params.app), request.query.dark_mode === 'true')
+        return { '': { dotSrc }, dotSrc }
+      },
+    )
     for (const prefix of ['/dev', '']) {
-      app.get<{ Params: AdkPath & { event: string } }>(`${prefix}/apps/:app/users/:user/sessions/:id/events/:event/graph`, { ...json, ...documented({ ...doc, summary: 'The graph with an event’s path lit', answer: '{ dotSrc }' }) }, async (request) => {
-        const session = await adkSessionAt(deps, request, request.params)
-        const rows = await deps.log.read(session.id, { after: 0 })
-        const row = rows.find(({ event }) => event.kind === 'agent' && event.event.id === request.params.event)
-        if (row?.event.kind !== 'agent') return {}
-        const names = (row.event.event.content?.parts ?? []).flatMap((part) => part.functionCall?.name ?? part.functionResponse?.name ?? [])
-        return { dotSrc: dotOf(await described(session.agent), false, new Set([row.event.event.author, ...names])) }
-      })
+      app.get<{ Params: AdkPath & { event: string } }>(
+        `${prefix}/apps/:app/users/:user/sessions/:id/events/:event/graph`,
+        { ...json, ...documented({ ...doc, summary: 'The graph with an event’s path lit', answer: '{ dotSrc }' }) },
+        async (request) => {
+          const session = await adkSessionAt(deps, request, request.params)
+          const rows = await deps.log.read(session.id, { after: 0 })
+          const row = rows.find(({ event }) => event.kind === 'agent' && event.event.id === request.params.event)
+          if (row?.event.kind !== 'agent') return {}
+          const names = (row.event.event.content?.parts ?? []).flatMap(
+            (part) => part.functionCall?.name ?? part.functionResponse?.name ?? [],
+          )
+          return { dotSrc: dotOf(await described(session.agent), false, new Set([row.event.event.author, ...names])) }
+        },
+      )
       // Evaluation and tests are not served here; an empty answer makes adk-web hide them.
-      app.get(`${prefix}/apps/:app/eval_sets`, { ...json, ...documented({ ...doc, summary: 'Evaluation sets', answer: 'None' }) }, async () => [])
-      app.get(`${prefix}/apps/:app/eval_results`, { ...json, ...documented({ ...doc, summary: 'Evaluation results', answer: 'None' }) }, async () => [])
+      app.get(
+        `${prefix}/apps/:app/eval_sets`,
+        { ...json, ...documented({ ...doc, summary: 'Evaluation sets', answer: 'None' }) },
+        async () => [],
+      )
+      app.get(
+        `${prefix}/apps/:app/eval_results`,
+        { ...json, ...documented({ ...doc, summary: 'Evaluation results', answer: 'None' }) },
+        async () => [],
+      )
     }
-    app.get('/dev/apps/:app/eval-sets', { ...json, ...documented({ ...doc, summary: 'Evaluation sets', answer: 'None' }) }, async () => ({ evalSetIds: [] }))
-    app.get('/dev/apps/:app/metrics-info', { ...json, ...documented({ ...doc, summary: 'Evaluation metrics', answer: 'None' }) }, async () => ({ metricsInfo: [] }))
-    app.get('/dev/apps/:app/tests', { ...json, ...documented({ ...doc, summary: 'Tests', answer: 'None' }) }, async () => [])
-    app.get('/dev/apps/:app/builder', { ...json, ...documented({ ...doc, summary: 'The YAML of an app', answer: 'Empty: the builder is off' }) }, async (_request, reply) => reply.type('text/plain').send(''))
+    app.get(
+      '/dev/apps/:app/eval-sets',
+      { ...json, ...documented({ ...doc, summary: 'Evaluation sets', answer: 'None' }) },
+      async () => ({ evalSetIds: [] }),
+    )
+    app.get(
+      '/dev/apps/:app/metrics-info',
+      { ...json, ...documented({ ...doc, summary: 'Evaluation metrics', answer: 'None' }) },
+      async () => ({ metricsInfo: [] }),
+    )
+    app.get(
+      '/dev/apps/:app/tests',
+      { ...json, ...documented({ ...doc, summary: 'Tests', answer: 'None' }) },
+      async () => [],
+    )
+    app.get(
+      '/dev/apps/:app/builder',
+      { ...json, ...documented({ ...doc, summary: 'The YAML of an app', answer: 'Empty: the builder is off' }) },
+      async (_request, reply) => reply.type('text/plain').send(''),
+    )
     for (const what of ['save', 'cancel']) {
-      app.post(`/dev/apps/:app/builder/${what}`, { ...json, ...documented({ ...doc, summary: `Builder: ${what}`, answer: 'false' }) }, async (_request, reply) => reply.type('application/json').send('false'))
+      app.post(
+        `/dev/apps/:app/builder/${what}`,
+        { ...json, ...documented({ ...doc, summary: `Builder: ${what}`, answer: 'false' }) },
+        async (_request, reply) => reply.type('application/json').send('false'),
+      )
     }
-    app.get('/config/telemetry', { ...json, ...documented({ ...doc, summary: 'Whether adk-web may report', answer: '{ telemetry: false }' }) }, async () => ({ telemetry: false }))
-    app.post('/config/telemetry', { ...json, ...documented({ ...doc, summary: 'Whether adk-web may report', answer: '{ telemetry: false }' }) }, async () => ({ telemetry: false }))
+    app.get(
+      '/config/telemetry',
+      { ...json, ...documented({ ...doc, summary: 'Whether adk-web may report', answer: '{ telemetry: false }' }) },
+      async () => ({ telemetry: false }),
+    )
+    app.post(
+      '/config/telemetry',
+      { ...json, ...documented({ ...doc, summary: 'Whether adk-web may report', answer: '{ telemetry: false }' }) },
+      async () => ({ telemetry: false }),
+    )
   }

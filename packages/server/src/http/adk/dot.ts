@@ -17,4 +17,8 @@ export function dotOf({ name, graph }: AgentDescription, dark: boolean, lit: Rea
   return `digraph ${quoted(name)} {\n  rankdir=LR;\n  bgcolor="transparent";\n${[...nodes, ...edges].join('\n')}\n}`
 }
 
-const quoted = (text: string): string => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replace(/[\r\n]/g, ' ')}"`
+const quoted = (text: string): string =>
+  `"${text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replace(/[\r\n]/g, ' ')}"`

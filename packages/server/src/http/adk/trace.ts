@@ -49,7 +49,8 @@ export function spansOf(session: SessionInfo, rows: readonly Recorded[]): readon
       }
       case 'node.finished': {
         const open = nodes.get(event.node)
-        if (open !== undefined) put(`invoke_agent ${open.agent}`, open, at, agentAttributes(session, invocation, open.agent))
+        if (open !== undefined)
+          put(`invoke_agent ${open.agent}`, open, at, agentAttributes(session, invocation, open.agent))
         nodes.delete(event.node)
         break
       }
@@ -62,21 +63,44 @@ export function spansOf(session: SessionInfo, rows: readonly Recorded[]): readon
         for (const { functionResponse } of parts) {
           const open = calls.get(functionResponse?.id ?? '')
           if (open === undefined) continue
-          put(`execute_tool ${open.name}`, open, at, { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': open.name, 'gcp.vertex.agent.event_id': said.id })
+          put(`execute_tool ${open.name}`, open, at, {
+            'gen_ai.operation.name': 'execute_tool',
+            'gen_ai.tool.name': open.name,
+            'gcp.vertex.agent.event_id': said.id,
+          })
           calls.delete(functionResponse?.id ?? '')
         }
-        if (said.content?.role === 'model' || (parts.length > 0 && said.author !== 'user' && parts.every((part) => part.functionResponse === undefined))) {
+        if (
+          said.content?.role === 'model' ||
+          (parts.length > 0 && said.author !== 'user' && parts.every((part) => part.functionResponse === undefined))
+        ) {
           const start = node?.last ?? run?.start ?? at
-          put(`generate_content ${said.modelVersion ?? 'model'}`, { id: `model-${seq}`, start, parent: owner }, at, modelAttributes(said, invocation))
+          put(
+            `generate_content ${said.modelVersion ?? 'model'}`,
+            { id: `model-${seq}`, start, parent: owner },
+            at,
+            modelAttributes(said, invocation),
+          )
         }
         for (const { functionCall } of parts) {
-          if (functionCall?.id !== undefined) calls.set(functionCall.id, { id: `tool-${seq}-${functionCall.id}`, start: at, parent: owner, name: functionCall.name, event: said.id })
+          if (functionCall?.id !== undefined)
+            calls.set(functionCall.id, {
+              id: `tool-${seq}-${functionCall.id}`,
+              start: at,
+              parent: owner,
+              name: functionCall.name,
+              event: said.id,
+            })
         }
         if (node !== undefined) node.last = at
         break
       }
       case 'run.finished':
-        if (run !== undefined) put('invocation', run, at, { 'gcp.vertex.agent.invocation_id': invocation, 'millrace.outcome': event.outcome })
+        if (run !== undefined)
+          put('invocation', run, at, {
+            'gcp.vertex.agent.invocation_id': invocation,
+            'millrace.outcome': event.outcome,
+          })
         run = undefined
         break
       default:
