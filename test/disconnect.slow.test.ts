@@ -16,7 +16,7 @@ import { serveStreams } from './stream-server.ts'
 
 const dialects = Object.values(dialectsByName)
 const clientsEach = 200
-const turns = 15
+const turns = 10
 
 /** A bit of everything that a dialect may print, several frames an event and none, in and out of ASCII. */
 function* happenings(turn: number): Generator<RunEvent> {
@@ -44,7 +44,7 @@ function parts(message: string, content: readonly AdkPart[]): RunEvent {
 
 /** Drops at random points, some of them often, and comes back with its cursor until the server says that it is over. */
 async function restless(client: SseClient): Promise<number> {
-  let patience = 200 + Math.random() * 15_000
+  let patience = 200 + Math.random() * 10_000
   for (let drops = 0; ; drops += 1) {
     // A little longer each time, or one that always leaves within the first event would never get on.
     const until = Math.random() * patience

@@ -5,8 +5,8 @@ export interface ChannelOptions extends Omit<LaneOptions, 'over' | 'retain'> {
   /** How many printed bytes the lane at the front may keep, asked each time: the total is shared among all channels. */
   readonly retain: () => number
   readonly onError: (error: unknown) => void
-  /** Lanes opened (+1) and closed (-1); after the last one the channel is forgotten. */
-  readonly onLane: (change: 1 | -1, channel: Channel) => void
+  /** A lane opened (+1) or closed (-1). */
+  readonly onLane: (change: 1 | -1) => void
 }
 
 /** One session in one wire: usually a single lane at the live end; more while some readers lag behind its window. */
@@ -48,7 +48,7 @@ export class Channel {
     if (!lane.idle || !this.lanes.delete(lane)) return
     if (lane === this.#front) this.#front = undefined
     lane.close()
-    this.#options.onLane(-1, this)
+    this.#options.onLane(-1)
   }
 
   #furthest(fits: (lane: Lane) => boolean): Lane | undefined {
@@ -74,7 +74,7 @@ export class Channel {
       },
     })
     this.lanes.add(lane)
-    this.#options.onLane(1, this)
+    this.#options.onLane(1)
     // Not before its first reader has joined: a log that refuses at once must find somebody to tell.
     queueMicrotask(() => void lane.run())
     return lane

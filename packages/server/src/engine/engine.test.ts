@@ -1,6 +1,7 @@
-import type { MillraceError } from '@millrace/core'
+import { type MillraceError, memoryLog } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
 import { aborted, bench, delta, ending, gate, note, nothing, said, scripted } from '../../../../test/engine-kit.ts'
+import { runEngine } from './engine.ts'
 
 const quick = scripted('quick', async function* () {
   yield note('hello')
@@ -272,6 +273,17 @@ describe('waiting and ending', () => {
       error: { message: 'the server is shutting down' },
     })
     expect(await own.log.expired('me')).toEqual([])
+  })
+
+  test('an audit that throws does not decide whether a run goes on', async () => {
+    const log = memoryLog(() => 1)
+    await log.create({ id: 's', user: 'u', agent: 'quick' })
+    const onAudit = (): never => {
+      throw new Error('disk full')
+    }
+    const engine = runEngine({ log, agents: () => quick, now: () => 1, newId: () => 'r', owner: 'me', onAudit })
+    const { run } = await engine.start({ session: 's', user: 'u', agent: 'quick', input: nothing })
+    expect(await engine.wait('s', run)).toBe('done')
   })
 
   test('events that gathered during one commit go with the next, and the agent waits for the store', async () => {

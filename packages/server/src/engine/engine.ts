@@ -50,7 +50,13 @@ export function runEngine(options: RunEngineOptions): RunEngine {
 function engineParts(options: RunEngineOptions, isClosing: () => boolean): EngineParts {
   const limits = { ...runLimits, ...options.limits }
   const runs = new ActiveRuns(limits)
-  const audit: EngineParts['audit'] = (entry) => options.onAudit?.({ at: options.now(), ...entry })
+  const audit: EngineParts['audit'] = (entry) => {
+    try {
+      options.onAudit?.({ at: options.now(), ...entry })
+    } catch {
+      // Whoever listens must not decide whether a run goes on.
+    }
+  }
   return {
     ...options,
     limits,

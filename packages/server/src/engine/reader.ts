@@ -52,8 +52,17 @@ export class Reader {
     })
   }
 
-  /** Writes what the window holds beyond the cursor, until there is no more or the sink is full. */
+  /** Writes what the window holds beyond the cursor, until there is no more or the sink is full. Never throws. */
   flush(): void {
+    try {
+      this.#flush()
+    } catch {
+      // Called by a socket that has room again: nobody there could handle it, and the reader will come back.
+      this.end('failed')
+    }
+  }
+
+  #flush(): void {
     const { lane } = this
     const { channel } = this.#options
     while (this.#ready && !this.#over && lane !== undefined && lane === this.lane) {

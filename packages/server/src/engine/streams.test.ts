@@ -277,6 +277,27 @@ describe('streams', () => {
     expect(errors).toMatchObject([{ code: 'not-found' }])
   })
 
+  test('an encoder that throws, at once or later, ends its readers and is reported', async () => {
+    const { log } = await setup()
+    const errors: unknown[] = []
+    const no = (): never => {
+      throw new Error('no')
+    }
+    const { encoder } = counting()
+    const wire = { print: () => '', opening: '', heartbeat: '' }
+    const wires = {
+      never: { ...wire, encoder: no },
+      later: { ...wire, encoder: () => ({ ...encoder({ session: 's' }), push: no }) },
+    }
+    const out = streams({ log, dialects: [], wires, onError: (error) => errors.push(error) })
+    expect(await follow(out, new TestSink(), { dialect: 'never' }).end).toBe('failed')
+    const { end } = follow(out, new TestSink(), { dialect: 'later' })
+    await log.append('s', [note('a')])
+    expect(await end).toBe('failed')
+    expect(errors).toHaveLength(2)
+    expect(out.readers).toBe(0)
+  })
+
   test('a sink that throws is a reader that left; an unknown dialect and a closed server are refused', async () => {
     const { out, append } = await setup()
     const sink = new TestSink()

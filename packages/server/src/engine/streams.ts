@@ -58,8 +58,9 @@ export function streams(options: StreamsOptions): Streams {
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
+  const keyOf = (session: string, name: string): string => `${name}\n${session}`
   const channelOf = (session: string, name: string, wire: Wire): Channel => {
-    const key = `${name}\n${session}`
+    const key = keyOf(session, name)
     const known = channels.get(key)
     if (known !== undefined) return known
     const channel = new Channel({
@@ -69,9 +70,8 @@ export function streams(options: StreamsOptions): Streams {
       ahead,
       retain: () => Math.min(retain, retainTotal / lanes),
       onError: (error) => onError?.(error, session),
-      onLane: (change, { lanes: left }) => {
+      onLane: (change) => {
         lanes += change
-        if (left.size === 0) channels.delete(key)
       },
     })
     channels.set(key, channel)
@@ -106,14 +106,20 @@ export function streams(options: StreamsOptions): Streams {
         const over = (end: StreamEnd): void => {
           signal.removeEventListener('abort', left)
           channel.part(reader)
+          if (channel.lanes.size === 0) channels.delete(keyOf(session, dialect))
           drop(reader)
           resolve(end)
         }
         const reader = new Reader({ cursor, run, sink, channel, over })
         add(reader, wire)
         signal.addEventListener('abort', left)
-        if (from === 'live') channel.placeLive(reader)
-        else channel.place(reader)
+        try {
+          if (from === 'live') channel.placeLive(reader)
+          else channel.place(reader)
+        } catch (error) {
+          onError?.(error, session)
+          reader.end('failed')
+        }
       })
     },
     close() {

@@ -31,9 +31,8 @@ export function sseResponse(response: ServerResponse, headers: OutgoingHttpHeade
     gone.abort(left)
   } else if (response.destroyed) gone.abort(left)
   else response.flushHeaders()
-  const { socket } = response
   // A client that vanished without a word is noticed by the kernel, not by us: nothing is written to a silent reader.
-  socket?.setKeepAlive(true, 30_000)
+  if (response.socket instanceof Socket) response.socket.setKeepAlive(true, 30_000)
   return { sink: sinkOf(response), signal: gone.signal }
 }
 
