@@ -141,7 +141,7 @@ test('text that no dialect speaks is refused, and so is a dialect that does not 
   await expect(refused('data: hello\n\n')).rejects.toMatchObject({ code: 'invalid' })
   await expect(refused(': ping\n\n'.repeat(60))).rejects.toMatchObject({ code: 'invalid' })
   await expect(refused('')).rejects.toMatchObject({ code: 'invalid' })
-  await expect(refused('', { to: 'esperanto' })).rejects.toMatchObject({ code: 'invalid' })
+  await expect(refused('', { to: 'constructor' })).rejects.toMatchObject({ code: 'invalid' })
   expect(detectDialect('hello')).toBeUndefined()
 })
 
@@ -227,7 +227,7 @@ function sameState(got: JsonObject, wanted: JsonObject, how: 'all' | 'set' | 'sh
 function cut(state: JsonObject): unknown {
   const started: RunEvent = { kind: 'run.started', agent: '', input: { messages: [], state } }
   const frames = encodeAll(
-    dialects.studio!,
+    dialects.studio,
     recorded([started, { kind: 'run.finished', outcome: 'done' } as const].map((event) => ({ run: 'r', event }))),
   )
   return JSON.parse(frames.find(({ event }) => event === 'trace')?.data ?? '{}').state_snapshot.output

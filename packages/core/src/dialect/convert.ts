@@ -92,9 +92,8 @@ async function* read(
 }
 
 function dialect(name: DialectName): Dialect {
-  const found = dialects[name]
-  if (found === undefined) throw new MillraceError('invalid', `no dialect ${name}`, { dialect: name })
-  return found
+  if (Object.hasOwn(dialects, name)) return dialects[name]
+  throw new MillraceError('invalid', `no dialect ${name}`, { dialect: name })
 }
 
 interface FrameSource {

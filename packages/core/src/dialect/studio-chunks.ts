@@ -1,5 +1,5 @@
-/** What a `chunk` adds: a delta; undefined when it only repeats what was said. */
-export type Delta = { readonly text: string; readonly anew: boolean } | undefined
+/** What a `chunk` adds; undefined when it only repeats what was said. */
+export type Delta = { readonly text: string; readonly sign?: 'cumulative' | 'anew' } | undefined
 
 /**
  * Tells deltas (seed 000) from ADK Studio's real chunks, each of which repeats the whole text of the turn so far. The
@@ -28,19 +28,20 @@ export class ChunkText {
   }
 
   read(chunk: string): Delta {
-    if (this.#kind === 'unknown' && this.#text !== '') this.#kind = this.#decide(chunk)
+    const first = this.#kind === 'unknown' && this.#text !== ''
+    if (first) this.#kind = this.#decide(chunk)
     if (this.#kind !== 'cumulative') {
       this.#text += chunk
-      return { text: chunk, anew: false }
+      return { text: chunk }
     }
     const before = this.#text
     if (chunk.length > before.length && chunk.startsWith(before)) {
       this.#text = chunk
-      return { text: chunk.slice(before.length), anew: false }
+      return { text: chunk.slice(before.length), ...(first ? { sign: 'cumulative' } : {}) }
     }
     if (before.endsWith(chunk)) return undefined
     this.#text = chunk
-    return { text: chunk, anew: true }
+    return { text: chunk, sign: 'anew' }
   }
 
   #decide(chunk: string): 'delta' | 'cumulative' {

@@ -9,8 +9,11 @@ import { type Read, readObject, type StudioRun } from './studio-run.ts'
 export function chunk(run: StudioRun, data: string): Read {
   const delta = run.chunks.read(data)
   if (delta === undefined) return 'repeats the text so far'
-  const speaker = run.speaker()
-  return [...(delta.anew ? run.speech.close() : []), ...run.speech.delta(speaker, delta.text)]
+  const closed = delta.sign === 'anew' ? run.speech.close() : []
+  const said = [...closed, ...run.speech.delta(run.speaker(), delta.text)]
+  if (delta.sign !== 'cumulative') return said
+  // A linter could not see it any more: what it would complain of has been put right here.
+  return [{ kind: 'log', level: 'warn', message: 'chunks repeat the text so far: read as deltas' }, ...said]
 }
 
 export function thinking(run: StudioRun, data: string): Read {
