@@ -12,6 +12,7 @@ import { adkWhole } from './http/adk/adk-whole.ts'
 import { agUiProtobufWire } from './http/ag-ui-protobuf.ts'
 import { createApp } from './http/app.ts'
 import { defaultLimits, type HttpLimits } from './http/deps.ts'
+import { discreet } from './http/discreet.ts'
 import { createMetrics } from './http/metrics.ts'
 
 export interface MillraceOptions {
@@ -46,7 +47,10 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const catalog = options.agents.agents
   const names = [...catalog.keys()]
   let closing = false
-  const all: readonly Dialect[] = Object.values(known)
+  // Our own clients get the log as it is; what an engine notes for itself is no business of the others.
+  const all: readonly Dialect[] = Object.values(known).map((dialect) =>
+    dialect.name === 'millrace' ? dialect : discreet(dialect),
+  )
   const dialects = known as Record<DialectName, Dialect>
   const engine = runEngine({
     log,
@@ -66,7 +70,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const fanOut = streams({
     log,
     dialects: all,
-    wires: { 'adk-whole': sseWire(adkWhole), 'ag-ui-protobuf': agUiProtobufWire },
+    wires: { 'adk-whole': sseWire(discreet(adkWhole)), 'ag-ui-protobuf': agUiProtobufWire },
     ...(options.heartbeat === undefined ? {} : { heartbeat: options.heartbeat }),
     onError: (error, session) => app?.log.error({ err: error, session }, 'a stream could not be read'),
   })

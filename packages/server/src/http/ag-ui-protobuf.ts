@@ -1,6 +1,7 @@
 import { EventEncoder } from '@ag-ui/encoder'
 import { agUi } from '@millrace/core'
 import type { Wire } from '../engine/wire.ts'
+import { discreet } from './discreet.ts'
 
 /** The official client reads protobuf only when the answer's type is exactly this. */
 export const agUiProtobuf = 'application/vnd.ag-ui.event+proto'
@@ -9,7 +10,7 @@ const encoder = new EventEncoder({ accept: agUiProtobuf })
 
 /** AG-UI as length-prefixed protobuf messages. It has no place for a cursor: a client that wants to re-join uses SSE. */
 export const agUiProtobufWire: Wire = {
-  encoder: (options) => agUi.encoder(options),
+  encoder: (options) => discreet(agUi).encoder(options),
   print: (frame) => (frame.data === '' ? '' : encoder.encodeProtobuf(JSON.parse(frame.data))),
   opening: '',
   heartbeat: '',

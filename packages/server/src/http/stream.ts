@@ -72,14 +72,19 @@ export async function serveRun(
   stream: Pick<StreamTarget, 'dialect' | 'headers'>,
 ): Promise<void> {
   const cancelOnDisconnect = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
-  const { run, seq } = await startPatiently(deps, start)
-  await serveStream(deps, request, reply, {
-    session: start.session,
-    run,
-    after: seq - 1,
-    cancelOnDisconnect,
-    ...stream,
-  })
+  // The starter is its run's first reader, from the same moment on: a second start is refused, not taken for a successor.
+  const { run, seq, leave } = await startPatiently(deps, { ...start, attach: true })
+  try {
+    await serveStream(deps, request, reply, {
+      session: start.session,
+      run,
+      after: seq - 1,
+      cancelOnDisconnect,
+      ...stream,
+    })
+  } finally {
+    leave?.()
+  }
 }
 
 /** How often and how long to look again whether the reader of the active run has really left. */

@@ -5,6 +5,10 @@ import type { CompiledGraph } from './langgraph-agent.ts'
 /** The debug record under which a graph's own checkpoint is kept in the log, so that another process can go on. */
 const checkpointMessage = 'langgraph.checkpoint'
 
+export function isCheckpoint(event: RunEvent): boolean {
+  return event.kind === 'log' && event.message === checkpointMessage
+}
+
 /** LangGraph's MemorySaver, seen as what it stores: per thread and namespace, serialised checkpoints and writes. */
 interface Saver {
   storage: Record<string, Record<string, Record<string, readonly [Uint8Array, Uint8Array, string | undefined]>>>

@@ -7,7 +7,7 @@ export const adkWhole: Dialect = {
   encoder(options) {
     const encoder = adk.encoder(options)
     return {
-      ...encoder,
+      prelude: () => encoder.prelude(),
       push(recorded) {
         const frames = encoder.push(recorded)
         const { event } = recorded
