@@ -271,18 +271,26 @@ describe('tools of the client', () => {
   test('a call that was never answered is told to the model as such', async () => {
     const session = sessionOf(root)
     await session.run({ messages: [text('go')], tools })
-    let contents = ''
+    let contents: unknown
     const other = new LlmAgent({
       name: 'root',
-      model: llm(({ history }) => {
-        contents = history.map(({ text: said }) => said).join('|')
-        return say('ok')
-      }),
+      model: llm(() => say('ok')),
+      beforeModelCallback: ({ request }) => {
+        contents = request.contents.flatMap(({ parts }) => parts ?? [])
+        return undefined
+      },
     })
     const next = testSession(adkAgent('root', async () => other, { models: { tokensPerSecond: 0 } }))
     ;(next.rows as unknown[]).push(...session.rows)
     expect(brief(await next.run('never mind')).at(-1)).toBe('done')
-    expect(contents).toBe('go|never mind')
+    expect(contents).toMatchObject([
+      { text: 'go' },
+      { functionCall: { name: 'look' } },
+      { functionCall: { name: 'pick_colour' } },
+      { functionResponse: { name: 'look', response: { result: 'seen' } } },
+      { functionResponse: { name: 'pick_colour', response: { error: 'There was no answer.' } } },
+      { text: 'never mind' },
+    ])
   })
 })
 

@@ -3,6 +3,7 @@ import {
   BaseLlm,
   BasePlugin,
   BaseToolset,
+  createSession,
   EXIT_LOOP,
   FunctionTool,
   InMemoryRunner,
@@ -22,6 +23,7 @@ import { outline, said, testSession } from '../../../../../test/run-agent.ts'
 import { call, model, type OfflineAgentScript, type OfflineScript, say, specialists } from '../../adk.ts'
 import { type AdkAgentOptions, adkAgent } from './adk-agent.ts'
 import { isNested } from './nested.ts'
+import { RunSessions } from './session.ts'
 // One file for all that runs ADK: importing it takes two seconds, and every test file pays for its own.
 import '../../../../../test/adk/bad-input.ts'
 import '../../../../../test/adk/conversation.ts'
@@ -185,6 +187,24 @@ describe('2, 3: AgentTool', () => {
       expect.objectContaining({ kind: 'node.finished', node: 'root/child@1', status: 'error' }),
     )
     expect(outline(events).at(-1)).toBe('done')
+  })
+})
+
+describe('2: sessions that ADK makes on the way', () => {
+  test('here: fresh for every call, and never the conversation’s own', async () => {
+    const session = createSession({ id: 's1', appName: 'app', userId: 'u' })
+    const sessions = new RunSessions(session, false)
+    const request = { appName: 'child', userId: 'u', sessionId: 's1', state: { a: 1 } }
+    const [one, two] = [await sessions.getOrCreateSession(request), await sessions.getOrCreateSession(request)]
+    expect(new Set([session.id, one?.id, two?.id]).size).toBe(3)
+    expect(await sessions.getSession({ ...request, sessionId: one?.id ?? '' })).toBe(one)
+    await sessions.deleteSession({ ...request, sessionId: one?.id ?? '' })
+    expect(await sessions.getSession({ ...request, sessionId: one?.id ?? '' })).toBeUndefined()
+  })
+  test('19, here: the session of a run is not copied', async () => {
+    const session = createSession({ id: 's1', appName: 'app', userId: 'u' })
+    const key = { appName: 'app', userId: 'u', sessionId: 's1' }
+    expect(await new RunSessions(session, false).getSession(key)).toBe(session)
   })
 })
 
@@ -392,20 +412,19 @@ describe('9: toolsets', () => {
 })
 
 describe('12: function calls in partials', () => {
-  const half = () => {
-    const parts = modelSays({ functionCall: { name: 'once', args: {} } })
-    return new TurnsLlm([[{ ...parts, partial: true }, parts], [modelSays({ text: 'done' })]])
-  }
+  const once = () => modelSays({ functionCall: { name: 'once', args: {} } })
+  const half = () => new TurnsLlm([[{ ...once(), partial: true }, once()], [modelSays({ text: 'done' })]])
   test('ADK: run, and run again when the call is whole', async () => {
-    const once = vi.fn()
-    await alone(new LlmAgent({ name: 'root', model: half(), tools: [tool('once', once)] }))
-    expect(once).toHaveBeenCalledTimes(2)
+    const ran = vi.fn()
+    await alone(new LlmAgent({ name: 'root', model: half(), tools: [tool('once', ran)] }))
+    expect(ran).toHaveBeenCalledTimes(2)
   })
   test('here: only the whole call runs', async () => {
-    const once = vi.fn()
-    const root = new LlmAgent({ name: 'root', model: half(), tools: [tool('once', once)] })
-    await testSession(agentOf(root)).run('go')
-    expect(once).toHaveBeenCalledTimes(1)
+    const ran = vi.fn()
+    const root = new LlmAgent({ name: 'root', model: half(), tools: [tool('once', ran)] })
+    const events = await testSession(agentOf(root)).run('go')
+    expect(ran).toHaveBeenCalledTimes(1)
+    expect(outline(said(events))).toEqual(['root call once', 'root answer once', 'root “done”'])
   })
 })
 
