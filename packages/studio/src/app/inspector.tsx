@@ -1,0 +1,54 @@
+import { type KeyboardEvent, useRef } from 'react'
+import { Icon } from '../ui/icon.tsx'
+import { type PanelProps, panels } from './panels.ts'
+import { navigate, useRoute } from './route.ts'
+import './inspector.css'
+
+/** The panels as tabs, one at a time, all at the same moment. */
+export function Inspector(props: PanelProps) {
+  const { panel } = useRoute()
+  const list = useRef<HTMLDivElement>(null)
+  const shown = panels.find(({ id }) => id === panel) ?? panels[0]
+  if (shown === undefined) return null
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+    if (step === 0) return
+    event.preventDefault()
+    event.stopPropagation()
+    const next = panels[(panels.indexOf(shown) + step + panels.length) % panels.length]
+    navigate({ panel: next?.id ?? shown.id })
+    list.current?.querySelector<HTMLElement>(`#tab-${next?.id}`)?.focus()
+  }
+  const Body = shown.component
+  return (
+    <>
+      <div className="tabs scroll" role="tablist" aria-label="Panels" ref={list} onKeyDown={onKeyDown}>
+        {panels.map(({ id, title, icon, key }) => (
+          <button
+            type="button"
+            key={id}
+            id={`tab-${id}`}
+            role="tab"
+            aria-selected={id === shown.id}
+            aria-controls="panel"
+            tabIndex={id === shown.id ? 0 : -1}
+            title={`${title} (${key})`}
+            onClick={() => navigate({ panel: id })}
+          >
+            <Icon name={icon} />
+            <span>{title}</span>
+          </button>
+        ))}
+      </div>
+      <div
+        className="panel"
+        role="tabpanel"
+        id="panel"
+        aria-labelledby={`tab-${shown.id}`}
+        data-testid={`panel-${shown.id}`}
+      >
+        <Body {...props} />
+      </div>
+    </>
+  )
+}

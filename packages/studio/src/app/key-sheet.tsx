@@ -1,0 +1,86 @@
+import { useEffect, useRef } from 'react'
+import { create } from 'zustand'
+import { IconButton, Kbd } from '../ui/controls.tsx'
+import { panels } from './panels.ts'
+import './key-sheet.css'
+
+const useSheet = create<{ readonly open: boolean }>()(() => ({ open: false }))
+
+export const showKeys = (): void => useSheet.setState({ open: true })
+
+const groups: readonly (readonly [string, readonly (readonly [readonly string[], string])[]])[] = [
+  [
+    'Time',
+    [
+      [['←', '→'], 'one step back, forward'],
+      [['Shift', '←'], 'one event, tokens too'],
+      [['Space'], 'play, pause'],
+      [['Esc'], 'back to live'],
+    ],
+  ],
+  [
+    'Going places',
+    [
+      [['/'], 'search sessions'],
+      [['n'], 'new session'],
+      [['m'], 'write a message'],
+      [['?'], 'this sheet'],
+    ],
+  ],
+  [
+    'Panes',
+    [
+      [['['], 'session list'],
+      [[']'], 'inspector'],
+      [['t'], 'timeline'],
+      [['d'], 'light, dark, as the system'],
+    ],
+  ],
+]
+
+/** Everything the keyboard can do, on one sheet. */
+export function KeySheet() {
+  const { open } = useSheet()
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    if (open) dialog.current?.showModal()
+    else dialog.current?.close()
+  }, [open])
+  const all =
+    panels.length === 0
+      ? groups
+      : [...groups, ['Panels', panels.map(({ key, title }) => [[key], title.toLowerCase()] as const)] as const]
+  return (
+    <dialog
+      ref={dialog}
+      className="key-sheet"
+      aria-labelledby="key-sheet-title"
+      data-testid="key-sheet"
+      onClose={() => useSheet.setState({ open: false })}
+    >
+      <header>
+        <h2 id="key-sheet-title">Keyboard</h2>
+        <IconButton icon="close" label="Close" onClick={() => useSheet.setState({ open: false })} />
+      </header>
+      <div className="key-groups">
+        {all.map(([title, keys]) => (
+          <section key={title}>
+            <h3>{title}</h3>
+            <dl>
+              {keys.map(([names, what]) => (
+                <div key={what}>
+                  <dt>
+                    {names.map((name) => (
+                      <Kbd key={name}>{name}</Kbd>
+                    ))}
+                  </dt>
+                  <dd>{what}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </dialog>
+  )
+}

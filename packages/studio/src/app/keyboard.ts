@@ -1,0 +1,73 @@
+import type { LiveLog } from '@millrace/core'
+import { useEffect } from 'react'
+import { goTo } from '../session/cursor.ts'
+import { stepCursor, togglePlay, usePlayer } from '../session/play.ts'
+import { showKeys } from './key-sheet.tsx'
+import { panels } from './panels.ts'
+import { closeDrawer, showPane, togglePane } from './panes.ts'
+import { currentRoute, navigate } from './route.ts'
+import { nextTheme } from './settings.ts'
+
+/** Keys that work wherever no text is being written. */
+const everywhere: Readonly<Record<string, () => void>> = {
+  '?': showKeys,
+  '/': () => {
+    showPane('sidebar', true)
+    focusSoon('session-search')
+  },
+  n: () => {
+    navigate({ session: undefined })
+    focusSoon('message')
+  },
+  m: () => focusSoon('message'),
+  '[': () => togglePane('sidebar'),
+  ']': () => togglePane('inspector'),
+  t: () => togglePane('timeline'),
+  d: nextTheme,
+}
+
+/** The keyboard of the page. With a log, also the keys that move through it. */
+export function useKeyboard(log: LiveLog | undefined): void {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTaken(event)) return
+      const act = everywhere[event.key] ?? (log === undefined ? undefined : inSession(event, log))
+      if (act === undefined) return
+      event.preventDefault()
+      act()
+    }
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
+  }, [log])
+}
+
+function inSession({ key, shiftKey }: KeyboardEvent, log: LiveLog): (() => void) | undefined {
+  if (key === 'ArrowLeft') return () => stepCursor(log, currentRoute().at, -1, shiftKey)
+  if (key === 'ArrowRight') return () => stepCursor(log, currentRoute().at, 1, shiftKey)
+  if (key === ' ') return () => togglePlay(log)
+  if (key === 'Escape') {
+    return () => {
+      closeDrawer()
+      usePlayer.setState({ playing: false })
+      goTo(undefined)
+    }
+  }
+  const panel = panels.find((candidate) => candidate.key === key)
+  if (panel === undefined) return undefined
+  return () => {
+    navigate({ panel: panel.id })
+    showPane('inspector', true)
+  }
+}
+
+/** The key means something to what has the focus: a text field, a dialog, or a button that is pressed with Space. */
+function isTaken({ target, key }: KeyboardEvent): boolean {
+  if (!(target instanceof HTMLElement)) return false
+  if (target.closest('dialog, [popover], input, textarea, select, [contenteditable="true"]') !== null) return true
+  return key === ' ' && target.closest('button, summary, a, [role="slider"]') !== null
+}
+
+/** The field may only come with the next render. */
+function focusSoon(id: string): void {
+  requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById(id)?.focus()))
+}

@@ -1,0 +1,23 @@
+import type { SessionHandle } from '@millrace/react'
+import type { ComponentType } from 'react'
+import type { IconName } from '../ui/icon.tsx'
+
+/** A panel of the inspector: it shows one view of the session at the shared cursor. */
+export interface Panel {
+  readonly id: string
+  readonly title: string
+  readonly icon: IconName
+  /** The key that opens it. */
+  readonly key: string
+  readonly component: ComponentType<PanelProps>
+}
+
+export interface PanelProps {
+  readonly session: SessionHandle
+  /** The agent of the session, for its graph. */
+  readonly agent: string
+  readonly at: number | undefined
+}
+
+/** In the order of the tabs. */
+export const panels: readonly Panel[] = []

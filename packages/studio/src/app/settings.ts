@@ -1,0 +1,44 @@
+import { create } from 'zustand'
+import { persist } from 'zustand/middleware'
+
+/** What a person arranged, kept across visits. */
+interface Settings {
+  readonly theme: 'system' | 'light' | 'dark'
+  readonly sidebar: boolean
+  readonly inspector: boolean
+  readonly timeline: boolean
+  readonly sidebarWidth: number
+  readonly inspectorWidth: number
+  readonly timelineHeight: number
+  /** The agent that new sessions begin with. */
+  readonly agent: string
+  set(change: Partial<Omit<Settings, 'set'>>): void
+}
+
+export const useSettings = create<Settings>()(
+  persist(
+    (set) => ({
+      theme: 'system',
+      sidebar: true,
+      inspector: true,
+      timeline: true,
+      sidebarWidth: 256,
+      inspectorWidth: Math.round(Math.max(360, Math.min(560, innerWidth * 0.34))),
+      timelineHeight: 220,
+      agent: '',
+      set: (change) => set(change),
+    }),
+    { name: 'millrace' },
+  ),
+)
+
+/** Follows the system unless the person chose. */
+export function applyTheme(theme: Settings['theme']): void {
+  if (theme === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
+}
+
+export function nextTheme(): void {
+  const { theme, set } = useSettings.getState()
+  set({ theme: theme === 'system' ? 'light' : theme === 'light' ? 'dark' : 'system' })
+}

@@ -1,0 +1,135 @@
+import { useSession } from '@millrace/react'
+import { useEffect } from 'react'
+import { Conversation } from '../conversation/conversation.tsx'
+import { isFile, openedFile } from '../session/files.ts'
+import { usePlayback } from '../session/play.ts'
+import { SessionList } from '../session/session-list.tsx'
+import { useSessionInfo, useSessions } from '../session/sessions.ts'
+import { Welcome } from '../session/welcome.tsx'
+import { Empty } from '../ui/controls.tsx'
+import { Splitter } from '../ui/splitter.tsx'
+import { DropZone } from './drop-zone.tsx'
+import { Inspector } from './inspector.tsx'
+import { KeySheet } from './key-sheet.tsx'
+import { useKeyboard } from './keyboard.ts'
+import { closeDrawer, useNarrow, usePane } from './panes.ts'
+import { useRoute } from './route.ts'
+import { applyTheme, useSettings } from './settings.ts'
+import { slots } from './slots.ts'
+import { Toast } from './toast.tsx'
+import './shell.css'
+
+/** The frame of the page: sessions, conversation, inspector, and under them the timeline that moves them all. */
+export function Shell() {
+  const { session } = useRoute()
+  const { theme, sidebarWidth, set } = useSettings()
+  const sidebar = usePane('sidebar')
+  const narrow = useNarrow()
+  const loadAgents = useSessions((state) => state.loadAgents)
+  useEffect(() => applyTheme(theme), [theme])
+  useEffect(() => void loadAgents(), [loadAgents])
+  return (
+    <div className="shell">
+      {sidebar && (
+        <>
+          {narrow && <button type="button" className="scrim" aria-label="Close" onClick={closeDrawer} />}
+          <nav className="sidebar" style={narrow ? undefined : { width: sidebarWidth }} aria-label="Sessions">
+            <SessionList />
+          </nav>
+          <Splitter
+            label="Width of the session list"
+            axis="x"
+            value={sidebarWidth}
+            min={200}
+            max={420}
+            direction={1}
+            onChange={(width) => set({ sidebarWidth: width })}
+          />
+        </>
+      )}
+      {session === undefined ? <Start /> : <Place key={session} id={session} />}
+      <KeySheet />
+      <DropZone />
+      <Toast />
+    </div>
+  )
+}
+
+function Start() {
+  useKeyboard(undefined)
+  return <Welcome />
+}
+
+function Place({ id }: { readonly id: string }) {
+  if (isFile(id) && openedFile(id) === undefined) return <ClosedFile />
+  return <Workspace id={id} />
+}
+
+/** A file is never sent anywhere, so it is gone with the visit that opened it. */
+function ClosedFile() {
+  useKeyboard(undefined)
+  return (
+    <main className="workspace">
+      <Empty icon="file" title="This file is no longer open">
+        Files stay on your machine and are forgotten when the page is left. Drop it here again to go on.
+      </Empty>
+    </main>
+  )
+}
+
+function Workspace({ id }: { readonly id: string }) {
+  const session = useSession(id)
+  const info = useSessionInfo(id)
+  const { at } = useRoute()
+  const { inspectorWidth, timelineHeight, set } = useSettings()
+  const inspector = usePane('inspector')
+  const timeline = usePane('timeline')
+  const narrow = useNarrow()
+  useKeyboard(session.log)
+  usePlayback(session.log)
+  const panel = { session, agent: info?.agent ?? '', at }
+  const { timeline: Timeline } = slots
+  return (
+    <div className="workspace">
+      <div className="upper">
+        <main className="centre">
+          <Conversation session={session} info={info} at={at} />
+        </main>
+        {inspector && (
+          <>
+            <Splitter
+              label="Width of the inspector"
+              axis="x"
+              value={inspectorWidth}
+              min={320}
+              max={1100}
+              direction={-1}
+              onChange={(width) => set({ inspectorWidth: width })}
+            />
+            {narrow && <button type="button" className="scrim" aria-label="Close" onClick={closeDrawer} />}
+            <aside className="inspector" style={narrow ? undefined : { width: inspectorWidth }} aria-label="Inspector">
+              <Inspector {...panel} />
+            </aside>
+          </>
+        )}
+      </div>
+      {timeline && Timeline !== undefined && (
+        <>
+          <Splitter
+            label="Height of the timeline"
+            axis="y"
+            value={timelineHeight}
+            min={100}
+            max={600}
+            direction={-1}
+            onChange={(height) => set({ timelineHeight: height })}
+          />
+          {narrow && <button type="button" className="scrim" aria-label="Close" onClick={closeDrawer} />}
+          <section className="timeline-slot" style={{ height: timelineHeight }} aria-label="Timeline">
+            <Timeline {...panel} />
+          </section>
+        </>
+      )}
+    </div>
+  )
+}

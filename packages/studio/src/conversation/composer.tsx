@@ -1,0 +1,79 @@
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react'
+import { Button } from '../ui/controls.tsx'
+import './composer.css'
+
+interface ComposerProps {
+  readonly running: boolean
+  readonly pending: boolean
+  readonly disabled?: boolean
+  readonly placeholder: string
+  readonly onSend: (text: string) => void
+  readonly onStop: () => void
+  readonly autoFocus?: boolean
+  /** What stands beside the button: the agent to ask, a hint. */
+  readonly children?: ReactNode
+}
+
+/** Where a person types. Enter sends, Shift+Enter makes a line; while the agent works the button stops it. */
+export function Composer(props: ComposerProps) {
+  const { running, pending, disabled = false, placeholder, onSend, onStop, autoFocus = false, children } = props
+  const [text, setText] = useState('')
+  const field = useRef<HTMLTextAreaElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the words
+  useEffect(() => {
+    const element = field.current
+    if (element === null) return
+    element.style.height = 'auto'
+    element.style.height = `${Math.min(element.scrollHeight, 200)}px`
+  }, [text])
+  useEffect(() => {
+    // A phone would open its keyboard over the page.
+    if (autoFocus && !disabled && matchMedia('(hover: hover)').matches) field.current?.focus()
+  }, [autoFocus, disabled])
+  const send = (): void => {
+    const said = text.trim()
+    if (said === '' || running || pending || disabled) return
+    onSend(said)
+    setText('')
+  }
+  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {
+    if (event.key === 'Escape') event.currentTarget.blur()
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
+    event.preventDefault()
+    send()
+  }
+  return (
+    <div className="composer">
+      <textarea
+        id="message"
+        ref={field}
+        rows={1}
+        value={text}
+        disabled={disabled}
+        placeholder={placeholder}
+        aria-label="Message"
+        data-testid="chat-input"
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="composer-foot">
+        <div className="composer-aside">{children}</div>
+        {running ? (
+          <Button icon="stop" disabled={pending} onClick={onStop} data-testid="stop-button">
+            Stop
+          </Button>
+        ) : (
+          <Button
+            tone="accent"
+            icon="send"
+            disabled={pending || disabled || text.trim() === ''}
+            onClick={send}
+            data-testid="send-button"
+          >
+            Send
+          </Button>
+        )}
+      </div>
+    </div>
+  )
+}

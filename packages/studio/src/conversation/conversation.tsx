@@ -1,0 +1,84 @@
+import { blocks, type SessionInfo, transcript } from '@millrace/core'
+import { type SessionHandle, useConnectionState, useView } from '@millrace/react'
+import { useEffect, useMemo } from 'react'
+import { isFile } from '../session/files.ts'
+import { titleOf, useSessions } from '../session/sessions.ts'
+import { Button, Empty } from '../ui/controls.tsx'
+import { ActionsContext } from './actions.ts'
+import { BlockList } from './block-list.tsx'
+import { Composer } from './composer.tsx'
+import { ConversationHeader } from './header.tsx'
+import { MomentBar } from './moment-bar.tsx'
+import { standing } from './standing.ts'
+import { useActionsOf } from './use-actions.ts'
+import './conversation.css'
+
+interface ConversationProps {
+  readonly session: SessionHandle
+  readonly info: SessionInfo | undefined
+  readonly at: number | undefined
+}
+
+/** What was said and done, at the cursor; and where to say something. */
+export function Conversation({ session, info, at }: ConversationProps) {
+  const said = useView(session.log, transcript, at === undefined ? {} : { at })
+  const latest = useView(session.log, transcript, { select: latestOf })
+  const connection = useConnectionState(session)
+  const shown = useMemo(() => blocks(said), [said])
+  const { actions, run, agent } = useActionsOf(session, info, at)
+  const stands = standing(connection, latest, isFile(session.id))
+  const refresh = useSessions((state) => state.refresh)
+  const { status } = latest ?? {}
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a run that starts or ends changes the list
+  useEffect(() => void refresh(), [status, refresh])
+  useEffect(() => {
+    document.title = info === undefined ? 'Millrace' : `${titleOf(info)} · Millrace`
+  }, [info])
+  const running = status === 'running'
+  return (
+    <ActionsContext value={actions}>
+      <ConversationHeader session={session} info={info} at={at} agent={agent} stands={stands} />
+      {at !== undefined && <MomentBar session={session} at={at} />}
+      {stands.banner !== undefined && (
+        <div className="banner" role="alert" data-testid="banner">
+          <span>{stands.banner}</span>
+          {stands.lost === true && <Button onClick={() => location.reload()}>Reload</Button>}
+        </div>
+      )}
+      <BlockList blocks={shown} at={at} running={running && at === undefined} agent={agent}>
+        {shown.length === 0 && connection.phase === 'open' && session.log.lastSeq === 0 && (
+          <Empty icon="thought" title="Nothing has been said yet">
+            Write the first message below. The run is recorded from its first event on.
+          </Empty>
+        )}
+      </BlockList>
+      {!isFile(session.id) && stands.lost !== true && (
+        <div className="composer-place">
+          {run.error !== undefined && (
+            <p className="bad-text" role="alert">
+              {run.error.message}
+            </p>
+          )}
+          <Composer
+            running={running}
+            pending={run.pending}
+            disabled={at !== undefined || agent === ''}
+            placeholder={placeholder(at, status, agent)}
+            onSend={(text) => void run.send(text).catch(() => undefined)}
+            onStop={() => void run.stop().catch(() => undefined)}
+          >
+            <span className="hint">{running ? `${agent} is working` : 'Enter sends, Shift+Enter makes a line'}</span>
+          </Composer>
+        </div>
+      )}
+    </ActionsContext>
+  )
+}
+
+const latestOf = ({ latest }: { readonly latest?: Parameters<typeof standing>[1] }) => latest
+
+function placeholder(at: number | undefined, status: string | undefined, agent: string): string {
+  if (at !== undefined) return 'This is the past. Press Esc to go back to live, or fork here.'
+  if (status === 'interrupted') return 'Answer the question above, or write something else'
+  return `Message ${agent}`
+}

@@ -1,0 +1,108 @@
+import type { SessionInfo } from '@millrace/core'
+import type { SessionHandle } from '@millrace/react'
+import { useState } from 'react'
+import { available, togglePane, usePane } from '../app/panes.ts'
+import { report } from '../app/toast.tsx'
+import { isFile } from '../session/files.ts'
+import { download, fork, keep, rename } from '../session/session-actions.ts'
+import { titleOf } from '../session/sessions.ts'
+import { agentColour } from '../ui/agent-colour.ts'
+import { IconButton, Pill } from '../ui/controls.tsx'
+import { Editable } from '../ui/editable.tsx'
+import type { Standing } from './standing.ts'
+
+interface HeaderProps {
+  readonly session: SessionHandle
+  readonly info: SessionInfo | undefined
+  readonly at: number | undefined
+  readonly agent: string
+  readonly stands: Standing
+}
+
+/** Which session this is, how it stands, and what can be done with the whole of it. */
+export function ConversationHeader({ session, info, at, agent, stands }: HeaderProps) {
+  const sidebar = usePane('sidebar')
+  const inspector = usePane('inspector')
+  const timeline = usePane('timeline')
+  return (
+    <header className="conversation-head">
+      {!sidebar && (
+        <IconButton icon="sidebar" label="Show the session list ([)" onClick={() => togglePane('sidebar')} />
+      )}
+      <div className="conversation-name">
+        <Title session={session} info={info} />
+        {agent !== '' && (
+          <span className="conversation-agent ellipsis" style={{ color: agentColour(agent) }}>
+            {agent}
+          </span>
+        )}
+      </div>
+      <span className="standing" role="status" data-testid="status" title={stands.reason}>
+        <Pill tone={stands.tone}>
+          <span className={`live-dot ${stands.moving === true ? 'moving' : ''}`} />
+          {stands.word}
+        </Pill>
+      </span>
+      <div className="conversation-tools">
+        {info !== undefined && !isFile(session.id) && (
+          <IconButton
+            icon="fork"
+            label={at === undefined ? 'Fork this session' : `Fork at event ${at}`}
+            onClick={() => report(fork(info, at))}
+            data-testid="fork"
+          />
+        )}
+        {isFile(session.id) && (
+          <IconButton icon="upload" label="Keep on the server" onClick={() => report(keep(session.id))} />
+        )}
+        <IconButton icon="download" label="Export" onClick={() => report(download(session.id))} />
+        {available.timeline && (
+          <IconButton
+            icon="timeline"
+            label="Timeline (t)"
+            aria-pressed={timeline}
+            onClick={() => togglePane('timeline')}
+          />
+        )}
+        {available.inspector && (
+          <IconButton
+            icon="panel"
+            label="Inspector (])"
+            aria-pressed={inspector}
+            onClick={() => togglePane('inspector')}
+          />
+        )}
+      </div>
+    </header>
+  )
+}
+
+function Title({ session, info }: { readonly session: SessionHandle; readonly info: SessionInfo | undefined }) {
+  const [editing, setEditing] = useState(false)
+  const title = info === undefined ? `Session ${session.id.slice(0, 8)}` : titleOf(info)
+  if (editing) {
+    return (
+      <Editable
+        label="Title of the session"
+        value={title}
+        onDone={(next) => {
+          setEditing(false)
+          if (next !== undefined) report(rename(session.id, next))
+        }}
+      />
+    )
+  }
+  return (
+    <h1>
+      <button
+        type="button"
+        className="title ellipsis"
+        title={isFile(session.id) ? title : 'Rename'}
+        disabled={isFile(session.id)}
+        onClick={() => setEditing(true)}
+      >
+        {title}
+      </button>
+    </h1>
+  )
+}

@@ -1,0 +1,180 @@
+import type { Item, Message, Part } from '@millrace/core'
+import { memo } from 'react'
+import { goTo } from '../session/cursor.ts'
+import { agentColour, agentTint, initials } from '../ui/agent-colour.ts'
+import { Pill } from '../ui/controls.tsx'
+import './cards.css'
+import { duration } from '../ui/duration.ts'
+import { Icon } from '../ui/icon.tsx'
+import { MarkdownText } from '../ui/markdown.tsx'
+import { useActions } from './actions.ts'
+import { InterruptForm } from './interrupt-form.tsx'
+import { ToolCard } from './tool-card.tsx'
+import { UserMessage } from './user-message.tsx'
+
+/** Whether a row has anything to show: the start of a run and debug notes do not, nor a message without words. */
+export function isShown(item: Item): boolean {
+  if (item.kind === 'start') return item.forkOf !== undefined
+  if (item.kind === 'log') return item.level !== 'debug'
+  return item.kind !== 'message' || item.error !== undefined || shownParts(item).length > 0
+}
+
+const shownParts = ({ parts }: Message): readonly Part[] =>
+  parts.filter((part) => (part.kind !== 'text' && part.kind !== 'thought') || part.text !== '')
+
+/** One row of the conversation. */
+export const ItemRow = memo(function ItemRow({ item }: { readonly item: Item }) {
+  switch (item.kind) {
+    case 'message':
+      return item.role === 'user' ? <UserMessage message={item} /> : <MessageRow message={item} />
+    case 'transfer':
+      return (
+        <p className="note" data-testid="transfer">
+          <Icon name="transfer" /> <b>{item.from}</b> handed over to{' '}
+          <b style={{ color: agentColour(item.to) }}>{item.to}</b>
+        </p>
+      )
+    case 'foreign':
+      return (
+        <div className="foreign" data-testid="foreign">
+          <h4>
+            <Icon name="problems" /> Could not be read: {item.reason}
+          </h4>
+          <code>{item.raw}</code>
+        </div>
+      )
+    case 'artifact':
+      return (
+        <p className="note">
+          <Icon name="file" /> {item.deleted === true ? 'Removed' : 'Saved'} <b>{item.name}</b>{' '}
+          <span className="faint">version {item.version}</span>
+        </p>
+      )
+    case 'end':
+      return <RunEnd item={item} />
+    case 'log':
+      return <p className="note faint">{item.message}</p>
+    case 'start':
+      return (
+        <p className="note">
+          <Icon name="fork" /> Forked from another session at event {item.forkOf?.seq}
+        </p>
+      )
+    case 'interrupt':
+      return <InterruptForm asked={item} />
+  }
+})
+
+const outcomes = {
+  done: { word: 'done', tone: 'ok' },
+  failed: { word: 'failed', tone: 'bad' },
+  cancelled: { word: 'stopped', tone: 'warn' },
+  interrupted: { word: 'paused', tone: 'soft' },
+} as const
+
+/** The end of a run: how, how long it took, why; and what one may want to do from there. */
+function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
+  const { outcome, error, duration: took, seq } = item
+  const { live, pending, retry, forkAt } = useActions()
+  const { word, tone } = outcomes[outcome]
+  return (
+    <footer className={`run-end ${outcome}`} data-testid="message-complete">
+      {error !== undefined && outcome !== 'done' && (
+        <p className="run-error" data-testid="run-error" role={live && outcome === 'failed' ? 'alert' : undefined}>
+          {error.message} <code>{error.code}</code>
+        </p>
+      )}
+      <div>
+        <Pill tone={tone}>{word}</Pill>
+        {took !== undefined && <span className="number">{duration(took)}</span>}
+        <button
+          type="button"
+          className="link"
+          title="Show everything as it was at this moment"
+          onClick={() => goTo(seq)}
+        >
+          event {seq}
+        </button>
+        {live && (
+          <span className="run-tools">
+            {outcome !== 'interrupted' && (
+              <button type="button" className="link" disabled={pending} onClick={() => retry(item)} data-testid="retry">
+                <Icon name="retry" size={13} /> Retry
+              </button>
+            )}
+            <button type="button" className="link" onClick={() => forkAt(seq)}>
+              <Icon name="fork" size={13} /> Fork here
+            </button>
+          </span>
+        )}
+      </div>
+    </footer>
+  )
+}
+
+function MessageRow({ message }: { readonly message: Message }) {
+  const { author, status, superseded, error } = message
+  const shown = shownParts(message)
+  return (
+    <article className={`message ${superseded === true ? 'superseded' : ''}`} data-testid={`message-${message.id}`}>
+      <span className="avatar" style={{ color: agentColour(author), background: agentTint(author) }} aria-hidden="true">
+        {initials(author)}
+      </span>
+      <div className="message-body">
+        <header>
+          <span className="author" data-testid="message-author" style={{ color: agentColour(author) }}>
+            {author}
+          </span>
+          {superseded === true && <Pill tone="warn">superseded</Pill>}
+          {status === 'cut' && <Pill tone="warn">cut off</Pill>}
+          {message.finishReason !== undefined && <Pill>{message.finishReason}</Pill>}
+        </header>
+        {shown.map((part, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message only ever grow at the end
+          <PartRow key={i} part={part} streaming={status === 'streaming' && i === shown.length - 1} />
+        ))}
+        {error !== undefined && <p className="bad-text">{error.message}</p>}
+      </div>
+    </article>
+  )
+}
+
+function PartRow({ part, streaming }: { readonly part: Part; readonly streaming: boolean }) {
+  switch (part.kind) {
+    case 'text':
+      return (
+        <div className={streaming ? 'streaming' : ''}>
+          <MarkdownText text={part.text} />
+        </div>
+      )
+    case 'thought':
+      return (
+        <details className="thought">
+          <summary>
+            <Icon name="thought" /> {streaming ? 'Thinking …' : 'Thought'}
+          </summary>
+          <p>{part.text}</p>
+        </details>
+      )
+    case 'tool':
+      return <ToolCard card={part} />
+    case 'file':
+      return part.data !== undefined && /^image\/(png|jpeg|gif|webp)$/.test(part.mimeType ?? '') ? (
+        <img
+          className="inline-image"
+          src={`data:${part.mimeType};base64,${part.data}`}
+          alt={part.name ?? 'sent by the agent'}
+        />
+      ) : (
+        <p className="note">
+          <Icon name="file" /> {part.name ?? part.uri ?? part.mimeType ?? 'file'}
+        </p>
+      )
+    case 'code':
+      return <pre className="code">{part.code}</pre>
+    case 'code-result':
+      return <pre className="code result">{part.output ?? part.outcome ?? ''}</pre>
+    case 'other':
+      return <pre className="code">{JSON.stringify(part.part)}</pre>
+  }
+}

@@ -1,0 +1,66 @@
+import type { Block, BlockLane, Item } from '@millrace/core'
+import { memo, useEffect, useLayoutEffect, useRef } from 'react'
+import { agentColour, agentTint, initials } from '../ui/agent-colour.ts'
+import { ItemRow, isShown } from './item-row.tsx'
+
+/** Agents that worked at the same time, side by side. */
+export function LanesRow({ block }: { readonly block: Extract<Block, { kind: 'lanes' }> }) {
+  return (
+    <section className="lanes" aria-label="In parallel" data-testid="lanes" data-count={block.lanes.length}>
+      {block.lanes.map((lane) => (
+        <LaneColumn key={lane.key} lane={lane} />
+      ))}
+    </section>
+  )
+}
+
+const LaneColumn = memo(function LaneColumn({ lane }: { readonly lane: BlockLane }) {
+  const { agent, items } = lane
+  const body = useRef<HTMLElement>(null)
+  const streaming = items.some(isStreaming)
+  useLayoutEffect(() => {
+    // What an agent says last is what one wants to see while it speaks.
+    if (streaming && body.current !== null) body.current.scrollTop = body.current.scrollHeight
+  })
+  // Once it is said, it is read from the top.
+  useEffect(() => {
+    if (!streaming && body.current !== null) body.current.scrollTop = 0
+  }, [streaming])
+  return (
+    <div className="lane" style={{ borderTopColor: agentColour(agent) }}>
+      <header>
+        <span
+          className="avatar small"
+          style={{ color: agentColour(agent), background: agentTint(agent) }}
+          aria-hidden="true"
+        >
+          {initials(agent)}
+        </span>
+        <h3 className="ellipsis" style={{ color: agentColour(agent) }}>
+          {agent}
+        </h3>
+        {streaming && <span className="live-dot moving" />}
+      </header>
+      <section
+        className="lane-body scroll"
+        ref={body}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        aria-label={`What ${agent} said`}
+      >
+        {items.filter(isShown).map((item) => (
+          <ItemRow key={item.key} item={item} />
+        ))}
+      </section>
+    </div>
+  )
+}, sameLane)
+
+/** The columns are made anew with every look at the log; their items are not. */
+function sameLane({ lane: a }: { readonly lane: BlockLane }, { lane: b }: { readonly lane: BlockLane }): boolean {
+  return a.key === b.key && a.items.length === b.items.length && a.items.every((item, i) => item === b.items[i])
+}
+
+function isStreaming(item: Item): boolean {
+  return item.kind === 'message' && item.status === 'streaming'
+}

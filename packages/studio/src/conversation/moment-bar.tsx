@@ -1,0 +1,33 @@
+import type { SessionHandle } from '@millrace/react'
+import { goTo } from '../session/cursor.ts'
+import { indexOf, stepCursor, togglePlay, usePlayer } from '../session/play.ts'
+import { Button, IconButton } from '../ui/controls.tsx'
+import { duration } from '../ui/duration.ts'
+
+/** The page shows a moment that is over: which one, and the way back. */
+export function MomentBar({ session, at }: { readonly session: SessionHandle; readonly at: number }) {
+  const { log } = session
+  const { playing } = usePlayer()
+  const row = log.rows[indexOf(log.rows, at)]
+  const first = log.rows[0]
+  return (
+    <div className="moment" role="status" data-testid="moment-bar">
+      <IconButton icon="left" label="One step back (←)" onClick={() => stepCursor(log, at, -1, false)} />
+      <IconButton
+        icon={playing ? 'pause' : 'play'}
+        label={playing ? 'Pause (Space)' : 'Play (Space)'}
+        onClick={() => togglePlay(log)}
+      />
+      <IconButton icon="right" label="One step forward (→)" onClick={() => stepCursor(log, at, 1, false)} />
+      <span className="number">
+        Viewing event <b>{at}</b> of {log.lastSeq}
+        {row !== undefined && first !== undefined && (
+          <span className="moment-time"> · {duration(Math.max(0, row.at - first.at))} in</span>
+        )}
+      </span>
+      <Button icon="live" onClick={() => goTo(undefined)} data-testid="back-to-live">
+        Back to live
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,43 @@
+import type { ToolCard as Card } from '@millrace/core'
+import { goTo } from '../session/cursor.ts'
+import { Pill } from '../ui/controls.tsx'
+import { duration } from '../ui/duration.ts'
+import { Icon } from '../ui/icon.tsx'
+
+const tones = { pending: 'accent', ok: 'ok', error: 'bad', cut: 'warn' } as const
+const words = { pending: 'running', ok: 'done', error: 'failed', cut: 'cut off' } as const
+
+/** A tool call and its result: the name and state at a glance, arguments and result on demand. */
+export function ToolCard({ card }: { readonly card: Card }) {
+  const waiting = card.status === 'pending' && card.longRunning === true
+  return (
+    <details className={`tool ${card.status}`} data-testid="status-function-call">
+      <summary>
+        <Icon name="tool" />
+        <span className="tool-name">{card.name}</span>
+        <span className="tool-args ellipsis">{card.args === undefined ? '' : brief(card.args)}</span>
+        {card.duration !== undefined && <span className="number faint">{duration(card.duration)}</span>}
+        <Pill tone={waiting ? 'warn' : tones[card.status]}>{waiting ? 'waiting' : words[card.status]}</Pill>
+      </summary>
+      <div className="tool-body">
+        <h4>Arguments</h4>
+        <pre>{JSON.stringify(card.args ?? {}, null, 2)}</pre>
+        {(card.result !== undefined || card.error !== undefined) && (
+          <>
+            <h4>{card.error === undefined ? 'Result' : 'Error'}</h4>
+            <pre>{card.error ?? JSON.stringify(card.result, null, 2)}</pre>
+          </>
+        )}
+        <button type="button" className="link" onClick={() => goTo(card.endSeq ?? card.seq)}>
+          Go to this moment
+        </button>
+      </div>
+    </details>
+  )
+}
+
+function brief(args: object): string {
+  return Object.entries(args)
+    .map(([key, value]) => `${key}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ')
+}

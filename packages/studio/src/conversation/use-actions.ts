@@ -1,0 +1,61 @@
+import { openInterrupts, type ResumeAnswer, type SessionInfo, transcript } from '@millrace/core'
+import { type RunControls, type SessionHandle, useRun, useView } from '@millrace/react'
+import { useMemo, useState } from 'react'
+import { report } from '../app/toast.tsx'
+import { isFile } from '../session/files.ts'
+import { fork, rerun } from '../session/session-actions.ts'
+import type { Actions } from './actions.ts'
+
+/** The ways to go on with a session, and the agent that would. */
+export function useActionsOf(
+  session: SessionHandle,
+  info: SessionInfo | undefined,
+  at: number | undefined,
+): { readonly actions: Actions; readonly run: RunControls; readonly agent: string } {
+  const latest = useView(session.log, transcript, { select: latestAgent })
+  const asked = useView(session.log, transcript, { select: openInterrupts })
+  const agent = latest ?? info?.agent ?? ''
+  const run = useRun(session.id, agent)
+  const [given, setGiven] = useState<ReadonlyMap<string, ResumeAnswer>>(new Map())
+  const live = at === undefined && !isFile(session.id)
+  const { pending, resume, send } = run
+  const actions = useMemo((): Actions => {
+    return {
+      live,
+      pending,
+      given,
+      waiting: asked.filter(({ id }) => !given.has(id)).length,
+      edit(message, text) {
+        if (info !== undefined) report(rerun(info, message.seq - 1, agent, text))
+      },
+      retry(end) {
+        const said = lastWords(session, end.seq)
+        if (said !== undefined) report(send(said))
+      },
+      forkAt(seq) {
+        if (info !== undefined) report(fork(info, seq))
+      },
+      answer(question, answer) {
+        const answers = new Map(given).set(question.id, answer)
+        const missing = asked.filter(({ id }) => !answers.has(id))
+        if (missing.length > 0) return setGiven(answers)
+        setGiven(new Map())
+        report(resume([...answers.values()]))
+      },
+    }
+  }, [session, info, agent, asked, live, pending, given, resume, send])
+  return { actions, run, agent }
+}
+
+const latestAgent = ({ latest }: { readonly latest?: { readonly agent: string } }): string | undefined =>
+  latest?.agent === '' ? undefined : latest?.agent
+
+/** What a person said last before this moment. */
+function lastWords({ log }: SessionHandle, seq: number): string | undefined {
+  const { settled } = log.readAt(transcript, seq)
+  for (let i = settled.length - 1; i >= 0; i--) {
+    const item = settled.at(i)
+    if (item?.kind === 'message' && item.role === 'user' && item.text !== '') return item.text
+  }
+  return undefined
+}

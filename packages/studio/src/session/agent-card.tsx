@@ -1,0 +1,64 @@
+import { useSettings } from '../app/settings.ts'
+import { agentColour, agentTint, initials } from '../ui/agent-colour.ts'
+import { Pill } from '../ui/controls.tsx'
+import { Icon } from '../ui/icon.tsx'
+import type { AgentInfo } from './sessions.ts'
+
+const engines: Readonly<Record<string, string>> = { adk: 'ADK', langgraph: 'LangGraph', remote: 'Remote' }
+
+interface AgentCardProps {
+  readonly agent: AgentInfo
+  readonly chosen: boolean
+  readonly pending: boolean
+  readonly onBegin: (agent: string, text: string) => void
+}
+
+/** An agent, what it runs on, and things to ask it: an example starts a session at a click. */
+export function AgentCard({ agent, chosen, pending, onBegin }: AgentCardProps) {
+  const { name, title, description, engine, model, examples, graph, error } = agent
+  const set = useSettings((settings) => settings.set)
+  const members = graph.nodes.filter(({ kind }) => kind === 'agent').length
+  return (
+    <article
+      className={`agent-card ${chosen ? 'chosen' : ''} ${error === undefined ? '' : 'broken'}`}
+      data-testid={`agent-${name}`}
+    >
+      <button
+        type="button"
+        className="agent-head"
+        disabled={error !== undefined}
+        aria-pressed={chosen}
+        onClick={() => set({ agent: name })}
+      >
+        <span className="avatar" style={{ color: agentColour(name), background: agentTint(name) }} aria-hidden="true">
+          {initials(title ?? name)}
+        </span>
+        <span className="agent-title">{title ?? name}</span>
+        <span className="agent-badges">
+          {error === undefined && <Pill>{engines[engine] ?? engine}</Pill>}
+          {members > 1 && <Pill>{members} agents</Pill>}
+          {model !== undefined && (
+            <Pill tone={model.offline ? 'soft' : 'accent'}>{model.offline ? 'offline' : model.name}</Pill>
+          )}
+        </span>
+      </button>
+      {error === undefined ? (
+        <p>{description}</p>
+      ) : (
+        <p className="bad-text">
+          <Icon name="problems" /> It could not be loaded: {error}
+        </p>
+      )}
+      <ul>
+        {examples.slice(0, 4).map((example) => (
+          <li key={example}>
+            <button type="button" disabled={pending} onClick={() => onBegin(name, example)}>
+              <span className="ellipsis">{example}</span>
+              <Icon name="right" size={12} />
+            </button>
+          </li>
+        ))}
+      </ul>
+    </article>
+  )
+}

@@ -1,0 +1,49 @@
+import { type WebGlobals, webHost } from '@millrace/core'
+import { type Client, createClient } from '@millrace/react'
+import { root } from '../app/route.ts'
+import { fileHandle } from './files.ts'
+
+/** The token of a server that wants one; kept for this tab only. */
+const token = (): string | null => sessionStorage.getItem('millrace-token')
+
+export function rememberToken(value: string): void {
+  sessionStorage.setItem('millrace-token', value)
+  location.reload()
+}
+
+const headers: Readonly<Record<string, string>> = token() === null ? {} : { authorization: `Bearer ${token()}` }
+
+const server: Client = createClient({
+  baseUrl: root.replace(/\/$/, ''),
+  host: webHost(globalThis as unknown as WebGlobals),
+  headers,
+  // A hidden tab has no animation frames, yet must not fall behind for ever: it is told once a second instead.
+  schedule: (flush) => {
+    if (document.hidden) setTimeout(flush, 1000)
+    else requestAnimationFrame(flush)
+  },
+})
+
+/** The server's sessions, and the files opened on this page: whoever shows a session need not know which it is. */
+export const client: Client = { ...server, session: (id) => fileHandle(id) ?? server.session(id) }
+
+/** A request that is not JSON: a log out, a recording in. */
+export async function requestText(path: string, init: { readonly body?: string } = {}): Promise<string> {
+  const answer = await fetch(`${root}${path}`, {
+    ...(init.body === undefined ? {} : { method: 'POST', body: init.body }),
+    headers: { ...headers, ...(init.body === undefined ? {} : { 'content-type': 'text/plain' }) },
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(detailOf(text) ?? `status ${answer.status}`)
+  return text
+}
+
+/** What a problem document (RFC 9457) says to a person. */
+export function detailOf(text: string): string | undefined {
+  try {
+    const { detail, title } = JSON.parse(text) as { detail?: string; title?: string }
+    return detail ?? title
+  } catch {
+    return undefined
+  }
+}

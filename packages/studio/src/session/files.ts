@@ -1,0 +1,75 @@
+import { liveLog, type Recorded, readRecording, type SessionInfo, transcript } from '@millrace/core'
+import type { SessionHandle } from '@millrace/react'
+import { create } from 'zustand'
+
+/** A recording that was dropped on the page: a session like any other, but nothing of it ever reaches a server. */
+export interface OpenedFile {
+  readonly info: SessionInfo
+  readonly handle: SessionHandle
+  /** As it was on the disk, for keeping it on the server. */
+  readonly text: string
+}
+
+const prefix = 'file:'
+
+export const useFiles = create<{ readonly files: readonly OpenedFile[] }>()(() => ({ files: [] }))
+
+export const isFile = (id: string): boolean => id.startsWith(prefix)
+
+export function openedFile(id: string): OpenedFile | undefined {
+  return useFiles.getState().files.find(({ info }) => info.id === id)
+}
+
+/** The handle of a file; an empty one for a file that this visit has not opened; undefined for a server's session. */
+export function fileHandle(id: string): SessionHandle | undefined {
+  if (!isFile(id)) return undefined
+  return openedFile(id)?.handle ?? handleOf(id, [])
+}
+
+/** Opens a recording: a session export, or a stream of any dialect, told by what it says. Resolves with its id. */
+export async function openFile(file: File): Promise<string> {
+  const text = await file.text()
+  const id = `${prefix}${file.name}`
+  const rows: Recorded[] = []
+  const chunks = (async function* () {
+    yield text
+  })()
+  for await (const row of readRecording(chunks, { run: file.name, now: () => file.lastModified })) rows.push(row)
+  if (rows.length === 0) throw new Error('there is no event in it')
+  const handle = handleOf(id, rows)
+  const opened: OpenedFile = { info: infoOf(id, file.name, handle, rows), handle, text }
+  useFiles.setState(({ files }) => ({ files: [opened, ...files.filter(({ info }) => info.id !== id)] }))
+  return id
+}
+
+export function closeFile(id: string): void {
+  useFiles.setState(({ files }) => ({ files: files.filter(({ info }) => info.id !== id) }))
+}
+
+function handleOf(id: string, rows: readonly Recorded[]): SessionHandle {
+  const log = liveLog((flush) => flush())
+  log.append(rows)
+  return {
+    id,
+    log,
+    state: { phase: 'closed', how: 'ended' },
+    subscribeState: () => () => undefined,
+    retain: () => () => undefined,
+  }
+}
+
+function infoOf(id: string, title: string, { log }: SessionHandle, rows: readonly Recorded[]): SessionInfo {
+  const { latest } = log.read(transcript)
+  return {
+    id,
+    user: '',
+    agent: latest?.agent ?? '',
+    title,
+    status: latest?.status ?? 'idle',
+    lastSeq: log.lastSeq,
+    events: rows.length,
+    runs: new Set(rows.map(({ run }) => run)).size,
+    createdAt: rows[0]?.at ?? 0,
+    updatedAt: rows.at(-1)?.at ?? 0,
+  }
+}

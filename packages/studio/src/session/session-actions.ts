@@ -1,0 +1,79 @@
+import type { SessionInfo } from '@millrace/core'
+import { currentRoute, navigate } from '../app/route.ts'
+import { client, requestText } from './client.ts'
+import { closeFile, isFile, openedFile } from './files.ts'
+import { useSessions } from './sessions.ts'
+
+const path = (id: string): string => `sessions/${encodeURIComponent(id)}`
+const refresh = (): Promise<void> => useSessions.getState().refresh()
+
+/** A new session with its first words; the page goes there as soon as it exists, and the run starts in it. */
+export async function beginSession(agent: string, text: string): Promise<void> {
+  const id = client.newId()
+  await client.request('sessions', { method: 'POST', body: { id, agent, title: titleFrom(text) } })
+  navigate({ session: id })
+  await say(id, agent, text)
+}
+
+/** A copy up to a moment, and other words from there on: how a message is edited. */
+export async function rerun(session: SessionInfo, before: number, agent: string, text: string): Promise<void> {
+  if (before < 1) return beginSession(agent, text)
+  const id = await fork(session, before)
+  await say(id, agent, text)
+}
+
+async function say(session: string, agent: string, text: string): Promise<void> {
+  const content = { role: 'user', parts: [{ text }] }
+  await client.start(session, agent, { messages: [{ id: client.newId(), role: 'user', content }] })
+  await refresh()
+}
+
+/** A session of its own out of everything up to `at`; the page goes there. */
+export async function fork(session: SessionInfo, at: number | undefined): Promise<string> {
+  const body = { ...(at === undefined ? {} : { at }), title: `${session.title || 'Session'} (fork)`.slice(0, 200) }
+  const { id } = (await client.request(`${path(session.id)}/fork`, { method: 'POST', body })) as SessionInfo
+  await refresh()
+  navigate({ session: id })
+  return id
+}
+
+export async function rename(id: string, title: string): Promise<void> {
+  await client.request(path(id), { method: 'PATCH', body: { title } })
+  await refresh()
+}
+
+export async function remove(id: string): Promise<void> {
+  if (isFile(id)) closeFile(id)
+  else await client.request(path(id), { method: 'DELETE' })
+  if (currentRoute().session === id) navigate({ session: undefined })
+  await refresh()
+}
+
+/** The whole log as a file that can be dropped on any Millrace page. */
+export async function download(id: string): Promise<void> {
+  const text = openedFile(id)?.text ?? (await requestText(`${path(id)}/log`))
+  save(`${id.replace(/[^\w.-]/g, '_')}.jsonl`, text)
+}
+
+/** Keeps an opened file on the server, where it has an address of its own. */
+export async function keep(id: string): Promise<void> {
+  const file = openedFile(id)
+  if (file === undefined) return
+  const answer = await requestText(`sessions/import?title=${encodeURIComponent(file.info.title)}`, { body: file.text })
+  await refresh()
+  navigate({ session: (JSON.parse(answer) as SessionInfo).id })
+}
+
+export function save(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text]))
+  const link = document.createElement('a')
+  link.href = address
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(address)
+}
+
+function titleFrom(text: string): string {
+  const line = text.trim().split('\n')[0] ?? ''
+  return line.length > 80 ? `${line.slice(0, 79)}…` : line
+}

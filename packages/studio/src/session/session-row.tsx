@@ -1,0 +1,83 @@
+import type { SessionInfo } from '@millrace/core'
+import { type MouseEvent, useState } from 'react'
+import { closeDrawer } from '../app/panes.ts'
+import { currentRoute, hrefOf, navigate } from '../app/route.ts'
+import { report } from '../app/toast.tsx'
+import { agentColour } from '../ui/agent-colour.ts'
+import { ago } from '../ui/duration.ts'
+import { Editable } from '../ui/editable.tsx'
+import { Menu, type MenuItem } from '../ui/menu.tsx'
+import { isFile } from './files.ts'
+import { download, fork, keep, remove, rename } from './session-actions.ts'
+import { titleOf } from './sessions.ts'
+import { StatusDot } from './status-dot.tsx'
+
+/** One session: what it is called, who, when, how it stands, and what can be done with it. */
+export function SessionRow({
+  info,
+  current,
+  now,
+}: {
+  readonly info: SessionInfo
+  readonly current: boolean
+  readonly now: number
+}) {
+  const [editing, setEditing] = useState(false)
+  const open = (event: MouseEvent): void => {
+    if (event.metaKey || event.ctrlKey || event.shiftKey) return
+    event.preventDefault()
+    navigate({ session: info.id })
+    closeDrawer()
+  }
+  if (editing) {
+    return (
+      <li className="session editing">
+        <Editable
+          label="Title of the session"
+          value={titleOf(info)}
+          onDone={(title) => {
+            setEditing(false)
+            if (title !== undefined) report(rename(info.id, title))
+          }}
+        />
+      </li>
+    )
+  }
+  return (
+    <li className="session" aria-current={current ? 'page' : undefined}>
+      <a href={hrefOf(info.id)} onClick={open} data-testid={`session-${info.id}`}>
+        <StatusDot status={info.status} />
+        <span className="session-title ellipsis">{titleOf(info)}</span>
+        <span className="session-meta ellipsis">
+          {info.agent !== '' && <span style={{ color: agentColour(info.agent) }}>{info.agent}</span>}
+          <span>{ago(info.updatedAt, now)}</span>
+        </span>
+      </a>
+      <Menu label={`Actions for ${titleOf(info)}`} items={actions(info, current, () => setEditing(true))} />
+    </li>
+  )
+}
+
+function actions(info: SessionInfo, current: boolean, edit: () => void): readonly MenuItem[] {
+  const exported: MenuItem = { label: 'Export', icon: 'download', onSelect: () => report(download(info.id)) }
+  const compared: MenuItem = {
+    label: 'Compare with open session',
+    icon: 'compare',
+    onSelect: () => navigate({ compare: info.id }),
+  }
+  const comparable = !current && currentRoute().session !== undefined
+  if (isFile(info.id)) {
+    return [
+      { label: 'Keep on the server', icon: 'upload', onSelect: () => report(keep(info.id)) },
+      ...(comparable ? [compared] : []),
+      { label: 'Close', icon: 'close', onSelect: () => report(remove(info.id)) },
+    ]
+  }
+  return [
+    { label: 'Rename', icon: 'pencil', onSelect: edit },
+    { label: 'Fork', icon: 'fork', onSelect: () => report(fork(info, undefined)) },
+    exported,
+    ...(comparable ? [compared] : []),
+    { label: 'Delete', icon: 'trash', dangerous: true, onSelect: () => report(remove(info.id)) },
+  ]
+}

@@ -1,0 +1,19 @@
+import type { SessionInfo } from '@millrace/core'
+
+const words: Readonly<Record<SessionInfo['status'], string>> = {
+  idle: 'not started',
+  running: 'running',
+  done: 'done',
+  failed: 'failed',
+  cancelled: 'stopped',
+  interrupted: 'waiting for an answer',
+}
+
+/** How a session stands, as a colour and, for who cannot see it, as words. */
+export function StatusDot({ status }: { readonly status: SessionInfo['status'] }) {
+  return (
+    <span className={`dot ${status}`} title={words[status]}>
+      <span className="visually-hidden">{words[status]}</span>
+    </span>
+  )
+}

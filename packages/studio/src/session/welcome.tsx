@@ -1,0 +1,90 @@
+import { useEffect, useState } from 'react'
+import { togglePane, usePane } from '../app/panes.ts'
+import { complain } from '../app/toast.tsx'
+import { Composer } from '../conversation/composer.tsx'
+import { IconButton } from '../ui/controls.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Mark } from '../ui/mark.tsx'
+import { AgentCard } from './agent-card.tsx'
+import { AgentPicker, useChosenAgent } from './agent-picker.tsx'
+import { beginSession } from './session-actions.ts'
+import { useSessions } from './sessions.ts'
+import { TokenForm } from './token-form.tsx'
+import './welcome.css'
+
+/** Before there is a session: who can be asked, and where to ask. */
+export function Welcome() {
+  const { agents, agentsReady, status } = useSessions()
+  const chosen = useChosenAgent()
+  const sidebar = usePane('sidebar')
+  const [pending, setPending] = useState(false)
+  useEffect(() => {
+    document.title = 'Millrace'
+  }, [])
+  const begin = (agent: string, text: string): void => {
+    setPending(true)
+    beginSession(agent, text)
+      .catch((error: unknown) => complain(error instanceof Error ? error.message : String(error)))
+      .finally(() => setPending(false))
+  }
+  return (
+    <main className="welcome scroll">
+      {!sidebar && (
+        <div className="welcome-bar">
+          <IconButton icon="sidebar" label="Show the session list ([)" onClick={() => togglePane('sidebar')} />
+        </div>
+      )}
+      <div className="welcome-inner">
+        <header className="hero">
+          <Mark size={44} />
+          <h1>Watch your agents work</h1>
+          <p>
+            Every run is kept in one log. Leave it and come back, step through it, and see who did what, with which
+            state, on what evidence.
+          </p>
+        </header>
+        {status === 'unauthorized' ? (
+          <TokenForm />
+        ) : (
+          <>
+            <Composer
+              running={false}
+              pending={pending}
+              disabled={chosen === undefined}
+              placeholder={chosen === undefined ? 'Waiting for the agents …' : `Ask ${chosen.title ?? chosen.name}`}
+              onSend={(text) => chosen !== undefined && begin(chosen.name, text)}
+              onStop={() => undefined}
+              autoFocus
+            >
+              <AgentPicker />
+            </Composer>
+            {chosen?.model?.offline === true && <OfflineNotice />}
+            <section className="agents" aria-label="Agents" aria-busy={!agentsReady}>
+              {agents.map((agent) => (
+                <AgentCard key={agent.name} agent={agent} chosen={agent === chosen} pending={pending} onBegin={begin} />
+              ))}
+              {!agentsReady && [0, 1].map((i) => <div key={i} className="agent-card loading" />)}
+            </section>
+            {agentsReady && agents.length === 0 && (
+              <p className="sessions-note">
+                No agents here. Start the server with <code>--agents DIR</code>, or drop a recorded stream on this page.
+              </p>
+            )}
+          </>
+        )}
+      </div>
+    </main>
+  )
+}
+
+function OfflineNotice() {
+  return (
+    <p className="offline" data-testid="offline-notice">
+      <Icon name="state" />
+      <span>
+        Offline model: its words are scripted, its tools and data are real. Set <code>GOOGLE_API_KEY</code> or{' '}
+        <code>OPENAI_API_KEY</code> and restart for a live one.
+      </span>
+    </p>
+  )
+}

@@ -1,0 +1,108 @@
+import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react'
+import { IconButton } from './controls.tsx'
+import { Icon, type IconName } from './icon.tsx'
+import './menu.css'
+
+export interface MenuItem {
+  readonly label: string
+  readonly icon: IconName
+  readonly onSelect: () => void
+  /** It cannot be undone: it is asked for twice. */
+  readonly dangerous?: boolean
+}
+
+/** A button with a list of actions. The browser's own popover: it closes on Esc and on a click elsewhere. */
+export function Menu({
+  label,
+  icon = 'more',
+  items,
+}: {
+  readonly label: string
+  readonly icon?: IconName
+  readonly items: readonly MenuItem[]
+}) {
+  const id = useId()
+  const list = useRef<HTMLDivElement>(null)
+  const button = useRef<HTMLSpanElement>(null)
+  const [open, setOpen] = useState(false)
+  const [asked, setAsked] = useState<string>()
+  const choose = (item: MenuItem): void => {
+    if (item.dangerous === true && asked !== item.label) {
+      setAsked(item.label)
+      return
+    }
+    list.current?.hidePopover()
+    item.onSelect()
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (step === 0) return
+    event.preventDefault()
+    event.stopPropagation()
+    const buttons: (Element | null)[] = [...(list.current?.querySelectorAll('button') ?? [])]
+    const here = buttons.indexOf(document.activeElement)
+    const next = buttons[(here + step + buttons.length) % buttons.length]
+    if (next instanceof HTMLElement) next.focus()
+  }
+  return (
+    <span className="menu-anchor" ref={button}>
+      <IconButton
+        icon={icon}
+        label={label}
+        aria-haspopup="menu"
+        aria-expanded={open}
+        popoverTarget={id}
+        onClick={(event) => event.stopPropagation()}
+      />
+      <div
+        id={id}
+        ref={list}
+        popover="auto"
+        role="menu"
+        tabIndex={-1}
+        aria-label={label}
+        className="menu"
+        onKeyDown={onKeyDown}
+        onToggle={(event) => {
+          const shown = event.newState === 'open'
+          setOpen(shown)
+          setAsked(undefined)
+          if (shown) place(event.currentTarget, button.current)
+        }}
+      >
+        {items.map((item) => (
+          <MenuButton key={item.label} item={item} onClick={() => choose(item)}>
+            {asked === item.label ? `${item.label} for good?` : item.label}
+          </MenuButton>
+        ))}
+      </div>
+    </span>
+  )
+}
+
+function MenuButton({
+  item,
+  onClick,
+  children,
+}: {
+  readonly item: MenuItem
+  readonly onClick: () => void
+  readonly children: ReactNode
+}) {
+  return (
+    <button type="button" role="menuitem" className={item.dangerous === true ? 'dangerous' : ''} onClick={onClick}>
+      <Icon name={item.icon} />
+      {children}
+    </button>
+  )
+}
+
+/** Under the button, inside the window. */
+function place(menu: HTMLElement, button: HTMLElement | null): void {
+  if (button === null) return
+  const { bottom, top, right } = button.getBoundingClientRect()
+  const { offsetWidth, offsetHeight } = menu
+  menu.style.left = `${Math.max(8, Math.min(right - offsetWidth, innerWidth - offsetWidth - 8))}px`
+  menu.style.top = `${bottom + offsetHeight + 8 > innerHeight ? top - offsetHeight - 4 : bottom + 4}px`
+  menu.querySelector('button')?.focus()
+}
