@@ -1,4 +1,4 @@
-import { blocks, type SessionInfo, transcript } from '@millrace/core'
+import { blocks, type RunStatus, type SessionInfo, type Transcript, transcript } from '@millrace/core'
 import { type SessionHandle, useConnectionState, useView } from '@millrace/react'
 import { useEffect, useMemo } from 'react'
 import { isFile } from '../session/files.ts'
@@ -75,7 +75,7 @@ export function Conversation({ session, info, at }: ConversationProps) {
   )
 }
 
-const latestOf = ({ latest }: { readonly latest?: Parameters<typeof standing>[1] }) => latest
+const latestOf = ({ latest }: Transcript): RunStatus | undefined => latest
 
 function placeholder(at: number | undefined, status: string | undefined, agent: string): string {
   if (at !== undefined) return 'This is the past. Press Esc to go back to live, or fork here.'

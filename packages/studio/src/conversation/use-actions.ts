@@ -1,4 +1,4 @@
-import { openInterrupts, type ResumeAnswer, type SessionInfo, transcript } from '@millrace/core'
+import { openInterrupts, type ResumeAnswer, type SessionInfo, type Transcript, transcript } from '@millrace/core'
 import { type RunControls, type SessionHandle, useRun, useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import { report } from '../app/toast.tsx'
@@ -47,8 +47,7 @@ export function useActionsOf(
   return { actions, run, agent }
 }
 
-const latestAgent = ({ latest }: { readonly latest?: { readonly agent: string } }): string | undefined =>
-  latest?.agent === '' ? undefined : latest?.agent
+const latestAgent = ({ latest }: Transcript): string | undefined => (latest?.agent === '' ? undefined : latest?.agent)
 
 /** What a person said last before this moment. */
 function lastWords({ log }: SessionHandle, seq: number): string | undefined {
