@@ -76,7 +76,16 @@ const counted = ['inputTokens', 'outputTokens', 'totalTokens', 'reasoningTokens'
 function usageEntries(usage: Usage | undefined, kept: JsonObject, reported: readonly JsonObject[]): readonly Json[] {
   if (Array.isArray(kept.usage)) return kept.usage
   if (usage === undefined) return reported
-  const entry = Object.fromEntries(counted.flatMap((name) => (isCount(usage[name]) ? [[name, usage[name]]] : [])))
+  const entry: Record<string, number> = Object.fromEntries(
+    counted.flatMap((name) => {
+      const count = usage[name]
+      return isCount(count) ? [[name, count]] : []
+    }),
+  )
+  const { inputTokens = 0, outputTokens = 0, reasoningTokens = 0, totalTokens } = entry
+  // AG-UI counts thinking inside the output; where the sum says that it stands beside, it is put there.
+  const beside = reasoningTokens > 0 && inputTokens + outputTokens + reasoningTokens === totalTokens
+  if (beside) entry.outputTokens = outputTokens + reasoningTokens
   return Object.keys(entry).length === 0 ? [] : [entry]
 }
 
