@@ -2,9 +2,9 @@ import { isObject, parseJson } from '../event/json.ts'
 import type { Draft } from '../event/run-event.ts'
 import type { Frame } from '../frame/frame.ts'
 import { factHandlers } from './ag-ui-read-fact.ts'
-import { emptySpan, messageHandlers } from './ag-ui-read-message.ts'
+import { emptySpan, messageHandlers, readToken } from './ag-ui-read-message.ts'
 import { runHandlers } from './ag-ui-read-run.ts'
-import { type Aside, type Handler, Reading } from './ag-ui-reading.ts'
+import { type Handler, nothing, Reading } from './ag-ui-reading.ts'
 import { upgrade } from './ag-ui-upgrade.ts'
 import type { Wire } from './ag-ui-wire.ts'
 import type { Decoder, DecoderOptions } from './dialect.ts'
@@ -12,7 +12,6 @@ import type { Decoder, DecoderOptions } from './dialect.ts'
 const handlers: ReadonlyMap<string, Handler> = new Map(
   Object.entries({ ...runHandlers, ...messageHandlers, ...factHandlers }),
 )
-const nowhere: Aside = { tag: undefined, at: undefined, rest: undefined }
 
 /**
  * AG-UI events to canonical ones. A run ends only by its RUN_FINISHED or RUN_ERROR: when the bytes just stop, nothing
@@ -31,7 +30,7 @@ export function agUiDecoder({ run, agent = 'assistant' }: DecoderOptions): Decod
     return wrong
   }
   const foreign = (frame: Frame, reason: string): void =>
-    reading.emit({ kind: 'foreign', dialect: 'ag-ui', raw: frame.data, reason }, nowhere)
+    reading.emit({ kind: 'foreign', dialect: 'ag-ui', raw: frame.data, reason }, nothing)
   const drafts = (): readonly Draft[] => {
     const made = reading.drafts
     reading.drafts = []
@@ -45,6 +44,7 @@ export function agUiDecoder({ run, agent = 'assistant' }: DecoderOptions): Decod
     push(frame) {
       if (frame.data === '') return []
       const event = wireOf(frame.data)
+      if (typeof event !== 'string' && plain.idle && readToken(event, reading)) return drafts()
       const events = typeof event === 'string' ? event : plain.push(event)
       if (typeof events === 'string') foreign(frame, events)
       else {
@@ -60,7 +60,7 @@ export function agUiDecoder({ run, agent = 'assistant' }: DecoderOptions): Decod
       flushSpans(reading)
       if (how === 'cut' && reading.active) {
         const error = { code: 'remote-error', message: 'the stream broke off' } as const
-        reading.emit({ kind: 'run.finished', outcome: 'failed', error }, nowhere)
+        reading.emit({ kind: 'run.finished', outcome: 'failed', error }, nothing)
       }
       return drafts()
     },

@@ -62,6 +62,12 @@ export class AgUiDocument {
     }
   }
 
+  /** A token of a message that is open. */
+  grow(id: string, delta: string): void {
+    const message = this.#byId.get(id)
+    if (message !== undefined && message.role !== 'activity') message.content = str(message.content) + delta
+  }
+
   /** Gives a message another text, as its aggregate demands. */
   rewrite(id: string, content: string): void {
     const message = this.#byId.get(id)

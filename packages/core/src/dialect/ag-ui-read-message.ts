@@ -1,4 +1,4 @@
-import type { AdkFunctionCall } from '../event/adk-event.ts'
+import type { AdkEvent, AdkFunctionCall } from '../event/adk-event.ts'
 import type { Json } from '../event/json.ts'
 import { contentParts, responseFiles, responseOf, resultOf } from './ag-ui-content.ts'
 import { callArguments } from './ag-ui-message.ts'
@@ -12,7 +12,7 @@ import {
   type Span,
   type Streaming,
 } from './ag-ui-reading.ts'
-import { type Check, json, oneOf, sameJson, text } from './ag-ui-wire.ts'
+import { type Check, json, oneOf, sameJson, text, type Wire } from './ag-ui-wire.ts'
 
 /** The role of ADK content for each AG-UI role of a streamed text. */
 export const contentRoles = { assistant: 'model', user: 'user', system: 'system', developer: 'developer' } as const
@@ -178,6 +178,39 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       return undefined
     },
   ),
+}
+
+/**
+ * Reads the frame that nearly every frame is: a bare token of a message that is open. By hand, for the general way
+ * makes six objects on the way that nobody keeps, and costs a long answer half its time. False for any other frame.
+ */
+export function readToken(wire: Wire, reading: Reading): boolean {
+  const thinks = wire.type === 'REASONING_MESSAGE_CONTENT'
+  if (!thinks && (wire.type !== 'TEXT_MESSAGE_CONTENT' || reading.spans.size > 0)) return false
+  const { messageId, delta } = wire
+  if (typeof messageId !== 'string' || typeof delta !== 'string' || !isBare(wire)) return false
+  const open = (thinks ? reading.reasonings : reading.texts).get(messageId)
+  if (open === undefined || open.tag !== undefined) return false
+  open.text += delta
+  const { message, author, role } = open
+  const event: AdkEvent = {
+    id: `${open.event}~${open.partials++}`,
+    author,
+    invocationId: reading.run,
+    timestamp: 0,
+    content: { role, parts: [thinks ? { text: delta, thought: true } : { text: delta }] },
+    partial: true,
+  }
+  reading.drafts.push({ run: reading.run, event: { kind: 'agent', message, event } })
+  reading.document.grow(messageId, delta)
+  return true
+}
+
+/** It has a type, an id and a delta, and nothing else. */
+function isBare(wire: Wire): boolean {
+  let size = 0
+  for (const _ in wire) if (++size > 3) return false
+  return true
 }
 
 /** The id on the wire, where the log had to take another. */

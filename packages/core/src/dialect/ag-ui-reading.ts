@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../event/json.ts'
 import type { Draft, RunEvent } from '../event/run-event.ts'
 import { AgUiDocument } from './ag-ui-document.ts'
 import type { CallNames } from './ag-ui-message.ts'
-import { type FieldError, type Fields, keep, read, type Shape, type Wire } from './ag-ui-wire.ts'
+import { type FieldError, type Fields, keep, reader, type Shape, type Wire } from './ag-ui-wire.ts'
 
 /** What a frame says beside its own fields: whose it is, when it was, and all that has no canonical place. */
 export interface Aside {
@@ -159,14 +159,16 @@ export function on<R extends Shape, O extends Shape>(
   handle: (fields: Fields<R, O>, aside: Aside, reading: Reading, wire: Wire) => string | undefined,
 ): Handler {
   const named = new Set(['type', 'subagentRunId', ...Object.keys(required), ...Object.keys(optional)])
+  const readFields = reader(required, optional)
   return (wire, reading) => {
     const errors: FieldError[] = []
-    const fields = read(wire, required, optional, '', errors)
+    const fields = readFields(wire, '', errors)
     const aside = asideOf(wire, named, errors)
     const [wrong] = errors
     return wrong === undefined ? handle(fields, aside, reading, wire) : `${wrong.path} ${wrong.message}`
   }
 }
+export const nothing: Aside = { tag: undefined, at: undefined, rest: undefined }
 
 function asideOf(wire: Wire, named: ReadonlySet<string>, errors: FieldError[]): Aside {
   const { subagentRunId: tag, timestamp, metadata } = wire

@@ -9,6 +9,8 @@ export interface Upgrade {
   push(event: Wire): readonly Wire[] | string
   /** The ENDs of what chunks left open. */
   end(): readonly Wire[]
+  /** No chunks are open: plain events pass as they are. */
+  readonly idle: boolean
 }
 
 type Kind = 'text' | 'tool' | 'reasoning'
@@ -18,11 +20,11 @@ interface Open {
   readonly tag: string | undefined
 }
 
-const chunkKinds: Readonly<Record<string, Kind>> = {
-  TEXT_MESSAGE_CHUNK: 'text',
-  TOOL_CALL_CHUNK: 'tool',
-  REASONING_MESSAGE_CHUNK: 'reasoning',
-}
+const chunkKinds: ReadonlyMap<string, Kind> = new Map([
+  ['TEXT_MESSAGE_CHUNK', 'text'],
+  ['TOOL_CALL_CHUNK', 'tool'],
+  ['REASONING_MESSAGE_CHUNK', 'reasoning'],
+])
 const plain = {
   text: { id: 'messageId', start: 'TEXT_MESSAGE_START', content: 'TEXT_MESSAGE_CONTENT', end: 'TEXT_MESSAGE_END' },
   tool: { id: 'toolCallId', start: 'TOOL_CALL_START', content: 'TOOL_CALL_ARGS', end: 'TOOL_CALL_END' },
@@ -74,7 +76,7 @@ export function upgrade(run: string): Upgrade {
 
   return {
     push(event) {
-      const kind = chunkKinds[event.type]
+      const kind = chunkKinds.get(event.type)
       if (kind !== undefined) return chunk(kind, event)
       const current = thinking(event)
       if (passing.has(current.type)) return [current]
@@ -83,6 +85,9 @@ export function upgrade(run: string): Upgrade {
       return [...before, current]
     },
     end: closeAll,
+    get idle() {
+      return lanes.size === 0
+    },
   }
 }
 

@@ -51,14 +51,27 @@ export function read<R extends Shape, O extends Shape>(
   path: string,
   errors: FieldError[],
 ): Fields<R, O> {
-  const fields: Record<string, unknown> = {}
-  for (const key in required) fields[key] = required[key]?.(value[key], path + key, errors)
-  for (const key in optional) {
-    const given = value[key]
-    // Pre-1.0 peers write null where a field is absent.
-    if (given !== undefined && given !== null) fields[key] = optional[key]?.(given, path + key, errors)
+  return reader(required, optional)(value, path, errors)
+}
+
+type Given = Readonly<Record<string, unknown>>
+/** The same for many objects of one shape. */
+export function reader<R extends Shape, O extends Shape>(
+  required: R,
+  optional: O,
+): (value: Given, path: string, errors: FieldError[]) => Fields<R, O> {
+  const must = Object.entries(required)
+  const may = Object.entries(optional)
+  return (value, path, errors) => {
+    const fields: Record<string, unknown> = {}
+    for (const [key, check] of must) fields[key] = check(value[key], path === '' ? key : path + key, errors)
+    for (const [key, check] of may) {
+      const given = value[key]
+      // Pre-1.0 peers write null where a field is absent.
+      if (given !== undefined && given !== null) fields[key] = check(given, path + key, errors)
+    }
+    return fields as Fields<R, O>
   }
-  return fields as Fields<R, O>
 }
 
 function fail(errors: FieldError[], path: string, message: string): undefined {
