@@ -62,7 +62,7 @@ export class AgUiDocument {
     }
   }
 
-  /** A token of a message that is open. */
+  /** More of a message that is open. */
   grow(id: string, delta: string): void {
     const message = this.#byId.get(id)
     if (message !== undefined && message.role !== 'activity') message.content = str(message.content) + delta

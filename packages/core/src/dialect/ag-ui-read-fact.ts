@@ -36,6 +36,7 @@ export const factHandlers: Readonly<Record<string, Handler>> = {
     const made = readMessages(messages, 'messages', errors, reading.callNames)
     const [wrong] = errors
     if (wrong !== undefined) return `${wrong.path} ${wrong.message}`
+    reading.tellAll()
     emitSnapshot(reading, made, messages as readonly WireMessage[], aside)
     return undefined
   }),

@@ -36,7 +36,8 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
         tag: aside.tag,
         message: reading.opened(messageId),
         event: reading.eventOf(messageId),
-        text: '',
+        deltas: [],
+        told: 0,
         partials: 0,
       }
       reading.texts.set(messageId, open)
@@ -50,16 +51,19 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
   TEXT_MESSAGE_CONTENT: on({ messageId: text, delta: text }, {}, ({ messageId, delta }, aside, reading) => {
     const open = reading.texts.get(messageId)
     if (open === undefined || strays(open, aside)) return `no text message ${messageId} is open here`
-    open.text += delta
+    reading.tell(messageId, open)
+    open.told = open.deltas.push(delta)
     partial(reading, open, delta, false, aside)
     return undefined
   }),
   TEXT_MESSAGE_END: on({ messageId: text }, {}, ({ messageId }, aside, reading) => {
     const open = reading.texts.get(messageId)
     if (open === undefined || strays(open, aside)) return `no text message ${messageId} is open here`
+    reading.tell(messageId, open)
     reading.texts.delete(messageId)
     reading.ended(messageId)
-    reading.say({ ...open, id: open.event, parts: [{ text: open.text }] }, aside, renamed(messageId, open.message))
+    const parts = [{ text: open.deltas.join('') }]
+    reading.say({ ...open, id: open.event, parts }, aside, renamed(messageId, open.message))
     return undefined
   }),
 
@@ -80,7 +84,8 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       tag: aside.tag,
       message: reading.opened(messageId),
       event: reading.eventOf(messageId),
-      text: '',
+      deltas: [],
+      told: 0,
       partials: 0,
       span: opens ? span.id : null,
     }
@@ -94,16 +99,18 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
   REASONING_MESSAGE_CONTENT: on({ messageId: text, delta: text }, {}, ({ messageId, delta }, aside, reading) => {
     const open = reading.reasonings.get(messageId)
     if (open === undefined || strays(open, aside)) return `no reasoning message ${messageId} is open here`
-    open.text += delta
+    reading.tell(messageId, open)
+    open.told = open.deltas.push(delta)
     partial(reading, open, delta, true, aside)
     return undefined
   }),
   REASONING_MESSAGE_END: on({ messageId: text }, {}, ({ messageId }, aside, reading) => {
     const open = reading.reasonings.get(messageId)
     if (open === undefined || strays(open, aside)) return `no reasoning message ${messageId} is open here`
+    reading.tell(messageId, open)
     reading.reasonings.delete(messageId)
     reading.ended(messageId)
-    const parts = [{ text: open.text, thought: true }]
+    const parts = [{ text: open.deltas.join(''), thought: true }]
     reading.say({ ...open, id: open.event, parts }, aside, reasoningKept(messageId, open))
     return undefined
   }),
@@ -191,7 +198,7 @@ export function readToken(wire: Wire, reading: Reading): boolean {
   if (typeof messageId !== 'string' || typeof delta !== 'string' || !isBare(wire)) return false
   const open = (thinks ? reading.reasonings : reading.texts).get(messageId)
   if (open === undefined || open.tag !== undefined) return false
-  open.text += delta
+  open.deltas.push(delta)
   const { message, author, role } = open
   const event: AdkEvent = {
     id: `${open.event}~${open.partials++}`,
@@ -202,7 +209,6 @@ export function readToken(wire: Wire, reading: Reading): boolean {
     partial: true,
   }
   reading.drafts.push({ run: reading.run, event: { kind: 'agent', message, event } })
-  reading.document.grow(messageId, delta)
   return true
 }
 

@@ -132,6 +132,7 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
 }
 
 function begin(reading: Reading, threadId: string, runId: string): void {
+  reading.tellAll()
   reading.session ??= threadId
   reading.run = runId
   reading.active = true

@@ -20,7 +20,10 @@ export interface Streaming {
   readonly message: string
   /** The id of the aggregate's ADK event; partials are numbered after it. */
   readonly event: string
-  text: string
+  /** One a token: a string that grows by each would be kept in as many pieces, at four times the memory. */
+  readonly deltas: string[]
+  /** How many of them the document has. */
+  told: number
   partials: number
   /** Reasoning only: the span it opened in; null for none. */
   readonly span?: string | null
@@ -106,6 +109,15 @@ export class Reading {
     return times === 1 ? id : `${id}:${times}`
   }
   readonly #times = new Map<string, number>()
+
+  /** The document learns what was said when somebody is going to look. */
+  tell(id: string, open: Streaming): void {
+    if (open.told < open.deltas.length) this.document.grow(id, open.deltas.slice(open.told).join(''))
+    open.told = open.deltas.length
+  }
+  tellAll(): void {
+    for (const streaming of [this.texts, this.reasonings]) for (const [id, open] of streaming) this.tell(id, open)
+  }
 
   emit(event: RunEvent, aside: Aside, kept?: Kept): void {
     const plain = kept === undefined && aside.rest === undefined
