@@ -86,8 +86,9 @@ function lintDelta(step: Step, message: string, delta: string): void {
     const sentence = `The deltas of message ${quoted(message)} repeat the text so far instead of adding to it.`
     report(step, 'cumulative-text', sentence, { earlier: known.seq })
   }
-  const flag = cumulative || known.cumulative ? ({ cumulative: true } as const) : {}
-  setMessage(step, message, { ...known, ...flag, text: known.text + delta, delta, seq })
+  const flag = cumulative ? true : known.cumulative
+  const { whole, calls } = known
+  setMessage(step, message, { text: known.text + delta, delta, seq, cumulative: flag, whole, calls })
 }
 
 function lintWhole(step: Step, message: string, text: string): void {

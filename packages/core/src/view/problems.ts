@@ -5,7 +5,17 @@ import { Dictionary } from './dictionary.ts'
 import type { StreamProblem, StreamProblemCode } from './problems-code.ts'
 import { lintEnd, lintInNode, lintNodeEnd, lintNodeStart, lintStart, lintSuperseded } from './problems-run.ts'
 import { lintSaid } from './problems-said.ts'
-import { newRun, newSession, quoted, type RunTrack, report, type SessionTrack, type Step } from './problems-track.ts'
+import {
+  newRun,
+  newSession,
+  ownRun,
+  ownSession,
+  quoted,
+  type RunTrack,
+  report,
+  type SessionTrack,
+  type Step,
+} from './problems-track.ts'
 import { patchProofs } from './proof-read.ts'
 import { Sequence } from './sequence.ts'
 import type { View } from './view.ts'
@@ -35,17 +45,12 @@ export const problems: View<ProblemsState> = {
   },
   apply(state, row: Recorded) {
     const run = state.runs.get(row.run) ?? newRun
-    const step: Step = { row, run: { ...run }, session: { ...state.session.value }, found: [] }
+    const step: Step = { row, run: ownRun(run), session: ownSession(state.session.value), found: [] }
     lint(step)
     step.run.last = row.seq
-    return withFound(
-      {
-        ...state,
-        runs: row.run === '' ? state.runs : state.runs.set(row.run, step.run),
-        session: new Aside(step.session),
-      },
-      step.found,
-    )
+    const { problems, counts, total } = state
+    const runs = row.run === '' ? state.runs : state.runs.set(row.run, step.run)
+    return withFound({ problems, counts, total, runs, session: new Aside(step.session) }, step.found)
   },
 }
 

@@ -102,7 +102,8 @@ function streamed(track: RunTrack, said: AgentSaid, seq: number): RunTrack {
   const text = spokenText(said.event)
   if (text === '' || said.event.author === 'user') return track
   const before = track.open.get(said.message)?.text ?? ''
-  return { ...track, open: track.open.set(said.message, { text: before + text, said, seq }) }
+  const { lanes, calls, answering, messages } = track // no spread: every token comes here
+  return { lanes, open: track.open.set(said.message, { text: before + text, said, seq }), calls, answering, messages }
 }
 
 /** One whole ADK event: first what it says, then what it hands back, then what it asks. */
@@ -168,7 +169,8 @@ function added(state: ProofState, run: string, track: RunTrack, made: readonly A
 }
 
 function tracked(state: ProofState, run: string, track: RunTrack): ProofState {
-  return track === (state.runs.get(run) ?? newTrack) ? state : { ...state, runs: state.runs.set(run, track) }
+  const { proofs, index, runs } = state
+  return track === (runs.get(run) ?? newTrack) ? state : { proofs, index, runs: runs.set(run, track) }
 }
 
 /** A step that a crash cut short is done again: its proofs stay where they are, marked (SPEC 4.6). */
