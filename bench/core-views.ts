@@ -27,17 +27,15 @@ export async function bench(): Promise<Row[]> {
 }
 
 function scratch(rows: readonly Recorded[], raw: readonly AdkEvent[]): Row {
-  const { ours, peer, ratio } = sideBySide(
-    () => foldAll(rows),
-    () => naive(raw),
-  )
+  const ours = best(() => foldAll(rows))
+  const peer = best(() => naive(raw))
   return {
     what: `all ${all.length} views, 1,000 events from scratch, ms`,
     ours,
     peer: "seed 003's four selectors, once",
     peerValue: peer,
     limit: 'reading each event once',
-    ratio,
+    ratio: ours / peer,
     bar: '<= 5 ms',
     ok: ours <= 5,
   }
@@ -146,6 +144,11 @@ function selectors(raw: readonly AdkEvent[]): Row {
 
 function foldAll(rows: readonly Recorded[]): unknown[] {
   return all.map((view) => fold(view, rows))
+}
+
+/** The bar is in milliseconds, not a ratio: so the best of many, which other work on the machine does not move. */
+function best(work: () => void): number {
+  return Math.min(...Array.from({ length: 100 }, () => timed(work)))
 }
 
 function timed(work: () => void): number {

@@ -39,8 +39,8 @@ export function lintSaid(step: Step, said: AgentSaid): void {
     const response = partial ? undefined : responseOf(part)
     if (response !== undefined) lintResponse(step, response)
   }
-  const track = step.run.messages.get(message)
-  if (made.length > 0 && track !== undefined) setMessage(step, message, { ...track, calls: [...track.calls, ...made] })
+  const track = made.length === 0 ? undefined : step.run.messages.get(message)
+  if (track !== undefined) setMessage(step, message, { ...track, calls: [...track.calls, ...made] })
   if (partial) return
   for (const { reason, call } of refusedLayers({ said, seq: step.row.seq })) {
     const sentence = `A proof_layer that ${quoted(event.author)} brought is not used: ${reason}.`

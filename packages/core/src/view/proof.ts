@@ -65,7 +65,7 @@ export const proof: View<ProofState> = {
     const track = state.runs.get(run) ?? newTrack
     switch (event.kind) {
       case 'agent':
-        if (event.event.partial === true) return tracked(state, run, streamed(track, event, seq))
+        if (event.event.partial === true) return tracked(state, run, streamed(track, event, seq), track)
         return complete(state, { said: event, run, seq }, track)
       case 'node.started':
         if (event.call === undefined) return state
@@ -168,9 +168,9 @@ function added(state: ProofState, run: string, track: RunTrack, made: readonly A
   return tracked(next, run, { ...track, messages: track.messages.set(message, ids) })
 }
 
-function tracked(state: ProofState, run: string, track: RunTrack): ProofState {
+function tracked(state: ProofState, run: string, track: RunTrack, before?: RunTrack): ProofState {
   const { proofs, index, runs } = state
-  return track === (runs.get(run) ?? newTrack) ? state : { proofs, index, runs: runs.set(run, track) }
+  return track === (before ?? runs.get(run) ?? newTrack) ? state : { proofs, index, runs: runs.set(run, track) }
 }
 
 /** A step that a crash cut short is done again: its proofs stay where they are, marked (SPEC 4.6). */

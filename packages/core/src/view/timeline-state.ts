@@ -7,7 +7,7 @@ import { Sequence } from './sequence.ts'
 /** How control came to a node: from outside, from its caller, from the step before, or handed over by name. */
 export type Via = 'start' | 'delegate' | 'sequence' | 'transfer'
 
-/** One execution of one node: a bar of the waterfall. */
+/** One execution of one node: a bar of the waterfall. Optional fields may hold undefined, see transcript-item.ts. */
 export interface Execution {
   /** Unique in the session. */
   readonly key: string
@@ -16,30 +16,30 @@ export interface Execution {
   /** The node without its count: what a graph draws once (`coordinator/burn_analyst`). */
   readonly path: string
   readonly agent: string
-  readonly parent?: NodeId
+  readonly parent?: NodeId | undefined
   /** The executions whose end led here. */
   readonly after: readonly NodeId[]
   readonly via: Via
   /** The function call it answers, where there is one. */
-  readonly call?: string
+  readonly call?: string | undefined
   readonly status: 'running' | 'ok' | 'error' | 'interrupted'
-  readonly error?: Problem
+  readonly error?: Problem | undefined
   readonly startSeq: number
   readonly startedAt: number
-  readonly endSeq?: number
-  readonly endedAt?: number
+  readonly endSeq?: number | undefined
+  readonly endedAt?: number | undefined
   /** Milliseconds. */
-  readonly duration?: number
+  readonly duration?: number | undefined
   /** The state it found, and the state it left. Shared with the neighbours', not copied. */
   readonly input: JsonObject
-  readonly output?: JsonObject
+  readonly output?: JsonObject | undefined
   /** The top-level state keys that it, or a node inside it, changed. */
   readonly wrote: Sequence<string>
   readonly known: Dictionary<true>
   /** The log has no nodes: made out of authors and branches. */
-  readonly inferred?: true
+  readonly inferred?: true | undefined
   /** A crash lost it and it was done again (SPEC 4.6). */
-  readonly superseded?: true
+  readonly superseded?: true | undefined
 }
 
 /** An agent whose first words stream and that, in a log without nodes, has no execution before they are whole. */
@@ -70,7 +70,7 @@ export interface Phase {
 /** What led to an execution: when, with which state, after and inside which others. */
 export interface Cause {
   readonly via: Via
-  readonly parent?: NodeId
+  readonly parent?: NodeId | undefined
   readonly after: readonly NodeId[]
   readonly startSeq: number
   readonly startedAt: number

@@ -22,9 +22,8 @@ export interface Watcher {
 }
 
 /** What is known of an execution at its start. */
-export type Begin = Cause & Pick<Execution, 'node' | 'agent'> & Partial<Pick<Execution, 'call' | 'inferred'>>
-export type End = Pick<Execution, 'status' | 'output' | 'endSeq' | 'endedAt'> &
-  Partial<Pick<Execution, 'error' | 'duration'>>
+export interface Begin extends Cause, Pick<Execution, 'node' | 'agent' | 'call' | 'inferred'> {}
+export type End = Pick<Execution, 'status' | 'output' | 'endSeq' | 'endedAt' | 'error' | 'duration'>
 
 const noPhase: Phase = { previous: [], current: undefined, running: 0 }
 
@@ -36,11 +35,26 @@ export function begin(line: Timeline, row: Recorded, start: Begin, watcher?: Wat
   const made: Execution = {
     key: known === undefined ? `${run}/${start.node}` : `${run}/${start.node}~${row.seq}`,
     run,
+    node: start.node,
     path: pathOf(start.node),
+    agent: start.agent,
+    parent: start.parent,
+    after: start.after,
+    via: start.via,
+    call: start.call,
     status: 'running',
+    error: undefined,
+    startSeq: start.startSeq,
+    startedAt: start.startedAt,
+    endSeq: undefined,
+    endedAt: undefined,
+    duration: undefined,
+    input: start.input,
+    output: undefined,
     wrote: Sequence.empty,
     known: Dictionary.empty,
-    ...start,
+    inferred: start.inferred,
+    superseded: undefined,
   }
   const track = trackOf(line, row)
   const group = inRun(run, start.parent ?? '')
@@ -85,8 +99,7 @@ export function executionsIn({ executions }: Timeline, positions: Positions | un
 export function end(line: Timeline, position: number, ending: End, watcher?: Watcher): Timeline {
   const before = line.executions.at(position)
   if (before === undefined || before.endSeq !== undefined) return line
-  const { endedAt = before.startedAt } = ending
-  const done: Execution = { ...before, duration: Math.max(0, endedAt - before.startedAt), ...ending }
+  const done = ended(before, ending)
   const group = inRun(done.run, done.parent ?? '')
   const phase = line.index.phases.get(group) ?? noPhase
   let next = reindexed(withExecution(line, position, done), {
@@ -97,6 +110,34 @@ export function end(line: Timeline, position: number, ending: End, watcher?: Wat
   if (parent !== undefined && parent !== position) next = wrote(next, parent, done.wrote)
   watcher?.finished(done, next)
   return next
+}
+
+function ended(before: Execution, ending: End): Execution {
+  const { endedAt = before.startedAt } = ending
+  return {
+    key: before.key,
+    run: before.run,
+    node: before.node,
+    path: before.path,
+    agent: before.agent,
+    parent: before.parent,
+    after: before.after,
+    via: before.via,
+    call: before.call,
+    status: ending.status,
+    error: ending.error,
+    startSeq: before.startSeq,
+    startedAt: before.startedAt,
+    endSeq: ending.endSeq,
+    endedAt,
+    duration: ending.duration ?? Math.max(0, endedAt - before.startedAt),
+    input: before.input,
+    output: ending.output,
+    wrote: before.wrote,
+    known: before.known,
+    inferred: before.inferred,
+    superseded: before.superseded,
+  }
 }
 
 export function wrote(line: Timeline, position: number, keys: Iterable<string>): Timeline {

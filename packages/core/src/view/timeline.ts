@@ -1,8 +1,10 @@
 import type { JsonObject } from '../event/json.ts'
+import type { Problem } from '../event/problem.ts'
 import type {
   AgentSaid,
   NodeFinished,
   NodeStarted,
+  Outcome,
   Recorded,
   RunFinished,
   RunStarted,
@@ -113,12 +115,18 @@ function nodeStarted(line: Timeline, row: Recorded, event: NodeStarted, watcher?
   const { run, seq, at } = row
   const { node, agent, parent, call } = event
   const again = line.index.nodes.get(inRun(run, node))
-  const ready = again === undefined ? line : end(line, again, { status: 'interrupted', ...endsAt(line, row) }, watcher)
-  const named = reindexed(ready, { runs: ready.index.runs.set(run, { ...trackOf(ready, row), named: true }) })
-  const caller = parent === undefined || parent === node ? {} : { parent }
-  const start = { ...caller, startSeq: seq, startedAt: at, input: named.index.state }
-  const cause: Cause = { ...start, ...led(named, run, event) }
-  return begin(named, row, { ...cause, node, agent, ...(call === undefined ? {} : { call }) }, watcher)
+  const ready = again === undefined ? line : end(line, again, endsAt(line, row, 'interrupted'), watcher)
+  const track = trackOf(ready, row)
+  const named = track.named ? ready : reindexed(ready, { runs: ready.index.runs.set(run, { ...track, named: true }) })
+  const { via, after } = led(named, run, event)
+  const input = named.index.state
+  const caller = parent === node ? undefined : parent
+  return begin(
+    named,
+    row,
+    { node, agent, parent: caller, call, via, after, startSeq: seq, startedAt: at, input },
+    watcher,
+  )
 }
 
 /** How control came here: as the engine says, else by the call it answers, a transfer, or the siblings before it. */
@@ -145,8 +153,7 @@ function nodeFinished(line: Timeline, row: Recorded, event: NodeFinished, watche
   const position = line.index.nodes.get(inRun(row.run, event.node))
   if (position === undefined) return line
   const { status, error, duration } = event
-  const told = { ...(error === undefined ? {} : { error }), ...(duration === undefined ? {} : { duration }) }
-  return end(line, position, { status, ...told, ...endsAt(line, row) }, watcher)
+  return end(line, position, endsAt(line, row, status, error, duration), watcher)
 }
 
 function waits(line: Timeline, run: string, node: string): Timeline {
@@ -161,7 +168,7 @@ function superseded(line: Timeline, row: Recorded, { nodes }: Superseded, watche
   for (const node of nodes) {
     const position = next.index.nodes.get(inRun(row.run, node))
     if (position === undefined) continue
-    next = end(next, position, { status: 'interrupted', ...endsAt(next, row) }, watcher)
+    next = end(next, position, endsAt(next, row, 'interrupted'), watcher)
     const execution = next.executions.at(position)
     if (execution === undefined || execution.superseded === true) continue
     const lost: Execution = { ...execution, superseded: true }
@@ -176,19 +183,13 @@ function runFinished(line: Timeline, row: Recorded, { outcome, error }: RunFinis
   const { run } = row
   const track = trackOf(line, row)
   if (track.ended) return line
-  const why = error === undefined ? {} : { error }
-  const how: Pick<Execution, 'status' | 'error'> =
-    outcome === 'done'
-      ? { status: 'ok' }
-      : outcome === 'failed'
-        ? { status: 'error', ...why }
-        : { status: 'interrupted', ...why }
+  const how = outcome === 'done' ? { status: 'ok' as const } : { status: cutBy(outcome), error }
   const newest = Math.max(...track.speakers.map(({ seq }) => seq))
   const cut = ({ seq, waiting, error: own }: Speaker): Partial<End> =>
     outcome !== 'done' && own === undefined && (seq === newest || waiting > 0) ? how : {}
   let next = leave(line, row, track.speakers, watcher, cut)
   for (let at = track.executions; at !== undefined; at = at.before) {
-    next = end(next, at.position, { ...how, ...endsAt(next, row) }, watcher)
+    next = end(next, at.position, endsAt(next, row, how.status, how.error), watcher)
   }
   const starting = next.starting.filter((each) => each.run !== run)
   return reindexed(starting.length === next.starting.length ? next : { ...next, starting }, {
@@ -196,6 +197,16 @@ function runFinished(line: Timeline, row: Recorded, { outcome, error }: RunFinis
   })
 }
 
-function endsAt({ index }: Timeline, { seq, at }: Recorded): Pick<Execution, 'endSeq' | 'endedAt' | 'output'> {
-  return { endSeq: seq, endedAt: at, output: index.state }
+function cutBy(outcome: Exclude<Outcome, 'done'>): Execution['status'] {
+  return outcome === 'failed' ? 'error' : 'interrupted'
+}
+
+function endsAt(
+  { index }: Timeline,
+  { seq, at }: Recorded,
+  status: Execution['status'],
+  error?: Problem,
+  duration?: number,
+): End {
+  return { status, error, duration, endSeq: seq, endedAt: at, output: index.state }
 }
