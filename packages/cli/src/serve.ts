@@ -54,8 +54,10 @@ async function compose(settings: Settings, log: EventLog): Promise<Millrace> {
     config: await loadConfig(process.cwd()),
     remote: (name, entry) => remoteAgent(name, entry, host),
   })
+  const telemetry = await telemetryOf(process.env)
   const millrace = await createMillrace({
     log,
+    ...(telemetry === undefined ? {} : { tracing: telemetry }),
     agents,
     now: Date.now,
     newId: randomUUID,
@@ -71,11 +73,18 @@ async function compose(settings: Settings, log: EventLog): Promise<Millrace> {
     logger: { level: settings.logLevel },
     ...(existsSync(page) ? { page } : {}),
   })
+  millrace.app.addHook('onClose', () => telemetry?.close())
   // Agents load after the port answers: importing ADK takes seconds, and the first visitor need not wait for it.
   millrace.app.addHook('onListen', async () => {
     setImmediate(() => void agents.warm())
   })
   return millrace
+}
+
+/** Loaded only when traces are wanted: the exporter would cost every start a fifth of a second. */
+async function telemetryOf(env: NodeJS.ProcessEnv) {
+  const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT ?? ''
+  return endpoint === '' ? undefined : (await import('./telemetry.ts')).openTelemetry(env, version)
 }
 
 /** Runs until Ctrl-C or SIGTERM, then stops in order: runs, streams, HTTP, log. A second signal does not wait. */

@@ -1,4 +1,5 @@
 import { type Dialect, type DialectName, detectDialect, type EventLog, dialects as known } from '@millrace/core'
+import type { Context, Tracer } from '@opentelemetry/api'
 import type { FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { AgentCatalog } from './agent/discovery.ts'
 import type { AuditEntry } from './engine/audit.ts'
@@ -14,6 +15,7 @@ import { createApp } from './http/app.ts'
 import { defaultLimits, type HttpLimits } from './http/deps.ts'
 import { discreet } from './http/discreet.ts'
 import { createMetrics } from './http/metrics.ts'
+import { runTracer } from './http/tracing.ts'
 
 export interface MillraceOptions {
   readonly log: EventLog
@@ -31,6 +33,8 @@ export interface MillraceOptions {
   readonly heartbeat?: number
   readonly logger?: FastifyServerOptions['logger']
   readonly onAudit?: (entry: AuditEntry) => void
+  /** Spans of every run go here; absent: none are made. */
+  readonly tracing?: { readonly tracer: Tracer; readonly root: Context }
 }
 
 /** A whole Millrace over one log: engine, fan-out and HTTP, ready to listen. */
@@ -52,6 +56,12 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     dialect.name === 'millrace' ? dialect : discreet(dialect),
   )
   const dialects = known as Record<DialectName, Dialect>
+  const tracing =
+    options.tracing === undefined ? undefined : runTracer(log, options.tracing.tracer, options.tracing.root)
+  const traced = async (session: string, run: string): Promise<void> => {
+    const seq = (await log.get(session))?.lastSeq ?? 0
+    tracing?.follow(session, run, Math.max(0, seq - 1))
+  }
   const engine = runEngine({
     log,
     agents: (name) => catalog.get(name),
@@ -60,6 +70,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     owner,
     ...(options.runLimits === undefined ? {} : { limits: options.runLimits }),
     onAudit(entry) {
+      if (entry.action === 'run.start' && entry.run !== undefined) void traced(entry.session, entry.run)
       if (entry.action === 'run.start') metrics.runsStarted.inc({ agent: entry.agent ?? '' })
       if (entry.action === 'run.finish')
         metrics.runsFinished.inc({ agent: entry.agent ?? '', outcome: entry.outcome ?? '' })
@@ -101,6 +112,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
       closing = true
       await engine.shutdown(grace)
       fanOut.close()
+      tracing?.close()
       await app.close()
     },
   }

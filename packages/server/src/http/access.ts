@@ -34,7 +34,7 @@ export function guardAccess(app: FastifyInstance, access: Access, open: (path: s
     checkHost(request, hosts)
     checkOrigin(request, origins)
     // A CORS preflight carries no credentials; the page itself holds nothing secret and asks for the token.
-    if (access.tokens === undefined || request.method === 'OPTIONS' || open(pathOf(request))) return
+    if (access.tokens === undefined || request.method === 'OPTIONS' || isOpenGet(request, open)) return
     request.principal = userOf(request.headers.authorization, users)
   })
 }
@@ -90,6 +90,11 @@ function userOf(header: string | undefined, users: readonly { digest: Buffer; us
 
 function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
+}
+
+/** Only reading is open: `POST /` starts a run, and must not pass for the page that `GET /` is. */
+function isOpenGet(request: FastifyRequest, open: (path: string) => boolean): boolean {
+  return (request.method === 'GET' || request.method === 'HEAD') && open(pathOf(request))
 }
 
 function pathOf(request: FastifyRequest): string {

@@ -13,6 +13,7 @@ import { describeApi } from './openapi.ts'
 import { pagePolicy, pageRoutes } from './page.ts'
 import { planRoutes } from './plan/plan-routes.ts'
 import { sendProblem } from './problem.ts'
+import { limitRuns } from './rate-limit.ts'
 import { type ServiceDeps, serviceRoutes } from './service.ts'
 import { sessionRoutes } from './session.ts'
 import { sessionsRoutes } from './sessions.ts'
@@ -65,6 +66,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     maxAge: 600,
   })
   await app.register(helmet, pagePolicy)
+  await limitRuns(app, deps.limits.runsPerMinute)
   readJsonBodies(app)
   await describeApi(app, deps.version, access.tokens !== undefined)
   const surfaces = [

@@ -1,0 +1,22 @@
+import { ROOT_CONTEXT, type Tracer } from '@opentelemetry/api'
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { resourceFromAttributes } from '@opentelemetry/resources'
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+
+/**
+ * Traces go to an OTLP endpoint when one is configured, as OpenTelemetry's own variables say, and nowhere otherwise.
+ * The provider is ours alone, never the global one: ADK would put prompts into spans of a global tracer.
+ */
+export function openTelemetry(
+  env: Readonly<Record<string, string | undefined>>,
+  version: string,
+): { tracer: Tracer; root: typeof ROOT_CONTEXT; close(): Promise<void> } {
+  const provider = new BasicTracerProvider({
+    resource: resourceFromAttributes({
+      'service.name': env.OTEL_SERVICE_NAME ?? 'millrace',
+      'service.version': version,
+    }),
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+  })
+  return { tracer: provider.getTracer('millrace', version), root: ROOT_CONTEXT, close: () => provider.shutdown() }
+}
