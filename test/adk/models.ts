@@ -30,7 +30,7 @@ const sessionOf = (settings: ModelSettings, agent: Partial<ConstructorParameters
   return testSession(adkAgent('root', async () => root, { models: settings }))
 }
 const words = { messages: [{ id: 'm', role: 'user' as const, content: { parts: [{ text: 'Rome?' }] } }] }
-const whole = { ...words, props: { streaming: false } }
+const whole = { ...words, props: { partials: false } }
 
 describe('gemini', () => {
   const path = '/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse'

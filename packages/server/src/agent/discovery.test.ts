@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { outline, testSession } from '../../../../test/run-agent.ts'
 import type { Agent } from './agent.ts'
@@ -105,6 +105,11 @@ describe('discovery', () => {
       '< typed@1',
       'done',
     ])
+  })
+
+  test('the folder may be relative', async () => {
+    const { agents } = discoverAgents(relative('.', folder), { models: { tokensPerSecond: 0 } })
+    expect(await agents.get('typed')?.describe()).toMatchObject({ engine: 'adk' })
   })
 
   test('a graph goes to the LangGraph engine', async () => {

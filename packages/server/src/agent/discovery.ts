@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { MillraceError } from '@millrace/core'
 import { adkAgent } from './adk/adk-agent.ts'
 import { messageOf } from './adk/problem.ts'
@@ -32,7 +32,7 @@ const files = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs', 'agent.cjs']
  */
 export function discoverAgents(folder: string | undefined, options: DiscoveryOptions = {}): AgentCatalog {
   const agents = new Map<string, Agent>()
-  for (const { name, file } of folder === undefined ? [] : agentFiles(folder)) {
+  for (const { name, file } of folder === undefined ? [] : agentFiles(resolve(folder))) {
     agents.set(name, fileAgent(name, file, options))
   }
   for (const [name, entry] of Object.entries(options.config?.agents ?? {})) {

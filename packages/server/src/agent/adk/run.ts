@@ -151,9 +151,12 @@ function sessionOf(
   return { session, message: adkContent(message) }
 }
 
-/** `props.streaming: false` is ADK's own switch in `/run_sse`, and what `/run` means. */
+/**
+ * `props.partials: false` asks the model for whole answers. ADK's own `streaming: false` does not: it says what a client
+ * wants to read, and the log is for everybody, the page that watches the run included.
+ */
 function isStreaming({ props }: RunInput): boolean {
-  return props?.streaming !== false
+  return props?.partials !== false
 }
 
 /**
