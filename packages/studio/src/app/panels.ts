@@ -1,5 +1,8 @@
 import type { SessionHandle } from '@millrace/react'
 import type { ComponentType } from 'react'
+import { FlowPanel } from '../flow/flow.tsx'
+import { ProofPanel } from '../proof/proof.tsx'
+import { StatePanel } from '../state/state.tsx'
 import type { IconName } from '../ui/icon.tsx'
 
 /** A panel of the inspector: it shows one view of the session at the shared cursor. */
@@ -20,4 +23,8 @@ export interface PanelProps {
 }
 
 /** In the order of the tabs. */
-export const panels: readonly Panel[] = []
+export const panels: readonly Panel[] = [
+  { id: 'flow', title: 'Flow', icon: 'flow', key: '1', component: FlowPanel },
+  { id: 'state', title: 'State', icon: 'state', key: '2', component: StatePanel },
+  { id: 'proof', title: 'Proof', icon: 'proof', key: '3', component: ProofPanel },
+]

@@ -1,0 +1,122 @@
+import type { ElkNode } from 'elkjs/lib/elk-api.js'
+import type { Drawing } from './drawing.ts'
+
+export interface Point {
+  readonly x: number
+  readonly y: number
+}
+export interface Layout {
+  readonly width: number
+  readonly height: number
+  readonly nodes: ReadonlyMap<string, Point>
+  readonly links: ReadonlyMap<string, { readonly points: readonly Point[]; readonly label: Point | undefined }>
+}
+
+export const nodeSize = {
+  start: { width: 34, height: 34 },
+  end: { width: 34, height: 34 },
+  step: { width: 176, height: 54 },
+} as const
+/** More pills than this on one line are counted, not shown. */
+export const mostPills = 3
+const pillHeight = 22
+
+const options = {
+  'elk.algorithm': 'layered',
+  'elk.edgeRouting': 'ORTHOGONAL',
+  'elk.layered.spacing.nodeNodeBetweenLayers': '34',
+  'elk.spacing.nodeNode': '22',
+  'elk.spacing.edgeNode': '16',
+  'elk.spacing.edgeEdge': '14',
+  'elk.layered.nodePlacement.strategy': 'BRANDES_KOEPF',
+  'elk.layered.nodePlacement.bk.fixedAlignment': 'BALANCED',
+  'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
+  'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
+  'elk.padding': '[top=12,left=12,bottom=12,right=12]',
+}
+
+/** Both ways up are tried; the one that can be shown larger in the room there is wins. */
+export async function layOutGraph(
+  drawing: Drawing,
+  room: { readonly width: number; readonly height: number },
+): Promise<Layout> {
+  // Only who opens the graph loads what lays it out: it is as large as the rest of the page.
+  const { default: Elk } = await import('elkjs/lib/elk.bundled.js')
+  const elk = new Elk()
+  const made = await Promise.all(
+    ['DOWN', 'RIGHT'].map(async (direction) => read(await elk.layout(toElk(drawing, direction)))),
+  )
+  const size = ({ width, height }: Layout): number => Math.min(room.width / width, room.height / height, 1)
+  const [down, right] = made
+  if (down === undefined || right === undefined) throw new Error('no layout')
+  return size(right) > size(down) ? right : down
+}
+
+function toElk({ nodes, links }: Drawing, direction: string): ElkNode {
+  return {
+    id: 'root',
+    layoutOptions: { ...options, 'elk.direction': direction },
+    children: nodes.map(({ id, kind }) => ({ id, ...nodeSize[kind] })),
+    edges: links.map(({ id, from, to, keys, forth }) => ({
+      id,
+      sources: [from],
+      targets: [to],
+      labels:
+        forth === undefined
+          ? []
+          : [{ id: `${id} label`, text: id, ...labelSize(keys), layoutOptions: { 'elk.edgeLabels.inline': 'true' } }],
+    })),
+  }
+}
+
+function labelSize(keys: readonly string[]): { readonly width: number; readonly height: number } {
+  const shown = keys.slice(0, mostPills)
+  const longest = Math.max(4, ...shown.map((key) => Math.min(key.length, 18)))
+  const rows = Math.max(1, shown.length + (keys.length > mostPills ? 1 : 0))
+  return { width: longest * 6.6 + 22, height: rows * pillHeight }
+}
+
+function read({ width = 1, height = 1, children = [], edges = [] }: ElkNode): Layout {
+  return {
+    width,
+    height,
+    nodes: new Map(children.map(({ id, x = 0, y = 0 }) => [id, { x, y }])),
+    links: new Map(
+      edges.map(({ id, sections = [], labels = [] }) => {
+        const points = sections.flatMap(({ startPoint, bendPoints = [], endPoint }) => [
+          startPoint,
+          ...bendPoints,
+          endPoint,
+        ])
+        const [label] = labels
+        const { x = 0, y = 0, width = 0, height = 0 } = label ?? {}
+        return [id, { points, label: label === undefined ? undefined : { x: x + width / 2, y: y + height / 2 } }]
+      }),
+    ),
+  }
+}
+
+/** A line through the points with round corners. */
+export function roundedPath(points: readonly Point[], radius = 8): string {
+  const [first, ...rest] = points
+  if (first === undefined) return ''
+  let path = `M${first.x},${first.y}`
+  for (const [i, point] of rest.entries()) {
+    const before = points[i] as Point
+    const after = rest[i + 1]
+    if (after === undefined) {
+      path += `L${point.x},${point.y}`
+      continue
+    }
+    const start = towards(point, before, radius)
+    const end = towards(point, after, radius)
+    path += `L${start.x},${start.y}Q${point.x},${point.y} ${end.x},${end.y}`
+  }
+  return path
+}
+
+function towards(from: Point, to: Point, distance: number): Point {
+  const length = Math.hypot(to.x - from.x, to.y - from.y)
+  const part = length === 0 ? 0 : Math.min(distance, length / 2) / length
+  return { x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part }
+}

@@ -1,0 +1,161 @@
+import { type Proof, type ProofState, proof } from '@millrace/core'
+import { useView } from '@millrace/react'
+import { useMemo, useState } from 'react'
+import type { PanelProps } from '../app/panels.ts'
+import { agentColour } from '../ui/agent-colour.ts'
+import { Empty, Pill } from '../ui/controls.tsx'
+import { SeqLink } from '../ui/seq-link.tsx'
+import { ConfidenceDial, OriginPill } from './confidence.tsx'
+import { BasisList, CitationList } from './grounds.tsx'
+import { ReasoningChain } from './reasoning.tsx'
+import './proof.css'
+
+/** What an answer stands on. What nobody said is called absent; nothing here is made up. */
+export function ProofPanel({ session, at }: PanelProps) {
+  const state = useView(session.log, proof, at === undefined ? {} : { at })
+  const answers = useMemo(() => answersOf(state), [state])
+  const [chosen, setChosen] = useState<string>()
+  const shown = answers.find(({ answer }) => answer.id === chosen) ?? answers.at(-1)
+  if (shown === undefined) {
+    return (
+      <Empty icon="proof" title="No answer yet">
+        Once an agent answers, this shows how sure it says it is, what it cites, and the steps that led there.
+      </Empty>
+    )
+  }
+  return (
+    <div className="proof-panel scroll">
+      {answers.length > 1 && (
+        <label className="answer-choice">
+          Answer
+          <select value={shown.answer.id} onChange={(event) => setChosen(event.target.value)}>
+            {answers.map(({ answer }, i) => (
+              <option key={answer.id} value={answer.id}>
+                {i + 1}. {answer.author}, event {answer.seq}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+      <AnswerProof answer={shown.answer} specialists={shown.specialists} />
+    </div>
+  )
+}
+
+interface Answered {
+  readonly answer: Proof
+  /** What others handed back before it, in its run. */
+  readonly specialists: readonly Proof[]
+}
+
+function answersOf({ proofs }: ProofState): readonly Answered[] {
+  const counted = proofs.toArray().filter(({ superseded }) => superseded !== true)
+  return counted
+    .filter(({ kind }) => kind === 'answer')
+    .map((answer) => ({
+      answer,
+      specialists: counted.filter(
+        ({ kind, run, seq }) => kind === 'specialist' && run === answer.run && seq <= answer.seq,
+      ),
+    }))
+}
+
+function AnswerProof({ answer, specialists }: Answered) {
+  const { confidence, refused } = answer
+  return (
+    <>
+      <section className="proof-head" data-testid="proof-confidence">
+        <ConfidenceDial confidence={confidence} />
+        <div>
+          <h3>Overall confidence</h3>
+          <p className="proof-by">
+            <b style={{ color: agentColour(answer.author) }}>{answer.author}</b>
+            <SeqLink seq={answer.seq} />
+          </p>
+          <p>
+            <OriginPill origin={confidence?.from.origin} />
+            {confidence?.note !== undefined && <span className="faint"> {confidence.note}</span>}
+          </p>
+        </div>
+      </section>
+      {refused !== undefined && (
+        <p className="refused">
+          A <code>proof_layer</code> at <code>{refused.path}</code> was not used: {refused.reason}.
+        </p>
+      )}
+      <Sections answer={answer} />
+      <Ledger specialists={specialists} />
+      <BasisList basis={[answer, ...specialists].flatMap(({ regulatoryBasis }) => regulatoryBasis)} />
+      <CitationList proofs={[answer, ...specialists]} />
+      <ReasoningChain reasoning={answer.reasoning} />
+    </>
+  )
+}
+
+/** The confidences an answer gives for its parts. */
+function Sections({ answer: { confidences } }: { readonly answer: Proof }) {
+  const parts = confidences.filter(({ overall, section, of }) => overall !== true && (section ?? of) !== undefined)
+  if (parts.length === 0) return null
+  return (
+    <section className="panel-section">
+      <h3>
+        By section <Pill>{parts.length}</Pill>
+      </h3>
+      <ul className="bars">
+        {parts.map((part) => (
+          <li key={`${part.section}${part.of}${part.from.seq}${part.from.start}`}>
+            <span className="ellipsis" title={[part.section, part.of].filter(Boolean).join(', ')}>
+              {part.section ?? part.of}
+              {part.section !== undefined && part.of !== undefined && <span className="faint"> · {part.of}</span>}
+            </span>
+            <ConfidenceBar value={part.value} level={part.level} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+/** One line for every specialist that handed something back. */
+function Ledger({ specialists }: { readonly specialists: readonly Proof[] }) {
+  if (specialists.length === 0) return null
+  return (
+    <section className="panel-section">
+      <h3>
+        Specialists <Pill>{specialists.length}</Pill>
+      </h3>
+      <ul className="ledger">
+        {specialists.map((each) => (
+          <li key={each.id} data-testid="proof-specialist">
+            <div className="ledger-line">
+              <i style={{ background: agentColour(each.author) }} />
+              <b className="ellipsis">{each.author}</b>
+              <SeqLink seq={each.seq} />
+              <span className="spacer" />
+              <OriginPill origin={each.confidence?.from.origin} />
+            </div>
+            <ConfidenceBar value={each.confidence?.value} level={each.confidence?.level} />
+            <p className="faint counts">
+              {count(each.citations.length + each.sources.length, 'source')} ·{' '}
+              {count(each.regulatoryBasis.length, 'rule')} ·{' '}
+              {count((each.reasoning?.steps.length ?? 0) + (each.reasoning?.omitted ?? 0), 'step')}
+            </p>
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+function ConfidenceBar({ value, level }: { readonly value: number | undefined; readonly level: string | undefined }) {
+  return (
+    <span className="confidence-bar">
+      <span className="track">{value !== undefined && <span style={{ width: `${value * 100}%` }} />}</span>
+      <b className="number">{value === undefined ? (level ?? 'absent') : `${Math.round(value * 100)}%`}</b>
+    </span>
+  )
+}
+
+function count(number: number, word: string): string {
+  return `${number} ${word}${number === 1 ? '' : 's'}`
+}

@@ -1,0 +1,46 @@
+import type { Json, JsonObject } from '@millrace/core'
+
+/** JSON Pointer of a child (RFC 6901). */
+export function pointer(path: string, key: string): string {
+  return `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+export function lastKey(path: string): string {
+  return path
+    .slice(path.lastIndexOf('/') + 1)
+    .replaceAll('~1', '/')
+    .replaceAll('~0', '~')
+}
+
+export function isBranch(value: Json | undefined): value is JsonObject | readonly Json[] {
+  return typeof value === 'object' && value !== null && Object.keys(value).length > 0
+}
+
+export interface Found {
+  readonly path: string
+  readonly value: Json
+}
+
+/** A state may hold megabytes: the search looks at so many values and shows so many. */
+const mostSeen = 20_000
+const mostFound = 200
+
+/** The values whose path or text contains the words, nearest to the root first. */
+export function searchState(state: JsonObject, words: string): readonly Found[] {
+  const wanted = words.toLowerCase()
+  const found: Found[] = []
+  const left: Found[] = [{ path: '', value: state }]
+  for (let i = 0; i < left.length && i < mostSeen && found.length < mostFound; i++) {
+    const { path, value } = left[i] as Found
+    const branch = isBranch(value)
+    if (
+      path !== '' &&
+      (lastKey(path).toLowerCase().includes(wanted) || (!branch && String(value).toLowerCase().includes(wanted)))
+    ) {
+      found.push({ path, value })
+    }
+    if (branch)
+      for (const [key, item] of Object.entries(value)) left.push({ path: pointer(path, key), value: item as Json })
+  }
+  return found
+}

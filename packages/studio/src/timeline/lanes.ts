@@ -1,0 +1,84 @@
+import type { Execution } from '@millrace/core'
+
+/** One agent at one place of the graph: its executions stand side by side, one under the other where they overlap. */
+export interface Lane {
+  readonly path: string
+  readonly agent: string
+  /** How many of the lanes above it is inside of. */
+  readonly depth: number
+  /** Its first row, and how many it takes. */
+  readonly top: number
+  readonly rows: number
+}
+
+export interface Bar {
+  readonly execution: Execution
+  readonly row: number
+}
+
+export interface Waterfall {
+  readonly lanes: readonly Lane[]
+  readonly bars: readonly Bar[]
+  readonly rows: number
+}
+
+interface Open {
+  readonly path: string
+  readonly agent: string
+  readonly first: number
+  /** The seq at which each row is free again. */
+  readonly free: number[]
+  readonly bars: { readonly execution: Execution; readonly within: number }[]
+}
+
+export function layOut(executions: readonly Execution[]): Waterfall {
+  const open = new Map<string, Open>()
+  for (const execution of executions) {
+    const { path, agent, startSeq, endSeq = Number.POSITIVE_INFINITY } = execution
+    const lane: Open = open.get(path) ?? { path, agent, first: open.size, free: [], bars: [] }
+    open.set(path, lane)
+    const found = lane.free.findIndex((seq) => seq <= startSeq)
+    const within = found < 0 ? lane.free.length : found
+    lane.free[within] = endSeq
+    lane.bars.push({ execution, within })
+  }
+  const lanes: Lane[] = []
+  const bars: Bar[] = []
+  let top = 0
+  for (const { path, agent, free, bars: own } of nested(open)) {
+    lanes.push({ path, agent, depth: ancestors(path, open).length, top, rows: free.length })
+    for (const { execution, within } of own) bars.push({ execution, row: top + within })
+    top += free.length
+  }
+  return { lanes, bars, rows: top }
+}
+
+/** In the order of their first starts, each under the lane it is inside of. */
+function nested(open: ReadonlyMap<string, Open>): readonly Open[] {
+  const order = (lane: Open): readonly number[] => [
+    ...ancestors(lane.path, open).map((path) => open.get(path)?.first ?? 0),
+    lane.first,
+  ]
+  return [...open.values()]
+    .map((lane) => ({ lane, by: order(lane) }))
+    .sort((a, b) => compare(a.by, b.by))
+    .map(({ lane }) => lane)
+}
+
+function ancestors(path: string, open: ReadonlyMap<string, Open>): readonly string[] {
+  const found: string[] = []
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
+    const above = path.slice(0, at)
+    if (open.has(above)) found.push(above)
+  }
+  return found
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  for (const [i, left] of a.entries()) {
+    const right = b[i]
+    if (right === undefined) return 1
+    if (left !== right) return left - right
+  }
+  return a.length - b.length
+}

@@ -1,0 +1,39 @@
+import { type Recorded, Sequence, type View } from '@millrace/core'
+
+/** A moment worth a flag on the axis. */
+export interface Mark {
+  readonly seq: number
+  readonly kind: 'run' | 'interrupt' | 'failed' | 'cancelled'
+  readonly text: string
+}
+
+export interface Marks {
+  readonly list: Sequence<Mark>
+  readonly runs: number
+}
+
+/** Where runs begin, where a person is asked, and where something went wrong. */
+export const marks: View<Marks> = {
+  name: 'marks',
+  initial: { list: Sequence.empty, runs: 0 },
+  apply(state, row) {
+    const mark = markOf(row, state.runs)
+    if (mark === undefined) return state
+    return { list: state.list.append(mark), runs: state.runs + (mark.kind === 'run' ? 1 : 0) }
+  },
+}
+
+function markOf({ seq, event }: Recorded, runs: number): Mark | undefined {
+  if (event.kind === 'run.started') return { seq, kind: 'run', text: `Run ${runs + 1}` }
+  if (event.kind === 'interrupt') return { seq, kind: 'interrupt', text: event.message ?? 'A person is asked' }
+  if (event.kind === 'run.finished' && event.outcome === 'failed') {
+    return { seq, kind: 'failed', text: event.error?.message ?? 'The run failed' }
+  }
+  if (event.kind === 'run.finished' && event.outcome === 'cancelled') {
+    return { seq, kind: 'cancelled', text: 'The run was stopped' }
+  }
+  if (event.kind === 'agent' && event.event.errorCode !== undefined) {
+    return { seq, kind: 'failed', text: event.event.errorMessage ?? event.event.errorCode }
+  }
+  return undefined
+}

@@ -1,0 +1,25 @@
+import { useEffect, useState } from 'react'
+import { IconButton } from './controls.tsx'
+
+/** Copies a text, and says so for a moment. */
+export function CopyButton({ text, label }: { readonly text: string | (() => string); readonly label: string }) {
+  const [copied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), 1200)
+    return () => clearTimeout(timer)
+  }, [copied])
+  return (
+    <IconButton
+      icon={copied ? 'check' : 'copy'}
+      label={copied ? 'Copied' : label}
+      onClick={(event) => {
+        event.stopPropagation()
+        navigator.clipboard
+          .writeText(typeof text === 'string' ? text : text())
+          .then(() => setCopied(true))
+          .catch(() => undefined)
+      }}
+    />
+  )
+}
