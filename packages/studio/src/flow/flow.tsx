@@ -142,12 +142,14 @@ function edgesOf(
     const carries = lit !== undefined && carried.keys.some(({ key }) => key === lit)
     const color = carried.count === 0 ? 'var(--line-strong)' : carries || latest ? 'var(--accent)' : 'var(--soft)'
     const marker = { type: MarkerType.ArrowClosed, width: 15, height: 15, color }
+    const answer = { ...marker, orient: 'auto-start-reverse' }
     const edge: LinkEdge = {
       id: link.id,
       type: 'link',
       source: link.from,
       target: link.to,
       markerEnd: marker,
+      ...(carried.answered ? { markerStart: answer } : {}),
       data: { ...way, ...carried, latest, planned: link.forth === undefined, lit, onLit },
     }
     return [edge]

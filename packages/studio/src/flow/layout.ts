@@ -15,7 +15,7 @@ export interface Layout {
 export const nodeSize = {
   start: { width: 34, height: 34 },
   end: { width: 34, height: 34 },
-  step: { width: 176, height: 54 },
+  step: { width: 164, height: 54 },
 } as const
 /** More pills than this on one line are counted, not shown. */
 export const mostPills = 3
@@ -24,7 +24,7 @@ const pillHeight = 22
 const options = {
   'elk.algorithm': 'layered',
   'elk.edgeRouting': 'ORTHOGONAL',
-  'elk.layered.spacing.nodeNodeBetweenLayers': '34',
+  'elk.layered.spacing.nodeNodeBetweenLayers': '26',
   'elk.spacing.nodeNode': '22',
   'elk.spacing.edgeNode': '16',
   'elk.spacing.edgeEdge': '14',
@@ -71,6 +71,7 @@ function toElk({ nodes, links }: Drawing, direction: string): ElkNode {
 
 function labelSize(keys: readonly string[]): { readonly width: number; readonly height: number } {
   const shown = keys.slice(0, mostPills)
+  if (keys.length === 0) return { width: 30, height: 18 }
   const longest = Math.max(4, ...shown.map((key) => Math.min(key.length, 18)))
   const rows = Math.max(1, shown.length + (keys.length > mostPills ? 1 : 0))
   return { width: longest * 6.6 + 22, height: rows * pillHeight }

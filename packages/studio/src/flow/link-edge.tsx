@@ -19,7 +19,7 @@ export type LinkEdge = Edge<
 >
 
 /** A way that control took, how often, and what it carried. */
-export function LinkEdgeView({ id, data, markerEnd }: EdgeProps<LinkEdge>) {
+export function LinkEdgeView({ id, data, markerEnd, markerStart }: EdgeProps<LinkEdge>) {
   if (data === undefined) return null
   const { points, label, count, keys, latest, planned, answered, lit, onLit } = data
   const carries = lit !== undefined && keys.some(({ key }) => key === lit)
@@ -33,6 +33,7 @@ export function LinkEdgeView({ id, data, markerEnd }: EdgeProps<LinkEdge>) {
         path={roundedPath(points)}
         className={`link-edge ${state} ${dimmed ? 'dimmed' : ''}`}
         {...(markerEnd === undefined ? {} : { markerEnd })}
+        {...(markerStart === undefined ? {} : { markerStart })}
         interactionWidth={0}
       />
       {label !== undefined && count > 0 && (

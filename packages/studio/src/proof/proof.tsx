@@ -116,8 +116,9 @@ function Sections({ answer: { confidences } }: { readonly answer: Proof }) {
   )
 }
 
-/** One line for every specialist that handed something back. */
-function Ledger({ specialists }: { readonly specialists: readonly Proof[] }) {
+/** One line for everyone that handed something back: the last time, and how often. */
+function Ledger({ specialists: every }: { readonly specialists: readonly Proof[] }) {
+  const specialists = [...new Map(every.map((each) => [each.author, each])).values()]
   if (specialists.length === 0) return null
   return (
     <section className="panel-section">
@@ -136,6 +137,7 @@ function Ledger({ specialists }: { readonly specialists: readonly Proof[] }) {
             </div>
             <ConfidenceBar value={each.confidence?.value} level={each.confidence?.level} />
             <p className="faint counts">
+              {count(every.filter(({ author }) => author === each.author).length, 'result')} ·{' '}
               {count(each.citations.length + each.sources.length, 'source')} ·{' '}
               {count(each.regulatoryBasis.length, 'rule')} ·{' '}
               {count((each.reasoning?.steps.length ?? 0) + (each.reasoning?.omitted ?? 0), 'step')}

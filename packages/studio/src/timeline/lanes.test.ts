@@ -1,7 +1,7 @@
 import { Dictionary, type Execution, Sequence } from '@millrace/core'
 import { expect, test } from 'vitest'
 import { layOut } from './lanes.ts'
-import { ticks } from './scale.ts'
+import { ticks } from './ticks.ts'
 
 const execution = (node: string, startSeq: number, endSeq?: number): Execution => ({
   key: node,
@@ -30,7 +30,12 @@ test('lanes stand under the lane they are inside of, in the order of their start
 })
 
 test('executions of one lane share a row unless they overlap', () => {
-  const { bars, rows } = layOut([execution('a@1', 1, 4), execution('a@2', 2, 6), execution('a@3', 4, 5), execution('b@1', 7)])
+  const { bars, rows } = layOut([
+    execution('a@1', 1, 4),
+    execution('a@2', 2, 6),
+    execution('a@3', 4, 5),
+    execution('b@1', 7),
+  ])
   expect(bars.map(({ execution: { node }, row }) => [node, row])).toEqual([
     ['a@1', 0],
     ['a@2', 1],

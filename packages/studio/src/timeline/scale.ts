@@ -11,7 +11,7 @@ export interface Scale {
 }
 
 /** Between two runs a person thinks, sleeps or goes home, and before its first step a run only loads: no part of the picture. */
-const longestPause = 400
+const longestPause = 100
 
 const borders: ReadonlySet<string> = new Set(['run.started', 'run.finished'])
 
@@ -60,14 +60,4 @@ function lastUpTo(places: readonly number[], count: number, place: number): numb
     else high = middle
   }
   return low - 1
-}
-
-/** Round steps for the axis: about one mark for every `wanted` pixels. */
-export function ticks(total: number, width: number, wanted = 110): readonly number[] {
-  const rough = (total / Math.max(1, width)) * wanted
-  const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)))
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough) ?? power * 10
-  const made: number[] = []
-  for (let at = step; at < total && made.length < 400; at += step) made.push(at)
-  return made
 }

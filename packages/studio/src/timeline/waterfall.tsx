@@ -16,7 +16,8 @@ import { duration } from '../ui/duration.ts'
 import { BarView, type PlacedBar } from './bar.tsx'
 import type { Lane, Waterfall as Picture } from './lanes.ts'
 import type { Mark } from './marks.ts'
-import { type Scale, ticks } from './scale.ts'
+import type { Scale } from './scale.ts'
+import { ticks } from './ticks.ts'
 
 interface WaterfallProps {
   readonly picture: Picture
