@@ -270,7 +270,11 @@ export class StudioEncoder implements Encoder {
     switch (event.kind) {
       case 'log': {
         const as = event.extra?.studio?.event
-        if (typeof as === 'string' && event.data !== undefined) return [{ event: as, data: JSON.stringify(event.data) }]
+        if ((as === 'trace' || as === 'debug') && event.data !== undefined) {
+          return [{ event: as, data: JSON.stringify(event.data) }]
+        }
+        // What engines and other dialects note for themselves is not for a Studio client.
+        if (event.level === 'debug' && as === undefined) return []
         return [print.printLog(event, this.#where(run, event.node))]
       }
       case 'interrupt': {

@@ -73,6 +73,7 @@ export function log(run: StudioRun, data: string): Read {
       message,
       ...(node === undefined ? {} : { node }),
       ...facts(known === undefined && level !== undefined ? { ...rest, level } : rest),
+      ...(known === 'debug' ? { extra: { studio: { event: 'log' } } } : {}),
     },
   ]
 }

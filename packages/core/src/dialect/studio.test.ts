@@ -220,6 +220,11 @@ describe('any log to the seed', () => {
     expect(frames.some(({ event }) => event === 'error')).toBe(false)
   })
 
+  test('what an engine notes for itself is not shown', () => {
+    const note: RunEvent = { kind: 'log', level: 'debug', message: 'checkpoint', data: { blob: 'x' } }
+    expect(encodeAll(studio, rows([begun, note]))).toHaveLength(1)
+  })
+
   test('the plan facts are told in the log', () => {
     const frames = encodeAll(
       studio,
