@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../event/json.ts'
-import { Dictionary } from './dictionary.ts'
-import { Sequence } from './sequence.ts'
+import type { Dictionary } from './dictionary.ts'
+import type { Sequence } from './sequence.ts'
 import type { Execution, Via } from './timeline-state.ts'
 
 /** Where every run comes from and goes to: what the client brings, and what is left when it is done. */
@@ -45,8 +45,6 @@ export interface Graph {
   readonly edges: Sequence<FlowEdge>
   readonly places: Dictionary<number>
 }
-
-export const emptyGraph: Graph = { nodes: Sequence.empty, edges: Sequence.empty, places: Dictionary.empty }
 
 export const edgeId = (from: string, to: string): string => `${from}->${to}`
 const nodePlace = (id: string): string => `node ${id}`
