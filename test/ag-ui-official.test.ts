@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { agUi, type Recorded } from '@millrace/core'
+import { existsSync } from 'node:fs'
+import { agUi, dialectNames, type Recorded } from '@millrace/core'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { accepted, expectSame, type Official, official } from './ag-ui-official.ts'
@@ -10,7 +10,7 @@ import { loadVectors } from './vectors.ts'
 // Whatever log we print as AG-UI, the protocol's own client accepts it and ends with what our views show.
 
 const folder = new URL('../vectors/', import.meta.url)
-const dialects = readdirSync(folder).filter((name) => name !== 'views' && existsSync(new URL(`${name}/`, folder)))
+const dialects = dialectNames.filter((name) => existsSync(new URL(`${name}/`, folder)))
 const logs = dialects.flatMap((dialect) =>
   loadVectors(dialect).map((vector) => ({ ...vector, from: dialect, newer: vector.name === 'newer-fields' })),
 )
