@@ -1,5 +1,6 @@
 import { useSession } from '@millrace/react'
 import { useEffect } from 'react'
+import { Compare } from '../compare/compare.tsx'
 import { Conversation } from '../conversation/conversation.tsx'
 import { isFile, openedFile } from '../session/files.ts'
 import { usePlayback } from '../session/play.ts'
@@ -21,7 +22,7 @@ import './shell.css'
 
 /** The frame of the page: sessions, conversation, inspector, and under them the timeline that moves them all. */
 export function Shell() {
-  const { session } = useRoute()
+  const { session, compare } = useRoute()
   const { theme, sidebarWidth, set } = useSettings()
   const sidebar = usePane('sidebar')
   const narrow = useNarrow()
@@ -47,7 +48,13 @@ export function Shell() {
           />
         </>
       )}
-      {session === undefined ? <Start /> : <Place key={session} id={session} />}
+      {session === undefined ? (
+        <Start />
+      ) : compare === undefined ? (
+        <Place key={session} id={session} />
+      ) : (
+        <Compare key={`${session} ${compare}`} left={session} right={compare} />
+      )}
       <KeySheet />
       <DropZone />
       <Toast />

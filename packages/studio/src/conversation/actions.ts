@@ -5,6 +5,8 @@ import { createContext, useContext } from 'react'
 export interface Actions {
   readonly live: boolean
   readonly pending: boolean
+  /** At the moment shown, an agent is at work. */
+  readonly working: boolean
   edit(message: Message, text: string): void
   retry(end: RunEnd): void
   forkAt(seq: number): void
@@ -17,6 +19,7 @@ export interface Actions {
 const none: Actions = {
   live: false,
   pending: false,
+  working: false,
   edit: () => undefined,
   retry: () => undefined,
   forkAt: () => undefined,

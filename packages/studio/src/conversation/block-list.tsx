@@ -1,4 +1,4 @@
-import type { Block } from '@millrace/core'
+import type { Block, Part } from '@millrace/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { agentColour, agentTint, initials } from '../ui/agent-colour.ts'
@@ -21,7 +21,7 @@ const near = 60
 
 /** The rows, as many as can be seen. It stays at the newest unless the reader went up to read. */
 export function BlockList({ blocks, at, running, agent, children }: BlockListProps) {
-  const shown = useMemo(() => blocks.filter((block) => block.kind === 'lanes' || isShown(block.item)), [blocks])
+  const shown = useMemo(() => rowsOf(blocks), [blocks])
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: shown.length,
@@ -54,7 +54,7 @@ export function BlockList({ blocks, at, running, agent, children }: BlockListPro
                   key={key}
                   ref={virtual.measureElement}
                   data-index={index}
-                  className={`block ${block.kind}`}
+                  className={`block ${block.kind} ${goesOn(shown[index - 1], block) ? 'continued' : ''}`}
                   style={{ transform: `translateY(${start}px)` }}
                 >
                   {block.kind === 'lanes' ? <LanesRow block={block} /> : <ItemRow item={block.item} />}
@@ -74,6 +74,28 @@ export function BlockList({ blocks, at, running, agent, children }: BlockListPro
       )}
     </div>
   )
+}
+
+/** What has something to show. A question stands for ADK's own call that asked it. */
+function rowsOf(blocks: readonly Block[]): readonly Block[] {
+  const asked = new Set<string>()
+  for (const block of blocks) if (block.kind === 'item' && block.item.kind === 'interrupt') asked.add(block.item.run)
+  return blocks.filter((block) => {
+    if (block.kind === 'lanes') return true
+    const { item } = block
+    if (item.kind === 'message' && asked.has(item.run) && item.parts.length > 0 && item.parts.every(isRequest))
+      return false
+    return isShown(item)
+  })
+}
+
+const isRequest = (part: Part): boolean => part.kind === 'tool' && part.name.startsWith('adk_request_')
+
+/** The same agent speaks on: its name need not be said again. */
+function goesOn(before: Block | undefined, { kind, ...block }: Block): boolean {
+  if (kind !== 'item' || before?.kind !== 'item' || !('item' in block)) return false
+  const [a, b] = [before.item, block.item]
+  return a.kind === 'message' && b.kind === 'message' && a.role !== 'user' && a.author === b.author && a.run === b.run
 }
 
 /** Between two messages somebody is at work; the page says so instead of standing still. */

@@ -67,7 +67,9 @@ export function Conversation({ session, info, at }: ConversationProps) {
             onSend={(text) => void run.send(text).catch(() => undefined)}
             onStop={() => void run.stop().catch(() => undefined)}
           >
-            <span className="hint">{running ? `${agent} is working` : 'Enter sends, Shift+Enter makes a line'}</span>
+            <span className="hint">
+              {running ? `${agent} is working` : at === undefined && 'Enter sends, Shift+Enter makes a line'}
+            </span>
           </Composer>
         </div>
       )}

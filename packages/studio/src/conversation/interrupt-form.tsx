@@ -1,4 +1,4 @@
-import type { Asked, Json } from '@millrace/core'
+import { type Asked, isJsonObject, type Json } from '@millrace/core'
 import { useState } from 'react'
 import { Button, Pill } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -11,6 +11,7 @@ export function InterruptForm({ asked }: { readonly asked: Asked }) {
   const [problem, setProblem] = useState<string>()
   const { id, reason, message, payload, status } = asked
   const resolve = (value: Json): void => answer(asked, { interrupt: id, status: 'resolved', payload: value })
+  const said = status === 'resolved' ? decision(asked.answer) : undefined
   const submit = (): void => {
     try {
       resolve(text.trim().startsWith('{') || text.trim().startsWith('[') ? (JSON.parse(text) as Json) : text)
@@ -23,9 +24,12 @@ export function InterruptForm({ asked }: { readonly asked: Asked }) {
       <header>
         <Icon name="question" />
         <h3>{message ?? 'The agent is waiting for an answer'}</h3>
-        {status !== 'open' && (
-          <Pill tone={status === 'resolved' ? 'ok' : 'soft'}>{status === 'resolved' ? 'answered' : 'cancelled'}</Pill>
+        {status === 'resolved' && (
+          <Pill tone={said === 'rejected' ? 'bad' : 'ok'}>
+            <span data-testid="interrupt-answer">{said ?? 'answered'}</span>
+          </Pill>
         )}
+        {status === 'cancelled' && <Pill>cancelled</Pill>}
       </header>
       {payload !== undefined && payload !== null && <pre>{JSON.stringify(payload, null, 2)}</pre>}
       {given.has(id) && <p className="faint">Noted. The run goes on when the other {waiting} are answered too.</p>}
@@ -80,7 +84,13 @@ export function InterruptForm({ asked }: { readonly asked: Asked }) {
           )}
         </div>
       )}
-      {asked.answer !== undefined && <pre className="answer">{JSON.stringify(asked.answer)}</pre>}
+      {asked.answer !== undefined && said === undefined && <pre>{JSON.stringify(asked.answer)}</pre>}
     </section>
   )
+}
+
+/** Yes or no, where that was the question. */
+function decision(answer: Json | undefined): 'approved' | 'rejected' | undefined {
+  if (!isJsonObject(answer) || typeof answer.confirmed !== 'boolean') return undefined
+  return answer.confirmed ? 'approved' : 'rejected'
 }

@@ -20,7 +20,11 @@ export function isShown(item: Item): boolean {
 }
 
 const shownParts = ({ parts }: Message): readonly Part[] =>
-  parts.filter((part) => (part.kind !== 'text' && part.kind !== 'thought') || part.text !== '')
+  parts.filter((part) => {
+    if (part.kind === 'text' || part.kind === 'thought') return part.text !== ''
+    // A transfer that worked has a marker of its own.
+    return part.kind !== 'tool' || part.name !== 'transfer_to_agent' || part.status === 'error'
+  })
 
 /** One row of the conversation. */
 export const ItemRow = memo(function ItemRow({ item }: { readonly item: Item }) {

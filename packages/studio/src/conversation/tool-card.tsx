@@ -3,13 +3,15 @@ import { goTo } from '../session/cursor.ts'
 import { Pill } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
+import { useActions } from './actions.ts'
 
 const tones = { pending: 'accent', ok: 'ok', error: 'bad', cut: 'warn' } as const
 const words = { pending: 'running', ok: 'done', error: 'failed', cut: 'cut off' } as const
 
 /** A tool call and its result: the name and state at a glance, arguments and result on demand. */
 export function ToolCard({ card }: { readonly card: Card }) {
-  const waiting = card.status === 'pending' && card.longRunning === true
+  const { working } = useActions()
+  const waiting = card.status === 'pending' && (card.longRunning === true || !working)
   return (
     <details className={`tool ${card.status}`} data-testid="status-function-call">
       <summary>

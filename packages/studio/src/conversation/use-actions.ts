@@ -13,6 +13,7 @@ export function useActionsOf(
   at: number | undefined,
 ): { readonly actions: Actions; readonly run: RunControls; readonly agent: string } {
   const latest = useView(session.log, transcript, { select: latestAgent })
+  const working = useView(session.log, transcript, { select: isWorking, ...(at === undefined ? {} : { at }) })
   const asked = useView(session.log, transcript, { select: openInterrupts })
   const agent = latest ?? info?.agent ?? ''
   const run = useRun(session.id, agent)
@@ -23,6 +24,7 @@ export function useActionsOf(
     return {
       live,
       pending,
+      working,
       given,
       waiting: asked.filter(({ id }) => !given.has(id)).length,
       edit(message, text) {
@@ -43,10 +45,11 @@ export function useActionsOf(
         report(resume([...answers.values()]))
       },
     }
-  }, [session, info, agent, asked, live, pending, given, resume, send])
+  }, [session, info, agent, asked, live, pending, working, given, resume, send])
   return { actions, run, agent }
 }
 
+const isWorking = ({ latest }: Transcript): boolean => latest?.status === 'running'
 const latestAgent = ({ latest }: Transcript): string | undefined => (latest?.agent === '' ? undefined : latest?.agent)
 
 /** What a person said last before this moment. */

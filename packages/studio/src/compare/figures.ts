@@ -1,0 +1,54 @@
+import { itemsOf, type LiveLog, type Transcript, type UsageReport } from '@millrace/core'
+import { duration } from '../ui/duration.ts'
+import { messagesOf } from './align.ts'
+
+/** One line of the comparison, as text on either side. */
+export interface Figure {
+  readonly name: string
+  readonly left: string
+  readonly right: string
+}
+
+interface Side {
+  readonly log: LiveLog
+  readonly said: Transcript
+  readonly used: UsageReport
+}
+
+export function figuresOf(left: Side, right: Side): readonly Figure[] {
+  const [a, b] = [sideOf(left), sideOf(right)]
+  const tools = [...new Set([...a.tools.keys(), ...b.tools.keys()])].sort()
+  const rows = Object.keys(a.facts).map((name) => ({ name, left: a.facts[name] ?? '', right: b.facts[name] ?? '' }))
+  const called = tools.map((name) => ({
+    name,
+    left: calls(a.tools.get(name)),
+    right: calls(b.tools.get(name)),
+  }))
+  return [...rows, ...called]
+}
+
+const calls = (count = 0): string => (count === 1 ? '1 call' : `${count} calls`)
+
+function sideOf({ log, said, used }: Side): {
+  readonly facts: Readonly<Record<string, string>>
+  readonly tools: ReadonlyMap<string, number>
+} {
+  const messages = messagesOf(itemsOf(said))
+  const tools = new Map<string, number>()
+  for (const { parts } of messages) {
+    for (const part of parts) if (part.kind === 'tool') tools.set(part.name, (tools.get(part.name) ?? 0) + 1)
+  }
+  const took = [...said.settled].reduce((sum, item) => sum + (item.kind === 'end' ? (item.duration ?? 0) : 0), 0)
+  const { inputTokens, outputTokens } = used.total
+  return {
+    tools,
+    facts: {
+      outcome: said.latest?.status ?? 'not started',
+      'time at work': duration(took),
+      events: String(log.lastSeq),
+      messages: String(messages.length),
+      'tokens in': inputTokens === undefined ? 'not told' : String(inputTokens),
+      'tokens out': outputTokens === undefined ? 'not told' : String(outputTokens),
+    },
+  }
+}
