@@ -1,9 +1,13 @@
 import type { SessionHandle } from '@millrace/react'
 import type { ComponentType } from 'react'
 import { FlowPanel } from '../flow/flow.tsx'
+import { PlanPanel } from '../plan/plan.tsx'
+import { ProblemsPanel } from '../problems/problems.tsx'
 import { ProofPanel } from '../proof/proof.tsx'
 import { StatePanel } from '../state/state.tsx'
 import type { IconName } from '../ui/icon.tsx'
+import { UsagePanel } from '../usage/usage.tsx'
+import { WirePanel } from '../wire/wire.tsx'
 
 /** A panel of the inspector: it shows one view of the session at the shared cursor. */
 export interface Panel {
@@ -27,4 +31,8 @@ export const panels: readonly Panel[] = [
   { id: 'flow', title: 'Flow', icon: 'flow', key: '1', component: FlowPanel },
   { id: 'state', title: 'State', icon: 'state', key: '2', component: StatePanel },
   { id: 'proof', title: 'Proof', icon: 'proof', key: '3', component: ProofPanel },
+  { id: 'plan', title: 'Plan', icon: 'plan', key: '4', component: PlanPanel },
+  { id: 'wire', title: 'Wire', icon: 'wire', key: '5', component: WirePanel },
+  { id: 'problems', title: 'Problems', icon: 'problems', key: '6', component: ProblemsPanel },
+  { id: 'usage', title: 'Usage', icon: 'usage', key: '7', component: UsagePanel },
 ]

@@ -1,0 +1,124 @@
+import type { PlanTask } from '@millrace/core'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { Button, IconButton, Pill } from '../ui/controls.tsx'
+import { duration } from '../ui/duration.ts'
+import { Icon } from '../ui/icon.tsx'
+import { MarkdownText } from '../ui/markdown.tsx'
+import { SeqLink } from '../ui/seq-link.tsx'
+import type { TaskActions } from './task-actions.ts'
+
+interface TaskCardProps {
+  readonly task: PlanTask
+  readonly active: boolean
+  readonly actions: TaskActions
+  readonly editable: boolean
+}
+
+const words = { pending: 'pending', in_progress: 'working', done: 'done', failed: 'failed' } as const
+const tones = { pending: 'soft', in_progress: 'accent', done: 'ok', failed: 'bad' } as const
+
+/** One task: how it stands, and behind it what was done for it. */
+export function TaskCard({ task, active, actions, editable }: TaskCardProps) {
+  const [editing, setEditing] = useState(false)
+  if (editing) return <TaskForm task={task} actions={actions} onDone={() => setEditing(false)} />
+  const { id, title, description, status, result, reflection, startedAt, finishedAt } = task
+  const settled = status === 'done' || status === 'failed'
+  const detail = (result ?? '') !== '' || (reflection ?? '') !== '' || task.calls.length > 0
+  return (
+    <div className={`task ${status} ${active ? 'active' : ''}`}>
+      <div className="task-line">
+        <span className="task-mark" aria-hidden="true">
+          {status === 'done' && <Icon name="check" size={11} />}
+          {status === 'failed' && <Icon name="close" size={11} />}
+        </span>
+        <b>{title === '' ? id : title}</b>
+        <span className="spacer" />
+        {startedAt !== undefined && finishedAt !== undefined && (
+          <span className="number faint task-time">{duration(finishedAt - startedAt)}</span>
+        )}
+        <Pill tone={tones[status]}>{words[status]}</Pill>
+        {editable && (
+          <span className="task-actions">
+            {settled && <IconButton icon="retry" label={`Do ${title} again`} onClick={() => actions.retry(id)} />}
+            <IconButton icon="pencil" label={`Edit ${title}`} onClick={() => setEditing(true)} />
+            <IconButton icon="trash" label={`Drop ${title}`} onClick={() => actions.drop(id)} />
+          </span>
+        )}
+      </div>
+      {description !== undefined && description !== '' && <p className="task-description">{description}</p>}
+      {detail && (
+        <details>
+          <summary>
+            {[result === undefined ? '' : 'Result', task.calls.length === 0 ? '' : `${task.calls.length} tool calls`]
+              .filter((text) => text !== '')
+              .join(' · ') || 'Reflection'}
+          </summary>
+          {result !== undefined && <MarkdownText text={result} />}
+          <ul className="task-calls">
+            {task.calls.toArray().map((call) => (
+              <li key={call.seq + (call.id ?? call.name)}>
+                <Icon name="tool" size={12} /> <code>{call.name}</code> <SeqLink seq={call.seq} />
+                {call.answered !== undefined && <SeqLink seq={call.answered}>→ #{call.answered}</SeqLink>}
+              </li>
+            ))}
+          </ul>
+          {reflection !== undefined && reflection !== '' && <p className="faint">{reflection}</p>}
+        </details>
+      )}
+    </div>
+  )
+}
+
+function TaskForm({
+  task,
+  actions,
+  onDone,
+}: {
+  readonly task: PlanTask
+  readonly actions: TaskActions
+  readonly onDone: () => void
+}) {
+  const first = useRef<HTMLInputElement>(null)
+  useEffect(() => first.current?.select(), [])
+  const [title, setTitle] = useState(task.title)
+  const [description, setDescription] = useState(task.description ?? '')
+  const submit = (event: FormEvent): void => {
+    event.preventDefault()
+    if (title.trim() === '') return
+    if (title.trim() !== task.title || description !== (task.description ?? ''))
+      actions.edit(task.id, { title: title.trim(), description })
+    onDone()
+  }
+  return (
+    <form
+      className="task task-form"
+      onSubmit={submit}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return
+        event.stopPropagation()
+        onDone()
+      }}
+    >
+      <input
+        ref={first}
+        aria-label="Title"
+        maxLength={500}
+        value={title}
+        onChange={(event) => setTitle(event.target.value)}
+      />
+      <textarea
+        aria-label="Description"
+        maxLength={2000}
+        rows={3}
+        value={description}
+        onChange={(event) => setDescription(event.target.value)}
+      />
+      <div className="form-line">
+        <Button onClick={onDone}>Cancel</Button>
+        <Button type="submit" tone="accent" disabled={title.trim() === ''}>
+          Save
+        </Button>
+      </div>
+    </form>
+  )
+}

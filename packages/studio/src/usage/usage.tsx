@@ -1,0 +1,165 @@
+import { type FirstToken, type Usage, type UsageReport, usage } from '@millrace/core'
+import { useView } from '@millrace/react'
+import type { PanelProps } from '../app/panels.ts'
+import { agentColour } from '../ui/agent-colour.ts'
+import { Empty, Pill } from '../ui/controls.tsx'
+import { duration } from '../ui/duration.ts'
+import './usage.css'
+
+const whole = new Intl.NumberFormat('en')
+
+/** What it cost: tokens, model calls and waits, by agent and by run. What a model did not report is a dash. */
+export function UsagePanel({ session, at }: PanelProps) {
+  const report = useView(session.log, usage, at === undefined ? {} : { at })
+  if (report.agents.length === 0) {
+    return (
+      <Empty icon="usage" title="No model was called yet">
+        Tokens, calls and the wait for the first token stand here, for each agent.
+      </Empty>
+    )
+  }
+  return (
+    <div className="usage-panel scroll">
+      <Totals report={report} />
+      <Agents report={report} />
+      <Runs report={report} />
+    </div>
+  )
+}
+
+function Totals({ report: { total, firstToken, runs } }: { readonly report: UsageReport }) {
+  const time = runs.toArray().reduce((sum, run) => sum + (run.duration ?? 0), 0)
+  const cells = [
+    ['Tokens', number(total.totalTokens)],
+    ['Model calls', number(total.modelCalls)],
+    ['First token', mean(firstToken)],
+    ['Time in runs', time === 0 ? '–' : duration(time)],
+  ] as const
+  return (
+    <dl className="totals">
+      {cells.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd className="number">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function Agents({ report }: { readonly report: UsageReport }) {
+  const agents = report.agents.toArray()
+  const most = Math.max(1, ...agents.map((each) => each.usage.totalTokens ?? 0))
+  return (
+    <section className="panel-section">
+      <h3>
+        Agents <Pill>{agents.length}</Pill>
+      </h3>
+      <div className="table-scroll scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Agent</th>
+              <th scope="col">In</th>
+              <th scope="col">Out</th>
+              <th scope="col">Total</th>
+              <th scope="col">Calls</th>
+              <th scope="col" title="Mean wait for the first token, and the longest">
+                First token
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {agents.map((each) => (
+              <tr key={each.agent} data-testid="usage-row">
+                <th scope="row">
+                  <span className="agent-cell">
+                    <i style={{ background: agentColour(each.agent) }} />
+                    <span className="ellipsis">{each.agent}</span>
+                  </span>
+                  <Split usage={each.usage} most={most} agent={each.agent} />
+                </th>
+                <td className="number">{number(each.usage.inputTokens)}</td>
+                <td className="number">{number(each.usage.outputTokens)}</td>
+                <td className="number">{number(each.usage.totalTokens)}</td>
+                <td className="number">{number(each.usage.modelCalls)}</td>
+                <td
+                  className="number"
+                  title={
+                    each.firstToken === undefined ? 'Not measured' : `longest ${duration(each.firstToken.longest)}`
+                  }
+                >
+                  {mean(each.firstToken)}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+/** Input and output as parts of the largest agent's total. */
+function Split({
+  usage: { inputTokens = 0, outputTokens = 0 },
+  most,
+  agent,
+}: {
+  readonly usage: Usage
+  readonly most: number
+  readonly agent: string
+}) {
+  const colour = agentColour(agent)
+  return (
+    <span className="split" aria-hidden="true">
+      <span style={{ width: `${(inputTokens / most) * 100}%`, background: colour, opacity: 0.4 }} />
+      <span style={{ width: `${(outputTokens / most) * 100}%`, background: colour }} />
+    </span>
+  )
+}
+
+function Runs({ report }: { readonly report: UsageReport }) {
+  const runs = report.runs.toArray()
+  return (
+    <section className="panel-section">
+      <h3>
+        Runs <Pill>{runs.length}</Pill>
+      </h3>
+      <div className="table-scroll scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Run</th>
+              <th scope="col">Tokens</th>
+              <th scope="col">Calls</th>
+              <th scope="col">First token</th>
+              <th scope="col">Time</th>
+            </tr>
+          </thead>
+          <tbody>
+            {runs.map((each, i) => (
+              <tr key={each.run}>
+                <th scope="row" title={each.run}>
+                  {i + 1}. {each.agent}
+                </th>
+                <td className="number">{number(each.usage.totalTokens)}</td>
+                <td className="number">{number(each.usage.modelCalls)}</td>
+                <td className="number">{each.firstToken === undefined ? '–' : duration(each.firstToken)}</td>
+                <td className="number">{each.duration === undefined ? 'running' : duration(each.duration)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+function number(value: number | undefined): string {
+  return value === undefined ? '–' : whole.format(value)
+}
+
+function mean(wait: FirstToken | undefined): string {
+  return wait === undefined || wait.calls === 0 ? '–' : duration(wait.total / wait.calls)
+}
