@@ -112,6 +112,23 @@ describe('1: the tool calls of one turn', () => {
     expect(guarded).toEqual(['a', 'b'])
     expect(said(events)[1]?.event.content?.parts?.[1]?.functionResponse?.response).toEqual({ error: 'not allowed' })
   })
+  test('here: so is a guard among the plugins of an App', async () => {
+    const ran: string[] = []
+    class Guard extends BasePlugin {
+      override async beforeToolCallback({ tool: { name } }: { tool: { name: string } }) {
+        return name === 'b' ? { error: 'not allowed' } : undefined
+      }
+    }
+    const rootAgent = new LlmAgent({
+      name: 'root',
+      model: llm(({ step }) => (step === 0 ? [call('a'), call('b')] : say('done'))),
+      tools: ['a', 'b'].map((name) => tool(name, () => ran.push(name))),
+    })
+    const events = await testSession(agentOf({ name: 'app', rootAgent, plugins: [new Guard('guard')] })).run('go')
+    expect(ran).toEqual(['a'])
+    expect(said(events)[1]?.event.content?.parts?.[1]?.functionResponse?.response).toEqual({ error: 'not allowed' })
+    expect(outline(events).at(-1)).toBe('done')
+  })
   test('here: each keeps its own state changes, artifacts and flow', async () => {
     const write = (key: string) =>
       new FunctionTool({

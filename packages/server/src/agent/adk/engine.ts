@@ -4,8 +4,7 @@ import { isObject, MillraceError, type RunEvent, type RunInput } from '@millrace
 import type { AgentDescription, RunContext } from '../agent.ts'
 import { registerModels } from '../model/model.ts'
 import { graphOf, modelOf } from './describe.ts'
-import type { AdkRoot } from './live-run.ts'
-import { type AdkOptions, runAdk } from './run.ts'
+import { type AdkOptions, type AdkProgram, runAdk } from './run.ts'
 import { traceNodes } from './trace.ts'
 import { treeOf } from './tree.ts'
 
@@ -19,7 +18,7 @@ export interface AdkEngine {
 }
 
 export function adkEngine(exported: unknown): AdkEngine {
-  const root = rootOf(exported)
+  const { root, plugins } = programOf(exported)
   const tree = treeOf(root)
   traceNodes(tree.nodes)
   return {
@@ -32,13 +31,15 @@ export function adkEngine(exported: unknown): AdkEngine {
         tools: graph.nodes.filter(({ kind }) => kind === 'tool').map(({ id }) => id),
       }
     },
-    run: (input, context, options) => runAdk({ root, tree }, input, context, options),
+    run: (input, context, options) => runAdk({ root, tree, plugins }, input, context, options),
   }
 }
 
-/** An agent, a workflow, or ADK's `App` around one. */
-function rootOf(exported: unknown): AdkRoot {
-  if (isRunnableRoot(exported)) return exported
-  if (isObject(exported) && isRunnableRoot(exported.rootAgent)) return exported.rootAgent
+/** An agent, a workflow, or ADK's `App` around one, with plugins of its own. */
+function programOf(exported: unknown): Pick<AdkProgram, 'root' | 'plugins'> {
+  if (isRunnableRoot(exported)) return { root: exported, plugins: [] }
+  if (isObject(exported) && isRunnableRoot(exported.rootAgent)) {
+    return { root: exported.rootAgent, plugins: Array.isArray(exported.plugins) ? exported.plugins : [] }
+  }
   throw new MillraceError('agent-error', 'rootAgent must be an agent or a workflow of @google/adk')
 }

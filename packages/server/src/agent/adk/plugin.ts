@@ -34,11 +34,11 @@ export class MillracePlugin extends BasePlugin {
   readonly #clientTools: readonly ClientSideTool[]
   readonly #strikes: Strikes = new Map()
   readonly turns: Turns
-  constructor(run: AdkRun) {
+  constructor(run: AdkRun, parallel: boolean) {
     super('millrace')
     this.#run = run
     this.#clientTools = run.clientTools.map((tool) => new ClientSideTool(tool))
-    this.turns = turns(run)
+    this.turns = turns(run, parallel)
   }
 
   override async beforeModelCallback({ callbackContext, llmRequest }: ModelCall): Promise<LlmResponse | undefined> {

@@ -1,4 +1,12 @@
-import { createEvent, createSession, type Event, Runner, type Session, StreamingMode } from '@google/adk'
+import {
+  type BasePlugin,
+  createEvent,
+  createSession,
+  type Event,
+  Runner,
+  type Session,
+  StreamingMode,
+} from '@google/adk'
 import { MillraceError, type RunEvent, type RunInput } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
@@ -22,6 +30,8 @@ export interface AdkOptions {
 export interface AdkProgram {
   readonly root: AdkRoot
   readonly tree: Tree
+  /** Of the author's own App. */
+  readonly plugins: readonly BasePlugin[]
 }
 
 /** Events that may wait for the log before the model does. */
@@ -60,7 +70,7 @@ export function runAdk(
 
 /** Reads ADK to its end. Never rejects: what goes wrong is how the run ends. */
 async function drive(
-  { root, tree }: AdkProgram,
+  { root, tree, plugins }: AdkProgram,
   run: LiveRun,
   past: Past,
   input: RunInput,
@@ -70,11 +80,12 @@ async function drive(
   const release = useToolsets(tree.toolsets)
   try {
     const { session, message } = sessionOf(run, past, input, context, app, root.name)
-    const plugin = new MillracePlugin(run)
+    // A guard among the author's plugins must be asked before each tool, and ADK asks when it comes to it: one by one.
+    const plugin = new MillracePlugin(run, plugins.length === 0)
     const runner = new Runner({
       appName: app,
       agent: root,
-      plugins: [plugin],
+      plugins: [...plugins, plugin],
       sessionService: new RunSessions(session, context.resumed),
       artifactService: run.artifacts,
       // An answer goes to the agent that asked. In a pipeline, and after a crash, it is for the root to find its way.

@@ -52,6 +52,8 @@ export interface Scope {
   readonly agent?: BaseAgent
   /** The function call that a specialist answers: its agents' events are nested, and it cannot ask a person. */
   readonly nested?: string
+  /** The same, for the specialist's outermost agent alone: its node answers the call. */
+  readonly answers?: string
   /** Inside a workflow, which keeps its own account of what is done: nothing is passed over. */
   readonly anew?: boolean
   /** Ends what this scope is part of, the run or the specialist, as failed. The first reason stands. */

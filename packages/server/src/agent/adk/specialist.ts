@@ -53,6 +53,7 @@ export async function consult(agent: BaseAgent, args: Record<string, unknown>, t
       : withScope(own, {
           ...inside(scope),
           nested: call,
+          answers: call,
           failure: () => failure,
           fail(problem) {
             failure ??= problem

@@ -74,13 +74,13 @@ async function* traceAgent(
       yield scope.run.unseen(createEvent({ author: agent.name, actions: { escalate: true } }))
     return
   }
-  // A specialist's outermost agent answers the call; the agents below it do not.
-  const node = nodes.open(agent.name, scope, scope.agent === undefined ? scope.nested : undefined)
+  const { answers, ...inside } = scope
+  const node = nodes.open(agent.name, scope, answers)
   if (node === undefined) return
   let error: Problem | undefined
   try {
     if (scope.run.resumption?.hadSpoken(agent.name, context.branch) === true) return
-    for await (const event of run.call(agent, withScope(context, { ...scope, node, agent }))) {
+    for await (const event of run.call(agent, withScope(context, { ...inside, node, agent }))) {
       nodes.owns(node, event)
       if (event.author === agent.name) {
         keepOutput(agent, event)
@@ -116,7 +116,7 @@ async function* traceStep(
   run: BaseNode['run'],
 ): AsyncGenerator<Event, void, void> {
   const { nodes } = scope.run
-  const { agent: _, ...outside } = { ...scope, anew: true }
+  const { agent: _, answers: __, ...outside } = { ...scope, anew: true }
   const node = nodes.open(step.name, outside)
   if (node === undefined) return
   // The context is made for this execution: its descendants are found under this node.

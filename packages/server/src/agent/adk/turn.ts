@@ -30,7 +30,7 @@ export interface Turns {
   answered(calls: readonly string[]): Promise<readonly { readonly id: string; readonly response: JsonObject }[]>
 }
 
-export function turns(run: AdkRun): Turns {
+export function turns(run: AdkRun, parallel: boolean): Turns {
   const offered = new WeakMap<ToolContext, Tools>()
   const running = new Map<string, Running>()
 
@@ -57,7 +57,7 @@ export function turns(run: AdkRun): Turns {
           own ?? { name: tool.name, args, ...idOf(functionCallId) },
           toolContext,
         )
-        for (const call of siblings) {
+        for (const call of parallel ? siblings : []) {
           if (call.id === undefined || running.has(call.id) || call.name === undefined) continue
           const sibling = tools[call.name]
           if (sibling === undefined) continue
