@@ -148,7 +148,7 @@ function foldAll(rows: readonly Recorded[]): unknown[] {
 
 /** The bar is in milliseconds, not a ratio: so the best of many, which other work on the machine does not move. */
 function best(work: () => void): number {
-  return Math.min(...Array.from({ length: 100 }, () => timed(work)))
+  return Math.min(...Array.from({ length: 300 }, () => timed(work)))
 }
 
 function timed(work: () => void): number {
@@ -160,19 +160,19 @@ function timed(work: () => void): number {
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-/** Megabytes that stay on the heap for what `make` returns; the least of five, for other things move too. */
+/** Megabytes that stay on the heap for what `make` returns: of twenty at once, for the heap moves by itself too. */
 function kept(make: () => unknown): number {
   make()
   const sizes = Array.from({ length: 5 }, () => {
     collect()
     const before = process.memoryUsage().heapUsed
-    const held = make()
+    const held = Array.from({ length: 20 }, make)
     collect()
     const size = process.memoryUsage().heapUsed - before
-    if (held === undefined) throw new Error('nothing was made')
-    return size
+    if (held.length !== 20) throw new Error('nothing was made')
+    return size / held.length
   })
-  return Math.max(0, Math.min(...sizes)) / 1e6
+  return median(sizes) / 1e6
 }
 
 /** Seed 003 sections 4.3 and appendix B, as they stand there, over all events. */
