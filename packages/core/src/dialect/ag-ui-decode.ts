@@ -59,7 +59,7 @@ export function agUiDecoder({ run, agent = 'assistant' }: DecoderOptions): Decod
       for (const event of plain.end()) take(event)
       flushSpans(reading)
       if (how === 'cut' && reading.active) {
-        const error = { code: 'remote-error', message: 'the stream broke off' } as const
+        const error = { code: 'cut', message: 'the stream broke off' } as const
         reading.emit({ kind: 'run.finished', outcome: 'failed', error }, nothing)
       }
       return drafts()

@@ -10,6 +10,8 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     { threadId: text, runId: text },
     { parentRunId: text, input: object },
     ({ threadId, runId, parentRunId, input }, aside, reading, wire) => {
+      // '' is the run of what happens outside any run, so no run may be called that.
+      if (runId === '') return 'runId: empty'
       begin(reading, threadId, runId)
       const start = input === undefined ? noInput : inputOf(reading, threadId, runId, input)
       const parent = parentRunId === undefined ? {} : { parent: parentRunId }

@@ -1,5 +1,5 @@
-import { isObject } from '../event/json.ts'
-import type { Draft, Recorded, RunEvent } from '../event/run-event.ts'
+import { parseRecorded } from '../event/guard.ts'
+import type { Draft, Recorded } from '../event/run-event.ts'
 import type { Frame } from '../frame/frame.ts'
 import type { Dialect } from './dialect.ts'
 
@@ -22,25 +22,9 @@ export function printRecorded({ seq, at, run, event }: Recorded): string {
   return `{"seq":${seq},"at":${at},"run":${JSON.stringify(run)},"event":${JSON.stringify(event)}}`
 }
 
+/** A row is checked like one from a disk: what a client folds must be what the views expect (SPEC 1.6). */
 function draftOf(frame: Frame, run: string): Draft {
-  const row = parse(frame.data)
-  if (!isObject(row)) return foreign(frame, run, 'not a JSON object')
-  const { seq, at, event } = row
-  if (typeof seq !== 'number' || typeof at !== 'number' || typeof row.run !== 'string') {
-    return foreign(frame, run, 'seq, at or run is missing')
-  }
-  if (!isObject(event) || typeof event.kind !== 'string') return foreign(frame, run, 'event is missing')
-  return { seq, at, run: row.run, event: event as unknown as RunEvent }
-}
-
-function foreign(frame: Frame, run: string, reason: string): Draft {
-  return { run, event: { kind: 'foreign', dialect: 'millrace', raw: frame.data, reason } }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  const parsed = parseRecorded(frame.data)
+  if ('recorded' in parsed) return parsed.recorded
+  return { run, event: { kind: 'foreign', dialect: 'millrace', raw: frame.data, reason: parsed.reason } }
 }
