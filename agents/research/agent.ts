@@ -67,9 +67,9 @@ const planGenerator = new LlmAgent({
   name: 'plan_generator',
   description: 'Plans a research question and sees it through to a report.',
   model: llm,
-  instruction: `Think about the question, save a plan of two to four sections, then consult section_researcher once per section, all in one turn.
+  instruction: `Think about the question, look around with one search, save a plan of two to four sections, then consult section_researcher once per section, all in one turn.
 Then let enhanced_search_executor close the gaps, give everything to report_composer, and hand its report to the user.`,
-  tools: [savePlan, ...specialists([sectionResearcher, searchExecutor, reportComposer])],
+  tools: [search, savePlan, ...specialists([sectionResearcher, searchExecutor, reportComposer])],
 })
 
 export const rootAgent = new LlmAgent({

@@ -34,6 +34,7 @@ function plan({ user, step, results, state }: OfflineRequest): OfflineTurn {
         think(
           `The user asks about ${topic}. Three sections cover it: how it works, where the field stands, what it is good for. They do not depend on each other, so they can be researched side by side.`,
         ),
+        call('web_search', { query: topic, limit: 3 }),
         call('save_plan', { topic, sections }),
       ]
     case 1:

@@ -24,7 +24,7 @@ test('specialists that work at the same time stand side by side, each under its 
 test('a page that is loaded again in the middle of a run joins it and loses nothing', async () => {
   const tab = await studio.open()
   await ask(tab, 'assistant', 'Count slowly to 200')
-  await tab.page.getByText('20,', { exact: false }).first().waitFor()
+  await tab.page.getByText('19 20', { exact: false }).first().waitFor()
   await tab.page.reload()
   await tab.page.getByTestId('message-complete').waitFor()
   const said = await tab.page.locator('.markdown').last().textContent()
@@ -36,7 +36,7 @@ test('a page that is loaded again in the middle of a run joins it and loses noth
 test('stop ends the run, and the page says so', async () => {
   const tab = await studio.open()
   await ask(tab, 'assistant', 'Count slowly to 200')
-  await tab.page.getByText('3,', { exact: false }).first().waitFor()
+  await tab.page.getByText('2 3', { exact: false }).first().waitFor()
   await tab.page.getByTestId('stop-button').click()
   await tab.page.getByTestId('message-complete').waitFor()
   expect(await tab.page.getByTestId('status').textContent()).toBe('stopped')
@@ -78,7 +78,7 @@ test('an edited message runs in a fork; what was recorded stays', async () => {
   await tab.page.getByLabel('Edit the message').fill('What is 17 * 23?')
   await tab.page.getByRole('button', { name: 'Run in a fork' }).click()
   await tab.page.waitForURL((url) => url.href !== first)
-  await tab.page.getByText('391').first().waitFor()
+  await tab.page.getByText('17 * 23 = 391').first().waitFor()
   await tab.page.goto(first)
   await tab.page.getByTestId('message-complete').waitFor()
   expect(await tab.page.locator('.bubble').allTextContents()).toEqual(['Hello'])

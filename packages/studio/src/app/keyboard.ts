@@ -67,7 +67,9 @@ function isTaken({ target, key }: KeyboardEvent): boolean {
   return key === ' ' && target.closest('button, summary, a, [role="slider"]') !== null
 }
 
-/** The field may only come with the next render. */
+/** At once where the field is there, so that the next key is written into it; else with the render that brings it. */
 function focusSoon(id: string): void {
-  requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById(id)?.focus()))
+  const field = document.getElementById(id)
+  if (field !== null) field.focus()
+  else requestAnimationFrame(() => requestAnimationFrame(() => document.getElementById(id)?.focus()))
 }
