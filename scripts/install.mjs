@@ -14,7 +14,8 @@ export function ensureInstalled() {
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
   const fresh = !existsSync(`${root}node_modules`)
   console.log(fresh ? 'Installing packages (first time, about a minute) …' : 'Installing packages …')
-  // Not `npm ci`: it refuses a lock file that lists only this platform's optional packages, as npm writes it here.
+  // Not `npm ci`: it refuses a lock file without every other platform's optional binaries, and the registry that this
+  // lock was made from does not hold them all.
   run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
   writeFileSync(stamp, wanted)
 }
