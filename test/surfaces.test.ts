@@ -111,7 +111,7 @@ describe('five surfaces on one port', () => {
       state: { mood: 'calm' },
       events: [],
     })
-    expect((await call('POST', `${base}/adk-1`)).status).toBe(400)
+    expect((await call('POST', `${base}/adk-1`)).status).toBe(409)
     const message = {
       appName: 'echo',
       userId: 'ada',

@@ -70,6 +70,7 @@ async function compose(settings: Settings, log: EventLog): Promise<Millrace> {
       origins: settings.origins,
       ...(settings.tokens === undefined ? {} : { tokens: settings.tokens }),
     },
+    basePath: settings.basePath,
     logger: { level: settings.logLevel },
     ...(existsSync(page) ? { page } : {}),
   })

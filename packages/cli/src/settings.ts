@@ -12,6 +12,8 @@ export interface Settings {
   /** token → user. */
   readonly tokens: ReadonlyMap<string, string> | undefined
   readonly insecure: boolean
+  /** The path prefix of a proxy that strips nothing; empty: none. */
+  readonly basePath: string
   readonly logLevel: string
 }
 
@@ -24,6 +26,7 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --host-name NAME    another Host to answer to; repeat
   --origin ORIGIN     a page elsewhere that may call (CORS); repeat
   --token USER=TOKEN  a bearer token and whose it is; repeat (MILLRACE_TOKENS, comma separated)
+  --base-path PATH    the path prefix of a proxy that does not strip it (BASE_PATH)
   --insecure          listen beyond loopback without tokens
   --log-level LEVEL   fatal, error, warn, info, debug, silent (LOG_LEVEL, warn)
 
@@ -37,6 +40,7 @@ const options = {
   'host-name': { type: 'string', multiple: true },
   origin: { type: 'string', multiple: true },
   token: { type: 'string', multiple: true },
+  'base-path': { type: 'string' },
   insecure: { type: 'boolean' },
   'log-level': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
@@ -66,9 +70,13 @@ export function readSettings(
   if (!loopback.has(host) && tokens === undefined && !insecure) {
     return bad(`listening on ${host} lets others in: give each user a token (--token USER=TOKEN), or say --insecure`)
   }
+  const basePath = (values['base-path'] ?? env.BASE_PATH ?? '').replace(/\/+$/, '')
+  if (basePath !== '' && !/^(\/[\w.~-]+)+$/.test(basePath))
+    return bad(`a base path looks like /millrace, not ${basePath}`)
   return {
     host,
     port,
+    basePath,
     dataDir: values['data-dir'] ?? env.DATA_DIR ?? '.millrace',
     agents: values.agents ?? env.MILLRACE_AGENTS,
     hostNames: [...(values['host-name'] ?? []), ...(loopback.has(host) ? [] : [host])],

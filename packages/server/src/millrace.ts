@@ -1,6 +1,6 @@
 import { type Dialect, type DialectName, detectDialect, type EventLog, dialects as known } from '@millrace/core'
 import type { Context, Tracer } from '@opentelemetry/api'
-import type { FastifyInstance, FastifyServerOptions } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { AgentCatalog } from './agent/discovery.ts'
 import type { AuditEntry } from './engine/audit.ts'
 import { runEngine } from './engine/engine.ts'
@@ -28,6 +28,8 @@ export interface MillraceOptions {
   readonly fallback?: string
   readonly page?: string
   readonly access?: Access
+  /** Where a proxy that strips nothing serves us, such as `/millrace`. */
+  readonly basePath?: string
   readonly limits?: Partial<HttpLimits>
   readonly runLimits?: Partial<RunLimits>
   readonly heartbeat?: number
@@ -51,6 +53,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const catalog = options.agents.agents
   const names = [...catalog.keys()]
   let closing = false
+  let stopped = false
   // Our own clients get the log as it is; what an engine notes for itself is no business of the others.
   const all: readonly Dialect[] = Object.values(known).map((dialect) =>
     dialect.name === 'millrace' ? dialect : discreet(dialect),
@@ -62,6 +65,14 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     const seq = (await log.get(session))?.lastSeq ?? 0
     tracing?.follow(session, run, Math.max(0, seq - 1))
   }
+  const audit = (entry: AuditEntry): void => {
+    if (entry.action === 'run.start' && entry.run !== undefined) void traced(entry.session, entry.run)
+    if (entry.action === 'run.start') metrics.runsStarted.inc({ agent: entry.agent ?? '' })
+    if (entry.action === 'run.finish')
+      metrics.runsFinished.inc({ agent: entry.agent ?? '', outcome: entry.outcome ?? '' })
+    auditLog?.info(entry, entry.action)
+    options.onAudit?.(entry)
+  }
   const engine = runEngine({
     log,
     agents: (name) => catalog.get(name),
@@ -69,14 +80,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     newId,
     owner,
     ...(options.runLimits === undefined ? {} : { limits: options.runLimits }),
-    onAudit(entry) {
-      if (entry.action === 'run.start' && entry.run !== undefined) void traced(entry.session, entry.run)
-      if (entry.action === 'run.start') metrics.runsStarted.inc({ agent: entry.agent ?? '' })
-      if (entry.action === 'run.finish')
-        metrics.runsFinished.inc({ agent: entry.agent ?? '', outcome: entry.outcome ?? '' })
-      app?.log.info({ audit: entry }, entry.action)
-      options.onAudit?.(entry)
-    },
+    onAudit: audit,
   })
   const fanOut = streams({
     log,
@@ -87,6 +91,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   })
   const metrics = createMetrics({ activeRuns: () => engine.active, readers: () => fanOut.readers })
   let app: FastifyInstance | undefined
+  let auditLog: FastifyBaseLogger | undefined
   app = await createApp({
     log,
     engine,
@@ -98,12 +103,17 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     version,
     metrics,
     ready: () => !closing,
+    stopped: () => stopped,
+    audit,
     dialects,
     detect: detectDialect,
     ...(options.page === undefined ? {} : { page: options.page }),
     ...(options.access === undefined ? {} : { access: options.access }),
+    ...(options.basePath === undefined ? {} : { basePath: options.basePath }),
     ...(options.logger === undefined ? {} : { logger: options.logger }),
   })
+  // Who started, stopped or deleted what is told at every level but silence.
+  auditLog = app.log.level === 'silent' ? app.log : app.log.child({ audit: true }, { level: 'info' })
   return {
     app,
     engine,
@@ -111,6 +121,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     async close(grace) {
       closing = true
       await engine.shutdown(grace)
+      stopped = true
       fanOut.close()
       tracing?.close()
       await app.close()

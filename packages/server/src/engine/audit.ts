@@ -14,6 +14,7 @@ export interface AuditEntry {
     | 'run.crash'
     | 'run.lost'
     | 'run.unrecovered'
+    | 'session.delete'
   readonly session: string
   readonly run?: string
   readonly user?: string

@@ -16,6 +16,7 @@ import { agUiProtobuf } from './ag-ui-protobuf.ts'
 import { capabilitiesOf } from './capabilities.ts'
 import type { HttpDeps } from './deps.ts'
 import { documented, refusal } from './door.ts'
+import { boundInput } from './run-input.ts'
 import { serveRun, serveStream } from './stream.ts'
 
 /** Documentation only: `readRunAgentInput` reads 1.0 and 0.x, camelCase and snake_case, and names every bad field. */
@@ -29,7 +30,6 @@ const runAgentInput = z.looseObject({
   forwardedProps: z.json().optional(),
   resume: z.array(z.looseObject({ interruptId: z.string() })).optional(),
 })
-const json = { config: { problemType: 'application/json' } } as const
 
 /** AG-UI 1.0: one POST starts a run and streams it. The thread is the session. */
 export const agUiRoutes =
@@ -43,19 +43,20 @@ export const agUiRoutes =
       body: runAgentInput,
       answer: 'AG-UI events',
       stream: true,
+      starts: true,
     })
 
-    app.post('/', { ...json, ...run }, async (request, reply) => {
+    app.post('/', run, async (request, reply) => {
       const asked = readBody(deps, request.body)
       const wanted = asked.input.props?.agent
       return serve(deps, request, reply, asked, typeof wanted === 'string' ? wanted : deps.agents.fallback)
     })
-    app.post<Named>('/ag-ui/:agent', { ...json, ...run }, async (request, reply) =>
+    app.post<Named>('/ag-ui/:agent', run, async (request, reply) =>
       serve(deps, request, reply, readBody(deps, request.body), request.params.agent),
     )
     app.get<Named>(
       '/ag-ui/:agent/capabilities',
-      { ...json, ...documented({ ...doc, summary: 'What the agent can do', answer: 'AgentCapabilities' }) },
+      documented({ ...doc, summary: 'What the agent can do', answer: 'AgentCapabilities' }),
       async (request) => {
         const agent = deps.agents.get(request.params.agent)
         if (agent === undefined) throw new MillraceError('not-found', `there is no agent ${request.params.agent}`)
@@ -67,13 +68,9 @@ export const agUiRoutes =
 function readBody({ limits }: HttpDeps, body: unknown): AgUiRequest {
   const asked = readRunAgentInput(body)
   if ('errors' in asked) throw refusal(asked.errors)
-  const { messages, tools = [], state = {} } = asked.input
-  const over = (path: string, message: string) => refusal([{ path, message }])
-  if (messages.length > limits.messages) throw over('messages', `at most ${limits.messages}`)
-  if (tools.length > limits.tools) throw over('tools', `at most ${limits.tools}`)
-  if (JSON.stringify(state).length > limits.state) throw over('state', `at most ${limits.state} bytes as JSON`)
-  if (asked.threadId.length > 200) throw over('threadId', 'at most 200 characters')
-  if (asked.runId.length > 200) throw over('runId', 'at most 200 characters')
+  const tooLong = (['threadId', 'runId'] as const).filter((name) => asked[name].length > 200)
+  if (tooLong.length > 0) throw refusal(tooLong.map((path) => ({ path, message: 'at most 200 characters' })))
+  boundInput(limits, asked.input)
   return asked
 }
 
@@ -105,7 +102,10 @@ async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
 
 /** Protobuf only for who names it exactly: `*\/*` is a browser or curl, and they mean SSE. */
 function wireOf(request: FastifyRequest): { dialect: string; headers?: Record<string, string> } {
-  const named = (request.headers.accept ?? '').split(',').some((range) => range.split(';')[0]?.trim() === agUiProtobuf)
+  const named = (request.headers.accept ?? '').split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    return type === agUiProtobuf && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+  })
   return named ? { dialect: 'ag-ui-protobuf', headers: { 'content-type': agUiProtobuf } } : { dialect: 'ag-ui' }
 }
 

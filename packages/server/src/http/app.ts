@@ -9,11 +9,14 @@ import { agentRoutes } from './agents.ts'
 import type { HttpDeps } from './deps.ts'
 import { historyRoutes } from './history.ts'
 import { readJsonBodies } from './json-body.ts'
+import { answerUnmatched } from './methods.ts'
 import { describeApi } from './openapi.ts'
 import { pagePolicy, pageRoutes } from './page.ts'
 import { planRoutes } from './plan/plan-routes.ts'
 import { sendProblem } from './problem.ts'
 import { limitRuns } from './rate-limit.ts'
+import { logRequests } from './request-log.ts'
+import { serverOptions } from './server-options.ts'
 import { type ServiceDeps, serviceRoutes } from './service.ts'
 import { sessionRoutes } from './session.ts'
 import { sessionsRoutes } from './sessions.ts'
@@ -26,42 +29,31 @@ export interface AppDeps extends HttpDeps, ServiceDeps {
   /** The folder of the built page; absent in tests that need none. */
   readonly page?: string
   readonly access?: Access
+  /** True once the server closes: nothing is taken any more. */
+  readonly stopped: () => boolean
+  /** Where a proxy that strips nothing serves us, such as `/millrace`. */
+  readonly basePath?: string
   readonly logger?: FastifyServerOptions['logger']
-}
-
-/** Slow or silent clients are cut: a socket may not be held by dribbling headers or bodies. */
-const patience = {
-  headersTimeout: 10_000,
-  requestTimeout: 30_000,
-  connectionsCheckingInterval: 2_000,
-  maxHeaderSize: 16_384,
 }
 
 /** The HTTP side as one Fastify app: it composes, and never listens, reads env or prints. */
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
-  const app = Fastify({
-    logger: deps.logger ?? false,
-    bodyLimit: deps.limits.body,
-    forceCloseConnections: true,
-    http: patience,
-    requestTimeout: patience.requestTimeout,
-    routerOptions: { maxParamLength: 500 },
-  })
+  const basePath = (deps.basePath ?? '').replace(/\/+$/, '')
+  const app = Fastify(serverOptions(deps, basePath))
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
-  app.setNotFoundHandler((request, reply) =>
-    sendProblem(
-      new MillraceError('not-found', `no route ${request.method} ${request.url.split('?')[0]}`),
-      request,
-      reply,
-    ),
-  )
   // `admit` validates, with every bad path in the answer; route schemas are documentation.
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => JSON.stringify)
   const access = deps.access ?? {}
+  logRequests(app)
+  app.addHook('onRequest', async () => {
+    if (deps.stopped()) throw new MillraceError('unavailable', 'the server is shutting down', { retryAfter: 1 })
+  })
   guardAccess(app, access, isOpen)
+  answerUnmatched(app)
   await app.register(cors, {
     origin: [...(access.origins ?? [])],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     exposedHeaders: ['retry-after', 'content-location'],
     maxAge: 600,
   })
@@ -81,13 +73,13 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     planRoutes,
   ]
   for (const routes of surfaces) await app.register(routes(deps))
-  if (deps.page !== undefined) await app.register(pageRoutes({ page: deps.page }))
+  if (deps.page !== undefined) await app.register(pageRoutes({ page: deps.page, basePath }))
   return app
 }
 
-/** What answers without a token: liveness, and the page, which holds nothing until a token is given to it. */
+/** What answers without a token: liveness, what is documented in public anyway, and the page, which holds nothing yet. */
 function isOpen(path: string): boolean {
-  return (
-    path === '/' || path === '/health' || path === '/ready' || path.startsWith('/assets/') || path.startsWith('/s/')
-  )
+  return openPaths.has(path) || path.startsWith('/assets/') || path.startsWith('/s/')
 }
+
+const openPaths: ReadonlySet<string> = new Set(['/', '/health', '/ready', '/docs', '/openapi.json'])

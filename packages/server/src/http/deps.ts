@@ -1,5 +1,6 @@
 import type { EventLog } from '@millrace/core'
 import type { Agent } from '../agent/agent.ts'
+import type { AuditEntry } from '../engine/audit.ts'
 import type { RunEngine } from '../engine/run-engine.ts'
 import type { Streams } from '../engine/streams.ts'
 
@@ -12,6 +13,8 @@ export interface HttpDeps {
   readonly now: () => number
   readonly newId: () => string
   readonly limits: HttpLimits
+  /** Takes what the engine cannot know of: a session deleted. */
+  readonly audit: (entry: AuditEntry) => void
 }
 
 /** The agents that can be run, by the name they have on every surface. */

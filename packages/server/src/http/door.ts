@@ -1,24 +1,27 @@
 import type {} from '@fastify/swagger'
-import { MillraceError } from '@millrace/core'
-import type { FastifySchema } from 'fastify'
+import type { MillraceError } from '@millrace/core'
+import type { FastifyContextConfig, FastifySchema } from 'fastify'
 import { z } from 'zod'
+import { refuse } from './problem.ts'
 
 /** Validates what came in at a door; 422 with the path of every bad field. */
 export function admit<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const errors = result.error.issues.map((issue) => ({ path: issue.path.join('.'), message: issue.message }))
+  const errors = result.error.issues.map((issue) => ({ path: pathOf(issue.path), message: issue.message }))
   throw refusal(errors)
+}
+
+/** `newMessage.parts[0].text`: the same spelling as the AG-UI reader's. */
+function pathOf(path: readonly PropertyKey[]): string {
+  return path.map((key, i) => (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${String(key)}`)).join('')
 }
 
 /** The same refusal for readers that are not zod schemas. */
 export function refusal(errors: readonly { readonly path: string; readonly message: string }[]): MillraceError {
   const first = errors[0]
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `
-  return new MillraceError('invalid', `${where}${first?.message ?? 'the request is not acceptable'}`, {
-    status: 422,
-    errors,
-  })
+  return refuse('unprocessable', `${where}${first?.message ?? 'the request is not acceptable'}`, { errors })
 }
 
 export interface RouteDoc {
@@ -26,31 +29,63 @@ export interface RouteDoc {
   readonly summary: string
   readonly body?: z.ZodType
   readonly query?: z.ZodType
-  /** What a good answer looks like, in words; streams say which dialect. */
+  /** What a good answer is, in words; streams say which dialect. */
   readonly answer: string
+  /** Its shape, where it is JSON. */
+  readonly result?: z.ZodType
+  /** Its media type, where it is neither JSON nor a stream. */
+  readonly type?: string
   readonly status?: number
   readonly stream?: boolean
+  /** It starts a run: such requests are counted against the user's rate. */
+  readonly starts?: boolean
+  /** What bodies it takes besides JSON. */
+  readonly takes?: readonly string[]
 }
 
-/** What OpenAPI is told about a route. Documentation only: `admit` does the validating, with better errors than ajv. */
-export function documented({ tag, summary, body, query, answer, status = 200, stream = false }: RouteDoc): {
-  schema: FastifySchema
-} {
-  const good = stream
-    ? { description: answer, content: { 'text/event-stream': { schema: { type: 'string' } } } }
-    : { description: answer }
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    startsRun?: boolean
+  }
+}
+
+/** What a route is, told once: to OpenAPI, to the rate limit and to the problems it may answer with. */
+export function documented(doc: RouteDoc): { schema: FastifySchema; config: FastifyContextConfig } {
+  const { tag, summary, body, query, status = 200, starts = false } = doc
+  // Their official clients parse no other type; the body is the same.
+  const json = tag === 'AG-UI' || tag === 'ADK'
+  const problem = { schema: { $ref: 'problem#' } }
+  const refused = {
+    description: 'A problem',
+    content: { [json ? 'application/json' : 'application/problem+json']: problem },
+  }
   return {
+    config: { ...(json ? { problemType: 'application/json' } : {}), ...(starts ? { startsRun: true } : {}) },
     schema: {
       tags: [tag],
       summary,
-      ...(body === undefined ? {} : { body: jsonSchema(body) }),
-      ...(query === undefined ? {} : { querystring: jsonSchema(query) }),
-      response: { [status]: good, '4xx': { $ref: 'problem#' } },
+      ...(body === undefined ? {} : { body: jsonSchema(body, 'input') }),
+      ...(doc.takes === undefined ? {} : { consumes: [...doc.takes] }),
+      ...(query === undefined ? {} : { querystring: jsonSchema(query, 'input') }),
+      // Documentation only: `admit` does the validating, with better errors than ajv, and nothing is cut from an answer.
+      response: { [status]: good(doc), '4XX': refused, '5XX': refused },
     },
   }
 }
 
-function jsonSchema(schema: z.ZodType): unknown {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+function good({ tag, answer, result, type, stream = false, status }: RouteDoc): object {
+  const text = { schema: { type: 'string' } }
+  if (stream) {
+    const binary = tag === 'AG-UI' ? { 'application/vnd.ag-ui.event+proto': text } : {}
+    return { description: answer, content: { 'text/event-stream': text, ...binary } }
+  }
+  if (type !== undefined) return { description: answer, content: { [type]: text } }
+  if (status === 204) return { description: answer, type: 'null' }
+  const schema = result === undefined ? {} : jsonSchema(result, 'output')
+  return { description: answer, content: { 'application/json': { schema } } }
+}
+
+function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
+  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
   return json
 }

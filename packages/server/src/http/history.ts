@@ -18,6 +18,7 @@ import { userFor } from './access.ts'
 import type { HttpDeps } from './deps.ts'
 import { admit, documented } from './door.ts'
 import { ownedSession } from './owned.ts'
+import { refuse } from './problem.ts'
 
 const forkBody = z
   .object({
@@ -101,10 +102,9 @@ export const historyRoutes =
         const named = { ...(agent === undefined ? {} : { agent }), ...(title === undefined ? {} : { title }) }
         const kind = dialect ?? deps.detect(request.body)
         if (kind === undefined)
-          throw new MillraceError(
-            'invalid',
+          throw refuse(
+            'unprocessable',
             'neither a Millrace export nor a stream of a dialect we know; say which with ?dialect=',
-            { status: 422 },
           )
         if (kind === 'millrace' && detectFraming(request.body) === 'lines') {
           const reader = ndjsonReader()
@@ -112,7 +112,7 @@ export const historyRoutes =
           return reply.code(201).send(await importSession(log, all, { id, user, ...named }))
         }
         const rows = recordedRows(deps.dialects[kind], request.body, id, deps.now())
-        if (rows.length === 0) throw new MillraceError('invalid', 'the stream holds no event', { status: 422 })
+        if (rows.length === 0) throw refuse('unprocessable', 'the stream holds no event')
         const first = rows[0]?.event
         const by = first?.kind === 'run.started' ? first.agent : ''
         return reply.code(201).send(await log.restore({ id, user, agent: by, ...named }, rows))

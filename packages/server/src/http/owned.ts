@@ -13,5 +13,6 @@ export async function ownedSession(
   if (session === undefined || !mayTouch(request, session)) {
     throw new MillraceError('not-found', `no session ${id}`, { session: id })
   }
+  request.about.session = session.id
   return session
 }

@@ -4,7 +4,7 @@ import type { FastifyPluginAsync } from 'fastify'
 
 /** The studio page, as Vite built it. Hashed assets never change; index.html always may. */
 export const pageRoutes =
-  ({ page }: { readonly page: string }): FastifyPluginAsync =>
+  ({ page, basePath = '' }: { readonly page: string; readonly basePath?: string }): FastifyPluginAsync =>
   async (app) => {
     const html = await readFile(`${page}/index.html`, 'utf8')
     // The base tells the page where its root is, so that it works under any path prefix, also on a deep link.
@@ -17,9 +17,12 @@ export const pageRoutes =
       schemaHide: true,
       setHeaders: (reply) => reply.setHeader('cache-control', 'public, max-age=31536000, immutable'),
     })
-    app.get('/', hidden, async (_request, reply) =>
-      reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(at('./')),
-    )
+    app.get('/', hidden, async (request, reply) => {
+      // Relative links of a page at `/prefix` would lead to the root; at `/prefix/` they stay inside.
+      if (basePath !== '' && request.originalUrl.split('?', 1)[0] === basePath)
+        return reply.redirect(`${basePath}/`, 308)
+      return reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(at('./'))
+    })
     app.get('/s/:session', hidden, async (_request, reply) =>
       reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(at('../')),
     )

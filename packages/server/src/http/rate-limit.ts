@@ -2,10 +2,6 @@ import rateLimit from '@fastify/rate-limit'
 import { MillraceError } from '@millrace/core'
 import type { FastifyInstance } from 'fastify'
 
-/** Routes that start a run: the only ones that cost a model call. */
-const starts =
-  /^(\/|\/ag-ui\/[^/]+|\/run|\/run_sse|\/api\/projects\/[^/]+\/stream|\/sessions\/[^/]+\/(runs|chat|execute))$/
-
 /** New runs per user (or address) and minute; everything else is bounded by what it does. 429 says when to come back. */
 export async function limitRuns(app: FastifyInstance, runsPerMinute: number): Promise<void> {
   await app.register(rateLimit, {
@@ -14,9 +10,7 @@ export async function limitRuns(app: FastifyInstance, runsPerMinute: number): Pr
     // After the token is read, so that a user is counted, not an address many users share.
     hook: 'preHandler',
     keyGenerator: (request) => request.principal ?? request.ip,
-    allowList: (request) =>
-      !starts.test(request.url.split('?', 1)[0] ?? '') ||
-      (request.method === 'GET' && !request.url.startsWith('/api/')),
+    allowList: (request) => request.routeOptions.config.startsRun !== true,
     errorResponseBuilder: (_request, { ttl }) =>
       new MillraceError('limit', `at most ${runsPerMinute} new runs a minute`, { retryAfter: Math.ceil(ttl / 1000) }),
   })

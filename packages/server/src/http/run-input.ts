@@ -1,4 +1,7 @@
+import type { JsonObject, RunInput } from '@millrace/core'
 import { z } from 'zod'
+import type { HttpLimits } from './deps.ts'
+import { refusal } from './door.ts'
 
 /** The door for a canonical RunInput; the other surfaces read their own shapes and make one of these. */
 const part = z.looseObject({ text: z.string().optional() })
@@ -14,7 +17,7 @@ const resume = z.object({
 })
 
 export const runInput = z.object({
-  messages: z.array(message).max(1000),
+  messages: z.array(message),
   state: z.record(z.string(), z.json()).optional(),
   tools: z
     .array(
@@ -24,7 +27,6 @@ export const runInput = z.object({
         parameters: z.record(z.string(), z.json()).optional(),
       }),
     )
-    .max(200)
     .optional(),
   context: z
     .array(z.object({ description: z.string(), value: z.string() }))
@@ -33,3 +35,28 @@ export const runInput = z.object({
   resume: z.array(resume).max(100).optional(),
   props: z.record(z.string(), z.json()).optional(),
 })
+
+/** What a run may be given, the same on every surface (SPEC 6.3); `paths` are what the surface calls the fields. */
+export function boundInput(
+  limits: HttpLimits,
+  { messages, tools = [], state }: RunInput,
+  paths: { readonly state?: string } = {},
+): void {
+  const errors = [
+    ...(messages.length > limits.messages ? [{ path: 'messages', message: `at most ${limits.messages}` }] : []),
+    ...(tools.length > limits.tools ? [{ path: 'tools', message: `at most ${limits.tools}` }] : []),
+    ...tooMuchState(limits, state, paths.state ?? 'state'),
+  ]
+  if (errors.length > 0) throw refusal(errors)
+}
+
+/** State that a client sends or patches, by its size as JSON. */
+export function boundState(limits: HttpLimits, state: JsonObject, path: string): void {
+  const errors = tooMuchState(limits, state, path)
+  if (errors.length > 0) throw refusal(errors)
+}
+
+function tooMuchState({ state: most }: HttpLimits, state: JsonObject | undefined, path: string) {
+  const size = state === undefined ? 0 : Buffer.byteLength(JSON.stringify(state))
+  return size > most ? [{ path, message: `at most ${most} bytes as JSON` }] : []
+}

@@ -15,7 +15,7 @@ import { userFor } from './access.ts'
 import type { HttpDeps } from './deps.ts'
 import { admit, documented } from './door.ts'
 import { ownedSession } from './owned.ts'
-import { runInput } from './run-input.ts'
+import { boundInput, runInput } from './run-input.ts'
 import { cursorOf, serveStream } from './stream.ts'
 
 const eventsQuery = z.object({
@@ -80,9 +80,11 @@ export const sessionRoutes =
         body: startBody,
         answer: 'The run and the seq it starts at',
         status: 201,
+        starts: true,
       }),
       async (request, reply) => {
         const { agent, run, input } = admit(startBody, request.body)
+        boundInput(deps.limits, input as RunInput)
         const known = await log.get(request.params.id)
         const session = known === undefined ? undefined : await ownedSession(deps, request, known.id)
         const name = agent ?? session?.agent ?? deps.agents.fallback

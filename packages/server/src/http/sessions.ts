@@ -4,6 +4,7 @@ import { userFor } from './access.ts'
 import type { HttpDeps } from './deps.ts'
 import { admit, documented } from './door.ts'
 import { ownedSession } from './owned.ts'
+import { removeSession } from './remove-session.ts'
 
 const listQuery = z.object({
   agent: z.string().max(200).optional(),
@@ -72,8 +73,7 @@ export const sessionsRoutes =
       '/sessions/:id',
       documented({ ...doc, summary: 'Delete a session and its log', answer: 'Nothing', status: 204 }),
       async (request, reply) => {
-        const { id } = await ownedSession(deps, request, request.params.id)
-        await log.remove(id)
+        await removeSession(deps, request, await ownedSession(deps, request, request.params.id))
         return reply.code(204).send()
       },
     )

@@ -3,6 +3,7 @@ import { type DialectName, dialectNames, MillraceError } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StartedRun, StartRequest } from '../engine/run-engine.ts'
 import type { HttpDeps } from './deps.ts'
+import { factsOf } from './request-log.ts'
 import { sseResponse } from './sse-sink.ts'
 
 export interface StreamTarget {
@@ -28,6 +29,7 @@ export async function serveStream(
   target: StreamTarget,
 ): Promise<void> {
   const { session, dialect, run, after, from, cancelOnDisconnect = false, headers = {} } = target
+  request.about = { session, ...(run === undefined ? {} : { run }) }
   const detach = deps.engine.attach(session)
   try {
     const place = rejoinPlace(request, target)
@@ -51,12 +53,13 @@ export async function serveStream(
       },
       sink,
     )
+    request.log.info({ ...factsOf(request), dialect, end }, 'stream')
     if (cancelOnDisconnect && run !== undefined && (end === 'left' || end === 'stalled')) {
       await deps.engine.cancel(session, run)
     }
   } catch (error) {
     // After hijack errors are ours to end: the reader sees a closed stream and comes back with its cursor.
-    request.log.error({ err: error, session, run }, 'stream failed')
+    request.log.error({ err: error, ...factsOf(request), dialect }, 'stream failed')
     reply.raw.destroy()
   } finally {
     detach()

@@ -6,6 +6,7 @@ import { mayTouch, userFor } from './access.ts'
 import type { HttpDeps } from './deps.ts'
 import { admit, documented } from './door.ts'
 import { ownedSession } from './owned.ts'
+import { removeSession } from './remove-session.ts'
 import { serveRun } from './stream.ts'
 
 const streamInput = z.looseObject({
@@ -63,9 +64,19 @@ export const studioRoutes =
       await serveRun(deps, request, reply, start, { dialect: 'studio' })
       return reply
     }
-    const told = { ...doc, summary: 'Run a project, stream its traces', answer: 'Studio SSE v2', stream: true } as const
-    app.get<ById>('/api/projects/:id/stream', documented({ ...told, query: streamInput }), (request, reply) =>
-      stream(request, reply, request.query),
+    const told = {
+      ...doc,
+      summary: 'Run a project, stream its traces',
+      answer: 'Studio SSE v2',
+      stream: true,
+      starts: true,
+    } as const
+    // A HEAD would start a run to throw its words away.
+    const noHead = { exposeHeadRoute: false }
+    app.get<ById>(
+      '/api/projects/:id/stream',
+      { ...noHead, ...documented({ ...told, query: streamInput }) },
+      (request, reply) => stream(request, reply, request.query),
     )
     app.post<ById>('/api/projects/:id/stream', documented({ ...told, body: streamInput }), (request, reply) =>
       stream(request, reply, request.body),
@@ -75,9 +86,7 @@ export const studioRoutes =
       '/api/sessions/:id',
       documented({ ...doc, summary: 'Stop and delete a session', answer: 'Nothing', status: 204 }),
       async (request, reply) => {
-        const { id } = await ownedSession(deps, request, request.params.id)
-        await engine.cancel(id)
-        await log.remove(id)
+        await removeSession(deps, request, await ownedSession(deps, request, request.params.id))
         return reply.code(204).send()
       },
     )
@@ -89,6 +98,7 @@ export const studioRoutes =
         summary: 'Answer what a run asked',
         body: resumeBody,
         answer: '{ success, node_id, message, run }',
+        starts: true,
       }),
       async (request) => {
         const { response } = admit(resumeBody, request.body)

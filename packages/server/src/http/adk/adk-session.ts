@@ -39,6 +39,7 @@ export async function adkSessionAt(
   const session = await deps.log.get(id)
   const known = session !== undefined && session.agent === app && session.user === user && mayTouch(request, session)
   if (!known) throw new MillraceError('not-found', `Session not found: ${id}`, { session: id })
+  request.about.session = id
   return session
 }
 

@@ -4,7 +4,6 @@ import type { HttpDeps } from '../deps.ts'
 import { documented } from '../door.ts'
 import { type AdkPath, adkSessionAt } from './adk-session.ts'
 
-const json = { config: { problemType: 'application/json' } } as const
 type At = { Params: AdkPath & { name: string; version: string }; Querystring: { version?: string } }
 
 /** ADK artifacts: named, versioned, kept in the log. A name is only ever compared, never a path. */
@@ -30,27 +29,27 @@ export const adkArtifactRoutes =
 
     app.get<At>(
       base,
-      { ...json, ...documented({ ...doc, summary: 'The artifacts of a session', answer: 'Names' }) },
+      documented({ ...doc, summary: 'The artifacts of a session', answer: 'Names' }),
       async (request) => [...new Set((await saved(request)).map(({ name }) => name))],
     )
     app.get<At>(
       `${base}/:name`,
-      { ...json, ...documented({ ...doc, summary: 'An artifact, the latest version or ?version=', answer: 'A part' }) },
+      documented({ ...doc, summary: 'An artifact, the latest version or ?version=', answer: 'A part' }),
       async (request) => partOf(await versions(request), request.params.name, request.query.version),
     )
     app.get<At>(
       `${base}/:name/versions`,
-      { ...json, ...documented({ ...doc, summary: 'The versions of an artifact', answer: 'Numbers' }) },
+      documented({ ...doc, summary: 'The versions of an artifact', answer: 'Numbers' }),
       async (request) => (await versions(request)).map(({ version }) => version),
     )
     app.get<At>(
       `${base}/:name/versions/:version`,
-      { ...json, ...documented({ ...doc, summary: 'A version of an artifact', answer: 'A part' }) },
+      documented({ ...doc, summary: 'A version of an artifact', answer: 'A part' }),
       async (request) => partOf(await versions(request), request.params.name, request.params.version),
     )
     app.delete<At>(
       `${base}/:name`,
-      { ...json, ...documented({ ...doc, summary: 'Take an artifact away', answer: 'null' }) },
+      documented({ ...doc, summary: 'Take an artifact away', answer: 'null' }),
       async (request, reply) => {
         const last = (await versions(request)).at(-1)
         if (last === undefined) throw new MillraceError('not-found', `Artifact not found: ${request.params.name}`)

@@ -7,7 +7,6 @@ import { type AdkPath, adkSessionAt, knownApp } from './adk-session.ts'
 import { dotOf } from './dot.ts'
 import { spansOf } from './trace.ts'
 
-const json = { config: { problemType: 'application/json' } } as const
 type InApp = { Params: { app: string } }
 
 /** What adk-web reads beside the conversation: traces, graphs, and answers for the tools we do not have. */
@@ -24,7 +23,7 @@ export const adkDevRoutes =
     for (const prefix of ['/dev/apps/:app/debug', '/debug']) {
       app.get<{ Params: { session: string } }>(
         `${prefix}/trace/session/:session`,
-        { ...json, ...documented({ ...doc, summary: 'The spans of a session', answer: 'Spans' }) },
+        documented({ ...doc, summary: 'The spans of a session', answer: 'Spans' }),
         async (request) => {
           const session = await ownedSession(deps, request, request.params.session)
           return spansOf(session, await deps.log.read(session.id, { after: 0 }))
@@ -32,7 +31,7 @@ export const adkDevRoutes =
       )
       app.get<{ Params: { event: string } }>(
         `${prefix}/trace/:event`,
-        { ...json, ...documented({ ...doc, summary: 'The attributes of an event’s span', answer: 'Attributes' }) },
+        documented({ ...doc, summary: 'The attributes of an event’s span', answer: 'Attributes' }),
         async (request) => {
           const user = request.principal === undefined ? {} : { user: request.principal }
           const { sessions } = await deps.log.list({ ...user, limit: 50 })
@@ -50,7 +49,7 @@ export const adkDevRoutes =
 
     app.get<InApp>(
       '/dev/apps/:app/build_graph',
-      { ...json, ...documented({ ...doc, summary: 'The structure of an app', answer: '{ name, root_agent }' }) },
+      documented({ ...doc, summary: 'The structure of an app', answer: '{ name, root_agent }' }),
       async (request) => {
         const { name, description, graph, tools = [] } = await described(request.params.app)
         const agents = graph.nodes.filter(({ kind }) => kind === 'agent' || kind === 'step')
@@ -71,7 +70,7 @@ export const adkDevRoutes =
     )
     app.get<InApp & { Querystring: { dark_mode?: string; node?: string } }>(
       '/dev/apps/:app/build_graph_image',
-      { ...json, ...documented({ ...doc, summary: 'The structure as DOT', answer: '{ "": { dotSrc }, dotSrc }' }) },
+      documented({ ...doc, summary: 'The structure as DOT', answer: '{ "": { dotSrc }, dotSrc }' }),
       async (request) => {
         const dotSrc = dotOf(await described(request.params.app), request.query.dark_mode === 'true')
         return { '': { dotSrc }, dotSrc }
@@ -80,7 +79,7 @@ export const adkDevRoutes =
     for (const prefix of ['/dev', '']) {
       app.get<{ Params: AdkPath & { event: string } }>(
         `${prefix}/apps/:app/users/:user/sessions/:id/events/:event/graph`,
-        { ...json, ...documented({ ...doc, summary: 'The graph with an event’s path lit', answer: '{ dotSrc }' }) },
+        documented({ ...doc, summary: 'The graph with an event’s path lit', answer: '{ dotSrc }' }),
         async (request) => {
           const session = await adkSessionAt(deps, request, request.params)
           const rows = await deps.log.read(session.id, { after: 0 })
@@ -95,50 +94,46 @@ export const adkDevRoutes =
       // Evaluation and tests are not served here; an empty answer makes adk-web hide them.
       app.get(
         `${prefix}/apps/:app/eval_sets`,
-        { ...json, ...documented({ ...doc, summary: 'Evaluation sets', answer: 'None' }) },
+        documented({ ...doc, summary: 'Evaluation sets', answer: 'None' }),
         async () => [],
       )
       app.get(
         `${prefix}/apps/:app/eval_results`,
-        { ...json, ...documented({ ...doc, summary: 'Evaluation results', answer: 'None' }) },
+        documented({ ...doc, summary: 'Evaluation results', answer: 'None' }),
         async () => [],
       )
     }
     app.get(
       '/dev/apps/:app/eval-sets',
-      { ...json, ...documented({ ...doc, summary: 'Evaluation sets', answer: 'None' }) },
+      documented({ ...doc, summary: 'Evaluation sets', answer: 'None' }),
       async () => ({ evalSetIds: [] }),
     )
     app.get(
       '/dev/apps/:app/metrics-info',
-      { ...json, ...documented({ ...doc, summary: 'Evaluation metrics', answer: 'None' }) },
+      documented({ ...doc, summary: 'Evaluation metrics', answer: 'None' }),
       async () => ({ metricsInfo: [] }),
     )
-    app.get(
-      '/dev/apps/:app/tests',
-      { ...json, ...documented({ ...doc, summary: 'Tests', answer: 'None' }) },
-      async () => [],
-    )
+    app.get('/dev/apps/:app/tests', documented({ ...doc, summary: 'Tests', answer: 'None' }), async () => [])
     app.get(
       '/dev/apps/:app/builder',
-      { ...json, ...documented({ ...doc, summary: 'The YAML of an app', answer: 'Empty: the builder is off' }) },
+      documented({ ...doc, summary: 'The YAML of an app', answer: 'Empty: the builder is off' }),
       async (_request, reply) => reply.type('text/plain').send(''),
     )
     for (const what of ['save', 'cancel']) {
       app.post(
         `/dev/apps/:app/builder/${what}`,
-        { ...json, ...documented({ ...doc, summary: `Builder: ${what}`, answer: 'false' }) },
+        documented({ ...doc, summary: `Builder: ${what}`, answer: 'false' }),
         async (_request, reply) => reply.type('application/json').send('false'),
       )
     }
     app.get(
       '/config/telemetry',
-      { ...json, ...documented({ ...doc, summary: 'Whether adk-web may report', answer: '{ telemetry: false }' }) },
+      documented({ ...doc, summary: 'Whether adk-web may report', answer: '{ telemetry: false }' }),
       async () => ({ telemetry: false }),
     )
     app.post(
       '/config/telemetry',
-      { ...json, ...documented({ ...doc, summary: 'Whether adk-web may report', answer: '{ telemetry: false }' }) },
+      documented({ ...doc, summary: 'Whether adk-web may report', answer: '{ telemetry: false }' }),
       async () => ({ telemetry: false }),
     )
   }

@@ -12,6 +12,7 @@ import { isNested } from '../../agent/adk/nested.ts'
 import type { StartRequest } from '../../engine/run-engine.ts'
 import type { HttpDeps } from '../deps.ts'
 import { admit, documented } from '../door.ts'
+import { boundInput } from '../run-input.ts'
 import { serveRun } from '../stream.ts'
 import { adkEvents, adkSessionAt, adkUser, knownApp } from './adk-session.ts'
 
@@ -39,20 +40,15 @@ const runBody = z.preprocess(
   }),
 )
 
-const json = { config: { problemType: 'application/json' } } as const
-
 /** Google ADK's way to run an agent: `/run` answers with the events, `/run_sse` streams them. */
 export const adkRunRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
-    const doc = { tag: 'ADK', body: runBody } as const
+    const doc = { tag: 'ADK', body: runBody, starts: true } as const
 
     app.post(
       '/run_sse',
-      {
-        ...json,
-        ...documented({ ...doc, summary: 'Run an agent, stream its ADK events', answer: 'ADK events', stream: true }),
-      },
+      documented({ ...doc, summary: 'Run an agent, stream its ADK events', answer: 'ADK events', stream: true }),
       async (request, reply) => {
         const { start, streaming } = await prepare(deps, request)
         await serveRun(deps, request, reply, start, { dialect: streaming ? 'adk' : 'adk-whole' })
@@ -62,7 +58,7 @@ export const adkRunRoutes =
 
     app.post(
       '/run',
-      { ...json, ...documented({ ...doc, summary: 'Run an agent to its end', answer: 'ADK events as an array' }) },
+      documented({ ...doc, summary: 'Run an agent to its end', answer: 'ADK events as an array' }),
       async (request, reply) => {
         const { start } = await prepare(deps, request)
         const { run, seq } = await deps.engine.start(start)
@@ -91,6 +87,7 @@ async function prepare(deps: HttpDeps, request: FastifyRequest): Promise<{ start
     body.stateDelta === null || body.stateDelta === undefined ? {} : { state: body.stateDelta as JsonObject }
   const props: JsonObject = { streaming: body.streaming === true }
   const input: RunInput = { messages: [message], ...state, props }
+  boundInput(deps.limits, input, { state: 'stateDelta' })
   return { start: { session: session.id, user, agent: app, input }, streaming: body.streaming === true }
 }
 

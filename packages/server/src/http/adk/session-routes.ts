@@ -3,6 +3,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
 import { admit, documented } from '../door.ts'
+import { removeSession } from '../remove-session.ts'
+import { boundState } from '../run-input.ts'
 import {
   type AdkPath,
   adkSession,
@@ -21,7 +23,6 @@ const createBody = z
   })
   .nullish()
 const patchBody = z.looseObject({ stateDelta: z.record(z.string(), z.json()).default({}) })
-const json = { config: { problemType: 'application/json' } } as const
 type InApp = { Params: Pick<AdkPath, 'app' | 'user'> }
 type AtSession = { Params: AdkPath }
 
@@ -36,26 +37,23 @@ export const adkSessionRoutes =
 
     const create = async (path: AdkPath, body: unknown) => {
       const { state, events } = admit(createBody, body) ?? {}
+      boundState(deps.limits, (state ?? {}) as JsonObject, 'state')
       if ((await log.get(path.id)) !== undefined)
-        throw new MillraceError('conflict', `Session already exists: ${path.id}`, { status: 400 })
+        throw new MillraceError('conflict', `Session already exists: ${path.id}`)
       const rows = importedRows(path.id, events ?? [], (state ?? {}) as JsonObject, deps.now())
       const info = await log.restore({ id: path.id, user: path.user, agent: path.app }, rows)
       return adkSession(info, rows)
     }
 
-    app.get<InApp>(
-      base,
-      { ...json, ...documented({ ...doc, summary: 'List sessions', answer: 'A bare array' }) },
-      async (request) => {
-        const { app: name, user } = request.params
-        const { sessions } = await log.list({ user: adkUser(request, user), agent: knownApp(deps, name), limit: 500 })
-        return sessions.map(adkSessionSummary)
-      },
-    )
+    app.get<InApp>(base, documented({ ...doc, summary: 'List sessions', answer: 'A bare array' }), async (request) => {
+      const { app: name, user } = request.params
+      const { sessions } = await log.list({ user: adkUser(request, user), agent: knownApp(deps, name), limit: 500 })
+      return sessions.map(adkSessionSummary)
+    })
     app.post<InApp>(
       base,
       {
-        ...json,
+        bodyLimit: deps.limits.importBody,
         ...documented({ ...doc, summary: 'Make or import a session', body: createBody, answer: 'The session' }),
       },
       async (request) => {
@@ -67,10 +65,7 @@ export const adkSessionRoutes =
     )
     app.post<AtSession>(
       `${base}/:id`,
-      {
-        ...json,
-        ...documented({ ...doc, summary: 'Make a session with this id', body: createBody, answer: 'The session' }),
-      },
+      documented({ ...doc, summary: 'Make a session with this id', body: createBody, answer: 'The session' }),
       async (request) => {
         const { app: name, user, id } = request.params
         const { body } = request
@@ -81,7 +76,7 @@ export const adkSessionRoutes =
     )
     app.get<AtSession>(
       `${base}/:id`,
-      { ...json, ...documented({ ...doc, summary: 'A session with its events and state', answer: 'The session' }) },
+      documented({ ...doc, summary: 'A session with its events and state', answer: 'The session' }),
       async (request) => {
         const info = await adkSessionAt(deps, request, request.params)
         return adkSession(info, await read(request.params))
@@ -89,12 +84,10 @@ export const adkSessionRoutes =
     )
     app.patch<AtSession>(
       `${base}/:id`,
-      {
-        ...json,
-        ...documented({ ...doc, summary: 'Change state, or the name', body: patchBody, answer: 'The session' }),
-      },
+      documented({ ...doc, summary: 'Change state, or the name', body: patchBody, answer: 'The session' }),
       async (request) => {
         const { stateDelta } = admit(patchBody, request.body)
+        boundState(deps.limits, stateDelta as JsonObject, 'stateDelta')
         let info = await adkSessionAt(deps, request, request.params)
         const { [metadataKey]: metadata, ...delta } = stateDelta as JsonObject
         const name = isObject(metadata) ? metadata.displayName : undefined
@@ -106,10 +99,9 @@ export const adkSessionRoutes =
     )
     app.delete<AtSession>(
       `${base}/:id`,
-      { ...json, ...documented({ ...doc, summary: 'Delete a session', answer: 'null' }) },
+      documented({ ...doc, summary: 'Delete a session', answer: 'null' }),
       async (request, reply) => {
-        const info = await adkSessionAt(deps, request, request.params)
-        await log.remove(info.id)
+        await removeSession(deps, request, await adkSessionAt(deps, request, request.params))
         return reply.type('application/json').send('null')
       },
     )

@@ -48,6 +48,7 @@ export const planRoutes =
         body: chatBody,
         answer: 'content, tasks_updated, error, done',
         stream: true,
+        starts: true,
       }),
       async (request, reply) => {
         const { message: text } = admit(chatBody, request.body)
@@ -63,6 +64,7 @@ export const planRoutes =
         body: executeBody,
         answer: 'task_selected … done',
         stream: true,
+        starts: true,
       }),
       async (request, reply) => {
         admit(executeBody, request.body)

@@ -2,7 +2,7 @@ import { MillraceError, type Task } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
-import { admit, documented } from '../door.ts'
+import { admit, documented, refusal } from '../door.ts'
 import { planSession, taskJson } from './plan-json.ts'
 
 const title = z.string().trim().min(1).max(500)
@@ -120,10 +120,7 @@ export const taskRoutes =
         const { taskIds } = admit(orderBody, request.body)
         const session = await change(request, request.params.id, (tasks) => {
           if (new Set(taskIds).size !== tasks.length || !tasks.every(({ id }) => taskIds.includes(id))) {
-            throw new MillraceError('invalid', 'taskIds must name every task once', {
-              status: 422,
-              errors: [{ path: 'taskIds', message: 'must name every task once' }],
-            })
+            throw refusal([{ path: 'taskIds', message: 'must name every task once' }])
           }
           return taskIds.map((id) => found(tasks, id))
         })
