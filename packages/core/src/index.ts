@@ -104,6 +104,7 @@ export {
   selectStatusMessages,
   selectThoughtProcesses,
 } from './view/selectors.ts'
+export { Derivation, derivedBy } from './view/selectors-derive.ts'
 export { type Printed, Sequence } from './view/sequence.ts'
 export { type SessionState, type StateChange, state, stateAt, type ValueChange, valueHistory } from './view/state.ts'
 export { type Difference, diffState } from './view/state-diff.ts'

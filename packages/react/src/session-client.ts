@@ -1,33 +1,15 @@
-import {
-  type Connection,
-  type ConnectionState,
-  connect,
-  type Host,
-  type LiveLog,
-  liveLog,
-  millrace,
-  type Recorded,
-  type ResumeAnswer,
-  type RunInput,
-} from '@millrace/core'
+import type { Host, ResumeAnswer, RunInput } from '@millrace/core'
+import { nextFrame, pageHost } from './page-host.ts'
+import { openSession, type ServerSession, type SessionHandle } from './session-handle.ts'
 
 export interface ClientOptions {
-  /** Where Millrace answers, without a trailing slash; '' for the page's own origin. */
-  readonly baseUrl: string
-  readonly host: Host
+  /** Where Millrace answers, without a trailing slash; '' (the default) for the page's own origin. */
+  readonly baseUrl?: string
+  /** Fetch, clock and timers; those of the page when absent. */
+  readonly host?: Host
   readonly headers?: Readonly<Record<string, string>>
-  /** When readers are told of new rows; an animation frame on a page. */
-  readonly schedule: (flush: () => void) => void
-}
-
-/** One session as a page sees it: its log, and how the connection to it stands. */
-export interface SessionHandle {
-  readonly id: string
-  readonly log: LiveLog
-  readonly state: ConnectionState
-  subscribeState(listener: () => void): () => void
-  /** Keeps the connection open until the result is called; the last one to leave closes it. */
-  retain(): () => void
+  /** When readers are told of new rows: by default with the next animation frame. */
+  readonly schedule?: (flush: () => void) => void
 }
 
 export interface StartedRun {
@@ -61,9 +43,10 @@ export class RequestError extends Error {
   }
 }
 
-export function createClient(options: ClientOptions): Client {
-  const handles = new Map<string, SessionHandle>()
-  const { baseUrl, host, headers = {} } = options
+/** Make one per page; on a server one per request. Nothing is opened before a component has mounted. */
+export function createClient(options: ClientOptions = {}): Client {
+  const handles = new Map<string, ServerSession>()
+  const { baseUrl = '', host = pageHost(), headers = {}, schedule = nextFrame } = options
 
   const request: Client['request'] = async (path, { method = 'GET', body } = {}) => {
     const answer = await host.fetch(`${baseUrl}/${path}`, {
@@ -80,11 +63,13 @@ export function createClient(options: ClientOptions): Client {
     if (answer.status >= 400) throw requestError(answer.status, text)
     return text === '' ? undefined : JSON.parse(text)
   }
-  const start = async (session: string, agent: string, input: RunInput): Promise<StartedRun> =>
-    (await request(`sessions/${encodeURIComponent(session)}/runs`, {
-      method: 'POST',
-      body: { agent, input },
-    })) as StartedRun
+  const place = (session: string): string => `sessions/${encodeURIComponent(session)}`
+  const start = async (session: string, agent: string, input: RunInput): Promise<StartedRun> => {
+    const started = await request(`${place(session)}/runs`, { method: 'POST', body: { agent, input } })
+    // A first run makes its session: who looked for it before was refused.
+    handles.get(session)?.revive()
+    return started as StartedRun
+  }
 
   return {
     request,
@@ -92,82 +77,18 @@ export function createClient(options: ClientOptions): Client {
     newId: () => `${host.now().toString(36)}-${host.random().toString(36).slice(2, 12)}`,
     resume: (session, agent, answers) => start(session, agent, { messages: [], resume: answers }),
     async cancel(session) {
-      await request(`sessions/${encodeURIComponent(session)}/cancel`, { method: 'POST', body: {} })
+      await request(`${place(session)}/cancel`, { method: 'POST', body: {} })
     },
     session(id) {
       const known = handles.get(id)
       if (known !== undefined) return known
-      const handle = openSession(id, options, () => handles.delete(id))
+      const url = `${baseUrl}/${place(id)}/events?dialect=millrace`
+      const forget = (): void => {
+        if (handles.get(id) === handle) handles.delete(id)
+      }
+      const handle = openSession(id, { url, host, headers, schedule, forget })
       handles.set(id, handle)
       return handle
-    },
-  }
-}
-
-function openSession(
-  id: string,
-  { baseUrl, host, headers, schedule }: ClientOptions,
-  forget: () => void,
-): SessionHandle {
-  const log = liveLog(schedule)
-  const listeners = new Set<() => void>()
-  let state: ConnectionState = { phase: 'connecting' }
-  let connection: Connection | undefined
-  let readers = 0
-  let cursor = 0
-
-  const onState = (next: ConnectionState): void => {
-    state = next
-    for (const listener of [...listeners]) listener()
-  }
-  const follow = async (live: Connection): Promise<void> => {
-    let batch: Recorded[] = []
-    for await (const row of live) {
-      // A re-join may begin before what we have: rows are numbered, so what is known is known.
-      if (row.seq <= cursor) continue
-      cursor = row.seq
-      batch.push(row)
-      log.append(batch)
-      batch = []
-    }
-  }
-  return {
-    id,
-    log,
-    get state() {
-      return state
-    },
-    subscribeState(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    retain() {
-      readers += 1
-      if (connection === undefined) {
-        const url = `${baseUrl}/sessions/${encodeURIComponent(id)}/events?dialect=millrace`
-        connection = connect(url, {
-          dialect: millrace,
-          host,
-          follow: true,
-          after: cursor,
-          onState,
-          ...(headers === undefined ? {} : { headers }),
-        })
-        void follow(connection)
-      }
-      let left = false
-      return () => {
-        if (left) return
-        left = true
-        readers -= 1
-        // StrictMode leaves and comes back at once: closing waits a turn, so that nothing is read twice.
-        host.after(0, () => {
-          if (readers > 0) return
-          connection?.close()
-          connection = undefined
-          forget()
-        })
-      }
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { ResumeAnswer, RunInput } from '@millrace/core'
 import { useCallback, useState } from 'react'
-import { useClient } from './provider.tsx'
+import { useAround, useClient } from './provider.tsx'
 
 export interface RunControls {
   /** Starts a run with a text or a whole input; resolves with its id once it is recorded. */
@@ -13,12 +13,20 @@ export interface RunControls {
   readonly error: Error | undefined
 }
 
-export function useRun(session: string, agent: string): RunControls {
+/** Acts on a session: by name, or on that of the `SessionProvider` above. */
+export function useRun(): RunControls
+export function useRun(session: string, agent: string): RunControls
+export function useRun(...named: [] | [session: string, agent: string]): RunControls {
   const client = useClient()
-  const [pending, setPending] = useState(false)
+  const around = useAround()
+  const [session = around?.session.id, agent = around?.agent] = named
+  if (session === undefined || agent === undefined) {
+    throw new Error('name a session and an agent, or put a <SessionProvider session={…} agent="…"> above')
+  }
+  const [requests, setRequests] = useState(0)
   const [error, setError] = useState<Error>()
   const track = useCallback(async <T>(work: Promise<T>): Promise<T> => {
-    setPending(true)
+    setRequests((count) => count + 1)
     setError(undefined)
     try {
       return await work
@@ -26,7 +34,7 @@ export function useRun(session: string, agent: string): RunControls {
       setError(thrown instanceof Error ? thrown : new Error(String(thrown)))
       throw thrown
     } finally {
-      setPending(false)
+      setRequests((count) => count - 1)
     }
   }, [])
   return {
@@ -42,7 +50,7 @@ export function useRun(session: string, agent: string): RunControls {
       async (answers) => (await track(client.resume(session, agent, answers))).run,
       [client, session, agent, track],
     ),
-    pending,
+    pending: requests > 0,
     error,
   }
 }

@@ -1,7 +1,7 @@
 import type { ConnectionState } from '@millrace/core'
 import { useEffect, useSyncExternalStore } from 'react'
 import { useClient } from './provider.tsx'
-import type { SessionHandle } from './session-client.ts'
+import type { SessionHandle } from './session-handle.ts'
 
 /** Follows a session for as long as the component is there. Every component on one session shares one connection. */
 export function useSession(id: string): SessionHandle {

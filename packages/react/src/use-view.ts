@@ -1,15 +1,30 @@
 import type { LiveLog, View } from '@millrace/core'
 import { useRef, useSyncExternalStore } from 'react'
+import { useAround } from './provider.tsx'
 
 export interface UseViewOptions<S, T> {
   /** The moment to show; absent: the live end. */
   readonly at?: number
-  /** Read a part of it: the component renders again only when that part changes. */
+  /**
+   * Read a part of it: the component renders again only when that part changes. A list or an object made anew of the
+   * same things counts as the same.
+   */
   readonly select?: (state: S) => T
 }
 
-/** A view of a log, folded outside React: told at most once per frame, rendered only when what is read has changed. */
-export function useView<S, T = S>(log: LiveLog, view: View<S>, options: UseViewOptions<S, T> = {}): T {
+/**
+ * A view of a log, folded outside React: told at most once per frame, rendered only when what is read has changed.
+ * Without a log, that of the `SessionProvider` above.
+ */
+export function useView<S, T = S>(view: View<S>, options?: UseViewOptions<S, T>): T
+export function useView<S, T = S>(log: LiveLog, view: View<S>, options?: UseViewOptions<S, T>): T
+export function useView<S, T = S>(
+  first: LiveLog | View<S>,
+  second?: View<S> | UseViewOptions<S, T>,
+  third?: UseViewOptions<S, T>,
+): T {
+  const around = useAround()
+  const { log, view, options } = argumentsOf(first, second, third, around?.session.log)
   const latest = useRef(options)
   latest.current = options
   /** The last answer, so that a selector that makes a new object does not look like a change. */
@@ -19,9 +34,45 @@ export function useView<S, T = S>(log: LiveLog, view: View<S>, options: UseViewO
     const state = at === undefined ? log.read(view) : log.readAt(view, at)
     const last = answer.current
     if (last !== undefined && last.state === state && last.select === select) return last.result
-    const result = select === undefined ? (state as unknown as T) : select(state)
+    const made = select === undefined ? (state as unknown as T) : select(state)
+    const result = last !== undefined && isSame(last.result, made) ? last.result : made
     answer.current = { state, select, result }
     return result
   }
   return useSyncExternalStore(log.subscribe, read, read)
+}
+
+interface Arguments<S, T> {
+  readonly log: LiveLog
+  readonly view: View<S>
+  readonly options: UseViewOptions<S, T>
+}
+
+function argumentsOf<S, T>(
+  first: LiveLog | View<S>,
+  second: View<S> | UseViewOptions<S, T> | undefined,
+  third: UseViewOptions<S, T> | undefined,
+  around: LiveLog | undefined,
+): Arguments<S, T> {
+  if ('subscribe' in first) return { log: first, view: second as View<S>, options: third ?? {} }
+  if (around === undefined) throw new Error('name a log, or put a <SessionProvider session={useSession(id)}> above')
+  return { log: around, view: first, options: (second as UseViewOptions<S, T> | undefined) ?? {} }
+}
+
+/** Lists of the same items, and plain objects of the same fields: what selectors make anew each time they are asked. */
+function isSame(before: unknown, after: unknown): boolean {
+  if (Object.is(before, after)) return true
+  if (Array.isArray(before) && Array.isArray(after)) {
+    return before.length === after.length && before.every((item, i) => Object.is(item, after[i]))
+  }
+  if (!isPlain(before) || !isPlain(after)) return false
+  const keys = Object.keys(before)
+  return (
+    keys.length === Object.keys(after).length &&
+    keys.every((key) => Object.hasOwn(after, key) && Object.is(before[key], after[key]))
+  )
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }

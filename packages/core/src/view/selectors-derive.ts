@@ -9,6 +9,8 @@ import type { AgentTransition, ChatSession, DerivedMessage } from './selectors.t
 /** A message as far as its events have come. */
 interface Grown {
   readonly id: string
+  /** Which of all messages it is. */
+  readonly place: number
   readonly first: AdkEvent
   readonly sources: string[]
   /** What whole events said, and what partials have added since. */
@@ -17,32 +19,46 @@ interface Grown {
   streamedText: string
   streamedThoughts: string
   made: DerivedMessage | undefined
+  /** Where it stands among the messages that were shown; -1 while it has said nothing. */
+  shown: number
 }
 
 /** What was answered, until an event changes it. */
 interface Answers {
-  messages?: DerivedMessage[]
-  thoughts?: Record<string, string>
-  transitions?: AgentTransition[]
-  status?: Record<string, 'active' | 'idle'>
-  updates?: DerivedMessage[]
+  thoughts?: Record<string, string> | undefined
+  transitions?: AgentTransition[] | undefined
+  status?: Record<string, 'active' | 'idle'> | undefined
+  updates?: DerivedMessage[] | undefined
 }
 
-/** What has been derived from a list of events. Only new events are read when the list grows. */
+/**
+ * What has been derived from ADK events, one at a time. An event costs what it says, however many came before: only
+ * the message it belongs to is made anew, and an answer that it does not change stays the same object.
+ */
 export class Derivation {
   readonly #session: string
   readonly #ingest = adkIngest()
   readonly #messages = new Map<string, Grown>()
+  readonly #grown: Grown[] = []
+  readonly #changed = new Set<Grown>()
   readonly #whole = new Set<string>()
   readonly #transitions: AgentTransition[] = []
   readonly #updates: DerivedMessage[] = []
   readonly #status = new Map<string, 'active' | 'idle'>()
   #events: readonly AdkEvent[] = []
   #count = 0
+  #shown: DerivedMessage[] = []
+  /** The place of the last message that is shown: one that begins to speak after it goes to the end. */
+  #last = -1
   #answers: Answers = {}
 
   constructor(session: string) {
     this.#session = session
+  }
+
+  /** How many events it has taken. */
+  get count(): number {
+    return this.#count
   }
 
   /** True when the list is the one that was read, perhaps with more at its end. */
@@ -54,20 +70,48 @@ export class Derivation {
   }
 
   read(events: readonly AdkEvent[]): this {
-    if (events.length > this.#count) this.#answers = {}
-    for (let i = this.#count; i < events.length; i++) this.#take(events[i])
+    for (let i = this.#count; i < events.length; i++) this.take(events[i])
     this.#events = events
-    this.#count = events.length
     return this
   }
 
+  /** One more event, as it came off the wire. One that is no ADK event says nothing. */
+  take(raw: unknown): void {
+    this.#count += 1
+    const read = this.#ingest(raw)
+    if ('reason' in read) return
+    const { event, message } = read
+    if (event.partial === true) this.#stream(event, message)
+    else if (!this.#whole.has(event.id)) this.#complete(event, message)
+    if (event.author === 'user') return
+    const status = statusAfter(event)
+    if (this.#status.get(event.author) === status) return
+    this.#status.set(event.author, status)
+    this.#answers.status = undefined
+  }
+
   messages(): DerivedMessage[] {
-    this.#answers.messages ??= [...this.#messages.values()].flatMap((each) => this.#message(each) ?? [])
-    return this.#answers.messages
+    if (this.#changed.size === 0) return this.#shown
+    let shown = [...this.#shown]
+    for (const grown of this.#changed) {
+      const message = this.#message(grown)
+      if (message === undefined && grown.shown < 0) continue
+      if (message !== undefined && grown.shown >= 0) shown[grown.shown] = message
+      else if (message !== undefined && grown.place > this.#last) {
+        grown.shown = shown.push(message) - 1
+        this.#last = grown.place
+      } else {
+        shown = this.#anew()
+        break
+      }
+    }
+    this.#changed.clear()
+    this.#shown = shown
+    return shown
   }
   thoughts(): Record<string, string> {
     this.#answers.thoughts ??= Object.fromEntries(
-      [...this.#messages.values()].flatMap(({ id, thoughts, streamedThoughts }) => {
+      this.#grown.flatMap(({ id, thoughts, streamedThoughts }) => {
         const all = lines(thoughts, streamedThoughts)
         return all === '' ? [] : [[id, all]]
       }),
@@ -87,22 +131,27 @@ export class Derivation {
     return this.#answers.updates
   }
 
-  #take(raw: unknown): void {
-    const read = this.#ingest(raw)
-    if ('reason' in read) return
-    const { event, message } = read
-    if (event.partial === true) this.#stream(event, message)
-    else if (!this.#whole.has(event.id)) this.#complete(event, message)
-    if (event.author !== 'user') this.#status.set(event.author, statusAfter(event))
+  /** One that began before others speaks after them, or has nothing left to say: the order is that of the beginnings. */
+  #anew(): DerivedMessage[] {
+    const shown: DerivedMessage[] = []
+    for (const grown of this.#grown) {
+      const message = this.#message(grown)
+      grown.shown = message === undefined ? -1 : shown.push(message) - 1
+      if (message !== undefined) this.#last = grown.place
+    }
+    return shown
   }
 
   #stream(event: AdkEvent, message: string): void {
     for (const part of partsOf(event.content)) {
       const text = textOf(part)
       if (text === '') continue
-      const grown = this.#grown(event, message)
-      if (part.thought === true) grown.streamedThoughts += text
-      else grown.streamedText += text
+      const grown = this.#grownOf(event, message)
+      if (part.thought !== true) grown.streamedText += text
+      else {
+        grown.streamedThoughts += text
+        this.#answers.thoughts = undefined
+      }
     }
   }
 
@@ -111,7 +160,7 @@ export class Derivation {
     const parts = partsOf(event.content)
     const said = parts.filter((part) => textOf(part) !== '')
     if (said.length > 0) {
-      const grown = this.#grown(event, message)
+      const grown = this.#grownOf(event, message)
       grown.text += said.map((part) => (part.thought === true ? '' : textOf(part))).join('')
       grown.thoughts = said.reduce(
         (all, part) => (part.thought === true ? lines(all, textOf(part)) : all),
@@ -119,15 +168,17 @@ export class Derivation {
       )
       grown.streamedText = ''
       grown.streamedThoughts = ''
+      this.#answers.thoughts = undefined
     }
     for (const part of parts) this.#answered(event, part)
     this.#handedOver(event)
   }
 
-  #grown(event: AdkEvent, id: string): Grown {
+  #grownOf(event: AdkEvent, id: string): Grown {
     const known = this.#messages.get(id)
     const grown = known ?? {
       id,
+      place: this.#grown.length,
       first: event,
       sources: [],
       text: '',
@@ -135,10 +186,15 @@ export class Derivation {
       streamedText: '',
       streamedThoughts: '',
       made: undefined,
+      shown: -1,
     }
-    if (known === undefined) this.#messages.set(id, grown)
+    if (known === undefined) {
+      this.#messages.set(id, grown)
+      this.#grown.push(grown)
+    }
     if (grown.sources.at(-1) !== event.id) grown.sources.push(event.id)
     grown.made = undefined
+    this.#changed.add(grown)
     return grown
   }
 
@@ -146,7 +202,7 @@ export class Derivation {
     const { id, first, sources, text, streamedText } = grown
     const content = text + streamedText
     if (content === '') return undefined
-    grown.made ??= { ...this.#from(first, `msg_${id}`, content, 'text'), sourceEventIds: [...sources] }
+    grown.made ??= withSources(this.#from(first, `msg_${id}`, content, 'text'), sources)
     return grown.made
   }
 
@@ -162,6 +218,7 @@ export class Derivation {
       ...(said === undefined ? {} : { response: said }),
     }
     this.#updates.push({ ...message, metadata })
+    this.#answers.updates = undefined
   }
 
   #handedOver(event: AdkEvent): void {
@@ -169,6 +226,8 @@ export class Derivation {
     if (to === undefined) return
     const { id, author, timestamp } = event
     this.#transitions.push({ fromAgent: author, toAgent: to, eventId: id, timestamp: isoTime(timestamp) })
+    this.#answers.transitions = undefined
+    this.#answers.updates = undefined
     this.#updates.push(this.#from(event, `transfer_${id}`, `${author} → ${to}`, 'agentStatus'))
   }
 
@@ -189,8 +248,12 @@ export class Derivation {
 
 /** Selectors are called with every event: what was derived is kept with the first event of the list, and read on. */
 const derivations = new WeakMap<object, Derivation>()
+/** Sessions of stores that derive as they go, as they were after so many events. */
+const kept = new WeakMap<ChatSession, { readonly derivation: Derivation; readonly count: number }>()
 
 export function derivationOf(session: ChatSession): Derivation {
+  const own = kept.get(session)
+  if (own !== undefined && own.derivation.count === own.count) return own.derivation
   const { id, rawEvents } = session
   const first: unknown = rawEvents[0]
   const known = isObject(first) ? derivations.get(first) : undefined
@@ -198,6 +261,28 @@ export function derivationOf(session: ChatSession): Derivation {
   const made = new Derivation(id).read(rawEvents)
   if (isObject(first)) derivations.set(first, made)
   return made
+}
+
+/**
+ * Says that a session's events are those a derivation has taken so far, so that the selectors answer from it. For a
+ * store that takes events one at a time, and keeps fewer of them than it has taken.
+ */
+export function derivedBy<S extends ChatSession>(session: S, derivation: Derivation): S {
+  kept.set(session, { derivation, count: derivation.count })
+  return session
+}
+
+/** A message of 10,000 tokens has as many sources, and is made anew with each: they are listed when somebody asks. */
+function withSources(message: DerivedMessage, sources: readonly string[]): DerivedMessage {
+  const count = sources.length
+  let listed: readonly string[] | undefined
+  return {
+    ...message,
+    get sourceEventIds() {
+      listed ??= sources.slice(0, count)
+      return listed
+    },
+  }
 }
 
 function statusAfter(event: AdkEvent): 'active' | 'idle' {

@@ -1,0 +1,179 @@
+import {
+  type AdkEvent,
+  normalizeAdkEvent,
+  selectAgentTransitions,
+  selectDerivedMessages,
+  selectLatestAgentStatus,
+  selectThoughtProcesses,
+} from '@millrace/core'
+import { describe, expect, test } from 'vitest'
+import { createChatStore } from './chat-store.ts'
+
+const seconds = 1_760_000_000
+const said = (id: string, author: string, parts: object[], more: object = {}): AdkEvent =>
+  ({ id, author, invocationId: 'inv_456', timestamp: seconds, content: { parts }, ...more }) as AdkEvent
+
+/** Seed 003 section 5.1, its three events as they stand there. */
+const seed = {
+  text: said('evt_123', 'plan_generator', [{ text: 'Hello from agent' }, { text: 'This is a thought', thought: true }]),
+  response: said('evt_789', 'section_researcher', [
+    {
+      functionResponse: { name: 'web_search', response: { results: ['result1', 'result2'] }, id: 'fn_123' },
+    },
+  ]),
+  transfer: {
+    id: 'evt_transfer',
+    author: 'dispatcher',
+    invocationId: 'inv_789',
+    timestamp: seconds,
+    actions: { transfer_to_agent: 'section_researcher' },
+  } as AdkEvent,
+}
+
+describe('ADK Event Parser (seed 003, 5.1)', () => {
+  test('should parse text content from content.parts[]', () => {
+    const parsed = normalizeAdkEvent(seed.text)
+    expect(parsed.textParts).toEqual(['Hello from agent'])
+    expect(parsed.thoughtParts).toEqual(['This is a thought'])
+  })
+
+  test('should extract function responses', () => {
+    const parsed = normalizeAdkEvent(seed.response)
+    expect(parsed.functionResponses).toHaveLength(1)
+    expect(parsed.functionResponses[0]?.name).toBe('web_search')
+  })
+
+  test('should detect agent transfers', () => {
+    const parsed = normalizeAdkEvent(seed.transfer)
+    expect(parsed.isAgentTransfer).toBe(true)
+    expect(parsed.transferTargetAgent).toBe('section_researcher')
+  })
+})
+
+describe('the chat store', () => {
+  test("the seed's events, through its store and its four selectors", () => {
+    const store = createChatStore()
+    const { addRawEvent, getRawEvents, getDerivedMessages } = store.getState()
+    for (const event of [seed.text, seed.response, seed.transfer]) addRawEvent('s', event)
+    const session = store.getState().sessions.s
+    if (session === undefined) throw new Error('no session')
+
+    expect(getRawEvents('s')).toEqual([seed.text, seed.response, seed.transfer])
+    expect(session.rawEvents).toBe(getRawEvents('s'))
+    expect(session.lastProcessedEventId).toBe('evt_transfer')
+    expect(getDerivedMessages('s')).toEqual([
+      {
+        id: 'msg_evt_123',
+        content: 'Hello from agent',
+        role: 'assistant',
+        timestamp: new Date(seconds * 1000).toISOString(),
+        sessionId: 's',
+        sourceEventIds: ['evt_123'],
+        derivedFrom: 'text',
+        metadata: { author: 'plan_generator', invocationId: 'inv_456' },
+      },
+    ])
+    expect(selectDerivedMessages(session)).toBe(getDerivedMessages('s'))
+    expect(selectThoughtProcesses(session)).toEqual({ evt_123: 'This is a thought' })
+    const transition = {
+      fromAgent: 'dispatcher',
+      toAgent: 'section_researcher',
+      eventId: 'evt_transfer',
+      timestamp: new Date(seconds * 1000).toISOString(),
+    }
+    expect(selectAgentTransitions(session)).toEqual([transition])
+    expect(session.agentTransitionHistory).toEqual([transition])
+    expect(selectLatestAgentStatus(session)).toEqual({
+      plan_generator: 'idle',
+      section_researcher: 'active',
+      dispatcher: 'idle',
+    })
+  })
+
+  test('a streamed message grows, is replaced by its whole, and its neighbours stay the same objects', () => {
+    const { addRawEvent, getDerivedMessages } = createChatStore().getState()
+    addRawEvent('s', said('u', 'user', [{ text: 'Hi' }]))
+    const [question] = getDerivedMessages('s')
+    const contents = ['Hel', 'lo ', 'you'].map((text, i) => {
+      addRawEvent('s', said(`p${i}`, 'writer', [{ text }], { partial: true }))
+      return getDerivedMessages('s').at(-1)?.content
+    })
+    expect(contents).toEqual(['Hel', 'Hello ', 'Hello you'])
+    addRawEvent('s', said('whole', 'writer', [{ text: 'Hello you' }]))
+    expect(getDerivedMessages('s').map(({ content, role }) => [role, content])).toEqual([
+      ['user', 'Hi'],
+      ['assistant', 'Hello you'],
+    ])
+    expect(getDerivedMessages('s')[0]).toBe(question)
+    expect(getDerivedMessages('s')[1]?.sourceEventIds).toEqual(['p0', 'p1', 'p2', 'whole'])
+  })
+
+  test('events are bounded, what they said is not', () => {
+    const { addRawEvent, getRawEvents, getDerivedMessages } = createChatStore().getState()
+    for (let i = 0; i < 2500; i++) addRawEvent('s', said(`e${i}`, 'writer', [{ text: `${i}` }]))
+    expect(getRawEvents('s').map(({ id }) => id)).toEqual(Array.from({ length: 1000 }, (_, i) => `e${1500 + i}`))
+    expect(getDerivedMessages('s')).toHaveLength(2500)
+    const few = createChatStore({ maxRawEvents: 2 }).getState()
+    for (const id of ['a', 'b', 'c']) few.addRawEvent('s', said(id, 'writer', [{ text: id }]))
+    expect(few.getRawEvents('s').map(({ id }) => id)).toEqual(['b', 'c'])
+  })
+
+  test('a session kept from before still shows what it was', () => {
+    const store = createChatStore()
+    store.getState().addRawEvent('s', said('a', 'writer', [{ text: 'one' }]))
+    const before = store.getState().sessions.s
+    store.getState().addRawEvent('s', said('b', 'writer', [{ text: 'two' }]))
+    if (before === undefined) throw new Error('no session')
+    expect(before.rawEvents.map(({ id }) => id)).toEqual(['a'])
+    expect(selectDerivedMessages(before).map(({ content }) => content)).toEqual(['one'])
+    expect({ ...before }.rawEvents).toEqual(before.rawEvents)
+  })
+
+  test('sessions are apart; an unknown one is empty, always by the same answer; a cleared one is gone', () => {
+    const store = createChatStore()
+    const { addRawEvent, getRawEvents, getDerivedMessages, clear } = store.getState()
+    addRawEvent('a', said('1', 'x', [{ text: 'in a' }]))
+    addRawEvent('b', said('1', 'x', [{ text: 'in b' }]))
+    expect(getDerivedMessages('a').map(({ content }) => content)).toEqual(['in a'])
+    expect(getRawEvents('none')).toBe(getRawEvents('none'))
+    expect(getDerivedMessages('none')).toEqual([])
+    clear('a')
+    expect(Object.keys(store.getState().sessions)).toEqual(['b'])
+    clear()
+    expect(store.getState().sessions).toEqual({})
+  })
+
+  test('what is no ADK event is kept as it came, and says nothing', () => {
+    const { addRawEvent, getRawEvents, getDerivedMessages } = createChatStore().getState()
+    addRawEvent('s', null as unknown as AdkEvent)
+    addRawEvent('s', { content: 7 } as unknown as AdkEvent)
+    expect(getRawEvents('s')).toHaveLength(2)
+    expect(getDerivedMessages('s')).toEqual([])
+  })
+
+  test.each([
+    ['messages of 40 tokens', 40],
+    ['one message', 1_000_000],
+  ])('the 100,000th event costs what the first ones did: %s', (_, length) => {
+    const { addRawEvent, getDerivedMessages } = createChatStore().getState()
+    let events = 0
+    const append = (count: number): number => {
+      const begun = performance.now()
+      for (let i = 0; i < count; i++) {
+        const author = `agent${Math.floor(events / length) % 3}`
+        const partial = events % length < length - 1
+        addRawEvent('s', said(`e${events}`, author, [{ text: 'word ' }], partial ? { partial } : {}))
+        events += 1
+        getDerivedMessages('s')
+      }
+      return performance.now() - begun
+    }
+    append(2000)
+    const early = Math.min(append(1000), append(1000), append(1000))
+    append(95_000)
+    const late = Math.min(append(1000), append(1000), append(1000))
+    expect(getDerivedMessages('s')).toHaveLength(Math.ceil(events / length))
+    // Copying 1,000 events, or deriving all again, for each one makes this 20 and more.
+    expect(late / early).toBeLessThan(8)
+  })
+})

@@ -1,0 +1,91 @@
+import {
+  type Connection,
+  type ConnectionState,
+  connect,
+  type Host,
+  type LiveLog,
+  liveLog,
+  millrace,
+} from '@millrace/core'
+
+/** One session as a page sees it: its log, and how the connection to it stands. */
+export interface SessionHandle {
+  readonly id: string
+  readonly log: LiveLog
+  readonly state: ConnectionState
+  subscribeState(listener: () => void): () => void
+  /** Keeps the connection open until the result is called; the last one to leave closes it. */
+  retain(): () => void
+}
+
+/** A handle on a session of a server. */
+export interface ServerSession extends SessionHandle {
+  /** The session may be there by now: one that was refused or lost is asked for again, if anybody reads it. */
+  revive(): void
+}
+
+export interface SessionOptions {
+  readonly url: string
+  readonly host: Host
+  readonly headers: Readonly<Record<string, string>>
+  readonly schedule: (flush: () => void) => void
+  /** Nobody reads it any more. */
+  readonly forget: () => void
+}
+
+export function openSession(id: string, { url, host, headers, schedule, forget }: SessionOptions): ServerSession {
+  const log = liveLog(schedule)
+  const listeners = new Set<() => void>()
+  let state: ConnectionState = { phase: 'connecting' }
+  let connection: Connection | undefined
+  let readers = 0
+  let cursor = 0
+
+  const onState = (next: ConnectionState): void => {
+    state = next
+    for (const listener of [...listeners]) listener()
+  }
+  const follow = async (live: Connection): Promise<void> => {
+    for await (const row of live) {
+      // A re-join may begin before what we have: rows are numbered, so what is known is known.
+      if (row.seq <= cursor) continue
+      cursor = row.seq
+      log.append([row])
+    }
+  }
+  const open = (): void => {
+    connection = connect(url, { dialect: millrace, host, follow: true, after: cursor, onState, headers })
+    void follow(connection)
+  }
+  return {
+    id,
+    log,
+    get state() {
+      return state
+    },
+    subscribeState(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    revive() {
+      if (readers > 0 && connection?.state.phase === 'closed') open()
+    },
+    retain() {
+      readers += 1
+      if (connection === undefined) open()
+      let left = false
+      return () => {
+        if (left) return
+        left = true
+        readers -= 1
+        // StrictMode leaves and comes back at once: closing waits a turn, so that nothing is read twice.
+        host.after(0, () => {
+          if (readers > 0) return
+          connection?.close()
+          connection = undefined
+          forget()
+        })
+      }
+    },
+  }
+}
