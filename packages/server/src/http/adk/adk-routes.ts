@@ -1,8 +1,10 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { HttpDeps } from '../deps.ts'
 import { documented } from '../door.ts'
+import { adkAbsentRoutes } from './absent-routes.ts'
 import { adkArtifactRoutes } from './artifact-routes.ts'
 import { adkDevRoutes } from './dev-routes.ts'
+import { adkLiveRoute } from './live-route.ts'
 import { adkRunRoutes } from './run-routes.ts'
 import { adkSessionRoutes } from './session-routes.ts'
 
@@ -29,4 +31,6 @@ export const adkRoutes =
     await app.register(adkSessionRoutes(deps))
     await app.register(adkArtifactRoutes(deps))
     await app.register(adkDevRoutes(deps))
+    await app.register(adkAbsentRoutes(deps))
+    await app.register(adkLiveRoute)
   }

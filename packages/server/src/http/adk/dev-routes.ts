@@ -9,7 +9,7 @@ import { spansOf } from './trace.ts'
 
 type InApp = { Params: { app: string } }
 
-/** What adk-web reads beside the conversation: traces, graphs, and answers for the tools we do not have. */
+/** What adk-web reads beside the conversation: traces and graphs. */
 export const adkDevRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
@@ -90,40 +90,6 @@ export const adkDevRoutes =
           )
           return { dotSrc: dotOf(await described(session.agent), false, new Set([row.event.event.author, ...names])) }
         },
-      )
-      // Evaluation and tests are not served here; an empty answer makes adk-web hide them.
-      app.get(
-        `${prefix}/apps/:app/eval_sets`,
-        documented({ ...doc, summary: 'Evaluation sets', answer: 'None' }),
-        async () => [],
-      )
-      app.get(
-        `${prefix}/apps/:app/eval_results`,
-        documented({ ...doc, summary: 'Evaluation results', answer: 'None' }),
-        async () => [],
-      )
-    }
-    app.get(
-      '/dev/apps/:app/eval-sets',
-      documented({ ...doc, summary: 'Evaluation sets', answer: 'None' }),
-      async () => ({ evalSetIds: [] }),
-    )
-    app.get(
-      '/dev/apps/:app/metrics-info',
-      documented({ ...doc, summary: 'Evaluation metrics', answer: 'None' }),
-      async () => ({ metricsInfo: [] }),
-    )
-    app.get('/dev/apps/:app/tests', documented({ ...doc, summary: 'Tests', answer: 'None' }), async () => [])
-    app.get(
-      '/dev/apps/:app/builder',
-      documented({ ...doc, summary: 'The YAML of an app', answer: 'Empty: the builder is off' }),
-      async (_request, reply) => reply.type('text/plain').send(''),
-    )
-    for (const what of ['save', 'cancel']) {
-      app.post(
-        `/dev/apps/:app/builder/${what}`,
-        documented({ ...doc, summary: `Builder: ${what}`, answer: 'false' }),
-        async (_request, reply) => reply.type('application/json').send('false'),
       )
     }
     app.get(

@@ -1,0 +1,31 @@
+import { createHash } from 'node:crypto'
+import { MillraceError } from '@millrace/core'
+import type { FastifyPluginAsync } from 'fastify'
+import { documented } from '../door.ts'
+
+const reason = 'Live audio and video are not served here: use the chat'
+
+/** RFC 6455: what proves that a server understood the handshake. */
+const proof = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
+
+/**
+ * `/run_live` is ADK's two-way audio. adk-web shows the reason a WebSocket was closed with and nothing of a refused
+ * handshake, so the handshake is taken and the socket closed with words (1011: the server will not go on).
+ */
+export const adkLiveRoute: FastifyPluginAsync = async (app) => {
+  const { config } = documented({ tag: 'ADK', summary: '', answer: '' })
+  app.get('/run_live', { config, exposeHeadRoute: false, schema: { hide: true } }, async (request, reply) => {
+    const key = request.headers['sec-websocket-key']
+    const { socket } = reply.raw
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket' || key === undefined || socket === null)
+      throw new MillraceError('not-found', reason)
+    reply.hijack()
+    const accept = createHash('sha1').update(`${key}${proof}`).digest('base64')
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n' +
+        `sec-websocket-accept: ${accept}\r\n\r\n`,
+    )
+    const words = Buffer.from(reason)
+    socket.end(Buffer.concat([Buffer.from([0x88, words.length + 2, 1011 >> 8, 1011 & 0xff]), words]))
+  })
+}
