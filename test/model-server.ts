@@ -59,6 +59,7 @@ export const stalled =
   (data: readonly object[], gone: () => void): Answer =>
   (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.flushHeaders()
     for (const one of data) response.write(`data: ${JSON.stringify(one)}\n\n`)
     response.on('close', gone)
   }

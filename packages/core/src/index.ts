@@ -2,7 +2,7 @@
 
 export { connect } from './client/connect.ts'
 export type { Connection, ConnectionState, ConnectOptions } from './client/connection.ts'
-export { type Host, type WebGlobals, webHost } from './client/host.ts'
+export { type FetchAnswer, type FetchInit, type Host, type WebGlobals, webHost } from './client/host.ts'
 export { type LiveLog, liveLog } from './client/live-log.ts'
 export { adk } from './dialect/adk.ts'
 export {
@@ -37,6 +37,7 @@ export { millrace, printRecorded } from './dialect/millrace.ts'
 export { plan as planDialect } from './dialect/plan.ts'
 export { studio } from './dialect/studio.ts'
 export type * from './event/adk-event.ts'
+export { adkRequest, type PendingCalls, pendingCalls } from './event/adk-request.ts'
 export { functionCallsOf, functionResponsesOf, isErrorEvent, isFinalResponse } from './event/adk-rules.ts'
 export { isRecorded, isRunEvent, parseRecorded, whyNotRecorded, whyNotRunEvent } from './event/guard.ts'
 export { adkIngest, type Ingested, type IngestOptions } from './event/ingest.ts'

@@ -5,7 +5,7 @@ export { defineConfig, loadConfig, type MillraceConfig, type RemoteEntry } from 
 export { type AgentCatalog, type DiscoveryOptions, discoverAgents } from './agent/discovery.ts'
 export { type GraphAgentFile, graphAgent } from './agent/langgraph/langgraph-agent.ts'
 export { type ModelSettings, modelSettings } from './agent/model/settings.ts'
-export { remoteAgent } from './agent/remote.ts'
+export { remoteAgent } from './agent/remote/remote-agent.ts'
 export type { AuditEntry } from './engine/audit.ts'
 export { runEngine } from './engine/engine.ts'
 export type { RunEngineOptions } from './engine/engine-parts.ts'

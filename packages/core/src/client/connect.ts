@@ -1,4 +1,5 @@
 import type { Decoder } from '../dialect/dialect.ts'
+import { isJsonObject, parseJson } from '../event/json.ts'
 import type { Problem } from '../event/problem.ts'
 import type { Draft, Recorded } from '../event/run-event.ts'
 import type { Frame } from '../frame/frame.ts'
@@ -17,6 +18,9 @@ import type { FetchAnswer } from './host.ts'
 type Attempt =
   | { readonly next: 'retry'; readonly reason: string; readonly wait?: number }
   | { readonly next: 'close'; readonly how: 'ended' | 'cut' | 'refused' | 'aborted'; readonly problem?: Problem }
+
+/** Three of our heartbeats. */
+const defaultInactivity = 45_000
 
 /**
  * Follows a stream of any dialect: `for await (const row of connect(url, …))`. After a cut it re-joins with
@@ -103,11 +107,19 @@ class Stream {
     this.#enter({ phase: 'connecting' })
     const control = this.#options.host.abortController()
     this.#wake = () => control.abort()
+    const { host, inactivity = defaultInactivity } = this.#options
     let answer: FetchAnswer
+    let silent = false
+    const cancel = host.after(inactivity, () => {
+      silent = true
+      control.abort()
+    })
     try {
       answer = await this.#request(control.signal)
     } catch (error) {
-      return this.#lost(`no answer: ${messageOf(error)}`)
+      return this.#lost(`no answer: ${silent ? silence(inactivity) : messageOf(error)}`)
+    } finally {
+      cancel()
     }
     const posted = this.#post
     this.#post = false // answered: whatever happens now, this run is never POSTed again
@@ -134,7 +146,7 @@ class Stream {
   }
 
   async *#read(answer: FetchAnswer, healable: boolean, control: { abort(): void }): AsyncGenerator<Recorded, Attempt> {
-    const { host, inactivity = 45_000, follow = false } = this.#options
+    const { host, inactivity = defaultInactivity, follow = false } = this.#options
     const bytes = answer.body?.getReader()
     const text = host.textDecoder()
     const frames = sseReader()
@@ -151,7 +163,7 @@ class Stream {
       try {
         chunk = (await bytes?.read()) ?? { done: true }
       } catch (error) {
-        failure = silent ? `silent for ${inactivity} ms` : messageOf(error)
+        failure = silent ? silence(inactivity) : messageOf(error)
         break
       } finally {
         cancel()
@@ -173,19 +185,17 @@ class Stream {
     }
     if (this.#closed) return { next: 'close', how: 'aborted' }
     if (healable) return { next: 'retry', reason: failure ?? 'the server closed the stream' }
-    return yield* this.#endOfForeign(seen, failure !== undefined || frames.open)
+    return yield* this.#endOfForeign(seen, failure ?? (frames.open ? 'in the middle of a frame' : undefined))
   }
 
   /** A server that cannot be re-joined: what is there is all there will be. */
-  async *#endOfForeign(seen: boolean, cut: boolean): AsyncGenerator<Recorded, Attempt> {
+  async *#endOfForeign(seen: boolean, failure: string | undefined): AsyncGenerator<Recorded, Attempt> {
+    const cut = failure !== undefined
     if (!seen && !cut) return refuse('the answer was an empty event stream')
     for (const draft of this.#decoder.end(cut ? 'cut' : 'closed')) yield this.#record(draft)
     if (this.#finished && !cut) return { next: 'close', how: 'ended' }
-    return {
-      next: 'close',
-      how: 'cut',
-      problem: { code: 'remote-error', message: 'the stream broke off before its end' },
-    }
+    const message = `the stream broke off before its end${cut ? `: ${failure}` : ''}`
+    return { next: 'close', how: 'cut', problem: { code: 'remote-error', message } }
   }
 
   *#take(frames: readonly Frame[]): Generator<Recorded> {
@@ -247,12 +257,22 @@ async function refusalOf(answer: FetchAnswer, posted: boolean): Promise<Attempt 
       ? undefined
       : refuse(`the answer is ${type}, not an event stream`, status)
   }
-  const detail = (await answer.text().catch(() => '')).slice(0, 500)
+  const detail = (await answer.text().catch(() => '')).slice(0, 10_000)
   if (later.has(status) && !posted) {
     const seconds = Number(headers.get('retry-after'))
     return { next: 'retry', reason: `status ${status}`, ...(seconds > 0 ? { wait: seconds * 1000 } : {}) }
   }
-  return refuse(detail === '' ? `status ${status}` : detail, status)
+  return refuse(`status ${status}${reasonIn(detail)}`, status)
+}
+
+/** What a refusal says about itself: the field that says it in JSON, else its text. A page of HTML says nothing. */
+function reasonIn(body: string): string {
+  const parsed = parseJson(body)
+  const said = 'value' in parsed ? parsed.value : body
+  const reason = isJsonObject(said) ? (said.detail ?? said.error ?? said.message ?? said.title) : said
+  const words = isJsonObject(reason) && typeof reason.message === 'string' ? reason.message : reason
+  const text = typeof words === 'string' ? words.trim() : JSON.stringify(words ?? said)
+  return text === '' || text.startsWith('<') ? '' : `: ${text.slice(0, 500)}`
 }
 
 function refuse(message: string, status?: number): Attempt {
@@ -260,6 +280,12 @@ function refuse(message: string, status?: number): Attempt {
   return { next: 'close', how: 'refused', problem: { code: 'remote-error', message, ...source } }
 }
 
+const silence = (ms: number): string => `silent for ${ms} ms`
+
+/** `fetch failed` alone helps nobody: what made it fail is its cause. */
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  if (!(error instanceof Error)) return String(error)
+  const { cause } = error
+  if (!(cause instanceof Error)) return error.message
+  return `${error.message} (${'code' in cause ? cause.code : cause.message})`
 }

@@ -26,7 +26,7 @@ export interface ConnectOptions {
   readonly reattach?: string
   /** Go on after a run's end, until aborted: a session rather than a run. */
   readonly follow?: boolean
-  /** A connection silent for longer (heartbeats count) is taken for dead. Milliseconds; three of our heartbeats. */
+  /** A connection silent for longer, before its answer or in it, is taken for dead; heartbeats count. Milliseconds; three of our heartbeats. */
   readonly inactivity?: number
   /** Failed attempts in a row before giving up. */
   readonly maxAttempts?: number

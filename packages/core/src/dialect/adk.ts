@@ -210,7 +210,7 @@ class AdkEncoder implements Encoder {
         this.#versions.set(event.name, event.version)
         return this.#made(row, event.node, { actions: { artifactDelta: { [event.name]: event.version } } })
       case 'interrupt': {
-        if (this.#calls.has(event.call ?? event.id)) return []
+        if (this.#calls.has(event.id) || this.#calls.has(event.call ?? event.id)) return []
         this.#calls.add(event.id)
         const content = { role: 'model', parts: [{ functionCall: requestOf(event) }] }
         return this.#made(row, event.node, { content, longRunningToolIds: [event.id] })

@@ -29,7 +29,11 @@ export function toRunAgentInput(start: AgUiStart): RunAgentInput {
   for (const row of history) encoder.push(row)
   const echo = echoOf(threadId, runId, input)
   const known = new Set(encoder.messages.map((message) => message.id))
-  const all = [...encoder.messages, ...(echo?.messages ?? []).filter((message) => !known.has(message.id))]
+  // What this run brings is new, whatever its id: a naive client gives every message the same one.
+  const fresh = (echo?.messages ?? []).map((message) =>
+    known.has(message.id) ? { ...message, id: `${message.id} ${runId}` } : message,
+  )
+  const all = [...encoder.messages, ...fresh]
   const told = all.filter(({ role }) => role !== 'activity' && !(legacy && role === 'reasoning'))
   const { resume } = echo ?? {}
   return {

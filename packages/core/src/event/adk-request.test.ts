@@ -20,6 +20,7 @@ const asked = (part: AdkPart) => {
 }
 
 describe('what a waiting call asks', () => {
+  const schema = { type: 'object', properties: { confirmed: { type: 'boolean' } }, required: ['confirmed'] }
   test('a confirmation, with what it is about', () => {
     expect(
       asked(
@@ -31,16 +32,18 @@ describe('what a waiting call asks', () => {
     ).toEqual({
       kind: 'interrupt',
       id: 'c',
-      call: 'c',
+      call: 'd',
       reason: 'confirmation',
       message: 'Sure?',
-      payload: { id: 'd', name: 'rm', args: {} },
+      payload: { tool: 'rm', args: {} },
+      schema,
     })
     expect(asked(call('adk_request_confirmation', { toolConfirmation: { hint: '' } }))).toEqual({
       kind: 'interrupt',
       id: 'c',
       call: 'c',
       reason: 'confirmation',
+      schema,
     })
   })
   test('input, in both spellings of its arguments', () => {
@@ -67,7 +70,7 @@ describe('what a waiting call asks', () => {
   test('a tool that a person or another system finishes', () => {
     expect(asked(call('approve', { amount: 7 }))).toMatchObject({
       reason: 'tool_call',
-      payload: { name: 'approve', args: { amount: 7 } },
+      payload: { tool: 'approve', args: { amount: 7 } },
     })
   })
 })
@@ -83,6 +86,15 @@ describe('what waits', () => {
       event([], { functionResponse: { id: '3', name: 'c', response: {} } }, { functionResponse: { name: 'x' } }),
     )
     expect(pending.interrupts().map(({ id }) => id)).toEqual(['4'])
+  })
+  test('a response that is not the last leaves the call waiting, in its node', () => {
+    const pending = pendingCalls(({ response }) => response?.status !== 'pending')
+    const answer = (status: string) => event([], { functionResponse: { id: '1', name: 'a', response: { status } } })
+    pending.push(event(['1'], call('a', {}, '1')), 'root@1')
+    pending.push(answer('pending'))
+    expect(pending.interrupts()).toMatchObject([{ id: '1', node: 'root@1' }])
+    pending.push(answer('approved'))
+    expect(pending.interrupts()).toEqual([])
   })
 })
 

@@ -1,7 +1,7 @@
-import type { AdkEvent, AdkFunctionCall } from './adk-event.ts'
+import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from './adk-event.ts'
 import { functionCallsOf, functionResponsesOf } from './adk-rules.ts'
-import { isJsonObject, type Json } from './json.ts'
-import type { Interrupted } from './run-event.ts'
+import { isJsonObject, type Json, type JsonObject } from './json.ts'
+import type { Interrupted, NodeId } from './run-event.ts'
 
 /** The functions by which ADK itself asks a person: long-running calls that the next run answers. */
 export const adkRequest = {
@@ -12,33 +12,44 @@ export const adkRequest = {
 
 /** Which long-running calls of a run still wait for their answer: when the run ends, a person is asked. */
 export interface PendingCalls {
-  push(event: AdkEvent): void
+  push(event: AdkEvent, node?: NodeId): void
   /** What waits now, oldest first. */
   interrupts(): readonly Interrupted[]
 }
 
-export function pendingCalls(): PendingCalls {
-  const waiting = new Map<string, AdkFunctionCall>()
+/**
+ * `settles` says whether a response is the last of its call; a long-running tool may answer that it has only begun.
+ * Without it every response is: a stream from elsewhere does not tell a started job from a finished one.
+ */
+export function pendingCalls(settles: (response: AdkFunctionResponse) => boolean = () => true): PendingCalls {
+  const waiting = new Map<string, Interrupted>()
   return {
-    push(event) {
-      if (waiting.size > 0) for (const { id = '' } of functionResponsesOf(event)) waiting.delete(id)
+    push(event, node) {
+      if (waiting.size > 0) {
+        for (const response of functionResponsesOf(event)) if (settles(response)) waiting.delete(response.id ?? '')
+      }
       if (event.longRunningToolIds === undefined || event.longRunningToolIds.length === 0) return
       for (const call of functionCallsOf(event)) {
-        if (call.id !== undefined && event.longRunningToolIds.includes(call.id)) waiting.set(call.id, call)
+        if (call.id === undefined || !event.longRunningToolIds.includes(call.id)) continue
+        waiting.set(call.id, { ...interruptOf(call.id, call), ...(node === undefined ? {} : { node }) })
       }
     },
-    interrupts: () => [...waiting].map(([id, call]) => interruptOf(id, call)),
+    interrupts: () => [...waiting.values()],
   }
 }
 
-/** What a waiting call asks a person, in the canonical words. */
+const confirmationSchema: JsonObject = {
+  type: 'object',
+  properties: { confirmed: { type: 'boolean' } },
+  required: ['confirmed'],
+}
+
+/** What a waiting call asks a person, in the canonical words. `call` is the call it is about: of a confirmation, the one that waits for it. */
 function interruptOf(id: string, { name, args = {} }: AdkFunctionCall): Interrupted {
   const asked = { kind: 'interrupt', id, call: id } as const
   switch (name) {
-    case adkRequest.confirmation: {
-      const hint = isJsonObject(args.toolConfirmation) ? args.toolConfirmation.hint : undefined
-      return { ...asked, reason: 'confirmation', ...message(hint), ...payload(args.originalFunctionCall) }
-    }
+    case adkRequest.confirmation:
+      return { ...asked, ...confirmationOf(args) }
     case adkRequest.input: {
       const schema = args.response_schema ?? args.responseSchema
       const wanted = isJsonObject(schema) ? { schema } : {}
@@ -54,7 +65,27 @@ function interruptOf(id: string, { name, args = {} }: AdkFunctionCall): Interrup
       // Its arguments are an auth configuration: not repeated outside the event that carries it.
       return { ...asked, reason: 'credential', ...message(args.message) }
     default:
-      return { ...asked, reason: 'tool_call', payload: { name, args } }
+      return { ...asked, reason: 'tool_call', payload: { tool: name, args } }
+  }
+}
+
+function confirmationOf({ originalFunctionCall: original, toolConfirmation: asked }: JsonObject): {
+  readonly reason: string
+  readonly call?: string
+  readonly message?: string
+  readonly payload?: Json
+  readonly schema: JsonObject
+} {
+  const { hint, payload: extra } = isJsonObject(asked) ? asked : {}
+  const about = isJsonObject(original)
+    ? { tool: original.name ?? '', args: original.args ?? null, ...(isJsonObject(extra) ? { payload: extra } : {}) }
+    : undefined
+  return {
+    reason: 'confirmation',
+    ...(isJsonObject(original) && typeof original.id === 'string' ? { call: original.id } : {}),
+    ...message(hint),
+    ...payload(about),
+    schema: confirmationSchema,
   }
 }
 

@@ -10,6 +10,7 @@ export interface AgentFile {
   readonly rootAgent?: unknown
   /** A compiled LangGraph. */
   readonly graph?: unknown
+  /** What people call it; exported as `title` or `name`. */
   readonly title?: string
   readonly description?: string
   readonly examples?: readonly string[]
@@ -62,7 +63,7 @@ async function mentionsAdk(folder: string, depth = 3): Promise<boolean> {
 function readAgentFile(file: string, exported: unknown): AgentFile {
   const found = isObject(exported) ? exported : {}
   const module = isObject(found.default) ? { ...found.default, ...found } : found
-  const { rootAgent, app, graph, name, description, examples, resumable, maxLlmCalls } = module
+  const { rootAgent, app, graph, name, title = name, description, examples, resumable, maxLlmCalls } = module
   if (rootAgent === undefined && app === undefined && graph === undefined) {
     const names = Object.keys(module).filter((key) => key !== 'default')
     const has = names.length === 0 ? 'nothing' : names.join(', ')
@@ -75,7 +76,7 @@ function readAgentFile(file: string, exported: unknown): AgentFile {
   return {
     ...((rootAgent ?? app) === undefined ? {} : { rootAgent: rootAgent ?? app }),
     ...(graph === undefined ? {} : { graph }),
-    ...(typeof name === 'string' ? { title: name } : {}),
+    ...(typeof title === 'string' ? { title } : {}),
     ...(typeof description === 'string' ? { description } : {}),
     ...(listed === undefined ? {} : { examples: listed }),
     ...(typeof resumable === 'boolean' ? { resumable } : {}),

@@ -13,6 +13,12 @@ export const remoteEntry = z.strictObject({
   headers: z.record(z.string(), z.string()).optional(),
   /** The app's name on an ADK server; ours unless said. */
   app: z.string().optional(),
+  /** How long it may be silent before it is taken for dead, in milliseconds. Two minutes: few servers send a heartbeat. */
+  timeout: z.int().min(1).optional(),
+  /** How the page shows it; a server elsewhere cannot be asked. */
+  title: z.string().optional(),
+  description: z.string().optional(),
+  examples: z.array(z.string()).optional(),
 })
 export type RemoteEntry = z.infer<typeof remoteEntry>
 
@@ -35,10 +41,16 @@ export function defineConfig(config: MillraceConfig): MillraceConfig {
 async function exported(file: string): Promise<unknown> {
   try {
     if (file.endsWith('.json')) return JSON.parse(await readFile(file, 'utf8'))
-    const module = await loadModule(file)
+    // Handed over, so that a folder without node_modules works, as it does for agents.
+    const module = await loadModule(file, { '@millrace/server': { defineConfig } })
     return isObject(module) && 'default' in module ? module.default : module
   } catch (error) {
-    throw new MillraceError('invalid', `${file}: ${messageOf(error)}`, { file }, error)
+    throw new MillraceError(
+      'invalid',
+      `${file}: ${(messageOf(error).split('\nRequire stack:')[0] ?? '').trim()}`,
+      { file },
+      error,
+    )
   }
 }
 

@@ -1,18 +1,13 @@
+import type { Event } from '@google/adk'
 import {
-  type Event,
-  REQUEST_CONFIRMATION_FUNCTION_CALL_NAME,
-  REQUEST_CREDENTIAL_FUNCTION_CALL_NAME,
-  REQUEST_INPUT_FUNCTION_CALL_NAME,
-} from '@google/adk'
-import {
-  type AdkEvent,
-  type AdkFunctionCall,
   type AdkPart,
+  adkRequest,
   type Interrupted,
   isObject,
   type Json,
   type JsonObject,
-  type NodeId,
+  type PendingCalls,
+  pendingCalls,
   type ResumeAnswer,
   type RunInput,
 } from '@millrace/core'
@@ -35,73 +30,15 @@ const waitingWords: ReadonlySet<string> = new Set([
   'waiting',
 ])
 
-/** Gathers, over the events of a run, which calls wait for a person when it ends. */
-export interface Waiting {
-  take(event: AdkEvent, node: NodeId | undefined): void
-  interrupts(): readonly Interrupted[]
-}
-
-/** `settling` names long-running tools whose first answer is their last (workflows). */
-export function waiting(settling: ReadonlySet<string>): Waiting {
-  const open = new Map<string, Interrupted>()
-  return {
-    take(event, node) {
-      for (const { functionCall, functionResponse } of event.content?.parts ?? []) {
-        if (functionCall?.id !== undefined && event.longRunningToolIds?.includes(functionCall.id)) {
-          open.set(functionCall.id, interruptOf(functionCall, functionCall.id, node))
-        }
-        if (functionResponse?.id === undefined) continue
-        if (settling.has(functionResponse.name) || isDone(functionResponse.response)) open.delete(functionResponse.id)
-      }
-    },
-    interrupts: () => [...open.values()],
-  }
+/** Which calls of a run wait for a person. `settling` names long-running tools whose first answer is their last (workflows). */
+export function waitingCalls(settling: ReadonlySet<string>): PendingCalls {
+  return pendingCalls(({ name, response }) => settling.has(name) || isDone(response))
 }
 
 function isDone(response: JsonObject | undefined): boolean {
   if (response === undefined) return false
   if (response.error !== undefined) return true
   return typeof response.status === 'string' && !waitingWords.has(response.status.toLowerCase())
-}
-
-function interruptOf(call: AdkFunctionCall, id: string, node: NodeId | undefined): Interrupted {
-  const args = call.args ?? {}
-  const base = { kind: 'interrupt' as const, id, ...(node === undefined ? {} : { node }) }
-  switch (call.name) {
-    case REQUEST_CONFIRMATION_FUNCTION_CALL_NAME: {
-      const { originalFunctionCall: original, toolConfirmation: asked } = args
-      const pinned: Readonly<Record<string, unknown>> = isObject(original) ? original : {}
-      const hint = isObject(asked) && typeof asked.hint === 'string' ? asked.hint : undefined
-      const extra = isObject(asked) && isObject(asked.payload) ? { payload: asked.payload } : {}
-      return {
-        ...base,
-        reason: 'confirmation',
-        ...(typeof pinned.id === 'string' ? { call: pinned.id } : {}),
-        ...(hint === undefined ? {} : { message: hint }),
-        payload: { tool: String(pinned.name ?? ''), args: jsonOf(pinned.args), ...extra } as JsonObject,
-        schema: confirmationSchema,
-      }
-    }
-    case REQUEST_INPUT_FUNCTION_CALL_NAME:
-      return {
-        ...base,
-        reason: 'input_required',
-        call: id,
-        ...(typeof args.message === 'string' ? { message: args.message } : {}),
-        ...(isObject(args.response_schema) ? { schema: args.response_schema as JsonObject } : {}),
-        ...(args.payload === undefined ? {} : { payload: args.payload }),
-      }
-    case REQUEST_CREDENTIAL_FUNCTION_CALL_NAME:
-      return { ...base, reason: 'credential', call: id, payload: { args } }
-    default:
-      return { ...base, reason: 'tool_call', call: id, payload: { tool: call.name, args } }
-  }
-}
-
-const confirmationSchema: JsonObject = {
-  type: 'object',
-  properties: { confirmed: { type: 'boolean' } },
-  required: ['confirmed'],
 }
 
 /**
@@ -128,7 +65,7 @@ function answerPart(asked: Interrupted, { status, payload }: ResumeAnswer): AdkP
   const cancelled = status === 'cancelled'
   if (asked.reason === 'confirmation') {
     const response = { confirmed: !cancelled && isConfirmed(payload), ...(isObject(payload) ? { payload } : {}) }
-    return responsePart(asked.id, REQUEST_CONFIRMATION_FUNCTION_CALL_NAME, response as JsonObject)
+    return responsePart(asked.id, adkRequest.confirmation, response as JsonObject)
   }
   if (cancelled)
     return responsePart(asked.id, nameOf(asked), { status: 'cancelled', error: 'The user cancelled this.' })
@@ -143,8 +80,8 @@ function isConfirmed(payload: Json | undefined): boolean {
 }
 
 function nameOf(asked: Interrupted): string {
-  if (asked.reason === 'input_required') return REQUEST_INPUT_FUNCTION_CALL_NAME
-  if (asked.reason === 'credential') return REQUEST_CREDENTIAL_FUNCTION_CALL_NAME
+  if (asked.reason === 'input_required') return adkRequest.input
+  if (asked.reason === 'credential') return adkRequest.credential
   return isObject(asked.payload) ? String(asked.payload.tool ?? '') : ''
 }
 
@@ -156,16 +93,12 @@ function given(payload: Json | undefined): { payload?: Json } {
   return payload === undefined ? {} : { payload }
 }
 
-function jsonOf(value: unknown): Json {
-  return value === undefined ? null : JSON.parse(JSON.stringify(value))
-}
-
 /** The calls of the turn that a confirmation was asked in, apart from those it asks about. */
 export function turnBeside(confirmation: Event, events: readonly Event[]): readonly { id: string; name: string }[] {
   const pinned = new Set(
     (confirmation.content?.parts ?? []).flatMap(({ functionCall }) => {
       const original = functionCall?.args?.originalFunctionCall
-      return functionCall?.name === REQUEST_CONFIRMATION_FUNCTION_CALL_NAME && isObject(original) ? [original.id] : []
+      return functionCall?.name === adkRequest.confirmation && isObject(original) ? [original.id] : []
     }),
   )
   if (pinned.size === 0) return []

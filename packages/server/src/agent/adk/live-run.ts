@@ -4,6 +4,7 @@ import {
   type ClientTool,
   MillraceError,
   type NodeId,
+  type PendingCalls,
   type Problem,
   type RunEvent,
   type RunInput,
@@ -12,7 +13,7 @@ import type { RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { LogArtifacts } from './artifacts.ts'
 import { instructionsOf, type Past } from './history.ts'
-import { type Waiting, waiting } from './interrupts.ts'
+import { waitingCalls } from './interrupts.ts'
 import { jsonEvent } from './json-event.ts'
 import { isNested } from './nested.ts'
 import { NodeTracker } from './nodes.ts'
@@ -53,7 +54,7 @@ export class LiveRun implements AdkRun {
   readonly #out: Outlet<RunEvent>
   readonly #ingest = adkIngest()
   readonly #usage = usageCounter()
-  readonly #asked: Waiting
+  readonly #asked: PendingCalls
   readonly #crashed: boolean
   readonly #unseen = new Set<string>()
   #failure: Problem | undefined
@@ -75,12 +76,12 @@ export class LiveRun implements AdkRun {
     this.resumption = resumptionOf(root, context, past)
     this.nodes = new NodeTracker((event) => this.emit(event), this.resumption?.nodes)
     this.artifacts = new LogArtifacts(context.history, limits.maxArtifact, (event) => this.emit(event))
-    this.#asked = waiting(tree.workflows)
+    this.#asked = waitingCalls(tree.workflows)
     this.#out = out
     this.#crashed = context.resumed
     for (const { event, run } of context.resumed ? context.history : []) {
       if (run === context.run && event.kind === 'agent' && event.event.partial !== true && !isNested(event.event)) {
-        this.#asked.take(event.event, event.node)
+        this.#asked.push(event.event, event.node)
       }
     }
   }
@@ -126,7 +127,7 @@ export class LiveRun implements AdkRun {
     this.emit({ kind: 'agent', ...taken, ...(node === undefined ? {} : { node }) })
     this.#usage.take(taken.event)
     if (taken.event.partial === true || isNested(taken.event)) return
-    this.#asked.take(taken.event, node)
+    this.#asked.push(taken.event, node)
     // A workflow retries its nodes and may catch what they report: it throws when it gives up.
     if (taken.event.errorCode !== undefined && taken.event.nodeInfo?.path === undefined)
       this.fail(problemOf(taken.event))

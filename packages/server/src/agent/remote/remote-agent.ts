@@ -1,0 +1,61 @@
+import { adk, agUi, type Host, type RunEvent, type RunInput, toRunAgentInput } from '@millrace/core'
+import type { Agent, AgentDescription, RunContext } from '../agent.ts'
+import type { RemoteEntry } from '../config.ts'
+import { openAdkSession, toRunRequest } from './adk-request.ts'
+import { follow, truncatedAdk } from './follow.ts'
+
+/**
+ * An agent on another server: any AG-UI endpoint, or any ADK server. Millrace becomes its durable, multi-dialect front.
+ * A message that may have run is never sent again: a cut upstream that cannot be re-joined fails the run, with the reason.
+ */
+export function remoteAgent(name: string, entry: RemoteEntry, host: Host): Agent {
+  return {
+    name,
+    describe: async () => describe(name, entry),
+    run: (input, context) =>
+      entry.dialect === 'adk' ? runAdk(name, entry, host, input, context) : runAgUi(name, entry, host, input, context),
+  }
+}
+
+/** What the configuration says: a server elsewhere cannot be asked, and may not be up. Never the headers: they hold keys. */
+function describe(name: string, { url, dialect, title, description, examples = [] }: RemoteEntry): AgentDescription {
+  return {
+    name,
+    ...(title === undefined ? {} : { title }),
+    description: description ?? `Runs on ${new URL(url).host}, over ${dialect === 'adk' ? 'ADK' : 'AG-UI'}`,
+    engine: 'remote',
+    graph: { nodes: [{ id: name, kind: 'agent' }], edges: [] },
+    examples,
+    resumable: false,
+  }
+}
+
+async function* runAgUi(
+  name: string,
+  entry: RemoteEntry,
+  host: Host,
+  input: RunInput,
+  context: RunContext,
+): AsyncGenerator<RunEvent> {
+  const { session: threadId, run: runId, history, state } = context
+  const body = toRunAgentInput({ threadId, runId, input, history, state })
+  yield* follow({ url: entry.url, dialect: agUi, body, name, entry, host, context })
+}
+
+async function* runAdk(
+  name: string,
+  entry: RemoteEntry,
+  host: Host,
+  input: RunInput,
+  context: RunContext,
+): AsyncGenerator<RunEvent> {
+  const base = entry.url.replace(/\/(run_sse)?\/?$/, '')
+  const app = entry.app ?? name
+  const made = await openAdkSession(base, app, entry, host, context)
+  if (made && context.history.some(({ event }) => event.kind === 'agent')) {
+    const message = `${new URL(base).host} did not know this session: it goes on without what was said before`
+    yield { kind: 'log', level: 'warn', message }
+  }
+  const body = toRunRequest(app, input, context, made)
+  yield* follow({ url: `${base}/run_sse`, dialect: adk, body, name, entry, host, context, truncated: truncatedAdk() })
+}
