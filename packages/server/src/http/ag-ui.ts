@@ -56,7 +56,7 @@ export const agUiRoutes =
     )
     app.get<Named>(
       '/ag-ui/:agent/capabilities',
-      documented({ ...doc, summary: 'What the agent can do', answer: 'AgentCapabilities' }),
+      documented({ ...doc, summary: 'What the agent can do', answer: 'AgentCapabilities', result: { type: 'object' } }),
       async (request) => {
         const agent = deps.agents.get(request.params.agent)
         if (agent === undefined) throw new MillraceError('not-found', `there is no agent ${request.params.agent}`)

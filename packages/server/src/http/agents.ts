@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { listOf, objectOf } from './answers.ts'
 import type { HttpDeps } from './deps.ts'
 import { documented } from './door.ts'
 
@@ -8,7 +9,12 @@ export const agentRoutes =
   async (app) => {
     app.get(
       '/agents',
-      documented({ tag: 'Session', summary: 'The agents that can be run', answer: '{ agents, fallback }' }),
+      documented({
+        tag: 'Session',
+        summary: 'The agents that can be run',
+        answer: 'The agents, and who answers where none is named',
+        result: objectOf({ agents: listOf('Agent'), fallback: { type: 'string' } }),
+      }),
       async () => ({
         agents: await Promise.all(agents.names.map((name) => agents.get(name)?.describe())),
         fallback: agents.fallback,

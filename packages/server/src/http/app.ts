@@ -60,7 +60,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   await app.register(helmet, pagePolicy)
   await limitRuns(app, deps.limits.runsPerMinute)
   readJsonBodies(app)
-  await describeApi(app, deps.version, access.tokens !== undefined)
+  await describeApi(app, deps.version, access.tokens !== undefined, isOpen)
   const surfaces = [
     serviceRoutes,
     agentRoutes,

@@ -32,7 +32,7 @@ export interface RouteDoc {
   /** What a good answer is, in words; streams say which dialect. */
   readonly answer: string
   /** Its shape, where it is JSON. */
-  readonly result?: z.ZodType
+  readonly result?: z.ZodType | Readonly<Record<string, unknown>>
   /** Its media type, where it is neither JSON nor a stream. */
   readonly type?: string
   readonly status?: number
@@ -54,7 +54,7 @@ export function documented(doc: RouteDoc): { schema: FastifySchema; config: Fast
   const { tag, summary, body, query, status = 200, starts = false } = doc
   // Their official clients parse no other type; the body is the same.
   const json = tag === 'AG-UI' || tag === 'ADK'
-  const problem = { schema: { $ref: 'problem#' } }
+  const problem = { schema: { $ref: 'Problem#' } }
   const refused = {
     description: 'A problem',
     content: { [json ? 'application/json' : 'application/problem+json']: problem },
@@ -81,11 +81,15 @@ function good({ tag, answer, result, type, stream = false, status }: RouteDoc): 
   }
   if (type !== undefined) return { description: answer, content: { [type]: text } }
   if (status === 204) return { description: answer, type: 'null' }
-  const schema = result === undefined ? {} : jsonSchema(result, 'output')
+  const schema = result instanceof z.ZodType ? jsonSchema(result, 'output') : (result ?? {})
   return { description: answer, content: { 'application/json': { schema } } }
 }
 
-function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
-  return json
+export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): Record<string, unknown> {
+  const { $schema: _, $defs: __, ...json } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+  // Only `z.json()` is recursive, and JSON that may be any JSON needs no schema.
+  const any = (value: object): object => ('$ref' in value ? {} : value)
+  return JSON.parse(JSON.stringify(json), (_key, value) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) ? any(value) : value,
+  ) as Record<string, unknown>
 }

@@ -15,6 +15,7 @@ import {
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { userFor } from './access.ts'
+import { shapeOf } from './answers.ts'
 import type { HttpDeps } from './deps.ts'
 import { admit, documented } from './door.ts'
 import { ownedSession } from './owned.ts'
@@ -34,6 +35,8 @@ const importQuery = z.object({
   title: z.string().max(200).optional(),
 })
 
+const importTypes = ['text/event-stream', 'application/x-ndjson', 'application/jsonl', 'text/plain']
+
 /** History as a feature: a session as a file, a file as a session, and a copy up to any moment. */
 export const historyRoutes =
   (
@@ -46,7 +49,7 @@ export const historyRoutes =
     const { log } = deps
     const doc = { tag: 'Session' } as const
     type ById = { Params: { id: string } }
-    for (const type of ['text/event-stream', 'application/x-ndjson', 'application/jsonl', 'text/plain']) {
+    for (const type of importTypes) {
       app.addContentTypeParser(type, { parseAs: 'string', bodyLimit: deps.limits.importBody }, (_request, body, done) =>
         done(null, body),
       )
@@ -54,7 +57,12 @@ export const historyRoutes =
 
     app.get<ById>(
       '/sessions/:id/log',
-      documented({ ...doc, summary: 'The session as JSONL', answer: 'A header line, then one Recorded a line' }),
+      documented({
+        ...doc,
+        summary: 'The session as JSONL',
+        answer: 'A header line, then one Recorded a line',
+        type: 'application/x-ndjson',
+      }),
       async (request, reply) => {
         const { id } = await ownedSession(deps, request, request.params.id)
         const name = id.replace(/[^\w.-]/g, '_').slice(0, 80)
@@ -72,6 +80,7 @@ export const historyRoutes =
         summary: 'A new session that starts as a copy',
         body: forkBody,
         answer: 'The new session',
+        result: shapeOf('Session'),
         status: 201,
       }),
       async (request, reply) => {
@@ -91,6 +100,9 @@ export const historyRoutes =
           summary: 'A session out of a JSONL export or a recorded stream of any dialect',
           query: importQuery,
           answer: 'The session',
+          result: shapeOf('Session'),
+          body: z.string().describe('JSONL, or the bytes of a stream'),
+          takes: importTypes,
           status: 201,
         }),
       },

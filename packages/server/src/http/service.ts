@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
 import { documented } from './door.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -15,18 +16,28 @@ export const serviceRoutes =
     const doc = { tag: 'Service' } as const
     app.get(
       '/health',
-      documented({ ...doc, summary: 'The process is alive', answer: '{ status, version }' }),
+      documented({
+        ...doc,
+        summary: 'The process is alive',
+        answer: 'It is',
+        result: z.object({ status: z.string(), version: z.string() }),
+      }),
       async () => ({ status: 'ok', version }),
     )
     app.get(
       '/ready',
-      documented({ ...doc, summary: 'It takes runs', answer: '{ status }; 503 while it does not' }),
+      documented({
+        ...doc,
+        summary: 'It takes runs',
+        answer: 'It does; 503 while it does not',
+        result: z.object({ status: z.string() }),
+      }),
       async (_request, reply) =>
         ready() ? { status: 'ready' } : reply.code(503).header('retry-after', '1').send({ status: 'not ready' }),
     )
     app.get(
       '/metrics',
-      documented({ ...doc, summary: 'Prometheus metrics', answer: 'text/plain' }),
+      documented({ ...doc, summary: 'Prometheus metrics', answer: 'Samples', type: 'text/plain' }),
       async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
     )
     app.addHook('onResponse', async (request, reply) => {

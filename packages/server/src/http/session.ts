@@ -79,6 +79,7 @@ export const sessionRoutes =
         summary: 'Start a run; follow it with /events',
         body: startBody,
         answer: 'The run and the seq it starts at',
+        result: z.object({ run: z.string(), seq: z.int() }),
         status: 201,
         starts: true,
       }),
@@ -102,7 +103,13 @@ export const sessionRoutes =
 
     app.post<ById>(
       '/sessions/:id/cancel',
-      documented({ ...doc, summary: 'Stop the active run', body: cancelBody, answer: 'Whether there was one to stop' }),
+      documented({
+        ...doc,
+        summary: 'Stop the active run',
+        body: cancelBody,
+        answer: 'Whether there was one to stop',
+        result: z.object({ cancelled: z.boolean() }),
+      }),
       async (request) => {
         const { run } = admit(cancelBody, request.body) ?? {}
         const session = await ownedSession(deps, request, request.params.id)
@@ -112,7 +119,13 @@ export const sessionRoutes =
 
     app.get<ById>(
       '/sessions/:id/state',
-      documented({ ...doc, summary: 'The state at any seq', query: atQuery, answer: '{ seq, state }' }),
+      documented({
+        ...doc,
+        summary: 'The state at any seq',
+        query: atQuery,
+        answer: 'The state',
+        result: z.object({ seq: z.int(), state: z.record(z.string(), z.unknown()) }),
+      }),
       async (request) => {
         const { at } = admit(atQuery, request.query)
         const rows = await rowsUpTo(deps, (await ownedSession(deps, request, request.params.id)).id, at)
@@ -128,6 +141,7 @@ export const sessionRoutes =
         summary: `A view: ${Object.keys(views).join(', ')}`,
         query: atQuery,
         answer: 'The view as JSON',
+        result: { type: 'object' },
       }),
       async (request) => {
         const { at } = admit(atQuery, request.query)

@@ -1,6 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { userFor } from './access.ts'
+import { listOf, objectOf, shapeOf } from './answers.ts'
 import type { HttpDeps } from './deps.ts'
 import { admit, documented } from './door.ts'
 import { ownedSession } from './owned.ts'
@@ -32,7 +33,13 @@ export const sessionsRoutes =
 
     app.get(
       '/sessions',
-      documented({ ...doc, summary: 'List sessions, newest first', query: listQuery, answer: '{ sessions, total }' }),
+      documented({
+        ...doc,
+        summary: 'List sessions, newest first',
+        query: listQuery,
+        answer: 'A page of them, and how many there are',
+        result: objectOf({ sessions: listOf('Session'), total: { type: 'integer' } }),
+      }),
       async (request) => {
         const query = admit(listQuery, request.query)
         const { agent, status, search } = query
@@ -48,7 +55,14 @@ export const sessionsRoutes =
     )
     app.post(
       '/sessions',
-      documented({ ...doc, summary: 'Make a session', body: createBody, answer: 'The session', status: 201 }),
+      documented({
+        ...doc,
+        summary: 'Make a session',
+        body: createBody,
+        answer: 'The session',
+        result: shapeOf('Session'),
+        status: 201,
+      }),
       async (request, reply) => {
         const { id = deps.newId(), agent = planner(deps), title } = admit(createBody, request.body) ?? {}
         const session = await log.create({
@@ -62,7 +76,13 @@ export const sessionsRoutes =
     )
     app.patch<ById>(
       '/sessions/:id',
-      documented({ ...doc, summary: 'Rename a session', body: renameBody, answer: 'The session' }),
+      documented({
+        ...doc,
+        summary: 'Rename a session',
+        body: renameBody,
+        answer: 'The session',
+        result: shapeOf('Session'),
+      }),
       async (request) => {
         const { title } = admit(renameBody, request.body)
         const { id } = await ownedSession(deps, request, request.params.id)

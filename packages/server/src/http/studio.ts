@@ -3,6 +3,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AgentDescription } from '../agent/agent.ts'
 import { mayTouch, userFor } from './access.ts'
+import { listOf, shapeOf } from './answers.ts'
 import type { HttpDeps } from './deps.ts'
 import { admit, documented } from './door.ts'
 import { ownedSession } from './owned.ts'
@@ -25,7 +26,7 @@ export const studioRoutes =
 
     app.get(
       '/api/projects',
-      documented({ ...doc, summary: 'The projects', answer: '{ id, name, description, updated_at }[]' }),
+      documented({ ...doc, summary: 'The projects', answer: 'The projects', result: listOf('Project') }),
       async () => {
         const described = await Promise.all(deps.agents.names.map((name) => deps.agents.get(name)?.describe()))
         return described.flatMap((agent) => (agent === undefined ? [] : [summary(agent, deps.now())]))
@@ -34,7 +35,12 @@ export const studioRoutes =
 
     app.get<ById>(
       '/api/projects/:id',
-      documented({ ...doc, summary: 'A project: its agents and edges', answer: 'The project' }),
+      documented({
+        ...doc,
+        summary: 'A project: its agents and edges',
+        answer: 'The project',
+        result: shapeOf('ProjectDetail'),
+      }),
       async (request) => {
         const agent = await project(deps, request.params.id).describe()
         return { ...summary(agent, deps.now()), ...workflow(agent) }
@@ -97,7 +103,8 @@ export const studioRoutes =
         ...doc,
         summary: 'Answer what a run asked',
         body: resumeBody,
-        answer: '{ success, node_id, message, run }',
+        answer: 'What goes on',
+        result: z.object({ success: z.boolean(), node_id: z.string(), message: z.string(), run: z.string() }),
         starts: true,
       }),
       async (request) => {

@@ -1,4 +1,5 @@
 import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
 import { documented } from '../door.ts'
 import { adkAbsentRoutes } from './absent-routes.ts'
@@ -15,12 +16,17 @@ export const adkRoutes =
     const doc = { tag: 'ADK' } as const
     app.get(
       '/list-apps',
-      documented({ ...doc, summary: 'The agents', answer: 'Their names' }),
+      documented({ ...doc, summary: 'The agents', answer: 'Their names', result: z.array(z.string()) }),
       async () => deps.agents.names,
     )
     app.get(
       '/version',
-      documented({ ...doc, summary: 'What answers here', answer: '{ version, language, language_version }' }),
+      documented({
+        ...doc,
+        summary: 'What answers here',
+        answer: 'Its version',
+        result: z.object({ version: z.string(), language: z.string(), language_version: z.string() }),
+      }),
       async () => ({
         version: deps.version,
         language: 'typescript',

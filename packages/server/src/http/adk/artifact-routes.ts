@@ -1,9 +1,12 @@
 import { type ArtifactSaved, MillraceError, type Recorded } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import { shapeOf } from '../answers.ts'
 import type { HttpDeps } from '../deps.ts'
 import { documented } from '../door.ts'
 import { type AdkPath, adkSessionAt } from './adk-session.ts'
 
+const versionQuery = z.object({ version: z.string().optional() })
 type At = { Params: AdkPath & { name: string; version: string }; Querystring: { version?: string } }
 
 /** ADK artifacts: named, versioned, kept in the log. A name is only ever compared, never a path. */
@@ -29,27 +32,33 @@ export const adkArtifactRoutes =
 
     app.get<At>(
       base,
-      documented({ ...doc, summary: 'The artifacts of a session', answer: 'Names' }),
+      documented({ ...doc, summary: 'The artifacts of a session', answer: 'Names', result: z.array(z.string()) }),
       async (request) => [...new Set((await saved(request)).map(({ name }) => name))],
     )
     app.get<At>(
       `${base}/:name`,
-      documented({ ...doc, summary: 'An artifact, the latest version or ?version=', answer: 'A part' }),
+      documented({
+        ...doc,
+        summary: 'An artifact, the latest version or ?version=',
+        query: versionQuery,
+        answer: 'A part',
+        result: shapeOf('AdkPart'),
+      }),
       async (request) => partOf(await versions(request), request.params.name, request.query.version),
     )
     app.get<At>(
       `${base}/:name/versions`,
-      documented({ ...doc, summary: 'The versions of an artifact', answer: 'Numbers' }),
+      documented({ ...doc, summary: 'The versions of an artifact', answer: 'Numbers', result: z.array(z.int()) }),
       async (request) => (await versions(request)).map(({ version }) => version),
     )
     app.get<At>(
       `${base}/:name/versions/:version`,
-      documented({ ...doc, summary: 'A version of an artifact', answer: 'A part' }),
+      documented({ ...doc, summary: 'A version of an artifact', answer: 'A part', result: shapeOf('AdkPart') }),
       async (request) => partOf(await versions(request), request.params.name, request.params.version),
     )
     app.delete<At>(
       `${base}/:name`,
-      documented({ ...doc, summary: 'Take an artifact away', answer: 'null' }),
+      documented({ ...doc, summary: 'Take an artifact away', answer: 'null', result: { type: 'null' } }),
       async (request, reply) => {
         const last = (await versions(request)).at(-1)
         if (last === undefined) throw new MillraceError('not-found', `Artifact not found: ${request.params.name}`)

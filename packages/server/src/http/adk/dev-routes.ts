@@ -1,5 +1,7 @@
 import { MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import { listOf } from '../answers.ts'
 import type { HttpDeps } from '../deps.ts'
 import { documented } from '../door.ts'
 import { ownedSession } from '../owned.ts'
@@ -23,7 +25,7 @@ export const adkDevRoutes =
     for (const prefix of ['/dev/apps/:app/debug', '/debug']) {
       app.get<{ Params: { session: string } }>(
         `${prefix}/trace/session/:session`,
-        documented({ ...doc, summary: 'The spans of a session', answer: 'Spans' }),
+        documented({ ...doc, summary: 'The spans of a session', answer: 'Spans', result: listOf('Span') }),
         async (request) => {
           const session = await ownedSession(deps, request, request.params.session)
           return spansOf(session, await deps.log.read(session.id, { after: 0 }))
@@ -31,7 +33,12 @@ export const adkDevRoutes =
       )
       app.get<{ Params: { event: string } }>(
         `${prefix}/trace/:event`,
-        documented({ ...doc, summary: 'The attributes of an event’s span', answer: 'Attributes' }),
+        documented({
+          ...doc,
+          summary: 'The attributes of an event’s span',
+          answer: 'Attributes',
+          result: { type: 'object' },
+        }),
         async (request) => {
           const user = request.principal === undefined ? {} : { user: request.principal }
           const { sessions } = await deps.log.list({ ...user, limit: 50 })
@@ -49,7 +56,12 @@ export const adkDevRoutes =
 
     app.get<InApp>(
       '/dev/apps/:app/build_graph',
-      documented({ ...doc, summary: 'The structure of an app', answer: '{ name, root_agent }' }),
+      documented({
+        ...doc,
+        summary: 'The structure of an app',
+        answer: 'The root agent and those below',
+        result: z.object({ name: z.string(), root_agent: z.looseObject({ name: z.string() }) }),
+      }),
       async (request) => {
         const { name, description, graph, tools = [] } = await described(request.params.app)
         const agents = graph.nodes.filter(({ kind }) => kind === 'agent' || kind === 'step')
@@ -70,7 +82,13 @@ export const adkDevRoutes =
     )
     app.get<InApp & { Querystring: { dark_mode?: string; node?: string } }>(
       '/dev/apps/:app/build_graph_image',
-      documented({ ...doc, summary: 'The structure as DOT', answer: '{ "": { dotSrc }, dotSrc }' }),
+      documented({
+        ...doc,
+        summary: 'The structure as DOT',
+        answer: 'DOT, by path and at the top',
+        query: z.object({ dark_mode: z.string().optional(), node: z.string().optional() }),
+        result: z.looseObject({ dotSrc: z.string() }),
+      }),
       async (request) => {
         const dotSrc = dotOf(await described(request.params.app), request.query.dark_mode === 'true')
         return { '': { dotSrc }, dotSrc }
@@ -79,7 +97,12 @@ export const adkDevRoutes =
     for (const prefix of ['/dev', '']) {
       app.get<{ Params: AdkPath & { event: string } }>(
         `${prefix}/apps/:app/users/:user/sessions/:id/events/:event/graph`,
-        documented({ ...doc, summary: 'The graph with an event’s path lit', answer: '{ dotSrc }' }),
+        documented({
+          ...doc,
+          summary: 'The graph with an event’s path lit',
+          answer: 'DOT',
+          result: z.object({ dotSrc: z.string().optional() }),
+        }),
         async (request) => {
           const session = await adkSessionAt(deps, request, request.params)
           const rows = await deps.log.read(session.id, { after: 0 })
@@ -94,12 +117,23 @@ export const adkDevRoutes =
     }
     app.get(
       '/config/telemetry',
-      documented({ ...doc, summary: 'Whether adk-web may report', answer: '{ telemetry: false }' }),
+      documented({
+        ...doc,
+        summary: 'Whether adk-web may report',
+        answer: 'Never',
+        result: z.object({ telemetry: z.boolean() }),
+      }),
       async () => ({ telemetry: false }),
     )
     app.post(
       '/config/telemetry',
-      documented({ ...doc, summary: 'Whether adk-web may report', answer: '{ telemetry: false }' }),
+      documented({
+        ...doc,
+        summary: 'Whether adk-web may report',
+        body: z.looseObject({ telemetry: z.boolean().optional() }),
+        answer: 'Never',
+        result: z.object({ telemetry: z.boolean() }),
+      }),
       async () => ({ telemetry: false }),
     )
   }

@@ -10,6 +10,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { isNested } from '../../agent/adk/nested.ts'
 import type { StartRequest } from '../../engine/run-engine.ts'
+import { listOf } from '../answers.ts'
 import type { HttpDeps } from '../deps.ts'
 import { admit, documented } from '../door.ts'
 import { boundInput } from '../run-input.ts'
@@ -58,7 +59,7 @@ export const adkRunRoutes =
 
     app.post(
       '/run',
-      documented({ ...doc, summary: 'Run an agent to its end', answer: 'ADK events as an array' }),
+      documented({ ...doc, summary: 'Run an agent to its end', answer: 'ADK events', result: listOf('AdkEvent') }),
       async (request, reply) => {
         const { start } = await prepare(deps, request)
         const { run, seq } = await deps.engine.start(start)

@@ -1,6 +1,7 @@
 import { adkIngest, isObject, type JsonObject, MillraceError, type PatchOp, type Recorded } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
+import { listOf, shapeOf } from '../answers.ts'
 import type { HttpDeps } from '../deps.ts'
 import { admit, documented } from '../door.ts'
 import { removeSession } from '../remove-session.ts'
@@ -45,16 +46,26 @@ export const adkSessionRoutes =
       return adkSession(info, rows)
     }
 
-    app.get<InApp>(base, documented({ ...doc, summary: 'List sessions', answer: 'A bare array' }), async (request) => {
-      const { app: name, user } = request.params
-      const { sessions } = await log.list({ user: adkUser(request, user), agent: knownApp(deps, name), limit: 500 })
-      return sessions.map(adkSessionSummary)
-    })
+    app.get<InApp>(
+      base,
+      documented({ ...doc, summary: 'List sessions', answer: 'A bare array', result: listOf('AdkSession') }),
+      async (request) => {
+        const { app: name, user } = request.params
+        const { sessions } = await log.list({ user: adkUser(request, user), agent: knownApp(deps, name), limit: 500 })
+        return sessions.map(adkSessionSummary)
+      },
+    )
     app.post<InApp>(
       base,
       {
         bodyLimit: deps.limits.importBody,
-        ...documented({ ...doc, summary: 'Make or import a session', body: createBody, answer: 'The session' }),
+        ...documented({
+          ...doc,
+          summary: 'Make or import a session',
+          body: createBody,
+          answer: 'The session',
+          result: shapeOf('AdkSession'),
+        }),
       },
       async (request) => {
         const { app: name, user } = request.params
@@ -65,7 +76,13 @@ export const adkSessionRoutes =
     )
     app.post<AtSession>(
       `${base}/:id`,
-      documented({ ...doc, summary: 'Make a session with this id', body: createBody, answer: 'The session' }),
+      documented({
+        ...doc,
+        summary: 'Make a session with this id',
+        body: createBody,
+        answer: 'The session',
+        result: shapeOf('AdkSession'),
+      }),
       async (request) => {
         const { app: name, user, id } = request.params
         const { body } = request
@@ -76,7 +93,12 @@ export const adkSessionRoutes =
     )
     app.get<AtSession>(
       `${base}/:id`,
-      documented({ ...doc, summary: 'A session with its events and state', answer: 'The session' }),
+      documented({
+        ...doc,
+        summary: 'A session with its events and state',
+        answer: 'The session',
+        result: shapeOf('AdkSession'),
+      }),
       async (request) => {
         const info = await adkSessionAt(deps, request, request.params)
         return adkSession(info, await read(request.params))
@@ -84,7 +106,13 @@ export const adkSessionRoutes =
     )
     app.patch<AtSession>(
       `${base}/:id`,
-      documented({ ...doc, summary: 'Change state, or the name', body: patchBody, answer: 'The session' }),
+      documented({
+        ...doc,
+        summary: 'Change state, or the name',
+        body: patchBody,
+        answer: 'The session',
+        result: shapeOf('AdkSession'),
+      }),
       async (request) => {
         const { stateDelta } = admit(patchBody, request.body)
         boundState(deps.limits, stateDelta as JsonObject, 'stateDelta')
@@ -99,7 +127,7 @@ export const adkSessionRoutes =
     )
     app.delete<AtSession>(
       `${base}/:id`,
-      documented({ ...doc, summary: 'Delete a session', answer: 'null' }),
+      documented({ ...doc, summary: 'Delete a session', answer: 'null', result: { type: 'null' } }),
       async (request, reply) => {
         await removeSession(deps, request, await adkSessionAt(deps, request, request.params))
         return reply.type('application/json').send('null')

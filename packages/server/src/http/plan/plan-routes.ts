@@ -2,6 +2,7 @@ import type { InputMessage, RunInput } from '@millrace/core'
 import { MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { listOf, shapeOf } from '../answers.ts'
 import type { HttpDeps } from '../deps.ts'
 import { admit, documented } from '../door.ts'
 import { ownedSession } from '../owned.ts'
@@ -23,7 +24,12 @@ export const planRoutes =
 
     app.get<ById>(
       '/sessions/:id',
-      documented({ ...doc, summary: 'A session: tasks, messages, artifact summaries, status', answer: 'The session' }),
+      documented({
+        ...doc,
+        summary: 'A session: tasks, messages, artifact summaries, status',
+        answer: 'The session',
+        result: shapeOf('PlanSession'),
+      }),
       async (request) => detailJson(await planSession(deps, request, request.params.id)),
     )
 
@@ -79,7 +85,12 @@ export const planRoutes =
 
     app.get<ById>(
       '/sessions/:id/artifacts',
-      documented({ ...doc, summary: 'The artifacts, without content', answer: 'Artifact summaries' }),
+      documented({
+        ...doc,
+        summary: 'The artifacts, without content',
+        answer: 'Artifact summaries',
+        result: listOf('Artifact'),
+      }),
       async (request) => {
         const session = await planSession(deps, request, request.params.id)
         return artifactsOf(session).map((artifact) => artifactJson(session, artifact))
@@ -87,7 +98,12 @@ export const planRoutes =
     )
     app.get<ByItem>(
       '/sessions/:id/artifacts/:item',
-      documented({ ...doc, summary: 'An artifact with its content', answer: 'The artifact' }),
+      documented({
+        ...doc,
+        summary: 'An artifact with its content',
+        answer: 'The artifact',
+        result: shapeOf('ArtifactContent'),
+      }),
       async (request) => {
         const session = await planSession(deps, request, request.params.id)
         const artifact = artifactAt(session, request.params.item)
@@ -101,7 +117,7 @@ export const planRoutes =
     )
     app.get<ByItem>(
       '/sessions/:id/artifacts/:item/download',
-      documented({ ...doc, summary: 'The content as a file', answer: 'The file' }),
+      documented({ ...doc, summary: 'The content as a file', answer: 'The file', type: 'application/octet-stream' }),
       async (request, reply) => {
         const session = await planSession(deps, request, request.params.id)
         const artifact = artifactAt(session, request.params.item)
@@ -132,7 +148,13 @@ export const planRoutes =
 
     app.get<ById>(
       '/sessions/:id/data-items',
-      documented({ ...doc, summary: 'The data items', query: itemsQuery, answer: 'Data items' }),
+      documented({
+        ...doc,
+        summary: 'The data items',
+        query: itemsQuery,
+        answer: 'Data items',
+        result: listOf('DataItem'),
+      }),
       async (request) => {
         const { item_type: type } = admit(itemsQuery, request.query)
         const session = await planSession(deps, request, request.params.id)
@@ -144,7 +166,7 @@ export const planRoutes =
     )
     app.get<ByItem>(
       '/sessions/:id/data-items/:item',
-      documented({ ...doc, summary: 'A data item', answer: 'The item' }),
+      documented({ ...doc, summary: 'A data item', answer: 'The item', result: shapeOf('DataItem') }),
       async (request) => {
         const session = await planSession(deps, request, request.params.id)
         const found = session.plan.data

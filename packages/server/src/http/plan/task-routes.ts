@@ -1,6 +1,7 @@
 import { MillraceError, type Task } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { listOf, shapeOf } from '../answers.ts'
 import type { HttpDeps } from '../deps.ts'
 import { admit, documented, refusal } from '../door.ts'
 import { planSession, taskJson } from './plan-json.ts'
@@ -37,25 +38,32 @@ export const taskRoutes =
       void next.catch(() => undefined).finally(() => turns.get(id) === next && turns.delete(id))
       return next
     }
-    const listOf = (session: Awaited<ReturnType<typeof planSession>>) =>
+    const tasksOf = (session: Awaited<ReturnType<typeof planSession>>) =>
       session.plan.tasks.toArray().map((task) => taskJson(session, task))
 
     app.get<ById>(
       '/sessions/:id/tasks',
-      documented({ ...doc, summary: 'The tasks, in order', answer: 'Tasks' }),
-      async (request) => listOf(await planSession(deps, request, request.params.id)),
+      documented({ ...doc, summary: 'The tasks, in order', answer: 'Tasks', result: listOf('Task') }),
+      async (request) => tasksOf(await planSession(deps, request, request.params.id)),
     )
     app.get<ByTask>(
       '/sessions/:id/tasks/:task',
-      documented({ ...doc, summary: 'A task', answer: 'The task' }),
+      documented({ ...doc, summary: 'A task', answer: 'The task', result: shapeOf('Task') }),
       async (request) => {
         const session = await planSession(deps, request, request.params.id)
-        return found(listOf(session), request.params.task)
+        return found(tasksOf(session), request.params.task)
       },
     )
     app.post<ById>(
       '/sessions/:id/tasks',
-      documented({ ...doc, summary: 'Add a task', body: addBody, answer: 'The task', status: 201 }),
+      documented({
+        ...doc,
+        summary: 'Add a task',
+        body: addBody,
+        answer: 'The task',
+        result: shapeOf('Task'),
+        status: 201,
+      }),
       async (request, reply) => {
         const body = admit(addBody, request.body)
         const id = deps.newId()
@@ -71,12 +79,18 @@ export const taskRoutes =
         const session = await change(request, request.params.id, (tasks) =>
           tasks.toSpliced(body.order ?? tasks.length, 0, task),
         )
-        return reply.code(201).send(found(listOf(session), id))
+        return reply.code(201).send(found(tasksOf(session), id))
       },
     )
     app.patch<ByTask>(
       '/sessions/:id/tasks/:task',
-      documented({ ...doc, summary: 'Edit or move a task', body: editBody, answer: 'The task' }),
+      documented({
+        ...doc,
+        summary: 'Edit or move a task',
+        body: editBody,
+        answer: 'The task',
+        result: shapeOf('Task'),
+      }),
       async (request) => {
         const { order, ...edit } = admit(editBody, request.body)
         const { task } = request.params
@@ -86,7 +100,7 @@ export const taskRoutes =
           const others = tasks.filter(({ id }) => id !== task)
           return others.toSpliced(order ?? tasks.indexOf(before), 0, changed)
         })
-        return found(listOf(session), task)
+        return found(tasksOf(session), task)
       },
     )
     app.delete<ByTask>(
@@ -103,19 +117,30 @@ export const taskRoutes =
     )
     app.post<ByTask>(
       '/sessions/:id/tasks/:task/retry',
-      documented({ ...doc, summary: 'Make a finished task pending again', answer: 'The task' }),
+      documented({
+        ...doc,
+        summary: 'Make a finished task pending again',
+        answer: 'The task',
+        result: shapeOf('Task'),
+      }),
       async (request) => {
         const { task } = request.params
         const session = await change(request, request.params.id, (tasks) => {
           const { result: _result, reflection: _reflection, ...rest } = found(tasks, task)
           return tasks.map((each) => (each.id === task ? { ...rest, status: 'pending' } : each))
         })
-        return found(listOf(session), task)
+        return found(tasksOf(session), task)
       },
     )
     app.put<ById>(
       '/sessions/:id/tasks',
-      documented({ ...doc, summary: 'Put the tasks in this order', body: orderBody, answer: 'Tasks' }),
+      documented({
+        ...doc,
+        summary: 'Put the tasks in this order',
+        body: orderBody,
+        answer: 'Tasks',
+        result: listOf('Task'),
+      }),
       async (request) => {
         const { taskIds } = admit(orderBody, request.body)
         const session = await change(request, request.params.id, (tasks) => {
@@ -124,7 +149,7 @@ export const taskRoutes =
           }
           return taskIds.map((id) => found(tasks, id))
         })
-        return listOf(session)
+        return tasksOf(session)
       },
     )
   }
