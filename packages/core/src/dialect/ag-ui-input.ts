@@ -29,6 +29,11 @@ export interface AgUiRequest {
  * messages are a client's own display state and are left out.
  */
 export function readRunAgentInput(body: unknown): AgUiRequest | { readonly errors: readonly FieldError[] } {
+  return readInput(body, new Map())
+}
+
+/** The same, for a reader who knows calls that the input itself does not repeat. */
+export function readInput(body: unknown, calls: CallNames): AgUiRequest | { readonly errors: readonly FieldError[] } {
   if (!isObject(body)) return { errors: [{ path: '', message: 'must be an object' }] }
   const errors: FieldError[] = []
   const given = camel(body)
@@ -39,7 +44,7 @@ export function readRunAgentInput(body: unknown): AgUiRequest | { readonly error
     '',
     errors,
   )
-  const messages = readMessages(given.messages, 'messages', errors)
+  const messages = readMessages(given.messages, 'messages', errors, calls)
   const optional = read(
     given,
     {},
@@ -70,7 +75,7 @@ export function readMessages(
   value: unknown,
   path: string,
   errors: FieldError[],
-  calls: CallNames = new Map(),
+  calls: CallNames,
 ): readonly ReadMessage[] {
   const given = array(value, path, errors) ?? []
   return given.flatMap((message, index) => readMessage(message, `${path}[${index}]`, errors, calls) ?? [])

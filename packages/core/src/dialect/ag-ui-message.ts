@@ -1,5 +1,5 @@
 import type { AdkPart } from '../event/adk-event.ts'
-import { isObject, type Json } from '../event/json.ts'
+import { isObject, type Json, type JsonObject } from '../event/json.ts'
 import type { InputMessage } from '../event/run-event.ts'
 import { argumentsOf, contentOf, contentParts, responseFiles, responseOf, resultOf } from './ag-ui-content.ts'
 import {
@@ -123,16 +123,19 @@ const toolCall: Check<AdkPart> = (value, path, errors) => {
   return { functionCall: { id: called.id, name, ...callArguments(given ?? '') }, ...signature(camel(value)) }
 }
 
+export interface CallArguments {
+  readonly args?: JsonObject
+  readonly argsText?: string
+  readonly argsError?: string
+}
+
 /**
  * The arguments of a call: parsed, and their text as well where printing them again would not give it back. Text that
- * is no JSON object stays text: without `args`, so that nothing takes it for a call without arguments.
+ * is no JSON object stays text and says so: without `args`, so that nothing takes it for a call without arguments.
  */
-export function callArguments(given: string): {
-  readonly args?: Readonly<Record<string, Json>>
-  readonly argsText?: string
-} {
+export function callArguments(given: string): CallArguments {
   const args = argumentsOf(given)
-  if (args === undefined) return { argsText: given }
+  if (args === undefined) return { argsText: given, argsError: 'not a JSON object' }
   return print(args) === given ? { args } : { args, argsText: given }
 }
 
@@ -229,7 +232,7 @@ function wireCall({ functionCall, thoughtSignature }: AdkPart, message: string):
 /** The text of a call's arguments: as it came, else printed. */
 export function argumentText({ args, argsText }: { readonly args?: unknown; readonly argsText?: unknown }): string {
   if (typeof argsText === 'string') return argsText
-  return isObject(args) ? print(args as Readonly<Record<string, Json>>) : '{}'
+  return isObject(args) ? print(args as JsonObject) : '{}'
 }
 
 export function partsIn(value: unknown): readonly AdkPart[] {

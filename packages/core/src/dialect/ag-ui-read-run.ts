@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../event/json.ts'
 import type { Interrupted, RunFinished, RunInput, Usage } from '../event/run-event.ts'
-import { echoOf, isCurrentInput, readRunAgentInput } from './ag-ui-input.ts'
+import { echoOf, isCurrentInput, readInput } from './ag-ui-input.ts'
 import { type Aside, type Handler, type Kept, on, type Reading } from './ag-ui-reading.ts'
 import { json, list, object, read, sameJson, text } from './ag-ui-wire.ts'
 
@@ -157,7 +157,7 @@ const noInput: Start = { input: { messages: [] } }
 
 /** The echo of the request. Only its unseen messages are new; what printing would not give back is kept as it came. */
 function inputOf(reading: Reading, threadId: string, runId: string, given: JsonObject): Start {
-  const made = readRunAgentInput(given)
+  const made = readInput(given, reading.callNames)
   if ('errors' in made) {
     const [first] = made.errors
     return { ...noInput, reason: `input.${first?.path} ${first?.message}` }
