@@ -1,6 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../event/json.ts'
 import type { ClientTool, InputMessage, ResumeAnswer, RunInput } from '../event/run-event.ts'
-import { type CallNames, isCurrent, printMessage, type ReadMessage, readMessage } from './ag-ui-message.ts'
+import { type CallNames, isClean, isCurrent, printMessage, type ReadMessage, readMessage } from './ag-ui-message.ts'
 import {
   array,
   type Check,
@@ -147,8 +147,9 @@ function camel(value: Readonly<Record<string, unknown>>): Readonly<Record<string
 /** Whether an input can be printed as it came: see `isCurrent`. */
 export function isCurrentInput(given: JsonObject): boolean {
   const listed = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
-  const entries = [given, ...listed(given.tools), ...listed(given.resume)]
-  if (entries.some((entry) => isObject(entry) && Object.values(entry).includes(null))) return false
+  const { protocolVersion = '' } = given
+  if (typeof protocolVersion !== 'string') return false
+  if (![given, ...listed(given.tools), ...listed(given.resume)].every(isClean)) return false
   return !Object.keys(given).some((key) => Object.hasOwn(snake, key)) && listed(given.messages).every(isCurrent)
 }
 

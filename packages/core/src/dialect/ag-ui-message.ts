@@ -156,19 +156,37 @@ function camel(value: Readonly<Record<string, unknown>>): Readonly<Record<string
 }
 
 /**
- * Whether a message can be printed as it came: 1.0 refuses null for absent, the 0.x `binary` part, and (what it would
- * only strip) the snake_case keys of Python peers.
+ * Whether a message can be printed as it came: 1.0 refuses null for absent, the 0.x `binary` part and wrong types, and
+ * strips the snake_case keys of Python peers.
  */
 export function isCurrent(message: unknown): boolean {
-  if (!isObject(message) || hasNull(message)) return false
+  if (!isObject(message) || !isClean(message)) return false
   if (Object.keys(message).some((key) => Object.hasOwn(snake, key))) return false
   const { content, toolCalls } = message
   const parts: readonly unknown[] = Array.isArray(content) ? content : []
   const calls: readonly unknown[] = Array.isArray(toolCalls) ? toolCalls : []
-  return parts.every((part) => isObject(part) && part.type !== 'binary' && !hasNull(part)) && !calls.some(hasNull)
+  return (
+    parts.every((part) => isObject(part) && part.type !== 'binary' && isClean(part) && isClean(part.source)) &&
+    calls.every((call) => isObject(call) && call.type === 'function' && isClean(call))
+  )
 }
-function hasNull(value: unknown): boolean {
-  return isObject(value) && Object.values(value).includes(null)
+
+/** The fields that are kept but not read are what 1.0 wants them to be. */
+export function isClean(value: unknown): boolean {
+  if (!isObject(value)) return true
+  if (Object.values(value).includes(null)) return false
+  const errors: FieldError[] = []
+  read(value, {}, kept, '', errors)
+  return errors.length === 0
+}
+const kept = {
+  metadata: object,
+  encryptedValue: text,
+  subagentRunId: text,
+  id: text,
+  mimeType: text,
+  provider: text,
+  error: text,
 }
 
 /** A message of a run's input as AG-UI has it; several when it carries the results of several tools. */

@@ -184,6 +184,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       })
       return undefined
     },
+    { role: oneOf('tool') },
   ),
 }
 

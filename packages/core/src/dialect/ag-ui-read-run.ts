@@ -2,7 +2,24 @@ import { isJsonObject, type JsonObject } from '../event/json.ts'
 import type { Interrupted, RunFinished, RunInput, Usage } from '../event/run-event.ts'
 import { echoOf, isCurrentInput, readInput } from './ag-ui-input.ts'
 import { type Aside, type Handler, type Kept, on, type Reading } from './ag-ui-reading.ts'
-import { json, list, object, read, sameJson, text } from './ag-ui-wire.ts'
+import { type Check, count, type FieldError, json, list, object, oneOf, read, sameJson, text } from './ag-ui-wire.ts'
+
+const subagentOutcome: Check<JsonObject> = (value, path, errors) => {
+  const given = object(value, path, errors)
+  if (given === undefined) return undefined
+  read(given, { type: oneOf('success', 'suspended') }, { interruptIds: list(text) }, `${path}.`, errors)
+  return given
+}
+
+/** Tokens of one model. */
+const tokenUsage: Check<JsonObject> = (value, path, errors) => {
+  const given = object(value, path, errors)
+  if (given === undefined) return undefined
+  const counts = Object.fromEntries([...counted, 'cacheWriteInputTokens'].map((name) => [name, count]))
+  read(given, {}, { provider: text, model: text, ...counts }, `${path}.`, errors)
+  return given
+}
+const counted = ['inputTokens', 'outputTokens', 'totalTokens', 'reasoningTokens', 'cachedInputTokens'] as const
 
 /** Runs, steps and subagents: what begins and ends. */
 export const runHandlers: Readonly<Record<string, Handler>> = {
@@ -26,10 +43,11 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
         reading.emit({ kind: 'resumed', ...answer }, { ...aside, rest: undefined })
       return undefined
     },
+    { protocolVersion: text },
   ),
   RUN_FINISHED: on(
     { threadId: text, runId: text },
-    { result: json, outcome: object, usage: list(object) },
+    { result: json, outcome: object, usage: list(tokenUsage) },
     ({ threadId, runId, result, outcome, usage }, aside, reading) => {
       const ended = endOf(outcome, aside)
       if (typeof ended === 'string') return ended
@@ -54,21 +72,25 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
       return undefined
     },
   ),
-  RUN_ERROR: on({ message: text }, { code: text, usage: list(object) }, ({ message, code, usage }, aside, reading) => {
-    const counts = usage === undefined ? undefined : usageOf(usage)
-    reading.emit(
-      {
-        kind: 'run.finished',
-        outcome: 'failed',
-        error: { code: 'remote-error', message, ...(code === undefined ? {} : { source: code }) },
-        ...(counts === undefined ? {} : { usage: counts.usage }),
-      },
-      aside,
-      counts?.kept,
-    )
-    reading.active = false
-    return undefined
-  }),
+  RUN_ERROR: on(
+    { message: text },
+    { code: text, usage: list(tokenUsage) },
+    ({ message, code, usage }, aside, reading) => {
+      const counts = usage === undefined ? undefined : usageOf(usage)
+      reading.emit(
+        {
+          kind: 'run.finished',
+          outcome: 'failed',
+          error: { code: 'remote-error', message, ...(code === undefined ? {} : { source: code }) },
+          ...(counts === undefined ? {} : { usage: counts.usage }),
+        },
+        aside,
+        counts?.kept,
+      )
+      reading.active = false
+      return undefined
+    },
+  ),
 
   STEP_STARTED: on({ stepName: text }, {}, ({ stepName }, aside, reading) => {
     const key = stepKey(aside, stepName)
@@ -115,12 +137,18 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
       )
       return undefined
     },
+    { description: text, parentMessageId: text },
   ),
-  SUBAGENT_FINISHED: on({ subagentRunId: text }, {}, ({ subagentRunId }, aside, reading) => {
-    if (!reading.subagents.delete(subagentRunId)) return `subagent ${subagentRunId} is not open`
-    reading.emit({ kind: 'node.finished', node: subagentRunId, status: 'ok' }, aside)
-    return undefined
-  }),
+  SUBAGENT_FINISHED: on(
+    { subagentRunId: text },
+    {},
+    ({ subagentRunId }, aside, reading) => {
+      if (!reading.subagents.delete(subagentRunId)) return `subagent ${subagentRunId} is not open`
+      reading.emit({ kind: 'node.finished', node: subagentRunId, status: 'ok' }, aside)
+      return undefined
+    },
+    { outcome: subagentOutcome },
+  ),
   SUBAGENT_ERROR: on(
     { subagentRunId: text, message: text },
     { code: text },
@@ -185,12 +213,20 @@ function endOf(outcome: JsonObject | undefined, { rest }: Aside): End | string {
     case 'cancelled':
       return { outcome: 'cancelled', interrupts: [], kept: {} }
     case 'success': {
-      const pending = outcome.pendingToolCallIds
-      const waits = Array.isArray(pending) && pending.length > 0
-      return { outcome: waits ? 'interrupted' : 'done', interrupts: [], kept: { outcome } }
+      const errors: FieldError[] = []
+      const { pendingToolCallIds: pending = [] } = read(
+        outcome,
+        {},
+        { pendingToolCallIds: list(text) },
+        'outcome.',
+        errors,
+      )
+      const [wrong] = errors
+      if (wrong !== undefined) return `${wrong.path} ${wrong.message}`
+      return { outcome: pending.length > 0 ? 'interrupted' : 'done', interrupts: [], kept: { outcome } }
     }
     case 'interrupt': {
-      const errors: { path: string; message: string }[] = []
+      const errors: FieldError[] = []
       const given = list(object)(outcome.interrupts, 'outcome.interrupts', errors) ?? []
       const interrupts = given.map((one, index) => interruptOf(one, `outcome.interrupts[${index}].`, errors))
       const [wrong] = errors
@@ -202,11 +238,7 @@ function endOf(outcome: JsonObject | undefined, { rest }: Aside): End | string {
   }
 }
 
-function interruptOf(
-  given: JsonObject,
-  path: string,
-  errors: { path: string; message: string }[],
-): readonly [Interrupted, Kept] {
+function interruptOf(given: JsonObject, path: string, errors: FieldError[]): readonly [Interrupted, Kept] {
   const { id, reason, message, toolCallId, responseSchema, expiresAt, subagentRunId, metadata } = read(
     given,
     { id: text, reason: text },
@@ -231,12 +263,11 @@ function interruptOf(
 
 /** Counts of several models add up; which model had which is kept for the wire. */
 function usageOf(entries: readonly JsonObject[]): { readonly usage: Usage; readonly kept: Kept } {
-  const names = ['inputTokens', 'outputTokens', 'totalTokens', 'reasoningTokens', 'cachedInputTokens'] as const
-  const usage: Partial<Record<(typeof names)[number], number>> = {}
+  const usage: Partial<Record<(typeof counted)[number], number>> = {}
   for (const entry of entries) {
-    for (const name of names) {
-      const count = entry[name]
-      if (typeof count === 'number') usage[name] = (usage[name] ?? 0) + count
+    for (const name of counted) {
+      const tokens = entry[name]
+      if (typeof tokens === 'number') usage[name] = (usage[name] ?? 0) + tokens
     }
   }
   return { usage, kept: sameJson(entries, [usage]) ? {} : { usage: [...entries] } }

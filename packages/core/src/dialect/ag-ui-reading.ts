@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../event/json.ts'
 import type { Draft, RunEvent } from '../event/run-event.ts'
 import { AgUiDocument } from './ag-ui-document.ts'
 import type { CallNames } from './ag-ui-message.ts'
-import { type FieldError, type Fields, keep, reader, type Shape, type Wire } from './ag-ui-wire.ts'
+import { type FieldError, type Fields, keep, object, reader, type Shape, text, time, type Wire } from './ag-ui-wire.ts'
 
 /** What a frame says beside its own fields: whose it is, when it was, and all that has no canonical place. */
 export interface Aside {
@@ -164,35 +164,35 @@ function taskOf({ rest }: Aside): string | undefined {
 /** Reads one kind of event into drafts; a returned string says why it is not one. */
 export type Handler = (wire: Wire, reading: Reading) => string | undefined
 
-/** A handler whose fields are checked and typed before it runs. What it does not name is kept in `rest`. */
+/**
+ * A handler whose fields are checked and typed before it runs. What it does not name is kept in `rest`, where `checked`
+ * says what it must be if it is there.
+ */
 export function on<R extends Shape, O extends Shape>(
   required: R,
   optional: O,
   handle: (fields: Fields<R, O>, aside: Aside, reading: Reading, wire: Wire) => string | undefined,
+  checked: Shape = {},
 ): Handler {
   const named = new Set(['type', 'subagentRunId', ...Object.keys(required), ...Object.keys(optional)])
   const readFields = reader(required, optional)
+  const check = reader({}, { ...base, ...checked })
   return (wire, reading) => {
     const errors: FieldError[] = []
     const fields = readFields(wire, '', errors)
-    const aside = asideOf(wire, named, errors)
+    check(wire, '', errors)
+    const aside = asideOf(wire, named)
     const [wrong] = errors
     return wrong === undefined ? handle(fields, aside, reading, wire) : `${wrong.path} ${wrong.message}`
   }
 }
 export const nothing: Aside = { tag: undefined, at: undefined, rest: undefined }
 
-function asideOf(wire: Wire, named: ReadonlySet<string>, errors: FieldError[]): Aside {
-  const { subagentRunId: tag, timestamp, metadata } = wire
-  if (tag !== undefined && tag !== null && typeof tag !== 'string') {
-    errors.push({ path: 'subagentRunId', message: 'must be a string' })
-  }
-  if (timestamp !== undefined && timestamp !== null && typeof timestamp !== 'number') {
-    errors.push({ path: 'timestamp', message: 'must be a number' })
-  }
-  if (metadata !== undefined && metadata !== null && (typeof metadata !== 'object' || Array.isArray(metadata))) {
-    errors.push({ path: 'metadata', message: 'must be an object' })
-  }
+/** What every event may carry. */
+const base = { subagentRunId: text, timestamp: time, metadata: object }
+
+function asideOf(wire: Wire, named: ReadonlySet<string>): Aside {
+  const { subagentRunId: tag, timestamp } = wire
   return {
     tag: typeof tag === 'string' ? tag : undefined,
     at: typeof timestamp === 'number' ? timestamp : undefined,

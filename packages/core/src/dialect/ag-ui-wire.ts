@@ -80,6 +80,15 @@ function fail(errors: FieldError[], path: string, message: string): undefined {
 }
 export const text: Check<string> = (value, path, errors) =>
   typeof value === 'string' ? value : fail(errors, path, 'must be a string')
+/** Milliseconds; the schema wants them within what an integer can hold. */
+export const time: Check<number> = (value, path, errors) =>
+  typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER
+    ? value
+    : fail(errors, path, 'must be a time in milliseconds')
+export const count: Check<number> = (value, path, errors) =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+    ? value
+    : fail(errors, path, 'must be a whole number, not below 0')
 export const flag: Check<boolean> = (value, path, errors) =>
   typeof value === 'boolean' ? value : fail(errors, path, 'must be true or false')
 /** Anything but absent. What is checked here came out of JSON.parse, so it is JSON. */

@@ -22,7 +22,7 @@ describe('vectors', () => {
 })
 
 describe('properties', () => {
-  test('SPEC 5.4: the result does not depend on whether partials were kept', () => {
+  test('SPEC 5.3: the result does not depend on whether partials were kept', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
         expect(fold(flow, withoutPartials(rows))).toEqual(fold(flow, rows))

@@ -37,7 +37,7 @@ interface FlowIndex {
 }
 
 /**
- * The graph of nodes, the edges really taken, and the state that travelled along each (SPEC 5.8): keys that the source
+ * The graph of nodes, the edges really taken, and the state that travelled along each: keys that the source
  * wrote, itself or by what ran inside it, and that were there when the target began. ADK Studio labels every outgoing
  * edge of a node with all of its keys, taken or not (DESIGN 12).
  */

@@ -1,7 +1,7 @@
 import type { AdkFunctionCall, AdkFunctionResponse } from '../event/adk-event.ts'
+import { callOf, partsOf, responseOf } from '../event/parts.ts'
 import type { AgentSaid, Recorded, Superseded } from '../event/run-event.ts'
 import { Dictionary } from './dictionary.ts'
-import { callOf, partsOf, responseOf } from './parts.ts'
 import type { Given, PlanState, PlanText } from './plan-state.ts'
 import { changeTask, knownTask, taskOf } from './plan-task.ts'
 import { Sequence } from './sequence.ts'

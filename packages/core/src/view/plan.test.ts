@@ -183,7 +183,7 @@ test('a data item keeps what an announcement does not repeat', () => {
   expect([...state.data]).toEqual([{ id: 'd', itemType: 'contact', seq: 2, item: { name: 'Ann' }, task: 't' }])
 })
 
-test('SPEC 5.4: a pruned log gives the same plan', () => {
+test('SPEC 5.3: a pruned log gives the same plan', () => {
   const onTask = (rows: readonly Recorded[]) =>
     rows.map(
       (row): Recorded =>

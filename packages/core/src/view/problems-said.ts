@@ -1,7 +1,7 @@
 import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from '../event/adk-event.ts'
 import { isObject } from '../event/json.ts'
+import { callOf, partsOf, responseOf } from '../event/parts.ts'
 import type { AgentSaid } from '../event/run-event.ts'
-import { callOf, partsOf, responseOf } from './parts.ts'
 import {
   type CallTrack,
   follows,

@@ -262,7 +262,7 @@ test('the same message id in two runs is two proofs; nothing is kept of a run th
   expect([...state.runs]).toEqual([])
 })
 
-test('SPEC 5.4: a pruned log gives the same proofs', () => {
+test('SPEC 5.3: a pruned log gives the same proofs', () => {
   fc.assert(
     fc.property(sessions(), (rows) => {
       expect(printed(fold(proof, withoutPartials(rows)))).toEqual(printed(fold(proof, rows)))

@@ -1,5 +1,5 @@
 import type { AdkEvent } from '../event/adk-event.ts'
-import { partsOf, textOf } from './parts.ts'
+import { partsOf, textOf } from '../event/parts.ts'
 
 /** What an event says aloud: its text without the thoughts. A plain loop, because views ask this for every delta. */
 export function spokenText(event: AdkEvent): string {

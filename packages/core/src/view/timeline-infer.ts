@@ -1,7 +1,7 @@
 import type { AdkEvent } from '../event/adk-event.ts'
+import { callOf, partsOf, responseOf, transferOf } from '../event/parts.ts'
 import type { Problem } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
-import { callOf, partsOf, responseOf, transferOf } from './parts.ts'
 import { type Cause, inRun, reindexed, type Speaker, type Timeline, trackOf, type Via } from './timeline-state.ts'
 import { begin, type End, end, type Watcher, wrote } from './timeline-track.ts'
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../event/json.ts'
+import { partsOf, textOf, transferOf } from '../event/parts.ts'
 import type { Problem } from '../event/problem.ts'
 import type {
   AgentSaid,
@@ -11,7 +12,6 @@ import type {
   Superseded,
 } from '../event/run-event.ts'
 import { applyState } from '../event/state-fold.ts'
-import { partsOf, textOf, transferOf } from './parts.ts'
 import { changedKeys } from './state.ts'
 import { branchOf, infer, leave } from './timeline-infer.ts'
 import {
@@ -30,7 +30,7 @@ import type { View } from './view.ts'
 
 const mostStarting = 64
 
-/** Node executions: who ran when, inside and after whom, with which state before and after (SPEC 5.7). */
+/** Node executions: who ran when, inside and after whom, with which state before and after. */
 export const timeline: View<Timeline> = {
   name: 'timeline',
   initial: emptyTimeline,

@@ -47,7 +47,7 @@ describe('vectors', () => {
 })
 
 describe('properties', () => {
-  test('SPEC 5.4: the result does not depend on whether partials were kept', () => {
+  test('SPEC 5.3: the result does not depend on whether partials were kept', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
         expect(printed(fold(transcript, withoutPartials(rows)))).toEqual(printed(fold(transcript, rows)))
@@ -56,7 +56,7 @@ describe('properties', () => {
     )
   })
 
-  test('SPEC 5.5: lanes that stream at the same time never mix', () => {
+  test('SPEC 5.4: lanes that stream at the same time never mix', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
         for (const { author, role, text, thoughts } of messages(fold(transcript, rows))) {

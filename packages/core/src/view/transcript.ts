@@ -26,7 +26,7 @@ import type { View } from './view.ts'
 const mostOpen = 256
 
 /**
- * What was said, by whom, with which tools (SPEC 5.3). Partials stream and the aggregate replaces them, so text never
+ * What was said, by whom, with which tools. Partials stream and the aggregate replaces them, so text never
  * comes out doubled; a partial function call is never a tool card.
  */
 export const transcript: View<Transcript> = {

@@ -40,7 +40,7 @@ describe('vectors', () => {
 })
 
 describe('properties', () => {
-  test('SPEC 5.4: what is counted does not depend on whether partials were kept', () => {
+  test('SPEC 5.3: what is counted does not depend on whether partials were kept', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
         expect(counts(fold(usage, withoutPartials(rows)))).toEqual(counts(fold(usage, rows)))

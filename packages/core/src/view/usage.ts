@@ -1,7 +1,7 @@
 import type { AdkEvent } from '../event/adk-event.ts'
+import { partsOf, responseOf, textOf } from '../event/parts.ts'
 import type { AgentSaid, Recorded, RunFinished, Usage } from '../event/run-event.ts'
 import { Dictionary } from './dictionary.ts'
-import { partsOf, responseOf, textOf } from './parts.ts'
 import { Sequence } from './sequence.ts'
 import { added, type FirstToken, usageOf, waited } from './usage-count.ts'
 import type { View } from './view.ts'
@@ -63,7 +63,7 @@ interface UsageIndex {
 }
 
 /**
- * Tokens, model calls and waits, by agent and by run (SPEC 5.9). A call's usage is told on its partials, on its
+ * Tokens, model calls and waits, by agent and by run. A call's usage is told on its partials, on its
  * aggregate, and again on the events that split off it: it counts once, as the last whole event of the call tells it.
  */
 export const usage: View<UsageReport> = {

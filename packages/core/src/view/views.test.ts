@@ -12,7 +12,7 @@ test('a view is registered under its own name', () => {
 })
 
 describe.each(all)('$name', (view) => {
-  test('SPEC 5.1: no sequence of events throws, and the result can be printed', () => {
+  test('SPEC 5.6: no sequence of events throws, and the result can be printed', () => {
     fc.assert(
       fc.property(fc.oneof(chaos(), sessions()), (rows) => {
         expect(typeof JSON.stringify(fold(view, rows))).toBe('string')
