@@ -25,6 +25,7 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/src/**/*.test.{ts,tsx}', 'test/*.test.ts', 'agents/**/*.test.ts'],
           exclude: ['**/dist/**', '**/node_modules/**', '**/*.slow.test.ts'],
+          setupFiles: ['test/property-seed.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -55,7 +55,45 @@ describe('random logs', () => {
       { numRuns: 150 },
     )
   })
+  test('read from a wire whose frames were shuffled and spoilt: accepted all the same', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(frame, spoilt), { maxLength: 60 }), fc.nat(1000), async (frames, where) => {
+        const decoder = agUi.decoder({ run: 'r0' })
+        const rows = recorded([...frames.flatMap((one) => decoder.push(one)), ...decoder.end('cut')])
+        await accepted(encodeAll(agUi, rows), true)
+        await accepted(framesJoined(rows, where % (rows.length + 1)), true)
+      }),
+      { numRuns: 300 },
+    )
+  })
 })
+
+const frame = fc.constantFrom(
+  ...loadVectors('ag-ui')
+    .filter(({ name }) => name !== 'huge-text')
+    .flatMap(({ wire }) => wire),
+)
+const fields = [
+  'messageId',
+  'toolCallId',
+  'subagentRunId',
+  'metadata',
+  'timestamp',
+  'role',
+  'delta',
+  'content',
+] as const
+const more = ['input', 'outcome', 'messages', 'snapshot', 'usage', 'name', 'value'] as const
+const spoilt = fc
+  .tuple(
+    frame.filter(({ data }) => data.startsWith('{"')),
+    fc.constantFrom(...fields, ...more),
+    fc.oneof(fc.jsonValue({ maxDepth: 2 }), fc.constantFrom('m1', 'c1', 's1', 'r1')),
+  )
+  // The last of two equal keys counts, so this overwrites.
+  .map(([{ data }, key, value]) => ({
+    data: data.replace(/\}\s*$/, `,${JSON.stringify(key)}:${JSON.stringify(value)}}`),
+  }))
 
 function framesJoined(rows: readonly Recorded[], cut: number) {
   const encoder = agUi.encoder({ session: 's' })

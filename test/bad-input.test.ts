@@ -209,7 +209,7 @@ describe.each(all)('$name', (dialect) => {
 
   test.each([
     ['arrays', '['.repeat(20_000) + ']'.repeat(20_000)],
-    ['objects', '{"a":'.repeat(20_000) + '1' + '}'.repeat(20_000)],
+    ['objects', `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`],
   ])('%s nested 20,000 deep, alone and inside an event', (_, deep) => {
     expect(take(dialect, [{ data: deep }]).foreign).toHaveLength(1)
     const inside = carrying[dialect.name]('@').map((frame) => ({ ...frame, data: frame.data.replace('"@"', deep) }))

@@ -21,11 +21,15 @@ export class Writer {
   readonly #reasonings = new Map<string, Wire>()
   readonly #spans = new Map<string, Wire>()
   readonly #calls = new Map<string, Wire>()
-  readonly #removed = new Map<string, string | undefined>()
+  /** Whose an id is for the rest of the run: the first to open it, unless a snapshot says otherwise. */
+  readonly #owners = new Map<string, string | undefined>()
   readonly #nodes = new Map<string, { readonly start: Wire; readonly end: Wire }>()
 
   write(event: Wire): void {
     this.document.apply(event)
+    if (event.type === 'MESSAGES_SNAPSHOT') {
+      for (const { id, subagentRunId } of this.document.messages) this.#owners.set(id, subagentRunId)
+    }
     this.#out.push(event)
   }
   /** Prints one event and lets another stand for it in the document: a client knows what it sent itself. */
@@ -87,13 +91,14 @@ export class Writer {
   isReasoningOpen(id: string): boolean {
     return this.#reasonings.has(id)
   }
-  openSpan(id: string, { tag, rest }: Mark): void {
+  openSpan(id: string, { tag: wanted, rest }: Mark): void {
     if (this.#spans.has(id)) return
+    const tag = this.#owner(id, wanted)
     this.#open(this.#spans, id, { type: 'REASONING_START', messageId: id, ...tagged(tag), ...rest })
   }
   closeSpan(id: string, { tag, rest }: Mark): void {
     if (!this.#spans.delete(id)) return
-    this.write({ type: 'REASONING_END', messageId: id, ...tagged(tag), ...rest })
+    this.write({ type: 'REASONING_END', messageId: id, ...tagged(this.#owner(id, tag)), ...rest })
   }
 
   openCall(id: string, name: string, wanted: string | undefined, mark: Mark): void {
@@ -149,29 +154,39 @@ export class Writer {
   /** The events that open again what is open, for a reader who was not there. */
   reopened(): readonly Wire[] {
     const nodes = [...this.#nodes.values()].map(({ start }) => this.#orphaned(start))
-    const said = [this.#spans, this.#reasonings, this.#texts, this.#calls].flatMap((open) => [...open.values()])
-    return [...nodes, ...said]
+    const said = [this.#spans, this.#reasonings, this.#texts].flatMap((open) => [...open.values()])
+    return [...nodes, ...said.map((start) => this.#disowned(start)), ...this.#calls.values()]
   }
   /** A parent that has ended since is nobody to a reader who joins. */
   #orphaned(start: Wire): Wire {
     const { parentSubagentRunId: parent, ...rest } = start
     return typeof parent !== 'string' || this.#nodes.has(parent) ? start : { ...rest, type: start.type }
   }
+  /** A message that a snapshot gave to another since is opened without saying whose. */
+  #disowned(start: Wire): Wire {
+    const { subagentRunId: tag, messageId: id, ...rest } = start
+    if (typeof tag !== 'string' || typeof id !== 'string' || this.#owner(id, tag) === tag) return start
+    return { ...rest, messageId: id, type: start.type }
+  }
   /** Takes messages away. Whose they were holds for the rest of the run. */
   remove(ids: ReadonlySet<string>): void {
-    for (const id of ids) this.#removed.set(id, this.document.message(id)?.subagentRunId)
+    for (const id of ids) this.#own(id, this.document.message(id)?.subagentRunId)
     this.document.remove(ids)
   }
 
   /** A new run: what the last one left open is no longer. */
   reset(): void {
-    this.#removed.clear()
+    this.#owners.clear()
     for (const open of [this.#texts, this.#reasonings, this.#spans, this.#calls, this.#nodes]) open.clear()
   }
 
   #open(open: Map<string, Wire>, id: string, start: Wire): void {
     open.set(id, start)
+    if (open !== this.#calls) this.#own(id, typeof start.subagentRunId === 'string' ? start.subagentRunId : undefined)
     this.write(start)
+  }
+  #own(id: string, tag: string | undefined): void {
+    if (!this.#owners.has(id)) this.#owners.set(id, tag)
   }
 
   /**
@@ -190,9 +205,9 @@ export class Writer {
 
   /** An id that is another's already is continued without saying whose: an absent tag never contradicts. */
   #owner(id: string, tag: string | undefined): string | undefined {
+    if (this.#owners.has(id)) return this.#owners.get(id) === tag ? tag : undefined
     const known = this.document.message(id)
-    if (known !== undefined) return known.subagentRunId === tag ? tag : undefined
-    return this.#removed.has(id) && this.#removed.get(id) !== tag ? undefined : tag
+    return known === undefined || known.subagentRunId === tag ? tag : undefined
   }
 }
 
