@@ -61,12 +61,8 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const dialects = known as Record<DialectName, Dialect>
   const tracing =
     options.tracing === undefined ? undefined : runTracer(log, options.tracing.tracer, options.tracing.root)
-  const traced = async (session: string, run: string): Promise<void> => {
-    const seq = (await log.get(session))?.lastSeq ?? 0
-    tracing?.follow(session, run, Math.max(0, seq - 1))
-  }
   const audit = (entry: AuditEntry): void => {
-    if (entry.action === 'run.start' && entry.run !== undefined) void traced(entry.session, entry.run)
+    if (entry.run !== undefined && entry.seq !== undefined) tracing?.follow(entry.session, entry.run, entry.seq - 1)
     if (entry.action === 'run.start') metrics.runsStarted.inc({ agent: entry.agent ?? '' })
     if (entry.action === 'run.finish')
       metrics.runsFinished.inc({ agent: entry.agent ?? '', outcome: entry.outcome ?? '' })
@@ -123,7 +119,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
       await engine.shutdown(grace)
       stopped = true
       fanOut.close()
-      tracing?.close()
+      await tracing?.close()
       await app.close()
     },
   }

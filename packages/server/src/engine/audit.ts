@@ -17,6 +17,8 @@ export interface AuditEntry {
     | 'session.delete'
   readonly session: string
   readonly run?: string
+  /** Where its log begins: the seq of `run.started`, or of the first row after a resume. */
+  readonly seq?: number
   readonly user?: string
   readonly agent?: string
   readonly outcome?: Outcome

@@ -93,7 +93,7 @@ async function resume(
       cancelOnDisconnect: false,
     }),
   )
-  audit({ action: 'run.resume', session, user, agent: agent.name, run })
+  audit({ action: 'run.resume', session, user, agent: agent.name, run, seq: history.at(-1)?.seq ?? 0 })
 }
 
 async function isResumable(agent: Agent): Promise<boolean> {

@@ -54,8 +54,9 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
     const rows = await log.append(session, draftsOf(run, opening), lease)
     const context = { history, state: stateAfter(facts.state, opening), resumed: false }
     hold(new ActiveRun({ log, lease, agent, user, input, limits, rows, context, now, newId, cancelOnDisconnect }))
-    audit({ action: 'run.start', session, user, agent: agent.name, run })
-    return { run, seq: rows[0]?.seq ?? 0, leave: request.attach === true ? runs.attach(session) : () => {} }
+    const seq = rows[0]?.seq ?? 0
+    audit({ action: 'run.start', session, user, agent: agent.name, run, seq })
+    return { run, seq, leave: request.attach === true ? runs.attach(session) : () => {} }
   } catch (error) {
     await log.release(lease).catch(() => {})
     throw error

@@ -16,13 +16,14 @@ import { planRoutes } from './plan/plan-routes.ts'
 import { sendProblem } from './problem.ts'
 import { limitRuns } from './rate-limit.ts'
 import { logRequests } from './request-log.ts'
+import { measureRequests } from './request-metrics.ts'
 import { serverOptions } from './server-options.ts'
 import { type ServiceDeps, serviceRoutes } from './service.ts'
 import { sessionRoutes } from './session.ts'
 import { sessionsRoutes } from './sessions.ts'
 import { studioRoutes } from './studio.ts'
 
-export interface AppDeps extends HttpDeps, ServiceDeps {
+export interface AppDeps extends Omit<HttpDeps, 'opened'>, ServiceDeps {
   readonly dialects: Readonly<Record<DialectName, Dialect>>
   /** Which dialect a recorded stream is in. */
   readonly detect: (text: string) => DialectName | undefined
@@ -46,6 +47,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.setSerializerCompiler(() => JSON.stringify)
   const access = deps.access ?? {}
   logRequests(app)
+  const opened = measureRequests(app, deps.metrics)
   app.addHook('onRequest', async () => {
     if (deps.stopped()) throw new MillraceError('unavailable', 'the server is shutting down', { retryAfter: 1 })
   })
@@ -61,6 +63,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   await limitRuns(app, deps.limits.runsPerMinute)
   readJsonBodies(app)
   await describeApi(app, deps.version, access.tokens !== undefined, isOpen)
+  const parts = { ...deps, opened }
   const surfaces = [
     serviceRoutes,
     agentRoutes,
@@ -72,7 +75,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     studioRoutes,
     planRoutes,
   ]
-  for (const routes of surfaces) await app.register(routes(deps))
+  for (const routes of surfaces) await app.register(routes(parts))
   if (deps.page !== undefined) await app.register(pageRoutes({ page: deps.page, basePath }))
   return app
 }

@@ -1,4 +1,5 @@
 import type { EventLog } from '@millrace/core'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent } from '../agent/agent.ts'
 import type { AuditEntry } from '../engine/audit.ts'
 import type { RunEngine } from '../engine/run-engine.ts'
@@ -15,6 +16,8 @@ export interface HttpDeps {
   readonly limits: HttpLimits
   /** Takes what the engine cannot know of: a session deleted. */
   readonly audit: (entry: AuditEntry) => void
+  /** A stream was opened. */
+  readonly opened: (request: FastifyRequest, reply: FastifyReply) => void
 }
 
 /** The agents that can be run, by the name they have on every surface. */

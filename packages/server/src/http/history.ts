@@ -111,6 +111,7 @@ export const historyRoutes =
         if (typeof request.body !== 'string' || request.body.trim() === '')
           throw new MillraceError('invalid', 'the body is empty; send JSONL or an event stream as text')
         const user = userFor(request)
+        request.about.session = id
         const named = { ...(agent === undefined ? {} : { agent }), ...(title === undefined ? {} : { title }) }
         const kind = dialect ?? deps.detect(request.body)
         if (kind === undefined)

@@ -40,11 +40,4 @@ export const serviceRoutes =
       documented({ ...doc, summary: 'Prometheus metrics', answer: 'Samples', type: 'text/plain' }),
       async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
     )
-    app.addHook('onResponse', async (request, reply) => {
-      const route = request.routeOptions.url ?? 'none'
-      metrics.requests.observe(
-        { method: request.method, route, status: String(reply.statusCode) },
-        reply.elapsedTime / 1000,
-      )
-    })
   }

@@ -97,6 +97,7 @@ export const sessionRoutes =
           input: input as RunInput,
           ...(run === undefined ? {} : { run }),
         })
+        request.about = { session: request.params.id, run: started.run }
         return reply.code(201).send(started)
       },
     )

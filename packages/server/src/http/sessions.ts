@@ -71,6 +71,7 @@ export const sessionsRoutes =
           agent,
           ...(title === undefined ? {} : { title }),
         })
+        request.about.session = id
         return reply.code(201).send(session)
       },
     )

@@ -42,6 +42,7 @@ export async function serveStream(
       vary: 'origin',
       ...headers,
     })
+    deps.opened(request, reply)
     const end = await deps.streams.open(
       session,
       {

@@ -119,6 +119,7 @@ export const studioRoutes =
           agent: session.agent,
           input: { messages: [], resume },
         })
+        request.about.run = run
         return { success: true, node_id: open[0]?.node ?? '', message: 'resumed', run }
       },
     )

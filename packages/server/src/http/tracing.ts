@@ -5,24 +5,43 @@ import { type Context, type Span, SpanStatusCode, type Tracer, trace } from '@op
 export interface RunTracer {
   /** Follows a run from its start to its end. */
   follow(session: string, run: string, after: number): void
-  close(): void
+  /** After the runs have ended: what is still to be read of them becomes spans first. */
+  close(): Promise<void>
 }
+
+/** How long the end of a run may take to be read, in milliseconds, when the server closes. */
+const patience = 1_000
 
 export function runTracer(log: EventLog, tracer: Tracer, root: Context): RunTracer {
   const stop = new AbortController()
   const follow = async (session: string, run: string, after: number): Promise<void> => {
-    const spans = new RunSpans(tracer, root, session, run)
+    let spans: RunSpans | undefined
     try {
       for await (const rows of log.follow(session, { after, signal: stop.signal })) {
-        for (const row of rows) if (row.run === run && spans.take(row)) return
+        for (const row of rows) {
+          if (row.run !== run) continue
+          spans ??= new RunSpans(tracer, root, session, row)
+          if (spans.take(row)) return
+        }
       }
     } finally {
-      spans.end()
+      spans?.end()
     }
   }
+  const followed = new Set<Promise<void>>()
   return {
-    follow: (session, run, after) => void follow(session, run, after).catch(() => undefined),
-    close: () => stop.abort(),
+    follow(session, run, after) {
+      const done: Promise<void> = follow(session, run, after)
+        .catch(() => undefined)
+        .finally(() => followed.delete(done))
+      followed.add(done)
+    },
+    async close() {
+      // A run that another process took over ends elsewhere, if at all.
+      const timer = setTimeout(() => stop.abort(), patience)
+      await Promise.all(followed)
+      clearTimeout(timer)
+    },
   }
 }
 
@@ -34,13 +53,14 @@ class RunSpans {
   readonly #calls = new Map<string, Span>()
   #over = false
 
-  constructor(tracer: Tracer, root: Context, session: string, run: string) {
+  constructor(tracer: Tracer, root: Context, session: string, { at, run, event }: Recorded) {
     this.#tracer = tracer
-    this.#run = tracer.startSpan(
-      'run',
-      { attributes: { 'gen_ai.conversation.id': session, 'millrace.run.id': run } },
-      root,
-    )
+    const attributes = {
+      'gen_ai.conversation.id': session,
+      'millrace.run.id': run,
+      ...(event.kind === 'run.started' ? { 'gen_ai.agent.name': event.agent } : {}),
+    }
+    this.#run = tracer.startSpan('run', { startTime: at, attributes }, root)
     this.#within = trace.setSpan(root, this.#run)
   }
 

@@ -63,6 +63,7 @@ export const adkRunRoutes =
       async (request, reply) => {
         const { start } = await prepare(deps, request)
         const { run, seq } = await deps.engine.start(start)
+        request.about.run = run
         const leave = onLeave(deps, request, reply, start.session, run)
         try {
           await deps.engine.wait(start.session, run)

@@ -1,5 +1,5 @@
 import { adkIngest, isObject, type JsonObject, MillraceError, type PatchOp, type Recorded } from '@millrace/core'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { listOf, shapeOf } from '../answers.ts'
 import type { HttpDeps } from '../deps.ts'
@@ -36,7 +36,8 @@ export const adkSessionRoutes =
     const base = '/apps/:app/users/:user/sessions'
     const read = async (path: AdkPath) => log.read(path.id, { after: 0 })
 
-    const create = async (path: AdkPath, body: unknown) => {
+    const create = async (request: FastifyRequest, path: AdkPath, body: unknown) => {
+      request.about.session = path.id
       const { state, events } = admit(createBody, body) ?? {}
       boundState(deps.limits, (state ?? {}) as JsonObject, 'state')
       if ((await log.get(path.id)) !== undefined)
@@ -71,7 +72,7 @@ export const adkSessionRoutes =
         const { app: name, user } = request.params
         const wanted =
           isObject(request.body) && typeof request.body.sessionId === 'string' ? request.body.sessionId : deps.newId()
-        return create({ app: knownApp(deps, name), user: adkUser(request, user), id: wanted }, request.body)
+        return create(request, { app: knownApp(deps, name), user: adkUser(request, user), id: wanted }, request.body)
       },
     )
     app.post<AtSession>(
@@ -88,7 +89,8 @@ export const adkSessionRoutes =
         const { body } = request
         // ADK Python's first servers took the state itself as the body; ADK JS takes { state }.
         const bare = isObject(body) && !('state' in body) && !('events' in body) && Object.keys(body).length > 0
-        return create({ app: knownApp(deps, name), user: adkUser(request, user), id }, bare ? { state: body } : body)
+        const path = { app: knownApp(deps, name), user: adkUser(request, user), id }
+        return create(request, path, bare ? { state: body } : body)
       },
     )
     app.get<AtSession>(
