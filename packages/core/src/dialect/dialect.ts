@@ -1,4 +1,4 @@
-import type { Draft, Recorded } from '../event/run-event.ts'
+import type { Draft, RawRecorded, Recorded } from '../event/run-event.ts'
 import type { Frame } from '../frame/frame.ts'
 
 /** `millrace` is the log itself on a wire: lossless, for our own clients. */
@@ -13,6 +13,11 @@ export interface Dialect {
   readonly name: DialectName
   decoder(options: DecoderOptions): Decoder
   encoder(options: EncoderOptions): Encoder
+  /**
+   * The data of the one frame that `encoder.push` prints for this row, from its stored text. Only for a dialect that
+   * keeps no state between rows and need not look inside: a replay then parses nothing.
+   */
+  printRaw?(row: RawRecorded): string
 }
 
 export interface DecoderOptions {
@@ -61,5 +66,6 @@ export interface Encoder {
 export function withSeq(frames: readonly Frame[], seq: number): readonly Frame[] {
   const last = frames.at(-1)
   if (last === undefined) return frames
+  if (frames.length === 1) return [{ ...last, id: String(seq) }]
   return [...frames.slice(0, -1), { ...last, id: String(seq) }]
 }

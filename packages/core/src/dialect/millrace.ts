@@ -15,11 +15,16 @@ export const millrace: Dialect = {
     push: (recorded) => [{ data: printRecorded(recorded) }],
     prelude: () => [],
   }),
+  printRaw: ({ seq, at, run, body }) => line(seq, at, run, body),
 }
 
-/** The JSON of a row; stores that keep the event as text build the same line without parsing it. */
+/** The JSON of a row. */
 export function printRecorded({ seq, at, run, event }: Recorded): string {
-  return `{"seq":${seq},"at":${at},"run":${JSON.stringify(run)},"event":${JSON.stringify(event)}}`
+  return line(seq, at, run, JSON.stringify(event))
+}
+
+function line(seq: number, at: number, run: string, event: string): string {
+  return `{"seq":${seq},"at":${at},"run":${JSON.stringify(run)},"event":${event}}`
 }
 
 /** A row is checked like one from a disk: what a client folds must be what the views expect (SPEC 1.6). */

@@ -18,6 +18,24 @@ export interface Recorded {
   readonly event: RunEvent
 }
 
+/**
+ * A recorded event whose body is still the JSON text that a store holds: for readers that need not look inside.
+ * `JSON.parse(body)` is the RunEvent.
+ */
+export interface RawRecorded {
+  readonly seq: number
+  readonly at: number
+  readonly run: string
+  readonly mark: Mark
+  readonly body: string
+}
+
+/**
+ * What an event is to the log, told without opening it: the `start` or the `end` of its run; a `partial` of a message,
+ * or an aggregate that holds its text `whole`; or any `other`.
+ */
+export type Mark = 'start' | 'end' | 'partial' | 'whole' | 'other'
+
 /** An event before the log has taken it. */
 export interface Draft {
   readonly run: string

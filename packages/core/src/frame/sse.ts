@@ -99,7 +99,8 @@ export function printFrame(frame: Frame): string {
   if (frame.event !== undefined) text += `event: ${oneLine(frame.event)}\n`
   if (frame.id !== undefined) text += `id: ${frame.id.replace(/[\r\n\0]+/g, '')}\n`
   if (frame.data !== '' || frame.event !== undefined || frame.comment === undefined) {
-    if (/[\r\n]/.test(frame.data)) for (const line of frame.data.split(/\r\n|\r|\n/)) text += `data: ${line}\n`
+    if (frame.data.includes('\n') || frame.data.includes('\r'))
+      for (const line of frame.data.split(/\r\n|\r|\n/)) text += `data: ${line}\n`
     else text += `data: ${frame.data}\n`
   }
   return `${text}\n`

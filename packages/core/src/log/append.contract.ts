@@ -216,5 +216,16 @@ function reading({ check, expect }: Kit): void {
       expect(parsed).toEqual(await log.read('s', options))
     }
     expect(await refusal(log.readRaw('nobody', { after: 0 }))).toBe('not-found')
+    await log.restore(
+      { ...mine, id: 'marks' },
+      [started, said('m', 'a', true), said('m', 'ab'), said('n', ''), finished('done')].map((event, i) => ({
+        seq: i + 1,
+        at: 0,
+        run: 'r',
+        event,
+      })),
+    )
+    const marks = (await log.readRaw('marks', { after: 0 })).map(({ mark }) => mark)
+    expect(marks).toEqual(['start', 'partial', 'whole', 'other', 'end'])
   })
 }

@@ -1,4 +1,4 @@
-import type { Draft, Outcome, Recorded } from '../event/run-event.ts'
+import type { Draft, Outcome, RawRecorded, Recorded } from '../event/run-event.ts'
 
 /** The part of an AbortSignal that core needs; every host's own fits. */
 export interface Signal {
@@ -93,10 +93,9 @@ export interface EventLog {
    * the signal aborts, the reader returns, the session is removed or the log is closed. `after` beyond the end waits.
    * A batch is never empty, and bounded however much is stored. A reader holds nothing of the writer: it may be slow.
    */
-  follow(
-    session: string,
-    options: { readonly after: number; readonly signal: Signal },
-  ): AsyncIterable<readonly Recorded[]>
+  follow(session: string, options: FollowOptions): AsyncIterable<readonly Recorded[]>
+  /** The same as stored text, where `readRaw` is offered. */
+  followRaw?(session: string, options: FollowOptions): AsyncIterable<readonly RawRecorded[]>
 
   /**
    * Opens a run: the session's only one. `busy` while any lease on the session is live. Epochs only grow, per session.
@@ -137,16 +136,12 @@ export interface EventLog {
   close(): Promise<void>
 }
 
-/** A row whose event is still the JSON text that the store holds. */
-export interface RawRecorded {
-  readonly seq: number
-  readonly at: number
-  readonly run: string
-  /** `JSON.parse(body)` is the RunEvent. */
-  readonly body: string
-}
-
 export interface ReadOptions {
   readonly after: number
   readonly limit?: number
+}
+
+export interface FollowOptions {
+  readonly after: number
+  readonly signal: Signal
 }

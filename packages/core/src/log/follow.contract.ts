@@ -1,9 +1,10 @@
-import type { Recorded } from '../event/run-event.ts'
+import type { RawRecorded, Recorded } from '../event/run-event.ts'
 import type { EventLog } from './event-log.ts'
 import { type Kit, mine, notes, refusal, said, seqs, stopper, upTo } from './kit.contract.ts'
 
 export function followContract(kit: Kit): void {
   catchingUp(kit)
+  asText(kit)
   racing(kit)
   ending(kit)
 }
@@ -67,6 +68,29 @@ function catchingUp({ check, expect }: Kit): void {
     await log.append('s', [{ run: '', event: said('m', 'é \0 😀', true) }])
     await log.append('s', [...notes(2), { run: '', event: said('m', 'whole') }])
     expect(await all).toEqual(await log.read('s', { after: 0 }))
+  })
+}
+
+function asText({ check, expect }: Kit): void {
+  check('raw rows, where offered, are followed the same way', async (log) => {
+    if (log.followRaw === undefined || log.readRaw === undefined) return
+    await log.create(mine)
+    await log.append('s', notes(700))
+    const stop = stopper()
+    const raw: RawRecorded[] = []
+    const plain = collect(reader(log, 100), 803)
+    const appends: Promise<unknown>[] = []
+    for await (const rows of log.followRaw('s', { after: 100, signal: stop.signal })) {
+      raw.push(...rows)
+      if (appends.length < 2) appends.push(log.append('s', notes(51)))
+      else if (appends.length < 3) appends.push(log.append('s', [{ run: '', event: said('m', 'é', true) }]))
+      if (raw.at(-1)?.seq === 803) break
+    }
+    await Promise.all(appends)
+    expect(stop.listeners()).toBe(0)
+    expect(raw).toEqual(await log.readRaw('s', { after: 100 }))
+    expect(raw.at(-1)).toMatchObject({ mark: 'partial' })
+    expect(raw.map(({ seq, at, run, body }) => ({ seq, at, run, event: JSON.parse(body) }))).toEqual(await plain)
   })
 }
 

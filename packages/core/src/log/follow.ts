@@ -1,10 +1,9 @@
-import type { Recorded } from '../event/run-event.ts'
 import type { Signal } from './event-log.ts'
 
 /** What following needs of a log: read a page, know the end, be woken. */
-export interface FollowSource {
+export interface FollowSource<T> {
   /** The next rows after `after`, one bounded page; none when the reader has caught up. */
-  next(after: number): readonly Recorded[] | Promise<readonly Recorded[]>
+  next(after: number): readonly T[] | Promise<readonly T[]>
   /** No row will come any more: the session was removed or the log closed. */
   ended(): boolean
   /** Calls `wake` after every commit and at the end; the result takes it back. */
@@ -16,11 +15,11 @@ export interface FollowSource {
  * a reader always asks again from its own cursor, so a lost or a doubled ring makes neither gap nor duplicate.
  * `open` is called, and the source subscribed to, in one go: whatever happens after the session was found is heard.
  */
-export function followRows(
-  open: () => FollowSource,
+export function followRows<T extends { readonly seq: number }>(
+  open: () => FollowSource<T>,
   after: number,
   signal: Signal,
-): AsyncIterable<readonly Recorded[]> {
+): AsyncIterable<readonly T[]> {
   return {
     [Symbol.asyncIterator]() {
       const bell = newBell()
@@ -37,12 +36,12 @@ export function followRows(
   }
 }
 
-async function* pages(
-  open: () => FollowSource,
+async function* pages<T extends { readonly seq: number }>(
+  open: () => FollowSource<T>,
   after: number,
   signal: Signal,
   bell: Bell,
-): AsyncGenerator<readonly Recorded[], void> {
+): AsyncGenerator<readonly T[], void> {
   const source = open()
   const leave = source.subscribe(bell.ring)
   signal.addEventListener('abort', bell.stop)

@@ -41,7 +41,7 @@ export function memoryLog(now: () => number): EventLog {
       return rows.slice(from, limit === undefined ? undefined : from + Math.max(0, limit))
     },
     follow: (id, { after, signal }) => {
-      const source = (): FollowSource => {
+      const source = (): FollowSource<Recorded> => {
         session.checkCursor(after)
         return sourceOf(must(memory, id))
       }
@@ -189,7 +189,7 @@ function end(stored: Stored): void {
   for (const wake of [...stored.followers]) wake()
 }
 
-function sourceOf(stored: Stored): FollowSource {
+function sourceOf(stored: Stored): FollowSource<Recorded> {
   return {
     next: (after) => {
       const from = firstAfter(stored.rows, after)

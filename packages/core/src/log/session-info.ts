@@ -37,7 +37,7 @@ export function tally(info: SessionInfo, rows: readonly Recorded[]): SessionInfo
     }
   }
   const next = { ...info, status, lastSeq, runs, updatedAt, events: info.events + rows.length }
-  return lastRun === undefined ? next : { ...next, lastRun }
+  return lastRun === undefined || lastRun === info.lastRun ? next : { ...next, lastRun }
 }
 
 /**

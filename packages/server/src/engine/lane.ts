@@ -1,5 +1,5 @@
-import { type Encoder, type EventLog, type Frame, type Recorded, withSeq } from '@millrace/core'
-import { type Bytes, bytesOf, type Piece } from './piece.ts'
+import { type Encoder, type EventLog, type Frame, type RawRecorded, type Recorded, withSeq } from '@millrace/core'
+import { type Bytes, bytesOf, nothing } from './piece.ts'
 import type { Reader } from './reader.ts'
 import { Window } from './window.ts'
 import type { Wire } from './wire.ts'
@@ -54,9 +54,8 @@ export class Lane {
   async run(): Promise<void> {
     let error: unknown
     try {
-      const { log, session } = this.#options
       let cost = 0
-      for await (const rows of log.follow(session, { after: 0, signal: this.#stop.signal })) {
+      for await (const rows of this.#rows()) {
         for (const row of rows) {
           cost += this.#take(row)
           if (cost > stretch) {
@@ -74,6 +73,14 @@ export class Lane {
       error = cause
     }
     if (!this.#stop.signal.aborted) this.#options.over(this, error)
+  }
+
+  /** As stored text, where the log has it and the dialect need not open it: a replay then parses and prints nothing. */
+  #rows(): AsyncIterable<readonly (Recorded | RawRecorded)[]> {
+    const { log, session, wire } = this.#options
+    const options = { after: 0, signal: this.#stop.signal }
+    const raw = wire.printRaw === undefined ? undefined : log.followRaw?.(session, options)
+    return raw ?? log.follow(session, options)
   }
 
   close(): void {
@@ -157,14 +164,14 @@ export class Lane {
   }
 
   /** Returns what it cost, in bytes. */
-  #take(row: Recorded): number {
-    const { seq, run, event } = row
-    if (event.kind === 'run.started') this.#open = run
-    const frames = this.#encoder.push(row)
-    const terminal = event.kind === 'run.finished'
+  #take(row: Recorded | RawRecorded): number {
+    const { seq, run } = row
+    if (isStart(row)) this.#open = run
+    const terminal = isEnd(row)
     if (terminal) this.#ended.set(run, seq)
-    const silent = seq <= this.#skipTo || (frames.length === 0 && !terminal)
-    const piece = silent ? undefined : this.#piece(row, frames)
+    const bytes = this.#printed(row)
+    const silent = seq <= this.#skipTo || (bytes === undefined && !terminal)
+    const piece = silent ? undefined : { seq, run: run === '' ? this.#open : run, terminal, bytes: bytes ?? nothing }
     if (seq <= this.#skipTo) this.window.skip(seq)
     else this.window.add(seq, piece)
     if (terminal && run === this.#open) this.#open = ''
@@ -174,16 +181,21 @@ export class Lane {
       this.#admit(reader)
     }
     this.window.trim(this.#options.retain(), this.#fastest)
-    return Math.max(quiet, piece?.plain.length ?? 0)
+    return Math.max(quiet, bytes?.chunked.length ?? 0)
   }
 
-  #piece({ seq, run, event }: Recorded, frames: readonly Frame[]): Piece {
-    const { plain, chunked } = this.#print(withSeq(frames, seq))
-    return { seq, run: run === '' ? this.#open : run, terminal: event.kind === 'run.finished', plain, chunked }
+  /** What the row prints; undefined for nothing. A row that no reader needs goes through the encoder all the same. */
+  #printed(row: Recorded | RawRecorded): Bytes | undefined {
+    const needed = row.seq > this.#skipTo
+    if (!('event' in row)) return needed ? bytesOf(this.#options.wire.printRaw?.(row) ?? '') : undefined
+    const frames = this.#encoder.push(row)
+    return needed && frames.length > 0 ? this.#print(withSeq(frames, row.seq)) : undefined
   }
 
   #print(frames: readonly Frame[]): Bytes {
     const { wire } = this.#options
+    const [only] = frames
+    if (only !== undefined && frames.length === 1) return bytesOf(wire.print(only))
     const printed = frames.map((frame) => wire.print(frame))
     if (printed.every((part) => typeof part === 'string')) return bytesOf(printed.join(''))
     return bytesOf(Buffer.concat(printed.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))))
@@ -202,6 +214,14 @@ export class Lane {
       this.#progress = undefined
     }
   }
+}
+
+function isStart(row: Recorded | RawRecorded): boolean {
+  return 'event' in row ? row.event.kind === 'run.started' : row.mark === 'start'
+}
+
+function isEnd(row: Recorded | RawRecorded): boolean {
+  return 'event' in row ? row.event.kind === 'run.finished' : row.mark === 'end'
 }
 
 function breath(): Promise<void> {

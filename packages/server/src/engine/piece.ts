@@ -9,7 +9,8 @@ export interface Bytes {
 }
 
 /** What one recorded event prints. */
-export interface Piece extends Bytes {
+export interface Piece {
+  readonly bytes: Bytes
   readonly seq: number
   /** The run it belongs to; for what a person did meanwhile, the run that was open. */
   readonly run: string
@@ -17,25 +18,43 @@ export interface Piece extends Bytes {
   readonly terminal: boolean
 }
 
-const empty: Bytes = { plain: Buffer.alloc(0), chunked: Buffer.alloc(0) }
+/** No bytes: what a terminal event prints in a dialect without a sign for it. */
+export const nothing: Bytes = { plain: Buffer.alloc(0), chunked: Buffer.alloc(0) }
 
 /** No bytes stay no bytes: an empty HTTP chunk would end the response. */
 export function bytesOf(content: string | Uint8Array): Bytes {
   const length = typeof content === 'string' ? Buffer.byteLength(content) : content.length
-  if (length === 0) return empty
+  if (length === 0) return nothing
   const size = `${length.toString(16)}\r\n`
   const start = size.length
   const chunked = Buffer.allocUnsafe(start + length + 2)
-  chunked.write(size, 0, 'latin1')
-  if (typeof content === 'string') chunked.write(content, start, 'utf8')
-  else chunked.set(content, start)
-  chunked.write('\r\n', start + length, 'latin1')
-  return { plain: chunked.subarray(start, start + length), chunked }
+  if (typeof content === 'string') chunked.write(`${size}${content}\r\n`, 'utf8')
+  else {
+    chunked.write(size, 0, 'latin1')
+    chunked.set(content, start)
+    chunked.write('\r\n', start + length, 'latin1')
+  }
+  return new Chunk(chunked, start)
+}
+
+/** A second Buffer for each event is what a replay's garbage collector would mostly see: few readers need it. */
+class Chunk implements Bytes {
+  readonly chunked: Buffer
+  readonly #start: number
+
+  constructor(chunked: Buffer, start: number) {
+    this.chunked = chunked
+    this.#start = start
+  }
+
+  get plain(): Buffer {
+    return this.chunked.subarray(this.#start, this.chunked.length - 2)
+  }
 }
 
 export function joinBytes(parts: readonly Bytes[]): Bytes {
   const [only] = parts
-  if (only === undefined) return empty
+  if (only === undefined) return nothing
   if (parts.length === 1) return only
   let plain: Buffer | undefined
   return {

@@ -85,7 +85,7 @@ export class Reader {
   }
 
   write(bytes: Bytes): void {
-    if (this.#over || bytes.plain.length === 0) return
+    if (this.#over || bytes.chunked.length === 0) return
     const { sink } = this.#options
     try {
       this.#ready = sink.write(sink.chunked ? bytes.chunked : bytes.plain)

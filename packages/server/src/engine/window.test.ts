@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { bytesOf } from './piece.ts'
 import { Window } from './window.ts'
 
-const piece = (seq: number, text = `${seq};`, terminal = false) => ({ seq, run: 'r', terminal, ...bytesOf(text) })
+const piece = (seq: number, text = `${seq};`, terminal = false) => ({ seq, run: 'r', terminal, bytes: bytesOf(text) })
 
 function filled(...seqs: number[]): Window {
   const window = new Window()

@@ -35,10 +35,10 @@ export class Window {
   /** The encoder passed `seq`, which printed this, or nothing. */
   add(seq: number, piece: Piece | undefined): void {
     this.head = seq
-    this.#made.clear()
+    this.#forget()
     if (piece === undefined) return
     this.#pieces.push(piece)
-    this.#size += piece.chunked.length
+    this.#size += piece.bytes.chunked.length
   }
 
   /** The encoder passed `seq`, and no reader needs anything up to there. */
@@ -48,7 +48,7 @@ export class Window {
     this.#pieces = []
     this.#first = 0
     this.#size = 0
-    this.#made.clear()
+    this.#forget()
   }
 
   /** Drops the oldest while more than `size` bytes are held, but nothing after `upTo`. */
@@ -57,14 +57,14 @@ export class Window {
       const oldest = this.#pieces[this.#first]
       if (oldest === undefined || oldest.seq > upTo) break
       this.base = oldest.seq
-      this.#size -= oldest.chunked.length
+      this.#size -= oldest.bytes.chunked.length
       this.#first += 1
     }
     if (this.#first > 1024 && this.#first * 2 > this.#pieces.length) {
       this.#pieces = this.#pieces.slice(this.#first)
       this.#first = 0
     }
-    this.#made.clear()
+    this.#forget()
   }
 
   /** What comes after `cursor` for a reader of everything, or of one run; undefined when there is nothing new. */
@@ -85,9 +85,14 @@ export class Window {
     for (let at = this.#pieces.length - 1; at >= this.#first; at -= 1) {
       const piece = this.#pieces[at]
       if (piece === undefined || piece.seq <= cursor) break
-      bytes += piece.chunked.length
+      bytes += piece.bytes.chunked.length
     }
     return bytes
+  }
+
+  /** Clearing an empty Map is not free, and this is asked for every event. */
+  #forget(): void {
+    if (this.#made.size > 0) this.#made.clear()
   }
 
   #make(cursor: number, run: string | undefined): Portion {
@@ -98,9 +103,9 @@ export class Window {
       const piece = this.#pieces[at]
       if (piece === undefined) break
       if (run !== undefined && piece.run !== run) continue
-      const more = piece.chunked.length
+      const more = piece.bytes.chunked.length
       if (size > 0 && size + more > maxWrite) return { bytes: joinBytes(parts), seq, ends: false }
-      if (more > 0) parts.push(piece)
+      if (more > 0) parts.push(piece.bytes)
       size += more
       seq = piece.seq
       if (run !== undefined && piece.terminal) return { bytes: joinBytes(parts), seq, ends: true }

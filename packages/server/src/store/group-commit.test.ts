@@ -41,11 +41,13 @@ function fakeWriter() {
 
 async function setUp() {
   const fake = fakeWriter()
-  const group = await groupCommit(fake.writer, 'db', {
+  const hooks = {
     beforeCommit: () => void fake.told.push('flush'),
     committed: () => void fake.told.push('kept'),
     rolledBack: () => void fake.told.push('dropped'),
-  })
+  }
+  const timing = { commit: () => fake.writer.exec('COMMIT'), between: async () => undefined }
+  const group = await groupCommit(fake.writer, 'db', hooks, timing)
   const job = (name: string) =>
     group.run((turn) => {
       fake.told.push(name)

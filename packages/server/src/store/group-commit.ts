@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MillraceError } from '@millrace/core'
+import type { CommitTiming } from './commit-timing.ts'
 import type { Statement, Writer } from './connection.ts'
 import { asStoreFailure } from './store-error.ts'
 
@@ -7,16 +8,7 @@ import { asStoreFailure } from './store-error.ts'
  * One writer, many callers: whatever has gathered goes into one transaction as soon as the commit before it returns.
  * No timer, so a lone append waits for nobody, and a thousand share one fsync.
  *
- * The rows are inserted on this thread and only COMMIT, which holds the fsync and the checkpoint, runs on another
- * (libsql's promise API). Measured on 2 cores, Node 20, events of 300 bytes, p99 of the event-loop delay in ms, and
- * CPU per event in µs:
- *
- *                               5,000 events/s   20,000/s    40,000/s   5,000/s, every fsync 50 ms slower
- *   all on this thread             7.2 (54)      6.9 (26)   12.0 (17)   64.1 (19), at most 163
- *   COMMIT off it (this one)       4.4 (63)      3.0 (29)    3.4 (21)    3.7 (30), at most 11
- *   all in a worker thread         2.2 (68)      3.1 (31)    5.5 (22)    2.7 (35), at most 21
- *
- * So a slow disk stalls no reader and no timer, at less cost than a worker with its second copy of every event.
+ * The rows are inserted on this thread; where COMMIT runs, which holds the fsync, is for commit-timing.ts to say.
  */
 export interface GroupCommit {
   /** Runs the job in the next transaction; resolves when that is durable. A MillraceError is the job's own refusal. */
@@ -34,8 +26,10 @@ export type Job<T> = (turn: Turn) => T | Promise<T>
 export interface Turn {
   /** What to do once it is durable, and never if it is not. */
   onCommit(effect: () => void): void
-  /** Tells how many rows were written, and lets others have the thread where it were too many in one go. */
-  wrote(rows: number): Promise<void> | undefined
+  /** A row of so much text was written. Lets others have the thread where it were too many in one go. */
+  wrote(text: number): Promise<void> | undefined
+  /** Much was touched that `wrote` was not told of. */
+  bulk(): void
 }
 
 /** What else belongs to the transaction. */
@@ -56,9 +50,13 @@ const rowsPerTurn = 200
 /** How long to wait for somebody with a database shell; our own processes are kept out by the lock. */
 const patience = 5000
 
-export async function groupCommit(writer: Writer, place: string, hooks: CommitHooks): Promise<GroupCommit> {
-  const begin = await writer.prepare('BEGIN IMMEDIATE')
-  const transaction: Transaction = { writer, begin, place, hooks }
+export async function groupCommit(
+  writer: Writer,
+  place: string,
+  hooks: CommitHooks,
+  timing: CommitTiming,
+): Promise<GroupCommit> {
+  const transaction: Transaction = { writer, begin: await writer.prepare('BEGIN IMMEDIATE'), timing, place, hooks }
   let waiting: Pending[] = []
   let running: Promise<void> | undefined
 
@@ -90,17 +88,19 @@ export async function groupCommit(writer: Writer, place: string, hooks: CommitHo
 interface Transaction {
   readonly writer: Writer
   readonly begin: Statement
+  readonly timing: CommitTiming
   readonly place: string
   readonly hooks: CommitHooks
 }
 
 async function commit(transaction: Transaction, group: readonly Pending[]): Promise<void> {
-  const { writer, hooks, place } = transaction
+  const { writer, hooks, place, timing } = transaction
   const effects: (() => void)[] = []
   const tell: (() => void)[] = []
+  const size = { rows: 0, text: 0, jobs: group.length, bulk: false }
   try {
     await begin(transaction)
-    const turn = newTurn(effects)
+    const turn = newTurn(effects, size)
     for (const { attempt, reject } of group) {
       try {
         tell.push(await attempt(turn))
@@ -110,7 +110,7 @@ async function commit(transaction: Transaction, group: readonly Pending[]): Prom
       }
     }
     hooks.beforeCommit()
-    await writer.exec('COMMIT')
+    await timing.commit(size)
   } catch (error) {
     await writer.exec('ROLLBACK').catch(() => undefined) // SQLite may have done so by itself
     hooks.rolledBack()
@@ -122,6 +122,7 @@ async function commit(transaction: Transaction, group: readonly Pending[]): Prom
   hooks.committed()
   for (const effect of effects) effect()
   for (const settle of tell) settle()
+  await timing.between()
 }
 
 async function begin({ writer, begin }: Transaction): Promise<void> {
@@ -133,15 +134,20 @@ async function begin({ writer, begin }: Transaction): Promise<void> {
   }
 }
 
-function newTurn(effects: (() => void)[]): Turn {
+function newTurn(effects: (() => void)[], size: { rows: number; text: number; bulk: boolean }): Turn {
   let written = 0
   return {
     onCommit: (effect) => void effects.push(effect),
-    wrote: (rows) => {
-      written += rows
+    wrote: (text) => {
+      size.rows += 1
+      size.text += text
+      written += 1
       if (written < rowsPerTurn) return undefined
       written = 0
       return nextTurn()
+    },
+    bulk: () => {
+      size.bulk = true
     },
   }
 }

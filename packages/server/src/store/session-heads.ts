@@ -3,11 +3,14 @@ import type { SessionLeases } from '@millrace/core/store'
 import type { Statement, Writer } from './connection.ts'
 import type { CommitHooks } from './group-commit.ts'
 import {
+  countValues,
   type Head,
   headColumns,
   headOf,
   insertSession,
   insertValues,
+  onlyCountsDiffer,
+  updateCounts,
   updateSession,
   updateValues,
 } from './session-row.ts'
@@ -33,6 +36,7 @@ export async function sessionHeads(writer: Writer): Promise<SessionHeads> {
   const select = await writer.prepare(`SELECT ${headColumns} FROM session s WHERE s.name = ?`)
   const insert = await writer.prepare(insertSession)
   const update = await writer.prepare(updateSession)
+  const count = await writer.prepare(updateCounts)
   const leases = await leaseRows(writer)
   const known = new Map<string, Head>()
   const staged = new Map<string, Head | undefined>()
@@ -62,7 +66,12 @@ export async function sessionHeads(writer: Writer): Promise<SessionHeads> {
     },
     forget: (id) => void staged.set(id, undefined),
     beforeCommit: () => {
-      for (const head of staged.values()) if (head !== undefined) update.run(updateValues(head))
+      for (const [id, head] of staged) {
+        if (head === undefined) continue
+        const before = known.get(id)
+        if (before !== undefined && onlyCountsDiffer(before, head)) count.run(countValues(head))
+        else update.run(updateValues(head))
+      }
     },
     committed: () => {
       for (const [id, head] of staged) {

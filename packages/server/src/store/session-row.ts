@@ -72,6 +72,22 @@ export function updateValues(head: Head): readonly Bound[] {
   return [...changing(head), head.key]
 }
 
+/** What an append in the middle of a run changes, and nothing else: every value bound costs half a microsecond. */
+export const updateCounts = 'UPDATE session SET last_seq = ?, events = ?, updated_at = ?, partials = ? WHERE id = ?'
+export function countValues({ key, info, partials }: Head): readonly Bound[] {
+  return [info.lastSeq, info.events, info.updatedAt, partials, key]
+}
+export function onlyCountsDiffer(before: Head, { info, leases, widest }: Head): boolean {
+  return (
+    before.info.title === info.title &&
+    before.info.status === info.status &&
+    before.info.lastRun === info.lastRun &&
+    before.info.runs === info.runs &&
+    before.leases.epoch === leases.epoch &&
+    before.widest === widest
+  )
+}
+
 function changing({ info, leases, partials, widest }: Head): readonly Bound[] {
   const { id, title, status, lastRun, lastSeq, events, runs, updatedAt } = info
   const counts = [lastSeq, events, runs, updatedAt, leases.epoch, partials, widest]

@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { access, mkdir, open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { autocheckpoint } from './commit-timing.ts'
 import { openReader, openWriter, type Reader, type Writer } from './connection.ts'
 import { applicationId, migrate, migrations } from './schema.ts'
 import { asStoreFailure, storeFailed } from './store-error.ts'
@@ -34,7 +35,7 @@ export async function openSqliteFile({ folder, now, maxBytes }: SqliteFileOption
   try {
     if (size > 0) await inspect(path, size)
     const writer = openWriter(path)
-    await writer.exec(`PRAGMA page_size = ${pageSize}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`)
+    await writer.exec(`PRAGMA page_size = ${pageSize}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${autocheckpoint}`)
     if (maxBytes !== undefined) await writer.exec(`PRAGMA max_page_count = ${Math.ceil(maxBytes / pageSize)}`)
     await migrate(writer, now)
     const reader = guarded(openReader(path), path)

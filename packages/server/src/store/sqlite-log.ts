@@ -1,4 +1,5 @@
 import { type EventLog, MillraceError } from '@millrace/core'
+import { commitTiming } from './commit-timing.ts'
 import { type GroupCommit, groupCommit } from './group-commit.ts'
 import { sessionHeads } from './session-heads.ts'
 import { openSqliteFile, type SqliteFile } from './sqlite-file.ts'
@@ -17,6 +18,7 @@ export interface SqliteLogOptions {
 
 export interface SqliteLog extends EventLog {
   readonly readRaw: NonNullable<EventLog['readRaw']>
+  readonly followRaw: NonNullable<EventLog['followRaw']>
   /** What `PRAGMA integrity_check` finds; nothing when all is well. */
   integrity(): Promise<readonly string[]>
 }
@@ -44,7 +46,7 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   }
   const tails = newTails()
   const heads = await sessionHeads(writer)
-  const group = await groupCommit(writer, path, heads)
+  const group = await groupCommit(writer, path, heads, await commitTiming(writer, () => performance.now()))
   const commit: GroupCommit['run'] = async (job) => {
     checkOpen()
     return group.run(job)

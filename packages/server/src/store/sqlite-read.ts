@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type EventLog,
+  type FollowOptions,
   type Lease,
   MillraceError,
   type RawRecorded,
   type ReadOptions,
-  type Recorded,
   type SessionInfo,
   type SessionQuery,
 } from '@millrace/core'
@@ -22,12 +22,18 @@ interface Place {
   readonly lastSeq: number
 }
 
-type Reads = Required<Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'expired'>>
+type Reads = Required<Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'expired'>>
 
 /** The reading half of the log, on a connection of its own. `checkOpen` throws once the log is closed. */
 export function sqliteReads(reader: Reader, tails: Tails, now: () => number, checkOpen: () => void): Reads {
   const info = reader.prepare(`SELECT ${headColumns} FROM session s WHERE s.name = ?`)
-  const place = placeFinder(reader, checkOpen)
+  const find = placeFinder(reader)
+  const place = (id: string): Place => {
+    checkOpen()
+    const found = find(id)
+    if (found === undefined) throw notFound(id)
+    return found
+  }
   const pages = eventPages(reader)
   const list = sessionList(reader)
   const dead = deadRunFinder(reader)
@@ -57,6 +63,24 @@ export function sqliteReads(reader: Reader, tails: Tails, now: () => number, che
     }
     return all
   }
+  /** Live rows from the tail, older ones from the file. */
+  const following = <T extends { readonly seq: number }>(
+    id: string,
+    { after, signal }: FollowOptions,
+    live: (tail: Tail, after: number) => readonly T[] | undefined,
+    of: (row: RawRecorded) => T,
+  ): AsyncIterable<readonly T[]> => {
+    const open = (): FollowSource<T> => {
+      checkCursor(after)
+      const { key } = place(id)
+      const stored = (cursor: number): readonly T[] => {
+        const now = find(id) // gone, perhaps, and the tail is about to be told
+        return now?.key === key ? pages.next(now, cursor, Infinity).map(of) : []
+      }
+      return sourceOf(id, tails, live, stored)
+    }
+    return followRows(open, after, signal)
+  }
   return {
     get: async (id) => {
       checkOpen()
@@ -69,16 +93,14 @@ export function sqliteReads(reader: Reader, tails: Tails, now: () => number, che
     },
     read: (id, options) => rows(id, options, recordedOf),
     readRaw: (id, options) => rows(id, options, (row) => row),
-    follow: (id, { after, signal }) => {
-      const open = (): FollowSource => {
-        checkCursor(after)
-        const { key } = place(id)
-        const next = (cursor: number): readonly Recorded[] =>
-          pages.next({ ...place(id), key }, cursor, Infinity).map(recordedOf)
-        return sourceOf(id, tails, next)
-      }
-      return followRows(open, after, signal)
-    },
+    follow: (id, options) => following(id, options, (tail, after) => tail.after(after), recordedOf),
+    followRaw: (id, options) =>
+      following(
+        id,
+        options,
+        (tail, after) => tail.rawAfter(after),
+        (row) => row,
+      ),
     expired: async (owner) => {
       checkOpen()
       return dead(now(), owner)
@@ -86,8 +108,12 @@ export function sqliteReads(reader: Reader, tails: Tails, now: () => number, che
   }
 }
 
-/** Live rows from the tail, older ones from the file. */
-function sourceOf(id: string, tails: Tails, stored: (after: number) => readonly Recorded[]): FollowSource {
+function sourceOf<T>(
+  id: string,
+  tails: Tails,
+  live: (tail: Tail, after: number) => readonly T[] | undefined,
+  stored: (after: number) => readonly T[],
+): FollowSource<T> {
   let tail: Tail | undefined
   return {
     subscribe: (wake) => {
@@ -95,16 +121,18 @@ function sourceOf(id: string, tails: Tails, stored: (after: number) => readonly 
       return tail.leave
     },
     ended: () => tail?.ended() === true,
-    next: (after) => (tail?.ended() === true ? [] : (tail?.after(after) ?? stored(after))),
+    next: (after) => {
+      if (tail === undefined || tail.ended()) return []
+      return live(tail, after) ?? stored(after)
+    },
   }
 }
 
-function placeFinder(reader: Reader, checkOpen: () => void): (id: string) => Place {
+function placeFinder(reader: Reader): (id: string) => Place | undefined {
   const select = reader.prepare('SELECT id, widest, last_seq FROM session WHERE name = ?')
   return (id) => {
-    checkOpen()
     const [row] = select([id])
-    if (row === undefined) throw notFound(id)
+    if (row === undefined) return undefined
     const [key, widest, lastSeq] = row
     return { key: Number(key), widest: Number(widest), lastSeq: Number(lastSeq) }
   }

@@ -1,4 +1,4 @@
-import { type Draft, type EventLog, type Lease, MillraceError, type Recorded } from '@millrace/core'
+import { type Draft, type EventLog, type Lease, MillraceError, type RawRecorded, type Recorded } from '@millrace/core'
 import {
   acquire,
   checkHistory,
@@ -67,6 +67,7 @@ function sessionWrites(deps: WriteDeps, insert: Statement): Pick<Writes, 'create
         if (isLive(leases, now())) throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
         heads.forget(id)
         turn.onCommit(() => tails.end(id))
+        turn.bulk()
         await writer.exec(
           `DELETE FROM event WHERE session = ${key}; DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
         )
@@ -102,16 +103,15 @@ function appendWrites({ heads, tails, now, commit }: WriteDeps, insert: Statemen
         const rows = recorded(drafts, head.info.lastSeq + 1, now())
         if (rows.length === 0) return rows
         heads.change(await take(insert, turn, head, rows, bodies))
-        turn.onCommit(() =>
-          tails.publish(
-            id,
-            rows.map(({ seq, at, run }, i) => ({ seq, at, run, body: bodies[i] ?? '' })),
-          ),
-        )
+        turn.onCommit(() => tails.publish(id, () => rawOf(rows, bodies)))
         return rows
       })
     },
   }
+}
+
+function rawOf(rows: readonly Recorded[], bodies: readonly string[]): readonly RawRecorded[] {
+  return rows.map(({ seq, at, run, event }, i) => ({ seq, at, run, mark: markOf(event), body: bodies[i] ?? '' }))
 }
 
 function recorded(drafts: readonly Draft[], first: number, now: number): readonly Recorded[] {
@@ -127,13 +127,15 @@ async function take(
   bodies: readonly string[],
 ): Promise<Head> {
   let { partials, widest } = head
-  for (const [i, { seq, at, run, event }] of rows.entries()) {
-    const body = bodies[i] ?? ''
+  for (let i = 0; i < rows.length; i++) {
+    const [row, body] = [rows[i], bodies[i]]
+    if (row === undefined || body === undefined) break
+    const { seq, at, run, event } = row
     const mark = markOf(event)
     insert.run([head.key, seq, at, run, marks[mark], body])
     if (mark === 'partial') partials += 1
-    if (body.length * 3 > widest) widest = body.length * 3 // UTF-8 takes three bytes at most per UTF-16 unit
-    const pause = turn.wrote(1)
+    while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
+    const pause = turn.wrote(body.length)
     if (pause !== undefined) await pause
   }
   return { ...head, info: tally(head.info, rows), partials, widest }
@@ -169,6 +171,7 @@ async function retention({ writer, reader, heads, tails, commit }: WriteDeps): P
     commit(async (turn) => {
       const head = heads.find(id)
       if (head === undefined) return 0
+      turn.bulk()
       await writer.exec(pruneSql(head.key, before))
       const gone = Number(changes.first([])?.[0])
       heads.change({ ...head, partials: head.partials - gone, info: { ...head.info, events: head.info.events - gone } })
@@ -190,7 +193,7 @@ async function retention({ writer, reader, heads, tails, commit }: WriteDeps): P
 function pruneSql(key: number, before: number): string {
   const ofSession = `FROM event WHERE session = ${key}`
   return `DELETE ${ofSession} AND mark = ${marks.partial}
-    AND run IN (SELECT run ${ofSession} GROUP BY run HAVING max(mark) = ${marks.end} AND max(at) < ${before})
+    AND run IN (SELECT run ${ofSession} GROUP BY run HAVING max(mark = ${marks.end}) = 1 AND max(at) < ${before})
     AND (run, json_extract(body, '$.message')) IN
       (SELECT run, json_extract(body, '$.message') ${ofSession} AND mark = ${marks.whole})`
 }

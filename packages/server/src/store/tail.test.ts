@@ -6,6 +6,7 @@ const raw = (seq: number, text = ''): RawRecorded => ({
   seq,
   at: 0,
   run: '',
+  mark: 'other',
   body: JSON.stringify({ kind: 'log', level: 'info', message: text }),
 })
 const from = (first: number, count: number): RawRecorded[] => Array.from({ length: count }, (_, i) => raw(first + i))
@@ -16,7 +17,7 @@ describe('tails', () => {
     const tails = newTails()
     const tail = tails.subscribe('s', quiet)
     expect(tail.after(0)).toBe(undefined) // nothing came yet: the file knows
-    tails.publish('s', from(11, 3))
+    tails.publish('s', () => from(11, 3))
     expect(tail.after(9)).toBe(undefined)
     expect(tail.after(10)?.map(({ seq }) => seq)).toEqual([11, 12, 13])
     expect(tail.after(12)?.map(({ seq }) => seq)).toEqual([13])
@@ -26,19 +27,19 @@ describe('tails', () => {
   test('is shared: a row is parsed once for all readers', () => {
     const tails = newTails()
     const [one, two] = [tails.subscribe('s', quiet), tails.subscribe('s', quiet)]
-    tails.publish('s', from(1, 1))
+    tails.publish('s', () => from(1, 1))
     expect(one.after(0)?.[0]).toBe(two.after(0)?.[0])
   })
   test('is bounded in rows and in text', () => {
     const tails = newTails()
     const tail = tails.subscribe('s', quiet)
-    for (let i = 0; i < 50; i++) tails.publish('s', from(1 + i * 100, 100))
+    for (let i = 0; i < 50; i++) tails.publish('s', () => from(1 + i * 100, 100))
     expect(tail.after(0)).toBe(undefined)
     expect(tail.after(4999)?.length).toBe(1)
-    tails.publish('s', from(5001, 5000)) // more than may be kept at all
+    tails.publish('s', () => from(5001, 5000)) // more than may be kept at all
     expect(tail.after(5000)).toBe(undefined)
-    tails.publish('s', [raw(10_001, 'x'.repeat(3_000_000))])
-    tails.publish('s', [raw(10_002, 'x'.repeat(3_000_000))])
+    tails.publish('s', () => [raw(10_001, 'x'.repeat(3_000_000))])
+    tails.publish('s', () => [raw(10_002, 'x'.repeat(3_000_000))])
     expect(tail.after(10_000)).toBe(undefined)
     expect(tail.after(10_001)?.length).toBe(1)
   })
@@ -47,10 +48,10 @@ describe('tails', () => {
     const woken: string[] = []
     const a = tails.subscribe('a', () => woken.push('a'))
     tails.subscribe('b', () => woken.push('b'))
-    tails.publish('a', from(1, 1))
+    tails.publish('a', () => from(1, 1))
     expect(woken).toEqual(['a'])
     a.leave()
-    tails.publish('a', from(2, 1))
+    tails.publish('a', () => from(2, 1))
     expect(woken).toEqual(['a'])
     expect(tails.subscribe('a', quiet).after(0)).toBe(undefined)
   })
@@ -60,7 +61,7 @@ describe('tails', () => {
     const tail = tails.subscribe('s', () => {
       woken += 1
     })
-    tails.publish('s', from(1, 2))
+    tails.publish('s', () => from(1, 2))
     tails.forget('s')
     expect(tail.after(0)).toBe(undefined)
     expect(tail.ended()).toBe(false)

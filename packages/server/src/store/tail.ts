@@ -8,7 +8,7 @@ import { recordedOf } from './event-row.ts'
 export interface Tails {
   subscribe(session: string, wake: () => void): Tail
   /** After the commit that made these rows durable. */
-  publish(session: string, rows: readonly RawRecorded[]): void
+  publish(session: string, rows: () => readonly RawRecorded[]): void
   /** Rows of it are no longer what they were: back to the file. */
   forget(session: string): void
   end(session: string): void
@@ -18,6 +18,7 @@ export interface Tails {
 export interface Tail {
   /** The rows after a seq; undefined when they are not all here. */
   after(seq: number): readonly Recorded[] | undefined
+  rawAfter(seq: number): readonly RawRecorded[] | undefined
   ended(): boolean
   leave(): void
 }
@@ -26,7 +27,9 @@ const keptRows = 1000
 const keptText = 4 * 2 ** 20
 
 interface Kept {
-  rows: Recorded[]
+  rows: RawRecorded[]
+  /** The same rows opened, as far as anybody asked: once for all readers. */
+  opened: Recorded[]
   text: number
   ended: boolean
   readonly wakes: Set<() => void>
@@ -43,11 +46,12 @@ export function newTails(): Tails {
   }
   return {
     subscribe: (session, wake) => {
-      const kept = sessions.get(session) ?? { rows: [], text: 0, ended: false, wakes: new Set() }
+      const kept = sessions.get(session) ?? { rows: [], opened: [], text: 0, ended: false, wakes: new Set() }
       sessions.set(session, kept)
       kept.wakes.add(wake)
       return {
-        after: (seq) => rowsAfter(kept.rows, seq),
+        after: (seq) => openedAfter(kept, seq),
+        rawAfter: (seq) => rowsAfter(kept, seq, kept.rows),
         ended: () => kept.ended,
         leave: () => {
           kept.wakes.delete(wake)
@@ -58,12 +62,12 @@ export function newTails(): Tails {
     publish: (session, rows) => {
       const kept = sessions.get(session)
       if (kept === undefined) return
-      keep(kept, rows)
+      keep(kept, rows())
       ring(kept)
     },
     forget: (session) => {
       const kept = sessions.get(session)
-      if (kept !== undefined) kept.rows = []
+      if (kept !== undefined) empty(kept)
     },
     end,
     endAll: () => {
@@ -74,19 +78,30 @@ export function newTails(): Tails {
 
 function keep(kept: Kept, rows: readonly RawRecorded[]): void {
   const text = rows.reduce((sum, { body }) => sum + body.length, 0)
-  if (kept.rows.length + rows.length > keptRows || kept.text + text > keptText) {
-    kept.rows = []
-    kept.text = 0
-  }
+  if (kept.rows.length + rows.length > keptRows || kept.text + text > keptText) empty(kept)
   if (rows.length > keptRows || text > keptText) return
   kept.text += text
-  // Parsed from what is in the file, once for all readers: what the writer does to its own object is its affair.
-  for (const row of rows) kept.rows.push(recordedOf(row))
+  for (const row of rows) kept.rows.push(row)
+}
+
+function empty(kept: Kept): void {
+  kept.rows = []
+  kept.opened = []
+  kept.text = 0
+}
+
+/** Opened from the text that is in the file: what the writer does to its own object is its affair. */
+function openedAfter(kept: Kept, seq: number): readonly Recorded[] | undefined {
+  for (let at = kept.opened.length; at < kept.rows.length; at++) {
+    const row = kept.rows[at]
+    if (row !== undefined) kept.opened.push(recordedOf(row))
+  }
+  return rowsAfter(kept, seq, kept.opened)
 }
 
 /** Seqs of new rows have no gaps, so a place is a difference. */
-function rowsAfter(rows: readonly Recorded[], seq: number): readonly Recorded[] | undefined {
-  const [first] = rows
+function rowsAfter<T>(kept: Kept, seq: number, rows: readonly T[]): readonly T[] | undefined {
+  const [first] = kept.rows
   return first === undefined || first.seq > seq + 1 ? undefined : rows.slice(seq + 1 - first.seq)
 }
 

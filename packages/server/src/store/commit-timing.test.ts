@@ -1,0 +1,86 @@
+import { expect, test } from 'vitest'
+import { commitTiming } from './commit-timing.ts'
+import type { Writer } from './connection.ts'
+
+const small = { rows: 1, text: 100, jobs: 1, bulk: false }
+
+/** Each commit takes as long as it is told; `made` says where each was made, and what else was run. */
+async function setUp() {
+  const made: string[] = []
+  let clock = 0
+  let takes = 0
+  const writer: Writer = {
+    exec: async (sql) => {
+      made.push(sql === 'COMMIT' ? 'away' : sql)
+      if (sql === 'COMMIT') clock += takes
+      else throw new Error('a checkpoint may fail')
+    },
+    prepare: async () => ({
+      run: () => {
+        made.push('here')
+        clock += takes
+        return 0
+      },
+      first: () => undefined,
+    }),
+    close: () => undefined,
+  }
+  const timing = await commitTiming(writer, () => clock)
+  const commit = async (milliseconds: number, size = small): Promise<string | undefined> => {
+    takes = milliseconds
+    await timing.commit(size)
+    return made.at(-1)
+  }
+  return { made, timing, commit }
+}
+
+test('a quick disk is written to here', async () => {
+  const { commit } = await setUp()
+  for (let i = 0; i < 50; i++) expect(await commit(0.4)).toBe('here')
+})
+
+test('a slow one stalls this thread once, and not again until it was quick for a while', async () => {
+  const { commit } = await setUp()
+  expect(await commit(50)).toBe('here')
+  for (let i = 0; i < 100; i++) expect(await commit(50)).toBe('away')
+  for (let i = 0; i < 10; i++) expect(await commit(0.4)).toBe('away')
+  expect(await commit(0.4)).toBe('here')
+})
+
+test('a crowd, much text, and whole sessions are committed away, however quick', async () => {
+  const { commit } = await setUp()
+  expect(await commit(0.4, { ...small, rows: 200, text: 60_000 })).toBe('here')
+  expect(await commit(0.4, { ...small, rows: 201, jobs: 150 })).toBe('away')
+  expect(await commit(0.4, { ...small, text: 1_000_000 })).toBe('away')
+  expect(await commit(0.4, { ...small, bulk: true })).toBe('away')
+  expect(await commit(0.4)).toBe('here')
+})
+
+test('checkpoints are made away, after about as many pages as were written, and one that fails is no failure', async () => {
+  const { made, timing, commit } = await setUp()
+  for (let i = 0; i < 2000; i++) {
+    await commit(0.1)
+    await timing.between()
+  }
+  const checkpoints = made.filter((what) => what.includes('wal_checkpoint'))
+  expect(checkpoints.length).toBe(2) // 5 pages each, and some text
+  await commit(0.1, { ...small, rows: 10, text: 40_000_000 })
+  await timing.between()
+  expect(made.at(-1)).toContain('wal_checkpoint')
+})
+
+test('commits made here one after the other let others have the thread', async () => {
+  const { timing, commit } = await setUp()
+  let turns = 0
+  const count = (): void => {
+    turns += 1
+    if (turns < 1000) setImmediate(count)
+  }
+  setImmediate(count)
+  for (let i = 0; i < 100; i++) {
+    await commit(1)
+    await timing.between()
+  }
+  expect(turns).toBeGreaterThan(15)
+  turns = 1000
+})
