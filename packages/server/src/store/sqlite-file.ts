@@ -35,7 +35,9 @@ export async function openSqliteFile({ folder, now, maxBytes }: SqliteFileOption
   try {
     if (size > 0) await inspect(path, size)
     const writer = openWriter(path)
-    await writer.exec(`PRAGMA page_size = ${pageSize}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${autocheckpoint}`)
+    await writer.exec(
+      `PRAGMA page_size = ${pageSize}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${autocheckpoint}`,
+    )
     if (maxBytes !== undefined) await writer.exec(`PRAGMA max_page_count = ${Math.ceil(maxBytes / pageSize)}`)
     await migrate(writer, now)
     const reader = guarded(openReader(path), path)
