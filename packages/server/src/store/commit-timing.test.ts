@@ -44,7 +44,17 @@ test('a slow one stalls this thread once, and not again until it was quick for a
   expect(await commit(50)).toBe('here')
   for (let i = 0; i < 100; i++) expect(await commit(50)).toBe('away')
   for (let i = 0; i < 10; i++) expect(await commit(0.4)).toBe('away')
+  for (let i = 0; i < 10; i++) await commit(0.4)
   expect(await commit(0.4)).toBe('here')
+})
+
+test('one that is always a little slow is left alone after a few, one that hiccups is not', async () => {
+  const steady = await setUp()
+  const places = []
+  for (let i = 0; i < 20; i++) places.push(await steady.commit(3))
+  expect(places.lastIndexOf('here')).toBeLessThan(6)
+  const uneven = await setUp()
+  for (let i = 0; i < 200; i++) expect(await uneven.commit(i % 50 === 49 ? 8 : 0.3)).toBe('here')
 })
 
 test('a crowd, much text, and whole sessions are committed away, however quick', async () => {

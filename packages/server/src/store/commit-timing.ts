@@ -17,9 +17,9 @@ export interface CommitTiming {
   between(): Promise<void>
 }
 
-/** A commit on this thread may take so long, in ms; then the next ones are made on another. */
-const quick = 4
-const spell = 10
+/** What a commit on this thread may take, in ms, on the average of the last ones: each counts a fifth. */
+const quick = 2
+const newest = 0.2
 /** More rows are a crowd, with other work to do meanwhile; more text is slow on any disk. */
 const few = 200
 const little = 256 * 1024
@@ -33,21 +33,20 @@ const fair = 4
 /**
  * COMMIT holds the fsync, and a slow one must stall no reader and no timer. libsql can run it on a thread of its own;
  * getting there and back costs as much as a quick fsync does (a lone run: 1,500 commits/s against 2,800). So: on this
- * thread while the disk is quick, off it as soon as one commit was slow, until they are quick again. A disk that turns
- * slow stalls the loop for one fsync. Checkpoints, and commits of a crowd or of much text, are never made here.
+ * thread while the disk is quick, off it while it is not. A disk that turns slow stalls the loop for one fsync, one that
+ * hiccups keeps its commits here. Checkpoints, and commits of a crowd or of much text, are never made here.
  */
 export async function commitTiming(writer: Writer, stopwatch: () => number): Promise<CommitTiming> {
   const here = await writer.prepare('COMMIT')
-  let away = 0
+  let usual = 0
   let pages = 0
   let turned = stopwatch()
   return {
     commit: async ({ rows, text, jobs, bulk }) => {
       const begun = stopwatch()
-      if (away === 0 && rows <= few && text <= little && !bulk) here.run([])
+      if (usual <= quick && rows <= few && text <= little && !bulk) here.run([])
       else await writer.exec('COMMIT')
-      if (stopwatch() - begun > quick) away = spell
-      else if (away > 0) away -= 1
+      usual += (stopwatch() - begun - usual) * newest
       pages += 4 + jobs + text / pageText
     },
     between: async () => {

@@ -14,7 +14,7 @@ export interface Head {
   readonly widest: number
 }
 
-const infoColumns = `s.name, s.user, s.agent, s.title, s.status, s.last_run, s.last_seq, s.events, s.runs,
+export const infoColumns = `s.name, s.user, s.agent, s.title, s.status, s.last_run, s.last_seq, s.events, s.runs,
   s.created_at, s.updated_at, s.fork_session, s.fork_seq`
 /** The leases come along as one JSON text: one row, one call. */
 export const headColumns = `${infoColumns}, s.id, s.epoch, s.partials, s.widest,

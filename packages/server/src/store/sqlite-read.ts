@@ -12,7 +12,7 @@ import {
 import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/core/store'
 import type { Bound, Reader } from './connection.ts'
 import { eventPages, recordedOf } from './event-row.ts'
-import { headColumns, infoOf } from './session-row.ts'
+import { infoColumns, infoOf } from './session-row.ts'
 import type { Tail, Tails } from './tail.ts'
 
 /** Where a session's rows are: its key, and what the pages must know. */
@@ -26,7 +26,7 @@ type Reads = Required<Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'foll
 
 /** The reading half of the log, on a connection of its own. `checkOpen` throws once the log is closed. */
 export function sqliteReads(reader: Reader, tails: Tails, now: () => number, checkOpen: () => void): Reads {
-  const info = reader.prepare(`SELECT ${headColumns} FROM session s WHERE s.name = ?`)
+  const info = reader.prepare(`SELECT ${infoColumns} FROM session s WHERE s.name = ?`)
   const find = placeFinder(reader)
   const place = (id: string): Place => {
     checkOpen()
@@ -142,7 +142,7 @@ function sessionList(reader: Reader): (query: SessionQuery) => { sessions: Sessi
   const filter = `(?2 IS NULL OR s.agent = ?2) AND (?3 IS NULL OR s.status = ?3) AND (?4 IS NULL OR instr(s.search, ?4) > 0)`
   const select = (whose: string) => ({
     page: reader.prepare(
-      `SELECT ${headColumns} FROM session s WHERE ${whose} AND ${filter}
+      `SELECT ${infoColumns} FROM session s WHERE ${whose} AND ${filter}
        ORDER BY s.updated_at DESC, s.name DESC LIMIT ?5 OFFSET ?6`,
     ),
     count: reader.prepare(`SELECT count(*) FROM session s WHERE ${whose} AND ${filter}`),
