@@ -6,9 +6,9 @@ import { storeFailed } from './store-error.ts'
 const markNames: readonly Mark[] = ['other', 'whole', 'partial', 'end', 'start']
 export const marks: Readonly<Record<Mark, number>> = { other: 0, whole: 1, partial: 2, end: 3, start: 4 }
 
-/** A page: this many rows, or fewer where the text of so many would be too much to hold at once. */
+/** A page: this many rows, or fewer where their text is more than a slow reader, who holds a page, should cost. */
 const pageRows = 500
-const pageText = 4 * 2 ** 20
+const pageText = 2 ** 20
 
 export interface EventPages {
   /** The rows of a session after a seq, at most `limit` and at most one page; none at the end. */

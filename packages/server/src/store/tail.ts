@@ -24,7 +24,7 @@ export interface Tail {
 }
 
 const keptRows = 1000
-const keptText = 4 * 2 ** 20
+const keptText = 2 ** 20
 
 interface Kept {
   rows: RawRecorded[]
