@@ -138,6 +138,7 @@ class Stream {
       return host.fetch(this.#url, {
         method: 'GET',
         headers: { accept: 'text/event-stream', ...resume, ...headers },
+        cache: 'no-store',
         signal,
       })
     }

@@ -22,6 +22,8 @@ export interface FetchInit {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
+  /** A stream is never taken from a cache, nor put into one: browsers would share one answer between two readers. */
+  readonly cache?: 'no-store'
   readonly signal: AbortSignalLike
 }
 

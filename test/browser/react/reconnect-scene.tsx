@@ -1,0 +1,21 @@
+import { adk } from '@millrace/core'
+import { useSSE } from '@millrace/react'
+import { useEffect, useState } from 'react'
+import { rendered, report } from './scene.ts'
+
+/** A component that renders for reasons of its own, with new options each time, and connects in an effect. */
+export function ReconnectScene() {
+  rendered('page')
+  const [tick, setTick] = useState(0)
+  const [closures, setClosures] = useState<readonly number[]>([])
+  const { connect, close, status, error } = useSSE({
+    dialect: adk,
+    canonical: true,
+    headers: { 'x-tick': String(tick) },
+    onMessage: () => setClosures((all) => [...all, tick]),
+  })
+  useEffect(() => connect('/quiet'), [connect])
+  Object.assign(report.acts, { render: () => setTick((n) => n + 1), close })
+  Object.assign(report.values, { tick, closures, status, error: error?.message })
+  return <p>{status}</p>
+}
