@@ -15,7 +15,6 @@ import { createApp } from './http/app.ts'
 import { defaultLimits, type HttpLimits } from './http/deps.ts'
 import { discreet } from './http/discreet.ts'
 import { createMetrics } from './http/metrics.ts'
-import { runTracer } from './http/tracing.ts'
 
 export interface MillraceOptions {
   readonly log: EventLog
@@ -59,8 +58,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     dialect.name === 'millrace' ? dialect : discreet(dialect),
   )
   const dialects = known as Record<DialectName, Dialect>
-  const tracing =
-    options.tracing === undefined ? undefined : runTracer(log, options.tracing.tracer, options.tracing.root)
+  const tracing = options.tracing && (await tracerOf(log, options.tracing))
   const audit = (entry: AuditEntry): void => {
     if (entry.run !== undefined && entry.seq !== undefined) tracing?.follow(entry.session, entry.run, entry.seq - 1)
     if (entry.action === 'run.start') metrics.runsStarted.inc({ agent: entry.agent ?? '' })
@@ -123,4 +121,9 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
       await app.close()
     },
   }
+}
+
+/** Loaded only when traces are wanted: every start would pay for it. */
+async function tracerOf(log: EventLog, { tracer, root }: NonNullable<MillraceOptions['tracing']>) {
+  return (await import('./http/tracing.ts')).runTracer(log, tracer, root)
 }
