@@ -7,6 +7,8 @@ export class ActiveRuns {
   readonly #limits: Pick<RunLimits, 'perProcess' | 'perUser'>
   readonly #bySession = new Map<string, ActiveRun>()
   readonly #readers = new Map<string, number>()
+  /** Who waits for the last reader of a session to leave. */
+  readonly #waiting = new Set<{ readonly session: string; readonly tell: (unread: boolean) => void }>()
   /** Starts under way count too, or many at once would pass the limit together. */
   #starting = 0
   readonly #perUser = new Map<string, number>()
@@ -26,6 +28,22 @@ export class ActiveRuns {
   }
   isRead(session: string): boolean {
     return (this.#readers.get(session) ?? 0) > 0
+  }
+
+  /** True as soon as nobody reads the session, or its run is over; false when so many milliseconds pass before. */
+  unread(session: string, patience: number): Promise<boolean> {
+    if (!this.isRead(session)) return Promise.resolve(true)
+    return new Promise((resolve) => {
+      const tell = (unread: boolean): void => {
+        clearTimeout(timer)
+        this.#waiting.delete(waiter)
+        resolve(unread)
+      }
+      const waiter = { session, tell }
+      const timer = setTimeout(tell, patience, false)
+      this.#waiting.add(waiter)
+      void this.of(session)?.ended.then(() => tell(true))
+    })
   }
 
   /** Room for one more of this user, next to those that it does not replace; `limit` when there is none. */
@@ -67,6 +85,7 @@ export class ActiveRuns {
         return
       }
       this.#readers.delete(session)
+      for (const waiter of [...this.#waiting]) if (waiter.session === session) waiter.tell(true)
       const run = this.#bySession.get(session)
       if (run?.cancelOnDisconnect === true) run.cancel('the last reader left')
     }

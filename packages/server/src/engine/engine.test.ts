@@ -207,6 +207,24 @@ describe('one run at a time', () => {
     expect(await own.engine.wait('s', run)).toBe('done')
   })
 
+  test('a patient start waits for the reader to leave, no longer than it says, and does not stop a cancel', async () => {
+    const own = bench([patient, quick])
+    const first = await own.start('patient', { attach: true })
+    const waiting = own.start('quick', { patience: 60_000 })
+    setImmediate(first.leave)
+    const { run } = await waiting
+    expect(await own.engine.wait('s', first.run)).toBe('cancelled')
+    expect(await own.engine.wait('s', run)).toBe('done')
+
+    const read = await own.start('patient', { attach: true })
+    await expect(own.start('quick', { patience: 5 })).rejects.toMatchObject({ code: 'busy' })
+    const late = own.start('quick', { patience: 60_000 })
+    // Its reader stays, as one of the whole session does: but the run is over.
+    expect(await own.engine.cancel('s', read.run)).toBe(true)
+    expect(await own.engine.wait('s', (await late).run)).toBe('done')
+    expect(own.audit.filter(({ action }) => action === 'run.refuse')).toHaveLength(1)
+  })
+
   test('leaving is not stopping, unless that was asked for', async () => {
     const own = bench([patient])
     const calm = await own.start('patient', { attach: true })

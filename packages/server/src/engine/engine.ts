@@ -19,11 +19,7 @@ export function runEngine(options: RunEngineOptions): RunEngine {
   const parts = engineParts(options, () => closing)
   const { log, runs, turns } = parts
   return {
-    start: (request) =>
-      turns.take(request.session, () => {
-        if (closing) throw new MillraceError('unavailable', 'the server is shutting down')
-        return audited(parts, request)
-      }),
+    start: (request) => audited(parts, request),
     cancel: async (session, run) => (await turns.take(session, () => cancel(parts, session, run)))(),
     async wait(session, run) {
       const active = runs.of(session)
@@ -80,12 +76,29 @@ function engineParts(options: RunEngineOptions, isClosing: () => boolean): Engin
 
 async function audited(parts: EngineParts, request: StartRequest): Promise<StartedRun> {
   try {
-    return await startRun(parts, request)
+    return await startPatiently(parts, request)
   } catch (error) {
     const { session, user, agent } = request
     parts.audit({ action: 'run.refuse', session, user, agent, problem: problemOf(error, 'store-failed') })
     throw error
   }
+}
+
+/** Waits for a reader that is about to leave outside the session's turn: a cancel comes between. */
+async function startPatiently(parts: EngineParts, request: StartRequest): Promise<StartedRun> {
+  const { session, patience = 0 } = request
+  const start = (): Promise<StartedRun> =>
+    parts.turns.take(session, () => {
+      if (parts.isClosing()) throw new MillraceError('unavailable', 'the server is shutting down')
+      return startRun(parts, request)
+    })
+  try {
+    return await start()
+  } catch (error) {
+    const busy = error instanceof MillraceError && error.code === 'busy'
+    if (!busy || patience <= 0 || !(await parts.runs.unread(session, patience))) throw error
+  }
+  return start()
 }
 
 /**

@@ -36,6 +36,11 @@ export interface StartRequest {
    * the second finds the session busy. It calls `StartedRun.leave` when it leaves.
    */
   readonly attach?: boolean
+  /**
+   * How many milliseconds to wait for the readers of the active run to leave before it is `busy`: a client that aborts
+   * and starts anew is often faster than the news of its leaving.
+   */
+  readonly patience?: number
 }
 
 export interface StartedRun {

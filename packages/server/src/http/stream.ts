@@ -1,7 +1,6 @@
-import { setTimeout } from 'node:timers/promises'
 import { type DialectName, dialectNames, MillraceError } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { StartedRun, StartRequest } from '../engine/run-engine.ts'
+import type { StartRequest } from '../engine/run-engine.ts'
 import type { HttpDeps } from './deps.ts'
 import { factsOf } from './request-log.ts'
 import { sseResponse } from './sse-sink.ts'
@@ -67,6 +66,9 @@ export async function serveStream(
   }
 }
 
+/** How long the reader of the active run may take to leave, in ms: its socket closes a moment after the next request. */
+const patience = 500
+
 /** Starts a run and streams it to the one who asked, from its `run.started` on. */
 export async function serveRun(
   deps: HttpDeps,
@@ -77,7 +79,7 @@ export async function serveRun(
 ): Promise<void> {
   const cancelOnDisconnect = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
   // The starter is its run's first reader, from the same moment on: a second start is refused, not taken for a successor.
-  const { run, seq, leave } = await startPatiently(deps, { ...start, attach: true })
+  const { run, seq, leave } = await deps.engine.start({ ...start, attach: true, patience })
   try {
     await serveStream(deps, request, reply, {
       session: start.session,
@@ -88,24 +90,6 @@ export async function serveRun(
     })
   } finally {
     leave?.()
-  }
-}
-
-/** How often and how long to look again whether the reader of the active run has really left. */
-const patience = { tries: 8, wait: 60 }
-
-/**
- * A client that aborts and starts anew is often faster than the news of its leaving: the old reader's socket closes a
- * moment after the new request arrives. So `busy` is asked again for half a second before it is an answer.
- */
-async function startPatiently({ engine }: HttpDeps, start: StartRequest): Promise<StartedRun> {
-  for (let left = patience.tries; ; left--) {
-    try {
-      return await engine.start(start)
-    } catch (error) {
-      if (!(error instanceof MillraceError && error.code === 'busy') || left === 0) throw error
-      await setTimeout(patience.wait)
-    }
   }
 }
 
