@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { MillraceError } from '@millrace/core'
+import { sqliteLog } from '@millrace/server'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Bench, bench, ending, note, scripted } from '../../../../test/engine-kit.ts'
 
@@ -63,6 +67,33 @@ test('a store that stays down leaves the run to recovery', async () => {
   own.clock.now += 60_000
   while ((await own.engine.recover()).failed === 0) own.clock.now += 60_000
   expect(await ending(own, run)).toMatchObject({ outcome: 'failed', error: { code: 'crashed' } })
+})
+
+test('a disk that is full ends the run as failed: what was taken is there, and the next run goes as soon as there is room', async () => {
+  vi.useRealTimers()
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-full-'))
+  const log = await sqliteLog({ folder, now: () => 1_000, maxBytes: 400_000 })
+  try {
+    const wordy = scripted('wordy', async function* () {
+      for (;;) yield note('x'.repeat(3_000))
+    })
+    const brief = scripted('brief', async function* () {
+      yield note('x')
+    })
+    const own = bench([wordy, brief], { log })
+    await log.create({ id: 'old', user: 'u', agent: 'a' })
+    await log.append('old', [{ run: '', event: note('x'.repeat(100_000)) }])
+    const { run } = await own.start('wordy')
+    expect(await own.engine.wait('s', run)).toBe('failed')
+    expect(await ending(own, run)).toMatchObject({ error: { code: 'store-failed' } })
+    expect((await own.rows()).map(({ seq }) => seq)).toEqual((await own.rows()).map((_, i) => i + 1))
+    await log.remove('old')
+    expect(await own.engine.wait('s', (await own.start('brief')).run)).toBe('done')
+    expect(await log.integrity()).toEqual([])
+  } finally {
+    await log.close()
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('a lease that cannot be renewed for its whole time is given up: another may have it', async () => {
