@@ -1,6 +1,9 @@
+import { FunctionTool, type LlmAgent } from '@google/adk'
 import type { RunEvent } from '@millrace/core'
+import { adkAgent } from '@millrace/server'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { said, testSession } from '../../test/agent-session.ts'
+import { testSession as memorySession } from '../../test/run-agent.ts'
 import { assessBurn } from './assess-burn.ts'
 import { assessNepa } from './assess-nepa.ts'
 import { assessSalvage } from './assess-salvage.ts'
@@ -95,5 +98,60 @@ describe('recovery, offline', () => {
     expect(assessBurn('nowhere')).toMatchObject({ error: expect.stringContaining('cedar-creek-2022') })
     expect(assessTrails('nowhere')).toHaveProperty('error')
     expect(assessSalvage('nowhere')).toHaveProperty('error')
+  })
+})
+
+describe('recovery, with tools that take their time', () => {
+  /** The coordinator, with a wait before each of its specialists' tools. */
+  async function slowed(wait: (tool: string) => Promise<void>) {
+    const { rootAgent } = await import('./agent.ts')
+    const restore: (() => void)[] = []
+    for (const consulted of rootAgent.tools) {
+      const specialist: LlmAgent = Reflect.get(consulted, 'agent')
+      for (const tool of specialist.tools) {
+        if (!(tool instanceof FunctionTool)) throw new Error(`${specialist.name} has a tool of another kind`)
+        const { runAsync } = tool
+        tool.runAsync = async (request) => {
+          await wait(tool.name)
+          return runAsync.call(tool, request)
+        }
+        restore.push(() => {
+          tool.runAsync = runAsync
+        })
+      }
+    }
+    const agent = adkAgent('recovery', async () => rootAgent, { models: { tokensPerSecond: 0 } })
+    return { agent, restore: () => restore.map((one) => one()) }
+  }
+  const brief = 'Give me a recovery briefing for Cedar Creek Fire'
+
+  test('no tool of the first turn returns before all four have begun', async () => {
+    const begun: string[] = []
+    let open = (): void => {}
+    const all = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const { agent, restore } = await slowed(async (tool) => {
+      if (begun.push(tool) === 4) open()
+      await all
+    })
+    const events = await memorySession(agent).run(brief).finally(restore)
+    expect(begun.slice(0, 4)).toEqual(['assess_severity', 'classify_damage', 'assess_salvage', 'decide_pathway'])
+    expect(events.at(-1)).toMatchObject({ kind: 'run.finished', outcome: 'done' })
+  })
+
+  test('with 100 ms in each, the four take less than two of them', async () => {
+    const times: { readonly from: number; readonly to: number }[] = []
+    const { agent, restore } = await slowed(async () => {
+      const from = performance.now()
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      times.push({ from, to: performance.now() })
+    })
+    await memorySession(agent).run(brief).finally(restore)
+    const four = times.slice(0, 4)
+    expect(four).toHaveLength(4)
+    const together = Math.max(...four.map(({ to }) => to)) - Math.min(...four.map(({ from }) => from))
+    const one = Math.max(...four.map(({ from, to }) => to - from))
+    expect(together).toBeLessThan(2 * one)
   })
 })
