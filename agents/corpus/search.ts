@@ -8,10 +8,22 @@ export interface SearchResult {
   readonly date?: string
 }
 
+/** Words that every text has, and that so tell none from another. */
+const common = new Set(
+  'a an and are as at be by for from how in is it its of on or that the this to what which with'.split(' '),
+)
+
+/** A result that fits less than this part of the best one is about something else that shares a word. */
+const worthwhile = 0.3
+
 /** A real full-text index over the bundled library: stemmed by prefix, forgiving of a typo, titles weigh more. */
 const index = new MiniSearch<{ id: string }>({
   fields: ['title', 'text'],
   storeFields: ['id'],
+  processTerm: (term) => {
+    const word = term.toLowerCase()
+    return common.has(word) ? null : word
+  },
   searchOptions: {
     boost: { title: 2 },
     prefix: (term) => term.length > 3,
@@ -40,14 +52,16 @@ export async function webSearch(
 }
 
 export function searchLibrary(query: string, limit = 4): readonly SearchResult[] {
-  return index
-    .search(query)
+  const found = index.search(query)
+  const least = (found[0]?.score ?? 0) * worthwhile
+  return found
+    .filter(({ score }) => score >= least)
     .slice(0, limit)
     .flatMap(({ id }) => {
-      const found = byId.get(id)
-      return found === undefined
-        ? []
-        : [{ title: found.title, url: found.url, date: found.date, snippet: snippet(found.text, query) }]
+      const document = byId.get(id)
+      if (document === undefined) return []
+      const { title, url, date, text } = document
+      return [{ title, url, date, snippet: snippet(text, query) }]
     })
 }
 
@@ -102,6 +116,8 @@ async function tavily(
 }
 
 async function answerOf(answer: Response): Promise<unknown> {
-  if (!answer.ok) throw new Error(`the search engine answered ${answer.status}`)
+  // SearXNG gives 403 to JSON until its settings allow that format.
+  const hint = answer.status === 403 ? '; is JSON among the formats its settings allow?' : ''
+  if (!answer.ok) throw new Error(`the search engine answered ${answer.status}${hint}`)
   return answer.json()
 }

@@ -2,7 +2,7 @@ import { FunctionTool, LlmAgent } from '@google/adk'
 import { model, specialists } from '@millrace/server/adk'
 import { z } from 'zod'
 import { assessBurn } from './assess-burn.ts'
-import { assessNepa } from './assess-nepa.ts'
+import { decidePathway } from './assess-nepa.ts'
 import { assessSalvage } from './assess-salvage.ts'
 import { assessTrails } from './assess-trails.ts'
 import { script } from './offline.ts'
@@ -76,9 +76,15 @@ const nepaAdvisor = new LlmAgent({
   tools: [
     new FunctionTool({
       name: 'decide_pathway',
-      description: 'Compares a salvage project with the limits of the categorical exclusions.',
-      parameters: z.object({ salvage_acres: z.number().min(0), temporary_road_miles: z.number().min(0).optional() }),
-      execute: ({ salvage_acres, temporary_road_miles }) => assessNepa(salvage_acres, temporary_road_miles),
+      description:
+        'Compares a salvage project with the limits of the categorical exclusions; without acres, all that is worth salvaging.',
+      parameters: z.object({
+        fire_id: fireId,
+        salvage_acres: z.number().min(0).optional(),
+        temporary_road_miles: z.number().min(0).optional(),
+      }),
+      execute: ({ fire_id, salvage_acres, temporary_road_miles }) =>
+        decidePathway(fire_id, salvage_acres, temporary_road_miles),
     }),
   ],
 })

@@ -1,3 +1,4 @@
+import { assessSalvage } from './assess-salvage.ts'
 import { type Regulation, regulations } from './data/regulations.ts'
 
 const found = (id: string): Regulation => {
@@ -20,6 +21,11 @@ export function assessNepa(salvageAcres: number, temporaryRoadMiles = 0) {
       pathway: fits ? 'categorical exclusion' : 'environmental assessment',
       regulatory_basis: salvage.reference,
       summary: salvage.summary,
+      exclusion: {
+        reference: exclusion.reference,
+        max_acres: exclusion.maxAcres ?? 0,
+        max_temporary_road_miles: exclusion.maxTemporaryRoadMiles ?? 0,
+      },
       confidence: 0.95,
     },
     trails: {
@@ -40,4 +46,11 @@ export function assessNepa(salvageAcres: number, temporaryRoadMiles = 0) {
       ],
     },
   }
+}
+
+/** For so many acres; without a number, for all that is worth salvaging. */
+export function decidePathway(fireId: string, salvageAcres?: number, temporaryRoadMiles?: number) {
+  if (salvageAcres !== undefined) return assessNepa(salvageAcres, temporaryRoadMiles)
+  const salvage = assessSalvage(fireId)
+  return 'error' in salvage ? salvage : assessNepa(salvage.viable_acres, temporaryRoadMiles)
 }

@@ -7,22 +7,25 @@ interface Answer {
 export const text = (answer: Readonly<Record<string, unknown>> | undefined): string =>
   typeof answer?.result === 'string' ? answer.result : typeof answer?.error === 'string' ? answer.error : ''
 
-/** The latest answer of a specialist: a follow-up replaces what was said before. */
-const answerOf = (results: readonly Answer[], specialist: string): string =>
-  text(results.findLast(({ name }) => name === specialist)?.response)
+/** What a specialist answered first, and what it answered to the follow-up, if there was one. */
+function answersOf(results: readonly Answer[], specialist: string): readonly [first: string, last: string] {
+  const own = results.filter(({ name }) => name === specialist).map(({ response }) => text(response))
+  return [own[0] ?? '', own.at(-1) ?? '']
+}
 
 const found = (source: string, pattern: RegExp): string => pattern.exec(source)?.[1] ?? 'not stated'
 const line = (source: string, section: string): string =>
   new RegExp(`### \\d+\\. ${section}\\n([^\\n]+)`).exec(source)?.[1] ?? 'No answer.'
 
+const sum = (source: string): number => Number(found(source, /\$([\d,]+) net/).replaceAll(',', ''))
+const confidence = (source: string): string => found(source, /\*\*Confidence:\*\* (\d+)%/)
+
 /** The coordinator's synthesis: every figure is one that a specialist stated, the overall confidence is the lowest. */
 export function briefing(results: readonly Answer[]): string {
-  const burn = answerOf(results, 'burn_analyst')
-  const trails = answerOf(results, 'trail_assessor')
-  const timber = text(results.find(({ name }) => name === 'cruising_assistant')?.response)
-  const nepa = answerOf(results, 'nepa_advisor')
-  const first = answerOf(results, 'cruising_assistant')
-  const confidence = (source: string): string => found(source, /\*\*Confidence:\*\* (\d+)%/)
+  const [burn] = answersOf(results, 'burn_analyst')
+  const [trails] = answersOf(results, 'trail_assessor')
+  const [timber, worst] = answersOf(results, 'cruising_assistant')
+  const [nepa, narrower] = answersOf(results, 'nepa_advisor')
   const [salvageSure = '', trailsSure = ''] = [...nepa.matchAll(/\*\*Confidence:\*\* High \((\d+)%\)/g)].map(
     ([, value = '']) => value,
   )
@@ -31,20 +34,30 @@ export function briefing(results: readonly Answer[]): string {
     .filter(Number.isFinite)
   const overall = sure.length === 0 ? '' : `**Overall Confidence:** ${Math.min(...sure)}%\n\n`
   const closed = [...trails.matchAll(/^- ([^:\n]+#[\d.]+):/gm)].map(([, trail = '']) => trail)
-  const plots = [...first.matchAll(/^- (TP-\d+)/gm)].slice(0, 3).map(([, plot = '']) => plot)
+  const plots = [...worst.matchAll(/^- (TP-\d+)/gm)].slice(0, 3).map(([, plot = '']) => plot)
   return `**Fire Severity:** ${line(burn, 'Summary')} (Confidence: ${confidence(burn)}%)
 
 **Infrastructure Damage:** ${line(trails, 'Summary')} (Confidence: ${confidence(trails)}%)
 
-**Timber Salvage:** ${line(timber, 'Summary')} (Confidence: ${confidence(timber)}%)
+**Timber Salvage:** ${line(timber, 'Summary')} In the high-severity sectors alone, ${line(worst, 'Summary')} (Confidence: ${confidence(timber)}%)
 
-**NEPA Pathway:** ${line(nepa, 'Timber Salvage')} Trail repair: ${line(nepa, 'Trail Repair')} (Confidence: ${salvageSure}% for timber, ${trailsSure}% for trails)
+**NEPA Pathway:** ${line(nepa, 'Timber Salvage')} ${line(narrower, 'Timber Salvage')} ${line(nepa, 'Trail Repair')} (Confidence: ${salvageSure}% for timber, ${trailsSure}% for trails)
 
 ${overall}**Recommended Actions:**
 1. ${found(burn, /^- (Deploy a BAER team[^\n:]*)/m)}.
 2. Establish hazard zones and keep closed: ${closed.join(', ')}.
 3. Offer plots ${plots.join(', ')} first, before another year of decay.
-4. Document the salvage under ${found(nepa, /\*\*Regulatory Basis:\*\* ([^\n]+)/)}.`
+4. ${salvageAdvice(timber, worst, nepa, narrower)}`
+}
+
+/** The smaller salvage, where it saves an assessment, with what it gives up; else the regulation to document it under. */
+function salvageAdvice(timber: string, worst: string, nepa: string, narrower: string): string {
+  const basis = (source: string): string => found(source, /\*\*Regulatory Basis:\*\* ([^\n]+)/)
+  const saves = /needs an environmental assessment/.test(nepa) && /fits a categorical exclusion/.test(narrower)
+  if (!saves) return `Document the salvage under ${basis(narrower)}.`
+  const less = (sum(timber) - sum(worst)).toLocaleString('en-US')
+  const acres = found(worst, /\*\*Viable area:\*\* ([\d,]+) acres/)
+  return `Keep the salvage to the high-severity sectors: ${acres} acres need no assessment (${basis(narrower)}), at the price of $${less}.`
 }
 
 /** A narrow question: the one specialist's summary and what it rests on. */

@@ -21,8 +21,9 @@ export const script: OfflineScript = {
     return report(request, 'assess_salvage', args, salvageReport)
   },
   nepa_advisor(request) {
-    const acres = Number(/(\d[\d,]*(?:\.\d+)?)\s*acres/.exec(request.user)?.[1]?.replaceAll(',', '') ?? 200)
-    return report(request, 'decide_pathway', { salvage_acres: acres }, nepaReport)
+    const acres = /(\d[\d,]*(?:\.\d+)?)\s*acres/.exec(request.user)?.[1]?.replaceAll(',', '')
+    const args = { fire_id: fireOf(request.user), ...(acres === undefined ? {} : { salvage_acres: Number(acres) }) }
+    return report(request, 'decide_pathway', args, nepaReport)
   },
 }
 
@@ -65,13 +66,15 @@ function coordinator(request: OfflineRequest): OfflineTurn {
   return say(briefing(results))
 }
 
+/** What the first answers call for: the plots where the fire was worst, and whether those alone need less paper. */
 function followUps({ result }: OfflineRequest): OfflineTurn {
   const high = [...text(result('burn_analyst')).matchAll(/^- ([A-Z]+-\d+):/gm)].map(([, id = '']) => id)
-  const acres = /\*\*Viable area:\*\* ([\d,]+) acres/.exec(text(result('cruising_assistant')))?.[1] ?? '200'
+  const plots = [...text(result('cruising_assistant')).matchAll(/^- TP-\d+ \(([\w-]+), [^,]+, (\d+) acres\)/gm)]
+  const acres = plots.reduce((sum, [, sector = '', size]) => sum + (high.includes(sector) ? Number(size) : 0), 0)
   return [
     call('cruising_assistant', { request: `fire_id:cedar-creek-2022 sectors:${high.join(',')} Which plots first?` }),
     call('nepa_advisor', {
-      request: `fire_id:cedar-creek-2022 Which pathway for a salvage of ${acres} acres and the trail repairs?`,
+      request: `fire_id:cedar-creek-2022 Which pathway for a salvage of ${acres} acres, in the high-severity sectors alone?`,
     }),
   ]
 }
@@ -111,7 +114,7 @@ function trailReport({
   proof_layer,
 }: Trails): string {
   return `### 1. Summary
-${damage_points} damage points on ${trails_surveyed} trails, ${severe_points} of them severe. Repairs come to $${number(repair_usd)}.
+${damage_points} damage points on ${trails_surveyed} trails, ${severe_points} of them severe. ${closures.length} trails must stay closed; repairs come to $${number(repair_usd)}.
 
 ### 2. Closures
 ${closures.map(({ trail, because }) => `- ${trail}: ${because.join('; ')}`).join('\n')}
@@ -141,7 +144,7 @@ ${viable_plots} of ${plots} plots are worth salvaging: ${number(net_mbf)} MBF, $
 **Viable area:** ${number(viable_acres)} acres
 
 ### 2. Priority Plots
-${priority.map(({ plot, sector, species, net_mbf: mbf, value_usd: value }) => `- ${plot} (${sector}, ${species}): ${number(mbf)} MBF, $${number(value)}`).join('\n')}
+${priority.map(({ plot, sector, species, acres, net_mbf: mbf, value_usd: value }) => `- ${plot} (${sector}, ${species}, ${acres} acres): ${number(mbf)} MBF, $${number(value)}`).join('\n')}
 
 ### 3. Left Standing
 ${left_standing.length === 0 ? 'None: every plot pays for itself.' : `${left_standing.join(', ')}: getting the logs out costs more than they are worth.`}
@@ -153,13 +156,19 @@ ${left_standing.length === 0 ? 'None: every plot pays for itself.' : `${left_sta
 }
 
 function nepaReport({ salvage, trails, emergency }: Nepa): string {
+  const { reference, max_acres, max_temporary_road_miles } = salvage.exclusion
+  const limits = `${number(max_acres)} acres and ${max_temporary_road_miles} miles of temporary road`
+  const verdict =
+    salvage.pathway === 'categorical exclusion'
+      ? `fits a categorical exclusion (${reference} allows ${limits}).`
+      : `needs an environmental assessment (${reference} excludes no more than ${limits}).`
   return `### 1. Timber Salvage
-A salvage of ${number(salvage.acres)} acres: ${salvage.pathway}. ${salvage.summary}
+A salvage of ${number(salvage.acres)} acres ${verdict}
 **Regulatory Basis:** ${salvage.regulatory_basis}
 **Confidence:** High (${percent(salvage.confidence)}) - Direct CFR citations
 
 ### 2. Trail Repair
-${trails.pathway}. ${trails.summary}
+${trails.summary}
 **Regulatory Basis:** ${trails.regulatory_basis}
 **Confidence:** High (${percent(trails.confidence)}) - Direct CFR and FSM citations
 

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { said, testSession } from '../../test/agent-session.ts'
 import { testSession as memorySession } from '../../test/run-agent.ts'
 import { assessBurn } from './assess-burn.ts'
-import { assessNepa } from './assess-nepa.ts'
+import { assessNepa, decidePathway } from './assess-nepa.ts'
 import { assessSalvage } from './assess-salvage.ts'
 import { assessTrails } from './assess-trails.ts'
 
@@ -46,6 +46,18 @@ describe('recovery, offline', () => {
     expect(briefing).toContain(`${number(burn.total_acres)} acres; ${burn.breakdown[0]?.percent}%`)
     expect(briefing).toContain(`$${number(trails.repair_usd)}`)
     expect(briefing).toContain(`${number(salvage.net_mbf)} MBF, $${number(salvage.value_usd)}`)
+    const worst = assessSalvage(
+      fire,
+      burn.high_severity.map(({ id }) => id),
+    )
+    if ('error' in worst) throw new Error('no data')
+    expect(briefing).toContain(`${number(worst.net_mbf)} MBF, $${number(worst.value_usd)}`)
+    // All that is worth salvaging needs an assessment; where the fire was worst alone, it does not.
+    expect(assessNepa(salvage.viable_acres).salvage.pathway).toBe('environmental assessment')
+    expect(assessNepa(worst.viable_acres).salvage.pathway).toBe('categorical exclusion')
+    expect(briefing).toContain(`A salvage of ${salvage.viable_acres} acres needs an environmental assessment`)
+    expect(briefing).toContain(`A salvage of ${worst.viable_acres} acres fits a categorical exclusion`)
+    expect(briefing).toContain(`at the price of $${number(salvage.value_usd - worst.value_usd)}.`)
     expect(briefing).toContain('**Overall Confidence:** 90%')
     expect(briefing).toContain('(Confidence: 92%)')
     expect(briefing).toContain('(Confidence: 95% for timber, 90% for trails)')
@@ -98,6 +110,7 @@ describe('recovery, offline', () => {
     expect(assessBurn('nowhere')).toMatchObject({ error: expect.stringContaining('cedar-creek-2022') })
     expect(assessTrails('nowhere')).toHaveProperty('error')
     expect(assessSalvage('nowhere')).toHaveProperty('error')
+    expect(decidePathway('nowhere')).toHaveProperty('error')
   })
 })
 

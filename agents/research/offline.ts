@@ -1,10 +1,6 @@
 import { call, type OfflineRequest, type OfflineScript, type OfflineTurn, say, think } from '@millrace/server/adk'
-
-interface Found {
-  readonly title: string
-  readonly url: string
-  readonly snippet: string
-}
+import type { SearchResult as Found } from '../corpus/search.ts'
+import { report } from './offline-report.ts'
 
 /** What the agents say when there is no key: words around what the searches really found. */
 export const script: OfflineScript = {
@@ -14,8 +10,12 @@ export const script: OfflineScript = {
     return step === 0 ? call('transfer_to_agent', { agentName: 'plan_generator' }) : 'The planner takes it from here.'
   },
   plan_generator: plan,
-  section_researcher: (request) => searchThen(request, request.user.replace(/^Section:\s*/, ''), findings),
-  enhanced_search_executor: (request) => searchThen(request, request.user.replace(/^Close the gap:\s*/, ''), findings),
+  section_researcher: (request) => searchThen(request, request.user.replace(/^Section:\s*/, ''), 2),
+  enhanced_search_executor(request) {
+    const [, gap = request.user, covered = ''] =
+      /^Close the gap: (.*?)\. Covered already: (.*)$/s.exec(request.user) ?? []
+    return searchThen(request, gap, 6, new Set(covered.split('; ')))
+  },
   report_composer: ({ user }) => say(report(user)),
 }
 
@@ -25,30 +25,39 @@ const topicOf = (text: string): string =>
     .replace(/[?.!]+$/, '')
     .trim() || text
 
-function plan({ user, step, results, state }: OfflineRequest): OfflineTurn {
+/** Look around, plan by what there is, have the sections researched side by side, look again, have it written up. */
+function plan({ user, step, results, result, state }: OfflineRequest): OfflineTurn {
   const topic = topicOf(user)
-  const sections = [`${topic}: how it works`, `${topic}: state of the field`, `${topic}: uses and limits`]
+  // What the first search found is what there is to write about.
+  const around = result('web_search')
+  const sections = foundBy(around)
+    .slice(0, 3)
+    .map(({ title }) => title.slice(0, 100))
+  if (step === 1 && sections.length === 0) {
+    if (typeof around?.error === 'string') return `The search failed: ${around.error}`
+    return `I searched for **${topic}** and found nothing, so there is nothing to report. Other words may find more.`
+  }
   switch (step) {
     case 0:
       return [
         think(
-          `The user asks about ${topic}. Three sections cover it: how it works, where the field stands, what it is good for. They do not depend on each other, so they can be researched side by side.`,
+          `The user asks about ${topic}. One search shows what there is to read; the sections of the plan follow from that. They do not depend on each other, so they can be researched side by side.`,
         ),
-        call('web_search', { query: topic, limit: 3 }),
-        call('save_plan', { topic, sections }),
+        call('web_search', { query: topic, limit: 5 }),
       ]
     case 1:
       return [
-        say(`Here is my plan for **${topic}**:\n\n${sections.map((section, i) => `${i + 1}. ${section}`).join('\n')}`),
+        say(`My plan for **${topic}**:\n\n${sections.map((section, i) => `${i + 1}. ${section}`).join('\n')}\n`),
+        call('save_plan', { topic, sections }),
         ...sections.map((section) => call('section_researcher', { request: `Section: ${section}` })),
       ]
     case 2:
-      return call('enhanced_search_executor', { request: `Close the gap: ${topic} standards and evaluation` })
+      return call('enhanced_search_executor', {
+        request: `Close the gap: ${topic} in practice. Covered already: ${sections.join('; ')}`,
+      })
     case 3: {
       const found = results.filter(({ name }) => name === 'section_researcher' || name === 'enhanced_search_executor')
-      const told = found.map(
-        ({ response }, i) => `## ${sections[i] ?? `${topic}: what a second look adds`}\n${text(response)}`,
-      )
+      const told = found.map(({ response }, i) => `## ${sections[i] ?? 'A second look'}\n${text(response)}`)
       return call('report_composer', { request: `# ${topic}\n${told.join('\n')}` })
     }
     default: {
@@ -58,35 +67,23 @@ function plan({ user, step, results, state }: OfflineRequest): OfflineTurn {
   }
 }
 
-/** Search, then tell. */
+/** Search, then tell; what is covered already is left out. */
 function searchThen(
   { step, result }: OfflineRequest,
   query: string,
-  tell: (found: readonly Found[]) => string,
+  limit: number,
+  covered: ReadonlySet<string> = new Set(),
 ): OfflineTurn {
-  if (step === 0) return call('web_search', { query, limit: 3 })
+  if (step === 0) return call('web_search', { query, limit })
   const answer = result('web_search')
   if (typeof answer?.error === 'string') return `The search failed: ${answer.error}`
-  return tell(Array.isArray(answer?.results) ? (answer.results as unknown as Found[]) : [])
-}
-
-function findings(found: readonly Found[]): string {
-  if (found.length === 0) return 'Nothing was found on this.'
+  const found = foundBy(answer).filter(({ title }) => !covered.has(title))
+  if (found.length === 0) return 'Nothing more was found on this.'
   return found.map(({ snippet, title, url }) => `- ${snippet} ([${title}](${url}))`).join('\n')
 }
 
-/** A report out of headings and findings: every source once, at the end. */
-function report(request: string): string {
-  const sources = new Map(
-    [...request.matchAll(/\[([^\]]+)\]\((https?:[^)]+)\)/g)].map(([, title = '', url = '']) => [url, title]),
-  )
-  const body = request.replace(
-    / \(\[([^\]]+)\]\((https?:[^)]+)\)\)/g,
-    (_whole, _title, url: string) => ` [${[...sources.keys()].indexOf(url) + 1}]`,
-  )
-  const list = [...sources].map(([url, title], i) => `${i + 1}. [${title}](${url})`)
-  return `${body.trim()}\n\n**Source:** ${[...sources.values()].join(', ')}\n\n## Sources\n${list.join('\n')}`
-}
+const foundBy = (answer: Readonly<Record<string, unknown>> | undefined): readonly Found[] =>
+  Array.isArray(answer?.results) ? (answer.results as unknown as Found[]) : []
 
 const text = (answer: Readonly<Record<string, unknown>> | undefined): string =>
   typeof answer?.result === 'string' ? answer.result : typeof answer?.error === 'string' ? answer.error : ''

@@ -37,24 +37,48 @@ describe('research, offline', () => {
     expect(last).toBeLessThan(first)
   })
 
-  test('the report rests on what the searches found, and the state has flowed', () => {
-    const report = said(events).at(-1) ?? ''
-    const [best] = searchLibrary('quantum computing: how it works', 3)
-    expect(report).toContain(best?.url)
+  test('the plan follows from the first search, and the report tells every source once', () => {
+    const titles = searchLibrary('quantum computing', 5)
+      .slice(0, 3)
+      .map(({ title }) => title)
     expect(session.state()).toMatchObject({
-      research_plan: { topic: 'quantum computing' },
-      report: expect.stringContaining('## Sources'),
+      research_plan: { topic: 'quantum computing', sections: titles },
+      enhanced_findings: expect.any(String),
+      report: expect.stringContaining('# Quantum computing'),
     })
+    const report = said(events).at(-1) ?? ''
+    for (const title of titles) expect(report).toContain(`## ${title}`)
+    const urls = [...report.matchAll(/\]\((https?:[^)]+)\)/g)].map(([, url]) => url)
+    expect(urls.length).toBeGreaterThan(titles.length)
+    expect(new Set(urls).size).toBe(urls.length)
+    const paragraphs = report.split('\n').filter((line) => /\[\d+\]$/.test(line))
+    expect(new Set(paragraphs).size).toBe(paragraphs.length)
+    expect(paragraphs.length).toBe(urls.length)
+  })
+
+  test('each statement is one that a search returned', () => {
+    const found = events.flatMap((event) =>
+      event.kind === 'agent'
+        ? (event.event.content?.parts ?? []).flatMap(({ functionResponse }) =>
+            functionResponse?.name === 'web_search' ? [JSON.stringify(functionResponse.response)] : [],
+          )
+        : [],
+    )
+    const report = said(events).at(-1) ?? ''
+    for (const [, statement = ''] of report.matchAll(/^(.*) \[\d+\]$/gm)) {
+      expect(found.some((response) => response.includes(statement))).toBe(true)
+    }
+  })
+
+  test('of what nobody has written about, nothing is made up', async () => {
+    const nothing = await testSession('research').run('Research xyzzyqwert')
+    expect(said(nothing).at(-1)).toMatch(/^I searched for \*\*xyzzyqwert\*\* and found nothing/)
+    expect(JSON.stringify(nothing)).not.toContain('report_composer')
   })
 
   test('the next message goes straight to the planner', async () => {
     const next = await session.run('Find latest AI research papers')
     expect(next.find((event) => event.kind === 'agent')).toMatchObject({ event: { author: 'plan_generator' } })
     expect(JSON.stringify(next)).toContain('web_search')
-  })
-
-  test('the library finds by words, prefixes and with a typo', () => {
-    expect(searchLibrary('quantm error corection')[0]?.title).toBe('Quantum error correction')
-    expect(searchLibrary('xyzzy')).toEqual([])
   })
 })

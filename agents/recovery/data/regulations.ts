@@ -1,4 +1,7 @@
-/** Extracts in our own words of the regulations a post-fire project meets; the references are the real ones. */
+/**
+ * Extracts in our own words of the regulations a post-fire project meets; the references are the real ones, as in force
+ * when the field assessment was made. USDA has since (2025) moved its NEPA rules from 36 CFR 220 to 7 CFR 1b.
+ */
 export interface Regulation {
   readonly id: string
   readonly reference: string
@@ -20,7 +23,7 @@ export const regulations: readonly Regulation[] = [
     maxAcres: 250,
     maxTemporaryRoadMiles: 0.5,
     summary: 'A categorical exclusion for salvage of up to 250 acres with up to half a mile of temporary road.',
-    uri: 'https://www.ecfr.gov/current/title-36/section-220.6',
+    uri: 'https://www.ecfr.gov/on/2022-10-25/title-36/section-220.6',
   },
   {
     id: 'ea-salvage',
@@ -28,7 +31,7 @@ export const regulations: readonly Regulation[] = [
     title: 'Environmental assessment',
     action: 'salvage',
     summary: 'A larger salvage needs an environmental assessment and a decision notice.',
-    uri: 'https://www.ecfr.gov/current/title-36/section-220.7',
+    uri: 'https://www.ecfr.gov/on/2022-10-25/title-36/section-220.7',
   },
   {
     id: 'ce-d4',
@@ -36,7 +39,7 @@ export const regulations: readonly Regulation[] = [
     title: 'Repair and maintenance of roads, trails and boundaries',
     action: 'trail repair',
     summary: 'Repair of trails is categorically excluded and needs no case file.',
-    uri: 'https://www.ecfr.gov/current/title-36/section-220.6',
+    uri: 'https://www.ecfr.gov/on/2022-10-25/title-36/section-220.6',
   },
   {
     id: 'esd',
@@ -44,7 +47,7 @@ export const regulations: readonly Regulation[] = [
     title: 'Emergency situation',
     action: 'emergency',
     summary: 'An emergency determination lets a decision be carried out without the objection period.',
-    uri: 'https://www.ecfr.gov/current/title-36/section-218.21',
+    uri: 'https://www.ecfr.gov/on/2022-10-25/title-36/section-218.21',
   },
   {
     id: 'baer',
