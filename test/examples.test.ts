@@ -83,6 +83,8 @@ const fleeting =
 
 function strip(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(strip)
+  // Whether a key is new or known depends on which of two parallel agents was first to write it.
+  if (value === 'replace') return 'add'
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value)

@@ -58,7 +58,8 @@ const deleteAllProverbs = new FunctionTool({
   parameters: z.object({}),
   execute(_args, context) {
     const { length } = listOf(context?.state.get('proverbs'))
-    const question = length === 0 ? 'The list is empty. Delete all proverbs anyway?' : `Delete all ${length} proverbs?`
+    const some = length === 1 ? 'Delete the only proverb?' : `Delete all ${length} proverbs?`
+    const question = length === 0 ? 'The list is empty. Delete all proverbs anyway?' : some
     const waiting = confirm(context, question)
     if (waiting !== undefined) return waiting
     context?.state.set('proverbs', [])
@@ -68,7 +69,7 @@ const deleteAllProverbs = new FunctionTool({
 
 const getWeather = new FunctionTool({
   name: 'get_weather',
-  description: 'The weather of a city in a typical week of this month, from bundled climate normals.',
+  description: 'The weather of a city in a typical week of spring, from bundled climate normals.',
   parameters: z.object({ city: z.string().min(1).max(100) }),
   execute: ({ city }) => weatherOf(city),
 })

@@ -29,7 +29,7 @@ describe('assistant, offline', () => {
     await session.run('Add a proverb: One')
     const asked = await session.run('Delete all proverbs')
     const question = asked.find((event) => event.kind === 'interrupt')
-    expect(question).toMatchObject({ reason: 'confirmation', message: 'Delete all 1 proverbs?' })
+    expect(question).toMatchObject({ reason: 'confirmation', message: 'Delete the only proverb?' })
     expect(asked.at(-1)).toMatchObject({ kind: 'run.finished', outcome: 'interrupted' })
     expect(session.state().proverbs).toEqual(['One'])
     const interrupt = question?.kind === 'interrupt' ? question.id : ''

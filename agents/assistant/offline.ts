@@ -51,7 +51,7 @@ function sentence(tool: string, answer: Readonly<Record<string, unknown>>): stri
       return `Your proverbs:\n\n${proverbs.map((proverb, i) => `${i + 1}. ${proverb}`).join('\n')}`
     }
     case 'get_weather':
-      return `In ${answer.city} it is usually ${answer.lowCelsius} to ${answer.highCelsius} °C, with ${answer.rainyDaysPerWeek} days of rain a week.`
+      return `In ${answer.city} it is ${answer.lowCelsius} to ${answer.highCelsius} °C in a typical week of spring, with rain on ${answer.rainyDaysPerWeek} days of seven.`
     default:
       return JSON.stringify(answer)
   }

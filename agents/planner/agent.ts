@@ -1,4 +1,5 @@
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import type { SearchResult } from '../corpus/search.ts'
 import { chat, extractTasks } from './chat.ts'
 import { begin, executeTask, nextStep, reflect, selectTask } from './execute.ts'
 
@@ -13,10 +14,14 @@ export const examples = [
 /** After a crash an execution goes on with the task it was at: the graph is checkpointed after every node. */
 export const resumable = true
 
-/** What the nodes hand on. `queue` holds task ids still to do in this execution; `current` the one at hand. */
+/**
+ * What the nodes hand on. `queue` holds task ids still to do in this execution; `current` the one at hand; `findings` what
+ * the searches of this plan's tasks have found, so that a later task can build on it.
+ */
 export const PlanState = Annotation.Root({
   ...MessagesAnnotation.spec,
   queue: Annotation<string[]>({ reducer: (_before, after) => after, default: () => [] }),
+  findings: Annotation<readonly SearchResult[]>({ reducer: (_before, after) => after, default: () => [] }),
   current: Annotation<string | null>({ reducer: (_before, after) => after, default: () => null }),
   outcome: Annotation<{ readonly status: 'done' | 'failed'; readonly result: string } | null>({
     reducer: (_before, after) => after,

@@ -4,6 +4,7 @@ import type { Task } from '@millrace/core'
 import { graphRun, record } from '@millrace/server/langgraph'
 import { z } from 'zod'
 import type { PlanState } from './agent.ts'
+import { tasksOf } from './execute.ts'
 import { llm } from './offline.ts'
 
 type State = typeof PlanState.State
@@ -22,7 +23,10 @@ const extracted = z.object({
     .max(20),
 })
 
-/** The tasks out of the conversation, as structured output; not for people, so not streamed. No tasks: the plan stays. */
+/**
+ * The tasks out of the conversation, as structured output; not for people, so not streamed. No tasks: the plan stays. A
+ * task that was in the plan already stays what it is, done or not.
+ */
 export async function extractTasks({ messages }: State, config: RunnableConfig) {
   const ask =
     'Extract the tasks of the plan as JSON: {"tasks":[{"title":"…","description":"…"}]}. Answer with JSON only; no tasks: {"tasks":[]}.'
@@ -34,16 +38,16 @@ export async function extractTasks({ messages }: State, config: RunnableConfig) 
   if (tasks.length === 0) return {}
   const { context } = graphRun(config)
   const createdAt = new Date(context.now()).toISOString()
-  const list: Task[] = tasks.map(({ title, description }, order) => ({
-    id: context.newId(),
-    title,
-    description,
-    status: 'pending',
-    order,
-    createdAt,
-  }))
+  const before = new Map(tasksOf(config).map((task) => [task.title, task]))
+  const list: Task[] = tasks.map(({ title, description }, order) => {
+    const known = before.get(title)
+    if (known === undefined) return { id: context.newId(), title, description, status: 'pending', order, createdAt }
+    const { id, status, createdAt: since = createdAt } = known
+    return { id, title, description, status, order, createdAt: since }
+  })
   await record({ kind: 'tasks', tasks: list }, config)
-  return {}
+  // Another plan: what was found for the last one is not about this one.
+  return list.some(({ id }) => [...before.values()].some((task) => task.id === id)) ? {} : { findings: [] }
 }
 
 /** Models like to put JSON in a code fence, whatever they are told. */

@@ -3,6 +3,7 @@ import type { RunnableConfig } from '@langchain/core/runnables'
 import type { StructuredToolInterface } from '@langchain/core/tools'
 import { fold, type PlanTask, plan } from '@millrace/core'
 import { graphRun, record } from '@millrace/server/langgraph'
+import type { SearchResult } from '../corpus/search.ts'
 import type { PlanState } from './agent.ts'
 import { llm } from './offline.ts'
 import { toolsFor } from './tools.ts'
@@ -13,7 +14,7 @@ type State = typeof PlanState.State
 const maxTurns = 8
 
 /** The tasks as the log has them now, a person's edits included: the log is the only truth. */
-function tasksOf(config: RunnableConfig): readonly PlanTask[] {
+export function tasksOf(config: RunnableConfig): readonly PlanTask[] {
   return fold(plan, graphRun(config).context.history).tasks.toArray()
 }
 
@@ -36,25 +37,35 @@ export async function selectTask({ queue }: State, config: RunnableConfig) {
 }
 
 /** One task: think, call tools, read results, until the model has an answer. What goes wrong fails this task alone. */
-export async function executeTask({ current }: State, config: RunnableConfig) {
+export async function executeTask({ current, findings }: State, config: RunnableConfig) {
   const task = tasksOf(config).find(({ id }) => id === current)
+  const found = new Map(findings.map((finding) => [finding.url, finding]))
+  const tools = toolsFor(task?.id ?? '', config, (result) => found.set(result.url, result))
   try {
     if (task === undefined) throw new Error('the task is no longer in the plan')
-    return { outcome: { status: 'done' as const, result: await work(task, config) } }
+    const result = await work(task, findings, tools, config)
+    return { outcome: { status: 'done' as const, result }, findings: [...found.values()] }
   } catch (error) {
     if (graphRun(config).context.signal.aborted) throw error
     return { outcome: { status: 'failed' as const, result: error instanceof Error ? error.message : String(error) } }
   }
 }
 
-async function work(task: PlanTask, config: RunnableConfig): Promise<string> {
-  const tools = toolsFor(task.id, config)
+async function work(
+  task: PlanTask,
+  findings: readonly SearchResult[],
+  tools: ReturnType<typeof toolsFor>,
+  config: RunnableConfig,
+): Promise<string> {
   const model = llm.bindTools?.(tools) ?? llm
+  const known = findings.map(({ snippet, title, url }) => `- ${snippet} ([${title}](${url}))`).join('\n')
   const messages: BaseMessage[] = [
     new SystemMessage(
       'Carry out the task. Search where you need facts, keep results as artifacts or data items, then say in one sentence what you did.',
     ),
-    new HumanMessage(`Task: ${task.title}\n${task.description ?? ''}`),
+    new HumanMessage(
+      `Task: ${task.title}\n${task.description ?? ''}${known === '' ? '' : `\n\nFindings so far:\n${known}`}`,
+    ),
   ]
   for (let turn = 0; turn < maxTurns; turn++) {
     const answer = await model.withConfig({ tags: ['nostream'] }).invoke(messages as never, config)

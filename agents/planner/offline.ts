@@ -1,45 +1,26 @@
-import { call, type OfflineRequest, type OfflineScript, type OfflineTurn, say } from '@millrace/server/adk'
+import { call, fail, type OfflineRequest, type OfflineScript, type OfflineTurn, say } from '@millrace/server/adk'
 import { chatModel } from '@millrace/server/langgraph'
-
-interface Found {
-  readonly title: string
-  readonly url: string
-  readonly snippet: string
-}
+import type { SearchResult } from '../corpus/search.ts'
+import { proposal } from './offline-proposal.ts'
 
 /** What the graph's nodes say when there is no key; searches, artifacts and data items are real. */
 const script: OfflineScript = {
-  chat: ({ user }) => say(proposal(user)),
+  chat: (request) => say(proposal(request)),
   extract_tasks: ({ user }) => JSON.stringify({ tasks: tasksIn(user) }),
   execute_task: carryOut,
   reflect({ user }) {
-    const [, title = ''] = /Task: (.*)/.exec(user) ?? []
-    if (/Status: failed/.test(user))
-      return `“${title}” failed; the other tasks do not depend on it, so the plan goes on.`
-    return `“${title}” is complete. What it found is kept with its sources, so the next task can build on it.`
+    const [, title = '', status = '', result = ''] = /^Task: (.*)\nStatus: (.*)\nResult: (.*)/.exec(user) ?? []
+    if (status === 'failed')
+      return `“${title}” failed: ${result}. The other tasks do not depend on it, so the plan goes on.`
+    if (/found nothing/i.test(result)) return `“${title}” found nothing. Other words may find more; the plan goes on.`
+    const [, count] = /(\d+) (?:new )?sources?/.exec(result) ?? []
+    return count === undefined
+      ? `“${title}” is done.`
+      : `“${title}” is done and rests on ${plural(Number(count))}; the next task can build on that.`
   },
 }
 
 export const llm = chatModel({ offline: script })
-
-const subjectOf = (text: string): string =>
-  text
-    .replace(/^(please |can you |help me )*(plan|organi[sz]e|prepare)\s+(an?|the|my|our)?\s*/i, '')
-    .replace(/[.?!]+$/, '')
-    .trim()
-
-function proposal(user: string): string {
-  if (!/plan|organi|prepare|tasks?/i.test(user))
-    return 'Tell me what you want to get done, for example “Plan a competitor analysis of the CRM market”, and I will propose tasks.'
-  const subject = subjectOf(user) || 'this'
-  return `Here is a plan for **${subject}**:
-
-1. Research ${subject} — find what is known, with sources
-2. Write a summary of ${subject} — a document to share
-3. List the main points of ${subject} as data — one item each
-
-Edit the tasks as you like, then execute them.`
-}
 
 /** The numbered lines of the last answer. */
 function tasksIn(conversation: string): readonly { title: string; description: string }[] {
@@ -50,25 +31,47 @@ function tasksIn(conversation: string): readonly { title: string; description: s
   }))
 }
 
-function carryOut({ user, step, result }: OfflineRequest): OfflineTurn {
+/** A task that writes does so from what was found before; any other searches, and keeps what is new. */
+function carryOut(request: OfflineRequest): OfflineTurn {
+  const { user, step, result } = request
   const [, title = ''] = /Task: (.*)/.exec(user) ?? []
-  const subject = title
-    .replace(/^(research|write a summary of|list the main points of)\s+/i, '')
-    .replace(/ as data$/i, '')
-  const found = (result('web_search')?.results ?? []) as unknown as readonly Found[]
-  if (step === 0) return call('web_search', { query: subject === '' ? title : subject })
+  if (/simulate a failure/i.test(title)) return fail('UNAVAILABLE', 'the model is overloaded (simulated)')
+  const known = [...user.matchAll(/^- (.*) \(\[([^\]]+)\]\(([^)]+)\)\)$/gm)].map(
+    ([, snippet = '', name = '', url = '']) => ({ snippet, title: name, url }),
+  )
+  const writes = /^(?:write|draft|summari[sz]e)\b/i.test(title)
+  if (writes && known.length > 0) return writeUp(title, known, step)
+  const subject = title.replace(/^(?:research|survey|compare|look into|find|collect|check|write an? \w+ o[fn])\s+/i, '')
+  if (step === 0) return call('web_search', { query: subject })
+  const search = result('web_search')
+  if (typeof search?.error === 'string') return fail('SEARCH', search.error)
+  const found = (Array.isArray(search?.results) ? search.results : []) as unknown as readonly SearchResult[]
   if (found.length === 0) return `I found nothing about ${subject}.`
-  const sources = found.map(({ title: name, url }) => `[${name}](${url})`)
-  if (/^list/i.test(title)) {
-    if (step === 1)
-      return found.map(({ title: name, url, snippet }) =>
-        call('save_data_item', { itemType: 'finding', item: { name, url, note: snippet } }),
-      )
-    return `Saved ${found.length} findings as data items.`
-  }
-  if (step === 1) {
-    const content = `# ${title}\n\n${found.map(({ snippet, title: name, url }) => `- ${snippet} ([${name}](${url}))`).join('\n')}\n`
-    return call('create_artifact', { name: title, type: /summary/i.test(title) ? 'summary' : 'document', content })
-  }
-  return `Wrote “${title}” from ${found.length} sources: ${sources.join(', ')}.`
+  if (writes) return writeUp(title, found, step - 1)
+  return keep(
+    subject,
+    found.filter(({ url }) => !known.some((one) => one.url === url)),
+    step,
+  )
 }
+
+function keep(subject: string, fresh: readonly SearchResult[], step: number): OfflineTurn {
+  if (fresh.length === 0) return `Nothing new about ${subject}: what there is was found before.`
+  if (step === 1)
+    return fresh.map(({ title, url, snippet }) =>
+      call('save_data_item', { itemType: 'source', item: { title, url, note: snippet } }),
+    )
+  return `Kept ${plural(fresh.length, 'new ')} on ${subject}: ${fresh.map(({ title, url }) => `[${title}](${url})`).join(', ')}.`
+}
+
+function writeUp(task: string, found: readonly SearchResult[], step: number): OfflineTurn {
+  const [, subject = task] = /\bo[fn] (.*)$/.exec(task) ?? []
+  const title = subject.replace(/^(?:the|an?) /i, '').replace(/^./, (letter) => letter.toUpperCase())
+  if (step > 0) return `Wrote “${title}” from ${plural(found.length)}.`
+  const body = found.map(({ snippet }, i) => `${snippet} [${i + 1}]`).join('\n\n')
+  const list = found.map(({ title: name, url }, i) => `${i + 1}. [${name}](${url})`).join('\n')
+  const content = `# ${title}\n\n${body}\n\n## Sources\n${list}\n`
+  return call('create_artifact', { name: title, type: 'summary', content })
+}
+
+const plural = (count: number, kind = ''): string => (count === 1 ? `1 ${kind}source` : `${count} ${kind}sources`)

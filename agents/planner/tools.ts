@@ -3,10 +3,13 @@ import { tool } from '@langchain/core/tools'
 import { fold, type Json, plan } from '@millrace/core'
 import { graphRun, record } from '@millrace/server/langgraph'
 import { z } from 'zod'
-import { webSearch } from '../corpus/search.ts'
+import { type SearchResult, webSearch } from '../corpus/search.ts'
 
-/** What a task may do. Artifacts and data items are recorded in the log; nothing is kept anywhere else. */
-export function toolsFor(task: string, config: RunnableConfig) {
+/**
+ * What a task may do. Artifacts and data items are recorded in the log; nothing is kept anywhere else. `found` is told
+ * of every result of a search.
+ */
+export function toolsFor(task: string, config: RunnableConfig, found: (result: SearchResult) => void) {
   const { context } = graphRun(config)
   const items = () =>
     fold(plan, context.history)
@@ -14,11 +17,18 @@ export function toolsFor(task: string, config: RunnableConfig) {
       .filter(({ deleted }) => deleted !== true)
 
   return [
-    tool(({ query }) => webSearch(query, 4, context.signal), {
-      name: 'web_search',
-      description: 'Searches the web, or the bundled library when no search engine is configured.',
-      schema: z.object({ query: z.string().min(2).max(300) }),
-    }),
+    tool(
+      async ({ query }) => {
+        const answer = await webSearch(query, 4, context.signal)
+        answer.results.forEach(found)
+        return answer
+      },
+      {
+        name: 'web_search',
+        description: 'Searches the web, or the bundled library when no search engine is configured.',
+        schema: z.object({ query: z.string().min(2).max(300) }),
+      },
+    ),
     tool(
       async ({ name, type, content }, inner) => {
         const id = context.newId()

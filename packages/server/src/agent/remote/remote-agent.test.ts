@@ -100,7 +100,7 @@ describe.each(['ag-ui', 'adk'] as const)('an agent on another Millrace, over %s'
       const asked = await front.run('s1', 'Delete all proverbs')
       expect(ending(asked)).toBe('interrupted')
       const question = asked.find(({ event }) => event.kind === 'interrupt')?.event
-      expect(question).toMatchObject({ message: 'Delete all 1 proverbs?' })
+      expect(question).toMatchObject({ message: 'Delete the only proverb?' })
       const interrupt = question?.kind === 'interrupt' ? question.id : ''
       const answered = await front.run('s1', { resume: [{ interrupt, status: 'resolved', payload: { confirmed } }] })
       expect(ending(answered)).toBe('done')
