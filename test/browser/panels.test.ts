@@ -99,6 +99,28 @@ test('proof: the confidence is the one in the text, with its origin', async () =
   expect(errors).toEqual([])
 })
 
+test('state: the tree at the cursor, what changed, and the history of one value', async () => {
+  await open('state', await bring('loop'))
+  const tree = tab.getByTestId('state-tree')
+  await tree.getByText('draft').waitFor()
+  await tab.locator('[data-testid="state-difference"].removed').getByText('verdict').waitFor()
+  expect(await tree.textContent()).toContain('"two"')
+  const seqs = await tab.getByTestId('scrubber').getAttribute('max')
+  await tree.getByText('draft').hover()
+  await tree.getByLabel('History of this value').first().click()
+  const history = tab.getByTestId('state-history')
+  expect(await history.textContent()).toContain('written 2 times')
+  await shot('state')
+  await history.getByRole('button', { name: '"one"' }).click()
+  await tab.getByTestId('state-difference').getByText('draft').waitFor()
+  expect(await tree.textContent()).toContain('"one"')
+  await tab.getByTestId('state-pin').click()
+  await tab.getByTestId('scrubber').fill(String(Number(seqs) - 1))
+  await tab.locator('[data-testid="state-difference"].changed').getByText('draft').waitFor()
+  await shot('state-pinned')
+  expect(errors).toEqual([])
+})
+
 test('flow: a loop is drawn once with its count, and the keys ride on the edges that carried them', async () => {
   await open('flow', await bring('loop'))
   const keys = tab.getByTestId('flow-key')
@@ -181,7 +203,7 @@ test('usage: a row for every agent that called a model', async () => {
   expect(errors).toEqual([])
 })
 
-test('dark and narrow', async () => {
+test('in the dark', async () => {
   await tab.emulateMedia({ colorScheme: 'dark' })
   await open('flow')
   await tab.getByTestId('flow-node').first().waitFor()

@@ -15,7 +15,7 @@ export interface Layout {
 export const nodeSize = {
   start: { width: 34, height: 34 },
   end: { width: 34, height: 34 },
-  step: { width: 164, height: 54 },
+  step: { width: 174, height: 54 },
 } as const
 /** More pills than this on one line are counted, not shown. */
 export const mostPills = 3

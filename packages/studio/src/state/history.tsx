@@ -3,6 +3,7 @@ import { useMemo } from 'react'
 import { goTo } from '../session/cursor.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { IconButton, Pill } from '../ui/controls.tsx'
+import { writerOf } from './paths.ts'
 
 interface HistoryProps {
   readonly state: SessionState
@@ -23,12 +24,12 @@ export function History({ state, path, at, onClose }: HistoryProps) {
         <IconButton icon="close" label="Close the history" onClick={onClose} />
       </h3>
       <ol>
-        {changes.map(({ seq, author, after }) => (
+        {changes.map(({ seq, after, ...change }) => (
           <li key={seq} className={at !== undefined && seq > at ? 'later' : ''}>
             <button type="button" onClick={() => goTo(seq)} title={`Go to event ${seq}`}>
-              <i style={{ background: author === undefined ? 'var(--faint)' : agentColour(author) }} />
+              <i style={{ background: agentColour(writerOf(change)) }} />
               <span className="number faint">#{seq}</span>
-              <span className="who ellipsis">{author ?? 'client'}</span>
+              <span className="who ellipsis">{writerOf(change)}</span>
               {after === undefined ? <del>removed</del> : <code className="ellipsis">{preview(after, 140)}</code>}
             </button>
           </li>

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '@millrace/core'
+import type { Json, JsonObject, StateChange } from '@millrace/core'
 
 /** JSON Pointer of a child (RFC 6901). */
 export function pointer(path: string, key: string): string {
@@ -10,6 +10,12 @@ export function lastKey(path: string): string {
     .slice(path.lastIndexOf('/') + 1)
     .replaceAll('~1', '/')
     .replaceAll('~0', '~')
+}
+
+/** Who made a change: the agent that said it, else the step it happened in, else a client. */
+export function writerOf({ author, node }: Pick<StateChange, 'author' | 'node'>): string {
+  if (author !== undefined) return author
+  return node === undefined ? 'client' : (node.split('/').at(-1) ?? node).replace(/@\d+$/, '')
 }
 
 export function isBranch(value: Json | undefined): value is JsonObject | readonly Json[] {

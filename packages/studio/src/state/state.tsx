@@ -7,7 +7,7 @@ import { Icon } from '../ui/icon.tsx'
 import { SeqLink } from '../ui/seq-link.tsx'
 import { Differences } from './differences.tsx'
 import { History } from './history.tsx'
-import { searchState } from './paths.ts'
+import { searchState, writerOf } from './paths.ts'
 import { TreeRow } from './tree.tsx'
 import './state.css'
 
@@ -58,7 +58,7 @@ export function StatePanel({ session, at }: PanelProps) {
           <span className="spacer" />
           {pinned !== undefined && <span className="faint">pinned at</span>}
           {baseSeq !== undefined && <SeqLink seq={baseSeq} />}
-          {pinned === undefined && last?.author !== undefined && <span className="faint">by {last.author}</span>}
+          {pinned === undefined && last !== undefined && <span className="faint">by {writerOf(last)}</span>}
         </h3>
         <Differences differences={differences} onWatch={setWatched} />
       </section>
