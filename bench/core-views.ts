@@ -210,7 +210,7 @@ function rawEvents(rows: readonly Recorded[]): readonly AdkEvent[] {
 }
 
 /** Runs of a coordinator with two specialists that stream at the same time: 349 B an event, about 40 tokens a turn. */
-function session(events: number): readonly Recorded[] {
+export function session(events: number): readonly Recorded[] {
   const rows: Recorded[] = []
   for (let turn = 1; rows.length < events; turn++) {
     const run = `0199a3f2-7c1e-7000-8000-${String(turn).padStart(12, '0')}`

@@ -66,7 +66,7 @@ test('timeline: a bar for every execution, and the scrubber moves the page', asy
   expect(await bars.count()).toBeGreaterThanOrEqual(5)
   await tab.getByTestId('scrubber').fill('20')
   await tab.getByTestId('moment-bar').waitFor()
-  expect(await tab.getByTestId('timeline').locator('.bar.now').count()).toBeGreaterThan(0)
+  expect(await tab.getByTestId('timeline').getByTestId('bar-now').count()).toBeGreaterThan(0)
   await shot('timeline-past')
   await tab.keyboard.press('Tab')
   await tab.keyboard.press('Escape')

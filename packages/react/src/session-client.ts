@@ -10,6 +10,11 @@ export interface ClientOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** When readers are told of new rows: by default with the next animation frame. */
   readonly schedule?: (flush: () => void) => void
+  /**
+   * Reads what a session already holds in one go before it follows it, without the tokens of messages that are there
+   * whole: a session of 100,000 events is open in a fraction of the time. `fill` of the handle brings the tokens.
+   */
+  readonly bulk?: boolean
 }
 
 export interface StartedRun {
@@ -86,7 +91,8 @@ export function createClient(options: ClientOptions = {}): Client {
       const forget = (): void => {
         if (handles.get(id) === handle) handles.delete(id)
       }
-      const handle = openSession(id, { url, host, headers, schedule, forget })
+      const bulk = options.bulk === true ? { bulk: `${baseUrl}/${place(id)}` } : {}
+      const handle = openSession(id, { url, host, headers, schedule, ...bulk, forget })
       handles.set(id, handle)
       return handle
     },

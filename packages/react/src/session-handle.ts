@@ -7,6 +7,7 @@ import {
   liveLog,
   millrace,
 } from '@millrace/core'
+import { sessionHistory } from './session-history.ts'
 
 /** One session as a page sees it: its log, and how the connection to it stands. */
 export interface SessionHandle {
@@ -16,6 +17,8 @@ export interface SessionHandle {
   subscribeState(listener: () => void): () => void
   /** Keeps the connection open until the result is called; the last one to leave closes it. */
   retain(): () => void
+  /** Brings the tokens that `bulk` left out: of the run around a moment, or all of them. */
+  fill(at?: number): Promise<void>
 }
 
 /** A handle on a session of a server. */
@@ -29,15 +32,20 @@ export interface SessionOptions {
   readonly host: Host
   readonly headers: Readonly<Record<string, string>>
   readonly schedule: (flush: () => void) => void
+  /** Where its whole history is read in one go first; absent: event by event. */
+  readonly bulk?: string
   /** Nobody reads it any more. */
   readonly forget: () => void
 }
 
-export function openSession(id: string, { url, host, headers, schedule, forget }: SessionOptions): ServerSession {
+export function openSession(id: string, options: SessionOptions): ServerSession {
+  const { url, host, headers, schedule, bulk, forget } = options
   const log = liveLog(schedule)
+  const history = bulk === undefined ? undefined : sessionHistory(bulk, { host, headers, log })
   const listeners = new Set<() => void>()
   let state: ConnectionState = { phase: 'connecting' }
   let connection: Connection | undefined
+  let opened = false
   let readers = 0
   let cursor = 0
 
@@ -54,8 +62,15 @@ export function openSession(id: string, { url, host, headers, schedule, forget }
     }
   }
   const open = (): void => {
+    opened = true
     connection = connect(url, { dialect: millrace, host, follow: true, after: cursor, onState, headers })
     void follow(connection)
+  }
+  const begin = async (): Promise<void> => {
+    opened = true
+    if (history !== undefined && cursor === 0) cursor = await history.load()
+    // Meanwhile the last reader may have left, or another begun.
+    if (opened && connection === undefined) open()
   }
   return {
     id,
@@ -72,7 +87,7 @@ export function openSession(id: string, { url, host, headers, schedule, forget }
     },
     retain() {
       readers += 1
-      if (connection === undefined) open()
+      if (!opened) void begin()
       let left = false
       return () => {
         if (left) return
@@ -83,9 +98,11 @@ export function openSession(id: string, { url, host, headers, schedule, forget }
           if (readers > 0) return
           connection?.close()
           connection = undefined
+          opened = false
           forget()
         })
       }
     },
+    fill: async (at) => history?.fill(at),
   }
 }

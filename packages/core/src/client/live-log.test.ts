@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Recorded } from '../event/run-event.ts'
+import type { Recorded, RunEvent } from '../event/run-event.ts'
+import { transcript } from '../view/transcript.ts'
+import type { Transcript } from '../view/transcript-state.ts'
 import { fold, type View } from '../view/view.ts'
 import { liveLog } from './live-log.ts'
 
@@ -83,4 +85,76 @@ describe('a live log', () => {
     expect(log.readAt(counting, 4001)).toBe(4001)
     expect(applied).toBe(1)
   })
+
+  test('SPEC 5.3: partials that come later are found at their moments, and change nothing after their run', () => {
+    const whole = streamed(12, 40)
+    const brief = whole.filter(({ event }) => event.kind !== 'agent' || event.event.partial !== true)
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...Array(12).keys()]), fc.array(fc.nat(whole.length)), (runs, moments) => {
+        const log = liveLog((flush) => flush())
+        log.append(brief)
+        const end = log.read(transcript)
+        for (const each of runs) {
+          log.readAt(transcript, moments[each] ?? 1)
+          log.insert(whole.filter(({ run }) => run === `r${each}`))
+        }
+        expect(log.read(transcript)).toBe(end)
+        const known = whole.filter((row) => brief.includes(row) || runs.some((each) => row.run === `r${each}`))
+        expect(log.rows).toEqual(known)
+        for (const moment of moments) {
+          const expected = fold(
+            transcript,
+            known.filter(({ seq }) => seq <= moment),
+          )
+          expect(shownOf(log.readAt(transcript, moment))).toEqual(shownOf(expected))
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  test('partials of a run that goes on are part of its end', () => {
+    const whole = streamed(2, 10).slice(0, -3)
+    const log = liveLog((flush) => flush())
+    log.append(whole.filter(({ seq }) => seq < 19 || seq > 24))
+    log.read(transcript)
+    log.insert(whole)
+    expect(shownOf(log.read(transcript))).toEqual(shownOf(fold(transcript, whole)))
+  })
 })
+
+/** What is said, whole or not; when a message began to stream is only known where its partials are. */
+function shownOf({ settled, open }: Transcript): readonly unknown[] {
+  return [...settled, ...open].map((item) => (item.kind === 'message' ? [item.key, item.text, item.status] : item))
+}
+
+/** Runs of one agent that streams a text and then says it whole. */
+function streamed(runs: number, tokens: number): readonly Recorded[] {
+  const rows: Recorded[] = []
+  const add = (run: string, event: RunEvent): void =>
+    void rows.push({ seq: rows.length + 1, at: rows.length, run, event })
+  for (let i = 0; i < runs; i++) {
+    const run = `r${i}`
+    const say = (text: string, partial: boolean): void =>
+      add(run, {
+        kind: 'agent',
+        message: `m${i}`,
+        node: 'a@1',
+        event: {
+          id: `e${rows.length}`,
+          author: 'a',
+          invocationId: run,
+          timestamp: 1,
+          content: { role: 'model', parts: [{ text }] },
+          ...(partial ? { partial } : {}),
+        },
+      })
+    add(run, { kind: 'run.started', agent: 'a', input: { messages: [] } })
+    add(run, { kind: 'node.started', node: 'a@1', agent: 'a' })
+    for (let token = 0; token < tokens; token++) say(`t${token} `, true)
+    say(Array.from({ length: tokens }, (_, token) => `t${token} `).join(''), false)
+    add(run, { kind: 'node.finished', node: 'a@1', status: 'ok' })
+    add(run, { kind: 'run.finished', outcome: 'done' })
+  }
+  return rows
+}

@@ -4,6 +4,11 @@ import type { View } from '../view/view.ts'
 /** A log in the hands of a page: rows come in, views are folded as far as they are asked for, at any moment of it. */
 export interface LiveLog {
   append(rows: readonly Recorded[]): void
+  /**
+   * Rows of earlier moments that were left out so far: partials of messages that are finished. No view after the end of
+   * their run changes by them (SPEC 5.3), so what is folded beyond it stays.
+   */
+  insert(rows: readonly Recorded[]): void
   /** Every row shown so far; the same array until more are shown. */
   readonly rows: readonly Recorded[]
   /** The seq of the last row shown; 0 when there is none. */
@@ -19,18 +24,25 @@ export interface LiveLog {
 /** States are kept every so many rows: stepping anywhere folds fewer. Views share structure, so a kept state is small. */
 const spacing = 256
 
+/** A state after `count` rows, the last of which is `seq`. */
+interface Kept {
+  readonly seq: number
+  readonly count: number
+  readonly state: unknown
+}
+
 interface Fold {
-  /** kept[i] is the state after i * spacing rows. */
-  readonly kept: unknown[]
-  count: number
-  state: unknown
+  /** From the initial state on, by count. */
+  kept: Kept[]
+  /** How far it is folded. */
+  end: Kept
   /** Where time travel was last, so that stepping forward folds one row. */
-  travelled: { readonly count: number; readonly state: unknown } | undefined
+  travelled: Kept | undefined
 }
 
 /** `schedule` decides when readers are told: an animation frame on a page, at once in a test. */
 export function liveLog(schedule: (flush: () => void) => void): LiveLog {
-  const all: Recorded[] = []
+  let all: Recorded[] = []
   const folds = new Map<View<never>, Fold>()
   const listeners = new Set<() => void>()
   /** How many rows readers have been told of; the array of them is made when somebody asks for it. */
@@ -43,23 +55,39 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
     shown = all.length
     for (const listener of [...listeners]) listener()
   }
+  const tell = (): void => {
+    if (scheduled) return
+    scheduled = true
+    schedule(flush)
+  }
   const foldOf = (view: View<never>): Fold => {
     const known = folds.get(view)
     if (known !== undefined) return known
-    const fold: Fold = { kept: [view.initial], count: 0, state: view.initial, travelled: undefined }
+    const first: Kept = { seq: 0, count: 0, state: view.initial }
+    const fold: Fold = { kept: [first], end: first, travelled: undefined }
     folds.set(view, fold)
     return fold
   }
-  /** Brings a fold to the last row shown, keeping states on the way. */
+  /** Folds on from a kept state, keeping states on the way. */
+  const foldOn = <S>(view: View<S>, fold: Fold, from: Kept, upTo: number): S => {
+    let state = from.state as S
+    let place = countUpTo(fold.kept, fold.kept.length, from.seq)
+    for (let i = from.count; i < upTo; i++) {
+      const row = all[i] as Recorded
+      state = view.apply(state, row)
+      if (i + 1 - (fold.kept[place - 1]?.count ?? 0) < spacing) continue
+      if (fold.kept[place]?.seq !== row.seq) fold.kept.splice(place, 0, { seq: row.seq, count: i + 1, state })
+      place += 1
+    }
+    return state
+  }
+  /** Brings a fold to the last row shown. */
   const advance = <S>(view: View<S>): Fold => {
     const fold = foldOf(view as unknown as View<never>)
-    let state = fold.state as S
-    for (let i = fold.count; i < shown; i++) {
-      state = view.apply(state, all[i] as Recorded)
-      if ((i + 1) % spacing === 0) fold.kept.push(state)
+    if (fold.end.count < shown) {
+      const state = foldOn(view, fold, fold.end, shown)
+      fold.end = { seq: all[shown - 1]?.seq ?? 0, count: shown, state }
     }
-    fold.count = shown
-    fold.state = state
     return fold
   }
 
@@ -67,9 +95,17 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
     append(rows) {
       if (rows.length === 0) return
       for (const row of rows) all.push(row)
-      if (scheduled) return
-      scheduled = true
-      schedule(flush)
+      tell()
+    },
+    insert(rows) {
+      const missing = rows.filter(({ seq }) => all[countUpTo(all, all.length, seq) - 1]?.seq !== seq)
+      if (missing.length === 0) return
+      const last = all[shown - 1]?.seq ?? 0
+      all = merged(all, missing)
+      shown = countUpTo(all, all.length, last)
+      const stale = staleSpans(missing, all)
+      for (const fold of folds.values()) refit(fold, stale, all)
+      tell()
     },
     get rows() {
       if (listed.length !== shown) listed = all.slice(0, shown)
@@ -78,18 +114,17 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
     get lastSeq() {
       return all[shown - 1]?.seq ?? 0
     },
-    read: (view) => advance(view).state as never,
+    read: (view) => advance(view).end.state as never,
     readAt<S>(view: View<S>, seq: number): S {
       const fold = advance(view)
       const wanted = countUpTo(all, shown, seq)
-      if (wanted === shown) return fold.state as S
-      const slot = Math.floor(wanted / spacing)
+      if (wanted === shown) return fold.end.state as S
+      const last = all[wanted - 1]?.seq ?? 0
+      const below = fold.kept[countUpTo(fold.kept, fold.kept.length, last) - 1] as Kept
       const { travelled } = fold
-      const near = travelled !== undefined && travelled.count <= wanted && travelled.count >= slot * spacing
-      let count = near ? travelled.count : slot * spacing
-      let state = (near ? travelled.state : fold.kept[slot]) as S
-      for (; count < wanted; count++) state = view.apply(state, all[count] as Recorded)
-      fold.travelled = { count, state }
+      const near = travelled !== undefined && travelled.count <= wanted && travelled.count >= below.count
+      const state = foldOn(view, fold, near ? travelled : below, wanted)
+      fold.travelled = { seq: last, count: wanted, state }
       return state
     },
     subscribe(listener) {
@@ -99,8 +134,8 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
   }
 }
 
-/** How many rows have a seq up to this one; seqs grow, with gaps where partials were pruned. */
-function countUpTo(rows: readonly Recorded[], length: number, seq: number): number {
+/** How many have a seq up to this one; seqs grow, with gaps where partials were pruned. */
+function countUpTo(rows: readonly { readonly seq: number }[], length: number, seq: number): number {
   let low = 0
   let high = length
   while (low < high) {
@@ -109,4 +144,42 @@ function countUpTo(rows: readonly Recorded[], length: number, seq: number): numb
     else high = middle
   }
   return low
+}
+
+/** Both are in order and have no row in common. */
+function merged(rows: readonly Recorded[], more: readonly Recorded[]): Recorded[] {
+  const made: Recorded[] = []
+  let next = 0
+  for (const row of rows) {
+    for (let other = more[next]; other !== undefined && other.seq < row.seq; other = more[next]) {
+      made.push(other)
+      next += 1
+    }
+    made.push(row)
+  }
+  return [...made, ...more.slice(next)]
+}
+
+interface Span {
+  readonly from: number
+  /** The end of the run, from which on nothing differs. */
+  readonly to: number
+}
+
+/** Where states differ by the new rows: in each of their runs, from the first of them to the end of the run. */
+function staleSpans(missing: readonly Recorded[], all: readonly Recorded[]): readonly Span[] {
+  const first = new Map<string, number>()
+  for (const { run, seq } of missing) if (!first.has(run)) first.set(run, seq)
+  const ends = new Map<string, number>()
+  for (const { run, seq, event } of all) if (event.kind === 'run.finished' && first.has(run)) ends.set(run, seq)
+  return [...first].map(([run, from]) => ({ from, to: ends.get(run) ?? Number.POSITIVE_INFINITY }))
+}
+
+/** States that still hold, at their new counts; the state at the end too, else the nearest before it. */
+function refit(fold: Fold, stale: readonly Span[], all: readonly Recorded[]): void {
+  const holds = ({ seq }: Kept): boolean => !stale.some(({ from, to }) => from <= seq && seq < to)
+  const placed = (kept: Kept): Kept => ({ ...kept, count: countUpTo(all, all.length, kept.seq) })
+  fold.kept = fold.kept.filter(holds).map(placed)
+  fold.travelled = undefined
+  fold.end = holds(fold.end) ? placed(fold.end) : (fold.kept.at(-1) as Kept)
 }

@@ -139,6 +139,8 @@ export interface EventLog {
 export interface ReadOptions {
   readonly after: number
   readonly limit?: number
+  /** Partials that `prune` could drop may be left out: every view is the same without them (SPEC 5.3). */
+  readonly brief?: boolean
 }
 
 export interface FollowOptions {

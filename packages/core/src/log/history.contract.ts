@@ -103,6 +103,25 @@ function pruning({ check, expect }: Kit): void {
     }
     await early.return?.()
   })
+  check('SPEC 5.3: a brief read leaves out no more than prune would drop', async (log, clock) => {
+    await log.create(mine)
+    const lease = await log.acquire('s', 'r', 'me', 1000)
+    const whole = [said('whole', 'a', true), said('whole', 'ab')]
+    await log.append('s', drafts('r', started, ...whole, said('cut', 'half a', true), finished('cancelled')), lease)
+    await log.release(lease)
+    const open = await log.acquire('s', 'open', 'me', 1000)
+    await log.append('s', drafts('open', started, ...whole), open)
+    const all = await log.read('s', { after: 0 })
+    const brief = await log.read('s', { after: 0, brief: true })
+    expect(all.filter(({ seq }) => seqs(brief).includes(seq))).toEqual(brief)
+    expect(await log.read('s', { after: 3, limit: 2, brief: true })).toEqual(
+      brief.filter(({ seq }) => seq > 3).slice(0, 2),
+    )
+    clock.pass(1)
+    await log.prune(clock.now())
+    const needed = seqs(await log.read('s', { after: 0 }))
+    expect(seqs(brief).filter((seq) => needed.includes(seq))).toEqual(needed)
+  })
   check('an open run keeps its partials, however old', async (log, clock) => {
     await log.create(mine)
     const lease = await log.acquire('s', 'r', 'me', 1000)

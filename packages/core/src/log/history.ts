@@ -2,7 +2,7 @@ import { parseRecorded } from '../event/guard.ts'
 import { isObject, parseJson } from '../event/json.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded, RunEvent } from '../event/run-event.ts'
-import type { EventLog, NewSession, SessionInfo } from './event-log.ts'
+import type { EventLog, NewSession, ReadOptions, SessionInfo } from './event-log.ts'
 
 /** The first line of an export. The version changes when an older Millrace could no longer read the lines. */
 export interface ExportHeader {
@@ -14,26 +14,35 @@ export interface ExportHeader {
 const format = 'millrace.session'
 const version = 1
 const page = 500
+/** A brief page has to look at the whole session first, so there are few of them. */
+const briefPage = 20_000
 
 /**
  * A session as JSONL (SPEC 2.10): the header, then one Recorded a line, without the line ends. What is appended while
- * it runs is left out. Bounded: a page of rows at a time.
+ * it runs is left out. Bounded: a page of rows at a time. With `brief`, less where the log can tell (see ReadOptions).
  */
-export async function* exportSession(log: EventLog, session: string): AsyncGenerator<string, void> {
+export async function* exportSession(
+  log: EventLog,
+  session: string,
+  { brief = false }: Pick<ReadOptions, 'brief'> = {},
+): AsyncGenerator<string, void> {
   const info = await mustGet(log, session)
   const header: ExportHeader = { format, version, session: info }
   yield JSON.stringify(header)
   let after = 0
   while (after < info.lastSeq) {
-    const rows = await lines(log, session, after)
+    const rows = await lines(log, session, brief ? { after, limit: briefPage, brief } : { after, limit: page })
     for (const { seq, line } of rows) if (seq <= info.lastSeq) yield line
     after = rows.at(-1)?.seq ?? info.lastSeq
   }
 }
 
 /** Stored text goes out as it is, where the log has it: nothing is parsed to be printed again. */
-async function lines(log: EventLog, session: string, after: number): Promise<readonly { seq: number; line: string }[]> {
-  const options = { after, limit: page }
+async function lines(
+  log: EventLog,
+  session: string,
+  options: ReadOptions,
+): Promise<readonly { seq: number; line: string }[]> {
   if (log.readRaw === undefined) {
     return (await log.read(session, options)).map((row) => ({ seq: row.seq, line: JSON.stringify(row) }))
   }

@@ -10,6 +10,7 @@ import {
   type SessionQuery,
 } from '@millrace/core'
 import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/core/store'
+import { briefRows, type Page } from './brief-rows.ts'
 import type { Bound, Reader } from './connection.ts'
 import { eventPages, recordedOf } from './event-row.ts'
 import { infoColumns, infoOf } from './session-row.ts'
@@ -35,27 +36,32 @@ export function sqliteReads(reader: Reader, tails: Tails, now: () => number, che
     return found
   }
   const pages = eventPages(reader)
+  const briefly = briefRows(reader)
   const list = sessionList(reader)
   const dead = deadRunFinder(reader)
 
   /** Page by page, with a turn for others between: up to what was there when it was asked. */
-  const rows = async <T>(id: string, { after, limit }: ReadOptions, of: (row: RawRecorded) => T): Promise<T[]> => {
+  const rows = async <T>(
+    id: string,
+    { after, limit, brief = false }: ReadOptions,
+    of: (row: RawRecorded) => T,
+  ): Promise<T[]> => {
     checkCursor(after)
     const start = place(id)
+    const next = brief ? briefly(start.key) : (from: number, most: number) => pageOf(pages.next(start, from, most))
     const all: T[] = []
     let cursor = after
     let left = limit ?? Number.POSITIVE_INFINITY
     while (left > 0 && cursor < start.lastSeq) {
-      const page = pages.next(start, cursor, left)
-      const last = page.at(-1)
-      if (last === undefined) {
+      const page = next(cursor, left)
+      if (page === undefined) {
         // Removed between the look at its place and the look at its rows: that is not a short session.
         if (place(id).key !== start.key) throw notFound(id)
         break
       }
-      for (const row of page) all.push(of(row))
-      cursor = last.seq
-      left -= page.length
+      for (const row of page.rows) all.push(of(row))
+      cursor = page.cursor
+      left -= page.rows.length
       if (left > 0 && cursor < start.lastSeq) {
         await nextTurn()
         if (place(id).key !== start.key) throw notFound(id)
@@ -106,6 +112,11 @@ export function sqliteReads(reader: Reader, tails: Tails, now: () => number, che
       return dead(now(), owner)
     },
   }
+}
+
+function pageOf(rows: readonly RawRecorded[]): Page | undefined {
+  const last = rows.at(-1)
+  return last === undefined ? undefined : { rows, cursor: last.seq }
 }
 
 function sourceOf<T>(

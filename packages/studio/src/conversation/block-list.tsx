@@ -1,9 +1,9 @@
-import type { Block, Part } from '@millrace/core'
+import type { Block } from '@millrace/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useCallback, useEffect, useRef, useState } from 'react'
 import { agentColour, agentTint, initials } from '../ui/agent-colour.ts'
 import { Button } from '../ui/controls.tsx'
-import { ItemRow, isShown } from './item-row.tsx'
+import { ItemRow } from './item-row.tsx'
 import { LanesRow } from './lanes-row.tsx'
 
 interface BlockListProps {
@@ -20,8 +20,7 @@ const all = 120
 const near = 60
 
 /** The rows, as many as can be seen. It stays at the newest unless the reader went up to read. */
-export function BlockList({ blocks, at, running, agent, children }: BlockListProps) {
-  const shown = useMemo(() => rowsOf(blocks), [blocks])
+export function BlockList({ blocks: shown, at, running, agent, children }: BlockListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: shown.length,
@@ -75,21 +74,6 @@ export function BlockList({ blocks, at, running, agent, children }: BlockListPro
     </div>
   )
 }
-
-/** What has something to show. A question stands for ADK's own call that asked it. */
-function rowsOf(blocks: readonly Block[]): readonly Block[] {
-  const asked = new Set<string>()
-  for (const block of blocks) if (block.kind === 'item' && block.item.kind === 'interrupt') asked.add(block.item.run)
-  return blocks.filter((block) => {
-    if (block.kind === 'lanes') return true
-    const { item } = block
-    if (item.kind === 'message' && asked.has(item.run) && item.parts.length > 0 && item.parts.every(isRequest))
-      return false
-    return isShown(item)
-  })
-}
-
-const isRequest = (part: Part): boolean => part.kind === 'tool' && part.name.startsWith('adk_request_')
 
 /** The same agent speaks on: its name need not be said again. */
 function goesOn(before: Block | undefined, { kind, ...block }: Block): boolean {

@@ -1,4 +1,4 @@
-import { blocks, type RunStatus, type SessionInfo, type Transcript, transcript } from '@millrace/core'
+import { type RunStatus, type SessionInfo, type Transcript, transcript } from '@millrace/core'
 import { type SessionHandle, useConnectionState, useView } from '@millrace/react'
 import { useEffect, useMemo } from 'react'
 import { isFile } from '../session/files.ts'
@@ -9,6 +9,7 @@ import { BlockList } from './block-list.tsx'
 import { Composer } from './composer.tsx'
 import { ConversationHeader } from './header.tsx'
 import { MomentBar } from './moment-bar.tsx'
+import { rowMaker } from './rows.ts'
 import { standing } from './standing.ts'
 import { useActionsOf } from './use-actions.ts'
 import './conversation.css'
@@ -24,7 +25,9 @@ export function Conversation({ session, info, at }: ConversationProps) {
   const said = useView(session.log, transcript, at === undefined ? {} : { at })
   const latest = useView(session.log, transcript, { select: latestOf })
   const connection = useConnectionState(session)
-  const shown = useMemo(() => blocks(said), [said])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another session is another list
+  const rowsAt = useMemo(rowMaker, [session])
+  const shown = useMemo(() => rowsAt(said), [rowsAt, said])
   const { actions, run, agent } = useActionsOf(session, info, at)
   const stands = standing(connection, latest, isFile(session.id))
   const refresh = useSessions((state) => state.refresh)

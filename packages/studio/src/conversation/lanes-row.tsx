@@ -1,7 +1,8 @@
 import type { Block, BlockLane, Item } from '@millrace/core'
 import { memo, useEffect, useLayoutEffect, useRef } from 'react'
 import { agentColour, agentTint, initials } from '../ui/agent-colour.ts'
-import { ItemRow, isShown } from './item-row.tsx'
+import { ItemRow } from './item-row.tsx'
+import { isShown } from './shown.ts'
 
 /** Agents that worked at the same time, side by side. */
 export function LanesRow({ block }: { readonly block: Extract<Block, { kind: 'lanes' }> }) {

@@ -14,7 +14,10 @@ export function useActionsOf(
 ): { readonly actions: Actions; readonly run: RunControls; readonly agent: string } {
   const latest = useView(session.log, transcript, { select: latestAgent })
   const working = useView(session.log, transcript, { select: isWorking, ...(at === undefined ? {} : { at }) })
-  const asked = useView(session.log, transcript, { select: openInterrupts })
+  // By their ids: an array that is made anew would look like news to every row of the conversation.
+  const open = useView(session.log, transcript, { select: openIds })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the ids tell when it is another
+  const asked = useMemo(() => openInterrupts(session.log.read(transcript)), [session, open])
   const agent = latest ?? info?.agent ?? ''
   const run = useRun(session.id, agent)
   const [given, setGiven] = useState<ReadonlyMap<string, ResumeAnswer>>(new Map())
@@ -49,6 +52,10 @@ export function useActionsOf(
   return { actions, run, agent }
 }
 
+const openIds = (said: Transcript): string =>
+  openInterrupts(said)
+    .map(({ key }) => key)
+    .join('\n')
 const isWorking = ({ latest }: Transcript): boolean => latest?.status === 'running'
 const latestAgent = ({ latest }: Transcript): string | undefined => (latest?.agent === '' ? undefined : latest?.agent)
 

@@ -17,6 +17,7 @@ const server: Client = createClient({
   baseUrl: root.replace(/\/$/, ''),
   host: webHost(globalThis as unknown as WebGlobals),
   headers,
+  bulk: true,
   // A hidden tab has no animation frames, yet must not fall behind for ever: it is told once a second instead.
   schedule: (flush) => {
     if (document.hidden) setTimeout(flush, 1000)

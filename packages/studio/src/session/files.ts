@@ -55,6 +55,7 @@ function handleOf(id: string, rows: readonly Recorded[]): SessionHandle {
     state: { phase: 'closed', how: 'ended' },
     subscribeState: () => () => undefined,
     retain: () => () => undefined,
+    fill: async () => undefined,
   }
 }
 

@@ -1,45 +1,36 @@
-import type { Execution } from '@millrace/core'
 import { agentColour } from '../ui/agent-colour.ts'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
+import type { PlacedBar } from './place.ts'
 
-export interface PlacedBar {
-  readonly execution: Execution
-  readonly row: number
-  readonly left: number
-  readonly right: number
-  /** Free pixels behind it. */
-  room: number
+export interface Peek {
+  readonly over: (seq: number) => void
+  readonly out: () => void
+  readonly keep: (seq: number) => void
 }
 
 interface BarProps {
   readonly bar: PlacedBar
-  readonly at: number | undefined
   readonly top: number
-  readonly peek: {
-    readonly over: (seq: number) => void
-    readonly out: () => void
-    readonly keep: (seq: number) => void
-  }
+  readonly peek: Peek
 }
 
 const words = { running: 'running', ok: 'done', error: 'failed', interrupted: 'interrupted' } as const
 
 /** One execution. Its moment is its end: with what it left behind. */
-export function BarView({ bar, at, top, peek }: BarProps) {
+export function BarView({ bar, top, peek }: BarProps) {
   const { execution, left, right } = bar
   const { agent, node, status, startSeq, endSeq, superseded, error } = execution
+  const style = { left, width: right - left, top, '--agent': agentColour(agent) } as React.CSSProperties
+  if (bar.count > 1) return <Band bar={bar} style={style} />
   const moment = endSeq ?? startSeq
-  const now = at !== undefined && startSeq <= at && (endSeq === undefined || at <= endSeq)
-  const later = at !== undefined && startSeq > at
   const time = execution.duration === undefined ? '' : duration(execution.duration)
   const wide = right - left > 54
-  const classes = ['bar', status, now ? 'now' : '', later ? 'later' : '', superseded === true ? 'lost' : '']
   return (
     <button
       type="button"
-      className={classes.join(' ')}
-      style={{ left, width: right - left, top, '--agent': agentColour(agent) } as React.CSSProperties}
+      className={`bar ${status} ${superseded === true ? 'lost' : ''}`}
+      style={style}
       title={[`${node}: ${words[status]}`, time, error?.message]
         .filter((text) => text !== undefined && text !== '')
         .join(' · ')}
@@ -54,5 +45,19 @@ export function BarView({ bar, at, top, peek }: BarProps) {
         <span className={`bar-time number ${wide ? '' : 'outside'}`}>{time}</span>
       )}
     </button>
+  )
+}
+
+/** Many executions on few pixels: pressing it goes to the moment under the pointer, as the empty track does. */
+function Band({ bar, style }: { readonly bar: PlacedBar; readonly style: React.CSSProperties }) {
+  const { execution, last, count, left, right } = bar
+  return (
+    <div
+      className={`bar band ${execution.status}`}
+      style={style}
+      title={`${count} times ${execution.agent}, events ${execution.startSeq} to ${last.endSeq ?? 'now'}. Zoom in to tell them apart.`}
+    >
+      {right - left > 54 && <span className="bar-time number">{count}×</span>}
+    </div>
   )
 }

@@ -1,4 +1,5 @@
 import {
+  memo,
   type PointerEvent,
   useCallback,
   useEffect,
@@ -13,9 +14,10 @@ import { goTo } from '../session/cursor.ts'
 import { usePlayer } from '../session/play.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { duration } from '../ui/duration.ts'
-import { BarView, type PlacedBar } from './bar.tsx'
+import { BarView, type Peek } from './bar.tsx'
 import type { Lane, Waterfall as Picture } from './lanes.ts'
 import type { Mark } from './marks.ts'
+import { isNow, type PlacedBar, place } from './place.ts'
 import type { Scale } from './scale.ts'
 import { ticks } from './ticks.ts'
 
@@ -29,27 +31,18 @@ interface WaterfallProps {
 }
 
 const rowHeight = 26
+const axisHeight = 24
 /** A pointer that rests on a bar is looking at it; one that passes is not. */
 const rest = 180
+/** What is drawn reaches this far beyond what is seen, so that moving by less draws nothing. */
+const reach = 400
 
 export function Waterfall({ picture, scale, marks, at, zoom, onZoom }: WaterfallProps) {
   const scroller = useRef<HTMLDivElement>(null)
-  const [view, setView] = useState({ left: 0, width: 800 })
-  const measure = useCallback((): void => {
-    const element = scroller.current
-    if (element !== null) setView({ left: element.scrollLeft, width: Math.max(80, element.clientWidth) })
-  }, [])
-  useLayoutEffect(() => {
-    const observer = new ResizeObserver(measure)
-    if (scroller.current !== null) observer.observe(scroller.current)
-    return () => observer.disconnect()
-  }, [measure])
+  const { view, measure } = useWindow(scroller)
   const width = view.width * zoom - 16
-  const x = (seq: number): number => 4 + (scale.of(seq) / scale.total) * (width - 8)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: x is made of scale and width
-  const placed = useMemo(() => place(picture, x, width), [picture, scale, width])
-  const from = view.left - 200
-  const to = view.left + view.width + 200
+  const x = useCallback((seq: number): number => 4 + (scale.of(seq) / scale.total) * (width - 8), [scale, width])
+  const placed = useMemo(() => place(picture, x, width), [picture, x, width])
   const head = at === undefined ? width - 4 : x(at)
   useEffect(() => {
     const element = scroller.current
@@ -57,7 +50,6 @@ export function Waterfall({ picture, scale, marks, at, zoom, onZoom }: Waterfall
     const { scrollLeft, clientWidth } = element
     if (head < scrollLeft || head > scrollLeft + clientWidth - 24) element.scrollLeft = head - clientWidth * 0.6
   }, [head, zoom])
-  const peek = usePeek()
   const scrub = (event: PointerEvent<HTMLElement>): void => {
     const { left } = event.currentTarget.getBoundingClientRect()
     usePlayer.setState({ playing: false })
@@ -72,7 +64,7 @@ export function Waterfall({ picture, scale, marks, at, zoom, onZoom }: Waterfall
       <div className="tracks" ref={scroller} onScroll={measure} onWheel={onWheel}>
         <div
           className="canvas"
-          style={{ width, height: picture.rows * rowHeight + 24 }}
+          style={{ width, height: picture.rows * rowHeight + axisHeight }}
           onPointerDown={(event) => {
             if (event.button !== 0 || (event.target as Element).closest('button') !== null) return
             event.currentTarget.setPointerCapture(event.pointerId)
@@ -80,15 +72,21 @@ export function Waterfall({ picture, scale, marks, at, zoom, onZoom }: Waterfall
           }}
           onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && scrub(event)}
         >
-          <Axis scale={scale} width={width} from={from} to={to} />
-          {picture.lanes.map(({ path, top, rows }) => (
-            <div key={path} className="lane-band" style={{ top: 24 + top * rowHeight, height: rows * rowHeight }} />
-          ))}
-          <Flags marks={marks} x={x} from={from} to={to} />
-          {placed.map((bar) =>
-            bar.right < from || bar.left > to ? null : (
-              <BarView key={bar.execution.key} bar={bar} at={at} top={24 + bar.row * rowHeight} peek={peek} />
-            ),
+          <Tracks
+            lanes={picture.lanes}
+            placed={placed}
+            marks={marks}
+            scale={scale}
+            width={width}
+            x={x}
+            from={view.left - reach}
+            to={view.left + view.width + reach}
+          />
+          {at !== undefined && (
+            <>
+              <div className="veil" style={{ transform: `translateX(${head}px)`, width: Math.max(0, width - head) }} />
+              <Now placed={placed} at={at} />
+            </>
           )}
           <div
             className={`playhead ${at === undefined ? 'live' : ''}`}
@@ -100,7 +98,72 @@ export function Waterfall({ picture, scale, marks, at, zoom, onZoom }: Waterfall
   )
 }
 
-function LaneNames({ lanes }: { readonly lanes: readonly Lane[] }) {
+/** The part that is seen, in steps: scrolling by a pixel draws nothing anew. */
+function useWindow(scroller: React.RefObject<HTMLDivElement | null>) {
+  const [view, setView] = useState({ left: 0, width: 800 })
+  const measure = useCallback((): void => {
+    const element = scroller.current
+    if (element === null) return
+    const left = Math.round(element.scrollLeft / (reach / 2)) * (reach / 2)
+    const width = Math.max(80, element.clientWidth)
+    setView((before) => (before.left === left && before.width === width ? before : { left, width }))
+  }, [scroller])
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(measure)
+    if (scroller.current !== null) observer.observe(scroller.current)
+    return () => observer.disconnect()
+  }, [measure, scroller])
+  return { view, measure }
+}
+
+interface TracksProps {
+  readonly lanes: readonly Lane[]
+  readonly placed: readonly PlacedBar[]
+  readonly marks: readonly Mark[]
+  readonly scale: Scale
+  readonly width: number
+  readonly x: (seq: number) => number
+  readonly from: number
+  readonly to: number
+}
+
+/** All that does not move with the cursor: a step through a long session must not touch a thousand bars. */
+const Tracks = memo(function Tracks({ lanes, placed, marks, scale, width, x, from, to }: TracksProps) {
+  const peek = usePeek()
+  return (
+    <>
+      <Axis scale={scale} width={width} from={from} to={to} />
+      {lanes.map(({ path, top, rows }) => (
+        <div key={path} className="lane-band" style={{ top: axisHeight + top * rowHeight, height: rows * rowHeight }} />
+      ))}
+      <Flags marks={marks} x={x} from={from} to={to} />
+      {placed.map((bar) =>
+        bar.right < from || bar.left > to ? null : (
+          <BarView key={bar.execution.key} bar={bar} top={axisHeight + bar.row * rowHeight} peek={peek} />
+        ),
+      )}
+    </>
+  )
+})
+
+/** A ring around what is at work at the cursor. */
+function Now({ placed, at }: { readonly placed: readonly PlacedBar[]; readonly at: number }) {
+  return placed.map((bar) => {
+    if (bar.count > 1 || !isNow(bar, at)) return null
+    const { execution, left, right, row } = bar
+    const style = { left, width: right - left, top: axisHeight + row * rowHeight }
+    return (
+      <div
+        key={execution.key}
+        className="bar-now"
+        data-testid="bar-now"
+        style={{ ...style, '--agent': agentColour(execution.agent) } as React.CSSProperties}
+      />
+    )
+  })
+}
+
+const LaneNames = memo(function LaneNames({ lanes }: { readonly lanes: readonly Lane[] }) {
   return (
     <div className="lane-names">
       {lanes.map(({ path, agent, depth, rows }) => (
@@ -116,7 +179,7 @@ function LaneNames({ lanes }: { readonly lanes: readonly Lane[] }) {
       ))}
     </div>
   )
-}
+})
 
 function Axis({
   scale,
@@ -158,7 +221,7 @@ function Flags({
   let last = Number.NEGATIVE_INFINITY
   return marks.map(({ seq, kind, text }) => {
     const left = x(seq)
-    if (left < from || left > to || (kind === 'run' && left - last < 3)) return null
+    if (left < from || left > to || (kind === 'run' && left - last < 10)) return null
     last = left
     return (
       <button
@@ -174,29 +237,8 @@ function Flags({
   })
 }
 
-/** Bars in pixels. Those that would lie on the same pixel of the same row are one: a screen has only so many. */
-function place({ bars }: Picture, x: (seq: number) => number, width: number): readonly PlacedBar[] {
-  const ends = new Map<number, PlacedBar>()
-  const placed: PlacedBar[] = []
-  for (const { execution, row } of bars) {
-    const left = x(execution.startSeq)
-    const right = Math.max(left + 4, execution.endSeq === undefined ? width - 4 : x(execution.endSeq))
-    const before = ends.get(row)
-    if (before !== undefined && right - before.left < 5 && execution.status === before.execution.status) continue
-    if (before !== undefined) before.room = left - before.right
-    const bar: PlacedBar = { execution, row, left, right, room: Math.max(0, width - right) }
-    ends.set(row, bar)
-    placed.push(bar)
-  }
-  return placed
-}
-
 /** Resting on a bar shows its moment everywhere; leaving goes back, unless it was clicked. */
-function usePeek(): {
-  readonly over: (seq: number) => void
-  readonly out: () => void
-  readonly keep: (seq: number) => void
-} {
+function usePeek(): Peek {
   const timer = useRef(0)
   const before = useRef<{ readonly at: number | undefined; readonly seq: number } | undefined>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])

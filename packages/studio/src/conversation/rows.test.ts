@@ -1,0 +1,69 @@
+import { blocks, fold, type Recorded, type RunEvent, transcript } from '@millrace/core'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { rowMaker } from './rows.ts'
+import { isShown } from './shown.ts'
+
+/** Turns of a lead with two helpers side by side, one of which is answered a turn later. */
+function session(turns: number): readonly Recorded[] {
+  const rows: Recorded[] = []
+  for (let turn = 0; turn < turns; turn++) {
+    const run = `r${turn}`
+    const add = (event: RunEvent): void => void rows.push({ seq: rows.length + 1, at: rows.length, run, event })
+    const say = (author: string, node: string, parts: readonly object[], partial = false): void =>
+      add({
+        kind: 'agent',
+        message: `${author}-${turn}`,
+        node,
+        event: {
+          id: `e${rows.length}`,
+          author,
+          invocationId: run,
+          timestamp: 1,
+          content: { role: 'model', parts: [...parts] },
+          ...(partial ? { partial } : {}),
+        },
+      })
+    add({ kind: 'run.started', agent: 'lead', input: { messages: [] } })
+    add({ kind: 'node.started', node: 'lead@1', agent: 'lead' })
+    say('lead', 'lead@1', [{ functionCall: { id: `c${turn}`, name: 'ask', args: {} } }])
+    for (const name of ['a', 'b']) add({ kind: 'node.started', node: `lead/${name}@1`, agent: name, parent: 'lead@1' })
+    for (const name of ['a', 'b', 'a', 'b']) say(name, `lead/${name}@1`, [{ text: 'word ' }], true)
+    for (const name of ['a', 'b']) say(name, `lead/${name}@1`, [{ text: 'word word' }])
+    if (turn > 0)
+      say('lead', 'lead@1', [{ functionResponse: { id: `c${turn - 1}`, name: 'ask', response: { ok: true } } }])
+    add({ kind: 'node.finished', node: 'lead@1', status: 'ok' })
+    add({ kind: 'run.finished', outcome: 'done' })
+  }
+  return rows
+}
+
+test('the rows at any moment are those made from nothing, whichever were made before', () => {
+  const rows = session(9)
+  fc.assert(
+    fc.property(fc.array(fc.nat(rows.length), { minLength: 1, maxLength: 20 }), (moments) => {
+      const rowsAt = rowMaker()
+      let state = transcript.initial
+      const states = [state, ...rows.map((row) => (state = transcript.apply(state, row)))]
+      for (const moment of moments) {
+        const shared = states[moment] ?? state
+        const alone = fold(transcript, rows.slice(0, moment))
+        const expected = blocks(alone).filter((block) => block.kind === 'lanes' || isShown(block.item))
+        expect(rowsAt(shared)).toEqual(expected)
+      }
+    }),
+  )
+})
+
+test('a token makes no row anew but its own', () => {
+  const rows = session(3)
+  const rowsAt = rowMaker()
+  const end = rows.findLastIndex(({ event }) => event.kind === 'agent' && event.event.partial === true)
+  const before = fold(transcript, rows.slice(0, end))
+  const row = rows[end]
+  if (row === undefined) throw new Error('no token')
+  const first = rowsAt(before)
+  const second = rowsAt(transcript.apply(before, row))
+  expect(second.length).toBe(first.length)
+  expect(second.filter((each, i) => each !== first[i]).map(({ kind }) => kind)).toEqual(['lanes'])
+})

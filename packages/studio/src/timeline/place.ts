@@ -1,0 +1,53 @@
+import type { Execution } from '@millrace/core'
+import type { Waterfall } from './lanes.ts'
+
+/** A bar in pixels. */
+export interface PlacedBar {
+  readonly execution: Execution
+  readonly row: number
+  readonly left: number
+  right: number
+  /** Free pixels behind it. */
+  room: number
+  /** How many executions it stands for: those too narrow to be told apart are one band. */
+  count: number
+  last: Execution
+}
+
+/** A bar narrower than this is a speck; specks that touch become a band, for a screen has only so many pixels. */
+const speck = 7
+const touching = 3
+
+export function place({ bars }: Waterfall, x: (seq: number) => number, width: number): readonly PlacedBar[] {
+  const ends = new Map<number, PlacedBar>()
+  const placed: PlacedBar[] = []
+  for (const { execution, row } of bars) {
+    const left = x(execution.startSeq)
+    const right = Math.max(left + 4, execution.endSeq === undefined ? width - 4 : x(execution.endSeq))
+    const before = ends.get(row)
+    if (before !== undefined && isSpeck(before) && right - left < speck && left - before.right < touching) {
+      if (before.execution.status === execution.status) {
+        before.right = right
+        before.room = Math.max(0, width - right)
+        before.count += 1
+        before.last = execution
+        continue
+      }
+    }
+    if (before !== undefined) before.room = left - before.right
+    const room = Math.max(0, width - right)
+    const bar: PlacedBar = { execution, row, left, right, room, count: 1, last: execution }
+    ends.set(row, bar)
+    placed.push(bar)
+  }
+  return placed
+}
+
+function isSpeck({ left, right, count }: PlacedBar): boolean {
+  return count > 1 || right - left < speck
+}
+
+/** Whether it was at work at this moment. */
+export function isNow({ execution, last }: PlacedBar, at: number): boolean {
+  return execution.startSeq <= at && (last.endSeq === undefined || at <= last.endSeq)
+}
