@@ -2,18 +2,13 @@ import '@fontsource-variable/inter'
 import '@fontsource-variable/jetbrains-mono'
 import './ui/tokens.css'
 import './ui/base.css'
-import { MillraceProvider } from '@millrace/react'
-import { StrictMode } from 'react'
-import { createRoot } from 'react-dom/client'
-import { Shell } from './app/shell.tsx'
+import { currentRoute } from './app/route.ts'
 import { client } from './session/client.ts'
 
-const root = document.getElementById('root')
-if (root !== null)
-  createRoot(root).render(
-    <StrictMode>
-      <MillraceProvider client={client}>
-        <Shell />
-      </MillraceProvider>
-    </StrictMode>,
-  )
+// The session is asked for while the page itself is still loading. The page holds it from its first render on.
+const { session } = currentRoute()
+const release = session === undefined ? undefined : client.session(session).retain()
+
+const { start } = await import('./app/start.tsx')
+start(document.getElementById('root'))
+if (release !== undefined) setTimeout(release, 1000)

@@ -104,7 +104,10 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
       all = merged(all, missing)
       shown = countUpTo(all, all.length, last)
       const stale = staleSpans(missing, all)
-      for (const fold of folds.values()) refit(fold, stale, all)
+      for (const [view, fold] of folds) {
+        if (view.tokens === true) folds.delete(view)
+        else refit(fold, stale, all)
+      }
       tell()
     },
     get rows() {

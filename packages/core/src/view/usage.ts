@@ -68,6 +68,7 @@ interface UsageIndex {
  */
 export const usage: View<UsageReport> = {
   name: 'usage',
+  tokens: true,
   initial: {
     total: {},
     agents: Sequence.empty,

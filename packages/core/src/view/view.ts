@@ -7,6 +7,8 @@ import type { Recorded } from '../event/run-event.ts'
 export interface View<S> {
   readonly name: string
   readonly initial: S
+  /** It tells of partials too (the wait for a first token): who brings some later folds it anew. */
+  readonly tokens?: true
   apply(state: S, recorded: Recorded): S
 }
 

@@ -1,12 +1,12 @@
-import { type KeyboardEvent, useRef } from 'react'
+import { type KeyboardEvent, memo, Suspense, useRef } from 'react'
 import { Icon } from '../ui/icon.tsx'
 import { type PanelProps, panels } from './panels.ts'
 import { navigate, useRoute } from './route.ts'
 import './inspector.css'
 
 /** The panels as tabs, one at a time, all at the same moment. */
-export function Inspector(props: PanelProps) {
-  const { panel } = useRoute()
+export const Inspector = memo(function Inspector(props: PanelProps) {
+  const panel = useRoute('panel')
   const list = useRef<HTMLDivElement>(null)
   const shown = panels.find(({ id }) => id === panel) ?? panels[0]
   if (shown === undefined) return null
@@ -47,8 +47,10 @@ export function Inspector(props: PanelProps) {
         aria-labelledby={`tab-${shown.id}`}
         data-testid={`panel-${shown.id}`}
       >
-        <Body {...props} />
+        <Suspense fallback={<div className="panel-loading" />}>
+          <Body {...props} />
+        </Suspense>
       </div>
     </>
   )
-}
+})

@@ -1,13 +1,6 @@
 import type { SessionHandle } from '@millrace/react'
-import type { ComponentType } from 'react'
-import { FlowPanel } from '../flow/flow.tsx'
-import { PlanPanel } from '../plan/plan.tsx'
-import { ProblemsPanel } from '../problems/problems.tsx'
-import { ProofPanel } from '../proof/proof.tsx'
-import { StatePanel } from '../state/state.tsx'
+import { type ComponentType, lazy } from 'react'
 import type { IconName } from '../ui/icon.tsx'
-import { UsagePanel } from '../usage/usage.tsx'
-import { WirePanel } from '../wire/wire.tsx'
 
 /** A panel of the inspector: it shows one view of the session at the shared cursor. */
 export interface Panel {
@@ -26,13 +19,69 @@ export interface PanelProps {
   readonly at: number | undefined
 }
 
+type Load = () => Promise<ComponentType<PanelProps>>
+const loads: Load[] = []
+
+/** A panel is loaded when it is first shown: the conversation need not wait for a graph library. */
+function panel(load: Load): ComponentType<PanelProps> {
+  loads.push(load)
+  return lazy(async () => ({ default: await load() }))
+}
+
+/** When there is nothing else to do, so that no panel has to be waited for. */
+export function loadPanels(): void {
+  for (const load of loads) void load()
+}
+
 /** In the order of the tabs. */
 export const panels: readonly Panel[] = [
-  { id: 'flow', title: 'Flow', icon: 'flow', key: '1', component: FlowPanel },
-  { id: 'state', title: 'State', icon: 'state', key: '2', component: StatePanel },
-  { id: 'proof', title: 'Proof', icon: 'proof', key: '3', component: ProofPanel },
-  { id: 'plan', title: 'Plan', icon: 'plan', key: '4', component: PlanPanel },
-  { id: 'wire', title: 'Wire', icon: 'wire', key: '5', component: WirePanel },
-  { id: 'problems', title: 'Problems', icon: 'problems', key: '6', component: ProblemsPanel },
-  { id: 'usage', title: 'Usage', icon: 'usage', key: '7', component: UsagePanel },
+  {
+    id: 'flow',
+    title: 'Flow',
+    icon: 'flow',
+    key: '1',
+    component: panel(async () => (await import('../flow/flow.tsx')).FlowPanel),
+  },
+  {
+    id: 'state',
+    title: 'State',
+    icon: 'state',
+    key: '2',
+    component: panel(async () => (await import('../state/state.tsx')).StatePanel),
+  },
+  {
+    id: 'proof',
+    title: 'Proof',
+    icon: 'proof',
+    key: '3',
+    component: panel(async () => (await import('../proof/proof.tsx')).ProofPanel),
+  },
+  {
+    id: 'plan',
+    title: 'Plan',
+    icon: 'plan',
+    key: '4',
+    component: panel(async () => (await import('../plan/plan.tsx')).PlanPanel),
+  },
+  {
+    id: 'wire',
+    title: 'Wire',
+    icon: 'wire',
+    key: '5',
+    component: panel(async () => (await import('../wire/wire.tsx')).WirePanel),
+  },
+  {
+    id: 'problems',
+    title: 'Problems',
+    icon: 'problems',
+    key: '6',
+    component: panel(async () => (await import('../problems/problems.tsx')).ProblemsPanel),
+  },
+  {
+    id: 'usage',
+    title: 'Usage',
+    icon: 'usage',
+    key: '7',
+    component: panel(async () => (await import('../usage/usage.tsx')).UsagePanel),
+  },
 ]

@@ -86,6 +86,7 @@ function subscribe(listener: () => void): () => void {
 
 export const currentRoute = (): Route => current
 
-export function useRoute(): Route {
-  return useSyncExternalStore(subscribe, currentRoute)
+/** One part of where the page is: who shows the panel is not drawn again because the cursor moved. */
+export function useRoute<K extends keyof Route>(part: K): Route[K] {
+  return useSyncExternalStore(subscribe, () => current[part])
 }

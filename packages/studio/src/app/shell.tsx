@@ -2,6 +2,8 @@ import { useSession } from '@millrace/react'
 import { useEffect } from 'react'
 import { Compare } from '../compare/compare.tsx'
 import { Conversation } from '../conversation/conversation.tsx'
+import { useContentCursor } from '../session/content-cursor.ts'
+import { useDetail } from '../session/detail.ts'
 import { isFile, openedFile } from '../session/files.ts'
 import { usePlayback } from '../session/play.ts'
 import { SessionList } from '../session/session-list.tsx'
@@ -22,7 +24,8 @@ import './shell.css'
 
 /** The frame of the page: sessions, conversation, inspector, and under them the timeline that moves them all. */
 export function Shell() {
-  const { session, compare } = useRoute()
+  const session = useRoute('session')
+  const compare = useRoute('compare')
   const { theme, sidebarWidth, set } = useSettings()
   const sidebar = usePane('sidebar')
   const narrow = useNarrow()
@@ -87,20 +90,22 @@ function ClosedFile() {
 function Workspace({ id }: { readonly id: string }) {
   const session = useSession(id)
   const info = useSessionInfo(id)
-  const { at } = useRoute()
+  const at = useRoute('at')
+  const shown = useContentCursor(at)
   const { inspectorWidth, timelineHeight, set } = useSettings()
   const inspector = usePane('inspector')
   const timeline = usePane('timeline')
   const narrow = useNarrow()
   useKeyboard(session.log)
   usePlayback(session.log)
-  const panel = { session, agent: info?.agent ?? '', at }
+  useDetail(session, at)
+  const agent = info?.agent ?? ''
   const { timeline: Timeline } = slots
   return (
     <div className="workspace">
       <div className="upper">
         <main className="centre">
-          <Conversation session={session} info={info} at={at} />
+          <Conversation session={session} info={info} at={shown} />
         </main>
         {inspector && (
           <>
@@ -115,7 +120,7 @@ function Workspace({ id }: { readonly id: string }) {
             />
             {narrow && <button type="button" className="scrim" aria-label="Close" onClick={closeDrawer} />}
             <aside className="inspector" style={narrow ? undefined : { width: inspectorWidth }} aria-label="Inspector">
-              <Inspector {...panel} />
+              <Inspector session={session} agent={agent} at={shown} />
             </aside>
           </>
         )}
@@ -133,7 +138,7 @@ function Workspace({ id }: { readonly id: string }) {
           />
           {narrow && <button type="button" className="scrim" aria-label="Close" onClick={closeDrawer} />}
           <section className="timeline-slot" style={{ height: timelineHeight }} aria-label="Timeline">
-            <Timeline {...panel} />
+            <Timeline session={session} agent={agent} at={at} />
           </section>
         </>
       )}

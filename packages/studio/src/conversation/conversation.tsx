@@ -1,6 +1,6 @@
 import { type RunStatus, type SessionInfo, type Transcript, transcript } from '@millrace/core'
 import { type SessionHandle, useConnectionState, useView } from '@millrace/react'
-import { useEffect, useMemo } from 'react'
+import { memo, useEffect, useMemo } from 'react'
 import { isFile } from '../session/files.ts'
 import { titleOf, useSessions } from '../session/sessions.ts'
 import { Button, Empty } from '../ui/controls.tsx'
@@ -21,7 +21,7 @@ interface ConversationProps {
 }
 
 /** What was said and done, at the cursor; and where to say something. */
-export function Conversation({ session, info, at }: ConversationProps) {
+export const Conversation = memo(function Conversation({ session, info, at }: ConversationProps) {
   const said = useView(session.log, transcript, at === undefined ? {} : { at })
   const latest = useView(session.log, transcript, { select: latestOf })
   const connection = useConnectionState(session)
@@ -41,7 +41,7 @@ export function Conversation({ session, info, at }: ConversationProps) {
   return (
     <ActionsContext value={actions}>
       <ConversationHeader session={session} info={info} at={at} agent={agent} stands={stands} />
-      {at !== undefined && <MomentBar session={session} at={at} />}
+      <MomentBar session={session} />
       {stands.banner !== undefined && (
         <div className="banner" role="alert" data-testid="banner">
           <span>{stands.banner}</span>
@@ -78,7 +78,7 @@ export function Conversation({ session, info, at }: ConversationProps) {
       )}
     </ActionsContext>
   )
-}
+})
 
 const latestOf = ({ latest }: Transcript): RunStatus | undefined => latest
 

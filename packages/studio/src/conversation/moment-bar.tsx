@@ -1,13 +1,16 @@
 import type { SessionHandle } from '@millrace/react'
+import { useRoute } from '../app/route.ts'
 import { goTo } from '../session/cursor.ts'
 import { indexOf, stepCursor, togglePlay, usePlayer } from '../session/play.ts'
 import { Button, IconButton } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
 
 /** The page shows a moment that is over: which one, and the way back. */
-export function MomentBar({ session, at }: { readonly session: SessionHandle; readonly at: number }) {
+export function MomentBar({ session }: { readonly session: SessionHandle }) {
   const { log } = session
+  const at = useRoute('at')
   const { playing } = usePlayer()
+  if (at === undefined) return null
   const row = log.rows[indexOf(log.rows, at)]
   const first = log.rows[0]
   return (

@@ -25,7 +25,8 @@ export function rowMaker(): (said: Transcript) => readonly Block[] {
   let made: Made = { items: [], rows: [], ends: [] }
   return (said) => {
     const items = said.settled.toArray()
-    const known = made.ends.findLast((end) => end.items <= shared(made.items, items)) ?? start
+    const same = shared(made.items, items)
+    const known = made.ends.findLast((end) => end.items <= same) ?? start
     const rows = made.rows.slice(0, known.rows)
     const ends = made.ends.slice(0, known === start ? 0 : made.ends.indexOf(known) + 1)
     let from = known.items

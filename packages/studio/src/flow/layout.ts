@@ -1,4 +1,5 @@
-import type { ElkNode } from 'elkjs/lib/elk-api.js'
+import Elk, { type ELK, type ElkNode } from 'elkjs/lib/elk-api.js'
+import workerUrl from 'elkjs/lib/elk-worker.min.js?url'
 import type { Drawing } from './drawing.ts'
 
 export interface Point {
@@ -35,16 +36,18 @@ const options = {
   'elk.padding': '[top=12,left=12,bottom=12,right=12]',
 }
 
+/** In a thread of its own: it is as large as the rest of the page, and takes longer than a frame. */
+let elk: ELK | undefined
+
 /** Both ways up are tried; the one that can be shown larger in the room there is wins. */
 export async function layOutGraph(
   drawing: Drawing,
   room: { readonly width: number; readonly height: number },
 ): Promise<Layout> {
-  // Only who opens the graph loads what lays it out: it is as large as the rest of the page.
-  const { default: Elk } = await import('elkjs/lib/elk.bundled.js')
-  const elk = new Elk()
+  elk ??= new Elk({ workerFactory: () => new Worker(workerUrl) })
+  const engine = elk
   const made = await Promise.all(
-    ['DOWN', 'RIGHT'].map(async (direction) => read(await elk.layout(toElk(drawing, direction)))),
+    ['DOWN', 'RIGHT'].map(async (direction) => read(await engine.layout(toElk(drawing, direction)))),
   )
   const size = ({ width, height }: Layout): number => Math.min(room.width / width, room.height / height, 1)
   const [down, right] = made

@@ -10,6 +10,8 @@ import './problems.css'
 const tones: Readonly<Record<Severity, Tone>> = { error: 'bad', warning: 'warn', info: 'soft' }
 const severities: readonly Severity[] = ['error', 'warning', 'info']
 
+const someProblems = 100
+
 /** What in the stream breaks the contract, is lost or is doubtful; each leads to its event. */
 export function ProblemsPanel({ session, at }: PanelProps) {
   const state = useView(session.log, problems, at === undefined ? {} : { at })
@@ -18,6 +20,7 @@ export function ProblemsPanel({ session, at }: PanelProps) {
   const over = at === undefined && isFile(session.id) && connection.phase === 'closed'
   const settled: ProblemsState = useMemo(() => (over ? problemsAtEnd(state) : state), [over, state])
   const [hidden, setHidden] = useState<ReadonlySet<Severity>>(new Set())
+  const [most, setMost] = useState(someProblems)
   const found = settled.problems.toArray()
   if (found.length === 0) {
     return (
@@ -28,6 +31,7 @@ export function ProblemsPanel({ session, at }: PanelProps) {
       </Empty>
     )
   }
+  const shown = found.filter(({ severity }) => !hidden.has(severity))
   const count = (severity: Severity): number => found.filter((each) => each.severity === severity).length
   return (
     <div className="problems-panel scroll">
@@ -48,12 +52,17 @@ export function ProblemsPanel({ session, at }: PanelProps) {
         {settled.total > found.length && <span className="faint">{settled.total} in all</span>}
       </div>
       <ul className="problem-list">
-        {found
-          .filter(({ severity }) => !hidden.has(severity))
-          .map((each, i) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: the list only grows, and one event may show a problem twice
-            <ProblemRow key={i} problem={each} here={each.seq === at} />
-          ))}
+        {shown.slice(0, most).map((each, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the list only grows, and one event may show a problem twice
+          <ProblemRow key={i} problem={each} here={each.seq === at} />
+        ))}
+        {shown.length > most && (
+          <li>
+            <button type="button" className="more" onClick={() => setMost(most * 4)}>
+              {shown.length - most} more
+            </button>
+          </li>
+        )}
       </ul>
     </div>
   )

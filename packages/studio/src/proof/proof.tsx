@@ -1,9 +1,9 @@
-import { type Proof, type ProofState, proof } from '@millrace/core'
+import { type Proof, proof } from '@millrace/core'
 import { useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
 import { agentColour } from '../ui/agent-colour.ts'
-import { Empty, Pill } from '../ui/controls.tsx'
+import { Empty, IconButton, Pill } from '../ui/controls.tsx'
 import { SeqLink } from '../ui/seq-link.tsx'
 import { ConfidenceDial, OriginPill } from './confidence.tsx'
 import { BasisList, CitationList } from './grounds.tsx'
@@ -12,10 +12,16 @@ import './proof.css'
 
 /** What an answer stands on. What nobody said is called absent; nothing here is made up. */
 export function ProofPanel({ session, at }: PanelProps) {
-  const state = useView(session.log, proof, at === undefined ? {} : { at })
-  const answers = useMemo(() => answersOf(state), [state])
+  const { proofs } = useView(session.log, proof, at === undefined ? {} : { at })
+  const answers = useMemo(() => answersIn(proofs.toArray()), [proofs])
   const [chosen, setChosen] = useState<string>()
-  const shown = answers.find(({ answer }) => answer.id === chosen) ?? answers.at(-1)
+  const found = answers.findIndex(({ id }) => id === chosen)
+  const place = found < 0 ? answers.length - 1 : found
+  const shown = answers[place]
+  const specialists = useMemo(
+    () => (shown === undefined ? [] : specialistsOf(shown, proofs.toArray())),
+    [shown, proofs],
+  )
   if (shown === undefined) {
     return (
       <Empty icon="proof" title="No answer yet">
@@ -23,21 +29,20 @@ export function ProofPanel({ session, at }: PanelProps) {
       </Empty>
     )
   }
+  const go = (step: number) => () => setChosen(answers[place + step]?.id)
   return (
     <div className="proof-panel scroll">
       {answers.length > 1 && (
-        <label className="answer-choice">
-          Answer
-          <select value={shown.answer.id} onChange={(event) => setChosen(event.target.value)}>
-            {answers.map(({ answer }, i) => (
-              <option key={answer.id} value={answer.id}>
-                {i + 1}. {answer.author}, event {answer.seq}
-              </option>
-            ))}
-          </select>
-        </label>
+        <div className="answer-choice">
+          <span className="number">
+            Answer <b>{place + 1}</b> of {answers.length}
+          </span>
+          <span className="spacer" />
+          <IconButton icon="left" label="The answer before" disabled={place === 0} onClick={go(-1)} />
+          <IconButton icon="right" label="The next answer" disabled={place === answers.length - 1} onClick={go(1)} />
+        </div>
       )}
-      <AnswerProof answer={shown.answer} specialists={shown.specialists} />
+      <AnswerProof answer={shown} specialists={specialists} />
     </div>
   )
 }
@@ -48,16 +53,14 @@ interface Answered {
   readonly specialists: readonly Proof[]
 }
 
-function answersOf({ proofs }: ProofState): readonly Answered[] {
-  const counted = proofs.toArray().filter(({ superseded }) => superseded !== true)
-  return counted
-    .filter(({ kind }) => kind === 'answer')
-    .map((answer) => ({
-      answer,
-      specialists: counted.filter(
-        ({ kind, run, seq }) => kind === 'specialist' && run === answer.run && seq <= answer.seq,
-      ),
-    }))
+function answersIn(proofs: readonly Proof[]): readonly Proof[] {
+  return proofs.filter(({ kind, superseded }) => kind === 'answer' && superseded !== true)
+}
+
+function specialistsOf({ run, seq }: Proof, proofs: readonly Proof[]): readonly Proof[] {
+  return proofs.filter(
+    (each) => each.kind === 'specialist' && each.superseded !== true && each.run === run && each.seq <= seq,
+  )
 }
 
 function AnswerProof({ answer, specialists }: Answered) {

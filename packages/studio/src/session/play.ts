@@ -27,7 +27,7 @@ export function togglePlay(log: LiveLog): void {
 
 /** Moves the cursor while playing; once, in the frame around the panels. */
 export function usePlayback(log: LiveLog): void {
-  const { at } = useRoute()
+  const at = useRoute('at')
   const { playing, speed } = usePlayer()
   useEffect(() => {
     if (!playing) return

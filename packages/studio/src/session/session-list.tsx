@@ -73,7 +73,7 @@ function Group({
   readonly sessions: readonly SessionInfo[]
   readonly now: number
 }) {
-  const { session } = useRoute()
+  const session = useRoute('session')
   return (
     <section aria-label={title}>
       <h2>{title}</h2>

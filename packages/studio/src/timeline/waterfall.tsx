@@ -84,7 +84,7 @@ export function Waterfall({ picture, scale, marks, at, zoom, onZoom }: Waterfall
           />
           {at !== undefined && (
             <>
-              <div className="veil" style={{ transform: `translateX(${head}px)`, width: Math.max(0, width - head) }} />
+              <div className="veil" style={{ transform: `translateX(${head}px)` }} />
               <Now placed={placed} at={at} />
             </>
           )}

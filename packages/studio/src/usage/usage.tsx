@@ -1,5 +1,6 @@
 import { type FirstToken, type Usage, type UsageReport, usage } from '@millrace/core'
 import { useView } from '@millrace/react'
+import { useEffect, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Empty, Pill } from '../ui/controls.tsx'
@@ -11,6 +12,8 @@ const whole = new Intl.NumberFormat('en')
 /** What it cost: tokens, model calls and waits, by agent and by run. What a model did not report is a dash. */
 export function UsagePanel({ session, at }: PanelProps) {
   const report = useView(session.log, usage, at === undefined ? {} : { at })
+  // How long a first token took is in the tokens, and a long session is opened without them.
+  useEffect(() => void session.fill(), [session])
   if (report.agents.length === 0) {
     return (
       <Empty icon="usage" title="No model was called yet">
@@ -119,12 +122,22 @@ function Split({
   )
 }
 
+const someRuns = 20
+
 function Runs({ report }: { readonly report: UsageReport }) {
+  const [most, setMost] = useState(someRuns)
   const runs = report.runs.toArray()
+  const first = Math.max(0, runs.length - most)
   return (
     <section className="panel-section">
       <h3>
         Runs <Pill>{runs.length}</Pill>
+        <span className="spacer" />
+        {first > 0 && (
+          <button type="button" className="more" onClick={() => setMost(most * 4)}>
+            {first} earlier
+          </button>
+        )}
       </h3>
       <div className="table-scroll scroll">
         <table>
@@ -138,10 +151,10 @@ function Runs({ report }: { readonly report: UsageReport }) {
             </tr>
           </thead>
           <tbody>
-            {runs.map((each, i) => (
+            {runs.slice(first).map((each, i) => (
               <tr key={each.run}>
                 <th scope="row" title={each.run}>
-                  {i + 1}. {each.agent}
+                  {first + i + 1}. {each.agent}
                 </th>
                 <td className="number">{number(each.usage.totalTokens)}</td>
                 <td className="number">{number(each.usage.modelCalls)}</td>

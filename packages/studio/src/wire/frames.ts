@@ -1,4 +1,13 @@
-import { type DialectName, dialects, type Encoder, type Frame, type LiveLog, printFrame, withSeq } from '@millrace/core'
+import {
+  type DialectName,
+  dialects,
+  type Encoder,
+  type Frame,
+  type LiveLog,
+  printFrame,
+  type Recorded,
+  withSeq,
+} from '@millrace/core'
 
 /** One frame as a client of the dialect would get it. */
 export interface WireFrame {
@@ -10,30 +19,45 @@ interface Encoded {
   readonly encoder: Encoder
   readonly frames: WireFrame[]
   rows: number
+  /** The row encoded last: when tokens were brought in before it, all of it is printed anew. */
+  last: Recorded | undefined
 }
 
 const known = new WeakMap<LiveLog, Map<DialectName, Encoded>>()
 
+/** So long may one go take; who prints 100,000 events does it in many. */
+const budget = 8
+
 /**
- * The frames of a log in a dialect, by the very encoder the server uses. Only new rows are encoded; the array is the
- * same one, longer.
+ * The frames of a log in a dialect, by the very encoder the server uses. Only new rows are encoded, and only for some
+ * milliseconds at a time: `done` tells whether there are more. The array is the same one, longer.
  */
-export function framesOf(log: LiveLog, session: string, dialect: DialectName): readonly WireFrame[] {
+export function framesOf(
+  log: LiveLog,
+  session: string,
+  dialect: DialectName,
+): { readonly frames: readonly WireFrame[]; readonly done: boolean } {
   const byDialect = known.get(log) ?? new Map<DialectName, Encoded>()
   known.set(log, byDialect)
-  const encoded: Encoded = byDialect.get(dialect) ?? {
-    encoder: dialects[dialect].encoder({ session }),
-    frames: [],
-    rows: 0,
-  }
-  byDialect.set(dialect, encoded)
   const { rows } = log
+  const before = byDialect.get(dialect)
+  const valid = before !== undefined && rows[before.rows - 1] === before.last
+  const encoded: Encoded = valid
+    ? before
+    : { encoder: dialects[dialect].encoder({ session }), frames: [], rows: 0, last: undefined }
+  byDialect.set(dialect, encoded)
+  const until = performance.now() + budget
   for (; encoded.rows < rows.length; encoded.rows++) {
     const row = rows[encoded.rows]
     if (row === undefined) continue
     for (const frame of withSeq(encoded.encoder.push(row), row.seq)) encoded.frames.push({ seq: row.seq, frame })
+    encoded.last = row
+    if (encoded.rows % 64 === 63 && performance.now() > until) {
+      encoded.rows += 1
+      return { frames: encoded.frames, done: false }
+    }
   }
-  return encoded.frames
+  return { frames: encoded.frames, done: true }
 }
 
 /** How many frames have a seq up to this one. */

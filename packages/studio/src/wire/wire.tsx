@@ -1,7 +1,7 @@
 import { type DialectName, dialectNames } from '@millrace/core'
-import { useView } from '@millrace/react'
+import type { SessionHandle } from '@millrace/react'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useDeferredValue, useEffect, useMemo, useReducer, useRef, useState, useSyncExternalStore } from 'react'
 import type { PanelProps } from '../app/panels.ts'
 import { root } from '../app/route.ts'
 import { goTo } from '../session/cursor.ts'
@@ -12,22 +12,20 @@ import { Icon } from '../ui/icon.tsx'
 import { asCurl, countUpTo, framesOf, nameOf, pretty, textOf, type WireFrame } from './frames.ts'
 import './wire.css'
 
-const rowCount = { name: 'wire-rows', initial: 0, apply: (count: number) => count + 1 }
-
 /** The stream itself, in whichever dialect a client speaks, up to the cursor. */
 export function WirePanel({ session, at }: PanelProps) {
-  const rows = useView(session.log, rowCount)
   const [dialect, setDialect] = useState<DialectName>('ag-ui')
   const [words, setWords] = useState('')
   const [raw, setRaw] = useState(false)
   const [open, setOpen] = useState<number>()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the frames grow with the rows
-  const frames = useMemo(() => {
-    const all = framesOf(session.log, session.id, dialect)
-    const upTo = at === undefined ? all : all.slice(0, countUpTo(all, at))
-    const wanted = words.toLowerCase()
-    return wanted === '' ? upTo.slice() : upTo.filter((frame) => textOf(frame).toLowerCase().includes(wanted))
-  }, [session, dialect, at, words, rows])
+  const { printed, size, done } = useFrames(session, dialect)
+  const wanted = useDeferredValue(words.toLowerCase())
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the array is the same one, longer
+  const found = useMemo(
+    () => (wanted === '' ? printed : printed.filter((frame) => textOf(frame).toLowerCase().includes(wanted))),
+    [printed, size, wanted],
+  )
+  const count = at === undefined ? found.length : countUpTo(found, at)
   return (
     <div className="wire-panel">
       <div className="panel-bar">
@@ -60,13 +58,14 @@ export function WirePanel({ session, at }: PanelProps) {
       </div>
       <div className="wire-line">
         <span className="number">
-          {frames.length} {frames.length === 1 ? 'frame' : 'frames'}
+          {count.toLocaleString('en')} {count === 1 ? 'frame' : 'frames'}
+          {!done && <span className="faint"> so far …</span>}
         </span>
         <span className="spacer" />
         {!isFile(session.id) && <LabelledCopy label="as curl" text={() => asCurl(root, session.id, dialect, 0)} />}
-        <LabelledCopy label="all" text={() => frames.map(textOf).join('')} />
+        <LabelledCopy label="all" text={() => found.slice(0, count).map(textOf).join('')} />
       </div>
-      {frames.length === 0 ? (
+      {count === 0 ? (
         <Empty icon="wire" title={words === '' ? 'No frames yet' : 'No frame contains that'}>
           {words === ''
             ? `Nothing of this session is told in ${dialect} up to this moment.`
@@ -75,7 +74,8 @@ export function WirePanel({ session, at }: PanelProps) {
       ) : (
         <FrameList
           key={dialect}
-          frames={frames}
+          frames={found}
+          count={count}
           at={at}
           raw={raw}
           open={open}
@@ -96,8 +96,25 @@ function LabelledCopy({ label, text }: { readonly label: string; readonly text: 
   )
 }
 
+/** All frames of a session: its tokens are asked for, and printed a few at a time. */
+function useFrames(session: SessionHandle, dialect: DialectName) {
+  const { log, id } = session
+  const rows = useSyncExternalStore(log.subscribe, () => log.rows)
+  const [, printMore] = useReducer((turn: number) => turn + 1, 0)
+  useEffect(() => void session.fill(), [session])
+  const { frames, done } = framesOf(log, id, dialect)
+  useEffect(() => {
+    if (done) return
+    const frame = requestAnimationFrame(printMore)
+    return () => cancelAnimationFrame(frame)
+  })
+  return { printed: frames, size: frames.length, done, rows }
+}
+
 interface FrameListProps {
   readonly frames: readonly WireFrame[]
+  /** How many of them are up to the cursor. */
+  readonly count: number
   readonly at: number | undefined
   readonly raw: boolean
   readonly open: number | undefined
@@ -105,15 +122,15 @@ interface FrameListProps {
   readonly curl: (after: number) => string
 }
 
-function FrameList({ frames, at, raw, open, onOpen, curl }: FrameListProps) {
+function FrameList({ frames, count, at, raw, open, onOpen, curl }: FrameListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
-    count: frames.length,
+    count,
     getScrollElement: () => scroller.current,
     estimateSize: () => 30,
     overscan: 12,
   })
-  const last = frames.length - 1
+  const last = count - 1
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list follows the cursor, not the reader's own scrolling
   useEffect(() => {
     if (at !== undefined) virtual.scrollToIndex(last, { align: 'end' })

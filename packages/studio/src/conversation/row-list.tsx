@@ -1,0 +1,89 @@
+import type { Block } from '@millrace/core'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { memo, type RefObject, useLayoutEffect, useMemo } from 'react'
+import { ItemRow } from './item-row.tsx'
+import { LanesRow } from './lanes-row.tsx'
+import { rowSize, tailOf } from './row-size.ts'
+
+interface ListProps {
+  readonly blocks: readonly Block[]
+}
+
+/** All of them. */
+export function FewRows({ blocks }: ListProps) {
+  return (
+    <div className="blocks-inner">
+      {blocks.map((block, i) => (
+        <Row key={block.key} block={block} continued={goesOn(blocks[i - 1], block)} />
+      ))}
+    </div>
+  )
+}
+
+/**
+ * The end of a long list, and room for what is above it. Nothing is measured: with a thousand rows behind it, a token
+ * or a step of the cursor costs what the rows on the screen cost.
+ */
+export function EndOfList({ blocks }: ListProps) {
+  const { from, above } = useMemo(() => tailOf(blocks, innerHeight * 1.2), [blocks])
+  return (
+    <div className="blocks-inner">
+      <div style={{ height: above }} />
+      {blocks.slice(from).map((block, i) => (
+        <Row key={block.key} block={block} continued={goesOn(blocks[from + i - 1], block)} />
+      ))}
+    </div>
+  )
+}
+
+/** A long list that somebody reads: the rows on the screen, at their places. */
+export function ManyRows({ blocks, scroller }: ListProps & { readonly scroller: RefObject<HTMLDivElement | null> }) {
+  const virtual = useVirtualizer({
+    count: blocks.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: (index) => rowSize(blocks[index] as Block),
+    getItemKey: (index) => blocks[index]?.key ?? index,
+    initialOffset: () => scroller.current?.scrollTop ?? 0,
+    overscan: 6,
+    useFlushSync: false,
+  })
+  useLayoutEffect(() => {
+    const element = scroller.current
+    // It takes the place of the end of the list: where the reader was, one row up.
+    if (element !== null) element.scrollTop = element.scrollHeight - element.clientHeight - 80
+  }, [scroller])
+  return (
+    <div className="blocks-inner" style={{ height: virtual.getTotalSize() }}>
+      {virtual.getVirtualItems().map(({ index, key, start }) => {
+        const block = blocks[index]
+        if (block === undefined) return null
+        return (
+          <div
+            key={key}
+            ref={virtual.measureElement}
+            data-index={index}
+            className="placed"
+            style={{ transform: `translateY(${start}px)` }}
+          >
+            <Row block={block} continued={goesOn(blocks[index - 1], block)} />
+          </div>
+        )
+      })}
+    </div>
+  )
+}
+
+const Row = memo(function Row({ block, continued }: { readonly block: Block; readonly continued: boolean }) {
+  return (
+    <div className={`block ${block.kind} ${continued ? 'continued' : ''}`}>
+      {block.kind === 'lanes' ? <LanesRow block={block} /> : <ItemRow item={block.item} />}
+    </div>
+  )
+})
+
+/** The same agent speaks on: its name need not be said again. */
+function goesOn(before: Block | undefined, { kind, ...block }: Block): boolean {
+  if (kind !== 'item' || before?.kind !== 'item' || !('item' in block)) return false
+  const [a, b] = [before.item, block.item]
+  return a.kind === 'message' && b.kind === 'message' && a.role !== 'user' && a.author === b.author && a.run === b.run
+}

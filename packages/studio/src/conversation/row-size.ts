@@ -1,0 +1,29 @@
+import type { Block, Item } from '@millrace/core'
+
+/** About how tall a row will be, so that the scroll bar tells the truth before everything is drawn. */
+export function rowSize(block: Block): number {
+  if (block.kind === 'lanes') return 330
+  return itemSize(block.item)
+}
+
+function itemSize(item: Item): number {
+  if (item.kind === 'end') return 48
+  if (item.kind === 'interrupt') return 180
+  if (item.kind !== 'message') return 42
+  const words = Math.ceil(item.text.length / 88) * 25
+  const parts = item.parts.reduce((sum, { kind }) => sum + (kind === 'text' ? 8 : kind === 'thought' ? 30 : 46), 0)
+  return 40 + words + parts
+}
+
+/** How many rows from the end on fill a height, and what those before them would take. */
+export function tailOf(rows: readonly Block[], height: number): { readonly from: number; readonly above: number } {
+  let left = height
+  let from = rows.length
+  while (from > 0 && left > 0) {
+    from -= 1
+    left -= rowSize(rows[from] as Block)
+  }
+  let above = 0
+  for (let i = 0; i < from; i++) above += rowSize(rows[i] as Block)
+  return { from, above }
+}
