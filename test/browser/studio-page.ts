@@ -50,6 +50,7 @@ export async function openStudio(tokensPerSecond: number): Promise<Studio> {
         if (message.type() === 'error' || message.type() === 'warning') noise.push(message.text())
       })
       await page.goto(`${address}${path}`)
+      await page.locator('.shell').waitFor()
       return {
         page,
         noise,
