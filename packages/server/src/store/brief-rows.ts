@@ -1,6 +1,6 @@
 import type { RawRecorded } from '@millrace/core'
 import type { Reader } from './connection.ts'
-import { marks } from './event-row.ts'
+import { lineOf, marks, rowsIn } from './event-row.ts'
 
 /** Some rows, and the seq up to which they were looked for; none when the session is over. */
 export interface Page {
@@ -8,37 +8,40 @@ export interface Page {
   readonly cursor: number
 }
 
-/** So many rows are looked at in one go; of a partial only the name of its message is read. */
+/** So many rows are looked at in one go. */
 const pageRows = 500
 
 /**
- * A session without the partials that retention could drop (SPEC 2.9): 8 of 100 rows of one that streams, read in a
- * fifth of the time. What a cut message had said so far exists nowhere else, so it stays.
+ * A session without the partials that retention could drop (SPEC 2.9): 8 of 100 rows of one that streams. What a cut message had said so far exists nowhere else, so it stays.
  */
 export function briefRows(reader: Reader): (session: number) => (after: number, limit: number) => Page | undefined {
   const ended = reader.prepare(`SELECT run FROM event WHERE session = ? AND mark = ${marks.end}`)
   const wholes = reader.prepare(
     `SELECT run, json_extract(body, '$.message') FROM event WHERE session = ? AND mark = ${marks.whole}`,
   )
+  // Of a partial only the name of its message is handed over.
+  const text = `iif(mark = ${marks.partial}, json_quote(json_extract(body, '$.message')), body)`
   const page = reader.prepare(
-    `SELECT seq, at, run, iif(mark = ${marks.partial}, NULL, body), iif(mark = ${marks.partial}, json_extract(body, '$.message'), NULL)
-     FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ${pageRows}`,
+    `SELECT ${lineOf(text)} FROM (SELECT * FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ${pageRows})`,
   )
   const body = reader.prepare('SELECT body FROM event WHERE session = ? AND seq = ?')
   return (session) => {
     const over = new Set(ended([session]).map(([run]) => run))
     const whole = new Set(wholes([session]).map(([run, message]) => nameOf(run, message)))
     return (after, limit) => {
+      const [lines] = page([session, after])[0] ?? []
+      if (typeof lines !== 'string') return undefined
       const rows: RawRecorded[] = []
-      let cursor: number | undefined
-      for (const [seq, at, run, text, message] of page([session, after])) {
-        cursor = Number(seq)
-        if (text === null && over.has(run) && whole.has(nameOf(run, message))) continue
-        const stored = text ?? body([session, cursor])[0]?.[0]
-        rows.push({ seq: cursor, at: Number(at), run: String(run), body: String(stored) })
+      let cursor = after
+      for (const row of rowsIn(lines)) {
+        cursor = row.seq
+        if (row.mark !== 'partial') rows.push(row)
+        else if (!over.has(row.run) || !whole.has(nameOf(row.run, JSON.parse(row.body)))) {
+          rows.push({ ...row, body: String(body([session, row.seq])[0]?.[0]) })
+        }
         if (rows.length === limit) break
       }
-      return cursor === undefined ? undefined : { rows, cursor }
+      return { rows, cursor }
     }
   }
 }

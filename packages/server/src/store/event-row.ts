@@ -21,7 +21,7 @@ export interface EventPages {
  */
 export function eventPages(reader: Reader): EventPages {
   const page = reader.prepare(
-    `SELECT group_concat(seq || char(9) || at || char(9) || mark || char(9) || json_quote(run) || char(9) || body, char(10))
+    `SELECT ${lineOf('body')}
      FROM (SELECT * FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?)`,
   )
   // Sizes are told without reading the text: so a session of huge events is cut before it is in memory.
@@ -38,13 +38,18 @@ export function eventPages(reader: Reader): EventPages {
         wanted = Math.min(wanted, Math.max(1, Number(fit)))
       }
       const [text] = page([key, after, wanted])[0] ?? []
-      return typeof text === 'string' ? rowsOf(text) : []
+      return typeof text === 'string' ? rowsIn(text) : []
     },
   }
 }
 
+/** Rows as lines, with whatever text of theirs is wanted. */
+export function lineOf(text: string): string {
+  return `group_concat(seq || char(9) || at || char(9) || mark || char(9) || json_quote(run) || char(9) || ${text}, char(10))`
+}
+
 /** `seq at mark run body`, a tab between, a newline after each row but the last. */
-function rowsOf(text: string): readonly RawRecorded[] {
+export function rowsIn(text: string): readonly RawRecorded[] {
   const rows: RawRecorded[] = []
   let quoted = '""'
   let run = ''

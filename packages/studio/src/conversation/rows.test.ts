@@ -1,4 +1,4 @@
-import { blocks, fold, type Recorded, type RunEvent, transcript } from '@millrace/core'
+import { type AdkPart, blocks, fold, type Recorded, type RunEvent, transcript } from '@millrace/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { rowMaker } from './rows.ts'
@@ -10,7 +10,7 @@ function session(turns: number): readonly Recorded[] {
   for (let turn = 0; turn < turns; turn++) {
     const run = `r${turn}`
     const add = (event: RunEvent): void => void rows.push({ seq: rows.length + 1, at: rows.length, run, event })
-    const say = (author: string, node: string, parts: readonly object[], partial = false): void =>
+    const say = (author: string, node: string, parts: readonly AdkPart[], partial = false): void =>
       add({
         kind: 'agent',
         message: `${author}-${turn}`,
