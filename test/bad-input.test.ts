@@ -252,6 +252,48 @@ describe.each(all)('$name', (dialect) => {
   })
 })
 
+describe('JSON inside the strings of an AG-UI frame', () => {
+  const deep = `{"a":${'['.repeat(20_000)}${']'.repeat(20_000)}}`
+  const called = { id: 'c', type: 'function', function: { name: 'f', arguments: deep } }
+  const messages = [
+    { id: 'm1', role: 'assistant', toolCalls: [called] },
+    { id: 'm2', role: 'tool', toolCallId: 'c', content: deep },
+  ]
+  test.each<[string, readonly object[]]>([
+    [
+      'arguments',
+      [
+        { type: 'TOOL_CALL_START', toolCallId: 'c', toolCallName: 'f' },
+        { type: 'TOOL_CALL_ARGS', toolCallId: 'c', delta: deep },
+        { type: 'TOOL_CALL_END', toolCallId: 'c' },
+      ],
+    ],
+    ['a result', [{ type: 'TOOL_CALL_RESULT', messageId: 'm', toolCallId: 'c', content: deep }]],
+    ['a snapshot', [{ type: 'MESSAGES_SNAPSHOT', messages }]],
+    [
+      'an echo',
+      [{ type: 'RUN_STARTED', threadId: 't', runId: 'run-1', input: { threadId: 't', runId: 'run-1', messages } }],
+    ],
+  ])('%s nested 20,000 deep stays text, and every dialect can print it', (_, events) => {
+    const all = [{ type: 'RUN_STARTED', threadId: 't', runId: 'run-1' }, ...events]
+    const frames = [...(events.some((event) => 'input' in event) ? events : all).map(json)]
+    const { rows, foreign } = take(dialects['ag-ui'], frames)
+    expect(foreign).toEqual([])
+    for (const { event } of rows) expect(JSON.stringify(event)).toContain('kind')
+    expect(JSON.stringify(rows)).toContain('[[[[[[')
+  })
+})
+
+test('what is as deep as a frame may be is deep in a row too, and can still be read back', () => {
+  for (let levels = 500; levels <= 512; levels++) {
+    const data: unknown = JSON.parse('['.repeat(levels) + ']'.repeat(levels))
+    const { rows } = take(dialects.adk, carrying.adk(data))
+    const wire = encodeAll(dialects.millrace, rows)
+    const decoder = dialects.millrace.decoder({ run: 'r' })
+    expect(wire.flatMap((frame) => decoder.push(frame))).toEqual(rows)
+  }
+})
+
 describe('what the linter says of it', () => {
   const started = json({ type: 'RUN_STARTED', threadId: 't', runId: 'run-1' })
   const finished = json({ type: 'RUN_FINISHED', threadId: 't', runId: 'run-1' })

@@ -161,6 +161,20 @@ test('one frame after the other: nothing waits for the end of the source', async
   await frames.return()
 })
 
+test('a recording may be one chunk of any number of frames', async () => {
+  const count = 200_000
+  let frames = 0
+  for await (const _ of convert(asyncOf(['data: 1\n\n'.repeat(count)]), {
+    from: 'adk',
+    to: 'millrace',
+    run: 'r',
+    now,
+  })) {
+    frames += 1
+  }
+  expect(frames).toBe(count + 2)
+})
+
 function options(vector: Vector, from: DialectName, to: DialectName) {
   const { run, agent } = vector
   return { from, to, run, now, ...(agent === undefined ? {} : { agent }) }

@@ -1,5 +1,5 @@
 import type { AdkPart } from '../event/adk-event.ts'
-import { isObject, type Json, type JsonObject } from '../event/json.ts'
+import { isJsonObject, isObject, type Json, type JsonObject, parseJson } from '../event/json.ts'
 import { type Check, type FieldError, json, print, text } from './ag-ui-wire.ts'
 
 // Message content, both ways: AG-UI's text and content parts against google.genai's parts.
@@ -131,15 +131,7 @@ export function responseOf(content: Json): JsonObject {
     const parts = contentParts(content, '', []) ?? []
     return { result: parts.map((part) => part.text ?? '').join('') }
   }
-  if (content.startsWith('{')) {
-    try {
-      const value: unknown = JSON.parse(content)
-      if (isObject(value)) return value as JsonObject
-    } catch {
-      // Not JSON after all: text that begins with a brace.
-    }
-  }
-  return { result: content }
+  return (content.startsWith('{') ? objectIn(content) : undefined) ?? { result: content }
 }
 
 /** The files of a tool's result (google.genai FunctionResponse.parts). */
@@ -166,11 +158,11 @@ function resultText(response: unknown): string {
 
 /** A call's arguments, or undefined when the text is not a JSON object. */
 export function argumentsOf(given: string): JsonObject | undefined {
-  if (given === '') return {}
-  try {
-    const value: unknown = JSON.parse(given)
-    return isObject(value) ? (value as JsonObject) : undefined
-  } catch {
-    return undefined
-  }
+  return given === '' ? {} : objectIn(given)
+}
+
+/** JSON inside a string is a door of its own: a frame of any depth fits into one. */
+function objectIn(text: string): JsonObject | undefined {
+  const parsed = parseJson(text)
+  return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : undefined
 }

@@ -61,7 +61,7 @@ async function* read(
     return dialect(name).decoder({ run, ...(agent === undefined ? {} : { agent }) })
   }
   let decoder = from === undefined ? undefined : open(from)
-  let held: Frame[] = []
+  let held: readonly Frame[] = []
   let seq = 0
   const rows = function* (drafts: readonly Draft[]): Generator<Read, void> {
     for (const { run, event, at = now(), seq: own = seq + 1 } of drafts) {
@@ -71,7 +71,10 @@ async function* read(
   }
   try {
     for await (const chunk of chunks) {
-      held.push(...source.feed(chunk))
+      const frames = source.feed(chunk)
+      if (frames.length === 0) continue
+      // Not spread into a call: a recording may come as one chunk of more frames than a call takes arguments.
+      held = held.length === 0 ? frames : [...held, ...frames]
       if (decoder === undefined) {
         const name = held.length < enough ? undefined : detectDialect(held)
         if (name === undefined && held.length < tooMany) continue
@@ -85,7 +88,7 @@ async function* read(
     if (decoder !== undefined) yield* rows(decoder.end('cut'))
     throw error
   }
-  held.push(...source.end())
+  held = [...held, ...source.end()]
   decoder ??= open(detectDialect(held))
   for (const frame of held) yield* rows(decoder.push(frame))
   yield* rows(decoder.end(source.open ? 'cut' : 'closed'))

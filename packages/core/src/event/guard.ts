@@ -1,5 +1,5 @@
 import { canonicalContent, canonicalEvent, canonicalPart } from './adk-shape.ts'
-import { isObject, parseJson } from './json.ts'
+import { isObject, maxJsonDepth, parseJson } from './json.ts'
 import { problemCodes } from './problem.ts'
 import type { Recorded, RunEvent, RunEventKind } from './run-event.ts'
 import { boolean, dataObject, Fault, list, number, oneOf, type Read, shape, string } from './shape.ts'
@@ -149,9 +149,15 @@ export function isRecorded(value: unknown): value is Recorded {
   return why(recorded, value) === undefined
 }
 
-/** One line of an export: the recorded event, or why the line is none. */
+/**
+ * The levels that a row stands around the deepest user data: row, event, input, messages, message, content, parts, part,
+ * functionResponse, with room for a newer field. The data itself is measured by its own table.
+ */
+const levelsAround = 16
+
+/** One line of an export: the recorded event, or why the line is none. Whatever a log has taken can be read back. */
 export function parseRecorded(text: string): { readonly recorded: Recorded } | { readonly reason: string } {
-  const parsed = parseJson(text)
+  const parsed = parseJson(text, maxJsonDepth + levelsAround)
   if ('reason' in parsed) return parsed
   return isRecorded(parsed.value)
     ? { recorded: parsed.value }

@@ -25,7 +25,10 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
 export const maxJsonDepth = 512
 
 /** Parses text off a wire or a disk, without throwing: the value, or why there is none. */
-export function parseJson(text: string): { readonly value: Json } | { readonly reason: string } {
+export function parseJson(
+  text: string,
+  depth: number = maxJsonDepth,
+): { readonly value: Json } | { readonly reason: string } {
   let value: Json
   try {
     value = JSON.parse(text)
@@ -33,8 +36,7 @@ export function parseJson(text: string): { readonly value: Json } | { readonly r
     return { reason: 'not JSON' }
   }
   // Each level needs two characters, so most frames are too short to be too deep and are not walked.
-  if (text.length > 2 * maxJsonDepth && deeper(value, maxJsonDepth))
-    return { reason: `nested deeper than ${maxJsonDepth}` }
+  if (text.length > 2 * depth && deeper(value, depth)) return { reason: `nested deeper than ${depth}` }
   return { value }
 }
 

@@ -61,7 +61,7 @@ function collect(value: unknown, path: string, into: Collected, depth: number): 
 
 /** A specialist's own result inside another's: it brings a layer, or a text called result. */
 function isResult(value: unknown): boolean {
-  return isObject(value) && (isObject(value.proof_layer) || typeof value.result === 'string')
+  return isObject(value) && ((value.proof_layer ?? undefined) !== undefined || typeof value.result === 'string')
 }
 
 /** JSON in a string, bare or in a code fence, but only when it may carry a layer: other JSON is read as text. */

@@ -196,6 +196,14 @@ describe('where layers stand', () => {
     expect(proofOfCall(state, 'r', 'c')?.confidence?.from.path).toBe(path)
   })
 
+  test("a specialist's layer inside another result that is no object is refused, not passed over", () => {
+    const response = { burn_analyst: { proof_layer: 'high' }, trail_assessor: { proof_layer: null } }
+    const state = fold(proof, [row(1, said([{ functionResponse: { id: 'c', name: 'consult', response } }]))])
+    expect(state.proofs.toArray()).toMatchObject([
+      { author: 'burn_analyst', refused: { path: 'burn_analyst.proof_layer' } },
+    ])
+  })
+
   test('an MCP result is a list of texts', () => {
     const response = { content: [{ type: 'text', text: 'Confidence: 80%' }, { type: 'image' }] }
     const state = fold(proof, [row(1, said([{ functionResponse: { name: 'f', response } }]))])

@@ -26,7 +26,7 @@ export function diffState(before: JsonObject, after: JsonObject): readonly Diffe
     if (was === is) continue
     if (was === undefined && is !== undefined) differences.push({ path, kind: 'added', after: is })
     else if (was !== undefined && is === undefined) differences.push({ path, kind: 'removed', before: was })
-    else if (alike(was, is)) left.push(...pairs(path, was, is).reverse())
+    else if (alike(was, is)) for (const inner of pairs(path, was, is).reverse()) left.push(inner)
     else if (was !== undefined && is !== undefined) differences.push({ path, kind: 'changed', before: was, after: is })
   }
   return differences

@@ -124,6 +124,11 @@ describe('diffState', () => {
     expect(diffState({ a: [] }, { a: {} })).toEqual([{ path: '/a', kind: 'changed', before: [], after: {} }])
   })
 
+  test('takes more items than a call takes arguments', () => {
+    const wide = (leaf: Json): JsonObject => ({ items: new Array<Json>(200_000).fill(leaf) })
+    expect(diffState(wide(1), wide(2))).toHaveLength(200_000)
+  })
+
   test('walks 20,000 levels', () => {
     const deep = (leaf: Json): JsonObject => {
       let value: Json = leaf

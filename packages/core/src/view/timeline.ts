@@ -184,7 +184,7 @@ function runFinished(line: Timeline, row: Recorded, { outcome, error }: RunFinis
   const track = trackOf(line, row)
   if (track.ended) return line
   const how = outcome === 'done' ? { status: 'ok' as const } : { status: cutBy(outcome), error }
-  const newest = Math.max(...track.speakers.map(({ seq }) => seq))
+  const newest = track.speakers.reduce((latest, { seq }) => Math.max(latest, seq), 0)
   const cut = ({ seq, waiting, error: own }: Speaker): Partial<End> =>
     outcome !== 'done' && own === undefined && (seq === newest || waiting > 0) ? how : {}
   let next = leave(line, row, track.speakers, watcher, cut)
