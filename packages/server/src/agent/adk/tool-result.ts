@@ -18,15 +18,16 @@ export function toolResult(tool: string, value: unknown, limit: number): JsonObj
     return toolError(`Tool '${tool}' returned a value that is not JSON: ${reason}`)
   }
   if (text === undefined) return { result: null }
-  if (text.length > limit) {
-    return toolError(
-      `Tool '${tool}' returned ${size(text.length)} of JSON; the limit is ${size(limit)}. Return a summary, or save it as an artifact.`,
-    )
-  }
+  if (text.length > limit) return toolError(tooMuch(tool, text.length, limit))
   // Parsed again: the log's copy must not change when the tool's own object does.
   const json = JSON.parse(text)
   if (Array.isArray(json)) return { results: json }
   return isObject(json) ? (json as JsonObject) : { result: json }
+}
+
+/** For the author of a tool that returns more than the log takes. */
+export function tooMuch(tool: string, length: number, limit: number): string {
+  return `Tool '${tool}' returned ${size(length)} of JSON; the limit is ${size(limit)}. Return a summary, or save it as an artifact.`
 }
 
 /** For people. */

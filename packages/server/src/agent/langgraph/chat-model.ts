@@ -55,12 +55,15 @@ class MillraceChatModel extends BaseChatModel<ChatCallOptions> {
     runManager?: CallbackManagerForLLMRun,
   ): AsyncGenerator<ChatGenerationChunk> {
     const request = requestOf(messages, options.tools ?? [])
-    bindRequest(request, binding())
+    const bound = binding()
+    bindRequest(request, bound)
+    let spoke = false
     for await (const answer of this.#llm.generateContentAsync(request, true, options.signal)) {
       if (answer.errorCode !== undefined) {
         throw new MillraceError('model-error', answer.errorMessage ?? answer.errorCode, { source: answer.errorCode })
       }
       const parts = answer.content?.parts ?? []
+      spoke ||= parts.some(({ text = '', functionCall }) => text !== '' || functionCall !== undefined)
       const said =
         answer.partial === true
           ? parts.flatMap((part) => (part.thought === true ? [] : [part.text ?? ''])).join('')
@@ -83,6 +86,7 @@ class MillraceChatModel extends BaseChatModel<ChatCallOptions> {
       yield chunk
       await runManager?.handleLLMNewToken(said, undefined, undefined, undefined, undefined, { chunk })
     }
+    if (!spoke) throw new MillraceError('model-error', `The model of '${bound.agent}' gave an empty answer.`)
   }
 
   override async _generate(

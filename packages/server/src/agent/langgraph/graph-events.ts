@@ -4,15 +4,20 @@ import {
   type AdkUsage,
   isObject,
   type Json,
+  MillraceError,
   type NodeId,
   type RunEvent,
 } from '@millrace/core'
+import { tooMuch } from '../adk/tool-result.ts'
 import type { AgentGraph, RunContext } from '../agent.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
 import { messageParts, type ToolAnswer, toolAnswer, usageOf } from './message-parts.ts'
 
 /** The custom event by which a graph's own code records a canonical event (plan facts, artifacts, data). */
 export const recordEvent = 'millrace'
+
+/** Characters of JSON that a tool may return: the graph's checkpoint repeats it, and the log keeps both. */
+const maxToolResult = 1_000_000
 
 interface OpenNode {
   readonly node: NodeId
@@ -127,8 +132,10 @@ class Mapper {
     this.#finished.push(node)
     const output = event.data?.output
     if (isObject(output)) {
-      for (const message of Array.isArray(output.messages) ? output.messages : [])
+      for (const message of Array.isArray(output.messages) ? output.messages : []) {
         yield* this.#unspoken(event, node, message)
+        yield* this.#unheard(node, message)
+      }
       const patch = Object.entries(output).flatMap(([key, value]) => {
         const plain = key === 'messages' ? undefined : toJson(value)
         return plain === undefined ? [] : [{ op: 'add' as const, path: `/${pointer(key)}`, value: plain }]
@@ -146,6 +153,17 @@ class Mapper {
       (part) => part.functionCall === undefined || !this.#calls.has(part.functionCall.id ?? ''),
     )
     if (fresh.length > 0) yield this.#agent(node, fresh, { id: id ?? event.run_id })
+  }
+
+  /** An answer to a call whose tool never ran: there is none of that name, or its arguments did not fit. */
+  *#unheard(node: OpenNode, message: unknown): Generator<RunEvent> {
+    if (messageParts(message).type !== 'tool') return
+    const { id, response } = toolAnswer(message)
+    const name = id === undefined ? undefined : this.#waiting.get(id)
+    if (id === undefined || name === undefined) return
+    this.#waiting.delete(id)
+    const part = { functionResponse: { id, name, response } }
+    yield this.#agent(node, [part], { id: `result-${id}`, role: 'user' })
   }
 
   *#said(event: StreamEvent, message: unknown, partial: boolean): Generator<RunEvent> {
@@ -177,6 +195,8 @@ class Mapper {
     const own = answer.id !== undefined && this.#calls.has(answer.id) ? answer.id : undefined
     const id = own ?? this.#running.get(event.run_id) ?? event.run_id
     this.#running.delete(event.run_id)
+    const { length } = JSON.stringify(answer.response)
+    if (length > maxToolResult) throw new MillraceError('limit', tooMuch(event.name, length, maxToolResult))
     const part = { functionResponse: { id, name: event.name, response: answer.response } }
     return this.#agent(this.#nodeOf(event), [part], { id: `result-${event.run_id}`, role: 'user' })
   }
