@@ -15,5 +15,5 @@ const vite = await createServer({
   ssr: { resolve: { conditions, externalConditions: conditions } },
 })
 const { main } = await vite.ssrLoadModule(`/${module}`)
-await main(args)
+process.exitCode = (await main(args)) ?? 0
 await vite.close()

@@ -19,9 +19,9 @@ const page = fileURLToPath(new URL('../page/', import.meta.url))
 /** The examples: built beside us in the workspace, and later shipped with the package. */
 const examples = fileURLToPath(new URL('../../../agents/dist/', import.meta.url))
 
-/** How long runs may go on after Ctrl-C, and how often the runs of dead processes are looked for. */
-const grace = 5_000
+/** How often the runs of dead processes are looked for, and deltas that need not be kept. */
 const recoverEvery = 10_000
+const pruneEvery = 60 * 60_000
 
 /** Serves until a signal; resolves with the exit code. */
 export async function serve(args: readonly string[]): Promise<number> {
@@ -31,6 +31,8 @@ export async function serve(args: readonly string[]): Promise<number> {
     else console.error(settings.say)
     return settings.code
   }
+  // Before anything is opened: who stops us while we start must not leave half a start behind.
+  const stop = signalled()
   let log: EventLog | undefined
   let millrace: Millrace | undefined
   try {
@@ -43,7 +45,7 @@ export async function serve(args: readonly string[]): Promise<number> {
     await log?.close()
     return 1
   }
-  return stopped(millrace, log)
+  return stopped(millrace, log, settings, stop)
 }
 
 async function compose(settings: Settings, log: EventLog): Promise<Millrace> {
@@ -88,20 +90,48 @@ async function telemetryOf(env: NodeJS.ProcessEnv) {
   return endpoint === '' ? undefined : (await import('./telemetry.ts')).openTelemetry(env, version)
 }
 
-/** Runs until Ctrl-C or SIGTERM, then stops in order: runs, streams, HTTP, log. A second signal does not wait. */
-async function stopped(millrace: Millrace, log: EventLog): Promise<number> {
-  const recover = (): void =>
-    void millrace.engine.recover().catch((error) => millrace.app.log.error({ err: error }, 'recovery failed'))
-  recover()
-  const timer = setInterval(recover, recoverEvery)
-  await new Promise<void>((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+/** Resolves at Ctrl-C or SIGTERM. A second signal does not wait. */
+function signalled(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false
+    const take = (): void => {
+      if (asked) process.exit(130)
+      asked = true
+      resolve()
+    }
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, take)
   })
-  clearInterval(timer)
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+}
+
+/** Runs until it is told to stop, then stops in order: runs, streams, HTTP, log. */
+async function stopped(
+  millrace: Millrace,
+  log: EventLog,
+  { grace, retain }: Settings,
+  stop: Promise<void>,
+): Promise<number> {
+  const chores = [
+    repeated(recoverEvery, () => millrace.engine.recover(), failing(millrace, 'recovery failed')),
+    ...(retain === undefined
+      ? []
+      : [repeated(pruneEvery, () => log.prune(Date.now() - retain), failing(millrace, 'retention failed'))]),
+  ]
+  await stop
+  for (const chore of chores) clearInterval(chore)
   await millrace.close(grace)
   await log.close()
   return 0
+}
+
+/** Now, and again each `every` ms. */
+function repeated(every: number, work: () => Promise<unknown>, failed: (error: unknown) => void): NodeJS.Timeout {
+  const go = (): void => void work().catch(failed)
+  go()
+  return setInterval(go, every)
+}
+
+function failing({ app }: Millrace, what: string): (error: unknown) => void {
+  return (error) => app.log.error({ err: error }, what)
 }
 
 /** What to tell a person: our own errors and the usual ones of listening are sentences already. */

@@ -14,6 +14,10 @@ export interface Settings {
   readonly insecure: boolean
   /** The path prefix of a proxy that strips nothing; empty: none. */
   readonly basePath: string
+  /** How long runs may go on after a signal to stop, in ms. */
+  readonly grace: number
+  /** Deltas of runs that ended longer ago than this are dropped, in ms; undefined: all are kept. */
+  readonly retain: number | undefined
   readonly logLevel: string
 }
 
@@ -27,6 +31,8 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --origin ORIGIN     a page elsewhere that may call (CORS); repeat
   --token USER=TOKEN  a bearer token and whose it is; repeat (MILLRACE_TOKENS, comma separated)
   --base-path PATH    the path prefix of a proxy that does not strip it (BASE_PATH)
+  --grace SECONDS     how long runs may go on after Ctrl-C or SIGTERM (GRACE, 5)
+  --retain-days DAYS  drop the deltas of messages of runs that ended longer ago; the messages stay (RETAIN_DAYS, never)
   --insecure          listen beyond loopback without tokens
   --log-level LEVEL   fatal, error, warn, info, debug, silent (LOG_LEVEL, warn)
 
@@ -41,6 +47,8 @@ const options = {
   origin: { type: 'string', multiple: true },
   token: { type: 'string', multiple: true },
   'base-path': { type: 'string' },
+  grace: { type: 'string' },
+  'retain-days': { type: 'string' },
   insecure: { type: 'boolean' },
   'log-level': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
@@ -73,10 +81,17 @@ export function readSettings(
   const basePath = (values['base-path'] ?? env.BASE_PATH ?? '').replace(/\/+$/, '')
   if (basePath !== '' && !/^(\/[\w.~-]+)+$/.test(basePath))
     return bad(`a base path looks like /millrace, not ${basePath}`)
+  const grace = amount(values.grace ?? env.GRACE ?? '5')
+  if (grace === undefined) return bad(`the grace is a number of seconds, not ${values.grace ?? env.GRACE}`)
+  const days = values['retain-days'] ?? env.RETAIN_DAYS
+  const retain = days === undefined ? undefined : amount(days)
+  if (days !== undefined && retain === undefined) return bad(`the days to retain are a number, not ${days}`)
   return {
     host,
     port,
     basePath,
+    grace: grace * 1000,
+    retain: retain === undefined ? undefined : retain * day,
     dataDir: values['data-dir'] ?? env.DATA_DIR ?? '.millrace',
     agents: values.agents ?? env.MILLRACE_AGENTS,
     hostNames: [...(values['host-name'] ?? []), ...(loopback.has(host) ? [] : [host])],
@@ -85,6 +100,13 @@ export function readSettings(
     insecure,
     logLevel: values['log-level'] ?? env.LOG_LEVEL ?? 'warn',
   }
+}
+
+const day = 24 * 60 * 60 * 1000
+
+/** Not less than nothing, and not more than a timer or a date can hold. */
+function amount(text: string): number | undefined {
+  return /^\d{1,6}(\.\d+)?$/.test(text) ? Number(text) : undefined
 }
 
 function bad(say: string): { readonly say: string; readonly code: number } {
