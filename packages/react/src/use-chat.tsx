@@ -7,8 +7,7 @@ import {
   selectLatestAgentStatus,
   selectThoughtProcesses,
 } from '@millrace/core'
-import { createContext, type ReactNode, useContext } from 'react'
-import { useStore } from 'zustand'
+import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react'
 import type { ChatStore } from './chat-store.ts'
 
 const StoreContext = createContext<ChatStore | undefined>(undefined)
@@ -53,8 +52,10 @@ function useDerived<T>(
   const around = useContext(StoreContext)
   const store = given ?? around
   if (store === undefined) throw new Error('hand over a store, or put a <ChatStoreProvider store={…}> above')
-  return useStore(store, ({ sessions }) => {
-    const session = sessions[sessionId]
+  const read = (): T => {
+    const session = store.getState().sessions[sessionId]
     return session === undefined ? absent : select(session)
-  })
+  }
+  // Not zustand's own hook: a server would render its store as it was at first, without what was put into it since.
+  return useSyncExternalStore(store.subscribe, read, read)
 }

@@ -111,12 +111,14 @@ describe.each(reactVersions)('hooks in a browser, React %d', (version) => {
   test('rendering reconnects nothing, the latest callback is the one that is called, leaving closes', async () => {
     foreign.requests.length = 0
     const tab = await open('reconnect')
+    await tab.until('status', 'open')
     await expect.poll(() => foreign.quiet.size, patience).toBe(1)
-    // StrictMode runs the effect twice; the second stream replaces the first.
-    expect(foreign.requests).toHaveLength(2)
+    // StrictMode runs the effect twice; the second stream replaces the first, which may not even have been asked for.
+    const asked = foreign.requests.length
+    expect(asked).toBeLessThanOrEqual(2)
     for (let i = 0; i < 50; i++) await tab.act('render')
     await tab.until('tick', 50)
-    expect(foreign.requests).toHaveLength(2)
+    expect(foreign.requests).toHaveLength(asked)
     for (const response of foreign.quiet) response.write(adkEvent('e', 'writer', [{ text: 'now' }]))
     await tab.page.waitForFunction(() => (window.report.values.closures as unknown[]).length === 1)
     expect(await tab.value('closures')).toEqual([50])

@@ -20,9 +20,11 @@ interface Script {
 const stream = { 'content-type': 'text/event-stream' }
 const healable = { ...stream, 'content-location': '/sessions/s/events?run=r' }
 
-function fakeHost(scripts: readonly (Script | Error)[]): { host: Host; calls: Call[]; waits: number[] } {
+function fakeHost(scripts: readonly (Script | Error)[]) {
   const calls: Call[] = []
   const waits: number[] = []
+  /** For how long silence would have been borne, each time it was waited for. */
+  const patience: number[] = []
   const host: Host = {
     now: () => 1000,
     random: () => 1,
@@ -30,7 +32,10 @@ function fakeHost(scripts: readonly (Script | Error)[]): { host: Host; calls: Ca
     abortController: () => new AbortController(),
     after(ms, callback) {
       // Back-off and inactivity fire at once, in order: no test waits for a clock.
-      if (ms === 45_000) return () => {}
+      if (ms >= 45_000) {
+        patience.push(ms)
+        return () => {}
+      }
       waits.push(ms)
       queueMicrotask(callback)
       return () => {}
@@ -66,11 +71,11 @@ function fakeHost(scripts: readonly (Script | Error)[]): { host: Host; calls: Ca
       }
     },
   }
-  return { host, calls, waits }
+  return { host, calls, waits, patience }
 }
 
 async function follow(scripts: readonly (Script | Error)[], options: Partial<ConnectOptions> = {}) {
-  const { host, calls, waits } = fakeHost(scripts)
+  const { host, calls, waits, patience } = fakeHost(scripts)
   const states: ConnectionState[] = []
   const connection = connect('http://h/x/stream', {
     dialect: millrace,
@@ -80,7 +85,7 @@ async function follow(scripts: readonly (Script | Error)[], options: Partial<Con
   })
   const rows: Recorded[] = []
   for await (const row of connection) rows.push(row)
-  return { rows, calls, waits, states, state: connection.state, cursor: connection.cursor }
+  return { rows, calls, waits, patience, states, state: connection.state, cursor: connection.cursor }
 }
 
 const row = (seq: number, event: Recorded['event'] = { kind: 'log', level: 'info', message: `m${seq}` }): Recorded => ({
@@ -201,6 +206,48 @@ describe('connect', () => {
       { inactivity: 7 },
     )
     expect(calls).toHaveLength(2)
+  })
+
+  test('silence is borne for three heartbeats of ours, and longer where nobody promised one', async () => {
+    const ours = await follow([
+      { headers: healable, chunks: [frame(row(1))] },
+      { headers: healable, chunks: [frame(done)] },
+    ])
+    expect(new Set(ours.patience.slice(1))).toEqual(new Set([45_000]))
+    const others = await follow([{ chunks: [frame(done)] }])
+    expect(new Set(others.patience)).toEqual(new Set([120_000]))
+  })
+
+  test('a stream may ask for its own reconnection time', async () => {
+    const { waits } = await follow([
+      { headers: healable, chunks: ['retry: 3000\n\n', frame(row(1))] },
+      new Error('down'),
+      new Error('down'),
+      { headers: healable, chunks: [frame(done)] },
+    ])
+    expect(waits).toEqual([3000, 6000, 12_000])
+    const hasty = await follow([
+      { headers: healable, chunks: ['retry: 0\n\n', frame(row(1))] },
+      { headers: healable, chunks: [frame(done)] },
+    ])
+    expect(hasty.waits).toEqual([100])
+  })
+
+  test('closed by its reader: nothing more is told, though it had arrived', async () => {
+    const { host } = fakeHost([{ headers: healable, chunks: [frame(row(1)) + frame(row(2)) + frame(done)] }])
+    const connection = connect('http://h/', { dialect: millrace, host })
+    const seqs: number[] = []
+    for await (const { seq } of connection) {
+      seqs.push(seq)
+      connection.close()
+    }
+    expect(seqs).toEqual([1])
+    expect(connection.cursor).toBe(1)
+    expect(connection.state).toEqual({ phase: 'closed', how: 'aborted' })
+  })
+
+  test('streams are never cached', async () => {
+    expect((await follow([{ headers: healable, chunks: [frame(done)] }])).calls[0]?.cache).toBe('no-store')
   })
 
   test('aborting ends it, while open and while waiting', async () => {

@@ -19,8 +19,9 @@ type Attempt =
   | { readonly next: 'retry'; readonly reason: string; readonly wait?: number }
   | { readonly next: 'close'; readonly how: 'ended' | 'cut' | 'refused' | 'aborted'; readonly problem?: Problem }
 
-/** Three of our heartbeats. */
-const defaultInactivity = 45_000
+/** How long silence is borne, by default: three of our heartbeats; where none are promised, as long as a slow tool. */
+const silenceOfOurs = 45_000
+const silenceOfOthers = 120_000
 
 /**
  * Follows a stream of any dialect: `for await (const row of connect(url, …))`. After a cut it re-joins with
@@ -53,6 +54,10 @@ class Stream {
   #closed = false
   #wake = (): void => {}
   #progress = false
+  /** A stream that we can come back to: an answer has said where. */
+  #healable = false
+  /** The reconnection time that the stream asked for. */
+  #retry: number | undefined
 
   constructor(url: string, options: ConnectOptions) {
     this.#options = options
@@ -90,7 +95,7 @@ class Stream {
           this.#enter({ phase: 'closed', how: 'cut', problem })
           return
         }
-        const wait = attempt.wait ?? backoff(failures, host.random())
+        const wait = attempt.wait ?? backoff(failures, host.random(), this.#retry)
         this.#enter({ phase: 'waiting', attempt: failures, until: host.now() + wait, reason: attempt.reason })
         await this.#pause(wait)
       }
@@ -107,7 +112,8 @@ class Stream {
     this.#enter({ phase: 'connecting' })
     const control = this.#options.host.abortController()
     this.#wake = () => control.abort()
-    const { host, inactivity = defaultInactivity } = this.#options
+    const { host } = this.#options
+    const inactivity = this.#patience()
     let answer: FetchAnswer
     let silent = false
     const cancel = host.after(inactivity, () => {
@@ -126,9 +132,15 @@ class Stream {
     const refused = await refusalOf(answer, posted)
     if (refused !== undefined) return refused
     const place = answer.headers.get(rejoinHeader)
-    if (place !== null) this.#url = resolveUrl(place, this.#url)
+    this.#healable = place !== null
+    // Relative to where the answer came from: the request may have been redirected.
+    if (place !== null) this.#url = resolveUrl(place, answer.url || this.#url)
     this.#enter({ phase: 'open' })
-    return yield* this.#read(answer, place !== null, control)
+    return yield* this.#read(answer, control)
+  }
+
+  #patience(): number {
+    return this.#options.inactivity ?? (this.#healable ? silenceOfOurs : silenceOfOthers)
   }
 
   #request(signal: FetchInitSignal): Promise<FetchAnswer> {
@@ -146,8 +158,9 @@ class Stream {
     return host.fetch(this.#url, { method: 'POST', headers: sent, body: JSON.stringify(body), signal })
   }
 
-  async *#read(answer: FetchAnswer, healable: boolean, control: { abort(): void }): AsyncGenerator<Recorded, Attempt> {
-    const { host, inactivity = defaultInactivity, follow = false } = this.#options
+  async *#read(answer: FetchAnswer, control: { abort(): void }): AsyncGenerator<Recorded, Attempt> {
+    const { host, follow = false } = this.#options
+    const inactivity = this.#patience()
     const bytes = answer.body?.getReader()
     const text = host.textDecoder()
     const frames = sseReader()
@@ -174,10 +187,12 @@ class Stream {
         seen ||= frame.comment === undefined
         held.push(frame)
         // The id stands on an event's last frame: until it is here, a cut would make the server print all of it again.
-        if (healable && frame.id === undefined && frame.comment === undefined) continue
+        if (this.#healable && frame.id === undefined && frame.comment === undefined) continue
         yield* this.#take(held)
         held = []
+        if (this.#closed) break // closed by who reads it: nothing more is told, though it is here
       }
+      this.#retry = frames.retry ?? this.#retry
       if (this.#finished && !follow) {
         void bytes?.cancel().catch(() => {})
         return { next: 'close', how: 'ended' }
@@ -185,7 +200,7 @@ class Stream {
       if (this.#closed) break
     }
     if (this.#closed) return { next: 'close', how: 'aborted' }
-    if (healable) return { next: 'retry', reason: failure ?? 'the server closed the stream' }
+    if (this.#healable) return { next: 'retry', reason: failure ?? 'the server closed the stream' }
     return yield* this.#endOfForeign(seen, failure ?? (frames.open ? 'in the middle of a frame' : undefined))
   }
 

@@ -26,7 +26,10 @@ export interface ConnectOptions {
   readonly reattach?: string
   /** Go on after a run's end, until aborted: a session rather than a run. */
   readonly follow?: boolean
-  /** A connection silent for longer, before its answer or in it, is taken for dead; heartbeats count. Milliseconds; three of our heartbeats. */
+  /**
+   * A connection silent for longer, before its answer or in it, is taken for dead; heartbeats count. Milliseconds; 45,000 (three of our heartbeats) on
+   * a server that can be re-joined, 120,000 on others: few send a heartbeat, and a tool may take its time.
+   */
   readonly inactivity?: number
   /** Failed attempts in a row before giving up. */
   readonly maxAttempts?: number
@@ -43,10 +46,15 @@ export interface Connection extends AsyncIterable<Recorded> {
 /** The answer names where the stream can be re-joined; only Millrace does, and only there a cut can be healed. */
 export const rejoinHeader = 'content-location'
 
-/** Half a second, doubling to 15 s, with jitter so that a restarted server is not met by all its clients at once. */
-export function backoff(attempt: number, random: number): number {
-  return Math.min(15_000, 500 * 2 ** Math.min(attempt - 1, 10)) * (0.5 + random / 2)
+/**
+ * Half a second, or what the stream asked for (`retry:`), doubling to 15 s, with jitter so that a restarted server is not
+ * met by all its clients at once.
+ */
+export function backoff(attempt: number, random: number, first = 500): number {
+  return Math.min(longestWait, Math.max(shortestWait, first) * 2 ** Math.min(attempt - 1, 10)) * (0.5 + random / 2)
 }
+const shortestWait = 100
+const longestWait = 15_000
 
 /** Resolves a relative reference against the URL it came from; core has no URL class. */
 export function resolveUrl(reference: string, base: string): string {

@@ -1,0 +1,126 @@
+import {
+  type AdkEvent,
+  type AgentTransition,
+  adk,
+  type Connection,
+  type ConnectionState,
+  type connect,
+  type DerivedMessage,
+  type Frame,
+  type Item,
+  itemsOf,
+  type LegacyEvent,
+  type LiveLog,
+  millrace,
+  type ParsedAdkEvent,
+  type Recorded,
+  type StateSnapshot,
+  type Transcript,
+  transcript,
+} from '@millrace/core'
+import { describe, expectTypeOf, test } from 'vitest'
+import {
+  type ChatStore,
+  type createChatStore,
+  type createClient,
+  type RunControls,
+  type SessionHandle,
+  type useAgentStatus,
+  type useAgentTransitions,
+  type useDerivedMessages,
+  useRun,
+  type useSession,
+  useSSE,
+  type useThoughts,
+  useView,
+  type WireEvent,
+} from './index.ts'
+import type { StreamError } from './sse-stream.ts'
+
+// Checked by `tsc -p tsconfig.test.json`. What calls a hook stands in a component that nobody renders.
+interface ChatEvent {
+  type: 'content' | 'done'
+  content: string
+}
+
+describe('types of the public API', () => {
+  test('useSSE says what its messages are', () => {
+    const component = (flag: boolean) => {
+      expectTypeOf(useSSE().lastEvent).toEqualTypeOf<WireEvent | undefined>()
+      expectTypeOf(useSSE<ChatEvent>({}).lastEvent).toEqualTypeOf<ChatEvent | undefined>()
+      useSSE<ChatEvent>({
+        onMessage: (event, frame) => {
+          expectTypeOf(event).toEqualTypeOf<ChatEvent>()
+          expectTypeOf(frame).toEqualTypeOf<Frame>()
+        },
+      })
+      useSSE({
+        canonical: true,
+        dialect: adk,
+        onMessage: (event) => expectTypeOf(event).toEqualTypeOf<ParsedAdkEvent>(),
+      })
+      useSSE({ canonical: false, onMessage: (event) => expectTypeOf(event).toEqualTypeOf<LegacyEvent>() })
+      useSSE({
+        canonical: flag,
+        onMessage: (event) => expectTypeOf(event).toEqualTypeOf<ParsedAdkEvent | LegacyEvent>(),
+      })
+      // @ts-expect-error an option that there is not
+      useSSE({ onMesage: () => {} })
+      // @ts-expect-error the flag decides what a message is
+      useSSE<ChatEvent>({ canonical: true })
+      const { connect: open, close, status, snapshots, currentSnapshotIndex, setCurrentSnapshotIndex } = useSSE()
+      const { stateKeys, error } = useSSE()
+      expectTypeOf(open).toEqualTypeOf<(url: string, body?: unknown) => void>()
+      expectTypeOf(close).toEqualTypeOf<() => void>()
+      expectTypeOf(status).toEqualTypeOf<'idle' | 'connecting' | 'open' | 'waiting' | 'closed'>()
+      expectTypeOf(snapshots).toEqualTypeOf<readonly StateSnapshot[]>()
+      expectTypeOf(currentSnapshotIndex).toEqualTypeOf<number>()
+      expectTypeOf(setCurrentSnapshotIndex).parameter(0).toEqualTypeOf<number | ((index: number) => number)>()
+      expectTypeOf(stateKeys).toEqualTypeOf<ReadonlyMap<string, readonly string[]>>()
+      expectTypeOf(error).toEqualTypeOf<StreamError | undefined>()
+    }
+    expectTypeOf(component).toBeFunction()
+  })
+
+  test('useView gives the view, or the part that was asked for', () => {
+    const component = (log: LiveLog) => {
+      expectTypeOf(useView(log, transcript)).toEqualTypeOf<Transcript>()
+      expectTypeOf(useView(transcript)).toEqualTypeOf<Transcript>()
+      expectTypeOf(useView(transcript, { select: itemsOf })).toEqualTypeOf<readonly Item[]>()
+      expectTypeOf(useView(log, transcript, { at: 3, select: ({ open }) => open.length })).toEqualTypeOf<number>()
+      // @ts-expect-error a log is no view
+      useView(log)
+      expectTypeOf(useRun()).toEqualTypeOf<RunControls>()
+      expectTypeOf(useRun('session', 'agent')).toEqualTypeOf<RunControls>()
+      // @ts-expect-error a session alone does not say whom to ask
+      useRun('session')
+    }
+    expectTypeOf(component).toBeFunction()
+    expectTypeOf<typeof useSession>().returns.toEqualTypeOf<SessionHandle>()
+    expectTypeOf<ReturnType<typeof createClient>['session']>().toEqualTypeOf<(id: string) => SessionHandle>()
+  })
+
+  test('the chat store', () => {
+    expectTypeOf<typeof createChatStore>().returns.toEqualTypeOf<ChatStore>()
+    type State = ReturnType<ChatStore['getState']>
+    expectTypeOf<State['addRawEvent']>().toEqualTypeOf<(sessionId: string, event: AdkEvent) => void>()
+    expectTypeOf<State['getRawEvents']>().returns.toEqualTypeOf<readonly AdkEvent[]>()
+    expectTypeOf<State['getDerivedMessages']>().returns.toEqualTypeOf<readonly DerivedMessage[]>()
+    expectTypeOf<State['sessions'][string]['agentTransitionHistory']>().toEqualTypeOf<readonly AgentTransition[]>()
+    expectTypeOf<typeof useDerivedMessages>().returns.toEqualTypeOf<readonly DerivedMessage[]>()
+    expectTypeOf<typeof useThoughts>().returns.toEqualTypeOf<Readonly<Record<string, string>>>()
+    expectTypeOf<typeof useAgentTransitions>().returns.toEqualTypeOf<readonly AgentTransition[]>()
+    expectTypeOf<typeof useAgentStatus>().returns.toEqualTypeOf<Readonly<Record<string, 'active' | 'idle'>>>()
+  })
+
+  test('connect is an async iterable of rows that says how it stands', () => {
+    expectTypeOf<typeof connect>().returns.toEqualTypeOf<Connection>()
+    expectTypeOf<Connection>().toExtend<AsyncIterable<Recorded>>()
+    expectTypeOf<ConnectionState['phase']>().toEqualTypeOf<'connecting' | 'open' | 'waiting' | 'closed'>()
+    expectTypeOf<Extract<ConnectionState, { phase: 'closed' }>['how']>().toEqualTypeOf<
+      'ended' | 'cut' | 'refused' | 'aborted'
+    >()
+    expectTypeOf<Parameters<typeof connect>[1]>().toHaveProperty('host')
+    expectTypeOf(millrace).toExtend<Parameters<typeof connect>[1]['dialect']>()
+  })
+})
