@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { MillraceError } from '@millrace/core'
 import { describeEventLog } from '@millrace/core/testing'
 import { afterAll, describe, expect, test } from 'vitest'
 import { sqliteLog } from './sqlite-log.ts'
@@ -27,5 +28,26 @@ test('a session of huge events comes in small batches, however it is read', asyn
   expect((await log.readRaw('s', { after: 0 })).length).toBe(23)
   await log.append('s', [{ ...wide, event: { ...wide.event, message: 'x'.repeat(9_000_000) } }])
   expect((await log.read('s', { after: 22 })).map(({ seq }) => seq)).toEqual([23, 24])
+  await log.close()
+})
+
+test('a read of many pages does not go on in a session that was made again under its id', async () => {
+  const log = await sqliteLog({ folder: join(root, 'again'), now: () => 1 })
+  const rows = (name: string, size: number) =>
+    Array.from({ length: 60 }, (_, i) => ({
+      seq: i + 1,
+      at: 1,
+      run: 'r',
+      event: { kind: 'log', level: 'info', message: name + 'x'.repeat(size) } as const,
+    }))
+  await log.restore({ id: 's', user: 'u', agent: 'a' }, rows('old', 600_000)) // a page each
+  const reading = log.read('s', { after: 0 }).then(
+    (all) => all.map(({ event }) => event.kind === 'log' && event.message.slice(0, 3)),
+    (error: MillraceError) => [error.code],
+  )
+  // In one commit: there is no moment at which a look at the id alone would tell.
+  await Promise.all([log.remove('s'), log.restore({ id: 's', user: 'u', agent: 'a' }, rows('new', 1))])
+  const heard = new Set(await reading)
+  expect([...heard]).toEqual(heard.has('not-found') ? ['not-found'] : ['old'])
   await log.close()
 })
