@@ -45,17 +45,29 @@ export interface SseState<T> {
 }
 
 export interface SseSettings<T> {
+  /** Seed 003's flag. True: ADK events taken apart; false: flattened `{ type, data }` events; absent: the wire's own. */
   readonly canonical?: boolean | undefined
+  /** Which wire it is, for `snapshots` and `stateKeys`. `adk` when `canonical` is true; otherwise only its end is known. */
   readonly dialect?: Dialect
   readonly onMessage?: ((event: T, frame: Frame) => void) | undefined
+  /** A frame that `canonical` asks for in a form it has not. */
   readonly onUnread?: ((frame: Frame, reason: string) => void) | undefined
   readonly headers?: Readonly<Record<string, string>>
+  /** How many snapshots are kept, the newest; by default all. */
   readonly maxSnapshots?: number
+  /** Resume after this seq. */
   readonly after?: number
+  /** Go on after a run's end: a session rather than a run. */
   readonly follow?: boolean
+  /** Milliseconds of silence after which a connection is taken for dead. */
   readonly inactivity?: number
+  /** Failed attempts in a row before giving up. */
   readonly maxAttempts?: number
+  /** Where the run can be followed if the answer to its POST never arrives. */
+  readonly reattach?: string
+  /** Fetch, clock and timers; those of the page when absent. */
   readonly host?: Host
+  /** When messages are handed over: by default with the next animation frame. */
   readonly schedule?: (flush: () => void) => void
 }
 

@@ -70,6 +70,16 @@ describe.each(reactVersions)('a session in a browser, React %d', (version) => {
     expect(other.noise).toEqual([])
   })
 
+  test.each(['broken', 'correct'])('seed 002\'s "%s" component on our own plan/execute surface', async (scene) => {
+    await server.log.create({ id: 's', user: 'user', agent: 'echo' }).catch(() => {})
+    const tab = await openScene(browser, `${address}/?scene=${scene}&strict`)
+    await tab.page.getByRole('button').click()
+    await tab.until('status', 'closed')
+    await tab.page.waitForFunction(() => (window.report.values.messages as unknown[]).length > 0)
+    expect(await tab.value('messages')).toEqual([{ content: 'You said: hello' }])
+    expect(tab.noise).toEqual([])
+  })
+
   test('stop ends the run, and only stop: leaving the page does not', async () => {
     const tab = await open('endless', 'long')
     await tab.act('send', 'go')

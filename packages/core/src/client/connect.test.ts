@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { adk } from '../dialect/adk.ts'
+import { agUi } from '../dialect/ag-ui.ts'
 import { millrace, printRecorded } from '../dialect/millrace.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { connect } from './connect.ts'
@@ -95,6 +96,7 @@ const row = (seq: number, event: Recorded['event'] = { kind: 'log', level: 'info
   event,
 })
 const frame = (recorded: Recorded): string => `id: ${recorded.seq}\ndata: ${printRecorded(recorded)}\n\n`
+const agUiStarted = '{"type":"RUN_STARTED","threadId":"t","runId":"r"}'
 const done = row(3, { kind: 'run.finished', outcome: 'done' })
 
 describe('connect', () => {
@@ -183,6 +185,16 @@ describe('connect', () => {
       [3, 'run.finished'],
     ])
     expect(state).toEqual({ phase: 'closed', how: 'ended' })
+  })
+
+  test.each([
+    ['that said so', [agUiStarted, '{"type":"RUN_FINISHED","threadId":"t","runId":"r"}'], 'ended'],
+    ['that stopped in the middle', [agUiStarted], 'cut'],
+  ])('a plain AG-UI server %s is told as it is', async (_, events, how) => {
+    const chunks = events.map((event) => `data: ${event}\n\n`)
+    const { rows, state } = await follow([{ chunks }], { dialect: agUi, body: {} })
+    expect(rows.map(({ event: { kind } }) => kind)).toEqual(['run.started', 'run.finished'].slice(0, events.length))
+    expect(state).toMatchObject({ phase: 'closed', how })
   })
 
   test('back-off doubles to a cap, starts over after progress, and gives up when told to', async () => {
