@@ -8,10 +8,15 @@ import { list, patchOp, type Wire, type WireCall, type WireMessage } from './ag-
  * 20,000 events). The decoder needs it to tell what a MESSAGES_SNAPSHOT changes, the encoder to print one.
  */
 export class AgUiDocument {
-  messages: WireMessage[] = []
+  /** In order, each with the results that stand behind it: a result is put there without looking for the place. */
+  #turns: Turn[] = []
+  readonly #turnOf = new Map<WireMessage, Turn>()
   readonly #byId = new Map<string, WireMessage>()
   readonly #calls = new Map<string, { readonly message: WireMessage; readonly call: WireCall }>()
 
+  get messages(): readonly WireMessage[] {
+    return this.#turns.flatMap(({ message, results }) => (results.length === 0 ? message : [message, ...results]))
+  }
   message(id: string): WireMessage | undefined {
     return this.#byId.get(id)
   }
@@ -127,7 +132,7 @@ export class AgUiDocument {
       role: 'assistant',
       ...picked(event, 'subagentRunId'),
     }
-    this.messages.push(made)
+    this.#append(made)
     this.#byId.set(made.id, made)
     return made
   }
@@ -146,9 +151,9 @@ export class AgUiDocument {
     Object.assign(made, picked(event, 'subagentRunId'))
     annotate(made, event)
     const caller = this.#calls.get(str(event.toolCallId))?.message
-    let at = caller === undefined ? this.messages.length : this.messages.lastIndexOf(caller) + 1
-    while (at < this.messages.length && this.messages[at]?.role === 'tool') at++
-    this.messages.splice(at, 0, made)
+    const turn = caller === undefined ? undefined : this.#turnOf.get(caller)
+    if (turn === undefined) this.#append(made)
+    else turn.results.push(made)
     this.#byId.set(id, made)
   }
 
@@ -190,8 +195,9 @@ export class AgUiDocument {
   /** A snapshot replaces by id and deletes what it omits, but for kinds it does not track at all. */
   #replace(snapshot: readonly WireMessage[]): void {
     const by = new Map(snapshot.map((message) => [message.id, message]))
+    const tracked = rolesIn(snapshot)
     const kept = this.messages
-      .filter((message) => by.has(message.id) || survives(message, snapshot))
+      .filter((message) => by.has(message.id) || survives(message, tracked))
       .map((message) => by.get(message.id) ?? message)
     const ids = new Set(kept.map((message) => message.id))
     this.#index([...kept, ...snapshot.filter((message) => !ids.has(message.id))])
@@ -199,30 +205,52 @@ export class AgUiDocument {
 
   #seen(messages: readonly WireMessage[]): void {
     const unseen = messages.filter((message) => !this.#byId.has(message.id))
-    if (unseen.length > 0) this.#index([...this.messages, ...unseen])
+    for (const message of unseen) this.#place(message)
   }
 
   #add(message: WireMessage, event: Wire): void {
     annotate(message, event)
-    this.messages.push(message)
+    this.#append(message)
     this.#byId.set(message.id, message)
   }
 
-  #index(messages: WireMessage[]): void {
-    this.messages = messages
-    this.#byId.clear()
-    this.#calls.clear()
-    for (const message of messages) {
-      if (!this.#byId.has(message.id)) this.#byId.set(message.id, message)
-      for (const call of message.toolCalls ?? []) this.#calls.set(call.id, { message, call })
+  #index(messages: readonly WireMessage[]): void {
+    this.#turns = []
+    for (const index of [this.#turnOf, this.#byId, this.#calls]) index.clear()
+    for (const message of messages) this.#place(message)
+  }
+
+  #place(message: WireMessage): void {
+    this.#append(message)
+    if (!this.#byId.has(message.id)) this.#byId.set(message.id, message)
+    for (const call of message.toolCalls ?? []) this.#calls.set(call.id, { message, call })
+  }
+
+  #append(message: WireMessage): void {
+    const last = this.#turns.at(-1)
+    if (message.role === 'tool' && last !== undefined) {
+      last.results.push(message)
+      return
     }
+    const turn: Turn = { message, results: [] }
+    this.#turns.push(turn)
+    this.#turnOf.set(message, turn)
   }
 }
 
+interface Turn {
+  readonly message: WireMessage
+  readonly results: WireMessage[]
+}
+
+/** The roles that a snapshot knows of. */
+export function rolesIn(snapshot: readonly { readonly role: string }[]): ReadonlySet<string> {
+  return new Set(snapshot.map(({ role }) => role))
+}
+
 /** A snapshot without any activity or reasoning comes from a peer that does not track them: clients keep their own. */
-export function survives({ role }: WireMessage, snapshot: readonly { readonly role: string }[]): boolean {
-  if (role !== 'activity' && role !== 'reasoning') return false
-  return !snapshot.some((message) => message.role === role)
+export function survives({ role }: WireMessage, tracked: ReadonlySet<string>): boolean {
+  return (role === 'activity' || role === 'reasoning') && !tracked.has(role)
 }
 
 /** Metadata merges into what the event builds, key by key. */

@@ -13,6 +13,9 @@ interface Node {
   readonly key: string
 }
 
+/** More branches than this do not run side by side: the oldest is over, so that an event costs the same in any log. */
+const mostBranches = 256
+
 /**
  * The node executions of a run as steps and subagents, and whose each event is. Logs without nodes (ADK's own wire)
  * still tell by author and branch: another author's turn is a step, a branch is a subagent that runs beside others.
@@ -27,6 +30,11 @@ export class Nodes {
   /** How often an id was started: a subagent's id may not be used again within a run. */
   readonly #times = new Map<string, number>()
   #turn: string | undefined
+  /** Branches that speak, by their node's key; the last of them to. */
+  readonly #branches = new Map<string, string>()
+  #branch: string | undefined
+  /** How high steps of one name were numbered. */
+  readonly #numbers = new Map<string, number>()
 
   constructor(writer: Writer) {
     this.#writer = writer
@@ -38,8 +46,8 @@ export class Nodes {
     this.#wired = wired
     this.#told = false
     this.#turn = undefined
-    this.#nodes.clear()
-    this.#times.clear()
+    this.#branch = undefined
+    for (const index of [this.#nodes, this.#times, this.#branches, this.#numbers]) index.clear()
   }
 
   /** Who speaks where nobody is named. Where the run does not say whose it is, it is the first who spoke. */
@@ -100,13 +108,23 @@ export class Nodes {
   }
 
   #startStep(id: string, agent: string, tag: string | undefined, rest: JsonObject | undefined): void {
-    const open = (name: string): boolean => this.#writer.isNodeOpen(stepKey(tag, name))
-    let name = agent
-    for (let count = 2; open(name); count++) name = `${agent}@${count}`
+    const name = this.#stepName(agent, tag)
     const key = stepKey(tag, name)
     this.#nodes.set(id, { as: 'step', agent: name, tag, key })
     const start: Wire = { type: 'STEP_STARTED', stepName: name, ...tagged(tag), ...rest }
     this.#writer.openNode(key, start, stepEnd({ agent: name, tag }))
+  }
+
+  /** A name that no open step of its owner has: a number never comes twice, so that none has to be looked for. */
+  #stepName(agent: string, tag: string | undefined): string {
+    const open = (name: string): boolean => this.#writer.isNodeOpen(stepKey(tag, name))
+    if (!open(agent)) return agent
+    const base = stepKey(tag, agent)
+    let count = this.#numbers.get(base) ?? 1
+    do count += 1
+    while (open(`${agent}@${count}`))
+    this.#numbers.set(base, count)
+    return `${agent}@${count}`
   }
 
   #startSubagent({ node, agent, call }: NodeStarted, owner: string | undefined, rest: JsonObject | undefined): void {
@@ -120,9 +138,14 @@ export class Nodes {
 
   /** A subagent's id for the wire: the log's own, unless it was used before. */
   #register(key: string, wanted: string, agent: string): string {
-    const times = (this.#times.get(wanted) ?? 0) + 1
+    let times = this.#times.get(wanted) ?? 0
+    let id = wanted
+    do {
+      times += 1
+      id = times === 1 ? wanted : `${wanted}~${times}`
+    } while (times > 1 && this.#times.has(id))
     this.#times.set(wanted, times)
-    const id = times === 1 ? wanted : `${wanted}~${times}`
+    if (id !== wanted) this.#times.set(id, 1)
     const node: Node = { as: 'subagent', agent, tag: id, key: id }
     this.#nodes.set(key, node)
     this.#nodes.set(id, node)
@@ -145,13 +168,23 @@ export class Nodes {
     const id = this.#register(key, branch, author)
     const start: Wire = { type: 'SUBAGENT_STARTED', subagentRunId: id, name: author }
     this.#writer.openNode(id, start, { type: 'SUBAGENT_FINISHED', subagentRunId: id })
+    const [oldest] = this.#branches.size >= mostBranches ? this.#branches.keys() : []
+    if (oldest !== undefined) this.#over(oldest)
+    this.#branches.set(branch, id)
     return id
   }
 
   /** Who called the branches speaks only when they are done: those below `branch` end. */
   #leave(branch: string): void {
-    const below = branch === '' ? 'branch ' : `branch ${branch}.`
-    for (const [key, node] of this.#nodes) if (key.startsWith(below)) this.#writer.closeNode(node.key)
+    if (branch === this.#branch) return // it has ended those already
+    this.#branch = branch
+    const below = branch === '' ? '' : `${branch}.`
+    for (const each of this.#branches.keys()) if (each.startsWith(below)) this.#over(each)
+  }
+
+  #over(branch: string): void {
+    this.#writer.closeNode(this.#branches.get(branch) ?? '')
+    this.#branches.delete(branch)
   }
 }
 

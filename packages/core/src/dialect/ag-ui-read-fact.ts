@@ -2,7 +2,7 @@ import type { AdkPart } from '../event/adk-event.ts'
 import { isObject, type Json, type JsonObject, type PatchOp } from '../event/json.ts'
 import type { Logged } from '../event/run-event.ts'
 import { contentPart } from './ag-ui-content.ts'
-import { survives } from './ag-ui-document.ts'
+import { rolesIn, survives } from './ag-ui-document.ts'
 import { readFact } from './ag-ui-fact.ts'
 import { inputMessage, readMessages } from './ag-ui-input.ts'
 import { isCurrent, printMessage, type ReadMessage } from './ag-ui-message.ts'
@@ -115,7 +115,8 @@ function emitSnapshot(
   const quiet = { ...aside, rest: undefined }
   const given = new Map(wire.map((message) => [message.id, message]))
   const known = (id: string) => reading.document.message(id)
-  const gone = reading.document.messages.filter((message) => !given.has(message.id) && !survives(message, wire))
+  const tracked = rolesIn(wire)
+  const gone = reading.document.messages.filter((message) => !given.has(message.id) && !survives(message, tracked))
   const news = messages.filter(({ id }) => !sameJson(known(id), given.get(id)))
   const changed = news.filter(({ id }) => known(id) !== undefined)
   const over = [...gone, ...changed].flatMap(({ id }) => idsOf(reading, id))

@@ -43,34 +43,47 @@ const whole = new Set(['RUN_STARTED', 'RUN_FINISHED', 'RUN_ERROR', 'MESSAGES_SNA
 export function upgrade(run: string): Upgrade {
   /** One open chunk stream per lane: per subagent, and one for the agent itself. */
   const lanes = new Map<string | undefined, Open>()
+  /** The same by their ids. An id is open in one lane at most. */
+  const open: Readonly<Record<Kind, Map<string, Open>>> = { text: new Map(), tool: new Map(), reasoning: new Map() }
   const thinking = thinkingUpgrade(run)
 
-  const close = (open: Open | undefined): readonly Wire[] => {
-    if (open === undefined) return []
-    lanes.delete(open.tag)
-    return [{ type: plain[open.kind].end, [plain[open.kind].id]: open.id, ...tagged(open.tag) }]
+  const close = (lane: Open | undefined): readonly Wire[] => {
+    if (lane === undefined) return []
+    const { kind, id, tag } = lane
+    lanes.delete(tag)
+    open[kind].delete(id)
+    return [{ type: plain[kind].end, [plain[kind].id]: id, ...tagged(tag) }]
+  }
+  /** A chunk with an id goes on where that id is open; one without goes on in its own lane, or in the only one there is. */
+  const laneOf = (kind: Kind, id: unknown, tag: unknown): Open | undefined => {
+    if (typeof id === 'string') return open[kind].get(id)
+    const own = lanes.get(stringOr(tag))
+    if (own?.kind === kind) return own
+    return tag === undefined && open[kind].size === 1 ? [...open[kind].values()][0] : undefined
   }
   const closeAll = (): readonly Wire[] => [...lanes.values()].flatMap(close)
 
   const chunk = (kind: Kind, event: Wire): readonly Wire[] | string => {
     const names = plain[kind]
     const { type: _, delta, [names.id]: id, ...fields } = event
-    const open = laneOf(lanes, kind, id, event.subagentRunId)
-    const same = open !== undefined && (id === undefined || id === open.id)
+    const lane = laneOf(kind, id, event.subagentRunId)
+    const same = lane !== undefined && (id === undefined || id === lane.id)
     if (!same && typeof id !== 'string') return `a first chunk needs its ${names.id}`
     if (kind === 'tool' && !same && typeof event.toolCallName !== 'string')
       return 'a first chunk needs its toolCallName'
     if (delta !== undefined && typeof delta !== 'string') return 'delta must be a string'
     const made: Wire[] = []
-    const tag = same ? open.tag : stringOr(event.subagentRunId)
+    const tag = same ? lane.tag : stringOr(event.subagentRunId)
     if (!same) {
       made.push(...close(lanes.get(tag)))
       const { timestamp: _at, rawEvent: _raw, metadata: _meta, ...opener } = fields
       const role = kind === 'reasoning' ? { role: 'reasoning' } : {}
       made.push({ type: names.start, [names.id]: id, ...role, ...(delta === undefined ? fields : opener) })
-      lanes.set(tag, { kind, id: String(id), tag })
+      const opened = { kind, id: String(id), tag }
+      lanes.set(tag, opened)
+      open[kind].set(opened.id, opened)
     }
-    if (delta !== undefined) made.push(content(names, same ? open.id : String(id), delta, tag, event))
+    if (delta !== undefined) made.push(content(names, same ? lane.id : String(id), delta, tag, event))
     return made
   }
 
@@ -95,14 +108,6 @@ export function upgrade(run: string): Upgrade {
 function content(names: (typeof plain)[Kind], id: string, delta: string, tag: string | undefined, chunk: Wire): Wire {
   const { timestamp, rawEvent, metadata } = chunk
   return { type: names.content, [names.id]: id, delta, ...tagged(tag), timestamp, rawEvent, metadata }
-}
-
-/** A chunk with an id goes on where that id is open; one without goes on in its own lane, or in the only one there is. */
-function laneOf(lanes: ReadonlyMap<string | undefined, Open>, kind: Kind, id: unknown, tag: unknown): Open | undefined {
-  const open = [...lanes.values()].filter((lane) => lane.kind === kind)
-  if (typeof id === 'string') return open.find((lane) => lane.id === id)
-  const own = open.find((lane) => lane.tag === stringOr(tag))
-  return own ?? (tag === undefined && open.length === 1 ? open[0] : undefined)
 }
 
 function tagged(tag: string | undefined): { readonly subagentRunId?: string } {

@@ -1,3 +1,5 @@
+import { OpenList } from './open-list.ts'
+
 /**
  * Ids for the calls of wires that carry none. A reader numbers them itself: the n-th call of a name in a run is
  * `run:name#n`, and a result answers the oldest open call of its name. So both sides agree without a word, and an id
@@ -16,24 +18,34 @@ export interface CallId {
 
 export function callIds(run: string): CallIds {
   const made = new Map<string, number>()
-  const open = new Map<string, CallId[]>()
+  /** By name, and by name and id. */
+  const open = new Map<string, OpenList<CallId>>()
+  const keysOf = (name: string, id: string): readonly string[] => [`\n${name}`, `${name}\n${id}`]
   return {
     call(name, id) {
       const count = (made.get(name) ?? 0) + 1
       made.set(name, count)
       const implied = `${run}:${name}#${count}`
       const call = { id: id ?? implied, implied: id === undefined || id === implied }
-      const waiting = open.get(name)
-      if (waiting === undefined) open.set(name, [call])
-      else waiting.push(call)
+      for (const key of keysOf(name, call.id)) {
+        const waiting = open.get(key) ?? new OpenList()
+        open.set(key, waiting)
+        waiting.open(call)
+      }
       return call
     },
     result(name, id) {
-      const waiting = open.get(name) ?? []
       // Calls are numbered from 1, so that a result without a call never meets a later call's id.
-      const oldest = waiting[0] ?? { id: `${run}:${name}#0`, implied: true }
-      const at = id === undefined ? 0 : waiting.findIndex((call) => call.id === id)
-      if (at >= 0) waiting.splice(at, 1)
+      const waiting = open.get(`\n${name}`)?.first
+      const oldest = waiting ?? { id: `${run}:${name}#0`, implied: true }
+      const answered = id === undefined ? waiting : open.get(`${name}\n${id}`)?.first
+      if (answered !== undefined) {
+        for (const key of keysOf(name, answered.id)) {
+          const alike = open.get(key)
+          alike?.close(answered)
+          if (alike?.size === 0) open.delete(key)
+        }
+      }
       return id === undefined || id === oldest.id ? oldest : { id, implied: false }
     },
   }

@@ -4,6 +4,8 @@ import type { RunEvent, TaskStatus } from '../event/run-event.ts'
 /** The tasks of a session as both sides of the wire fold them, for the summary that ends an execution. */
 export class PlanTasks {
   readonly #status = new Map<string, TaskStatus>()
+  /** How many there are of each: a summary is asked for at the end of every run. */
+  readonly #counts: Record<TaskStatus, number> = { pending: 0, in_progress: 0, done: 0, failed: 0 }
   /** This run works on tasks: it is an execution, not a chat. */
   executes = false
 
@@ -13,27 +15,32 @@ export class PlanTasks {
         this.executes = false
         break
       case 'tasks':
-        this.#status.clear()
-        for (const { id, status } of event.tasks) this.#status.set(id, status)
+        for (const id of this.#status.keys()) this.#set(id, undefined)
+        for (const { id, status } of event.tasks) this.#set(id, status)
         break
       case 'task.started':
         this.executes = true
-        this.#status.set(event.task, 'in_progress')
+        this.#set(event.task, 'in_progress')
         break
       case 'task.finished':
         this.executes = true
-        this.#status.set(event.task, event.status)
+        this.#set(event.task, event.status)
         break
       default:
     }
   }
 
   get summary(): JsonObject {
-    const all = [...this.#status.values()]
-    return {
-      total: all.length,
-      completed: all.filter((status) => status === 'done').length,
-      failed: all.filter((status) => status === 'failed').length,
+    return { total: this.#status.size, completed: this.#counts.done, failed: this.#counts.failed }
+  }
+
+  #set(id: string, status: TaskStatus | undefined): void {
+    const before = this.#status.get(id)
+    if (before !== undefined) this.#counts[before] -= 1
+    if (status === undefined) this.#status.delete(id)
+    else {
+      this.#counts[status] += 1
+      this.#status.set(id, status)
     }
   }
 }

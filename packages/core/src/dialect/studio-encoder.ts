@@ -170,15 +170,13 @@ export class StudioEncoder implements Encoder {
     const { frames, node } = this.#speaker(run, said, at)
     const own: AgentSaid = node === undefined ? said : { ...said, node }
     const lane = node ?? `${event.branch ?? ''}\n${event.author}\n${said.task ?? ''}`
-    if (event.author !== 'user') {
-      if (event.partial === true) return [...frames, ...this.#say(run, run.turns.partial(own, lane))]
-      frames.push(...this.#say(run, run.turns.whole(own, lane)))
-    }
-    if (event.partial === true) return frames
+    const speaks = event.author !== 'user'
+    if (event.partial === true) return speaks ? [...frames, ...this.#say(run, run.turns.partial(own, lane))] : frames
+    const text = speaks ? this.#say(run, run.turns.whole(own, lane)) : []
     const acts = this.#acts(run, own, node)
-    if (acts.length > 0) frames.push(...this.#say(run, run.turns.before(lane)), ...acts)
+    const first = acts.length === 0 ? [] : this.#say(run, run.turns.before(lane))
     const delta = Object.keys(event.actions?.stateDelta ?? {})
-    return [...frames, ...this.#stateChanged(run, before, delta)]
+    return [...frames, ...text, ...first, ...acts, ...this.#stateChanged(run, before, delta)]
   }
 
   /** The node that speaks: the log's own, or one made up from author and branch where the log has none. */
@@ -254,7 +252,7 @@ export class StudioEncoder implements Encoder {
     run.over = true
     // A run that waits for a person goes on in its nodes; any other takes them with it.
     const over = outcome === 'interrupted' ? [] : run.nodes.all.toReversed()
-    for (const { id } of over) frames.push(...this.#leave(run, id, at, problem))
+    for (const { id } of over) for (const frame of this.#leave(run, id, at, problem)) frames.push(frame)
     if (outcome === 'failed') frames.push({ event: 'error', data: error?.message ?? 'failed' })
     const steps = event.extra?.studio?.total_steps
     const facts: print.DoneFacts = {

@@ -8,6 +8,9 @@ interface Lane {
   streaming: boolean
 }
 
+/** More agents than this do not speak side by side: the oldest is over, so that an event costs the same in any log. */
+const mostOpen = 256
+
 /**
  * Nodes for a log that has none: ADK's own wire does not say when an agent starts or ends. Who speaks on a branch is a
  * node until another agent speaks there; what ran on the branches below it is over when a branch speaks again. Nobody is
@@ -15,12 +18,18 @@ interface Lane {
  */
 export class Lanes {
   readonly #open = new Map<string, Lane>()
+  #last: Lane | undefined
 
   /** Who speaks now: which nodes are over by that, and the node that speaks, fresh if it starts with this. */
   enter(
     { branch = '', author, partial = false }: { branch?: string; author: string; partial?: boolean },
     fresh: () => NodeId,
   ): { left: readonly NodeId[]; node: NodeId; starts: boolean } {
+    const last = this.#last
+    if (last?.branch === branch && last.author === author) {
+      last.streaming = partial // who speaks again ends nobody that it has not ended before
+      return { left: [], node: last.node, starts: false }
+    }
     const own = `${branch}\n${author}`
     const left: NodeId[] = []
     for (const [key, lane] of [...this.#open].reverse()) {
@@ -29,9 +38,15 @@ export class Lanes {
       this.#open.delete(key)
     }
     const known = this.#open.get(own)
+    const [oldest] = known === undefined && this.#open.size >= mostOpen ? this.#open : []
+    if (oldest !== undefined) {
+      left.push(oldest[1].node)
+      this.#open.delete(oldest[0])
+    }
     const lane = known ?? { branch, author, node: fresh(), streaming: partial }
     lane.streaming = partial
     this.#open.set(own, lane)
+    this.#last = lane
     return { left, node: lane.node, starts: known === undefined }
   }
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../event/json.ts'
 import type { NodeId } from '../event/run-event.ts'
+import { OpenList } from './open-list.ts'
 
 export interface OpenNode {
   readonly id: NodeId
@@ -20,6 +21,9 @@ export interface OpenNode {
  */
 export class OpenNodes {
   readonly #open = new Map<NodeId, OpenNode>()
+  readonly #order = new OpenList<OpenNode>()
+  /** By name, and by step and name. */
+  readonly #alike = new Map<string, OpenList<OpenNode>>()
   readonly #started = new Map<string, number>()
   #steps = 0
   #highest = 0
@@ -38,7 +42,14 @@ export class OpenNodes {
   }
 
   start(node: OpenNode): void {
+    this.end(node.id)
     this.#open.set(node.id, node)
+    this.#order.open(node)
+    for (const key of keysOf(node)) {
+      const alike = this.#alike.get(key) ?? new OpenList()
+      this.#alike.set(key, alike)
+      alike.open(node)
+    }
     this.#started.set(node.name, (this.#started.get(node.name) ?? 0) + 1)
     this.#steps += 1
     this.#highest = Math.max(this.#highest, node.step)
@@ -47,8 +58,15 @@ export class OpenNodes {
 
   end(id: NodeId): OpenNode | undefined {
     const node = this.#open.get(id)
+    if (node === undefined) return undefined
     this.#open.delete(id)
-    if (this.#voice === id) this.#voice = [...this.#open.keys()].at(-1)
+    this.#order.close(node)
+    for (const key of keysOf(node)) {
+      const alike = this.#alike.get(key)
+      alike?.close(node)
+      if (alike?.size === 0) this.#alike.delete(key)
+    }
+    if (this.#voice === id) this.#voice = this.#order.last?.id
     return node
   }
 
@@ -58,8 +76,8 @@ export class OpenNodes {
 
   /** The open node of that name: with a step the one of that step, else the one that started last. */
   named(name: string, step?: number): OpenNode | undefined {
-    const nodes = [...this.#open.values()].filter((node) => node.name === name)
-    return nodes.find((node) => node.step === step) ?? nodes.at(-1)
+    const own = step === undefined ? undefined : this.#alike.get(stepKey(name, step))?.first
+    return own ?? this.#alike.get(nameKey(name))?.last
   }
 
   /** Open nodes, first started first. */
@@ -80,6 +98,10 @@ export class OpenNodes {
     if (this.#open.has(id)) this.#voice = id
   }
 }
+
+const nameKey = (name: string): string => `\n${name}`
+const stepKey = (name: string, step: number): string => `${step}\n${name}`
+const keysOf = ({ name, step }: OpenNode): readonly string[] => [nameKey(name), stepKey(name, step)]
 
 /** The name in a node id: `coordinator/burn_analyst@2` is `burn_analyst`. */
 export function nodeName(id: NodeId): string {

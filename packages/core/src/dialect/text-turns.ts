@@ -47,11 +47,23 @@ export function textTurns(): TextTurns {
   /** Messages not over or not said yet, oldest first; the first one that is not over streams. */
   const turns = new Map<string, Turn>()
   let front: string | undefined
+  /** The same by lane, so that a lane's own are found however many others wait. */
+  const lanes = new Map<string, Map<string, Turn>>()
+  /** The one message of a lane that is not over. */
+  const unfinished = new Map<string, string>()
   /** How much was said of messages that are over: one that comes again says only what is new. */
   const over = new Map<string, readonly [text: number, thoughts: number]>()
 
-  const finish = (message: string, { streamed, before }: Turn): void => {
+  const forget = (message: string, { lane }: Turn): void => {
     turns.delete(message)
+    const own = lanes.get(lane)
+    own?.delete(message)
+    if (own?.size === 0) lanes.delete(lane)
+    if (unfinished.get(lane) === message) unfinished.delete(lane)
+  }
+  const finish = (message: string, turn: Turn): void => {
+    const { streamed, before } = turn
+    forget(message, turn)
     over.set(message, [before[0] + streamed[0].length, before[1] + streamed[1].length])
   }
   const saying = (turn: Turn): Piece[] => {
@@ -68,7 +80,7 @@ export function textTurns(): TextTurns {
     const pieces: Piece[] = []
     front = undefined
     for (const [message, turn] of turns) {
-      pieces.push(...saying(turn))
+      for (const piece of saying(turn)) pieces.push(piece) // a spread takes no more than a call's arguments
       if (!turn.whole) {
         front = message
         break
@@ -84,6 +96,9 @@ export function textTurns(): TextTurns {
     const before = over.get(message) ?? nothing
     const turn: Turn = { lane, streamed: ['', ''], before, said: [], waiting: [], whole: false }
     turns.set(message, turn)
+    const own = lanes.get(lane) ?? new Map<string, Turn>()
+    lanes.set(lane, own.set(message, turn))
+    unfinished.set(lane, message)
     return turn
   }
   const add = (turn: Turn, piece: Piece): void => {
@@ -92,14 +107,18 @@ export function textTurns(): TextTurns {
   }
   /** A lane says one message at a time: one that was never finished is over when its lane starts another. */
   const abandon = (lane: string, message: string): Piece[] => {
-    for (const [other, turn] of turns) if (turn.lane === lane && other !== message) turn.whole = true
+    const other = unfinished.get(lane)
+    const turn = other === undefined || other === message ? undefined : turns.get(other)
+    if (turn !== undefined) {
+      turn.whole = true
+      unfinished.delete(lane)
+    }
     return front !== undefined && turns.get(front)?.whole === true ? next() : []
   }
   const before: TextTurns['before'] = (lane) => {
     const pieces: Piece[] = []
-    for (const [message, turn] of turns) {
-      if (turn.lane !== lane) continue
-      pieces.push(...saying(turn))
+    for (const [message, turn] of lanes.get(lane) ?? []) {
+      for (const piece of saying(turn)) pieces.push(piece)
       if (turn.whole) finish(message, turn)
     }
     return pieces
@@ -125,17 +144,20 @@ export function textTurns(): TextTurns {
     before,
     end(lane) {
       const pieces = [...before(lane)]
-      for (const [message, turn] of turns) if (turn.lane === lane) finish(message, turn)
+      for (const [message, turn] of lanes.get(lane) ?? []) finish(message, turn)
       return [...pieces, ...gone()]
     },
     flush() {
       const pieces = [...turns.values()].flatMap(saying)
-      turns.clear()
+      for (const index of [turns, lanes, unfinished]) index.clear()
       front = undefined
       return pieces
     },
     drop(messages) {
-      for (const message of messages) turns.delete(message)
+      for (const message of messages) {
+        const turn = turns.get(message)
+        if (turn !== undefined) forget(message, turn)
+      }
       return gone()
     },
     get streaming() {

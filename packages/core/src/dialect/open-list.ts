@@ -1,0 +1,39 @@
+/** What is open, first opened first. Its ends are found and anything is closed in O(1) amortised, however much is open. */
+export class OpenList<T extends object> {
+  #items: T[] = []
+  #head = 0
+  /** Closed, but still standing between others that are not. */
+  readonly #closed = new Set<T>()
+
+  get size(): number {
+    return this.#items.length - this.#head - this.#closed.size
+  }
+
+  get first(): T | undefined {
+    for (let item = this.#items[this.#head]; item !== undefined; item = this.#items[++this.#head]) {
+      if (!this.#closed.delete(item)) return item
+    }
+    return undefined
+  }
+
+  get last(): T | undefined {
+    for (let item = this.#items.at(-1); this.#items.length > this.#head; item = this.#items.at(-1)) {
+      if (item !== undefined && !this.#closed.delete(item)) return item
+      this.#items.pop()
+    }
+    return undefined
+  }
+
+  open(item: T): void {
+    this.#items.push(item)
+  }
+
+  /** Closes an item that is open. */
+  close(item: T): void {
+    this.#closed.add(item)
+    if (this.#closed.size < 32 || this.#closed.size < this.size) return
+    this.#items = this.#items.slice(this.#head).filter((each) => !this.#closed.has(each))
+    this.#head = 0
+    this.#closed.clear()
+  }
+}
