@@ -9,6 +9,8 @@ export interface BlockReader {
   feed(text: string): void
   /** The lines of a block that has not ended yet, the last of them perhaps half. */
   readonly rest: string
+  /** It is inside a block that was too long. */
+  readonly skipping: boolean
 }
 
 /**
@@ -74,6 +76,9 @@ export function blockReader(limit: number, emit: (block: string, truncated: bool
       }
       if (from < text.length) keep(from === 0 ? text : text.slice(from))
       lineStart = text.charCodeAt(text.length - 1) === LF
+    },
+    get skipping() {
+      return skipping
     },
     get rest() {
       const text = held.take()

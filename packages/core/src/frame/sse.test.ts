@@ -76,6 +76,7 @@ describe('last id', () => {
     ['NULL is ignored, with data or without', 'id: 1\ndata: a\n\nid: 2\0\n\nid: 3\0\ndata: b\n\n', '1'],
     ['a frame that has not ended does not count', 'id: 1\ndata: a\n\nid: 2\ndata: b\n', '1'],
     ['the last line of several', 'id: 1\nid: 2\n\n', '2'],
+    ['U+2028 is text, not the end of a line', 'id: 1\n\nx\u2028id: 2\n\nevent: e\u2029id: 3\n\n', '1'],
     ['names are exact', 'id: 1\n\nidea: 2\n\nmid: 3\n\n', '1'],
   ])('%s', (_, text, id) => {
     for (const size of [1, 3, text.length]) expect(readIn(text, size).reader.lastId).toBe(id)
@@ -87,6 +88,14 @@ test('retry is a number of digits, and is printed as such', () => {
   expect(readIn('retry: 3000\n\nretry: 1e3\n\nretry\n\nretry: -1\n\n', 4).reader.retry).toBe(3000)
   expect(readIn('data: x\n\n', 4).reader.retry).toBeUndefined()
   expect(readIn(printRetry(2500.4), 2).reader.retry).toBe(2500)
+})
+
+test('a stream that stops inside a frame that is too long is open, and closed when that has ended', () => {
+  const reader = sseReader(8)
+  expect(reader.feed('data: 0123456789')).toMatchObject([{ truncated: true }])
+  expect(reader.open).toBe(true)
+  reader.feed('0123456789\n\n')
+  expect(reader.open).toBe(false)
 })
 
 describe('open: the stream stops inside a frame', () => {

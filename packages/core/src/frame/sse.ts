@@ -74,7 +74,7 @@ export function sseReader(maxSize: number = maxFrameSize): FrameReader {
       return ready
     },
     get open() {
-      return blocks.rest.split('\n').some((line) => line !== '' && !line.startsWith(':'))
+      return blocks.skipping || blocks.rest.split('\n').some((line) => line !== '' && !line.startsWith(':'))
     },
     get lastId() {
       return lastId
@@ -85,10 +85,17 @@ export function sseReader(maxSize: number = maxFrameSize): FrameReader {
   }
 }
 
-/** The id of a block without data. One that contains NULL is ignored, as the standard says. */
+/**
+ * The id of a block without data. One that contains NULL is ignored, as the standard says. By lines, not by a pattern:
+ * to a pattern U+2028 begins a line too, to the standard it is text.
+ */
 function idIn(block: string): string | undefined {
   let id: string | undefined
-  for (const [, value = ''] of block.matchAll(/^id(?:: ?([^\0\n]*))?$/gm)) id = value
+  for (const line of block.split('\n')) {
+    if (line !== 'id' && !line.startsWith('id:')) continue
+    const value = line.slice(line.startsWith('id: ') ? 4 : 3)
+    if (!value.includes('\0')) id = value
+  }
   return id
 }
 

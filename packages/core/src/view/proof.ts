@@ -38,7 +38,7 @@ interface RunTrack {
   /** Nodes that answer a function call: what they say goes to the caller. */
   readonly answering: Dictionary<true>
   /** Ids of the proofs that a message gave. */
-  readonly messages: Dictionary<readonly string[]>
+  readonly messages: Dictionary<Dictionary<true>>
 }
 interface OpenText {
   readonly text: string
@@ -156,15 +156,16 @@ function responded(track: RunTrack, key: string, seq: number, { id, name, respon
 function added(state: ProofState, run: string, track: RunTrack, made: readonly Assembled[]): ProofState {
   if (made.length === 0) return tracked(state, run, track)
   let { proofs, index } = state
+  const message = made[0]?.proof.message
+  let ids = (message === undefined ? undefined : track.messages.get(message)) ?? Dictionary.empty
   for (const { proof } of made) {
     const at = index.get(proof.id)
     proofs = at === undefined ? proofs.append(proof) : proofs.with(at, proof)
     if (at === undefined) index = index.set(proof.id, proofs.length - 1)
+    ids = ids.set(proof.id, true)
   }
-  const message = made[0]?.proof.message
   const next = { ...state, proofs, index }
   if (message === undefined) return tracked(next, run, track)
-  const ids = [...(track.messages.get(message) ?? []), ...made.map(({ proof }) => proof.id)]
   return tracked(next, run, { ...track, messages: track.messages.set(message, ids) })
 }
 
@@ -179,7 +180,7 @@ function withdrawn(state: ProofState, run: string, known: RunTrack, { messages }
   let { open, lanes } = known
   for (const message of messages) {
     open = open.delete(message)
-    for (const id of known.messages.get(message) ?? []) {
+    for (const [id] of known.messages.get(message) ?? []) {
       const at = state.index.get(id)
       const proof = at === undefined ? undefined : proofs.at(at)
       if (at !== undefined && proof !== undefined) proofs = proofs.with(at, { ...proof, superseded: true })

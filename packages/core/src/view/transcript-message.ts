@@ -145,12 +145,16 @@ export function completed(message: Message, parts: readonly Part[], row: Recorde
   const again = repeats(message, parts, event.id)
   const fresh = again ? parts.filter((part) => part.kind === 'tool') : parts
   const speaks = fresh.some((part) => part.kind === 'text' || part.kind === 'thought')
-  const all = [...(speaks ? message.parts.slice(0, message.whole) : message.parts), ...fresh]
+  const before = speaks && message.whole < message.parts.length ? message.parts.slice(0, message.whole) : message.parts
+  const all = gathered(before, fresh)
+  // What was whole already is not read again: an id that comes 10,000 times with other words must not cost the square.
+  const said =
+    before === message.parts ? message : { text: textOfParts(before, 'text'), thoughts: textOfParts(before, 'thought') }
   return {
     ...message,
     parts: all,
-    text: textOfParts(all, 'text'),
-    thoughts: textOfParts(all, 'thought'),
+    text: joined(said.text, textOfParts(fresh, 'text')),
+    thoughts: joined(said.thoughts, textOfParts(fresh, 'thought')),
     status: 'done',
     whole: all.length,
     endSeq: row.seq,
@@ -159,6 +163,16 @@ export function completed(message: Message, parts: readonly Part[], row: Recorde
     error: errorOf(event) ?? message.error,
     finishReason: finishOf(event) ?? message.finishReason,
   }
+}
+
+/** A message of more parts than this goes on in its last one: the list is copied with every whole event. */
+const crowded = 256
+
+function gathered(before: readonly Part[], fresh: readonly Part[]): readonly Part[] {
+  const [last, first] = [before.at(-1), fresh[0]]
+  const goesOn = before.length >= crowded && (first?.kind === 'text' || first?.kind === 'thought')
+  if (!goesOn || last?.kind !== first.kind) return [...before, ...fresh]
+  return [...before.slice(0, -1), { kind: first.kind, text: last.text + first.text }, ...fresh.slice(1)]
 }
 
 function finishOf({ finishReason }: AdkEvent): string | undefined {
@@ -242,7 +256,7 @@ function textOfParts(parts: readonly Part[], kind: TextPart['kind']): string {
 
 /** `'' + text` would be a new string; the part's own is shared instead. */
 function joined(before: string, text: string): string {
-  return before === '' ? text : before + text
+  return before === '' ? text : text === '' ? before : before + text
 }
 
 function isText(value: unknown): value is string {
