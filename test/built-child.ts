@@ -11,7 +11,7 @@ export async function buildChild(name: string): Promise<(...args: string[]) => C
     configFile: false,
     logLevel: 'error',
     resolve: { conditions: ['source'] },
-    ssr: { resolve: { conditions: ['source'] }, noExternal: [/^@millrace\//] },
+    ssr: { resolve: { conditions: ['source'] }, noExternal: [/^@millrace\//, 'zod'] },
     build: {
       ssr: `test/children/${name}.ts`,
       outDir: `.cache/child/${name}`,

@@ -6,7 +6,7 @@ import type { AuditEntry } from './engine/audit.ts'
 import { runEngine } from './engine/engine.ts'
 import type { RunLimits } from './engine/limits.ts'
 import type { RunEngine } from './engine/run-engine.ts'
-import { type Streams, streams } from './engine/streams.ts'
+import { type Streams, type StreamsOptions, streams } from './engine/streams.ts'
 import { sseWire } from './engine/wire.ts'
 import type { Access } from './http/access.ts'
 import { adkWhole } from './http/adk/adk-whole.ts'
@@ -32,6 +32,8 @@ export interface MillraceOptions {
   readonly limits?: Partial<HttpLimits>
   readonly runLimits?: Partial<RunLimits>
   readonly heartbeat?: number
+  /** How much of what was printed is kept for readers that come back; see StreamsOptions. */
+  readonly retain?: Pick<StreamsOptions, 'retain' | 'retainTotal'>
   readonly logger?: FastifyServerOptions['logger']
   readonly onAudit?: (entry: AuditEntry) => void
   /** Spans of every run go here; absent: none are made. */
@@ -81,6 +83,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     dialects: all,
     wires: { 'adk-whole': sseWire(discreet(adkWhole)), 'ag-ui-protobuf': agUiProtobufWire },
     ...(options.heartbeat === undefined ? {} : { heartbeat: options.heartbeat }),
+    ...options.retain,
     onError: (error, session) => app?.log.error({ err: error, session }, 'a stream could not be read'),
   })
   const metrics = createMetrics({ activeRuns: () => engine.active, readers: () => fanOut.readers })

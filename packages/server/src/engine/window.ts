@@ -1,4 +1,4 @@
-import { type Bytes, joinBytes, type Piece } from './piece.ts'
+import { type Bytes, joinBytes, nothing, type Piece } from './piece.ts'
 
 /** What a reader takes in one write. */
 export interface Portion {
@@ -11,6 +11,9 @@ export interface Portion {
 
 /** One write joins at most this much (or one event): it is what a full socket holds beyond its high-water mark. */
 const maxWrite = 32 * 1024
+
+/** In the place of what was trimmed. */
+const dropped: Piece = { bytes: nothing, seq: 0, run: '', terminal: false }
 
 /**
  * The printed events of one encoder, newest last, bounded. Readers keep no queue of their own, only a cursor into
@@ -58,6 +61,8 @@ export class Window {
       if (oldest === undefined || oldest.seq > upTo) break
       this.base = oldest.seq
       this.#size -= oldest.bytes.chunked.length
+      // Its place stays until the next compaction; its bytes must not.
+      this.#pieces[this.#first] = dropped
       this.#first += 1
     }
     if (this.#first > 1024 && this.#first * 2 > this.#pieces.length) {
