@@ -19,7 +19,10 @@ import { boundInput, runInput } from './run-input.ts'
 import { cursorOf, serveStream } from './stream.ts'
 
 const eventsQuery = z.object({
-  dialect: z.enum(dialectNames).default('millrace').describe('The wire language to print the log in'),
+  dialect: z
+    .enum([...dialectNames, 'adk-whole'])
+    .default('millrace')
+    .describe('The wire language to print the log in; `adk-whole` is `adk` without partials'),
   run: z.string().min(1).max(200).optional().describe('Only this run; the stream ends with it'),
   after: z.string().optional().describe('Resume after this seq; `Last-Event-ID` wins'),
   from: z.enum(['start', 'live']).default('start').describe('`live` joins at the end, with the dialect’s prelude'),

@@ -1,4 +1,4 @@
-import { type DialectName, dialectNames, MillraceError } from '@millrace/core'
+import { MillraceError } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StartRequest } from '../engine/run-engine.ts'
 import type { HttpDeps } from './deps.ts'
@@ -100,11 +100,8 @@ function rejoinPlace(request: FastifyRequest, { session, dialect, run }: StreamT
   return `${'../'.repeat(Math.max(0, depth))}sessions/${encodeURIComponent(session)}/events?${query}`
 }
 
-const rejoinDialect = (wire: string): string => (isDialect(wire) ? wire : 'ag-ui')
-
-export function isDialect(name: string): name is DialectName {
-  return (dialectNames as readonly string[]).includes(name)
-}
+/** Protobuf has no place for a cursor, so it is joined again as the SSE of its dialect. */
+const rejoinDialect = (wire: string): string => (wire === 'ag-ui-protobuf' ? 'ag-ui' : wire)
 
 /** The cursor of a resumed stream: `Last-Event-ID` wins over `?after=`; what is no seq is a 400, never a replay. */
 export function cursorOf(request: FastifyRequest): number | undefined {
