@@ -23,6 +23,9 @@ const examples = fileURLToPath(new URL('../../../agents/dist/', import.meta.url)
 const recoverEvery = 10_000
 const pruneEvery = 60 * 60_000
 
+/** Without a request for so long, nobody waits. */
+const quiet = 500
+
 /** Serves until a signal; resolves with the exit code. */
 export async function serve(args: readonly string[]): Promise<number> {
   const settings = readSettings(args, process.env)
@@ -77,11 +80,24 @@ async function compose(settings: Settings, log: EventLog): Promise<Millrace> {
     ...(existsSync(page) ? { page } : {}),
   })
   millrace.app.addHook('onClose', () => telemetry?.close())
-  // Agents load after the port answers: importing ADK takes seconds, and the first visitor need not wait for it.
-  millrace.app.addHook('onListen', async () => {
-    setImmediate(() => void agents.warm())
-  })
+  warmWhenQuiet(millrace, () => agents.warm())
   return millrace
+}
+
+/**
+ * Agents load in the first quiet moment after the port answers. Importing ADK takes a second or two and blocks everything
+ * meanwhile: measured, a `/health` sent at once waited 1.6 s for it when that began with the listening.
+ */
+function warmWhenQuiet({ app }: Millrace, warm: () => Promise<void>): void {
+  app.addHook('onListen', async () => {
+    const timer = setTimeout(() => {
+      app.server.off('request', wait)
+      void warm()
+    }, quiet)
+    const wait = (): void => void timer.refresh()
+    app.server.on('request', wait)
+    app.server.once('close', () => clearTimeout(timer))
+  })
 }
 
 /** Loaded only when traces are wanted: the exporter would cost every start a fifth of a second. */
