@@ -1,13 +1,9 @@
 import { createRequire } from 'node:module'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ask, openStudio, type Studio, type Tab } from './studio-page.ts'
+import { expect, test } from 'vitest'
+import { ask, studioTests, type Tab } from './studio-page.ts'
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-let studio: Studio
-beforeAll(async () => {
-  studio = await openStudio(0)
-})
-afterAll(() => studio.close())
+const studio = studioTests(0)
 
 /** What axe finds against WCAG 2.2 A and AA. */
 async function violations({ page }: Tab): Promise<readonly string[]> {

@@ -1,11 +1,38 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ask, openStudio, type Studio } from './studio-page.ts'
+import { expect, test } from 'vitest'
+import { scriptedAgent, speech, textOf } from '../scripted-agent.ts'
+import { ask, studioTests } from './studio-page.ts'
 
-let studio: Studio
-beforeAll(async () => {
-  studio = await openStudio(200)
+/** Asks before it books, and says what it was told. */
+const booking = scriptedAgent('booking', function* (input) {
+  const [answer] = input.resume ?? []
+  if (answer !== undefined) return yield* speech('booking', `Told: ${JSON.stringify(answer.payload ?? answer.status)}`)
+  const schema = {
+    type: 'object',
+    properties: { city: { type: 'string' }, nights: { type: 'integer' }, class: { enum: ['plain', 'fine'] } },
+    required: ['city', 'nights'],
+  }
+  const args = { city: 'Lisbon', nights: 3, breakfast: true, tags: ['quiet'] }
+  if (textOf(input) === 'Book') {
+    yield { kind: 'interrupt', id: 'q', reason: 'confirmation', message: 'Book it?', payload: { tool: 'book', args } }
+  } else yield { kind: 'interrupt', id: 'q', reason: 'input_required', message: 'Where to?', schema }
+  yield { kind: 'run.finished', outcome: 'interrupted' }
 })
-afterAll(() => studio.close())
+
+/** What a hostile page, or a model that read one, would write. */
+const attack = [
+  '<script>window.attacked = 1</script>',
+  '<img src="https://evil.example/a.png" onerror="window.attacked = 2">',
+  '![seen](https://evil.example/b.png)',
+  '[press me](javascript:window.attacked=3)',
+  '[or me](data:text/html,<script>1</script>)',
+  '<a href="javascript:window.attacked=4">raw link</a>',
+  '<iframe src="https://evil.example"></iframe>',
+  '<svg onload="window.attacked = 5"></svg>',
+  '<style>body { display: none }</style>',
+].join('\n\n')
+const hostile = scriptedAgent('hostile', () => speech('hostile', attack))
+
+const studio = studioTests(200, [booking, hostile])
 
 test('specialists that work at the same time stand side by side, each under its name', async () => {
   const tab = await studio.open()
@@ -18,7 +45,6 @@ test('specialists that work at the same time stand side by side, each under its 
     expect(authors).toContain(name)
   }
   await tab.shot('briefing')
-  expect(tab.noise).toEqual([])
 })
 
 test('a page that is loaded again in the middle of a run joins it and loses nothing', async () => {
@@ -30,7 +56,6 @@ test('a page that is loaded again in the middle of a run joins it and loses noth
   const said = await tab.page.locator('.markdown').last().textContent()
   const numbers = (said?.match(/\d+/g) ?? []).map(Number)
   expect(numbers.slice(0, 200)).toEqual(Array.from({ length: 200 }, (_, i) => i + 1))
-  expect(tab.noise).toEqual([])
 })
 
 test('stop ends the run, and the page says so', async () => {
@@ -41,7 +66,6 @@ test('stop ends the run, and the page says so', async () => {
   await tab.page.getByTestId('message-complete').waitFor()
   expect(await tab.page.getByTestId('status').textContent()).toBe('stopped')
   await tab.page.getByTestId('send-button').waitFor()
-  expect(tab.noise).toEqual([])
 })
 
 test.each([
@@ -57,7 +81,6 @@ test.each([
   await tab.page.getByTestId('message-complete').nth(1).waitFor()
   expect(await tab.page.getByTestId('interrupt-answer').textContent()).toBe(answer)
   expect(await tab.page.getByTestId('status').textContent()).toBe('ended')
-  expect(tab.noise).toEqual([])
 })
 
 test('a run that fails says why', async () => {
@@ -66,7 +89,6 @@ test('a run that fails says why', async () => {
   await tab.page.getByTestId('run-error').waitFor()
   expect(await tab.page.getByTestId('status').textContent()).toBe('failed')
   await tab.shot('failed')
-  expect(tab.noise).toEqual([])
 })
 
 test('an edited message runs in a fork; what was recorded stays', async () => {
@@ -82,5 +104,96 @@ test('an edited message runs in a fork; what was recorded stays', async () => {
   await tab.page.goto(first)
   await tab.page.getByTestId('message-complete').waitFor()
   expect(await tab.page.locator('.bubble').allTextContents()).toEqual(['Hello'])
-  expect(tab.noise).toEqual([])
+})
+
+test('a call is approved with other arguments', async () => {
+  const tab = await studio.open()
+  const { page } = tab
+  await ask(tab, 'booking', 'Book')
+  await page.getByTestId('interrupt-edit').click()
+  await page.getByLabel('city').fill('Porto')
+  await page.getByLabel('nights').fill('5')
+  await page.getByLabel('breakfast').uncheck()
+  await page.getByLabel('tags').fill('["quiet", ')
+  await page.getByTestId('interrupt-approve').click()
+  await page.getByText('tags: not JSON yet').waitFor()
+  await page.getByLabel('tags').fill('["view"]')
+  await tab.shot('interrupt-edit')
+  await page.getByTestId('interrupt-approve').click()
+  await page
+    .getByText('"args":{"city":"Porto","nights":5,"breakfast":false,"tags":["view"]}', { exact: false })
+    .waitFor()
+  expect(await page.getByTestId('interrupt-answer').textContent()).toBe('approved, edited')
+})
+
+test('a question with a schema is a form, and what is missing is said', async () => {
+  const tab = await studio.open()
+  const { page } = tab
+  await ask(tab, 'booking', 'Ask me')
+  await page.getByLabel('nights').fill('2')
+  await page.getByLabel('class').selectOption('fine')
+  await page.getByTestId('interrupt-approve').click()
+  await page.getByText('city is missing').waitFor()
+  await page.getByLabel('city').fill('Faro')
+  await tab.shot('interrupt-form')
+  await page.getByTestId('interrupt-approve').click()
+  await page.getByText('{"city":"Faro","nights":2,"class":"fine"}', { exact: false }).first().waitFor()
+})
+
+test('what a model writes does nothing to the page, and fetches nothing', async () => {
+  const tab = await studio.open()
+  const { page } = tab
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(request.url()))
+  await ask(tab, 'hostile', 'Hello')
+  await page.getByTestId('message-complete').waitFor()
+  await page.getByText('press me').click()
+  await page.getByText('or me').click()
+  const text = page.locator('.markdown').last()
+  expect(await text.locator('script, iframe, img, svg, style, a').count()).toBe(0)
+  expect(await page.evaluate(() => 'attacked' in window)).toBe(false)
+  expect(asked.filter((url) => !url.startsWith(studio.address))).toEqual([])
+  expect(page.context().pages()).toHaveLength(1)
+  await tab.shot('attack')
+})
+
+test('a second tab attaches to a run that is under way, and both end alike', async () => {
+  const first = await studio.open()
+  await ask(first, 'assistant', 'Count slowly to 100')
+  await first.page.getByText('9 10', { exact: false }).first().waitFor()
+  const second = await studio.open(new URL(first.page.url()).pathname)
+  await expect.poll(() => second.page.getByTestId('status').textContent()).toBe('live')
+  await second.shot('attached')
+  for (const { page } of [first, second]) await page.getByTestId('message-complete').waitFor()
+  const said = ({ page }: typeof first) => page.locator('.markdown').last().textContent()
+  expect(await said(second)).toBe(await said(first))
+})
+
+test('a run is done again with the same words', async () => {
+  const tab = await studio.open()
+  await ask(tab, 'assistant', 'Hello')
+  await tab.page.getByTestId('retry').click()
+  await tab.page.getByTestId('message-complete').nth(1).waitFor()
+  expect(await tab.page.locator('.bubble').allTextContents()).toEqual(['Hello', 'Hello'])
+})
+
+test('while it runs, every panel shows what there is so far', async () => {
+  const tab = await studio.open('/', { viewport: { width: 1440, height: 900 } })
+  const { page } = tab
+  await ask(tab, 'recovery', 'Give me a recovery briefing for Cedar Creek Fire')
+  for (const [panel, proof] of [
+    ['wire', 'wire-frame'],
+    ['flow', 'flow-node'],
+    ['usage', 'usage-row'],
+    ['state', 'panel-state'],
+    ['problems', 'panel-problems'],
+    ['proof', 'panel-proof'],
+  ] as const) {
+    await page.locator(`#tab-${panel}`).click()
+    await page.getByTestId(proof).first().waitFor()
+    await tab.shot(`live-${panel}`)
+  }
+  expect(await page.getByTestId('timeline').locator('.bar').count()).toBeGreaterThan(0)
+  await page.getByTestId('message-complete').waitFor()
+  await page.getByTestId('proof-confidence').waitFor()
 })

@@ -2,6 +2,7 @@ import { useSession } from '@millrace/react'
 import { useEffect } from 'react'
 import { Compare } from '../compare/compare.tsx'
 import { Conversation } from '../conversation/conversation.tsx'
+import { useAgentColours } from '../session/agents-seen.ts'
 import { useContentCursor } from '../session/content-cursor.ts'
 import { useDetail } from '../session/detail.ts'
 import { isFile, openedFile } from '../session/files.ts'
@@ -97,6 +98,7 @@ function Workspace({ id }: { readonly id: string }) {
   const timeline = usePane('timeline')
   const narrow = useNarrow()
   useKeyboard(session.log)
+  useAgentColours(session)
   usePlayback(session.log)
   useDetail(session, at)
   const agent = info?.agent ?? ''

@@ -1,26 +1,20 @@
-import { type Asked, isJsonObject, type Json } from '@millrace/core'
-import { useState } from 'react'
+import { type Asked, isJsonObject, type Json, type JsonObject } from '@millrace/core'
+import { useMemo, useState } from 'react'
 import { Button, Pill } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { useActions } from './actions.ts'
+import { type Field, fieldsOfSchema, fieldsOfValue, objectOf, typedFrom, ValueFields } from './value-fields.tsx'
 
-/** A person is asked: yes or no for a confirmation, a form or text for the rest, with what it is about. */
+/** A person is asked: yes or no for a confirmation, typed fields or text for the rest, with what it is about. */
 export function InterruptForm({ asked }: { readonly asked: Asked }) {
-  const { live, pending, answer, given, waiting } = useActions()
-  const [text, setText] = useState('')
-  const [problem, setProblem] = useState<string>()
-  const { id, reason, message, payload, status } = asked
+  const { live, answer, given, waiting } = useActions()
+  const { id, message, status, reason } = asked
   const resolve = (value: Json): void => answer(asked, { interrupt: id, status: 'resolved', payload: value })
+  const cancel = (): void => answer(asked, { interrupt: id, status: 'cancelled' })
   const said = status === 'resolved' ? decision(asked.answer) : undefined
-  const submit = (): void => {
-    try {
-      resolve(text.trim().startsWith('{') || text.trim().startsWith('[') ? (JSON.parse(text) as Json) : text)
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error))
-    }
-  }
+  const open = status === 'open' && live && !given.has(id)
   return (
-    <section className={`interrupt ${status}`} data-testid="interrupt">
+    <section className={`interrupt ${status}`} data-testid="interrupt" aria-label="The agent asks">
       <header>
         <Icon name="question" />
         <h3>{message ?? 'The agent is waiting for an answer'}</h3>
@@ -31,66 +25,176 @@ export function InterruptForm({ asked }: { readonly asked: Asked }) {
         )}
         {status === 'cancelled' && <Pill>cancelled</Pill>}
       </header>
-      {payload !== undefined && payload !== null && <pre>{JSON.stringify(payload, null, 2)}</pre>}
       {given.has(id) && <p className="faint">Noted. The run goes on when the other {waiting} are answered too.</p>}
-      {status === 'open' && live && !given.has(id) && (
-        <div className="interrupt-actions">
-          {reason === 'confirmation' ? (
-            <>
-              <Button
-                tone="accent"
-                icon="check"
-                disabled={pending}
-                onClick={() => resolve({ confirmed: true })}
-                data-testid="interrupt-approve"
-              >
-                Approve
-              </Button>
-              <Button
-                tone="bad"
-                icon="close"
-                disabled={pending}
-                onClick={() => resolve({ confirmed: false })}
-                data-testid="interrupt-reject"
-              >
-                Reject
-              </Button>
-            </>
-          ) : (
-            <>
-              <textarea
-                aria-label="Your answer"
-                rows={2}
-                value={text}
-                onChange={(event) => setText(event.target.value)}
-              />
-              {problem !== undefined && <p className="bad-text">{problem}</p>}
-              <Button
-                tone="accent"
-                disabled={pending || text.trim() === ''}
-                onClick={submit}
-                data-testid="interrupt-approve"
-              >
-                Answer
-              </Button>
-              <Button
-                disabled={pending}
-                onClick={() => answer(asked, { interrupt: id, status: 'cancelled' })}
-                data-testid="interrupt-reject"
-              >
-                Cancel
-              </Button>
-            </>
-          )}
-        </div>
+      {reason === 'confirmation' ? (
+        <Confirmation asked={asked} open={open} onAnswer={resolve} />
+      ) : (
+        <Question asked={asked} open={open} onAnswer={resolve} onCancel={cancel} />
       )}
-      {asked.answer !== undefined && said === undefined && <pre>{JSON.stringify(asked.answer)}</pre>}
+      {asked.answer !== undefined && said === undefined && <pre>{JSON.stringify(asked.answer, null, 2)}</pre>}
     </section>
   )
 }
 
+interface AnswerProps {
+  readonly asked: Asked
+  readonly open: boolean
+  readonly onAnswer: (value: Json) => void
+}
+
+/** May it call this tool with these arguments? Yes, no, or yes with others. */
+function Confirmation({ asked, open, onAnswer }: AnswerProps) {
+  const { pending } = useActions()
+  const { tool, args } = callOf(asked.payload)
+  const fields = useMemo(() => fieldsOfValue(args), [args])
+  const [typed, setTyped] = useState(() => typedFrom(fields))
+  const [editing, setEditing] = useState(false)
+  const [problem, setProblem] = useState<string>()
+  const approve = (): void => {
+    const made = objectOf(fields, typed)
+    if (!editing) onAnswer({ confirmed: true })
+    else if ('error' in made) setProblem(made.error)
+    else onAnswer({ confirmed: true, args: made.value })
+  }
+  return (
+    <>
+      {tool !== undefined && (
+        <div className="asked-call">
+          <p>
+            <Icon name="tool" size={14} /> <code>{tool}</code>
+            {fields.length === 0 && <span className="faint"> without arguments</span>}
+          </p>
+          {editing ? <ValueFields fields={fields} typed={typed} onChange={setTyped} /> : <Values fields={fields} />}
+        </div>
+      )}
+      {tool === undefined && asked.payload !== undefined && asked.payload !== null && (
+        <pre>{JSON.stringify(asked.payload, null, 2)}</pre>
+      )}
+      {problem !== undefined && (
+        <p className="bad-text" role="alert">
+          {problem}
+        </p>
+      )}
+      {open && (
+        <div className="interrupt-actions">
+          <Button tone="accent" icon="check" disabled={pending} onClick={approve} data-testid="interrupt-approve">
+            {editing ? 'Approve with these' : 'Approve'}
+          </Button>
+          <Button
+            tone="bad"
+            icon="close"
+            disabled={pending}
+            onClick={() => onAnswer({ confirmed: false })}
+            data-testid="interrupt-reject"
+          >
+            Reject
+          </Button>
+          {fields.length > 0 && (
+            <Button
+              icon="pencil"
+              disabled={pending}
+              aria-pressed={editing}
+              onClick={() => {
+                setProblem(undefined)
+                setTyped(typedFrom(fields))
+                setEditing(!editing)
+              }}
+              data-testid="interrupt-edit"
+            >
+              {editing ? 'Leave as they are' : 'Edit arguments'}
+            </Button>
+          )}
+        </div>
+      )}
+    </>
+  )
+}
+
+function Values({ fields }: { readonly fields: readonly Field[] }) {
+  if (fields.length === 0) return null
+  return (
+    <dl className="values-list">
+      {fields.map(({ name, value }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** Anything else that is asked: fields where the agent says which, else free words or JSON. */
+function Question({ asked, open, onAnswer, onCancel }: AnswerProps & { readonly onCancel: () => void }) {
+  const { pending } = useActions()
+  const fields = useMemo(() => fieldsOfSchema(asked.schema), [asked.schema])
+  const [typed, setTyped] = useState(() => typedFrom(fields ?? []))
+  const [text, setText] = useState('')
+  const [problem, setProblem] = useState<string>()
+  const submit = (): void => {
+    const made = fields === undefined ? readText(text) : objectOf(fields, typed)
+    if ('error' in made) setProblem(made.error)
+    else onAnswer(made.value)
+  }
+  return (
+    <>
+      {asked.payload !== undefined && asked.payload !== null && <pre>{JSON.stringify(asked.payload, null, 2)}</pre>}
+      {open && (
+        <>
+          {fields === undefined ? (
+            <textarea
+              aria-label="Your answer"
+              rows={2}
+              value={text}
+              onChange={(event) => setText(event.target.value)}
+            />
+          ) : (
+            <ValueFields fields={fields} typed={typed} onChange={setTyped} />
+          )}
+          {problem !== undefined && (
+            <p className="bad-text" role="alert">
+              {problem}
+            </p>
+          )}
+          <div className="interrupt-actions">
+            <Button
+              tone="accent"
+              icon="check"
+              disabled={pending || (fields === undefined && text.trim() === '')}
+              onClick={submit}
+              data-testid="interrupt-approve"
+            >
+              Answer
+            </Button>
+            <Button disabled={pending} onClick={onCancel} data-testid="interrupt-reject">
+              Cancel
+            </Button>
+          </div>
+        </>
+      )}
+    </>
+  )
+}
+
+const noArgs: JsonObject = {}
+
+function callOf(payload: Json | undefined): { readonly tool: string | undefined; readonly args: JsonObject } {
+  if (!isJsonObject(payload) || typeof payload.tool !== 'string') return { tool: undefined, args: noArgs }
+  return { tool: payload.tool, args: isJsonObject(payload.args) ? payload.args : noArgs }
+}
+
+function readText(text: string): { readonly value: Json } | { readonly error: string } {
+  if (!/^\s*[[{]/.test(text)) return { value: text.trim() }
+  try {
+    return { value: JSON.parse(text) as Json }
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) }
+  }
+}
+
 /** Yes or no, where that was the question. */
-function decision(answer: Json | undefined): 'approved' | 'rejected' | undefined {
+function decision(answer: Json | undefined): 'approved' | 'rejected' | 'approved, edited' | undefined {
   if (!isJsonObject(answer) || typeof answer.confirmed !== 'boolean') return undefined
-  return answer.confirmed ? 'approved' : 'rejected'
+  if (!answer.confirmed) return 'rejected'
+  return isJsonObject(answer.args) ? 'approved, edited' : 'approved'
 }

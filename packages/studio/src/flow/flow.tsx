@@ -62,6 +62,11 @@ function Graph({ drawing, shown }: { readonly drawing: Drawing; readonly shown: 
         <Controls showInteractive={false} fitViewOptions={fit} />
         <Refit layout={layout} place={place} />
       </ReactFlow>
+      {layout === undefined && (
+        <p className="flow-waiting" role="status">
+          Drawing the graph …
+        </p>
+      )}
     </div>
   )
 }
@@ -121,7 +126,7 @@ function nodesOf({ nodes }: Drawing, layout: Layout | undefined, shown: Flow): S
     if (position === undefined) return []
     const node = known.get(drawn.id)
     const data = { drawn, node, active: active.has(drawn.id), latest: node !== undefined && node.lastSeq === last }
-    return [{ id: drawn.id, type: 'step', position, data, ...nodeSize[drawn.kind] } satisfies StepNode]
+    return [{ id: drawn.id, type: 'step', position, data, ...nodeSize(drawn) } satisfies StepNode]
   })
 }
 

@@ -1,6 +1,6 @@
 import Elk, { type ELK, type ElkNode } from 'elkjs/lib/elk-api.js'
 import workerUrl from 'elkjs/lib/elk-worker.min.js?url'
-import type { Drawing } from './drawing.ts'
+import type { Drawing, DrawnNode } from './drawing.ts'
 
 export interface Point {
   readonly x: number
@@ -13,11 +13,13 @@ export interface Layout {
   readonly links: ReadonlyMap<string, { readonly points: readonly Point[]; readonly label: Point | undefined }>
 }
 
-export const nodeSize = {
-  start: { width: 34, height: 34 },
-  end: { width: 34, height: 34 },
-  step: { width: 174, height: 54 },
-} as const
+const border = { width: 34, height: 34 }
+
+/** As wide as its name needs, within reason. */
+export function nodeSize({ kind, agent }: DrawnNode): { readonly width: number; readonly height: number } {
+  if (kind !== 'step') return border
+  return { width: Math.round(Math.min(232, Math.max(150, 66 + agent.length * 7.6))), height: 54 }
+}
 /** More pills than this on one line are counted, not shown. */
 export const mostPills = 3
 const pillHeight = 22
@@ -59,7 +61,7 @@ function toElk({ nodes, links }: Drawing, direction: string): ElkNode {
   return {
     id: 'root',
     layoutOptions: { ...options, 'elk.direction': direction },
-    children: nodes.map(({ id, kind }) => ({ id, ...nodeSize[kind] })),
+    children: nodes.map((node) => ({ id: node.id, ...nodeSize(node) })),
     edges: links.map(({ id, from, to, keys, forth }) => ({
       id,
       sources: [from],
@@ -74,7 +76,7 @@ function toElk({ nodes, links }: Drawing, direction: string): ElkNode {
 
 function labelSize(keys: readonly string[]): { readonly width: number; readonly height: number } {
   const shown = keys.slice(0, mostPills)
-  if (keys.length === 0) return { width: 30, height: 18 }
+  if (keys.length === 0) return { width: 26, height: 16 }
   const longest = Math.max(4, ...shown.map((key) => Math.min(key.length, 18)))
   const rows = Math.max(1, shown.length + (keys.length > mostPills ? 1 : 0))
   return { width: longest * 6.6 + 22, height: rows * pillHeight }

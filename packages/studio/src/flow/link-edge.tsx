@@ -56,7 +56,7 @@ export function LinkEdgeView({ id, data, markerEnd, markerStart }: EdgeProps<Lin
                 +{keys.length - shown.length} keys
               </span>
             )}
-            {(count > 1 || keys.length === 0) && (
+            {count > 1 && (
               <span
                 className={`edge-count number ${keys.length === 0 ? 'alone' : ''}`}
                 title={`Taken ${count} ${count === 1 ? 'time' : 'times'}${answered ? ', and answered' : ''}`}

@@ -1,13 +1,32 @@
 /** Hues far enough apart to tell, near enough in weight that no agent shouts; red and amber are kept for trouble. */
-const hues = [195, 265, 320, 145, 230, 290, 110, 350]
+const hues = [195, 265, 320, 145, 230, 295, 110, 345, 170, 248]
+
+/** The agents of the session on the page, in the order in which they first spoke, and the hue of each. */
+let cast: ReadonlyMap<string, number> = new Map()
+
+/** Where two agents of one session would get the same hue, the later one gets the next that is free. */
+export function castColours(agents: readonly string[]): void {
+  const taken = new Set<number>()
+  const next = new Map<string, number>()
+  for (const agent of agents) {
+    const wanted = hues.indexOf(hueOf(agent))
+    const free = hues.map((_, i) => hues[(wanted + i) % hues.length] ?? 195).find((hue) => !taken.has(hue))
+    const hue = free ?? hueOf(agent)
+    taken.add(hue)
+    next.set(agent, hue)
+  }
+  cast = next
+}
 
 /** An agent's colour follows its name, so that it is the same in every panel, session and reload. */
-export function agentHue(name: string): number {
+function hueOf(name: string): number {
   if (name === 'user') return 235
   let hash = 0
   for (const character of name) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0
   return hues[hash % hues.length] ?? 195
 }
+
+const agentHue = (name: string): number => cast.get(name) ?? hueOf(name)
 
 export function agentColour(name: string): string {
   const hue = agentHue(name)

@@ -164,6 +164,11 @@ function FrameList({ frames, count, at, raw, open, onOpen, curl }: FrameListProp
   )
 }
 
+/** The name stands before it already: what is left is what differs. */
+function briefly(data: string): string {
+  return data.slice(0, 300).replace(/^\{"(?:type|kind)":"[^"]*",?/, '{')
+}
+
 interface FrameRowProps {
   readonly frame: WireFrame
   readonly raw: boolean
@@ -179,7 +184,7 @@ function FrameRow({ frame, raw, open, onToggle, curl }: FrameRowProps) {
       <button type="button" className="frame-line" aria-expanded={open} onClick={onToggle}>
         <span className="number frame-seq">{frame.seq}</span>
         <span className="frame-name ellipsis">{nameOf(frame)}</span>
-        <span className="frame-data ellipsis">{(data === '' ? `: ${comment ?? ''}` : data).slice(0, 300)}</span>
+        <span className="frame-data ellipsis">{data === '' ? `: ${comment ?? ''}` : briefly(data)}</span>
       </button>
       {open && (
         <div className="frame-body">

@@ -7,7 +7,7 @@ import {
   type LlmRequest,
   type LlmResponse,
 } from '@google/adk'
-import type { Json, JsonObject } from '@millrace/core'
+import { isObject, type Json, type JsonObject } from '@millrace/core'
 import { bindRequest } from '../model/binding.ts'
 import { answerOpenCalls } from './call-repair.ts'
 import { ClientSideTool, offerTools } from './client-tool.ts'
@@ -80,7 +80,10 @@ export class MillracePlugin extends BasePlugin {
 
   override async beforeToolCallback({ tool, toolArgs, toolContext }: ToolCall): Promise<JsonObject | undefined> {
     // A confirmed call is run by ADK itself, with the confirmation in its context.
-    if (toolContext.toolConfirmation !== undefined) return undefined
+    if (toolContext.toolConfirmation !== undefined) {
+      amend(toolArgs, toolContext.toolConfirmation)
+      return undefined
+    }
     const scope = scopeOf(toolContext.invocationContext)
     if (scope === undefined) return undefined
     if (tool.name === transfer) {
@@ -147,4 +150,12 @@ function instruct(request: LlmRequest, instructions: readonly string[]): void {
 /** The state is JSON by contract; what a tool put there against it fails when the event is recorded. */
 function json(state: Event['actions']['stateDelta']): JsonObject {
   return state as Record<string, Json>
+}
+
+type Confirmation = NonNullable<Context['toolConfirmation']>
+
+/** A person may approve a call with other arguments: `{ confirmed: true, args: { … } }`. */
+function amend(toolArgs: Record<string, unknown>, { confirmed, payload }: Confirmation): void {
+  const args = isObject(payload) ? payload.args : undefined
+  if (confirmed && isObject(args)) Object.assign(toolArgs, args)
 }
