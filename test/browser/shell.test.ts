@@ -104,7 +104,8 @@ test('panes are as wide as they were made, also after a reload, and can be put a
   const session = await studio.run('assistant', 'Hello')
   const tab = await studio.open(`/s/${session}?panel=state`)
   const { page } = tab
-  const width = async (name: string): Promise<number> => (await page.getByLabel(name, { exact: true }).boundingBox())?.width ?? 0
+  const width = async (name: string): Promise<number> =>
+    (await page.getByLabel(name, { exact: true }).boundingBox())?.width ?? 0
   await page.getByLabel('Inspector', { exact: true }).waitFor()
   const before = await width('Inspector')
   await page.getByLabel('Width of the inspector').focus()

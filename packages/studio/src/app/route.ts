@@ -52,7 +52,8 @@ export function navigate(change: Partial<Route>): void {
   if (moved) {
     writeAddress.cancel()
     history.pushState(null, '', address(current))
-  } else writeAddress.soon()
+  } else if ('at' in change) writeAddress.soon()
+  else writeAddress.now()
   for (const listener of [...listeners]) listener()
 }
 
