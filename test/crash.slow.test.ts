@@ -4,7 +4,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { adk, type Dialect, millrace, printFrame, type Recorded, withSeq } from '@millrace/core'
+import {
+  adk,
+  type Dialect,
+  fold,
+  itemsOf,
+  millrace,
+  printFrame,
+  type Recorded,
+  transcript,
+  withSeq,
+} from '@millrace/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildChild, message } from './built-child.ts'
 import { openSystem, sessions } from './crash-system.ts'
@@ -126,5 +136,10 @@ function oneEndEach(rows: readonly Recorded[]): void {
     const again = own[0]?.event.kind === 'run.started' && own[0].event.agent === 'again'
     if (again) expect(last).toMatchObject({ outcome: 'done' })
     if (again) expect(whole).toHaveLength(12)
+    // Nor does any reader see it twice: what was half said before a crash is marked.
+    const shown = itemsOf(fold(transcript, own)).flatMap((item) =>
+      item.kind === 'message' && item.superseded !== true ? [item.text] : [],
+    )
+    if (again) expect(shown).toEqual(Array.from({ length: 12 }, (_, step) => `ærlig talt 日本 🌍 «${step}» `))
   }
 }

@@ -142,6 +142,24 @@ describe('a resumable agent', () => {
     expect(own.audit.map(({ action }) => action)).toEqual(['run.resume', 'run.finish'])
   })
 
+  test('is stopped like any other after it was taken up', async () => {
+    const patient = scripted(
+      'a',
+      async function* (_, { signal }) {
+        yield said('m2', 'again')
+        await aborted(signal)
+      },
+      true,
+    )
+    const own = bench([patient])
+    await left(own.log, [started, delta('m2', 'ha')])
+    own.clock.now += 1000
+    expect(await own.engine.recover()).toEqual({ failed: 0, resumed: 1 })
+    expect(await own.engine.cancel('s', 'r')).toBe(true)
+    expect(await ending(own, 'r')).toMatchObject({ outcome: 'cancelled' })
+    expect(await own.engine.cancel('s', 'r')).toBe(false)
+  })
+
   test('is not taken up for ever: a run that crashes its process each time fails in the end', async () => {
     const own = bench([scripted('a', plain.run, true)], { limits: { resumes: 2 } })
     const lost: RunEvent = { kind: 'superseded', messages: [], nodes: [] }
