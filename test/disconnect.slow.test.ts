@@ -1,14 +1,16 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import {
   type AdkPart,
   type Dialect,
   dialects as dialectsByName,
-  memoryLog,
   printFrame,
   type Recorded,
   type RunEvent,
   withSeq,
 } from '@millrace/core'
-import { streams } from '@millrace/server'
+import { sqliteLog, streams } from '@millrace/server'
 import { expect, test } from 'vitest'
 import { bench, gate, said, scripted } from './engine-kit.ts'
 import { SseClient } from './sse-client.ts'
@@ -62,7 +64,8 @@ test(`${clientsEach} clients of one run in each of ${dialects.length} dialects d
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
   })
-  const log = memoryLog(Date.now)
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-disconnect-'))
+  const log = await sqliteLog({ folder, now: Date.now })
   const { engine, start: run } = bench([agent], { log })
   // Small windows, so that readers fall out of them and read the log, as they would on a long run.
   const out = streams({ log, dialects, retain: 16 * 1024, ahead: 8 * 1024 })
@@ -97,6 +100,8 @@ test(`${clientsEach} clients of one run in each of ${dialects.length} dialects d
     server.closeAllConnections()
     server.close()
     await engine.shutdown(0)
+    await log.close()
+    rmSync(folder, { recursive: true })
   }
 })
 
