@@ -1,4 +1,5 @@
-import { connect, type Socket } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { scriptedAgent, speech, textOf } from './scripted-agent.ts'
 import { testServer } from './server.ts'
@@ -177,6 +178,88 @@ describe('abuse', () => {
     expect(text).not.toMatch(/^id: 99$/m)
     const studio = await (await fetch(`${address}/api/projects/echo/stream?input=${encodeURIComponent(evil)}`)).text()
     expect(studio).not.toMatch(/^event: forged$/m)
+  })
+
+  test.each([
+    ['lines', 'application/x-ndjson'],
+    ['a stream', 'text/event-stream'],
+    ['text', 'text/plain'],
+  ])('an import of %s: too much is a 413, too deep or broken a 4xx', async (_name, type) => {
+    const imported = (body: string) => post('/sessions/import', body, { 'content-type': type })
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    const event = `{"type":"STATE_SNAPSHOT","snapshot":{"a":${deep}}}`
+    const header = '{"millrace":1,"session":{"id":"x","agent":"a","title":""}}'
+    for (const body of [
+      '',
+      'not a stream',
+      deep,
+      `${header}\n{"seq":1,"at":1,"run":"r","event":{"kind":"state","patch":[{"op":"add","path":"/a","value":${deep}}]}}\n`,
+      `data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}\n\ndata: ${event}\n\n`,
+      '\u0000\u0001\ufffd',
+    ]) {
+      const answer = await imported(body)
+      const text = await answer.text()
+      // A frame too deep to read is kept as it came, as any other that cannot be read.
+      if (answer.status === 201) expect(body).toContain('data: ')
+      else expect(answer.status, text.slice(0, 300)).toBeLessThan(500)
+      expect(answer.status).toBeGreaterThan(200)
+    }
+    const big = await testServer({ with: [echo], limits: { importBody: 50_000 } })
+    const at = await big.app.listen({ port: 0, host: '127.0.0.1' })
+    const refused = await fetch(`${at}/sessions/import`, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: 'data: x\n\n'.repeat(10_000),
+    })
+    expect(refused.status).toBe(413)
+    await big.close(0)
+    await served()
+  })
+
+  test('an address in a request is never gone to', async () => {
+    let visits = 0
+    const canary = createServer((_request, response) => {
+      visits += 1
+      response.end()
+    })
+    await new Promise<void>((resolve) => canary.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(canary.address() as AddressInfo).port}/x.png`
+    const image = { type: 'image', source: { type: 'url', value: url, mimeType: 'image/png' } }
+    const content = [{ type: 'text', text: url }, image, { type: 'binary', mimeType: 'image/png', url }]
+    const threadId = `canary-${++ids}`
+    await (
+      await post(
+        '/',
+        JSON.stringify({
+          ...run(),
+          threadId,
+          messages: [{ id: '1', role: 'user', content }],
+          context: [{ description: url, value: url }],
+        }),
+      )
+    ).text()
+    await post(`/apps/echo/users/user/sessions/canary`, '{}')
+    const parts = [{ text: url }, { fileData: { fileUri: url, mimeType: 'image/png' } }]
+    await (
+      await post(
+        '/run',
+        JSON.stringify({ appName: 'echo', userId: 'user', sessionId: 'canary', newMessage: { parts } }),
+      )
+    ).text()
+    for (const path of [
+      `/api/projects/echo/stream?input=${url}&binary_path=${url}&api_key=x`,
+      `/sessions/${encodeURIComponent(url)}`,
+    ])
+      await (await fetch(`${address}${path}`)).text()
+    await (
+      await post(
+        `/sessions/import?dialect=adk`,
+        `data: {"id":"e","author":"a","content":{"parts":${JSON.stringify(parts)}}}\n\n`,
+        { 'content-type': 'text/event-stream' },
+      )
+    ).text()
+    expect(visits).toBe(0)
+    canary.close()
   })
 
   test('another origin and another host are refused on every way in', async () => {

@@ -19,3 +19,51 @@ test.each([
 ])('%s is refused with a sentence and 2', (args, word) => {
   expect(readSettings(args, {})).toEqual({ say: expect.stringContaining(word), code: 2 })
 })
+const refusal = (args: readonly string[], env = {}): string => {
+  const settings = readSettings(args, env)
+  if (!('say' in settings)) throw new Error('it was taken')
+  expect(settings.code).toBe(2)
+  return settings.say
+}
+
+test('loopback, port 8000, no tokens, unless told', () => {
+  expect(readSettings([], {})).toMatchObject({ host: '127.0.0.1', port: 8000, tokens: undefined, insecure: false })
+})
+
+test.each([['0.0.0.0'], ['::'], ['192.168.1.7'], ['mill.example']])(
+  'refuses to listen on %s without tokens',
+  (host) => {
+    expect(refusal(['--host', host])).toContain('--token USER=TOKEN')
+    expect(refusal([], { HOST: host })).toContain('--insecure')
+    expect(readSettings(['--host', host, '--insecure'], {})).toMatchObject({ host, insecure: true })
+    expect(readSettings(['--host', host, '--token', 'ada=a-long-token'], {})).toMatchObject({
+      host,
+      tokens: new Map([['a-long-token', 'ada']]),
+      hostNames: [host],
+    })
+  },
+)
+
+test('flags win over env', () => {
+  const env = { PORT: '1', HOST: 'localhost', DATA_DIR: 'a', LOG_LEVEL: 'info', BASE_PATH: '/env' }
+  const args = ['--port', '2', '--host', '::1', '--data-dir', 'b', '--log-level', 'debug', '--base-path', '/flag/']
+  const told = { port: 2, host: '::1', dataDir: 'b', logLevel: 'debug', basePath: '/flag' }
+  expect(readSettings(args, env)).toMatchObject(told)
+  expect(readSettings([], { ...env, PORT: '3' })).toMatchObject({ port: 3, dataDir: 'a', basePath: '/env' })
+})
+
+test.each([
+  ['a port that is none', ['--port', '70000']],
+  ['a port in words', ['--port', 'eighty']],
+  ['a token without a user', ['--token', 'a-long-token']],
+  ['a short token', ['--token', 'ada=short']],
+  ['a base path that is an address', ['--base-path', 'https://mill.example/x']],
+  ['a base path that climbs', ['--base-path', '/../x y']],
+  ['a flag that is none', ['--prot', '1']],
+])('%s is refused in words', (_name, args) => {
+  expect(refusal(args).length).toBeGreaterThan(10)
+})
+
+test('help is help', () => {
+  expect(readSettings(['--help'], {})).toMatchObject({ code: 0 })
+})
