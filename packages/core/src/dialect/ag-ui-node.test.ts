@@ -11,6 +11,30 @@ describe('nodes', () => {
   })
   const stop = (node: string, more: object = {}): RunEvent =>
     ({ kind: 'node.finished', node, status: 'ok', ...more }) as RunEvent
+  test('no two subagents have one id, also when a node is called what another was renamed to', async () => {
+    const list = await printed([
+      begin(),
+      ...['w', 'w', 'w~2', 'w', 'w~2', 'w~3'].flatMap((node) => [start(node, 'w', { parent: 'p' }), stop(node)]),
+      end(),
+    ])
+    const ids = list.filter(({ type }) => type === 'SUBAGENT_STARTED').map(({ subagentRunId }) => subagentRunId)
+    expect(ids).toHaveLength(6)
+    expect(new Set(ids).size).toBe(6)
+  })
+
+  test('more branches side by side than anybody runs: the oldest end, and come back when they speak again', async () => {
+    const branches = Array.from({ length: 300 }, (_, i) => `p.b${i}`)
+    const list = await printed([
+      begin(),
+      ...branches.map((branch, i) => delta(`m${i}`, 'x', { branch, author: 's' })),
+      ...branches.map((branch, i) => said(`m${i}`, [{ text: 'xy' }], { branch, author: 's' })),
+      end(),
+    ])
+    const text = list.flatMap(({ type, delta: text }) => (type === 'TEXT_MESSAGE_CONTENT' ? [text] : []))
+    expect(text.join('')).toBe('x'.repeat(300) + 'y'.repeat(300))
+    expect(list.filter(({ type }) => type === 'SUBAGENT_STARTED').length).toBeGreaterThan(300)
+  })
+
   test('the run’s own agent is the run; what it calls are subagents, apart by their ids when called again', async () => {
     const list = await printed([
       begin(),

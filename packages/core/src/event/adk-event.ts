@@ -124,6 +124,12 @@ export interface AdkActions {
   readonly [extra: string]: unknown
 }
 
+/** The names of seed 003 for the same. */
+export type AdkEventActions = AdkActions
+export interface AdkTextPart extends AdkPart {
+  readonly text: string
+}
+
 /** A summary that stands for the events of a span of time. */
 export interface AdkCompaction {
   readonly startTimestamp?: number

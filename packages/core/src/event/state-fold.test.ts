@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import jsonPatch from 'fast-json-patch'
 import { describe, expect, test } from 'vitest'
 import type { AdkEvent } from './adk-event.ts'
-import type { JsonObject, PatchOp } from './json.ts'
+import type { Json, JsonObject, PatchOp } from './json.ts'
 import type { RunEvent } from './run-event.ts'
 import { applyState, patchState, type StateProblem } from './state-fold.ts'
 
@@ -53,6 +53,44 @@ describe('state deltas', () => {
     const { state } = applied({}, said({ actions: { stateDelta: delta } }))
     expect(Object.keys(state)).toEqual(['__proto__'])
     expect('polluted' in {}).toBe(false)
+  })
+})
+
+describe('patches that blow up', () => {
+  /** Many patches of one operation each; which was the first that was refused, and why. */
+  const grow = (start: JsonObject, op: (index: number) => PatchOp, count: number) => {
+    let state = start
+    const refused: { readonly index: number; readonly reason: string }[] = []
+    for (let index = 0; index < count; index++) {
+      state = applyState(state, patch(op(index)), ({ reason }) => refused.push({ index, reason }))
+    }
+    return { state, refused }
+  }
+
+  test('a list copied into itself forty times', () => {
+    const op: PatchOp = { op: 'copy', from: '/a', path: '/a/-' }
+    const { state, refused } = grow({ a: ['x'.repeat(1000)] }, () => op, 40)
+    expect(refused[0]).toEqual({ index: 14, reason: 'the state grows too large' })
+    expect(JSON.stringify(state).length).toBeLessThan(17 * 1024 * 1024)
+    // In one patch it is all or nothing.
+    const start = { a: [1] }
+    expect(applied(start, patch(...Array.from({ length: 40 }, () => op))).problems).toHaveLength(1)
+    expect(applyState(start, patch(...Array.from({ length: 40 }, () => op)))).toBe(start)
+  })
+
+  test('the state copied into itself, or a level added, ten thousand times', () => {
+    const copies = grow({ a: 1 }, () => ({ op: 'copy', from: '', path: '/b' }), 10_000)
+    expect(copies.refused[0]?.reason).toBe('nested deeper than 512')
+    const levels = grow({}, (index) => ({ op: 'add', path: '/a'.repeat(index + 1), value: {} }), 1000)
+    expect(levels.refused[0]).toEqual({ index: 511, reason: 'nested deeper than 512' })
+    for (const { state } of [copies, levels]) expect(JSON.stringify(state).length).toBeLessThan(10_000)
+  })
+
+  test('what is as deep as a frame may be still fits, and a little more does not', () => {
+    const deep = (depth: number): Json => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
+    expect(applied({}, patch({ op: 'add', path: '/a', value: deep(511) })).problems).toEqual([])
+    expect(applied({}, patch({ op: 'add', path: '/a', value: deep(512) })).problems).toHaveLength(1)
+    expect(applied({ a: {} }, patch({ op: 'move', from: '/a', path: '/b' })).problems).toEqual([])
   })
 })
 

@@ -1,5 +1,6 @@
 import jsonPatch from 'fast-json-patch'
-import { isJsonObject, isObject, type Json, type JsonObject, type PatchOp } from './json.ts'
+import { isJsonObject, isObject, type Json, type JsonObject, maxJsonDepth, type PatchOp } from './json.ts'
+import { measure } from './measure.ts'
 import type { RunEvent } from './run-event.ts'
 
 /** A state change that could not be made: the whole patch is refused, as RFC 6902 section 5 asks, and said here. */
@@ -9,6 +10,9 @@ export interface StateProblem {
   readonly path: string
   readonly reason: string
 }
+
+/** Copies end here: about what one frame can carry. */
+const largest = 16 * 1024 * 1024
 
 /** ADK keeps these for one invocation only: they never enter a session's state. */
 const temporary = 'temp:'
@@ -73,6 +77,9 @@ function patched(document: Json, op: PatchOp, own: Set<object>): Json {
   switch (op.op) {
     case 'copy': {
       const value = valueAt(document, op.from)
+      // Forty copies of a list into itself are a terabyte: the only operation that makes much out of little.
+      if (measure(document, own).size + measure(value, own).size > largest)
+        throw new PathError('the state grows too large')
       // From here on the copied containers stand in two places: none of them may be written in place any more.
       own.clear()
       return patched(document, { op: 'add', path: op.path, value }, own)
@@ -86,7 +93,11 @@ function patched(document: Json, op: PatchOp, own: Set<object>): Json {
     case 'test':
       return jsonPatch.applyOperation(document, op, true).newDocument
     default: {
-      const copied = copyPath(document, keysOf(op.path).slice(0, -1), own)
+      const keys = keysOf(op.path)
+      if ('value' in op && keys.length + measure(op.value, own).depth > maxJsonDepth) {
+        throw new PathError(`nested deeper than ${maxJsonDepth}`)
+      }
+      const copied = copyPath(document, keys.slice(0, -1), own)
       return jsonPatch.applyOperation(copied, op, true).newDocument
     }
   }
