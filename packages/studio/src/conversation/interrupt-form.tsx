@@ -3,7 +3,15 @@ import { useMemo, useState } from 'react'
 import { Button, Pill } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { useActions } from './actions.ts'
-import { type Field, fieldsOfSchema, fieldsOfValue, objectOf, typedFrom, ValueFields } from './value-fields.tsx'
+import {
+  type Field,
+  fieldsOfSchema,
+  fieldsOfValue,
+  objectOf,
+  type Typed,
+  typedFrom,
+  ValueFields,
+} from './value-fields.tsx'
 
 /** A person is asked: yes or no for a confirmation, typed fields or text for the rest, with what it is about. */
 export function InterruptForm({ asked }: { readonly asked: Asked }) {
@@ -50,6 +58,10 @@ function Confirmation({ asked, open, onAnswer }: AnswerProps) {
   const [typed, setTyped] = useState(() => typedFrom(fields))
   const [editing, setEditing] = useState(false)
   const [problem, setProblem] = useState<string>()
+  const type = (next: Typed): void => {
+    setProblem(undefined)
+    setTyped(next)
+  }
   const approve = (): void => {
     const made = objectOf(fields, typed)
     if (!editing) onAnswer({ confirmed: true })
@@ -64,7 +76,7 @@ function Confirmation({ asked, open, onAnswer }: AnswerProps) {
             <Icon name="tool" size={14} /> <code>{tool}</code>
             {fields.length === 0 && <span className="faint"> without arguments</span>}
           </p>
-          {editing ? <ValueFields fields={fields} typed={typed} onChange={setTyped} /> : <Values fields={fields} />}
+          {editing ? <ValueFields fields={fields} typed={typed} onChange={type} /> : <Values fields={fields} />}
         </div>
       )}
       {tool === undefined && asked.payload !== undefined && asked.payload !== null && (
@@ -149,7 +161,14 @@ function Question({ asked, open, onAnswer, onCancel }: AnswerProps & { readonly 
               onChange={(event) => setText(event.target.value)}
             />
           ) : (
-            <ValueFields fields={fields} typed={typed} onChange={setTyped} />
+            <ValueFields
+              fields={fields}
+              typed={typed}
+              onChange={(next) => {
+                setProblem(undefined)
+                setTyped(next)
+              }}
+            />
           )}
           {problem !== undefined && (
             <p className="bad-text" role="alert">
