@@ -1,7 +1,13 @@
 import { HttpAgent } from '@ag-ui/client'
-import { discoverAgents } from '@millrace/server'
+import { LlmAgent } from '@google/adk'
+import { adkAgent, discoverAgents } from '@millrace/server'
+import { call, model, type OfflineRequest, type OfflineTurn, say } from '@millrace/server/adk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testServer } from './server.ts'
+
+/** Asks the client for a colour, with the client's own tool, and says which it is. */
+const asks = ({ step, results }: OfflineRequest): OfflineTurn =>
+  step === 0 ? call('pick_colour', { of: 'sky' }) : say(`It is ${JSON.stringify(results[0]?.response)}`)
 
 /** The official client against the running server, with the agents that ship with it. */
 describe('the official AG-UI client', () => {
@@ -9,7 +15,11 @@ describe('the official AG-UI client', () => {
   let address: string
   beforeAll(async () => {
     const agents = discoverAgents(new URL('../agents/', import.meta.url).pathname, { models: { tokensPerSecond: 0 } })
-    server = await testServer({ agents, fallback: 'assistant' })
+    const asker = adkAgent('asker', async () => new LlmAgent({ name: 'asker', model: model({ offline: asks }) }))
+    server = await testServer({
+      agents: { agents: new Map([...agents.agents, ['asker', asker]]) },
+      fallback: 'assistant',
+    })
     address = await server.app.listen({ port: 0, host: '127.0.0.1' })
   })
   afterAll(() => server.close(0))
@@ -69,6 +79,49 @@ describe('the official AG-UI client', () => {
     const { seen } = await say(agent, 'What is 17 * 23?')
     expect(seen).toContain('REASONING_MESSAGE_CONTENT')
     expect(lastText(agent)).toBe('17 * 23 = 391')
+  })
+
+  test('a tool of the client is called, run by the client, and its result goes on', async () => {
+    const agent = thread('asker')
+    agent.addMessage({ id: `user-${++ids}`, role: 'user', content: 'Which colour?' })
+    const parameters = { type: 'object', properties: { of: { type: 'string' } }, required: ['of'] }
+    const tools = [{ name: 'pick_colour', description: 'Ask the person for a colour', parameters }]
+    await agent.runAgent({ tools })
+    const asked = agent.messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
+    expect(asked).toMatchObject([{ function: { name: 'pick_colour', arguments: '{"of":"sky"}' } }])
+    agent.addMessage({ id: `tool-${++ids}`, role: 'tool', toolCallId: asked[0]?.id ?? '', content: 'blue' })
+    await agent.runAgent({ tools })
+    expect(lastText(agent)).toContain('blue')
+    expect(agent.messages.filter(({ role }) => role === 'tool')).toHaveLength(1)
+  })
+
+  test('the default agent, unless forwardedProps name another; capabilities that are true', async () => {
+    const agent = new HttpAgent({ url: `${address}/`, threadId: `thread-${++ids}` })
+    agent.addMessage({ id: `user-${++ids}`, role: 'user', content: 'Hello' })
+    await agent.runAgent({})
+    expect(await server.log.get(agent.threadId)).toMatchObject({ agent: 'assistant' })
+    const other = new HttpAgent({ url: `${address}/`, threadId: `thread-${++ids}` })
+    other.addMessage({ id: `user-${++ids}`, role: 'user', content: 'Plan a competitor analysis of the CRM market' })
+    await other.runAgent({ forwardedProps: { agent: 'planner' } })
+    expect(await server.log.get(other.threadId)).toMatchObject({ agent: 'planner' })
+    const capabilities = async (name: string) => (await fetch(`${address}/ag-ui/${name}/capabilities`)).json()
+    expect(await capabilities('assistant')).toMatchObject({
+      identity: { name: 'assistant', type: 'adk' },
+      transport: { streaming: true, httpBinary: true, websocket: false },
+      tools: {
+        supported: true,
+        clientProvided: true,
+        items: expect.arrayContaining([{ name: 'get_weather', description: '' }]),
+      },
+      state: { snapshots: true, deltas: true },
+      multiAgent: { supported: false },
+      humanInTheLoop: { interrupts: true },
+    })
+    expect(await capabilities('recovery')).toMatchObject({ multiAgent: { supported: true } })
+    expect(await capabilities('planner')).toMatchObject({
+      tools: { clientProvided: false },
+      reasoning: { supported: false },
+    })
   })
 
   test('an interrupt is asked, answered, and goes on', async () => {
