@@ -73,6 +73,15 @@ const shapes: readonly [
     (n) => each(n, (i) => plan(i % 2 === 0 ? { type: 'task_selected', taskId: `t${i}` } : { type: 'done' })),
   ],
   [
+    'questions',
+    'studio',
+    ['decoder', 'studio'],
+    (n) => [
+      ...each(n / 2, (i) => ({ event: 'interrupt', ...json({ type: 'interrupt', node_id: `n${i}`, message: 'm' }) })),
+      ...each(n / 2, (i) => ({ event: 'resume', ...json({ type: 'resume', node_id: `n${i}` }) })),
+    ],
+  ],
+  [
     'subagents that stream chunks',
     'ag-ui',
     ['decoder', 'studio', 'plan'],
