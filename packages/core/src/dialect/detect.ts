@@ -51,7 +51,7 @@ function dialectOfObject(event: string | undefined, value: JsonObject): DialectN
   if (isMillrace(value)) return 'millrace'
   if (typeof type === 'string') {
     if (/^[A-Z]+(_[A-Z]+)+$/.test(type)) return 'ag-ui'
-    if (planTypes.has(type) && (event === undefined || event === type)) return 'plan'
+    if (planTypes.has(type) && (event === undefined || event === 'message' || event === type)) return 'plan'
   }
   if (studioJson.has(event)) return 'studio'
   if (typeof value.author === 'string' && adkFields.some((field) => value[field] !== undefined)) return 'adk'

@@ -59,11 +59,12 @@ export class PlanDecoder implements Decoder {
 }
 
 /** The JSON of a frame with its type, which the event line and the `type` field both say; either will do. */
-function payloadOf({ event, data, truncated }: Frame): JsonObject | string {
+function payloadOf({ event: name, data, truncated }: Frame): JsonObject | string {
   if (truncated === true) return 'longer than a frame may be'
   const parsed = parseJson(data)
   if ('reason' in parsed) return parsed.reason
   if (!isJsonObject(parsed.value)) return 'not a JSON object'
+  const event = name === 'message' ? undefined : name // the standard's word for a frame without one
   const { type = event } = parsed.value
   if (typeof type !== 'string') return 'a frame without type'
   if (event !== undefined && event !== type) return 'event and type differ'
