@@ -24,7 +24,7 @@ export function agUiDecoder({ run, agent = 'assistant' }: DecoderOptions): Decod
   const take = (event: Wire): string | undefined => {
     const handle = handlers.get(event.type)
     if (handle === undefined) return `unknown event ${event.type}`
-    if (reading.spans.size > 0 && !event.type.startsWith('REASONING_')) flushSpans(reading)
+    if (reading.held.size > 0 && !event.type.startsWith('REASONING_')) flushSpans(reading)
     const wrong = handle(event, reading)
     if (wrong === undefined) reading.document.apply(event)
     return wrong
@@ -69,7 +69,7 @@ export function agUiDecoder({ run, agent = 'assistant' }: DecoderOptions): Decod
 
 /** A span that anything else than its message follows was an empty one, or still waits for its first. */
 function flushSpans(reading: Reading): void {
-  for (const span of reading.spans.values()) if (span.state === 'held') emptySpan(reading, span)
+  for (const span of reading.held) emptySpan(reading, span)
 }
 
 function wireOf(data: string): Wire | string {

@@ -1,6 +1,8 @@
 import type { AdkPart } from '../event/adk-event.ts'
-import { isObject, type Json, type JsonObject, type PatchOp } from '../event/json.ts'
+import { canonicalPart } from '../event/adk-shape.ts'
+import type { Json, JsonObject, PatchOp } from '../event/json.ts'
 import type { Logged } from '../event/run-event.ts'
+import { Fault } from '../event/shape.ts'
 import { contentPart } from './ag-ui-content.ts'
 import { rolesIn, survives } from './ag-ui-document.ts'
 import { readFact } from './ag-ui-fact.ts'
@@ -99,7 +101,8 @@ export const mediaActivity = 'media'
 export const partActivity = 'adk.part'
 function activityPart(type: string, content: JsonObject): AdkPart | undefined {
   if (type === mediaActivity) return contentPart(content, '', [])
-  return type === partActivity && isObject(content) ? content : undefined
+  // What is no part of ADK's is somebody else's activity of that name, and stays one.
+  return type === partActivity && !(canonicalPart(content, true) instanceof Fault) ? content : undefined
 }
 
 /**

@@ -69,15 +69,19 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
 
   /** The span is told by the message that follows: in almost every stream they are one and share an id. */
   REASONING_START: on({ messageId: text }, {}, ({ messageId }, aside, reading) => {
-    if (reading.spans.has(aside.tag)) return 'a reasoning span is already open here'
-    reading.spans.set(aside.tag, { id: messageId, aside, state: 'held' })
+    if (reading.spans.has(messageId)) return `reasoning span ${messageId} is already open`
+    const span: Span = { id: messageId, aside, state: 'held' }
+    reading.spans.set(messageId, span)
+    reading.held.add(span)
     return undefined
   }),
   REASONING_MESSAGE_START: on({ messageId: text }, { role: text }, ({ messageId }, aside, reading) => {
     if (reading.reasonings.has(messageId)) return `reasoning message ${messageId} is already open`
-    const span = reading.spans.get(aside.tag)
-    const opens = span?.state === 'held'
-    if (opens) span.state = 'told'
+    const span = heldSpan(reading, messageId, aside)
+    if (span !== undefined) {
+      span.state = 'told'
+      reading.held.delete(span)
+    }
     const open: Streaming = {
       author: reading.voice(aside.tag),
       role: 'model',
@@ -87,12 +91,12 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       deltas: [],
       told: 0,
       partials: 0,
-      span: opens ? span.id : null,
+      span: span?.id ?? null,
     }
     reading.reasonings.set(messageId, open)
     partial(reading, open, '', true, aside, {
       ...reasoningKept(messageId, open),
-      spanRest: opens ? span.aside.rest : undefined,
+      spanRest: span?.aside.rest,
     })
     return undefined
   }),
@@ -115,9 +119,9 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     return undefined
   }),
   REASONING_END: on({ messageId: text }, {}, ({ messageId }, aside, reading, wire) => {
-    const span = reading.spans.get(aside.tag)
-    if (span?.id !== messageId) return `no reasoning span ${messageId} is open`
-    reading.spans.delete(aside.tag)
+    const span = reading.spans.get(messageId)
+    if (span === undefined || strays(span.aside, aside)) return `no reasoning span ${messageId} is open`
+    reading.spans.delete(messageId)
     if (span.state === 'told') return undefined // the message's own end stands for it
     if (span.state === 'held') emptySpan(reading, span)
     const node = aside.tag === undefined ? {} : { node: aside.tag }
@@ -194,7 +198,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
  */
 export function readToken(wire: Wire, reading: Reading): boolean {
   const thinks = wire.type === 'REASONING_MESSAGE_CONTENT'
-  if (!thinks && (wire.type !== 'TEXT_MESSAGE_CONTENT' || reading.spans.size > 0)) return false
+  if (!thinks && (wire.type !== 'TEXT_MESSAGE_CONTENT' || reading.held.size > 0)) return false
   const { messageId, delta } = wire
   if (typeof messageId !== 'string' || typeof delta !== 'string' || !isBare(wire)) return false
   const open = (thinks ? reading.reasonings : reading.texts).get(messageId)
@@ -242,11 +246,19 @@ function reasoningKept(id: string, { span }: Streaming): Kept {
   return { reasoning: id, ...(span === undefined || span === id ? {} : { span }) }
 }
 
+/** The span that a message stands in: the one of its own id, else the last of its owner's that waits for a message. */
+function heldSpan(reading: Reading, id: string, { tag }: Aside): Span | undefined {
+  const own = reading.spans.get(id)
+  if (own !== undefined && reading.held.has(own) && own.aside.tag === tag) return own
+  return [...reading.held].findLast((span) => span.aside.tag === tag)
+}
+
 /** A span that nothing is said in, or not yet, is still a frame of the wire. */
 export function emptySpan(reading: Reading, span: Span): void {
   const type = 'REASONING_START'
   const node = span.aside.tag === undefined ? {} : { node: span.aside.tag }
   span.state = 'said'
+  reading.held.delete(span)
   reading.emit({ kind: 'log', level: 'debug', message: type, ...node }, span.aside, { type, messageId: span.id })
 }
 

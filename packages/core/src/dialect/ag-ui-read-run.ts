@@ -166,6 +166,7 @@ function begin(reading: Reading, threadId: string, runId: string): void {
   reading.session ??= threadId
   reading.run = runId
   reading.active = true
+  reading.held.clear()
   for (const open of [reading.texts, reading.reasonings, reading.calls, reading.spans, reading.steps]) open.clear()
   reading.stepCounts.clear()
   reading.agents.clear()

@@ -70,7 +70,10 @@ export class Reading {
   readonly texts = new Map<string, Streaming>()
   readonly reasonings = new Map<string, Streaming>()
   readonly calls = new Map<string, Calling>()
-  readonly spans = new Map<string | undefined, Span>()
+  /** Reasoning spans by id: agents that think side by side have one each. */
+  readonly spans = new Map<string, Span>()
+  /** Those of which it is not clear yet what they hold. */
+  readonly held = new Set<Span>()
   readonly callNames: CallNames = new Map()
   /** Open steps, by owner and name, and how often each has begun: the node ids of a wire that has none. */
   readonly steps = new Map<string, string>()

@@ -128,11 +128,14 @@ export function responseOf(result: Json): JsonObject {
   return isJsonObject(result) && !isWrapped(result) ? result : { result }
 }
 
-/** And back. An object whose only key is `result` is wrapped once more on the way in, so that this is its inverse. */
+/** And back. What already looks wrapped is wrapped once more on the way in, so that this is its inverse. */
 export function resultOf(response: JsonObject): Json {
   return isWrapped(response) ? (response.result ?? null) : response
 }
 
-function isWrapped(response: Readonly<Record<string, unknown>>): boolean {
-  return Object.hasOwn(response, 'result') && Object.keys(response).length === 1
+/** `{ result }` around what is no object, once or more often. Around another object it is the tool's own. */
+function isWrapped(response: JsonObject): boolean {
+  let value: Json | undefined = response
+  while (isJsonObject(value) && Object.keys(value).length === 1 && Object.hasOwn(value, 'result')) value = value.result
+  return value !== response && !isJsonObject(value)
 }
