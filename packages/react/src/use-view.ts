@@ -25,12 +25,11 @@ export function useView<S, T = S>(
 ): T {
   const around = useAround()
   const { log, view, options } = argumentsOf(first, second, third, around?.session.log)
-  const latest = useRef(options)
-  latest.current = options
+  const { at, select } = options
   /** The last answer, so that a selector that makes a new object does not look like a change. */
   const answer = useRef<{ state: S; select: ((state: S) => T) | undefined; result: T } | undefined>(undefined)
+  // Of this render, so that a render that React drops leaves nothing behind.
   const read = (): T => {
-    const { at, select } = latest.current
     const state = at === undefined ? log.read(view) : log.readAt(view, at)
     const last = answer.current
     if (last !== undefined && last.state === state && last.select === select) return last.result
