@@ -87,11 +87,13 @@ test.each<[ReactVersion, number]>([
     const renders = await tab.renders()
     const frames = await tab.value<number>('frames')
     const tasks = (await tab.value<number[]>('tasks')).toSorted((a, b) => a - b)
-    const p95 = tasks[Math.ceil(tasks.length * 0.95) - 1] ?? 0
+    // Of all frames: those without a long task count as none. The observer tells of tasks of 50 ms and more only.
+    const blocked = [...Array<number>(Math.max(0, frames - tasks.length)).fill(0), ...tasks]
+    const p95 = blocked[Math.ceil(blocked.length * 0.95) - 1] ?? 0
     const live = renders['message live'] ?? 0
     process.stdout.write(
       `React ${version}: ${tokens} tokens in ${seconds.toFixed(1)} s, ${frames} frames, live message rendered ${live} times; ` +
-        `${tasks.length} long tasks, p95 ${p95.toFixed(0)} ms, longest ${(tasks.at(-1) ?? 0).toFixed(0)} ms\n`,
+        `${tasks.length} long tasks, p95 of frames ${p95.toFixed(0)} ms, longest ${(tasks.at(-1) ?? 0).toFixed(0)} ms\n`,
     )
     // That this browser would have told of one.
     await tab.page.evaluate(() =>
@@ -109,8 +111,8 @@ test.each<[ReactVersion, number]>([
     expect(renders.list! - before.list!).toBeLessThanOrEqual(frames + 6)
     // New rows: the question, the start, the live message as it opens and as it settles, the end.
     expect(renders.keys! - before.keys!).toBeLessThanOrEqual(6)
-    // The bar is 50 ms at p95 on a free machine (printed above); this one is shared, and a regression is ten times that.
-    expect(p95).toBeLessThan(250)
+    // The bar is 50 ms, printed above; this machine is shared with others, so the guard is twice that.
+    expect(p95).toBeLessThan(100)
     expect(tab.noise).toEqual([])
   } finally {
     await server.close(0)
