@@ -8,7 +8,14 @@ const subagentOutcome: Check<JsonObject> = (value, path, errors) => {
   const given = object(value, path, errors)
   if (given === undefined) return undefined
   read(given, { type: oneOf('success', 'suspended') }, { interruptIds: list(text) }, `${path}.`, errors)
+  // It is printed again as it came, and 1.0 has no null for absent.
+  if (given.interruptIds === null) errors.push({ path: `${path}.interruptIds`, message: 'must be a list' })
   return given
+}
+
+/** What is kept to be printed again: 1.0 refuses null where a field is absent. */
+function withoutNulls(given: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
 }
 
 /** Tokens of one model. */
@@ -17,7 +24,7 @@ const tokenUsage: Check<JsonObject> = (value, path, errors) => {
   if (given === undefined) return undefined
   const counts = Object.fromEntries([...counted, 'cacheWriteInputTokens'].map((name) => [name, count]))
   read(given, {}, { provider: text, model: text, ...counts }, `${path}.`, errors)
-  return given
+  return withoutNulls(given)
 }
 const counted = ['inputTokens', 'outputTokens', 'totalTokens', 'reasoningTokens', 'cachedInputTokens'] as const
 
@@ -224,7 +231,11 @@ function endOf(outcome: JsonObject | undefined, { rest }: Aside): End | string {
       )
       const [wrong] = errors
       if (wrong !== undefined) return `${wrong.path} ${wrong.message}`
-      return { outcome: pending.length > 0 ? 'interrupted' : 'done', interrupts: [], kept: { outcome } }
+      return {
+        outcome: pending.length > 0 ? 'interrupted' : 'done',
+        interrupts: [],
+        kept: { outcome: withoutNulls(outcome) },
+      }
     }
     case 'interrupt': {
       const errors: FieldError[] = []
