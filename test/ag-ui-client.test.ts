@@ -1,4 +1,5 @@
 import { HttpAgent } from '@ag-ui/client'
+import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas'
 import { LlmAgent } from '@google/adk'
 import { adkAgent, discoverAgents } from '@millrace/server'
 import { call, model, type OfflineRequest, type OfflineTurn, say } from '@millrace/server/adk'
@@ -104,7 +105,8 @@ describe('the official AG-UI client', () => {
     other.addMessage({ id: `user-${++ids}`, role: 'user', content: 'Plan a competitor analysis of the CRM market' })
     await other.runAgent({ forwardedProps: { agent: 'planner' } })
     expect(await server.log.get(other.threadId)).toMatchObject({ agent: 'planner' })
-    const capabilities = async (name: string) => (await fetch(`${address}/ag-ui/${name}/capabilities`)).json()
+    const capabilities = async (name: string) =>
+      AgentCapabilitiesSchema.parse(await (await fetch(`${address}/ag-ui/${name}/capabilities`)).json())
     expect(await capabilities('assistant')).toMatchObject({
       identity: { name: 'assistant', type: 'adk' },
       transport: { streaming: true, httpBinary: true, websocket: false },
