@@ -190,6 +190,13 @@ describe.each(all)('$name', (dialect) => {
     )
   })
 
+  test('the beginning of a frame that was too long is kept, and never taken for the whole', () => {
+    for (const { event, data } of carrying[dialect.name](1)) {
+      const { foreign } = take(dialect, [{ ...(event === undefined ? {} : { event }), data, truncated: true }])
+      expect(foreign.map(({ event }) => event)).toMatchObject([{ reason: expect.stringMatching(/long/) }])
+    }
+  })
+
   test('every frame twice', () => {
     for (const { wire } of vectors) {
       const twice = wire.flatMap((frame) => [frame, frame])

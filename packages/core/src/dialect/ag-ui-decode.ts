@@ -43,7 +43,7 @@ export function agUiDecoder({ run, agent = 'assistant' }: DecoderOptions): Decod
     },
     push(frame) {
       if (frame.data === '') return []
-      const event = wireOf(frame.data)
+      const event = frame.truncated === true ? 'longer than a frame may be' : wireOf(frame.data)
       if (typeof event !== 'string' && plain.idle && readToken(event, reading)) return drafts()
       const events = typeof event === 'string' ? event : plain.push(event)
       if (typeof events === 'string') foreign(frame, events)

@@ -29,7 +29,7 @@ function line(seq: number, at: number, run: string, event: string): string {
 
 /** A row is checked like one from a disk: what a client folds must be what the views expect (SPEC 1.6). */
 function draftOf(frame: Frame, run: string): Draft {
-  const parsed = parseRecorded(frame.data)
+  const parsed = frame.truncated === true ? { reason: 'longer than a frame may be' } : parseRecorded(frame.data)
   if ('recorded' in parsed) return parsed.recorded
   return { run, event: { kind: 'foreign', dialect: 'millrace', raw: frame.data, reason: parsed.reason } }
 }
