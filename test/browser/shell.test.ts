@@ -240,3 +240,15 @@ test('two sessions are compared: what differs is marked', async () => {
 async function sessionsOf({ app }: Studio): Promise<number> {
   return (await app.inject('/sessions')).json<{ total: number }>().total
 }
+
+test('of many sessions the newest are listed, and a search finds the others', async () => {
+  const payload = (i: number) => ({ id: `old-${i}`, agent: 'assistant', title: `Old session ${i}` })
+  for (let i = 0; i < 230; i++) await studio.app.inject({ method: 'POST', url: '/sessions', payload: payload(i) })
+  const tab = await studio.open('/s/old-3')
+  const { page } = tab
+  await page.getByRole('heading', { name: 'Old session 3', exact: true }).waitFor()
+  await page.getByText('The newest 200 of', { exact: false }).waitFor()
+  await page.getByLabel('Search sessions').fill('Old session 12')
+  await page.getByRole('link', { name: 'Old session 12', exact: false }).first().waitFor()
+  await tab.shot('sessions-found')
+})

@@ -39,17 +39,15 @@ const options = {
 }
 
 /** In a thread of its own: it is as large as the rest of the page, and takes longer than a frame. */
-let elk: ELK | undefined
+const elk: ELK = new Elk({ workerFactory: () => new Worker(workerUrl) })
 
 /** Both ways up are tried; the one that can be shown larger in the room there is wins. */
 export async function layOutGraph(
   drawing: Drawing,
   room: { readonly width: number; readonly height: number },
 ): Promise<Layout> {
-  elk ??= new Elk({ workerFactory: () => new Worker(workerUrl) })
-  const engine = elk
   const made = await Promise.all(
-    ['DOWN', 'RIGHT'].map(async (direction) => read(await engine.layout(toElk(drawing, direction)))),
+    ['DOWN', 'RIGHT'].map(async (direction) => read(await elk.layout(toElk(drawing, direction)))),
   )
   const size = ({ width, height }: Layout): number => Math.min(room.width / width, room.height / height, 1)
   const [down, right] = made

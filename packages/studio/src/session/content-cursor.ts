@@ -1,8 +1,11 @@
 import { useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 
-/** Drawing a moment may take this part of the time: the rest is for the hand that moves the cursor. */
-const share = 1 / 6
+/** A frame of a screen, and what may come on top of it before it is noticed. */
+const frame = 17
+const slack = 3
+/** For each millisecond that a moment took too long, the handle has so many of its own. */
+const rest = 9
 
 /**
  * The cursor as the panels show it. Where a moment is drawn within a frame, they follow the cursor frame by frame; where
@@ -11,23 +14,30 @@ const share = 1 / 6
 export function useContentCursor(at: number | undefined): number | undefined {
   const [shown, setShown] = useState(at)
   const wanted = useRef(at)
-  const pace = useRef({ busyUntil: 0, pending: false })
+  const drawn = useRef(at)
+  const busy = useRef(false)
   wanted.current = at
   useEffect(() => {
-    const { current } = pace
-    if (at === shown || current.pending) return
     const draw = (): void => {
-      current.pending = false
       const begun = performance.now()
+      drawn.current = wanted.current
       flushSync(() => setShown(wanted.current))
-      const took = performance.now() - begun
-      // What fits into a frame beside everything else delays nothing.
-      current.busyUntil = took < 6 ? 0 : performance.now() + took * (1 / share - 1)
+      afterPaint(() => {
+        const over = performance.now() - begun - frame
+        setTimeout(next, over <= slack ? 0 : over * rest)
+      })
     }
-    current.pending = true
-    const wait = current.busyUntil - performance.now()
-    if (wait <= 0) queueMicrotask(draw)
-    else setTimeout(draw, wait)
-  }, [at, shown])
+    const next = (): void => {
+      busy.current = drawn.current !== wanted.current
+      if (busy.current) draw()
+    }
+    if (busy.current || drawn.current === at) return
+    busy.current = true
+    queueMicrotask(draw)
+  }, [at])
   return shown
+}
+
+function afterPaint(callback: () => void): void {
+  requestAnimationFrame(() => setTimeout(callback, 0))
 }

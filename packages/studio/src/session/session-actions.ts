@@ -45,6 +45,7 @@ export async function rename(id: string, title: string): Promise<void> {
 export async function remove(id: string): Promise<void> {
   if (isFile(id)) closeFile(id)
   else await client.request(path(id), { method: 'DELETE' })
+  useSessions.getState().forget(id)
   if (currentRoute().session === id) navigate({ session: undefined })
   await refresh()
 }

@@ -8,7 +8,7 @@ import { Icon } from '../ui/icon.tsx'
 import { Mark } from '../ui/mark.tsx'
 import { useFiles } from './files.ts'
 import { SessionRow } from './session-row.tsx'
-import { titleOf, useSessions } from './sessions.ts'
+import { mostListed, titleOf, useSessions } from './sessions.ts'
 import './session-list.css'
 
 /** The page asks again this often; while a run is under way the row of its session should not be stale. */
@@ -16,10 +16,16 @@ const pollEvery = 4000
 
 /** Every session, newest first, found by title, agent or id. */
 export function SessionList() {
-  const { sessions, status, error, refresh } = useSessions()
+  const { sessions, total, status, error, refresh, find } = useSessions()
   const files = useFiles(({ files }) => files)
   const [search, setSearch] = useState('')
   const now = usePolling(refresh)
+  useEffect(() => {
+    const words = search.trim()
+    if (words === '' || total <= mostListed) return
+    const timer = setTimeout(() => void find(words), 200)
+    return () => clearTimeout(timer)
+  }, [search, total, find])
   const groups = useMemo(() => grouped(sessions, search, now), [sessions, search, now])
   return (
     <>
@@ -57,6 +63,11 @@ export function SessionList() {
         {groups.map(([title, members]) => (
           <Group key={title} title={title} sessions={members} now={now} />
         ))}
+        {total > mostListed && search === '' && (
+          <p className="sessions-note">
+            The newest {mostListed} of {total.toLocaleString('en')}. A search finds the others.
+          </p>
+        )}
         {groups.length === 0 && <Nothing status={status} error={error} search={search} />}
       </div>
       <SidebarFoot />

@@ -1,7 +1,8 @@
 import type { SessionInfo } from '@millrace/core'
+import { useEffect } from 'react'
 import { create } from 'zustand'
 import { client } from './client.ts'
-import { useFiles } from './files.ts'
+import { isFile, useFiles } from './files.ts'
 
 /** An agent as `GET /agents` tells it. */
 export interface AgentInfo {
@@ -20,13 +21,19 @@ export interface AgentInfo {
 }
 
 interface Sessions {
+  /** The newest, and what was looked for beyond them. */
   readonly sessions: readonly SessionInfo[]
+  /** How many there are in all. */
+  readonly total: number
   readonly agents: readonly AgentInfo[]
   readonly fallback: string
   readonly agentsReady: boolean
   readonly status: 'loading' | 'ready' | 'failed' | 'unauthorized'
   readonly error: string | undefined
   refresh(): Promise<void>
+  /** Asks the server for sessions beyond the newest, by a part of their title or id. */
+  find(words: string): Promise<void>
+  forget(id: string): void
   loadAgents(): Promise<void>
 }
 
@@ -41,6 +48,7 @@ export const useSessions = create<Sessions>()((set) => {
   }
   return {
     sessions: [],
+    total: 0,
     agents: [],
     fallback: '',
     agentsReady: false,
@@ -48,11 +56,29 @@ export const useSessions = create<Sessions>()((set) => {
     error: undefined,
     async refresh() {
       try {
-        const { sessions } = (await client.request('sessions?limit=200')) as { sessions: readonly SessionInfo[] }
-        set((before) => ({ sessions: kept(before.sessions, sessions), status: 'ready', error: undefined }))
+        const { sessions, total } = await list('')
+        newest = new Set(sessions.map(({ id }) => id))
+        const beyond = (before: readonly SessionInfo[]) => before.filter(({ id }) => found.has(id) && !newest.has(id))
+        set((before) => ({
+          sessions: kept(before.sessions, [...sessions, ...beyond(before.sessions)]),
+          total,
+          status: 'ready',
+          error: undefined,
+        }))
       } catch (error) {
         failed(error)
       }
+    },
+    async find(words) {
+      const { sessions } = await list(words).catch(() => ({ sessions: [] }))
+      const more = sessions.filter(({ id }) => !newest.has(id))
+      for (const { id } of more) found.add(id)
+      const others = (before: readonly SessionInfo[]) => before.filter(({ id }) => !more.some((each) => each.id === id))
+      set((before) => ({ sessions: kept(before.sessions, [...others(before.sessions), ...more]) }))
+    },
+    forget(id) {
+      found.delete(id)
+      set((before) => ({ sessions: before.sessions.filter((info) => info.id !== id) }))
     },
     async loadAgents() {
       try {
@@ -65,6 +91,22 @@ export const useSessions = create<Sessions>()((set) => {
   }
 })
 
+/** The page lists so many; a search finds the others. */
+export const mostListed = 200
+
+interface Listed {
+  readonly sessions: readonly SessionInfo[]
+  readonly total: number
+}
+
+let newest: ReadonlySet<string> = new Set()
+const found = new Set<string>()
+
+async function list(words: string): Promise<Listed> {
+  const search = words === '' ? '' : `&search=${encodeURIComponent(words)}`
+  return (await client.request(`sessions?limit=${mostListed}${search}`)) as Listed
+}
+
 /** What did not change stays the same object, so that a poll without news renders nothing. */
 function kept(before: readonly SessionInfo[], after: readonly SessionInfo[]): readonly SessionInfo[] {
   const known = new Map(before.map((info) => [info.id, info]))
@@ -76,8 +118,15 @@ function kept(before: readonly SessionInfo[], after: readonly SessionInfo[]): re
 }
 
 export function useSessionInfo(id: string): SessionInfo | undefined {
+  const { find } = useSessions.getState()
+  const listing = useSessions(({ status }) => status === 'ready')
   const opened = useFiles(({ files }) => files.find(({ info }) => info.id === id)?.info)
   const listed = useSessions(({ sessions }) => sessions.find((session) => session.id === id))
+  const missing = listing && opened === undefined && listed === undefined && !isFile(id)
+  // A link may lead to a session that is older than the list reaches.
+  useEffect(() => {
+    if (missing) void find(id)
+  }, [missing, find, id])
   return opened ?? listed
 }
 
