@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../event/json.ts'
+import { isJsonObject, type Json, type JsonObject, sameJson } from '../event/json.ts'
 import type {
   AgentSaid,
   Interrupted,
@@ -17,7 +17,7 @@ import { printInterrupt, Reported, terminal } from './ag-ui-finish.ts'
 import { echoOf } from './ag-ui-input.ts'
 import { Nodes } from './ag-ui-node.ts'
 import { Speaker } from './ag-ui-say.ts'
-import { keptOf, restOf, sameJson, type Wire, type WireMessage } from './ag-ui-wire.ts'
+import { keptOf, restOf, type Wire, type WireMessage } from './ag-ui-wire.ts'
 import { tagged, Writer } from './ag-ui-writer.ts'
 import type { Encoder, EncoderOptions } from './dialect.ts'
 

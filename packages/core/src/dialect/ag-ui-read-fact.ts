@@ -1,6 +1,7 @@
 import type { AdkPart } from '../event/adk-event.ts'
 import { canonicalPart } from '../event/adk-shape.ts'
 import type { Json, JsonObject, PatchOp } from '../event/json.ts'
+import { sameJson } from '../event/json.ts'
 import type { Logged } from '../event/run-event.ts'
 import { Fault } from '../event/shape.ts'
 import { contentPart } from './ag-ui-content.ts'
@@ -10,18 +11,7 @@ import { inputMessage, readMessages } from './ag-ui-input.ts'
 import { isCurrent, printMessage, type ReadMessage } from './ag-ui-message.ts'
 import { contentRoles } from './ag-ui-read-message.ts'
 import { type Aside, type Handler, on, type Reading } from './ag-ui-reading.ts'
-import {
-  array,
-  type FieldError,
-  flag,
-  json,
-  list,
-  object,
-  patchOp,
-  sameJson,
-  text,
-  type WireMessage,
-} from './ag-ui-wire.ts'
+import { array, type FieldError, flag, json, list, object, patchOp, text, type WireMessage } from './ag-ui-wire.ts'
 
 /** State, snapshots, activities and the extension points. */
 export const factHandlers: Readonly<Record<string, Handler>> = {

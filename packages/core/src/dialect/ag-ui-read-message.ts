@@ -1,5 +1,6 @@
 import type { AdkEvent, AdkFunctionCall } from '../event/adk-event.ts'
 import type { Json } from '../event/json.ts'
+import { sameJson } from '../event/json.ts'
 import { contentParts, responseFiles, responseOf, resultOf } from './ag-ui-content.ts'
 import { callArguments } from './ag-ui-message.ts'
 import {
@@ -12,7 +13,7 @@ import {
   type Span,
   type Streaming,
 } from './ag-ui-reading.ts'
-import { type Check, json, oneOf, sameJson, text, type Wire } from './ag-ui-wire.ts'
+import { type Check, json, oneOf, text, type Wire } from './ag-ui-wire.ts'
 
 /** The role of ADK content for each AG-UI role of a streamed text. */
 export const contentRoles = { assistant: 'model', user: 'user', system: 'system', developer: 'developer' } as const

@@ -1,8 +1,8 @@
-import { isJsonObject, type JsonObject } from '../event/json.ts'
+import { isJsonObject, type JsonObject, sameJson } from '../event/json.ts'
 import type { Interrupted, RunFinished, RunInput, Usage } from '../event/run-event.ts'
 import { echoOf, isCurrentInput, readInput } from './ag-ui-input.ts'
 import { type Aside, type Handler, type Kept, on, type Reading } from './ag-ui-reading.ts'
-import { type Check, count, type FieldError, json, list, object, oneOf, read, sameJson, text } from './ag-ui-wire.ts'
+import { type Check, count, type FieldError, json, list, object, oneOf, read, text } from './ag-ui-wire.ts'
 
 const subagentOutcome: Check<JsonObject> = (value, path, errors) => {
   const given = object(value, path, errors)

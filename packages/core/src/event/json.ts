@@ -95,3 +95,20 @@ function isOpaque(value: object): boolean {
     value instanceof ArrayBuffer
   )
 }
+
+/** Equal as JSON: the order of keys does not count. What nests too deeply to be compared is not. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  try {
+    return equal(a, b)
+  } catch {
+    return false
+  }
+}
+function equal(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]))
+  if (!isObject(a) || !isObject(b)) return false
+  const keys = Object.keys(a).filter((key) => a[key] !== undefined)
+  if (keys.length !== Object.keys(b).filter((key) => b[key] !== undefined).length) return false
+  return keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]))
+}

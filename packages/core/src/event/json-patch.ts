@@ -1,0 +1,118 @@
+import { type Json, maxJsonDepth, type PatchOp, sameJson } from './json.ts'
+import { measure } from './measure.ts'
+
+/** Why an operation cannot be done, in a sentence. */
+export class PathError extends Error {}
+
+/** Copies end here: about what one frame can carry. */
+const largest = 16 * 1024 * 1024
+
+/**
+ * One operation of RFC 6902. Containers in `own` were made by this patch and are written in place; all others are
+ * copied when they lie on the path. The libraries copy the whole document or write into ours, and weigh a fifth of a
+ * chat (5 of 25 kB); a property test holds this to fast-json-patch.
+ */
+export function patched(document: Json, op: PatchOp, own: Set<object>): Json {
+  switch (op.op) {
+    case 'copy': {
+      const value = valueAt(document, keysOf(op.from))
+      // Forty copies of a list into itself are a terabyte: the only operation that makes much out of little.
+      if (measure(document, own).size + measure(value, own).size > largest)
+        throw new PathError('the state grows too large')
+      // From here on the copied containers stand in two places: none of them may be written in place any more.
+      own.clear()
+      return patched(document, { op: 'add', path: op.path, value }, own)
+    }
+    case 'move': {
+      if (op.path.startsWith(`${op.from}/`)) throw new PathError('a value cannot move into itself')
+      const value = valueAt(document, keysOf(op.from))
+      if (op.path === op.from) return document
+      return patched(patched(document, { op: 'remove', path: op.from }, own), { op: 'add', path: op.path, value }, own)
+    }
+    case 'test':
+      if (!sameJson(valueAt(document, keysOf(op.path)), op.value)) throw new PathError('the test failed')
+      return document
+    case 'remove':
+      return written(document, { op: op.op, path: op.path }, own)
+    default:
+      return written(document, { op: op.op, path: op.path, value: op.value }, own)
+  }
+}
+
+type Write =
+  | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
+  | { readonly op: 'remove'; readonly path: string }
+
+function written(document: Json, op: Write, own: Set<object>): Json {
+  const keys = keysOf(op.path)
+  if (op.op !== 'remove') {
+    if (op.value === undefined) throw new PathError('there is no value')
+    if (keys.length + measure(op.value, own).depth > maxJsonDepth)
+      throw new PathError(`nested deeper than ${maxJsonDepth}`)
+  }
+  const last = keys.pop()
+  if (last === undefined) return op.op === 'remove' ? null : op.value
+  const root = copyPath(document, keys, own)
+  const parent = valueAt(root, keys)
+  if (Array.isArray(parent)) {
+    const index = indexOf(last, parent, op.op)
+    if (op.op === 'replace') parent[index] = op.value
+    else if (op.op === 'add') parent.splice(index, 0, op.value)
+    else parent.splice(index, 1)
+  } else if (parent !== null && typeof parent === 'object') {
+    if (last === '__proto__') throw new PathError('__proto__ is no key of a patch')
+    if (op.op !== 'add' && !Object.hasOwn(parent, last)) throw new PathError('nothing at the path')
+    if (op.op === 'remove') Reflect.deleteProperty(parent, last)
+    else Reflect.set(parent, last, op.value)
+  } else throw new PathError('the parent is no object or list')
+  return root
+}
+
+function indexOf(key: string, list: readonly unknown[], op: Write['op']): number {
+  if (key === '-' && op === 'add') return list.length
+  if (!/^(0|[1-9]\d*)$/.test(key)) throw new PathError('no index of a list')
+  if (Number(key) >= list.length + (op === 'add' ? 1 : 0)) throw new PathError('the index is beyond the list')
+  return Number(key)
+}
+
+/** Copies the containers from the root along `keys`, each once per patch; stops where the path does (the op then fails). */
+function copyPath(document: Json, keys: readonly string[], own: Set<object>): Json {
+  const root = copy(document, own)
+  let parent: Json = root
+  for (const key of keys) {
+    if (parent === null || typeof parent !== 'object' || !Object.hasOwn(parent, key)) break
+    const child: Json = copy(Reflect.get(parent, key), own)
+    Reflect.set(parent, key, child)
+    parent = child
+  }
+  return root
+}
+
+function copy(value: Json, own: Set<object>): Json {
+  if (value === null || typeof value !== 'object' || own.has(value)) return value
+  const made = Array.isArray(value) ? [...value] : { ...value }
+  own.add(made)
+  return made
+}
+
+function valueAt(document: Json, keys: readonly string[]): Json {
+  let value = document
+  for (const key of keys) {
+    const there = Array.isArray(value) ? /^(0|[1-9]\d*)$/.test(key) && Number(key) < value.length : true
+    if (value === null || typeof value !== 'object' || !there || !Object.hasOwn(value, key)) {
+      throw new PathError('nothing at the path')
+    }
+    value = Reflect.get(value, key)
+  }
+  return value
+}
+
+/** RFC 6901: `~1` is a slash and `~0` a tilde. */
+function keysOf(path: string): string[] {
+  if (path === '') return []
+  if (!path.startsWith('/')) throw new PathError('a path begins with a slash')
+  return path
+    .slice(1)
+    .split('/')
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+}
