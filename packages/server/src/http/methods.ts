@@ -23,7 +23,7 @@ export function answerUnmatched(app: FastifyInstance): void {
     const found = known.filter(({ pattern }) => pattern.test(path))
     const methods = new Set(found.flatMap(({ methods }) => methods))
     const type = found.length > 0 && found.every((route) => route.type !== undefined) ? found[0]?.type : undefined
-    return { allow: [...methods, 'OPTIONS'].toSorted().join(', '), known: methods.size > 0, type }
+    return { allow: [...methods, 'OPTIONS'].toSorted().join(', '), methods, known: methods.size > 0, type }
   }
   // A preflight is asked by a browser and answered by CORS; this is somebody who wants to know what there is.
   app.addHook('onRequest', async (request, reply) => {
@@ -34,9 +34,11 @@ export function answerUnmatched(app: FastifyInstance): void {
   })
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request.url)
-    const { allow, known, type } = at(path)
+    const { allow, methods, known, type } = at(path)
+    // A route that takes the method and found nothing (a file of the page) sends here too.
+    const wrong = known && !methods.has(request.method)
     const said = type === undefined ? {} : { type }
-    const error = known
+    const error = wrong
       ? refuse('method-not-allowed', `${path} takes ${allow}, not ${request.method}`, { ...said, allow })
       : new MillraceError('not-found', `no route ${request.method} ${path}`)
     return sendProblem(error, request, reply)
