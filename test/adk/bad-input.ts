@@ -1,4 +1,13 @@
-import { BaseAgent, createEvent, FunctionTool, LlmAgent } from '@google/adk'
+import {
+  BaseAgent,
+  BaseLlm,
+  BaseTool,
+  createEvent,
+  FunctionTool,
+  LlmAgent,
+  type LlmRequest,
+  type LlmResponse,
+} from '@google/adk'
 import { describe, expect, test } from 'vitest'
 import {
   call,
@@ -18,6 +27,24 @@ const run = (root: unknown, options: AdkAgentOptions = {}) =>
 const ending = async (root: unknown, options: AdkAgentOptions = {}) => outline(await run(root, options)).at(-1)
 const scripted = (script: OfflineAgentScript, tools: FunctionTool[] = []) =>
   new LlmAgent({ name: 'root', model: model({ offline: script }), tools })
+
+/** A model of somebody else's: its turns in order, the last one for ever. The same objects each time, as stubs do. */
+class TurnsLlm extends BaseLlm {
+  calls = 0
+  readonly #turns: readonly (readonly LlmResponse[])[]
+  constructor(...turns: readonly (readonly LlmResponse[])[]) {
+    super({ model: 'turns' })
+    this.#turns = turns
+  }
+  override async *generateContentAsync(_request: LlmRequest): AsyncGenerator<LlmResponse, void> {
+    yield* this.#turns[Math.min(this.calls++, this.#turns.length - 1)] ?? []
+  }
+  override async connect(): Promise<never> {
+    throw new Error('no')
+  }
+}
+const says = (...parts: object[]): LlmResponse => ({ content: { role: 'model', parts } })
+const nest = (levels: number): object => (levels === 0 ? {} : { in: nest(levels - 1) })
 
 const cyclic: Record<string, unknown> = { name: 'loop' }
 cyclic.self = cyclic
@@ -70,10 +97,54 @@ describe('a tool that', () => {
       }),
       { error: "Tool 'bad' returned a value that is not JSON: shy" },
     ],
+    [
+      'returns what is nested too deeply to be stored',
+      () => nest(3_000),
+      { error: "Tool 'bad' returned a value that is nested deeper than 400 levels. Return a flatter one." },
+    ],
   ])('%s gives an answer that the model can act on', async (_, execute, response) => {
     const bad = new FunctionTool({ name: 'bad', description: 'bad', execute: async () => execute() })
     const events = await run(scripted(({ step }) => (step === 0 ? call('bad') : say('done')), [bad]))
     expect(said(events)[1]?.event.content?.parts?.[0]?.functionResponse?.response).toEqual(response)
+    expect(outline(events).at(-1)).toBe('done')
+  })
+
+  test.each<[string, unknown, string]>([
+    ['an object', { code: 5, message: 'quota exceeded' }, 'quota exceeded'],
+    ['the body of an answer', { error: { code: 429, message: 'slow down' } }, 'slow down'],
+    ['an object without words', { code: 5 }, '{"code":5}'],
+    ['an object without a prototype', Object.create(null), 'something was thrown that has no words'],
+    ['an error whose message is no text', Object.assign(new Error(), { message: 5 }), 'Error'],
+  ])('throws %s is told in words', async (_, thrown, error) => {
+    class Bad extends BaseTool {
+      override _getDeclaration() {
+        return { name: this.name }
+      }
+      override async runAsync(): Promise<unknown> {
+        throw thrown
+      }
+    }
+    const tool = new Bad({ name: 'bad', description: 'bad' })
+    const root = new LlmAgent({
+      name: 'root',
+      model: new TurnsLlm([says({ functionCall: { name: 'bad' } })], [says({ text: 'ok' })]),
+      tools: [tool],
+    })
+    const events = await run(root)
+    expect(said(events)[1]?.event.content?.parts?.[0]?.functionResponse?.response).toEqual({ error })
+  })
+
+  test.each<[string, () => unknown, RegExp]>([
+    ['a cycle', () => cyclic, /^Tool 'bad' returned a value that is not JSON/],
+    ['5 MB', () => 'x'.repeat(5_000_000), /the limit is 1\.0 MB/],
+  ])('returns %s after a person approved it gives an answer too', async (_, execute, error) => {
+    const bad = new FunctionTool({ name: 'bad', description: 'bad', requireConfirmation: true, execute })
+    const root = scripted(({ results }) => (results.length === 0 ? call('bad') : say('done')), [bad])
+    const session = testSession(adkAgent('root', async () => root, { models: { tokensPerSecond: 0 } }))
+    const asked = (await session.run('go')).find((event) => event.kind === 'interrupt')
+    const resume = [{ interrupt: asked?.id ?? '', status: 'resolved' as const, payload: { confirmed: true } }]
+    const events = await session.run({ resume })
+    expect(said(events)[0]?.event.content?.parts?.[0]?.functionResponse?.response?.error).toMatch(error)
     expect(outline(events).at(-1)).toBe('done')
   })
 
@@ -137,6 +208,56 @@ describe('a model that', () => {
     expect(await ending(scripted(script, [tool]))).toBe(
       "failed (model-error: The model of 'root' gave an empty answer.)",
     )
+  })
+  test.each<[string, readonly LlmResponse[], string]>([
+    ['says an empty text', [says({ text: '' })], 'gave an empty answer.'],
+    ['says white space', [says({ text: ' \n' })], 'gave an empty answer.'],
+    [
+      'says half of it and no whole',
+      [{ ...says({ text: 'half' }), partial: true }],
+      'broke off before its answer was whole.',
+    ],
+  ])('%s fails the run', async (_, turn, reason) => {
+    expect(await ending(new LlmAgent({ name: 'root', model: new TurnsLlm(turn) }))).toBe(
+      `failed (model-error: The model of 'root' ${reason})`,
+    )
+  })
+  test.each(['constructor', '__proto__', 'toString'])(
+    'calls %s, which every object has, is told as for any other',
+    async (name) => {
+      const llm = new TurnsLlm([says({ functionCall: { name, args: {} } })])
+      expect(await ending(new LlmAgent({ name: 'root', model: llm }))).toMatch(
+        `The model of 'root' called tool '${name}' again, after it was told that there is none.`,
+      )
+      expect(llm.calls).toBe(2)
+    },
+  )
+  test('gives every call the same id has each of them run, under an id of its own', async () => {
+    const given: unknown[] = []
+    const parameters = z.object({ of: z.number() })
+    const tool = new FunctionTool({
+      name: 'tool',
+      description: 'works',
+      parameters,
+      execute: ({ of }) => given.push(of),
+    })
+    const asks = (...of: number[]) =>
+      says(...of.map((one) => ({ functionCall: { id: 'call_0', name: 'tool', args: { of: one } } })))
+    const root = new LlmAgent({
+      name: 'root',
+      model: new TurnsLlm([asks(1, 2)], [asks(3)], [says({ text: 'done' })]),
+      tools: [tool],
+    })
+    const session = testSession(adkAgent('root', async () => root))
+    await session.run('go')
+    expect(given).toEqual([1, 2, 3])
+    const parts = session.rows.flatMap(({ event }) =>
+      event.kind === 'agent' ? (event.event.content?.parts ?? []) : [],
+    )
+    const calls = parts.flatMap(({ functionCall }) => functionCall?.id ?? [])
+    expect(calls[0]).toBe('call_0')
+    expect(new Set(calls).size).toBe(3)
+    expect(parts.flatMap(({ functionResponse }) => functionResponse?.id ?? [])).toEqual(calls)
   })
   test('only thinks has said something', async () => {
     expect(await ending(scripted(() => think('hm')))).toBe('done')

@@ -116,6 +116,12 @@ describe('gemini', () => {
     expect(said(seen).at(-1)?.event.finishReason).toBe('MAX_TOKENS')
   })
 
+  test('an answer that just stops, as behind a proxy that cuts it, is a failure', async () => {
+    const wire = await start([events([chunk([{ text: 'Clear ' }]), chunk([{ text: 'sk' }])], '\r\n')])
+    const seen = await sessionOf(settings(wire)).run(words)
+    expect(outline(seen).at(-1)).toBe("failed (model-error: the model's answer broke off before its end)")
+  })
+
   test('stopping closes the connection', async () => {
     const stop = new AbortController()
     let gone = (): void => undefined

@@ -16,6 +16,8 @@ import { type AdkRun, type Scope, scopeOf } from './scope.ts'
 import { toolError } from './tool-result.ts'
 import { type Turns, turns } from './turn.ts'
 
+type Part = NonNullable<NonNullable<LlmResponse['content']>['parts']>[number]
+
 interface ModelCall {
   readonly callbackContext: Context
   readonly llmRequest: LlmRequest
@@ -34,8 +36,11 @@ export class MillracePlugin extends BasePlugin {
   readonly #clientTools: readonly ClientSideTool[]
   readonly #strikes: Strikes = new Map()
   readonly turns: Turns
-  constructor(run: AdkRun, parallel: boolean) {
+  /** Ids of the calls there have been. */
+  readonly #calls: Set<string>
+  constructor(run: AdkRun, parallel: boolean, calls: Iterable<string>) {
     super('millrace')
+    this.#calls = new Set(calls)
     this.#run = run
     this.#clientTools = run.clientTools.map((tool) => new ClientSideTool(tool))
     this.turns = turns(run, parallel)
@@ -71,18 +76,37 @@ export class MillracePlugin extends BasePlugin {
   /** A call in a partial is a call half-streamed: ADK would run it, and again when it comes whole (SPEC 1.5). */
   override async afterModelCallback({ llmResponse }: { llmResponse: LlmResponse }): Promise<LlmResponse | undefined> {
     const parts = llmResponse.content?.parts
-    if (llmResponse.partial !== true || !parts?.some(({ functionCall }) => functionCall !== undefined)) return undefined
+    if (!parts?.some(({ functionCall }) => functionCall !== undefined)) return undefined
+    if (llmResponse.partial !== true) {
+      // In place: what a plugin returns here would keep the agent's own callback from being asked.
+      llmResponse.content = { ...llmResponse.content, parts: parts.map((part) => this.#identified(part)) }
+      return undefined
+    }
     return {
       ...llmResponse,
       content: { ...llmResponse.content, parts: parts.filter(({ functionCall }) => functionCall === undefined) },
     }
   }
 
+  /**
+   * Small servers number their calls from 0 in every turn, and a canned answer comes back with the id that ADK gave it
+   * before; an id names one call. One that was there already is taken away, and ADK gives another.
+   */
+  #identified<P extends Part>(part: P): P {
+    const { functionCall } = part
+    if (functionCall === undefined) return part
+    const { id, ...call } = functionCall
+    if (id === undefined || id === '' || id.startsWith('adk-') || this.#calls.has(id))
+      return { ...part, functionCall: call }
+    this.#calls.add(id)
+    return { ...part, functionCall: { ...functionCall } }
+  }
+
   override async beforeToolCallback({ tool, toolArgs, toolContext }: ToolCall): Promise<JsonObject | undefined> {
-    // A confirmed call is run by ADK itself, with the confirmation in its context.
     if (toolContext.toolConfirmation !== undefined) {
       amend(toolArgs, toolContext.toolConfirmation)
-      return undefined
+      // A long-running tool may have no answer yet, and ADK would take that for "not run": so ADK runs it.
+      return tool.isLongRunning ? undefined : this.turns.confirmed(tool, toolArgs, toolContext)
     }
     const scope = scopeOf(toolContext.invocationContext)
     if (scope === undefined) return undefined

@@ -3,7 +3,6 @@ import { isObject, MillraceError, type Problem } from '@millrace/core'
 /** What an ADK error event or a thrown error says, as the run's reason. */
 export function problemOf(source: unknown): Problem {
   if (source instanceof MillraceError) return { code: source.code, message: source.message }
-  if (source instanceof Error) return { code: 'agent-error', message: source.message || source.name }
   if (isObject(source) && typeof source.errorCode === 'string') {
     const message = typeof source.errorMessage === 'string' && source.errorMessage !== '' ? source.errorMessage : ''
     return {
@@ -12,9 +11,27 @@ export function problemOf(source: unknown): Problem {
       source: source.errorCode,
     }
   }
-  return { code: 'agent-error', message: String(source) }
+  return { code: 'agent-error', message: messageOf(source) }
 }
 
+const longestMessage = 2_000
+const wordless = 'something was thrown that has no words'
+
+/** What was thrown, in words. Anything can be: an object without a prototype makes String() itself throw. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message || error.name : String(error)
+  try {
+    return wordsOf(error).slice(0, longestMessage) || wordless
+  } catch {
+    return wordless
+  }
+}
+
+function wordsOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return String(error)
+  const { message, name, error: inner }: { message?: unknown; name?: unknown; error?: unknown } = error
+  if (typeof message === 'string' && message !== '') return message
+  // As vendors' HTTP clients throw it: the body of the answer.
+  if (isObject(inner) && typeof inner.message === 'string') return inner.message
+  if (error instanceof Error && typeof name === 'string') return name
+  return Object.keys(error).length === 0 ? '' : JSON.stringify(error)
 }

@@ -81,7 +81,7 @@ async function drive(
   try {
     const { session, message } = sessionOf(run, past, input, context, app, root.name)
     // A guard among the author's plugins must be asked before each tool, and ADK asks when it comes to it: one by one.
-    const plugin = new MillracePlugin(run, plugins.length === 0)
+    const plugin = new MillracePlugin(run, plugins.length === 0, past.calls.keys())
     const runner = new Runner({
       appName: app,
       agent: root,

@@ -1,4 +1,9 @@
-import { isObject, type JsonObject } from '@millrace/core'
+import { isJsonObject, isObject, type JsonObject, parseJson } from '@millrace/core'
+import { messageOf } from './problem.ts'
+
+/** As deep as a tool's answer may be: the event around it has a few levels of its own, and ADK copies it recursively. */
+const maxDepth = 400
+const tooDeep = `nested deeper than ${maxDepth} levels`
 
 /** A failed tool result: what the model is told, and what the log shows. */
 export function toolError(message: string): JsonObject {
@@ -14,15 +19,17 @@ export function toolResult(tool: string, value: unknown, limit: number): JsonObj
   try {
     text = JSON.stringify(value)
   } catch (error) {
-    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+    const reason = error instanceof RangeError ? tooDeep : messageOf(error).split('\n')[0]
     return toolError(`Tool '${tool}' returned a value that is not JSON: ${reason}`)
   }
   if (text === undefined) return { result: null }
   if (text.length > limit) return toolError(tooMuch(tool, text.length, limit))
   // Parsed again: the log's copy must not change when the tool's own object does.
-  const json = JSON.parse(text)
+  const parsed = parseJson(text, maxDepth)
+  if ('reason' in parsed) return toolError(`Tool '${tool}' returned a value that is ${tooDeep}. Return a flatter one.`)
+  const json = parsed.value
   if (Array.isArray(json)) return { results: json }
-  return isObject(json) ? (json as JsonObject) : { result: json }
+  return isJsonObject(json) ? json : { result: json }
 }
 
 /** For the author of a tool that returns more than the log takes. */

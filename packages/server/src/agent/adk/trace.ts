@@ -78,6 +78,8 @@ async function* traceAgent(
   const node = nodes.open(agent.name, scope, answers)
   if (node === undefined) return
   let error: Problem | undefined
+  /** Deltas came, and not yet the whole that ADK keeps. */
+  let heard = false
   try {
     if (scope.run.resumption?.hadSpoken(agent.name, context.branch) === true) return
     for await (const event of run.call(agent, withScope(context, { ...inside, node, agent }))) {
@@ -85,12 +87,15 @@ async function* traceAgent(
       if (event.author === agent.name) {
         keepOutput(agent, event)
         if (event.errorCode !== undefined) error = problemOf(event)
-        if (event.errorCode !== undefined || (event.content?.parts?.length ?? 0) > 0) silent.delete(node)
+        heard = event.partial === true && (heard || isSaid(event))
+        if (event.errorCode !== undefined || (event.partial !== true && isSaid(event))) silent.delete(node)
       }
       yield event
     }
     if (silent.has(node) && !signal.aborted) {
-      error = { code: 'model-error', message: `The model of '${agent.name}' gave an empty answer.`, source: 'EMPTY' }
+      error = heard
+        ? modelError(`The model of '${agent.name}' broke off before its answer was whole.`, 'TRUNCATED')
+        : modelError(`The model of '${agent.name}' gave an empty answer.`, 'EMPTY')
       scope.fail(error)
     }
   } catch (thrown) {
@@ -99,6 +104,15 @@ async function* traceAgent(
   } finally {
     nodes.close(node, error ?? scope.failure())
   }
+}
+
+function modelError(message: string, source: string): Problem {
+  return { code: 'model-error', message, source }
+}
+
+/** Text that is only white space says nothing; a call, a picture or code does. */
+function isSaid({ content }: Event): boolean {
+  return content?.parts?.some(({ text }) => text === undefined || /\S/.test(text)) === true
 }
 
 /** ADK takes the tool answer by which an agent leaves a loop for its output, and empties the output key. */

@@ -24,6 +24,8 @@ export interface Turns {
    * asked for starts all calls of its turn.
    */
   run(tool: BaseTool, args: Record<string, unknown>, toolContext: Context): Promise<JsonObject | undefined>
+  /** The answer to a call that a person has approved: that call alone, what was called beside it is answered. */
+  confirmed(tool: BaseTool, args: Record<string, unknown>, toolContext: Context): Promise<JsonObject | undefined>
   /** Whether a long-running tool was run already: ADK asks again when there is no answer. */
   ran(call: string | undefined): boolean
   /** Answers of a turn that ADK has thrown away, because one of its tools waits for a confirmation. */
@@ -43,6 +45,8 @@ export function turns(run: AdkRun, parallel: boolean): Turns {
 
   return {
     begin: (context, tools) => void offered.set(context, tools),
+    confirmed: (tool, args, context) =>
+      execute(run, tool, { name: tool.name, args, ...idOf(context.functionCallId) }, context),
     ran: (call) => call !== undefined && running.has(call),
     async run(tool, args, toolContext) {
       const { invocationContext, functionCallId } = toolContext
@@ -50,16 +54,16 @@ export function turns(run: AdkRun, parallel: boolean): Turns {
       if (known === undefined) {
         const siblings = callsOfTurn(invocationContext, functionCallId)
         const tools = offered.get(invocationContext) ?? {}
-        const own = siblings.find(({ id }) => id === functionCallId)
+        const asked = siblings.find(({ id }) => id === functionCallId)
         // ADK was given stand-ins (guard.ts); what runs is the agent's own tool.
         const mine = start(
-          tools[tool.name] ?? tool,
-          own ?? { name: tool.name, args, ...idOf(functionCallId) },
+          own(tools, tool.name) ?? tool,
+          asked ?? { name: tool.name, args, ...idOf(functionCallId) },
           toolContext,
         )
         for (const call of parallel ? siblings : []) {
           if (call.id === undefined || running.has(call.id) || call.name === undefined) continue
-          const sibling = tools[call.name]
+          const sibling = own(tools, call.name)
           if (sibling === undefined) continue
           start(sibling, call, new Context({ invocationContext, functionCallId: call.id }))
         }
@@ -74,6 +78,11 @@ export function turns(run: AdkRun, parallel: boolean): Turns {
       return (await Promise.all(made)).flatMap(({ id, response }) => (response === undefined ? [] : [{ id, response }]))
     },
   }
+}
+
+/** A model may call a tool `constructor`: what every object has is not a tool. */
+function own(tools: Tools, name: string): BaseTool | undefined {
+  return Object.hasOwn(tools, name) ? tools[name] : undefined
 }
 
 function idOf(id: string | undefined): { id?: string } {

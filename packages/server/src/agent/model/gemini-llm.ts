@@ -36,6 +36,9 @@ export class GeminiLlm extends Gemini {
       if (response.partial === true) yield response
       else whole = whole === undefined ? response : join(whole, response)
     }
+    if (whole !== undefined && stream && isCut(whole)) {
+      whole = { ...whole, errorCode: 'TRUNCATED', errorMessage: "the model's answer broke off before its end" }
+    }
     if (whole !== undefined) yield { ...settled(whole), partial: false, modelVersion: whole.modelVersion ?? this.model }
   }
 }
@@ -53,6 +56,12 @@ function settled(response: LlmResponse): LlmResponse {
     return { ...rest, ...finish('MAX_TOKENS') }
   }
   return response
+}
+
+/** Text without a reason for its end: a proxy cut the stream cleanly. Calls are whole, and ADK drops their reason. */
+function isCut({ finishReason, errorCode, content }: LlmResponse): boolean {
+  if (finishReason !== undefined || errorCode !== undefined) return false
+  return content?.parts?.some(({ functionCall }) => functionCall !== undefined) !== true
 }
 
 function defined(response: LlmResponse): LlmResponse {
