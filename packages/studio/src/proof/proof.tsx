@@ -87,7 +87,7 @@ function AnswerProof({ answer, specialists }: Answered) {
         </p>
       )}
       <Sections answer={answer} />
-      <Ledger specialists={specialists} />
+      <Ledgers answer={answer} specialists={specialists} />
       <BasisList basis={[answer, ...specialists].flatMap(({ regulatoryBasis }) => regulatoryBasis)} />
       <CitationList proofs={[answer, ...specialists]} />
       <ReasoningChain reasoning={answer.reasoning} />
@@ -119,14 +119,25 @@ function Sections({ answer: { confidences } }: { readonly answer: Proof }) {
   )
 }
 
+/** Whom the answer's author asked, and apart from them the tools that those asked in turn. */
+function Ledgers({ answer, specialists }: Answered) {
+  const asked = new Set(specialists.filter(({ node }) => node === answer.node).map(({ author }) => author))
+  return (
+    <>
+      <Ledger title="Specialists" every={specialists.filter(({ author }) => asked.has(author))} />
+      <Ledger title="Behind them" every={specialists.filter(({ author }) => !asked.has(author))} />
+    </>
+  )
+}
+
 /** One line for everyone that handed something back: the last time, and how often. */
-function Ledger({ specialists: every }: { readonly specialists: readonly Proof[] }) {
+function Ledger({ title, every }: { readonly title: string; readonly every: readonly Proof[] }) {
   const specialists = [...new Map(every.map((each) => [each.author, each])).values()]
   if (specialists.length === 0) return null
   return (
     <section className="panel-section">
       <h3>
-        Specialists <Pill>{specialists.length}</Pill>
+        {title} <Pill>{specialists.length}</Pill>
       </h3>
       <ul className="ledger">
         {specialists.map((each) => (
