@@ -4,7 +4,7 @@ import { measure } from './measure.ts'
 /** Why an operation cannot be done, in a sentence. */
 export class PathError extends Error {}
 
-/** Copies end here: about what one frame can carry. */
+/** Copies end here, about what one frame can carry (SPEC 1.7). */
 const largest = 16 * 1024 * 1024
 
 /**
