@@ -29,3 +29,39 @@ test.each(['light', 'dark'] as const)('the first screen and a conversation are a
   await tab.shot(`conversation-${colorScheme}`)
   expect(await violations(tab)).toEqual([])
 })
+
+test.each(['light', 'dark'] as const)(
+  'every panel, a moment of the past, a question and the plan, %s',
+  async (colorScheme) => {
+    const look = {
+      colorScheme,
+      bypassCSP: true,
+      reducedMotion: 'reduce',
+      viewport: { width: 1440, height: 900 },
+    } as const
+    const session = await studio.run('recovery', 'Give me a recovery briefing for Cedar Creek Fire')
+    const tab = await studio.open(`/s/${session}?at=60`, look)
+    for (const [panel, proof] of [
+      ['flow', 'flow-node'],
+      ['wire', 'wire-frame'],
+      ['usage', 'usage-row'],
+      ['problems', 'panel-problems'],
+      ['proof', 'panel-proof'],
+    ] as const) {
+      await tab.page.locator(`#tab-${panel}`).click()
+      await tab.page.getByTestId(proof).first().waitFor()
+      expect(await violations(tab)).toEqual([])
+    }
+    await tab.page.getByTestId('back-to-live').click()
+    await tab.page.getByTestId('proof-confidence').waitFor()
+    expect(await violations(tab)).toEqual([])
+    const plan = await studio.run('planner', 'Plan a competitor analysis of the CRM market')
+    await tab.page.goto(`${studio.address}/s/${plan}?panel=plan`)
+    await tab.page.getByTestId('plan-task').first().waitFor()
+    expect(await violations(tab)).toEqual([])
+    const question = await studio.run('assistant', 'Delete all proverbs')
+    await tab.page.goto(`${studio.address}/s/${question}?panel=state`)
+    await tab.page.getByTestId('interrupt-approve').waitFor()
+    expect(await violations(tab)).toEqual([])
+  },
+)

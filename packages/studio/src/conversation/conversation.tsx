@@ -49,6 +49,7 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
         </div>
       )}
       <BlockList blocks={shown} at={at} running={running && at === undefined} agent={agent}>
+        {session.log.lastSeq === 0 && connection.phase === 'connecting' && <Reading />}
         {shown.length === 0 && connection.phase === 'open' && session.log.lastSeq === 0 && (
           <Empty icon="thought" title="Nothing has been said yet">
             Write the first message below. The run is recorded from its first event on.
@@ -79,6 +80,18 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
     </ActionsContext>
   )
 })
+
+/** A long session takes a moment; a short one is there before this is seen. */
+function Reading() {
+  return (
+    <div className="reading" role="status">
+      <span className="visually-hidden">Reading the session</span>
+      <i />
+      <i />
+      <i />
+    </div>
+  )
+}
 
 const latestOf = ({ latest }: Transcript): RunStatus | undefined => latest
 

@@ -5,7 +5,7 @@ import { flushSync } from 'react-dom'
 const frame = 17
 const slack = 3
 /** For each millisecond that a moment took too long, the handle has so many of its own. */
-const rest = 9
+const rest = 11
 
 /**
  * The cursor as the panels show it. Where a moment is drawn within a frame, they follow the cursor frame by frame; where
