@@ -51,3 +51,37 @@ test('a read of many pages does not go on in a session that was made again under
   expect([...heard]).toEqual(heard.has('not-found') ? ['not-found'] : ['old'])
   await log.close()
 })
+
+test('SPEC 5.3: a brief read of a session that is mostly tokens leaves out those of whole messages of ended runs', async () => {
+  const log = await sqliteLog({ folder: join(root, 'brief'), now: () => 1 })
+  const said = (message: string, text: string, partial: boolean) => ({
+    kind: 'agent' as const,
+    message,
+    event: {
+      id: `${message}${text}`,
+      author: 'a',
+      invocationId: 'i',
+      timestamp: 1,
+      content: { parts: [{ text }] },
+      ...(partial ? { partial } : {}),
+    },
+  })
+  const tokens = (message: string) => Array.from({ length: 600 }, (_, i) => said(message, `${i}`, true))
+  const started = { kind: 'run.started' as const, agent: 'a', input: { messages: [] } }
+  const first = [started, ...tokens('m'), ...tokens('cut'), said('m', 'whole', false)]
+  const events = [
+    ...first.map((event) => ({ run: 'r1', event })),
+    { run: 'r1', event: { kind: 'run.finished' as const, outcome: 'cancelled' as const } },
+    ...[started, ...tokens('m'), said('m', 'whole', false)].map((event) => ({ run: 'r2', event })),
+  ]
+  const rows = events.map((row, i) => ({ ...row, seq: i + 1, at: 1 }))
+  await log.restore({ id: 's', user: 'u', agent: 'a' }, rows)
+  const left = rows.filter(
+    ({ run, event }) => run !== 'r1' || event.kind !== 'agent' || event.message !== 'm' || event.event.partial !== true,
+  )
+  expect(await log.read('s', { after: 0, brief: true })).toEqual(left)
+  expect(await log.read('s', { after: 500, limit: 700, brief: true })).toEqual(
+    left.filter(({ seq }) => seq > 500).slice(0, 700),
+  )
+  await log.close()
+})
