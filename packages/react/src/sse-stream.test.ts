@@ -95,6 +95,16 @@ describe('a stream of useSSE', () => {
     expect(requests).toEqual([{ url: '/sessions/s/chat', method: 'POST', body: '{"message":"hi"}' }])
   })
 
+  test('a wire that nobody named is told as it comes, not at its end', async () => {
+    const { stream, heard, send, frame } = scene()
+    stream.connect('/x')
+    for (const text of ['a', 'b', 'c']) {
+      await send(content(text))
+      await frame()
+      expect(heard.at(-1)).toEqual({ type: 'content', content: text })
+    }
+  })
+
   test('the end is told only once what came before it has been rendered', async () => {
     const { stream, heard, send, frame } = scene()
     stream.connect('/x')

@@ -127,7 +127,11 @@ export class SseStream<T> {
       connection: connect(url, {
         ...this.#settings(),
         host,
-        dialect: tapped(dialect, queue),
+        dialect: tapped(dialect, (arrived) => {
+          queue.push(arrived)
+          // Not every frame makes a row, and of a wire that nobody named only its end does.
+          this.#wake(live)
+        }),
         onState: () => this.#wake(live),
         ...(body === undefined ? {} : { body }),
       }),
@@ -261,7 +265,7 @@ export class SseStream<T> {
 }
 
 /** The same dialect, noting each frame on its way: exactly once, whatever was cut and re-joined in between. */
-function tapped(dialect: Dialect, queue: Arrived[]): Dialect {
+function tapped(dialect: Dialect, take: (arrived: Arrived) => void): Dialect {
   return {
     ...dialect,
     decoder(options) {
@@ -273,7 +277,7 @@ function tapped(dialect: Dialect, queue: Arrived[]): Dialect {
         push(frame) {
           const drafts = inner.push(frame)
           const silent = frame.comment !== undefined && frame.data === ''
-          if (!silent) queue.push({ frame, ends: drafts.some(({ event }) => event.kind === 'run.finished') })
+          if (!silent) take({ frame, ends: drafts.some(({ event }) => event.kind === 'run.finished') })
           return drafts
         },
         end: (how) => inner.end(how),
