@@ -1,8 +1,8 @@
-import { readdir, readFile } from 'node:fs/promises'
 import { dirname, extname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isObject, MillraceError } from '@millrace/core'
 import { messageOf } from './adk/problem.ts'
+import { sharedModules } from './shared-modules.ts'
 
 /** What an agent's file may export, checked. */
 export interface AgentFile {
@@ -22,42 +22,26 @@ export interface AgentFile {
 export async function loadAgentFile(file: string): Promise<AgentFile> {
   let exported: unknown
   try {
-    exported = await loadModule(file, await sharedModules(dirname(file)))
+    const { modules, needed } = await sharedModules(file)
+    exported = await loadModule(file, modules, needed)
   } catch (error) {
     throw new MillraceError('agent-error', placed(file, error), { file }, error)
   }
   return readAgentFile(file, exported)
 }
 
-/** TypeScript through jiti (Node 20 does not strip types), everything else by Node itself. */
-export async function loadModule(file: string, virtualModules: Record<string, unknown> = {}): Promise<unknown> {
-  if (!/^\.[cm]?ts$/.test(extname(file))) return import(pathToFileURL(file).href)
+/**
+ * TypeScript through jiti (Node 20 does not strip types), everything else by Node itself, which knows of no module that
+ * is handed over: where it would need one, jiti again.
+ */
+export async function loadModule(
+  file: string,
+  virtualModules: Record<string, unknown> = {},
+  needed = false,
+): Promise<unknown> {
+  if (!needed && !/^\.[cm]?ts$/.test(extname(file))) return import(pathToFileURL(file).href)
   const { createJiti } = await import('jiti')
   return createJiti(import.meta.url, { interopDefault: false, virtualModules }).import(file)
-}
-
-/**
- * An agent's @google/adk must be the server's: its classes are compared, and our engine silences its logger before the
- * agent's file can make it speak. Handed over only to agents that use it, because it takes two seconds to load. It also
- * lets a folder without node_modules work.
- */
-async function sharedModules(folder: string): Promise<Record<string, unknown>> {
-  if (!(await mentionsAdk(folder))) return {}
-  await import('./adk/engine.ts')
-  return { '@google/adk': await import('@google/adk'), '@millrace/server/adk': await import('../adk.ts') }
-}
-
-async function mentionsAdk(folder: string, depth = 3): Promise<boolean> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) {
-      const skipped = depth === 0 || entry.name === 'node_modules' || entry.name.startsWith('.')
-      if (!skipped && (await mentionsAdk(path, depth - 1))) return true
-    } else if (/\.[cm]?[jt]s$/.test(entry.name)) {
-      if (/['"](@google\/adk|@millrace\/server\/adk)['"]/.test(await readFile(path, 'utf8'))) return true
-    }
-  }
-  return false
 }
 
 function readAgentFile(file: string, exported: unknown): AgentFile {

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { outline, testSession } from '../../../../test/run-agent.ts'
 import type { Agent } from './agent.ts'
 import { loadConfig } from './config.ts'
@@ -35,6 +35,27 @@ beforeAll(async () => {
     `export const graph = { streamEvents() {}, getGraph: () => ({ nodes: { a: { id: 'a' } }, edges: [] }) }
      export const description = 'A graph'`,
   )
+  await write(
+    'graphed/agent.ts',
+    `import { AIMessage } from '@langchain/core/messages'
+     import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+     const talk = async ({ messages }: typeof MessagesAnnotation.State) => ({ messages: [new AIMessage('Hi ' + messages.at(-1)?.content)] })
+     export const graph = new StateGraph(MessagesAnnotation).addNode('talk', talk).addEdge(START, 'talk').addEdge('talk', END).compile()`,
+  )
+  await write(
+    'scripted/agent.mjs',
+    `import { LlmAgent, FunctionTool } from '@google/adk'
+     import { model, say } from '@millrace/server/adk'
+     import { z } from 'zod'
+     const add = new FunctionTool({ name: 'add', description: 'Adds', parameters: z.object({ a: z.number() }), execute: ({ a }) => a })
+     export const rootAgent = new LlmAgent({ name: 'scripted', model: model({ offline: () => say('hi') }), tools: [add] })`,
+  )
+  await write(
+    'lib/make.ts',
+    "import { LlmAgent } from '@google/adk'\nexport const make = (name: string) => new LlmAgent({ name, model: 'offline' })",
+  )
+  await write('shared/agent.ts', "import { make } from '../lib/make.js'\nexport const rootAgent = make('shared')")
+  await write('stuck/agent.ts', 'await new Promise(() => {})\nexport const rootAgent = 1')
   await write('throws/agent.ts', "\n\nthrow new Error('DATABASE_URL is not set')")
   await write('syntax/agent.ts', 'export const rootAgent: = 3')
   await write('missing/agent.ts', "import { tool } from './tools.ts'\nexport const rootAgent = tool")
@@ -57,8 +78,12 @@ describe('discovery', () => {
     const { agents } = discoverAgents(folder)
     expect([...agents.keys()]).toEqual([
       'empty',
+      'graphed',
       'missing',
       'plain',
+      'scripted',
+      'shared',
+      'stuck',
       'syntax',
       'throws',
       'typed',
@@ -112,6 +137,47 @@ describe('discovery', () => {
     expect(await agents.get('typed')?.describe()).toMatchObject({ engine: 'adk' })
   })
 
+  test.each([
+    ['a graph', 'graphed', ['> talk@1', 'talk “Hi Ada”', '< talk@1']],
+    ['plain JavaScript', 'scripted', ['> scripted@1', 'scripted … “hi”', 'scripted “hi”', '< scripted@1', 'done']],
+  ])('%s in a folder without packages runs on the server’s own', async (_, name, lines) => {
+    const events = await testSession(find(name)).run('Ada')
+    expect(outline(events.filter(({ kind }) => kind !== 'log'))).toEqual(lines)
+  })
+
+  test('what a file imports from beside its folder may use them too', async () => {
+    expect(await find('shared').describe()).toMatchObject({ engine: 'adk', name: 'shared' })
+  })
+
+  test('a file that never finishes loading is listed as such, and holds up nobody', async () => {
+    const catalog = discoverAgents(folder, { patience: 20 })
+    const stuck = catalog.agents.get('stuck')
+    expect(await stuck?.describe()).toMatchObject({
+      engine: 'broken',
+      error: expect.stringMatching(/stuck[\\/]agent\.ts has not loaded in 0\.02 s: is there an await/),
+    })
+    if (stuck !== undefined) await expect(testSession(stuck).run('hi')).rejects.toThrow(/has not loaded/)
+  })
+
+  test('one that is only slow is there when it is done', async () => {
+    await write(
+      'slow/agent.ts',
+      `await (globalThis as { slowAgent?: Promise<void> }).slowAgent
+      export const graph = { streamEvents() {}, getGraph: () => ({ nodes: {}, edges: [] }) }`,
+    )
+    let done = (): void => {}
+    Object.assign(globalThis, {
+      slowAgent: new Promise<void>((resolve) => {
+        done = resolve
+      }),
+    })
+    const slow = discoverAgents(folder, { patience: 20 }).agents.get('slow')
+    expect(await slow?.describe()).toMatchObject({ engine: 'broken' })
+    done()
+    await vi.waitFor(async () => expect(await slow?.describe()).toMatchObject({ engine: 'langgraph' }))
+    await rm(join(folder, 'slow'), { recursive: true })
+  })
+
   test('a graph goes to the LangGraph engine', async () => {
     expect(await find('plain').describe()).toMatchObject({ engine: 'langgraph', description: 'A graph' })
   })
@@ -131,7 +197,7 @@ describe('discovery', () => {
   })
 
   test('warming loads them all, and broken ones do not stop the others', async () => {
-    await discoverAgents(folder).warm()
+    await discoverAgents(folder, { patience: 200 }).warm()
   })
 
   test('a folder that is not there is said to be not there', () => {

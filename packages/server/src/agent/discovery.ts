@@ -15,6 +15,8 @@ export interface DiscoveryOptions {
   readonly config?: MillraceConfig
   /** Makes the agent for a remote entry of the configuration. */
   readonly remote?: (name: string, entry: RemoteEntry) => Agent
+  /** How long an agent's file may take to load before the others stop waiting for it, in ms: 20 s. */
+  readonly patience?: number
 }
 
 /** The agents of one server, by name. */
@@ -64,10 +66,17 @@ function agentFiles(folder: string): readonly { readonly name: string; readonly 
 }
 
 /** Which engine runs it is known once its file is loaded. */
-function fileAgent(name: string, file: string, { models = {} }: DiscoveryOptions): Agent {
+function fileAgent(name: string, file: string, { models = {}, patience = 20_000 }: DiscoveryOptions): Agent {
   let loading: Promise<Agent> | undefined
   const load = (): Promise<Agent> => {
-    loading ??= loadAgentFile(file).then((loaded) => engineOf(name, loaded, models))
+    loading ??= inTime(
+      loadAgentFile(file).then((loaded) => engineOf(name, loaded, models)),
+      patience,
+      `${file} has not loaded in ${patience / 1000} s: is there an await at its top that never ends?`,
+      (late) => {
+        loading = late
+      },
+    )
     return loading
   }
   return {
@@ -81,6 +90,20 @@ function fileAgent(name: string, file: string, { models = {} }: DiscoveryOptions
     },
     run: (input, context) => later(async () => (await load()).run(input, context)),
   }
+}
+
+/** Rejects when `work` takes too long; `late` gets it when it is done after all. */
+function inTime<T>(work: Promise<T>, patience: number, message: string, late: (work: Promise<T>) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const clock = setTimeout(() => {
+      reject(new MillraceError('agent-error', message))
+      work.then(
+        () => late(work),
+        () => late(work),
+      )
+    }, patience)
+    work.then(resolve, reject).finally(() => clearTimeout(clock))
+  })
 }
 
 function engineOf(name: string, file: AgentFile, models: ModelSettings): Agent {
