@@ -10,7 +10,7 @@ import {
   type ConnectionState,
   type ConnectOptions,
   rejoinHeader,
-  resolveUrl,
+  rejoinUrl,
 } from './connection.ts'
 import type { FetchAnswer } from './host.ts'
 
@@ -131,10 +131,10 @@ class Stream {
     this.#post = false // answered: whatever happens now, this run is never POSTed again
     const refused = await refusalOf(answer, posted)
     if (refused !== undefined) return refused
-    const place = answer.headers.get(rejoinHeader)
-    this.#healable = place !== null
     // Relative to where the answer came from: the request may have been redirected.
-    if (place !== null) this.#url = resolveUrl(place, answer.url || this.#url)
+    const place = rejoinUrl(answer.headers.get(rejoinHeader), answer.url || this.#url)
+    this.#healable = place !== undefined
+    if (place !== undefined) this.#url = place
     this.#enter({ phase: 'open' })
     return yield* this.#read(answer, control)
   }

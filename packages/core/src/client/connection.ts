@@ -56,6 +56,21 @@ export function backoff(attempt: number, random: number, first = 500): number {
 const shortestWait = 100
 const longestWait = 15_000
 
+/**
+ * Where an answer says that it can be re-joined. Others use the header for other things, and only a session's stream can
+ * be; and a server speaks for itself alone, so that nobody is sent to another with the first one's keys.
+ */
+export function rejoinUrl(place: string | null, from: string): string | undefined {
+  if (place === null) return undefined
+  const url = resolveUrl(place, from)
+  if (!/^[^?#]*\/sessions\/[^/?#]+\/events(?:[?#]|$)/.test(url)) return undefined
+  return originOf(url) === originOf(from) ? url : undefined
+}
+
+function originOf(url: string): string {
+  return (/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i.exec(url)?.[0] ?? '').toLowerCase()
+}
+
 /** Resolves a relative reference against the URL it came from; core has no URL class. */
 export function resolveUrl(reference: string, base: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(reference)) return reference

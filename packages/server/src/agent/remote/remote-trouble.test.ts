@@ -236,6 +236,32 @@ describe.each([
   })
 })
 
+describe('a Content-Location that is not where a Millrace can be re-joined', () => {
+  test('of a server that uses the header for something else: its answer is taken as it is', async () => {
+    const stream: Answer = (response, request) => {
+      response.setHeader('content-location', '/agent')
+      return events(whole)(response, request)
+    }
+    const { front, server } = await inFront([stream], { dialect: 'ag-ui' })
+    const rows = await front.run('s1', 'hello')
+    expect(ending(rows)).toBe('done')
+    expect(spoken(rows)).toHaveLength(1)
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('on another server: nobody goes there, and the keys stay here', async () => {
+    const other = await modelServer([json({})])
+    closing.push(other.close)
+    const stream: Answer = (response, request) => {
+      response.setHeader('content-location', `${other.url}/sessions/s1/events?run=r`)
+      return cut(half)(response, request)
+    }
+    const { front } = await inFront([stream], { dialect: 'ag-ui', headers: { 'x-key': 's3cret' } })
+    expect(ending(await front.run('s1', 'hello'))).toMatch(/^failed \(remote-error: .*broke off before its end/)
+    expect(other.requests).toEqual([])
+  })
+})
+
 describe('making a session on an ADK server', () => {
   test.each<[string, Answer, RegExp]>([
     ['500', json({ detail: 'no database' }, 500), /answered 500 when asked for a session/],

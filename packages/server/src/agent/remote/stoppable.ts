@@ -25,7 +25,11 @@ export function stoppable(host: Host, headers: Readonly<Record<string, string>> 
       fetch: (url, init) =>
         patient(host, url, init, (answer) => {
           const place = answer.headers.get('content-location')
-          if (place !== null) stream = new URL(place, url)
+          const from = answer.url || url
+          // A server speaks for itself alone: the keys are for it, and not for whom it names.
+          if (place !== null && URL.canParse(place, from) && new URL(place, from).origin === new URL(from).origin) {
+            stream = new URL(place, from)
+          }
           if (stopped) cancel()
         }),
     },
