@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { MillraceError, memoryLog } from '@millrace/core'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { aborted } from './engine-kit.ts'
 import { scriptedAgent, speech } from './scripted-agent.ts'
 import { testServer } from './server.ts'
@@ -226,6 +227,57 @@ describe('refusals', () => {
     for (const [path, given] of others) isProblem(await send('POST', path, given), 409, 'busy')
     stay.abort()
     await server.engine.cancel('busy')
+  })
+
+  test('of many that ask /run of one session at once, one is answered and the others are told that it is busy', async () => {
+    await server.log.create({ id: 'rush', user: 'user', agent: 'patient' })
+    const ask = () => send('POST', '/run', { ...adkBody, appName: 'patient', sessionId: 'rush' })
+    const told: string[] = []
+    const all = [ask(), ask(), ask()].map((each) => each.then(({ problem }) => told.push(problem?.code)))
+    await vi.waitFor(() => expect(told).toEqual(['busy', 'busy']), { timeout: 5_000 })
+    await server.engine.cancel('rush')
+    await Promise.all(all)
+    // A run that was stopped is no answer either.
+    expect(told).toEqual(['busy', 'busy', 'cancelled'])
+    expect((await server.log.get('rush'))?.runs).toBe(1)
+  })
+
+  test('who has left /run is no reader: the next one takes its place', async () => {
+    await server.log.create({ id: 'left', user: 'user', agent: 'patient' })
+    const first = new AbortController()
+    const gone = fetch(`${address}/run`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ ...adkBody, appName: 'patient', sessionId: 'left' }),
+      signal: first.signal,
+    }).catch(() => undefined)
+    await vi.waitFor(async () => expect((await server.log.get('left'))?.runs).toBe(1))
+    first.abort()
+    await gone
+    const next = new AbortController()
+    const second = await fetch(`${address}/sessions/left/chat`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ message: 'hi' }),
+      signal: next.signal,
+    })
+    expect(second.status).toBe(200)
+    next.abort()
+    await server.engine.cancel('left')
+  })
+
+  test('a store that fails says so, and not where its files are', async () => {
+    const refused = () =>
+      Promise.reject(new MillraceError('store-failed', 'cannot write to /srv/secret: full', { reason: 'full' }))
+    const log = { ...memoryLog(Date.now), create: refused, restore: refused }
+    const broken = await testServer({ with: [echo], fallback: 'echo', log })
+    for (const url of ['/sessions', '/sessions/x/runs', '/apps/echo/users/user/sessions/x']) {
+      const payload = url.endsWith('runs') ? { input: { messages: [] } } : {}
+      const answer = await broken.app.inject({ method: 'POST', url, payload, headers: { host: 'localhost' } })
+      expect(answer.json()).toMatchObject({ status: 500, code: 'store-failed', detail: 'the store failed: full' })
+      expect(answer.body).not.toContain('secret')
+    }
+    await broken.close(0)
   })
 
   test('too many runs at once are a 429 that says when to come back', async () => {

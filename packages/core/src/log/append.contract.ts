@@ -41,7 +41,8 @@ function oneWriter({ check, expect }: Kit): void {
     ])
     expect(rows.map(({ at }) => at)).toEqual([clock.now(), 12.5])
     expect(await log.read('s', { after: 0 })).toEqual(rows)
-    expect(await refusal(log.append('s', [{ run: '', event: note('never'), at: Number.NaN }]))).toBe('invalid')
+    for (const at of [Number.NaN, -1e300])
+      expect(await refusal(log.append('s', [{ run: '', event: note('never'), at }]))).toBe('invalid')
   })
   check('SPEC 2.2: an append with one bad draft leaves nothing behind', async (log) => {
     await log.create(mine)

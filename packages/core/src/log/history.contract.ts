@@ -48,7 +48,11 @@ function restoring({ check, expect }: Kit): void {
       [row(1), row(1.5)],
       [row(1), row(2 ** 53)],
       [row(1), row(Number.NaN)],
+      // The next append would have no seq of its own, and the session could never be ended or removed.
+      [row(1), row(Number.MAX_SAFE_INTEGER)],
       [row(1), { ...row(2), at: Number.NaN }],
+      // No Date can hold it: whoever prints the session would throw.
+      [row(1), { ...row(2), at: 1e300 }],
       [row(1), { ...row(2), run: 'a\0' }],
     ]
     for (const rows of bad) {

@@ -14,6 +14,8 @@ export interface ExportHeader {
 const format = 'millrace.session'
 const version = 1
 const page = 500
+/** Names of an import go into every list of sessions: they are bounded, like those that a client gives. */
+const longestName = 1000
 /** A brief page has to look at the whole session first, so there are few of them. */
 const briefPage = 20_000
 
@@ -105,7 +107,9 @@ function readHeader(raw: string, line: number): Pick<NewSession, 'agent' | 'titl
   const session = isObject(value.session) ? value.session : {}
   const { agent, title, forkOf } = session
   if (typeof agent !== 'string' || typeof title !== 'string') throw badLine(line, 'session: no agent or title')
+  if (agent.length > longestName || title.length > longestName) throw badLine(line, 'session: agent or title too long')
   if (!isObject(forkOf) || typeof forkOf.session !== 'string' || typeof forkOf.seq !== 'number') return { agent, title }
+  if (forkOf.session.length > longestName || !Number.isSafeInteger(forkOf.seq)) throw badLine(line, 'session: forkOf')
   return { agent, title, forkOf: { session: forkOf.session, seq: forkOf.seq } }
 }
 

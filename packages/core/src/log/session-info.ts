@@ -52,14 +52,20 @@ export function checkNames(names: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Refuses a history that is not one: every seq a positive integer above the one before, every time a number. */
+/** Half of what a seq can count to: after any history that is taken in there is room for as many events again. */
+const lastPlace = 2 ** 52
+
+/** What a Date can hold: a time beyond it cannot be printed. */
+const isTime = (at: number): boolean => Math.abs(at) <= 8.64e15
+
+/** Refuses a history that is not one: every seq a positive integer above the one before, every time one of a calendar. */
 export function checkHistory(rows: readonly Recorded[]): void {
   let last = 0
   for (const [index, { seq, at, run }] of rows.entries()) {
-    if (!Number.isSafeInteger(seq) || seq <= last) {
+    if (!Number.isInteger(seq) || seq <= last || seq > lastPlace) {
       throw new MillraceError('invalid', `seq ${seq} after ${last}`, { index, seq, field: 'seq' })
     }
-    if (!Number.isFinite(at)) throw new MillraceError('invalid', `at ${at} is no time`, { index, seq, field: 'at' })
+    if (!isTime(at)) throw new MillraceError('invalid', `at ${at} is no time`, { index, seq, field: 'at' })
     checkNames({ run })
     last = seq
   }
@@ -89,7 +95,7 @@ export function pageSize(limit = 100): number {
 
 /** The time of a row: the draft's own, where it has one. */
 export function draftTime(at: number | undefined, now: number): number {
-  if (at !== undefined && !Number.isFinite(at)) {
+  if (at !== undefined && !isTime(at)) {
     throw new MillraceError('invalid', `at ${at} is no time`, { field: 'at' })
   }
   return at ?? now

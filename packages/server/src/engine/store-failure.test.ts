@@ -85,7 +85,7 @@ test('a disk that is full ends the run as failed: what was taken is there, and t
     await log.append('old', [{ run: '', event: note('x'.repeat(100_000)) }])
     const { run } = await own.start('wordy')
     expect(await own.engine.wait('s', run)).toBe('failed')
-    expect(await ending(own, run)).toMatchObject({ error: { code: 'store-failed' } })
+    expect(await ending(own, run)).toMatchObject({ error: { code: 'store-failed', message: 'the store failed: full' } })
     expect((await own.rows()).map(({ seq }) => seq)).toEqual((await own.rows()).map((_, i) => i + 1))
     await log.remove('old')
     expect(await own.engine.wait('s', (await own.start('brief')).run)).toBe('done')

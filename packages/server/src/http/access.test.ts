@@ -10,6 +10,7 @@ async function answer(access: Access, headers: Record<string, string>, url = '/x
   guardAccess(app, access, (path) => path === '/health')
   app.get('/x', async (request) => ({ user: userFor(request) }))
   app.get('/health', async () => ({ user: 'nobody' }))
+  app.get('/api/run', async () => ({ user: 'nobody' }))
   const { statusCode, body } = await app.inject({ url, headers: { host: '127.0.0.1:8000', ...headers } })
   return { statusCode, body: JSON.parse(body) }
 }
@@ -30,6 +31,16 @@ describe('access', () => {
     ['a tool without a browser', {}, 200],
   ])('%s', async (_name, headers, status) => {
     expect((await answer({}, headers)).statusCode).toBe(status)
+  })
+
+  test.each([
+    ['/x', 200],
+    ['/api/run', 403],
+    ['/%61pi/run', 403],
+    ['/api/r%75n', 403],
+  ])('a link on another site to %s: %i', async (url, status) => {
+    const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+    expect((await answer({}, link, url)).statusCode).toBe(status)
   })
 
   test('an allowed origin may call', async () => {

@@ -71,7 +71,9 @@ function checkOrigin(request: FastifyRequest, origins: ReadonlySet<string>): voi
   const navigation =
     request.headers['sec-fetch-mode'] === 'navigate' && request.headers['sec-fetch-dest'] === 'document'
   const quiet = site === undefined || site === 'same-origin' || site === 'none'
-  if (quiet || (navigation && request.method === 'GET' && !/^\/(api|run|sessions|apps)\b/.test(request.url))) return
+  // By the route it comes to, not by its path: `/%61pi/…` comes to the same one as `/api/…`.
+  const route = request.routeOptions.url ?? ''
+  if (quiet || (navigation && request.method === 'GET' && !/^\/(api|run|sessions|apps)\b/.test(route))) return
   throw new MillraceError('forbidden', 'another site may not call this server')
 }
 

@@ -138,7 +138,7 @@ export const historyRoutes =
         const rows = recordedRows(deps.dialects[kind], request.body, id, deps.now())
         if (rows.length === 0) throw refuse('unprocessable', 'the stream holds no event')
         const first = rows[0]?.event
-        const by = first?.kind === 'run.started' ? first.agent : ''
+        const by = first?.kind === 'run.started' ? first.agent.slice(0, 200) : ''
         return reply.code(201).send(await log.restore({ id, user, agent: by, ...named }, rows))
       },
     )

@@ -67,7 +67,7 @@ export async function serveStream(
 }
 
 /** How long the reader of the active run may take to leave, in ms: its socket closes a moment after the next request. */
-const patience = 500
+export const patience = 500
 
 /** Starts a run and streams it to the one who asked, from its `run.started` on. */
 export async function serveRun(

@@ -1,4 +1,12 @@
-import { fold, type InputMessage, MillraceError, openInterrupts, type RunInput, transcript } from '@millrace/core'
+import {
+  fold,
+  type InputMessage,
+  MillraceError,
+  openInterrupts,
+  parseJson,
+  type RunInput,
+  transcript,
+} from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AgentDescription } from '../agent/agent.ts'
@@ -6,6 +14,7 @@ import { mayTouch, userFor } from './access.ts'
 import { listOf, shapeOf } from './answers.ts'
 import type { HttpDeps } from './deps.ts'
 import { admit, documented } from './door.ts'
+import { maxJsonDepth } from './json-body.ts'
 import { ownedSession } from './owned.ts'
 import { removeSession } from './remove-session.ts'
 import { serveRun } from './stream.ts'
@@ -141,11 +150,8 @@ async function runInput({ log, newId }: HttpDeps, session: string, text: string)
 function answer(text: string) {
   if (/^\s*(yes|y|approve|ok|confirm)\s*$/i.test(text)) return true
   if (/^\s*(no|n|reject|deny|cancel)\s*$/i.test(text)) return false
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  const parsed = parseJson(text, maxJsonDepth)
+  return 'value' in parsed ? parsed.value : text
 }
 
 function project({ agents }: HttpDeps, id: string) {

@@ -9,12 +9,12 @@ import {
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { isNested } from '../../agent/adk/nested.ts'
-import type { StartRequest } from '../../engine/run-engine.ts'
+import type { StartedRun, StartRequest } from '../../engine/run-engine.ts'
 import { listOf } from '../answers.ts'
 import type { HttpDeps } from '../deps.ts'
 import { admit, documented } from '../door.ts'
 import { boundInput } from '../run-input.ts'
-import { serveRun } from '../stream.ts'
+import { patience, serveRun } from '../stream.ts'
 import { adkEvents, adkSessionAt, adkUser, knownApp } from './adk-session.ts'
 
 const part = z.looseObject({
@@ -62,9 +62,11 @@ export const adkRunRoutes =
       documented({ ...doc, summary: 'Run an agent to its end', answer: 'ADK events', result: listOf('AdkEvent') }),
       async (request, reply) => {
         const { start } = await prepare(deps, request)
-        const { run, seq } = await deps.engine.start(start)
+        // As in `serveRun`: who waits is a reader from the start, so that a second `/run` is refused and does not end this one.
+        const started = await deps.engine.start({ ...start, attach: true, patience })
+        const { run, seq } = started
         request.about.run = run
-        const leave = onLeave(deps, request, reply, start.session, run)
+        const leave = whenLeft(deps, request, reply, start.session, started)
         try {
           await deps.engine.wait(start.session, run)
         } finally {
@@ -93,7 +95,7 @@ async function prepare(deps: HttpDeps, request: FastifyRequest): Promise<{ start
   return { start: { session: session.id, user, agent: app, input }, streaming: body.streaming === true }
 }
 
-/** The same events `/run_sse` without streaming gives; a failed run is an error status, not a 200 that hides it. */
+/** The same events `/run_sse` without streaming gives; a failed or cancelled run is an error status, not a 200 that hides it. */
 async function wholeEvents(
   { log }: HttpDeps,
   session: string,
@@ -102,8 +104,12 @@ async function wholeEvents(
 ): Promise<readonly JsonObject[]> {
   const rows = (await log.read(session, { after: seq - 1 })).filter((row) => row.run === run)
   const end = rows.at(-1)?.event
-  if (end?.kind === 'run.finished' && end.outcome === 'failed') {
-    throw new MillraceError(end.error?.code ?? 'agent-error', end.error?.message ?? 'the run failed', { session, run })
+  if (end?.kind === 'run.finished' && (end.outcome === 'failed' || end.outcome === 'cancelled')) {
+    const otherwise = end.outcome === 'failed' ? 'agent-error' : 'cancelled'
+    throw new MillraceError(end.error?.code ?? otherwise, end.error?.message ?? `the run ${end.outcome}`, {
+      session,
+      run,
+    })
   }
   const said = rows.filter(
     ({ event }: Recorded) => event.kind !== 'run.started' && !(event.kind === 'agent' && isNested(event.event)),
@@ -111,23 +117,24 @@ async function wholeEvents(
   return adkEvents(session, said)
 }
 
-/** A waiting `/run` counts as a reader; with `?disconnect=cancel` its leaving stops the run. */
-function onLeave(
+/** A client that leaves is no reader any more; with `?disconnect=cancel` that stops the run. */
+function whenLeft(
   deps: HttpDeps,
   request: FastifyRequest,
   reply: FastifyReply,
   session: string,
-  run: string,
+  { run, leave }: StartedRun,
 ): () => void {
-  const detach = deps.engine.attach(session)
   const cancel = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
   const left = (): void => {
-    if (cancel && !reply.raw.writableFinished) void deps.engine.cancel(session, run)
+    leave()
+    if (cancel) void deps.engine.cancel(session, run)
   }
   reply.raw.once('close', left)
+  if (reply.raw.destroyed) left()
   return () => {
     reply.raw.off('close', left)
-    detach()
+    leave()
   }
 }
 
