@@ -5,7 +5,7 @@ import { millrace, printRecorded } from '../dialect/millrace.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { connect } from './connect.ts'
 import { type ConnectionState, type ConnectOptions, resolveUrl } from './connection.ts'
-import type { FetchInit, Host } from './host.ts'
+import { type FetchInit, type Host, webHost } from './host.ts'
 
 interface Call extends FetchInit {
   readonly url: string
@@ -32,14 +32,14 @@ function fakeHost(scripts: readonly (Script | Error)[]) {
     textDecoder: () => new TextDecoder(),
     abortController: () => new AbortController(),
     after(ms, callback) {
-      // Back-off and inactivity fire at once, in order: no test waits for a clock.
+      // Back-off and inactivity fire once nothing else happens: no test waits for a clock.
       if (ms >= 45_000) {
         patience.push(ms)
         return () => {}
       }
       waits.push(ms)
-      queueMicrotask(callback)
-      return () => {}
+      const timer = setImmediate(callback)
+      return () => clearImmediate(timer)
     },
     async fetch(url, init) {
       const script = scripts[calls.length]
@@ -51,7 +51,10 @@ function fakeHost(scripts: readonly (Script | Error)[]) {
       return {
         status,
         headers: { get: (name) => headers[name as keyof typeof headers] ?? null },
-        text: async () => chunks.join(''),
+        async text() {
+          if (last === 'hang') await aborted(init.signal as AbortSignal)
+          return chunks.join('')
+        },
         body: {
           getReader: () => ({
             async read() {
@@ -59,10 +62,7 @@ function fakeHost(scripts: readonly (Script | Error)[]) {
               if (chunk !== undefined) return { done: false, value: new TextEncoder().encode(chunk) }
               if (last === 'error') throw new Error('reset')
               if (last === 'hang') {
-                const signal = init.signal as AbortSignal
-                if (!signal.aborted)
-                  await new Promise<void>((resume) => signal.addEventListener('abort', () => resume()))
-                throw new Error('aborted')
+                await aborted(init.signal as AbortSignal)
               }
               return { done: true }
             },
@@ -73,6 +73,12 @@ function fakeHost(scripts: readonly (Script | Error)[]) {
     },
   }
   return { host, calls, waits, patience }
+}
+
+/** A body of which nothing more comes: reading it fails once the request is aborted, and not before. */
+async function aborted(signal: AbortSignal): Promise<never> {
+  if (!signal.aborted) await new Promise<void>((resume) => signal.addEventListener('abort', () => resume()))
+  throw new Error('aborted')
 }
 
 async function follow(scripts: readonly (Script | Error)[], options: Partial<ConnectOptions> = {}) {
@@ -218,6 +224,45 @@ describe('connect', () => {
       { inactivity: 7 },
     )
     expect(calls).toHaveLength(2)
+  })
+
+  test('a refusal whose words never come is a refusal all the same, and leaves nothing open', async () => {
+    const { state, calls } = await follow([{ status: 500, last: 'hang' }], { inactivity: 7 })
+    expect(state).toMatchObject({ phase: 'closed', how: 'refused', problem: { source: '500' } })
+    expect(calls[0]?.signal.aborted).toBe(true)
+    const page = await follow([{ headers: { 'content-type': 'text/html' }, chunks: ['<p>'], last: 'hang' }])
+    expect(page.calls[0]?.signal.aborted).toBe(true)
+  })
+
+  test('a media type is one in any case', async () => {
+    const { state } = await follow([{ headers: { 'content-type': 'Text/Event-Stream' }, chunks: [frame(done)] }])
+    expect(state).toEqual({ phase: 'closed', how: 'ended' })
+  })
+
+  test('a server that greets and closes is asked ever less often', async () => {
+    const greeting: Script = { headers: healable, chunks: [': hello\n\n'] }
+    const { waits, state } = await follow([greeting, greeting, greeting, greeting], { maxAttempts: 3 })
+    expect(waits).toEqual([500, 1000, 2000])
+    expect(state).toMatchObject({ phase: 'closed', how: 'cut' })
+  })
+
+  test.each([
+    ['again', [row(1), row(2), row(2), row(1)]],
+    ['out of order', [row(2), row(1)]],
+  ])('what is told %s is known: neither twice nor a step back', async (_, again) => {
+    const { rows, calls } = await follow([
+      { headers: healable, chunks: [row(1), ...again].map(frame), last: 'error' },
+      { headers: healable, chunks: ['id\n\n', frame(row(1)), frame(row(2)), frame(done)] },
+    ])
+    expect(rows).toEqual([row(1), row(2), done])
+    expect(calls[1]?.headers['last-event-id']).toBe('2')
+  })
+
+  test('a timer that is too long for the platform does not fire at once', () => {
+    const set: number[] = []
+    const host = webHost({ ...globalThis, setTimeout: (_: () => void, ms: number) => set.push(ms) })
+    for (const ms of [5, Number.POSITIVE_INFINITY, 1e15]) host.after(ms, () => {})
+    expect(set).toEqual([5, 2 ** 31 - 1, 2 ** 31 - 1])
   })
 
   test('silence is borne for three heartbeats of ours, and longer where nobody promised one', async () => {

@@ -9,6 +9,7 @@ import {
   type Connection,
   type ConnectionState,
   type ConnectOptions,
+  longestWait,
   rejoinHeader,
   rejoinUrl,
 } from './connection.ts'
@@ -122,15 +123,18 @@ class Stream {
     })
     try {
       answer = await this.#request(control.signal)
+      const posted = this.#post
+      this.#post = false // answered: whatever happens now, this run is never POSTed again
+      const refused = await refusalOf(answer, posted)
+      if (refused !== undefined) {
+        control.abort() // what it may still be sending is read by nobody
+        return this.#closed ? { next: 'close', how: 'aborted' } : refused
+      }
     } catch (error) {
       return this.#lost(`no answer: ${silent ? silence(inactivity) : messageOf(error)}`)
     } finally {
       cancel()
     }
-    const posted = this.#post
-    this.#post = false // answered: whatever happens now, this run is never POSTed again
-    const refused = await refusalOf(answer, posted)
-    if (refused !== undefined) return refused
     // Relative to where the answer came from: the request may have been redirected.
     const place = rejoinUrl(answer.headers.get(rejoinHeader), answer.url || this.#url)
     this.#healable = place !== undefined
@@ -161,6 +165,7 @@ class Stream {
   async *#read(answer: FetchAnswer, control: { abort(): void }): AsyncGenerator<Recorded, Attempt> {
     const { host, follow = false } = this.#options
     const inactivity = this.#patience()
+    const opened = host.now()
     const bytes = answer.body?.getReader()
     const text = host.textDecoder()
     const frames = sseReader()
@@ -185,6 +190,8 @@ class Stream {
       if (chunk.done) break
       for (const frame of frames.feed(text.decode(chunk.value ?? new Uint8Array(), { stream: true }))) {
         seen ||= frame.comment === undefined
+        // A greeting alone is no progress: a server that greets and closes would be asked twice a second, for ever.
+        this.#progress ||= frame.comment === undefined || host.now() - opened >= longestWait
         held.push(frame)
         // The id stands on an event's last frame: until it is here, a cut would make the server print all of it again.
         if (this.#healable && frame.id === undefined && frame.comment === undefined) continue
@@ -215,12 +222,11 @@ class Stream {
   }
 
   *#take(frames: readonly Frame[]): Generator<Recorded> {
-    for (const frame of frames) {
-      for (const draft of this.#decoder.push(frame)) yield this.#record(draft)
-      const id = Number(frame.id)
-      if (frame.id !== undefined && Number.isSafeInteger(id)) this.cursor = id
-    }
-    this.#progress = true
+    const id = Number(frames.at(-1)?.id || Number.NaN)
+    // Told again, by a server that was asked for what comes after it or by somebody in between who lost the question.
+    if (this.#healable && id <= this.cursor) return
+    for (const frame of frames) for (const draft of this.#decoder.push(frame)) yield this.#record(draft)
+    if (Number.isSafeInteger(id)) this.cursor = id
   }
 
   #record({ run, event, at, seq }: Draft): Recorded {
@@ -269,7 +275,7 @@ async function refusalOf(answer: FetchAnswer, posted: boolean): Promise<Attempt 
   const type = headers.get('content-type') ?? 'no content type'
   if (status === 204) return { next: 'close', how: 'ended' }
   if (status >= 200 && status < 300) {
-    return type.startsWith('text/event-stream')
+    return type.toLowerCase().startsWith('text/event-stream')
       ? undefined
       : refuse(`the answer is ${type}, not an event stream`, status)
   }

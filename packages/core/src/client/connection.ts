@@ -54,7 +54,7 @@ export function backoff(attempt: number, random: number, first = 500): number {
   return Math.min(longestWait, Math.max(shortestWait, first) * 2 ** Math.min(attempt - 1, 10)) * (0.5 + random / 2)
 }
 const shortestWait = 100
-const longestWait = 15_000
+export const longestWait = 15_000
 
 /**
  * Where an answer says that it can be re-joined. Others use the header for other things, and only a session's stream can

@@ -53,12 +53,15 @@ export interface WebGlobals {
   readonly AbortController: new () => ReturnType<Host['abortController']>
 }
 
+/** What is longer, `Infinity` too, a timer takes for nothing at all and fires at once. */
+const longestTimer = 2 ** 31 - 1
+
 export function webHost(globals: WebGlobals): Host {
   return {
     fetch: (url, init) => globals.fetch(url, init) as Promise<FetchAnswer>,
     now: () => globals.Date.now(),
     after(ms, callback) {
-      const timer = globals.setTimeout(callback, ms)
+      const timer = globals.setTimeout(callback, Math.min(ms, longestTimer))
       return () => globals.clearTimeout(timer as never)
     },
     random: () => globals.Math.random(),
