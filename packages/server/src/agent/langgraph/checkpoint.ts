@@ -1,4 +1,5 @@
-import { isObject, type Recorded, type RunEvent } from '@millrace/core'
+import { isObject, MillraceError, type Recorded, type RunEvent } from '@millrace/core'
+import { size } from '../adk/tool-result.ts'
 import type { RunContext } from '../agent.ts'
 import type { CompiledGraph } from './langgraph-agent.ts'
 
@@ -8,6 +9,9 @@ const checkpointMessage = 'langgraph.checkpoint'
 export function isCheckpoint(event: RunEvent): boolean {
   return event.kind === 'log' && event.message === checkpointMessage
 }
+
+/** Characters of it: it goes into the log as one event, with room for what surrounds it. */
+const maxCheckpoint = 4_000_000
 
 /** LangGraph's MemorySaver, seen as what it stores: per thread and namespace, serialised checkpoints and writes. */
 interface Saver {
@@ -71,6 +75,11 @@ export function checkpointEvent({ saver }: SeededSaver, thread: string): RunEven
       },
     ]
   })
+  const length = spaces.reduce((sum, space) => sum + space.checkpoint.length, 0)
+  if (length > maxCheckpoint) {
+    const told = `the graph's state is ${size(length)} as a checkpoint; the limit is ${size(maxCheckpoint)}`
+    throw new MillraceError('limit', `${told}. Keep less in it: trim messages, save what is large as artifacts.`)
+  }
   return { kind: 'log', level: 'debug', message: checkpointMessage, data: { spaces } }
 }
 

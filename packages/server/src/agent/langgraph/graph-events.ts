@@ -8,6 +8,7 @@ import {
   type NodeId,
   type RunEvent,
 } from '@millrace/core'
+import { messageOf } from '../adk/problem.ts'
 import { tooMuch } from '../adk/tool-result.ts'
 import type { AgentGraph, RunContext } from '../agent.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
@@ -23,6 +24,8 @@ interface OpenNode {
   readonly node: NodeId
   readonly name: string
   readonly step: number
+  /** LangGraph's name for the task: the same when it tries again. */
+  readonly task: unknown
 }
 
 /**
@@ -34,13 +37,15 @@ export async function* graphEvents(
   events: AsyncIterable<StreamEvent>,
   graph: AgentGraph,
   context: RunContext,
+  known: Iterable<string> = [],
 ): AsyncGenerator<RunEvent> {
-  const mapper = new Mapper(graph, context)
+  const mapper = new Mapper(graph, context, known)
   try {
     for await (const event of events) yield* mapper.map(event)
   } catch (error) {
-    yield* mapper.fail(error)
-    throw error
+    const message = messageOf(error)
+    yield* mapper.fail(message)
+    throw error instanceof Error ? error : new MillraceError('agent-error', message, {}, error)
   }
 }
 
@@ -52,14 +57,19 @@ class Mapper {
   readonly #finished: OpenNode[] = []
   /** Ids of the calls and messages already shown. */
   readonly #calls = new Set<string>()
-  readonly #spoken = new Set<string>()
+  readonly #spoken: Set<string>
+  /** Messages shown before they had an id: LangGraph gives it later, to the message or to a copy of it. */
+  readonly #shown = new WeakSet<object>()
+  readonly #nameless: string[] = []
   /** Calls whose tool has not started yet (call id → tool), and tools under way (their run → call id). */
   readonly #waiting = new Map<string, string>()
   readonly #running = new Map<string, string>()
   /** The task that the graph's own code says it works on. */
   #task: string | undefined
 
-  constructor(graph: AgentGraph, context: RunContext) {
+  /** `known`: ids of the messages that were in the graph's state before. */
+  constructor(graph: AgentGraph, context: RunContext, known: Iterable<string>) {
+    this.#spoken = new Set(known)
     this.#graph = graph
     this.#context = context
   }
@@ -68,7 +78,7 @@ class Mapper {
     if (event.tags?.includes('langsmith:hidden') === true) return
     switch (event.event) {
       case 'on_chain_start':
-        if (isNode(event)) yield this.#start(event)
+        if (isNode(event)) yield* this.#start(event)
         return
       case 'on_chain_end':
         yield* this.#end(event)
@@ -98,23 +108,34 @@ class Mapper {
     }
   }
 
-  *fail(error: unknown): Generator<RunEvent> {
-    const message = error instanceof Error ? error.message : String(error)
+  *fail(message: string): Generator<RunEvent> {
     for (const { node } of this.#open.values()) {
       yield { kind: 'node.finished', node, status: 'error', error: { code: 'agent-error', message } }
     }
     this.#open.clear()
   }
 
-  #start(event: StreamEvent): RunEvent {
+  *#start(event: StreamEvent): Generator<RunEvent> {
     const { name } = event
+    const task = event.metadata?.langgraph_checkpoint_ns ?? event.metadata?.checkpoint_ns
+    yield* this.#tryAgain(name, task)
     const count = (this.#executions.get(name) ?? 0) + 1
     this.#executions.set(name, count)
     const step = Number(event.metadata?.langgraph_step ?? 0)
-    const node: OpenNode = { node: `${name}@${count}`, name, step }
+    const node: OpenNode = { node: `${name}@${count}`, name, step, task }
     this.#open.set(event.run_id, node)
     const after = this.#before(node)
-    return { kind: 'node.started', node: node.node, agent: name, ...(after.length > 0 ? { after } : {}) }
+    yield { kind: 'node.started', node: node.node, agent: name, ...(after.length > 0 ? { after } : {}) }
+  }
+
+  /** A node with a retry policy begins anew without a word about what became of it before. */
+  *#tryAgain(name: string, task: unknown): Generator<RunEvent> {
+    for (const [run, open] of this.#open) {
+      if (task === undefined || open.name !== name || open.task !== task) continue
+      this.#open.delete(run)
+      const error = { code: 'agent-error' as const, message: `'${name}' failed and is tried again` }
+      yield { kind: 'node.finished', node: open.node, status: 'error', error }
+    }
   }
 
   /** The nodes of the latest earlier step that have an edge to this one: the edges really taken. */
@@ -132,14 +153,17 @@ class Mapper {
     this.#finished.push(node)
     const output = event.data?.output
     if (isObject(output)) {
-      for (const message of Array.isArray(output.messages) ? output.messages : []) {
+      // LangGraph takes one message for a list of one.
+      for (const message of [output.messages ?? []].flat()) {
         yield* this.#unspoken(event, node, message)
         yield* this.#unheard(node, message)
       }
+      const lost: string[] = []
       const patch = Object.entries(output).flatMap(([key, value]) => {
-        const plain = key === 'messages' ? undefined : toJson(value)
+        const plain = key === 'messages' ? undefined : toJson(value, () => lost.push(key))
         return plain === undefined ? [] : [{ op: 'add' as const, path: `/${pointer(key)}`, value: plain }]
       })
+      if (lost.length > 0) yield notJson(node, lost)
       if (patch.length > 0) yield { kind: 'state', patch, node: node.node }
     }
     yield { kind: 'node.finished', node: node.node, status: 'ok' }
@@ -148,11 +172,24 @@ class Mapper {
   /** A message the node made itself, without a streamed model call: its text and calls have not been seen yet. */
   *#unspoken(event: StreamEvent, node: OpenNode, message: unknown): Generator<RunEvent> {
     const { id, type, parts } = messageParts(message)
-    if (type !== 'ai' || parts.length === 0 || this.#spoken.has(id ?? '')) return
+    if (type !== 'ai' || parts.length === 0 || this.#isShown(message, id, parts)) return
     const fresh = parts.filter(
       (part) => part.functionCall === undefined || !this.#calls.has(part.functionCall.id ?? ''),
     )
     if (fresh.length > 0) yield this.#agent(node, fresh, { id: id ?? event.run_id })
+  }
+
+  /** A node may return messages that are not new: a graph inside another returns all of them, each time. */
+  #isShown(message: unknown, id: string | undefined, parts: readonly AdkPart[]): boolean {
+    if (id !== undefined && this.#spoken.has(id)) return true
+    const text = JSON.stringify(parts)
+    const copied = id === undefined ? -1 : this.#nameless.indexOf(text)
+    if (copied >= 0) this.#nameless.splice(copied, 1)
+    else if (id === undefined) this.#nameless.push(text)
+    if (id !== undefined) this.#spoken.add(id)
+    const known = copied >= 0 || (isObject(message) && this.#shown.has(message))
+    if (isObject(message)) this.#shown.add(message)
+    return known
   }
 
   /** An answer to a call whose tool never ran: there is none of that name, or its arguments did not fit. */
@@ -247,7 +284,10 @@ class Mapper {
     const parent = parent_ids.findLast((id) => this.#open.has(id))
     const open = parent === undefined ? undefined : this.#open.get(parent)
     const name = String(metadata?.langgraph_node ?? 'graph')
-    return open ?? [...this.#open.values()].findLast((node) => node.name === name) ?? { node: '', name, step: 0 }
+    return (
+      open ??
+      [...this.#open.values()].findLast((node) => node.name === name) ?? { node: '', name, step: 0, task: undefined }
+    )
   }
 }
 
@@ -259,12 +299,18 @@ function isQuiet({ tags = [] }: StreamEvent): boolean {
   return tags.includes('nostream') || tags.includes('langsmith:nostream')
 }
 
-/** JSON, or undefined for what is none (functions, cycles): a graph's state may hold anything. */
-function toJson(value: unknown): Json | undefined {
+function notJson({ name, node }: OpenNode, keys: readonly string[]): RunEvent {
+  const message = `'${name}' returned what is not JSON in ${keys.join(', ')}: it stays in the graph, and is not in the log`
+  return { kind: 'log', level: 'warn', message, node }
+}
+
+/** JSON, or undefined for what is none (functions; `lost` is told of cycles): a graph's state may hold anything. */
+function toJson(value: unknown, lost: () => void = () => {}): Json | undefined {
   try {
     const text = JSON.stringify(value)
     return text === undefined ? undefined : (JSON.parse(text) as Json)
   } catch {
+    lost()
     return undefined
   }
 }

@@ -1,8 +1,9 @@
-import { MillraceError, type RunEvent, type RunInput } from '@millrace/core'
+import { isObject, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
 import type { Agent, AgentDescription, AgentGraph, RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { checkpointEvent, seedCheckpoint } from './checkpoint.ts'
 import { graphEvents } from './graph-events.ts'
+import { messageParts } from './message-parts.ts'
 
 /** The part of a compiled LangGraph that we use; any version that has it will do. */
 export interface CompiledGraph {
@@ -23,6 +24,7 @@ export interface StreamEvent {
   readonly data?: Readonly<Record<string, unknown>>
 }
 interface GraphState {
+  readonly values?: unknown
   readonly next?: readonly string[]
   readonly tasks?: readonly { readonly name: string; readonly interrupts?: readonly GraphInterrupt[] }[]
 }
@@ -79,15 +81,17 @@ async function* runGraph(
     recursionLimit: 200,
     configurable: { thread_id: context.session, millrace: { input, context, models } },
   }
-  const open = await openInterrupts(graph, config)
-  const next = await graphInput(graph, input, context, open)
+  const before = await stateOf(graph, config)
+  const next = await graphInput(graph, input, context, openInterrupts(before))
+  const drawn = describeGraph(graph.getGraph())
   const keep = file.resumable === true && saver !== undefined
   try {
-    for await (const event of graphEvents(graph.streamEvents(next, config), describeGraph(graph.getGraph()), context)) {
+    const stream = graph.streamEvents(next, config)
+    for await (const event of graphEvents(stream, drawn, context, messageIds(before))) {
       yield event
       if (keep && event.kind === 'node.finished') yield checkpointEvent(saver, context.session)
     }
-    const waiting = await openInterrupts(graph, config)
+    const waiting = openInterrupts(await stateOf(graph, config))
     if (saver !== undefined) yield checkpointEvent(saver, context.session)
     if (waiting.length > 0) {
       yield* waiting.map(interruptEvent)
@@ -131,10 +135,18 @@ async function graphInput(
   return { ...Object.fromEntries(state), messages }
 }
 
-async function openInterrupts(graph: CompiledGraph, config: object): Promise<readonly GraphInterrupt[]> {
-  if (graph.checkpointer === undefined || graph.checkpointer === false) return []
-  const { tasks = [] } = await graph.getState(config)
+async function stateOf(graph: CompiledGraph, config: object): Promise<GraphState> {
+  return graph.checkpointer === undefined || graph.checkpointer === false ? {} : graph.getState(config)
+}
+
+function openInterrupts({ tasks = [] }: GraphState): readonly GraphInterrupt[] {
   return tasks.flatMap(({ interrupts = [] }) => interrupts)
+}
+
+/** The messages of runs before: shown then. */
+function messageIds({ values }: GraphState): readonly string[] {
+  const messages = isObject(values) && Array.isArray(values.messages) ? values.messages : []
+  return messages.flatMap((message) => messageParts(message).id ?? [])
 }
 
 /** `interrupt({ reason, message, schema, … })` in a node says what is asked; any other value is shown as it is. */

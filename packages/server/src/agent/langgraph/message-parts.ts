@@ -2,6 +2,8 @@ import { type AdkPart, type AdkUsage, isObject, type Json } from '@millrace/core
 
 /** LangChain messages, read by shape: a graph may bring its own copy of the library. */
 export function messageParts(message: unknown): { id: string | undefined; type: string; parts: readonly AdkPart[] } {
+  // The short form: ['ai', 'Hello'].
+  if (Array.isArray(message) && message.length === 2) return messageParts({ role: message[0], content: message[1] })
   if (!isObject(message)) return { id: undefined, type: '', parts: [] }
   const { content, tool_calls: calls, id } = message
   const parts: AdkPart[] = []
@@ -15,8 +17,9 @@ export function messageParts(message: unknown): { id: string | undefined; type: 
     const args = isObject(call.args) ? (call.args as Record<string, Json>) : {}
     parts.push({ functionCall: { ...(typeof call.id === 'string' ? { id: call.id } : {}), name: call.name, args } })
   }
-  const type =
-    typeof message.getType === 'function' ? String(message.getType.call(message)) : String(message.type ?? '')
+  const said =
+    typeof message.getType === 'function' ? message.getType.call(message) : (message.type ?? message.role ?? '')
+  const type = said === 'assistant' ? 'ai' : String(said)
   return { id: typeof id === 'string' ? id : undefined, type, parts }
 }
 

@@ -1,0 +1,99 @@
+import { AIMessage } from '@langchain/core/messages'
+import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import { describe, expect, test, vi } from 'vitest'
+import { outline, testSession } from '../../../../../test/run-agent.ts'
+import { type CompiledGraph, graphAgent } from './langgraph-agent.ts'
+
+// What authors of graphs return from their nodes, and what a run shows of it.
+
+const State = Annotation.Root({ ...MessagesAnnotation.spec, extra: Annotation<unknown>() })
+type Returned = typeof State.Update
+const sessionOf = (graph: unknown) => testSession(graphAgent('g', async () => ({ graph: graph as CompiledGraph })))
+const only = (node: (state: typeof State.State) => Returned, options: object = {}) =>
+  new StateGraph(State).addNode('node', node, options).addEdge(START, 'node').addEdge('node', END).compile()
+
+describe('a node that', () => {
+  test.each<[string, unknown]>([
+    ['a message', [new AIMessage('hi')]],
+    ['a message in plain words', [{ role: 'assistant', content: 'hi' }]],
+    ['a message in LangGraph’s words', [{ role: 'ai', content: 'hi' }]],
+    ['the short form', [['ai', 'hi']]],
+    ['one message without a list', new AIMessage('hi')],
+  ])('returns %s has said it', async (_, messages) => {
+    const events = await sessionOf(only(() => ({ messages }) as Returned)).run('go')
+    expect(outline(events)).toEqual(['> node@1', 'node “hi”', '< node@1', 'log'])
+  })
+
+  test.each([
+    ['messages', () => new AIMessage('new')],
+    ['plain ones', () => ({ role: 'ai', content: 'new' })],
+  ])('is a graph itself says its %s once, and nothing of earlier runs again', async (_, message) => {
+    const inner = only(() => ({ messages: [message()] }) as Returned)
+    const outer = new StateGraph(State).addNode('outer', inner).addEdge(START, 'outer').addEdge('outer', END).compile()
+    const session = sessionOf(outer)
+    const once = ['> outer@1', '> node@1', 'node “new”', '< node@1', '< outer@1', 'log']
+    expect(outline(await session.run('go'))).toEqual(once)
+    expect(outline(await session.run('go'))).toEqual(once)
+  })
+
+  test('returns all messages, old and new, says the new one', async () => {
+    const session = sessionOf(
+      only(({ messages }) => ({ messages: [...messages, new AIMessage(`${messages.length}`)] })),
+    )
+    await session.run('go')
+    expect(outline(await session.run('go'))).toEqual(['> node@1', 'node “2”', '< node@1', 'log'])
+  })
+
+  test('is tried again is two executions, the first of them failed', async () => {
+    const told = vi.spyOn(console, 'log').mockImplementation(() => {})
+    let tries = 0
+    const retryPolicy = { maxAttempts: 2, initialInterval: 1, jitter: false, logWarning: false }
+    const flaky = only(
+      () => {
+        tries += 1
+        if (tries === 1) throw new Error('once')
+        return { extra: 1 }
+      },
+      { retryPolicy },
+    )
+    expect(outline(await sessionOf(flaky).run('go'))).toEqual([
+      '> node@1',
+      '< node@1 error',
+      '> node@2',
+      'state',
+      '< node@2',
+      'log',
+    ])
+    told.mockRestore()
+  })
+
+  test('throws what is not an error is told in words', async () => {
+    const thrower = only(() => {
+      throw { code: 5, message: 'quota exceeded' }
+    })
+    const session = sessionOf(thrower)
+    await expect(session.run('go')).rejects.toThrow('quota exceeded')
+    expect(session.rows.at(-1)?.event).toMatchObject({ kind: 'node.finished', error: { message: 'quota exceeded' } })
+  })
+
+  test('returns what is not JSON goes on, and the log says what it lacks', async () => {
+    const cyclic: Record<string, unknown> = {}
+    cyclic.self = cyclic
+    const events = await sessionOf(only(() => ({ extra: cyclic }))).run('go')
+    expect(events[1]).toEqual({
+      kind: 'log',
+      level: 'warn',
+      message: "'node' returned what is not JSON in extra: it stays in the graph, and is not in the log",
+      node: 'node@1',
+    })
+  })
+
+  test('keeps more than the log takes is told how much, and what to do', async () => {
+    const long = 'x'.repeat(2_000_000)
+    const session = sessionOf(only(() => ({ messages: [new AIMessage(long)] })))
+    await session.run('go')
+    await expect(session.run('go')).rejects.toThrow(
+      /^the graph's state is 5\.\d MB as a checkpoint; the limit is 4\.0 MB\. Keep less in it/,
+    )
+  })
+})
