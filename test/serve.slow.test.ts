@@ -119,6 +119,21 @@ test('SIGTERM: runs may finish, then are cancelled; all is committed, exit 0', a
   await log.close()
 })
 
+test('an agent that lets go of a promise which fails does not take the others with it', async () => {
+  const folder = join(root, 'slips')
+  mkdirSync(join(folder, 'slip'), { recursive: true })
+  const graph = 'export const graph = { streamEvents() {}, getGraph: () => ({ nodes: {}, edges: [] }) }'
+  writeFileSync(join(folder, 'slip', 'agent.mjs'), `Promise.reject(new Error('nobody heard'))\n${graph}`)
+  const server = serve(['--agents', folder])
+  const address = await server.listening
+  expect(await (await fetch(`${address}/agents`)).json()).toMatchObject({ agents: [{ name: 'slip' }, {}] })
+  await startRun(address, 's')
+  expect(server.said()).toContain('nobody heard')
+  for (const response of waiting) finish(response)
+  server.child.kill('SIGTERM')
+  expect(await server.exit).toEqual({ code: 0, signal: null })
+})
+
 test('kill -9 and a start: the run it left has its end before anybody asks', async () => {
   const first = serve()
   await startRun(await first.listening, 's')
