@@ -51,6 +51,13 @@ describe('ADK Event Parser (seed 003, 5.1)', () => {
 })
 
 describe('the chat store', () => {
+  test.each(['constructor', '__proto__'])('a session may be called %s', (id) => {
+    const { addRawEvent, getRawEvents, getDerivedMessages } = createChatStore().getState()
+    expect([getRawEvents(id), getDerivedMessages(id)]).toEqual([[], []])
+    addRawEvent(id, seed.text)
+    expect([getRawEvents(id).length, getDerivedMessages(id).length]).toEqual([1, 1])
+  })
+
   test("the seed's events, through its store and its four selectors", () => {
     const store = createChatStore()
     const { addRawEvent, getRawEvents, getDerivedMessages } = store.getState()

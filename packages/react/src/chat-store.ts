@@ -54,9 +54,9 @@ export function createChatStore({ maxRawEvents = 1000 }: ChatStoreOptions = {}):
       const session = sessionOf(id, kept, event)
       set(({ sessions }) => ({ sessions: { ...sessions, [id]: session } }))
     },
-    getRawEvents: (id) => get().sessions[id]?.rawEvents ?? none,
+    getRawEvents: (id) => sessionIn(get(), id)?.rawEvents ?? none,
     getDerivedMessages(id) {
-      const session = get().sessions[id]
+      const session = sessionIn(get(), id)
       return session === undefined ? none : selectDerivedMessages(session)
     },
     clear(id) {
@@ -68,6 +68,11 @@ export function createChatStore({ maxRawEvents = 1000 }: ChatStoreOptions = {}):
       })
     },
   }))
+}
+
+/** Ids are the users': one may be called `constructor`. */
+export function sessionIn({ sessions }: ChatState, id: string): ChatSession | undefined {
+  return Object.hasOwn(sessions, id) ? sessions[id] : undefined
 }
 
 /** One array for every answer that has nothing in it: a new one each time would look like a change. */

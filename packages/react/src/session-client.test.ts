@@ -1,6 +1,6 @@
 import { type FetchAnswer, type Host, printRecorded, type Recorded, transcript } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
-import { createClient, RequestError } from './session-client.ts'
+import { type ClientOptions, createClient, RequestError } from './session-client.ts'
 
 const row = (seq: number): Recorded => ({
   seq,
@@ -11,10 +11,13 @@ const row = (seq: number): Recorded => ({
 const frame = (seq: number): string => `id: ${seq}\ndata: ${printRecorded(row(seq))}\n\n`
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
+type Answer = readonly [status: number, body: string | Promise<string>]
+
 /** A server of which the test says what it answers, and sees what was asked. */
-function scene(answers: readonly (readonly [status: number, body: string])[] = []) {
+function scene(answers: readonly Answer[] = [], options: ClientOptions = {}) {
   const asked: string[] = []
   const timers: (() => void)[] = []
+  const patience: (() => void)[] = []
   const open: { send(text: string): void; readonly aborted: boolean }[] = []
   const host: Host = {
     now: () => 1,
@@ -22,8 +25,7 @@ function scene(answers: readonly (readonly [status: number, body: string])[] = [
     textDecoder: () => new TextDecoder(),
     abortController: () => new AbortController(),
     after(ms, callback) {
-      if (ms >= 45_000) return () => {}
-      timers.push(callback)
+      ;(ms >= 45_000 ? patience : timers).push(callback)
       return () => {}
     },
     async fetch(url, { method, headers, signal }): Promise<FetchAnswer> {
@@ -31,7 +33,12 @@ function scene(answers: readonly (readonly [status: number, body: string])[] = [
         `${method} ${url}${headers['last-event-id'] === undefined ? '' : ` after ${headers['last-event-id']}`}`,
       )
       const [status, body] = answers[asked.length - 1] ?? [200, '']
-      const json = { status, headers: { get: () => 'application/json' }, text: async () => body, body: null }
+      const json = {
+        status,
+        headers: { get: () => 'application/json' },
+        text: async () => body,
+        body: exported(body, signal as AbortSignal),
+      }
       return headers.accept === 'text/event-stream' && status === 200 ? streamed(signal as AbortSignal) : json
     },
   }
@@ -61,13 +68,31 @@ function scene(answers: readonly (readonly [status: number, body: string])[] = [
       body: { getReader: () => ({ read, cancel: async () => undefined }) },
     }
   }
+  /** A body in one piece; reading it fails once the request is aborted. */
+  const exported = (body: Answer[1], signal: AbortSignal): NonNullable<FetchAnswer['body']> => {
+    let given = false
+    const read = async () => {
+      const gone = new Promise<never>((_, fail) => signal.addEventListener('abort', () => fail(new Error('aborted'))))
+      const text = await Promise.race([body, gone])
+      const done = given
+      given = true
+      return done ? { done } : { done, value: new TextEncoder().encode(text) }
+    }
+    return { getReader: () => ({ read, cancel: async () => undefined }) }
+  }
   /** Every timer that was set has come. */
   const later = async (): Promise<void> => {
     await turn()
     for (const callback of timers.splice(0)) callback()
     await turn()
   }
-  return { asked, open, later, client: createClient({ baseUrl: 'http://h', host, schedule: (flush) => flush() }) }
+  return {
+    asked,
+    open,
+    later,
+    patience,
+    client: createClient({ baseUrl: 'http://h', host, schedule: (flush) => flush(), ...options }),
+  }
 }
 
 describe('a client', () => {
@@ -127,17 +152,73 @@ describe('a client', () => {
     expect(session.state).toEqual({ phase: 'open' })
   })
 
+  test('a session that is made while we are told that there is none is looked for again', async () => {
+    let tell = (_: string): void => {}
+    const { client, asked } = scene([
+      [404, new Promise<string>((resolve) => (tell = resolve))],
+      [201, '{"run":"r","seq":1}'],
+    ])
+    const session = client.session('s')
+    session.retain()
+    await client.start('s', 'a', { messages: [] })
+    tell('{"detail":"no such session"}')
+    await turn()
+    expect(asked).toHaveLength(3)
+    expect(session.state).toEqual({ phase: 'open' })
+  })
+
+  test('a reader that comes back while the history is read does not have it twice', async () => {
+    let tell = (_: string): void => {}
+    const { client, asked, later } = scene([[200, new Promise<string>((resolve) => (tell = resolve))]], { bulk: true })
+    const session = client.session('s')
+    session.retain()()
+    await later()
+    session.retain()
+    tell(`{"header":1}\n${printRecorded(row(1))}\n${printRecorded(row(2))}\n`)
+    await turn()
+    expect(session.log.rows.map(({ seq }) => seq)).toEqual([1, 2])
+    expect(asked).toEqual([
+      'GET http://h/sessions/s/log?brief=true',
+      'GET http://h/sessions/s/events?dialect=millrace after 2',
+    ])
+  })
+
+  test('a history that never comes is given up, and the session followed event by event', async () => {
+    const { client, patience, asked } = scene([[200, new Promise<string>(() => {})]], { bulk: true })
+    const session = client.session('s')
+    session.retain()
+    await turn()
+    for (const giveUp of patience.splice(0)) giveUp()
+    await turn()
+    expect(asked.at(-1)).toBe('GET http://h/sessions/s/events?dialect=millrace')
+    expect(session.state).toEqual({ phase: 'open' })
+  })
+
+  test('a connection that was left does not speak for the one that followed it', async () => {
+    const { client, later } = scene()
+    const session = client.session('s')
+    const leave = session.retain()
+    await turn()
+    leave()
+    await later()
+    session.retain()
+    await turn()
+    expect(session.state).toEqual({ phase: 'open' })
+  })
+
   test('what a server refuses is an error with its words, its status and its code', async () => {
     const { client } = scene([
       [409, '{"detail":"a run is active","code":"busy"}'],
       [502, '<html>'],
       [200, ''],
+      [200, '<html>'],
     ])
     const refused = await client.start('s', 'a', { messages: [] }).catch((error: unknown) => error)
     expect(refused).toBeInstanceOf(RequestError)
     expect(refused).toMatchObject({ message: 'a run is active', status: 409, code: 'busy' })
     await expect(client.cancel('s')).rejects.toMatchObject({ status: 502, message: 'status 502' })
     expect(await client.request('anything')).toBeUndefined()
+    await expect(client.cancel('s')).rejects.toMatchObject({ status: 200, message: 'the answer is not JSON' })
     expect(client.newId()).not.toBe('')
   })
 })

@@ -66,7 +66,12 @@ export function createClient(options: ClientOptions = {}): Client {
     })
     const text = await answer.text()
     if (answer.status >= 400) throw requestError(answer.status, text)
-    return text === '' ? undefined : JSON.parse(text)
+    try {
+      return text === '' ? undefined : JSON.parse(text)
+    } catch {
+      // A proxy that asks for a login says so in HTML, with a 200.
+      throw new RequestError(answer.status, 'the answer is not JSON', undefined)
+    }
   }
   const place = (session: string): string => `sessions/${encodeURIComponent(session)}`
   const start = async (session: string, agent: string, input: RunInput): Promise<StartedRun> => {

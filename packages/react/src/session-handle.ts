@@ -48,10 +48,15 @@ export function openSession(id: string, options: SessionOptions): ServerSession 
   let opened = false
   let readers = 0
   let cursor = 0
+  let loading: Promise<number> | undefined
+  /** The session was made while we were being told that there is none. */
+  let made = false
 
-  const onState = (next: ConnectionState): void => {
+  const enter = (next: ConnectionState): void => {
     state = next
     for (const listener of [...listeners]) listener()
+    if (next.phase === 'open') made = false
+    if (next.phase === 'closed' && next.how === 'refused' && made && readers > 0) open()
   }
   const follow = async (live: Connection): Promise<void> => {
     for await (const row of live) {
@@ -63,12 +68,22 @@ export function openSession(id: string, options: SessionOptions): ServerSession 
   }
   const open = (): void => {
     opened = true
-    connection = connect(url, { dialect: millrace, host, follow: true, after: cursor, onState, headers })
-    void follow(connection)
+    made = false
+    // One that was left tells of its end when another may have begun.
+    const onState = (next: ConnectionState): void => {
+      if (connection === undefined || connection === live) enter(next)
+    }
+    const live = connect(url, { dialect: millrace, host, follow: true, after: cursor, onState, headers })
+    connection = live
+    void follow(live)
   }
   const begin = async (): Promise<void> => {
     opened = true
-    if (history !== undefined && cursor === 0) cursor = await history.load()
+    if (history !== undefined && cursor === 0) {
+      loading ??= history.load()
+      cursor = Math.max(cursor, await loading)
+      loading = undefined
+    }
     // Meanwhile the last reader may have left, or another begun.
     if (opened && connection === undefined) open()
   }
@@ -84,6 +99,7 @@ export function openSession(id: string, options: SessionOptions): ServerSession 
     },
     revive() {
       if (readers > 0 && connection?.state.phase === 'closed') open()
+      else if (connection?.state.phase === 'connecting') made = true
     },
     retain() {
       readers += 1

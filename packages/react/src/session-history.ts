@@ -14,16 +14,30 @@ interface HistoryOptions {
   readonly log: LiveLog
 }
 
+/** An export that says nothing for longer is given up: the session is then followed event by event. Milliseconds. */
+const longestSilence = 45_000
+
 export function sessionHistory(url: string, { host, headers, log }: HistoryOptions): SessionHistory {
   const runs = new Map<string, Promise<void>>()
   let everything: Promise<void> | undefined
   let brief = false
 
   const read = async (query: string): Promise<readonly Recorded[]> => {
-    const { signal } = host.abortController()
+    const control = host.abortController()
+    const { signal } = control
     const accept = { accept: 'application/x-ndjson', ...headers }
-    const answer = await host.fetch(`${url}/log${query}`, { method: 'GET', headers: accept, signal })
-    return answer.status === 200 ? rowsOf(answer.body?.getReader(), host) : []
+    let cancel = (): void => {}
+    const heard = (): void => {
+      cancel()
+      cancel = host.after(longestSilence, () => control.abort())
+    }
+    heard()
+    try {
+      const answer = await host.fetch(`${url}/log${query}`, { method: 'GET', headers: accept, signal })
+      return answer.status === 200 ? await rowsOf(answer.body?.getReader(), host, heard) : []
+    } finally {
+      cancel()
+    }
   }
   const fillRun = async (run: string): Promise<void> => {
     const rows: Recorded[] = []
@@ -69,7 +83,7 @@ export function sessionHistory(url: string, { host, headers, log }: HistoryOptio
 type Bytes = { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }> }
 
 /** An export as rows: the first line is its header. A line that is none is left to the stream, which tells of it. */
-async function rowsOf(bytes: Bytes | undefined, host: Host): Promise<readonly Recorded[]> {
+async function rowsOf(bytes: Bytes | undefined, host: Host, heard: () => void): Promise<readonly Recorded[]> {
   const text = host.textDecoder()
   const lines = ndjsonReader()
   const rows: Recorded[] = []
@@ -80,6 +94,7 @@ async function rowsOf(bytes: Bytes | undefined, host: Host): Promise<readonly Re
     }
   }
   for (let chunk = await bytes?.read(); chunk !== undefined && !chunk.done; chunk = await bytes?.read()) {
+    heard()
     take(lines.feed(text.decode(chunk.value ?? new Uint8Array(), { stream: true })))
   }
   take(lines.end())

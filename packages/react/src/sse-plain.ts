@@ -18,7 +18,8 @@ export const plain: Dialect = {
     }
     return {
       session: undefined,
-      push: (frame) => (endings.has(frame.event ?? typeIn(frame.data)) ? finished('done') : []),
+      push: ({ event = 'message', data }) =>
+        endings.has(event === 'message' ? typeIn(data) : event) ? finished('done') : [],
       end: (how) => finished(how === 'closed' ? 'done' : 'failed'),
     }
   },

@@ -105,6 +105,26 @@ describe('a stream of useSSE', () => {
     }
   })
 
+  test('an end that comes as a message is an end too', async () => {
+    const { stream, heard, send, frame } = scene()
+    stream.connect('/x')
+    await send(content('a'), { event: 'message', data: '{"type":"done"}' })
+    await frame({ commit: false })
+    expect(heard.map(({ type }) => type)).toEqual(['content'])
+    await frame()
+    expect(stream.state.status).toBe('closed')
+  })
+
+  test('what a component that is gone still opens is left at once', async () => {
+    const { stream, heard, requests, detach, send, frame, timers } = scene()
+    detach()
+    stream.connect('/x')
+    for (const fire of timers.splice(0)) fire()
+    await send(content('a'))
+    await frame()
+    expect([requests.length, heard, stream.state.status]).toEqual([1, [], 'closed'])
+  })
+
   test('the end is told only once what came before it has been rendered', async () => {
     const { stream, heard, send, frame } = scene()
     stream.connect('/x')

@@ -4,15 +4,15 @@ import {
   type ConnectionState,
   connect,
   type Dialect,
+  type Flow,
   type Frame,
   flow,
   type Host,
-  type LiveLog,
-  liveLog,
   type Recorded,
   type RunFinished,
   type StateSnapshot,
   stateKeys,
+  type Timeline,
   timeline,
 } from '@millrace/core'
 import { nextFrame, pageHost } from './page-host.ts'
@@ -81,11 +81,12 @@ interface Arrived {
 interface Live {
   readonly connection: Connection
   readonly host: Host
-  readonly log: LiveLog
   readonly index: SnapshotIndex
-  /** Frames that the component has not been told of, and rows that are not in the log yet. */
+  /** Frames that the component has not been told of, and rows that are not folded yet. No row is kept after that. */
   readonly queue: Arrived[]
   readonly rows: Recorded[]
+  line: Timeline
+  graph: Flow
   open: boolean
   scheduled: boolean
   /** False while the component has yet to render what it was told. */
@@ -112,6 +113,8 @@ export class SseStream<T> {
     error: undefined,
   }
   readonly #settings: () => SseSettings<T>
+  /** The component was here and has left. */
+  #left = false
   #listener: ((state: SseState<T>) => void) | undefined
   #live: Live | undefined
 
@@ -137,9 +140,10 @@ export class SseStream<T> {
       }),
       host,
       queue,
-      log: liveLog((flush) => flush()),
       index: new SnapshotIndex(),
       rows: [],
+      line: timeline.initial,
+      graph: flow.initial,
       open: true,
       scheduled: false,
       shown: true,
@@ -149,6 +153,7 @@ export class SseStream<T> {
     this.#live = live
     this.#publish({ ...this.#seen(live), status: 'connecting', lastEvent: undefined, error: undefined })
     void this.#read(live)
+    if (this.#left) this.#leaveSoon(host)
   }
 
   /** Leaves the stream. What it has told stays; nothing more is told. A run goes on without us (SPEC 4.2). */
@@ -164,12 +169,19 @@ export class SseStream<T> {
   /** The component is there until the result is called; one that StrictMode only rehearses comes back at once. */
   attach(listener: (state: SseState<T>) => void): () => void {
     this.#listener = listener
+    this.#left = false
     return () => {
       this.#listener = undefined
-      this.#live?.host.after(0, () => {
-        if (this.#listener === undefined) this.close()
-      })
+      this.#left = true
+      if (this.#live !== undefined) this.#leaveSoon(this.#live.host)
     }
+  }
+
+  /** Unless the component is back by then. Also what a component that is gone still asks for is left at once. */
+  #leaveSoon(host: Host): void {
+    host.after(0, () => {
+      if (this.#listener === undefined) this.close()
+    })
   }
 
   /** The component has rendered this state, and its effects have run. */
@@ -202,7 +214,7 @@ export class SseStream<T> {
   #flush(live: Live): void {
     if (!live.open) return
     const { canonical } = this.#settings()
-    const { queue, rows, log } = live
+    const { queue, rows } = live
     let { lastEvent } = this.state
     let told = 0
     for (; told < queue.length && (queue[told]?.ends !== true || told === 0); told++) {
@@ -213,7 +225,10 @@ export class SseStream<T> {
       if (!live.open) return // closed, or connected anew, by what it was told
     }
     queue.splice(0, told)
-    log.append(rows.splice(0))
+    for (const row of rows.splice(0)) {
+      live.line = timeline.apply(live.line, row)
+      live.graph = flow.apply(live.graph, row)
+    }
     if (queue.length > 0) this.#hold(live)
     const standing = standingOf<T>(live)
     // The server may have closed already: for the component it is over when it has been told all of it.
@@ -245,9 +260,9 @@ export class SseStream<T> {
     live.host.after(this.#listener === undefined ? 0 : longestCommit, goOn)
   }
 
-  #seen({ log, index }: Live): Pick<SseState<T>, 'snapshots' | 'currentSnapshotIndex' | 'stateKeys'> {
+  #seen({ line, graph, index }: Live): Pick<SseState<T>, 'snapshots' | 'currentSnapshotIndex' | 'stateKeys'> {
     const { maxSnapshots = Number.POSITIVE_INFINITY } = this.#settings()
-    return { ...index.read(log.read(timeline), maxSnapshots), stateKeys: stateKeys(log.read(flow)) }
+    return { ...index.read(line, maxSnapshots), stateKeys: stateKeys(graph) }
   }
 
   #leave(): boolean {

@@ -8,7 +8,7 @@ import {
   selectThoughtProcesses,
 } from '@millrace/core'
 import { createContext, type ReactNode, useContext, useSyncExternalStore } from 'react'
-import type { ChatStore } from './chat-store.ts'
+import { type ChatStore, sessionIn } from './chat-store.ts'
 
 const StoreContext = createContext<ChatStore | undefined>(undefined)
 
@@ -53,7 +53,7 @@ function useDerived<T>(
   const store = given ?? around
   if (store === undefined) throw new Error('hand over a store, or put a <ChatStoreProvider store={…}> above')
   const read = (): T => {
-    const session = store.getState().sessions[sessionId]
+    const session = sessionIn(store.getState(), sessionId)
     return session === undefined ? absent : select(session)
   }
   // Not zustand's own hook: a server would render its store as it was at first, without what was put into it since.

@@ -25,29 +25,25 @@ export function useRun(...named: [] | [session: string, agent: string]): RunCont
   }
   const [requests, setRequests] = useState(0)
   const [error, setError] = useState<Error>()
-  const track = useCallback(async <T>(work: Promise<T>): Promise<T> => {
+  const track = useCallback(<T>(work: Promise<T>): Promise<T> => {
     setRequests((count) => count + 1)
     setError(undefined)
-    try {
-      return await work
-    } catch (thrown) {
-      setError(thrown instanceof Error ? thrown : new Error(String(thrown)))
-      throw thrown
-    } finally {
-      setRequests((count) => count - 1)
-    }
+    const settled = work.finally(() => setRequests((count) => count - 1))
+    // Told by `error`, so that `void send(…)` is no unhandled rejection; who awaits it is told as well.
+    settled.catch((thrown) => setError(thrown instanceof Error ? thrown : new Error(String(thrown))))
+    return settled
   }, [])
   return {
     send: useCallback(
-      async (message) => {
+      (message) => {
         const input = typeof message === 'string' ? textInput(client.newId(), message) : message
-        return (await track(client.start(session, agent, input))).run
+        return track(client.start(session, agent, input).then(({ run }) => run))
       },
       [client, session, agent, track],
     ),
     stop: useCallback(() => track(client.cancel(session)), [client, session, track]),
     resume: useCallback(
-      async (answers) => (await track(client.resume(session, agent, answers))).run,
+      (answers) => track(client.resume(session, agent, answers).then(({ run }) => run)),
       [client, session, agent, track],
     ),
     pending: requests > 0,

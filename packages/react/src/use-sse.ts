@@ -1,5 +1,5 @@
 import type { LegacyEvent, ParsedAdkEvent } from '@millrace/core'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useInsertionEffect, useRef, useState } from 'react'
 import type { WireEvent } from './sse-message.ts'
 import { type SseSettings, type SseState, SseStream } from './sse-stream.ts'
 
@@ -33,7 +33,8 @@ export function useSSE<T>(options: UseSSEOptions<T> = {}): UseSSEReturn<T> {
   const [stream] = useState(() => new SseStream<T>(() => latest.current))
   // In React's own state, beside what the callbacks set: both are rendered in one go.
   const [state, setState] = useState(stream.state)
-  useEffect(() => {
+  // Before every other effect: a child's may call `connect`, and must not send the headers of the render before.
+  useInsertionEffect(() => {
     latest.current = options
   }, [options])
   useEffect(() => {
