@@ -174,6 +174,71 @@ describe('openai', () => {
   ]
   const answer = [delta({ content: 'Clear ' }), delta({ content: 'skies.' }), delta({}, 'stop'), usage, '[DONE]']
 
+  const piece = (index: number | undefined, id: string, name: string | undefined, args: unknown) =>
+    delta({ tool_calls: [{ index, id, function: { name, arguments: args } }] })
+  test.each([
+    [
+      'counts its calls from 1',
+      [piece(1, 'a', 'get_weather', '{"city":"Rome"}'), piece(2, 'b', 'get_weather', '{"city":"Oslo"}')],
+    ],
+    [
+      'gives every call the index 0',
+      [piece(0, 'a', 'get_weather', '{"city":"Rome"}'), piece(0, 'b', 'get_weather', '{"city":"Oslo"}')],
+    ],
+    [
+      'gives no index',
+      [
+        piece(undefined, 'a', 'get_weather', '{"city":"Rome"}'),
+        piece(undefined, 'b', 'get_weather', '{"city":"Oslo"}'),
+      ],
+    ],
+    [
+      'repeats the name in every piece',
+      [
+        piece(0, 'a', 'get_weather', '{"city":'),
+        piece(0, 'a', 'get_weather', '"Rome"}'),
+        piece(1, 'b', 'get_weather', '{"city":"Oslo"}'),
+      ],
+    ],
+    [
+      'sends arguments as an object',
+      [piece(0, 'a', 'get_weather', { city: 'Rome' }), piece(1, 'b', 'get_weather', { city: 'Oslo' })],
+    ],
+  ])('a server that %s is understood', async (_, pieces) => {
+    const done = [delta({ content: 'Clear.' }), delta({}, 'stop'), '[DONE]']
+    const wire = await start([events([...pieces, delta({}, 'tool_calls'), '[DONE]']), events(done)])
+    const seen = await sessionOf(settings(wire)).run(words)
+    expect(outline(seen).at(-1)).toBe('done')
+    const answered = said(seen).flatMap(({ event }) => event.content?.parts ?? [])
+    expect(answered.flatMap(({ functionResponse }) => functionResponse?.response ?? [])).toEqual([
+      { city: 'Rome', sky: 'clear' },
+      { city: 'Oslo', sky: 'clear' },
+    ])
+  })
+
+  test.each<[string, Answer, RegExp]>([
+    [
+      'a page',
+      (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hi</h1>'),
+      /the answer is text\/html, not an event stream: is http:\S+\/v1 where the model is\?/,
+    ],
+    ['JSON for a stream', json({ choices: [] }), /the answer is application\/json, not an event stream/],
+    [
+      'a call without a name',
+      events([piece(0, 'a', undefined, '{}'), delta({}, 'tool_calls')]),
+      /the model called a tool without a name/,
+    ],
+  ])('%s fails the run with a reason to act on', async (_, answer, reason) => {
+    const wire = await start([answer])
+    expect(outline(await sessionOf(settings(wire)).run(words)).at(-1)).toMatch(reason)
+  })
+
+  test('text in parts is text', async () => {
+    const parts = delta({ content: [{ type: 'text', text: 'Clear.' }] })
+    const wire = await start([events([parts, delta({}, 'stop'), '[DONE]'])])
+    expect(outline(await sessionOf(settings(wire)).run(words))).toContain('root “Clear.”')
+  })
+
   test('streams text, reasoning and calls, whatever the ids', async () => {
     const wire = await start([events(calls), events(answer)])
     const seen = await sessionOf(settings(wire)).run(words)

@@ -40,8 +40,17 @@ export class OpenAiLlm extends BaseLlm {
       const turn = new ChatTurn(this.model)
       if (stream) {
         const streaming = { ...body, stream: true as const, stream_options: { include_usage: true } }
-        for await (const chunk of await this.#client.chat.completions.create(streaming, options)) {
+        const { data, response } = await this.#client.chat.completions.create(streaming, options).withResponse()
+        let chunks = 0
+        for await (const chunk of data) {
+          chunks += 1
           yield* turn.chunk(chunk)
+        }
+        const type = response.headers.get('content-type') ?? 'no content type'
+        if (chunks === 0 && !type.startsWith('text/event-stream') && !signal?.aborted) {
+          const errorMessage = `the answer is ${type}, not an event stream: is ${this.#client.baseURL} where the model is?`
+          yield { errorCode: 'NO_STREAM', errorMessage }
+          return
         }
       } else turn.whole(await this.#client.chat.completions.create(body, options))
       if (signal?.aborted) return

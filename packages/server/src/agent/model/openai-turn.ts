@@ -8,6 +8,9 @@ type Completion = OpenAI.Chat.Completions.ChatCompletion
 type Parts = NonNullable<NonNullable<LlmResponse['content']>['parts']>
 
 interface OpenCall {
+  /** As the server gave them, to tell the pieces of one call from those of another. */
+  readonly index: number | undefined
+  readonly id: string
   name: string
   args: string
 }
@@ -44,7 +47,8 @@ export class ChatTurn {
     this.#reason = choice?.finish_reason
     this.#take(choice?.message)
     for (const call of choice?.message.tool_calls ?? []) {
-      if (call.type === 'function') this.#calls.push({ name: call.function.name, args: call.function.arguments })
+      // Some servers leave the type out; the other kind has no function.
+      if ('function' in call) addCall(this.#calls, { ...call, index: this.#calls.length })
     }
   }
 
@@ -65,6 +69,10 @@ export class ChatTurn {
       const errorMessage = 'the token limit was reached before the answer began; raise maxOutputTokens'
       return { ...base, ...finish('MAX_TOKENS'), errorCode: 'MAX_TOKENS', errorMessage }
     }
+    if (this.#calls.some(({ name }) => name === '')) {
+      const errorMessage = 'the model called a tool without a name'
+      return { ...base, errorCode: 'MALFORMED_FUNCTION_CALL', errorMessage }
+    }
     const parts: Parts = []
     if (this.#thought !== '') parts.push({ text: this.#thought, thought: true })
     if (this.#text !== '') parts.push({ text: this.#text })
@@ -78,20 +86,40 @@ export class ChatTurn {
 
   #take(delta: unknown): Parts {
     const thought = reasoningOf(delta)
-    const text = isObject(delta) && typeof delta.content === 'string' ? delta.content : ''
+    const text = isObject(delta) ? textOf(delta.content) : ''
     this.#thought += thought
     this.#text += text
     return [...(thought === '' ? [] : [{ text: thought, thought: true }]), ...(text === '' ? [] : [{ text }])]
   }
 }
 
-/** The name and id come in the first piece, the arguments in many. Some servers send no index: then each is whole. */
-function addCall(calls: OpenCall[], piece: NonNullable<Chunk['choices'][number]['delta']['tool_calls']>[number]): void {
-  const index = typeof piece.index === 'number' ? piece.index : calls.length
-  calls[index] ??= { name: '', args: '' }
-  const call = calls[index]
-  call.name += piece.function?.name ?? ''
-  call.args += piece.function?.arguments ?? ''
+interface CallPiece {
+  readonly index?: number
+  readonly id?: string
+  readonly function?: { readonly name?: string; readonly arguments?: unknown }
+}
+
+/**
+ * The name and id come in the first piece, the arguments in many. Some servers send no index: then each is whole. Some
+ * count from 1, some give every call the index 0 (Ollama), some repeat the name in every piece.
+ */
+function addCall(calls: OpenCall[], { index, id = '', function: piece = {} }: CallPiece): void {
+  const isSame = (call: OpenCall): boolean => call.index === index && (id === '' || call.id === '' || call.id === id)
+  let call = index === undefined ? undefined : calls.findLast(isSame)
+  if (call === undefined) {
+    call = { index, id, name: '', args: '' }
+    calls.push(call)
+  }
+  if (call.name === '') call.name = piece.name ?? ''
+  const args = piece.arguments ?? ''
+  call.args += typeof args === 'string' ? args : JSON.stringify(args)
+}
+
+/** Text, or (Mistral) a list of parts of which some are text. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content
+  const parts: readonly unknown[] = Array.isArray(content) ? content : []
+  return parts.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
 }
 
 /** DeepSeek and vLLM call it `reasoning_content`, Ollama and OpenRouter `reasoning`. */
