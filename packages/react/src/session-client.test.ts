@@ -80,14 +80,18 @@ function scene(answers: readonly Answer[] = [], options: ClientOptions = {}) {
     }
     return { getReader: () => ({ read, cancel: async () => undefined }) }
   }
+  const fire = (): void => {
+    for (const callback of timers.splice(0)) callback()
+  }
   /** Every timer that was set has come. */
   const later = async (): Promise<void> => {
     await turn()
-    for (const callback of timers.splice(0)) callback()
+    fire()
     await turn()
   }
   return {
     asked,
+    fire,
     open,
     later,
     patience,
@@ -195,15 +199,17 @@ describe('a client', () => {
   })
 
   test('a connection that was left does not speak for the one that followed it', async () => {
-    const { client, later } = scene()
+    const { client, fire } = scene()
     const session = client.session('s')
     const leave = session.retain()
     await turn()
     leave()
-    await later()
+    fire()
+    const phases: string[] = []
+    session.subscribeState(() => phases.push(session.state.phase))
     session.retain()
     await turn()
-    expect(session.state).toEqual({ phase: 'open' })
+    expect(phases).toEqual(['connecting', 'open'])
   })
 
   test('what a server refuses is an error with its words, its status and its code', async () => {

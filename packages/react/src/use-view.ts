@@ -1,13 +1,14 @@
 import type { LiveLog, View } from '@millrace/core'
 import { useRef, useSyncExternalStore } from 'react'
 import { useAround } from './provider.tsx'
+import { shared } from './structural-sharing.ts'
 
 export interface UseViewOptions<S, T> {
   /** The moment to show; absent: the live end. */
   readonly at?: number
   /**
-   * Read a part of it: the component renders again only when that part changes. A list or an object made anew of the
-   * same things counts as the same.
+   * Read a part of it: the component renders again only when that part changes. What is made anew and says the same
+   * counts as the same, row by row.
    */
   readonly select?: (state: S) => T
 }
@@ -34,7 +35,7 @@ export function useView<S, T = S>(
     const last = answer.current
     if (last !== undefined && last.state === state && last.select === select) return last.result
     const made = select === undefined ? (state as unknown as T) : select(state)
-    const result = last !== undefined && isSame(last.result, made) ? last.result : made
+    const result = last === undefined ? made : shared(last.result, made)
     answer.current = { state, select, result }
     return result
   }
@@ -56,22 +57,4 @@ function argumentsOf<S, T>(
   if ('subscribe' in first) return { log: first, view: second as View<S>, options: third ?? {} }
   if (around === undefined) throw new Error('name a log, or put a <SessionProvider session={useSession(id)}> above')
   return { log: around, view: first, options: (second as UseViewOptions<S, T> | undefined) ?? {} }
-}
-
-/** Lists of the same items, and plain objects of the same fields: what selectors make anew each time they are asked. */
-function isSame(before: unknown, after: unknown): boolean {
-  if (Object.is(before, after)) return true
-  if (Array.isArray(before) && Array.isArray(after)) {
-    return before.length === after.length && before.every((item, i) => Object.is(item, after[i]))
-  }
-  if (!isPlain(before) || !isPlain(after)) return false
-  const keys = Object.keys(before)
-  return (
-    keys.length === Object.keys(after).length &&
-    keys.every((key) => Object.hasOwn(after, key) && Object.is(before[key], after[key]))
-  )
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
 }
