@@ -36,7 +36,8 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --insecure          listen beyond loopback without tokens
   --log-level LEVEL   fatal, error, warn, info, debug, silent (LOG_LEVEL, warn)
 
-Models: GOOGLE_API_KEY for Gemini; OPENAI_API_KEY and OPENAI_BASE_URL for any OpenAI-compatible endpoint; neither: the offline model.`
+Models: GOOGLE_API_KEY for Gemini; OPENAI_API_KEY and OPENAI_BASE_URL for any OpenAI-compatible endpoint; neither: the offline model.
+MILLRACE_MODEL names it: gemini-2.5-pro, openai:llama3.2, offline. MILLRACE_OFFLINE_TOKENS_PER_SECOND is the offline model's pace (0: none).`
 
 const options = {
   port: { type: 'string' },

@@ -30,6 +30,7 @@ describe('model settings', () => {
       { kind: 'missing', reason: expect.stringContaining('GOOGLE_API_KEY') },
     ],
     ['the same with a script', {}, 'gemini-2.5-pro', true, { kind: 'offline' }],
+    ['the same, as the reason advises', { model: 'offline' }, 'gemini-2.5-pro', false, { kind: 'offline' }],
     [
       'OpenAI without its key',
       {},

@@ -41,22 +41,23 @@ const defaultOpenai = 'gpt-4o-mini'
 
 /**
  * Chooses by name, else by the setting, else by which key is there, else offline. `scripted` says that the agent can
- * run offline: then a named model without a key is no error.
+ * run offline, and the setting that it shall: then a named model without a key is no error.
  */
 export function chooseModel(settings: ModelSettings, named?: string, scripted = false): ModelChoice {
   const name = named ?? settings.model ?? nameByKey(settings)
   if (name === 'offline') return { kind: 'offline', name }
+  const offline = scripted || settings.model === 'offline'
   if (name.startsWith('openai:')) {
     const model = name.slice('openai:'.length)
     if (settings.openaiApiKey !== undefined || settings.openaiBaseUrl !== undefined) {
       // Local servers (Ollama, vLLM, llama.cpp) take any key; the SDK insists on one.
       return { kind: 'openai', name: model, apiKey: settings.openaiApiKey ?? 'none' }
     }
-    return lacking(name, scripted, 'OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own')
+    return lacking(name, offline, 'OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own')
   }
   if (/gemini/.test(name)) {
     if (settings.googleApiKey !== undefined) return { kind: 'gemini', name, apiKey: settings.googleApiKey }
-    return lacking(name, scripted, 'GOOGLE_API_KEY')
+    return lacking(name, offline, 'GOOGLE_API_KEY')
   }
   return {
     kind: 'missing',
@@ -72,8 +73,8 @@ function nameByKey(settings: ModelSettings): string {
   return 'offline'
 }
 
-function lacking(name: string, scripted: boolean, key: string): ModelChoice {
-  if (scripted) return { kind: 'offline', name: 'offline' }
+function lacking(name: string, offline: boolean, key: string): ModelChoice {
+  if (offline) return { kind: 'offline', name: 'offline' }
   return { kind: 'missing', name, reason: `${name} needs ${key}. Set it, or set MILLRACE_MODEL=offline.` }
 }
 
