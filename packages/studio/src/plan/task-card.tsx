@@ -49,7 +49,10 @@ export function TaskCard({ task, active, actions, editable }: TaskCardProps) {
       {detail && (
         <details>
           <summary>
-            {[result === undefined ? '' : 'Result', task.calls.length === 0 ? '' : `${task.calls.length} tool calls`]
+            {[
+              result === undefined ? '' : 'Result',
+              task.calls.length === 0 ? '' : `${task.calls.length} tool ${task.calls.length === 1 ? 'call' : 'calls'}`,
+            ]
               .filter((text) => text !== '')
               .join(' · ') || 'Reflection'}
           </summary>

@@ -16,6 +16,13 @@ const components: Components = {
     ) : (
       <span>{children}</span>
     ),
+  // A wide table scrolls by itself, also with the keyboard.
+  table: ({ children }) => (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable (axe: scrollable-region-focusable)
+    <section className="wide" aria-label="Table" tabIndex={0}>
+      <table>{children}</table>
+    </section>
+  ),
   img: ({ alt, src }) => (
     <span className="no-image">[image: {alt === undefined || alt === '' ? String(src ?? '') : alt}]</span>
   ),
