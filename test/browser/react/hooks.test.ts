@@ -122,6 +122,10 @@ describe.each(reactVersions)('hooks in a browser, React %d', (version) => {
     for (const response of foreign.quiet) response.write(adkEvent('e', 'writer', [{ text: 'now' }]))
     await tab.page.waitForFunction(() => (window.report.values.closures as unknown[]).length === 1)
     expect(await tab.value('closures')).toEqual([50])
+    // A component below connects in its effect: with the options of this render, not of the one before.
+    await tab.act('reconnect')
+    await expect.poll(() => foreign.requests.length, patience).toBe(asked + 1)
+    expect(foreign.requests.at(-1)?.tick).toBe('51')
     await tab.act('leave')
     await expect.poll(() => foreign.quiet.size, patience).toBe(0)
     expect(tab.noise).toEqual([])

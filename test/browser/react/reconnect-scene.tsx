@@ -15,7 +15,26 @@ export function ReconnectScene() {
     onMessage: () => setClosures((all) => [...all, tick]),
   })
   useEffect(() => connect('/quiet'), [connect])
-  Object.assign(report.acts, { render: () => setTick((n) => n + 1), close })
+  const [again, setAgain] = useState(0)
+  const render = (): void => setTick((n) => n + 1)
+  const reconnect = (): void => {
+    render()
+    setAgain((n) => n + 1)
+  }
+  Object.assign(report.acts, { render, reconnect, close })
   Object.assign(report.values, { tick, closures, status, error: error?.message })
-  return <p>{status}</p>
+  return (
+    <p>
+      {status}
+      <Below again={again} connect={connect} />
+    </p>
+  )
+}
+
+/** Its effects run before those of the component above. */
+function Below({ again, connect }: { readonly again: number; readonly connect: (url: string) => void }) {
+  useEffect(() => {
+    if (again > 0) connect('/quiet')
+  }, [again, connect])
+  return null
 }
