@@ -105,7 +105,7 @@ test('SIGTERM: runs may finish, then are cancelled; all is committed, exit 0', a
   await startRun(address, 'stuck')
   server.child.kill('SIGTERM')
   // It has the signal once it is no longer ready; then one of the two comes to its end by itself.
-  while ((await fetch(`${address}/readyz`)).ok) await new Promise((resolve) => setImmediate(resolve))
+  while ((await fetch(`${address}/ready`)).ok) await new Promise((resolve) => setImmediate(resolve))
   if (quick !== undefined) finish(quick)
   expect(await server.exit).toEqual({ code: 0, signal: null })
   expect(waiting.size).toBe(0)

@@ -12,7 +12,7 @@ import {
   remoteAgent,
   sqliteLog,
 } from '@millrace/server'
-import { readSettings, type Settings } from './settings.ts'
+import { endpointOf, readSettings, type Settings } from './settings.ts'
 import { version } from './version.ts'
 
 const page = fileURLToPath(new URL('../page/', import.meta.url))
@@ -102,8 +102,8 @@ function warmWhenQuiet({ app }: Millrace, warm: () => Promise<void>): void {
 
 /** Loaded only when traces are wanted: the exporter would cost every start a fifth of a second. */
 async function telemetryOf(env: NodeJS.ProcessEnv) {
-  const endpoint = env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? env.OTEL_EXPORTER_OTLP_ENDPOINT ?? ''
-  return endpoint === '' ? undefined : (await import('./telemetry.ts')).openTelemetry(env, version)
+  const endpoint = endpointOf(env)
+  return endpoint === '' ? undefined : (await import('./telemetry.ts')).openTelemetry(env, endpoint, version)
 }
 
 /** Resolves at Ctrl-C or SIGTERM. A second signal does not wait. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readSettings } from './settings.ts'
+import { endpointOf, readSettings } from './settings.ts'
 
 test('how long to wait and what to keep: flags win over env, days and seconds become milliseconds', () => {
   expect(readSettings([], {})).toMatchObject({ grace: 5_000, retain: undefined })
@@ -39,7 +39,7 @@ test.each([['0.0.0.0'], ['::'], ['192.168.1.7'], ['mill.example']])(
     expect(readSettings(['--host', host, '--token', 'ada=a-long-token'], {})).toMatchObject({
       host,
       tokens: new Map([['a-long-token', 'ada']]),
-      hostNames: [host],
+      hostNames: [host === '::' ? '[::]' : host],
     })
   },
 )
@@ -60,10 +60,34 @@ test.each([
   ['a base path that is an address', ['--base-path', 'https://mill.example/x']],
   ['a base path that climbs', ['--base-path', '/../x y']],
   ['a flag that is none', ['--prot', '1']],
+  ['a port of no digits', ['--port', '']],
+  ['a port of other digits', ['--port', '0x50']],
+  ['a level that is none', ['--log-level', 'loud']],
+  ['an origin with a path', ['--origin', 'https://page.example/']],
+  ['an origin without a scheme', ['--origin', 'page.example']],
+  ['a host name with a port', ['--host-name', 'mill.example:8000']],
+  ['a data dir that is nothing', ['--data-dir', '']],
+  ['one token for two', ['--token', 'ada=a-long-token', '--token', 'bob=a-long-token']],
 ])('%s is refused in words', (_name, args) => {
   expect(refusal(args).length).toBeGreaterThan(10)
 })
 
 test('help is help', () => {
   expect(readSettings(['--help'], {})).toMatchObject({ code: 0 })
+})
+
+test('a variable set to nothing is as good as none', () => {
+  const names = ['PORT', 'HOST', 'DATA_DIR', 'BASE_PATH', 'GRACE', 'RETAIN_DAYS', 'LOG_LEVEL', 'MILLRACE_AGENTS']
+  const empty = Object.fromEntries([...names, 'MILLRACE_TOKENS'].map((name) => [name, '']))
+  expect(readSettings([], empty)).toEqual(readSettings([], {}))
+})
+
+test('traces go where the variables say, and an empty one says nothing', () => {
+  const base = 'http://collector:4318/'
+  expect(endpointOf({})).toBe('')
+  expect(endpointOf({ OTEL_EXPORTER_OTLP_ENDPOINT: base })).toBe('http://collector:4318/v1/traces')
+  expect(endpointOf({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: '', OTEL_EXPORTER_OTLP_ENDPOINT: base })).not.toBe('')
+  expect(endpointOf({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://x/y', OTEL_EXPORTER_OTLP_ENDPOINT: base })).toBe(
+    'http://x/y',
+  )
 })

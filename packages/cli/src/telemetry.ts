@@ -9,6 +9,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
  */
 export function openTelemetry(
   env: Readonly<Record<string, string | undefined>>,
+  endpoint: string,
   version: string,
 ): { tracer: Tracer; root: typeof ROOT_CONTEXT; close(): Promise<void> } {
   const provider = new BasicTracerProvider({
@@ -16,14 +17,7 @@ export function openTelemetry(
       'service.name': env.OTEL_SERVICE_NAME ?? 'millrace',
       'service.version': version,
     }),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: endpointOf(env) }))],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: endpoint }))],
   })
   return { tracer: provider.getTracer('millrace', version), root: ROOT_CONTEXT, close: () => provider.shutdown() }
-}
-
-/** The one for traces is a whole address; the general one a base, to which the signal's path belongs. */
-export function endpointOf(env: Readonly<Record<string, string | undefined>>): string {
-  const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: traces = '', OTEL_EXPORTER_OTLP_ENDPOINT: base = '' } = env
-  if (traces !== '') return traces
-  return base === '' ? '' : `${base.replace(/\/+$/, '')}/v1/traces`
 }
