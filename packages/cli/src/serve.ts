@@ -102,8 +102,7 @@ function warmWhenQuiet({ app }: Millrace, warm: () => Promise<void>): void {
 
 /** Loaded only when traces are wanted: the exporter would cost every start a fifth of a second. */
 async function telemetryOf(env: NodeJS.ProcessEnv) {
-  const endpoint = endpointOf(env)
-  return endpoint === '' ? undefined : (await import('./telemetry.ts')).openTelemetry(env, endpoint, version)
+  return endpointOf(env) === '' ? undefined : (await import('./telemetry.ts')).openTelemetry(env, version)
 }
 
 /** Resolves at Ctrl-C or SIGTERM. A second signal does not wait. */

@@ -2,6 +2,7 @@ import { ROOT_CONTEXT, type Tracer } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { endpointOf } from './settings.ts'
 
 /**
  * Traces go to an OTLP endpoint when one is configured, as OpenTelemetry's own variables say, and nowhere otherwise.
@@ -9,7 +10,6 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
  */
 export function openTelemetry(
   env: Readonly<Record<string, string | undefined>>,
-  endpoint: string,
   version: string,
 ): { tracer: Tracer; root: typeof ROOT_CONTEXT; close(): Promise<void> } {
   const provider = new BasicTracerProvider({
@@ -17,7 +17,7 @@ export function openTelemetry(
       'service.name': env.OTEL_SERVICE_NAME ?? 'millrace',
       'service.version': version,
     }),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: endpoint }))],
+    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url: endpointOf(env) }))],
   })
   return { tracer: provider.getTracer('millrace', version), root: ROOT_CONTEXT, close: () => provider.shutdown() }
 }
