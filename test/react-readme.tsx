@@ -14,7 +14,7 @@ import {
 } from '@millrace/react'
 import { memo, useState } from 'react'
 
-const client = createClient() // the page's own origin; { baseUrl, headers } for another
+const client = createClient() // the page's own origin; { baseUrl, headers } for another, started with --origin of the page
 
 export function Page() {
   return (
@@ -40,7 +40,7 @@ function Messages() {
 }
 
 const Row = memo(function Row({ item }: { item: Item }) {
-  return item.kind === 'message' ? <p>{`${item.author}: ${item.text}`}</p> : null
+  return item.kind === 'message' && item.text !== '' ? <p>{`${item.author}: ${item.text}`}</p> : null
 })
 
 function Send() {
