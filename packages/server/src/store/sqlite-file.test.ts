@@ -140,6 +140,11 @@ describe('files that are not ours to touch', () => {
     const folder = newFolder()
     mkdirSync(at(folder), { recursive: true })
     await expect(open(folder)).rejects.toMatchObject({ facts: { reason: 'foreign' } })
+    const file = join(folder, 'a file')
+    writeFileSync(file, 'mine')
+    for (const taken of [file, join(file, 'below')])
+      await expect(open(taken)).rejects.toMatchObject({ facts: { reason: 'foreign' } })
+    expect(readFileSync(file, 'utf8')).toBe('mine')
   })
   test('one that is cut, and one with a hole, wherever it is', async () => {
     const folder = newFolder()

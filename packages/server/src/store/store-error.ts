@@ -30,6 +30,9 @@ const bySystem: Readonly<Record<string, StoreReason>> = {
   EROFS: 'read-only',
   ENOSPC: 'full',
   EDQUOT: 'full',
+  // A file where the data folder should be.
+  EEXIST: 'foreign',
+  ENOTDIR: 'foreign',
 }
 
 /** The one error of a store that failed. `place` is the file or folder, `doing` what was tried. */
