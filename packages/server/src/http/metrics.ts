@@ -1,4 +1,15 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { createRequire } from 'node:module'
+import type * as Prometheus from 'prom-client'
+import type { Counter, Histogram, Registry } from 'prom-client'
+
+// One by one: the package's index also loads its process metrics, and OpenTelemetry with them, at every start.
+const load = createRequire(import.meta.url)
+const prometheus = {
+  Counter: load('prom-client/lib/counter'),
+  Gauge: load('prom-client/lib/gauge'),
+  Histogram: load('prom-client/lib/histogram'),
+  Registry: load('prom-client/lib/registry'),
+} as Pick<typeof Prometheus, 'Counter' | 'Gauge' | 'Histogram' | 'Registry'>
 
 /** What an operator watches. One registry per app, so that tests and embedders do not share counts. */
 export interface Metrics {
@@ -9,9 +20,9 @@ export interface Metrics {
 }
 
 export function createMetrics(read: { readonly activeRuns: () => number; readonly readers: () => number }): Metrics {
-  const registry = new Registry()
+  const registry = new prometheus.Registry()
   const registers = [registry]
-  new Gauge({
+  new prometheus.Gauge({
     name: 'millrace_runs_active',
     help: 'Runs under way in this process',
     registers,
@@ -19,7 +30,7 @@ export function createMetrics(read: { readonly activeRuns: () => number; readonl
       this.set(read.activeRuns())
     },
   })
-  new Gauge({
+  new prometheus.Gauge({
     name: 'millrace_stream_readers',
     help: 'Open event streams',
     registers,
@@ -29,19 +40,19 @@ export function createMetrics(read: { readonly activeRuns: () => number; readonl
   })
   return {
     registry,
-    runsStarted: new Counter({
+    runsStarted: new prometheus.Counter({
       name: 'millrace_runs_started_total',
       help: 'Runs started',
       labelNames: ['agent'],
       registers,
     }),
-    runsFinished: new Counter({
+    runsFinished: new prometheus.Counter({
       name: 'millrace_runs_finished_total',
       help: 'Runs finished, by outcome',
       labelNames: ['agent', 'outcome'],
       registers,
     }),
-    requests: new Histogram({
+    requests: new prometheus.Histogram({
       name: 'millrace_http_request_seconds',
       help: 'Time to answer a request; for streams, time to the first byte',
       labelNames: ['method', 'route', 'status'],

@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { shareShapes } from './answers.ts'
 import { docsPage } from './docs-page.ts'
-import { documented } from './door.ts'
+import { documented, schemaOf } from './door.ts'
 import { httpCodes } from './problem.ts'
 
 const problem = {
@@ -57,7 +57,7 @@ export async function describeApi(
     },
     transform: ({ schema, url, route }) => ({
       schema: {
-        ...schema,
+        ...(schema?.hide === true || route.config?.doc === undefined ? schema : schemaOf(route.config.doc)),
         ...(tokens && isOpen(url) && route.method === 'GET' ? { security: [] } : {}),
         operationId: operationId([route.method].flat()[0] ?? '', url),
       } as typeof schema,
