@@ -13,7 +13,7 @@ export default defineConfig({
     coverage: {
       provider: 'v8',
       include: ['packages/core/src/**/*.ts'],
-      exclude: ['**/*.test.ts', '**/*.contract.ts'],
+      exclude: ['**/*.test.ts', 'packages/core/src/testing/**'],
       reporter: ['text-summary', 'json-summary'],
       // A gate: `npm test` fails below it. It is measured over the whole unit suite, so a part of it must not be judged.
       ...(process.env.CI === 'true' ? { thresholds: { lines: 95, branches: 95 } } : {}),
@@ -23,9 +23,14 @@ export default defineConfig({
         ...source,
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.{ts,tsx}', 'test/*.test.ts', 'agents/**/*.test.ts'],
+          include: [
+            'packages/*/src/**/*.test.{ts,tsx}',
+            'test/*.test.ts',
+            'test/{contract,http}/*.test.ts',
+            'agents/**/*.test.ts',
+          ],
           exclude: ['**/dist/**', '**/node_modules/**', '**/*.slow.test.ts'],
-          setupFiles: ['test/property-seed.ts'],
+          setupFiles: ['test/kit/property-seed.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

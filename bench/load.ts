@@ -1,4 +1,4 @@
-import { load } from '../test/load.ts'
+import { load } from '../test/kit/load.ts'
 import type { Row } from './row.ts'
 
 const readers = 1000

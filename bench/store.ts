@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { adk, type DialectName, millrace, type Recorded, type RunEvent } from '@millrace/core'
 import { type Sink, type SqliteLog, type Streams, sqliteLog, streams } from '@millrace/server'
 import Database from 'libsql'
-import { migrations } from '../packages/server/src/store/schema.ts'
+import { migrations } from '../packages/server/src/store/sqlite/schema.ts'
 import { median, type Row, sideBySideAsync } from './row.ts'
 
 /** Durable appends against a bare libsql loop, and a replay against reading and writing the same rows raw. */

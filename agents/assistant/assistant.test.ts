@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { said, testSession } from '../../test/agent-session.ts'
+import { said, testSession } from '../../test/kit/agent-session.ts'
 import { weatherOf } from './weather.ts'
 
 describe('assistant, offline', () => {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { type Answer, json, type ModelServer, modelServer } from '../../test/model-server.ts'
+import { type Answer, json, type ModelServer, modelServer } from '../../test/kit/model-server.ts'
 import { searchLibrary, webSearch } from './search.ts'
 
 let server: ModelServer | undefined

@@ -1,6 +1,6 @@
 import { fold, plan, type RunEvent } from '@millrace/core'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { said, testSession } from '../../test/agent-session.ts'
+import { said, testSession } from '../../test/kit/agent-session.ts'
 
 const execute = { messages: [], props: { mode: 'execute' } }
 

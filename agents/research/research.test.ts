@@ -1,6 +1,6 @@
 import type { RunEvent } from '@millrace/core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { said, testSession } from '../../test/agent-session.ts'
+import { said, testSession } from '../../test/kit/agent-session.ts'
 import { searchLibrary } from '../corpus/search.ts'
 
 describe('research, offline', () => {

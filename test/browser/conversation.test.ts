@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { scriptedAgent, speech, textOf } from '../scripted-agent.ts'
+import { scriptedAgent, speech, textOf } from '../kit/scripted-agent.ts'
 import { ask, studioTests } from './studio-page.ts'
 
 /** Asks before it books, and says what it was told. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { discoverAgents } from '@millrace/server'
 import { build } from 'vite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { testServer } from '../server.ts'
+import { testServer } from '../kit/server.ts'
 import { launchChromium } from './chromium.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))

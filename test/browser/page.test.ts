@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { loadVectors, wireText } from '../vectors.ts'
+import { loadVectors, wireText } from '../kit/vectors.ts'
 import { studioTests } from './studio-page.ts'
 
 const studio = studioTests(0)

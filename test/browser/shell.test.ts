@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { loadVectors, wireText } from '../vectors.ts'
+import { loadVectors, wireText } from '../kit/vectors.ts'
 import { ask, type Studio, studioTests } from './studio-page.ts'
 
 const studio = studioTests(0)

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { type Agent, discoverAgents, type Millrace } from '@millrace/server'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
-import { testServer } from '../server.ts'
-import { loadVectors, wireText } from '../vectors.ts'
+import { testServer } from '../kit/server.ts'
+import { loadVectors, wireText } from '../kit/vectors.ts'
 import { launchChromium } from './chromium.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))

@@ -1,10 +1,6 @@
 // Public names, in the order of the data path: event, frame, dialect, log, view.
 
-export { connect } from './client/connect.ts'
-export type { Connection, ConnectionState, ConnectOptions } from './client/connection.ts'
-export { type FetchAnswer, type FetchInit, type Host, type WebGlobals, webHost } from './client/host.ts'
-export { type LiveLog, liveLog } from './client/live-log.ts'
-export { adk } from './dialect/adk.ts'
+export { Derivation, derivedBy } from './adk-chat/derivation.ts'
 export {
   type LegacyEvent,
   type NormalizeResult,
@@ -15,12 +11,27 @@ export {
   parseEventData,
   parseLegacyEvent,
   type SseEventBlock,
-} from './dialect/adk-parser.ts'
-export { agUi } from './dialect/ag-ui.ts'
-export { type AgUiRequest, type RunAgentInput, readRunAgentInput } from './dialect/ag-ui-input.ts'
-export { type AgUiStart, toRunAgentInput } from './dialect/ag-ui-request.ts'
-export type { FieldError } from './dialect/ag-ui-wire.ts'
-export { type ConvertOptions, convert, type RecordingOptions, readRecording } from './dialect/convert.ts'
+} from './adk-chat/parser.ts'
+export {
+  type AgentTransition,
+  type ChatMessage,
+  type ChatSession,
+  type DerivedMessage,
+  selectAgentTransitions,
+  selectDerivedMessages,
+  selectLatestAgentStatus,
+  selectStatusMessages,
+  selectThoughtProcesses,
+} from './adk-chat/selectors.ts'
+export { connect } from './client/connect.ts'
+export type { Connection, ConnectionState, ConnectOptions } from './client/connection.ts'
+export { type FetchAnswer, type FetchInit, type Host, type WebGlobals, webHost } from './client/host.ts'
+export { type LiveLog, liveLog } from './client/live-log.ts'
+export { adk } from './dialect/adk/index.ts'
+export { agUi } from './dialect/ag-ui/index.ts'
+export { type AgUiRequest, type RunAgentInput, readRunAgentInput } from './dialect/ag-ui/input.ts'
+export { type AgUiStart, toRunAgentInput } from './dialect/ag-ui/request.ts'
+export type { FieldError } from './dialect/ag-ui/wire.ts'
 export { detectDialect, detectFraming, type Framing } from './dialect/detect.ts'
 export {
   type Decoder,
@@ -32,24 +43,16 @@ export {
   type EncoderOptions,
   withSeq,
 } from './dialect/dialect.ts'
-export { dialects } from './dialect/dialects.ts'
-export { millrace, printRecorded } from './dialect/millrace.ts'
-export { plan as planDialect } from './dialect/plan.ts'
-export { studio } from './dialect/studio.ts'
+export { millrace, printRecorded } from './dialect/millrace/index.ts'
+export { plan as planDialect } from './dialect/plan/index.ts'
+export { type ConvertOptions, convert, type RecordingOptions, readRecording } from './dialect/recording.ts'
+export { dialects } from './dialect/registry.ts'
+export { studio } from './dialect/studio/index.ts'
 export type * from './event/adk-event.ts'
 export { adkRequest, type PendingCalls, pendingCalls } from './event/adk-request.ts'
 export { functionCallsOf, functionResponsesOf, isErrorEvent, isFinalResponse } from './event/adk-rules.ts'
 export { isRecorded, isRunEvent, parseRecorded, whyNotRecorded, whyNotRunEvent } from './event/guard.ts'
 export { adkIngest, type Ingested, type IngestOptions } from './event/ingest.ts'
-export {
-  isJsonObject,
-  isObject,
-  type Json,
-  type JsonObject,
-  maxJsonDepth,
-  type PatchOp,
-  parseJson,
-} from './event/json.ts'
 export {
   isProblemCode,
   MillraceError,
@@ -63,6 +66,15 @@ export { applyState, patchState, type StateProblem } from './event/state-fold.ts
 export type { Frame } from './frame/frame.ts'
 export { type Line, type LineReader, ndjsonReader, printLine } from './frame/ndjson.ts'
 export { type FrameReader, maxFrameSize, printFrame, printRetry, sseReader } from './frame/sse.ts'
+export {
+  isJsonObject,
+  isObject,
+  type Json,
+  type JsonObject,
+  maxJsonDepth,
+  type PatchOp,
+  parseJson,
+} from './json/json.ts'
 export type * from './log/event-log.ts'
 export {
   type ExportHeader,
@@ -74,11 +86,12 @@ export {
   importSession,
 } from './log/history.ts'
 export { memoryLog } from './log/memory-log.ts'
-export { Dictionary } from './view/dictionary.ts'
-export { activeNodes, type Flow, flow, stateKeys } from './view/flow.ts'
-export { END, type FlowEdge, type FlowKey, type FlowNode, START } from './view/flow-graph.ts'
-export { preview } from './view/flow-preview.ts'
-export { plan } from './view/plan.ts'
+export { Dictionary } from './persistent/dictionary.ts'
+export { type Printed, Sequence } from './persistent/sequence.ts'
+export { END, type FlowEdge, type FlowKey, type FlowNode, START } from './view/flow/graph.ts'
+export { activeNodes, type Flow, flow, stateKeys } from './view/flow/index.ts'
+export { preview } from './view/flow/preview.ts'
+export { plan } from './view/plan/index.ts'
 export type {
   PlanArtifact,
   PlanCall,
@@ -89,34 +102,28 @@ export type {
   PlanTask,
   PlanText,
   TaskChange,
-} from './view/plan-state.ts'
-export { type ProblemsState, problems, problemsAtEnd } from './view/problems.ts'
-export { type Severity, type StreamProblem, type StreamProblemCode, streamProblems } from './view/problems-code.ts'
-export { type ProofState, proof, proofOfCall, proofOfMessage } from './view/proof.ts'
-export type { Basis, Citation, Confidence, Proof, Reasoning, ReasoningStep, Source, Where } from './view/proof-fact.ts'
+} from './view/plan/state.ts'
+export { type Severity, type StreamProblem, type StreamProblemCode, streamProblems } from './view/problems/code.ts'
+export { type ProblemsState, problems, problemsAtEnd } from './view/problems/index.ts'
+export type { Basis, Citation, Confidence, Proof, Reasoning, ReasoningStep, Source, Where } from './view/proof/fact.ts'
+export { type ProofState, proof, proofOfCall, proofOfMessage } from './view/proof/index.ts'
+export { type ViewName, views } from './view/registry.ts'
+export { type Difference, diffState } from './view/state/diff.ts'
 export {
-  type AgentTransition,
-  type ChatMessage,
-  type ChatSession,
-  type DerivedMessage,
-  selectAgentTransitions,
-  selectDerivedMessages,
-  selectLatestAgentStatus,
-  selectStatusMessages,
-  selectThoughtProcesses,
-} from './view/selectors.ts'
-export { Derivation, derivedBy } from './view/selectors-derive.ts'
-export { type Printed, Sequence } from './view/sequence.ts'
-export { type SessionState, type StateChange, state, stateAt, type ValueChange, valueHistory } from './view/state.ts'
-export { type Difference, diffState } from './view/state-diff.ts'
-export { timeline } from './view/timeline.ts'
-export { type StateSnapshot, snapshotOf, snapshots } from './view/timeline-snapshots.ts'
-export type { Execution, Starting, Timeline, Via } from './view/timeline-state.ts'
-export { blocks, itemsOf, openInterrupts, transcript } from './view/transcript.ts'
-export type * from './view/transcript-item.ts'
-export type { Block, BlockLane, Lane } from './view/transcript-lane.ts'
-export type { RunStatus, Transcript } from './view/transcript-state.ts'
-export { type AgentUsage, type RunUsage, type UsageReport, usage } from './view/usage.ts'
-export type { FirstToken } from './view/usage-count.ts'
+  type SessionState,
+  type StateChange,
+  state,
+  stateAt,
+  type ValueChange,
+  valueHistory,
+} from './view/state/index.ts'
+export { timeline } from './view/timeline/index.ts'
+export { type StateSnapshot, snapshotOf, snapshots } from './view/timeline/snapshots.ts'
+export type { Execution, Starting, Timeline, Via } from './view/timeline/state.ts'
+export { blocks, itemsOf, openInterrupts, transcript } from './view/transcript/index.ts'
+export type * from './view/transcript/item.ts'
+export type { Block, BlockLane, Lane } from './view/transcript/lane.ts'
+export type { RunStatus, Transcript } from './view/transcript/state.ts'
+export type { FirstToken } from './view/usage/count.ts'
+export { type AgentUsage, type RunUsage, type UsageReport, usage } from './view/usage/index.ts'
 export { fold, type View } from './view/view.ts'
-export { type ViewName, views } from './view/views.ts'

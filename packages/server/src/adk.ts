@@ -1,7 +1,7 @@
 // What authors of ADK agents import, as `@millrace/server/adk`. It imports @google/adk, as their files do; the server
 // itself (`@millrace/server`) does not until an agent is first used.
 
-import './agent/adk/quiet.ts'
+import './agent/adk/silence-adk-logger.ts'
 
 /** For tool parameters: an agent's folder needs no packages of its own. */
 export { z } from 'zod'

@@ -1,20 +1,20 @@
 import { type Dialect, type DialectName, detectDialect, type EventLog, dialects as known } from '@millrace/core'
 import type { Context, Tracer } from '@opentelemetry/api'
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
-import type { AgentCatalog } from './agent/discovery.ts'
-import type { AuditEntry } from './engine/audit.ts'
-import { runEngine } from './engine/engine.ts'
-import type { RunLimits } from './engine/limits.ts'
-import type { RunEngine } from './engine/run-engine.ts'
-import { type Streams, type StreamsOptions, streams } from './engine/streams.ts'
-import { sseWire } from './engine/wire.ts'
-import type { Access } from './http/access.ts'
-import { adkWhole } from './http/adk/adk-whole.ts'
-import { agUiProtobufWire } from './http/ag-ui-protobuf.ts'
+import type { AgentCatalog } from './agent/catalog.ts'
+import { adkWhole } from './http/adk/adk-without-partials.ts'
+import { agUiProtobufWire } from './http/ag-ui/protobuf.ts'
 import { createApp } from './http/app.ts'
 import { defaultLimits, type HttpLimits } from './http/deps.ts'
-import { discreet } from './http/discreet.ts'
-import { createMetrics } from './http/metrics.ts'
+import type { Access } from './http/doors/access.ts'
+import { discreet } from './http/session/without-checkpoints.ts'
+import { runEngine } from './run/engine.ts'
+import type { RunLimits } from './run/limits.ts'
+import type { RunEngine } from './run/run-engine.ts'
+import { sseWire } from './stream/stream-format.ts'
+import { type Streams, type StreamsOptions, streams } from './stream/streams.ts'
+import type { AuditEntry } from './telemetry/audit.ts'
+import { createMetrics } from './telemetry/metrics.ts'
 
 export interface MillraceOptions {
   readonly log: EventLog
@@ -128,5 +128,5 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
 
 /** Loaded only when traces are wanted: every start would pay for it. */
 async function tracerOf(log: EventLog, { tracer, root }: NonNullable<MillraceOptions['tracing']>) {
-  return (await import('./http/tracing.ts')).runTracer(log, tracer, root)
+  return (await import('./telemetry/tracing.ts')).runTracer(log, tracer, root)
 }

@@ -1,9 +1,9 @@
 import type { Decoder } from '../dialect/dialect.ts'
-import { isJsonObject, parseJson } from '../event/json.ts'
 import type { Problem } from '../event/problem.ts'
 import type { Draft, Recorded } from '../event/run-event.ts'
 import type { Frame } from '../frame/frame.ts'
 import { sseReader } from '../frame/sse.ts'
+import { isJsonObject, parseJson } from '../json/json.ts'
 import {
   backoff,
   type Connection,

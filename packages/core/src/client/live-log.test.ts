@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Recorded, RunEvent } from '../event/run-event.ts'
-import { transcript } from '../view/transcript.ts'
-import type { Transcript } from '../view/transcript-state.ts'
+import { transcript } from '../view/transcript/index.ts'
+import type { Transcript } from '../view/transcript/state.ts'
 import { fold, type View } from '../view/view.ts'
 import { liveLog } from './live-log.ts'
 

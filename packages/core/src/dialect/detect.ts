@@ -1,7 +1,7 @@
-import { isJsonObject, type JsonObject, parseJson } from '../event/json.ts'
 import type { Frame } from '../frame/frame.ts'
 import { ndjsonReader } from '../frame/ndjson.ts'
 import { sseReader } from '../frame/sse.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts'
 import type { DialectName } from './dialect.ts'
 
 /** How the text of a recorded stream is cut into frames: SSE, or one JSON value a line. */

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from './json.ts'
+import type { Json, JsonObject } from '../json/json.ts'
 
 /**
  * Google's ADK Event (2.0), kept whole: what an agent says and does.

@@ -1,6 +1,6 @@
+import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from './adk-event.ts'
 import { functionCallsOf, functionResponsesOf } from './adk-rules.ts'
-import { isJsonObject, type Json, type JsonObject } from './json.ts'
 import type { Interrupted, NodeId } from './run-event.ts'
 
 /** The functions by which ADK itself asks a person: long-running calls that the next run answers. */

@@ -1,6 +1,18 @@
+import { isObject } from '../json/json.ts'
+import {
+  boolean,
+  code,
+  data,
+  dataObject,
+  Fault,
+  list,
+  mapOf,
+  number,
+  type Read,
+  shape,
+  string,
+} from '../schema/shape.ts'
 import type { AdkEvent } from './adk-event.ts'
-import { isObject } from './json.ts'
-import { boolean, code, data, dataObject, Fault, list, mapOf, number, type Read, shape, string } from './shape.ts'
 
 // The fields of ADK 2.0 (JS and Python) and of google.genai's Content, as tables: one row both reads the wire and
 // guards the store. `data` is a user's own and never touched.

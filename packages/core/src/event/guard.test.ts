@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { loadVectors } from '../../../../test/vectors.ts'
+import { loadVectors } from '../../../../test/kit/vectors.ts'
 import { isRecorded, isRunEvent, parseRecorded, whyNotRecorded, whyNotRunEvent } from './guard.ts'
 import type { RunEvent, RunEventKind } from './run-event.ts'
 

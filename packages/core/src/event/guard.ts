@@ -1,8 +1,8 @@
+import { isObject, maxJsonDepth, parseJson } from '../json/json.ts'
+import { boolean, dataObject, Fault, list, number, oneOf, type Read, shape, string } from '../schema/shape.ts'
 import { canonicalContent, canonicalEvent, canonicalPart } from './adk-shape.ts'
-import { isObject, maxJsonDepth, parseJson } from './json.ts'
 import { problemCodes } from './problem.ts'
 import type { Recorded, RunEvent, RunEventKind } from './run-event.ts'
-import { boolean, dataObject, Fault, list, number, oneOf, type Read, shape, string } from './shape.ts'
 
 // The doors of the log (SPEC 1.6): whatever is read from a disk, imported, or yielded by an agent passes here once, and
 // is trusted from then on. Hand-written tables: a compiled schema costs the same, a schema library 20 times as much.

@@ -1,6 +1,6 @@
+import { Fault } from '../schema/shape.ts'
 import type { AdkContent, AdkEvent } from './adk-event.ts'
 import { type AdkWireEvent, readAdkEvent } from './adk-shape.ts'
-import { Fault } from './shape.ts'
 
 /** What `ingest` makes of one ADK event off a wire: the canonical event and its stable message id, or why not. */
 export type Ingested = { readonly event: AdkEvent; readonly message: string } | { readonly reason: string }

@@ -1,5 +1,5 @@
+import { isObject } from '../json/json.ts'
 import type { AdkContent, AdkEvent, AdkFunctionCall, AdkFunctionResponse, AdkPart } from './adk-event.ts'
-import { isObject } from './json.ts'
 
 const none: readonly never[] = []
 

@@ -1,4 +1,4 @@
-import { isObject } from './json.ts'
+import { isObject } from '../json/json.ts'
 
 /**
  * Why something failed. The codes are closed: programs decide on `code`, people read `message`.

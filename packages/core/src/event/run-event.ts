@@ -1,5 +1,5 @@
+import type { Json, JsonObject, PatchOp } from '../json/json.ts'
 import type { AdkContent, AdkEvent, AdkPart } from './adk-event.ts'
-import type { Json, JsonObject, PatchOp } from './json.ts'
 import type { Problem } from './problem.ts'
 
 /**

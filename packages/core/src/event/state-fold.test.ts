@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import jsonPatch from 'fast-json-patch'
 import { describe, expect, test } from 'vitest'
+import type { Json, JsonObject, PatchOp } from '../json/json.ts'
 import type { AdkEvent } from './adk-event.ts'
-import type { Json, JsonObject, PatchOp } from './json.ts'
 import type { RunEvent } from './run-event.ts'
 import { applyState, patchState, type StateProblem } from './state-fold.ts'
 

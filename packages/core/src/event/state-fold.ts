@@ -1,5 +1,5 @@
-import { isJsonObject, isObject, type Json, type JsonObject, type PatchOp } from './json.ts'
-import { PathError, patched } from './json-patch.ts'
+import { isJsonObject, isObject, type Json, type JsonObject, type PatchOp } from '../json/json.ts'
+import { PathError, patched } from '../json/patch.ts'
 import type { RunEvent } from './run-event.ts'
 
 /** A state change that could not be made: the whole patch is refused, as RFC 6902 section 5 asks, and said here. */

@@ -1,7 +1,7 @@
 import { parseRecorded } from '../event/guard.ts'
-import { isObject, parseJson } from '../event/json.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded, RunEvent } from '../event/run-event.ts'
+import { isObject, parseJson } from '../json/json.ts'
 import type { EventLog, NewSession, ReadOptions, SessionInfo } from './event-log.ts'
 
 /** The first line of an export. The version changes when an older Millrace could no longer read the lines. */

@@ -1,7 +1,7 @@
 import { dirname, extname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isObject, MillraceError } from '@millrace/core'
-import { messageOf } from './adk/problem.ts'
+import { messageOf } from './problem.ts'
 import { sharedModules } from './shared-modules.ts'
 
 /** What an agent's file may export, checked. */

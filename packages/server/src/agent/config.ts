@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isObject, MillraceError } from '@millrace/core'
 import { z } from 'zod'
-import { messageOf } from './adk/problem.ts'
 import { loadModule } from './agent-file.ts'
+import { messageOf } from './problem.ts'
 
 /** A server elsewhere that runs the agent; Millrace is its durable front. */
 export const remoteEntry = z.strictObject({

@@ -1,9 +1,9 @@
 import type { EventLog } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent } from '../agent/agent.ts'
-import type { AuditEntry } from '../engine/audit.ts'
-import type { RunEngine } from '../engine/run-engine.ts'
-import type { Streams } from '../engine/streams.ts'
+import type { RunEngine } from '../run/run-engine.ts'
+import type { Streams } from '../stream/streams.ts'
+import type { AuditEntry } from '../telemetry/audit.ts'
 
 /** What every surface works with: one log, one engine, one fan-out, the same agents under the same names. */
 export interface HttpDeps {

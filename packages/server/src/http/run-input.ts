@@ -1,7 +1,7 @@
 import type { JsonObject, RunInput } from '@millrace/core'
 import { z } from 'zod'
 import type { HttpLimits } from './deps.ts'
-import { refusal } from './door.ts'
+import { refusal } from './doors/validate-body.ts'
 
 /** The door for a canonical RunInput; the other surfaces read their own shapes and make one of these. */
 const part = z.looseObject({ text: z.string().optional() })

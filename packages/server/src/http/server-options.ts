@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import { type FastifyHttpOptions, type FastifyServerOptions, LogController } from 'fastify'
-import { answerBrokenHttp } from './client-error.ts'
 import type { HttpLimits } from './deps.ts'
-import { sendProblem } from './problem.ts'
+import { answerBrokenHttp } from './doors/client-error.ts'
+import { sendProblem } from './doors/problem.ts'
 
 /** Slow or silent clients are cut: a socket may not be held by dribbling headers or bodies. */
 const patience = {

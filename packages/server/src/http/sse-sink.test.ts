@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { bytesOf } from '../engine/piece.ts'
-import type { Sink } from '../engine/reader.ts'
+import { bytesOf } from '../stream/encoded-row.ts'
+import type { Sink } from '../stream/reader.ts'
 import { type SseResponse, sseResponse } from './sse-sink.ts'
 
 const servers: Server[] = []

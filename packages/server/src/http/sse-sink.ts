@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
-import type { Sink } from '../engine/reader.ts'
+import type { Sink } from '../stream/reader.ts'
 
 /** An opened SSE response: where to write, and a signal that fires when the client is gone. */
 export interface SseResponse {

@@ -1,8 +1,8 @@
 import { MillraceError } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { StartRequest } from '../engine/run-engine.ts'
+import type { StartRequest } from '../run/run-engine.ts'
 import type { HttpDeps } from './deps.ts'
-import { factsOf } from './request-log.ts'
+import { factsOf } from './doors/request-log.ts'
 import { sseResponse } from './sse-sink.ts'
 
 export interface StreamTarget {

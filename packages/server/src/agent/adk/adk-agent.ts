@@ -1,9 +1,9 @@
 import { MillraceError } from '@millrace/core'
 import type { Agent, AgentDescription } from '../agent.ts'
-import { later } from '../later.ts'
+import { later } from '../lazy-stream.ts'
 import type { ModelSettings } from '../model/settings.ts'
+import { messageOf } from '../problem.ts'
 import type { AdkEngine } from './engine.ts'
-import { messageOf } from './problem.ts'
 
 export interface AdkAgentOptions {
   readonly models?: ModelSettings

@@ -19,18 +19,18 @@ import {
 } from '@google/adk'
 import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { outline, said, testSession } from '../../../../../test/run-agent.ts'
+import { outline, said, testSession } from '../../../../../test/kit/run-agent.ts'
 import { call, model, type OfflineAgentScript, type OfflineScript, say, specialists } from '../../adk.ts'
 import { type AdkAgentOptions, adkAgent } from './adk-agent.ts'
 import { isNested } from './nested.ts'
 import { RunSessions } from './session.ts'
 // One file for all that runs ADK: importing it takes two seconds, and every test file pays for its own.
-import '../../../../../test/adk/bad-input.ts'
-import '../../../../../test/adk/conversation.ts'
-import '../../../../../test/adk/interrupts.ts'
-import '../../../../../test/adk/models.ts'
-import '../../../../../test/adk/resume.ts'
-import '../../../../../test/adk/specialists.ts'
+import '../../../../../test/kit/adk/bad-input.ts'
+import '../../../../../test/kit/adk/conversation.ts'
+import '../../../../../test/kit/adk/interrupts.ts'
+import '../../../../../test/kit/adk/models.ts'
+import '../../../../../test/kit/adk/resume.ts'
+import '../../../../../test/kit/adk/specialists.ts'
 
 // What @google/adk 2.0.0 does wrong or leaves out, and what a Millrace run makes of it. "ADK:" tests pin the library: when
 // an upgrade turns one red, the work-around beside it can go. The numbers are those of the trap list.

@@ -1,4 +1,4 @@
-import './quiet.ts'
+import './silence-adk-logger.ts'
 import { isRunnableRoot } from '@google/adk'
 import { isObject, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
 import type { AgentDescription, RunContext } from '../agent.ts'

@@ -9,8 +9,8 @@ import {
   type NodeContext,
 } from '@google/adk'
 import type { Problem } from '@millrace/core'
+import { problemOf } from '../problem.ts'
 import { inOrder } from './nodes.ts'
-import { problemOf } from './problem.ts'
 import { type Scope, scopeOf, withScope } from './scope.ts'
 
 const traced = new WeakSet<object>()

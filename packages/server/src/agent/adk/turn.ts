@@ -1,6 +1,6 @@
 import { type BaseTool, Context, isAgentTool, isFunctionTool, isLlmAgent, type LlmRequest } from '@google/adk'
 import { isObject, type JsonObject } from '@millrace/core'
-import { messageOf } from './problem.ts'
+import { messageOf } from '../problem.ts'
 import type { AdkRun } from './scope.ts'
 import { consult } from './specialist.ts'
 import { argsProblem, toolError, toolResult } from './tool-result.ts'

@@ -8,9 +8,9 @@ import {
   type NodeId,
   type RunEvent,
 } from '@millrace/core'
-import { messageOf } from '../adk/problem.ts'
 import { tooMuch } from '../adk/tool-result.ts'
 import type { AgentGraph, RunContext } from '../agent.ts'
+import { messageOf } from '../problem.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
 import { messageParts, type ToolAnswer, toolAnswer, usageOf } from './message-parts.ts'
 

@@ -1,7 +1,7 @@
 import { AIMessage } from '@langchain/core/messages'
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test, vi } from 'vitest'
-import { outline, testSession } from '../../../../../test/run-agent.ts'
+import { outline, testSession } from '../../../../../test/kit/run-agent.ts'
 import { type CompiledGraph, graphAgent } from './langgraph-agent.ts'
 
 // What authors of graphs return from their nodes, and what a run shows of it.

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { outline, said, testSession } from '../../../../../test/run-agent.ts'
+import { outline, said, testSession } from '../../../../../test/kit/run-agent.ts'
 import { adkAgent } from '../adk/adk-agent.ts'
-import { discoverAgents } from '../discovery.ts'
+import { discoverAgents } from '../catalog.ts'
 import type { ModelSettings } from './settings.ts'
 
 afterEach(() => vi.useRealTimers())

@@ -7,8 +7,8 @@ import {
   type ModelServer,
   modelServer,
   stalled,
-} from '../../../../../test/model-server.ts'
-import { ending, type Front, frontOf, patientHost, spoken } from '../../../../../test/remote-front.ts'
+} from '../../../../../test/kit/model-server.ts'
+import { ending, type Front, frontOf, patientHost, spoken } from '../../../../../test/kit/remote-front.ts'
 import type { RemoteEntry } from '../config.ts'
 
 /** How long the servers here may be silent, and the answers that are. */

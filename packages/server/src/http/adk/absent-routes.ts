@@ -2,7 +2,7 @@ import { MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
-import { admit, documented } from '../door.ts'
+import { admit, documented } from '../doors/validate-body.ts'
 import { knownApp } from './adk-session.ts'
 
 type InApp = { Params: { app: string } }

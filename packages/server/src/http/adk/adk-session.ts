@@ -8,8 +8,8 @@ import {
   type SessionInfo,
 } from '@millrace/core'
 import type { FastifyRequest } from 'fastify'
-import { mayTouch, userFor } from '../access.ts'
 import type { HttpDeps } from '../deps.ts'
+import { mayTouch, userFor } from '../doors/access.ts'
 
 /** An ADK session as adk-web reads it. `lastUpdateTime` and event timestamps are in seconds there. */
 export interface AdkSession {

@@ -1,9 +1,9 @@
 import { type ArtifactSaved, MillraceError, type Recorded } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { shapeOf } from '../answers.ts'
 import type { HttpDeps } from '../deps.ts'
-import { documented } from '../door.ts'
+import { documented } from '../doors/validate-body.ts'
+import { shapeOf } from '../openapi/answers.ts'
 import { type AdkPath, adkSessionAt } from './adk-session.ts'
 
 const versionQuery = z.object({ version: z.string().optional() })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
-import { documented } from '../door.ts'
+import { documented } from '../doors/validate-body.ts'
 
 const reason = 'Live audio and video are not served here: use the chat'
 

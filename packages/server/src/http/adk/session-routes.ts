@@ -1,11 +1,11 @@
 import { adkIngest, isObject, type JsonObject, MillraceError, type PatchOp, type Recorded } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { listOf, shapeOf } from '../answers.ts'
 import type { HttpDeps } from '../deps.ts'
-import { admit, documented } from '../door.ts'
-import { removeSession } from '../remove-session.ts'
+import { admit, documented } from '../doors/validate-body.ts'
+import { listOf, shapeOf } from '../openapi/answers.ts'
 import { boundState } from '../run-input.ts'
+import { removeSession } from '../session/remove-session.ts'
 import {
   type AdkPath,
   adkSession,

@@ -14,7 +14,7 @@ import {
 } from '@millrace/core'
 import type { FastifyRequest } from 'fastify'
 import type { HttpDeps } from '../deps.ts'
-import { ownedSession } from '../owned.ts'
+import { ownedSession } from '../doors/session-access.ts'
 
 /** A session read once: its rows and the plan they fold into. */
 export interface PlanSession {

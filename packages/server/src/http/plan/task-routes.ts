@@ -1,9 +1,9 @@
 import { MillraceError, type Task } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { listOf, shapeOf } from '../answers.ts'
 import type { HttpDeps } from '../deps.ts'
-import { admit, documented, refusal } from '../door.ts'
+import { admit, documented, refusal } from '../doors/validate-body.ts'
+import { listOf, shapeOf } from '../openapi/answers.ts'
 import { planSession, taskJson } from './plan-json.ts'
 
 const title = z.string().trim().min(1).max(500)

@@ -1,0 +1,128 @@
+import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from '../event/adk-event.ts'
+import { functionCallsOf, functionResponsesOf, isFinalResponse } from '../event/adk-rules.ts'
+import { adkIngest } from '../event/ingest.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts'
+
+// The parser that seed 003 specifies, by its names, for front ends that hold ADK events themselves. One event at a time
+// and without memory: partials are not joined to their aggregate here, that is the decoder's `message`.
+
+/** One SSE message as a reader hands it over; a Frame is one. */
+export interface SseEventBlock {
+  readonly event?: string
+  readonly id?: string
+  readonly data: string
+  readonly retry?: number
+}
+
+/** What an ADK event says, taken apart. */
+export interface ParsedAdkEvent {
+  /** The event in canonical form: camelCase, milliseconds. */
+  readonly rawEvent: AdkEvent
+  /** The event's own id. ADK gives every partial a new one: to join them, decode with the `adk` dialect. */
+  readonly messageId: string
+  readonly author: string
+  readonly textParts: readonly string[]
+  readonly thoughtParts: readonly string[]
+  /** Empty for a partial, whose calls come again in the aggregate. */
+  readonly functionCalls: readonly AdkFunctionCall[]
+  readonly functionResponses: readonly AdkFunctionResponse[]
+  readonly isAgentTransfer: boolean
+  readonly transferTargetAgent?: string
+  /** ADK's own rule: true once per step of an agent, so never the end of a run. */
+  readonly isFinalResponse: boolean
+  /** The `event:` field of the frame. */
+  readonly eventType?: string
+}
+
+/** A flattened `{type, data}` event, from before the canonical stream. */
+export interface LegacyEvent {
+  readonly type: string
+  readonly data: JsonObject
+}
+
+export type NormalizeResult =
+  | { readonly success: true; readonly event: ParsedAdkEvent; readonly error?: never }
+  | { readonly success: false; readonly event?: never; readonly error: string }
+
+/** The ADK event in a frame's data; null when it is none, or has no id, author or invocation. */
+export function parseAdkEvent(data: string, eventType?: string): ParsedAdkEvent | null {
+  return normalizeSseBlock({ data, ...(eventType === undefined ? {} : { event: eventType }) }).event ?? null
+}
+
+/** As `parseAdkEvent`, and says why not. */
+export function normalizeSseBlock({ data, event: eventType }: SseEventBlock): NormalizeResult {
+  const parsed = parseJson(data)
+  if ('reason' in parsed) return { success: false, error: parsed.reason }
+  const { value } = parsed
+  for (const names of required) {
+    if (!isJsonObject(value) || !names.some((name) => typeof value[name] === 'string' && value[name] !== '')) {
+      return { success: false, error: `event.${names[0]}: missing` }
+    }
+  }
+  const ingested = adkIngest()(value)
+  if ('reason' in ingested) return { success: false, error: ingested.reason }
+  return { success: true, event: takenApart(ingested.event, eventType) }
+}
+const required = [['id'], ['author'], ['invocationId', 'invocation_id']] as const
+
+/**
+ * Takes an ADK event apart; either spelling, either unit of time. One that is not an ADK event at all comes back as an
+ * event that says nothing.
+ */
+export function normalizeAdkEvent(raw: AdkEvent, eventType?: string): ParsedAdkEvent {
+  const ingested = adkIngest()(raw)
+  const empty: AdkEvent = { id: '', author: '', invocationId: '', timestamp: 0 }
+  return takenApart('reason' in ingested ? empty : ingested.event, eventType)
+}
+
+function takenApart(event: AdkEvent, eventType: string | undefined): ParsedAdkEvent {
+  const parts = event.content?.parts ?? []
+  const textsOf = (thoughts: boolean): string[] =>
+    parts.flatMap(({ text, thought = false }) => (text === undefined || thought !== thoughts ? [] : text))
+  const target = event.actions?.transferToAgent
+  const transfers = target !== undefined && target !== ''
+  return {
+    rawEvent: event,
+    messageId: event.id,
+    author: event.author,
+    textParts: textsOf(false),
+    thoughtParts: textsOf(true),
+    functionCalls: functionCallsOf(event),
+    functionResponses: functionResponsesOf(event),
+    isAgentTransfer: transfers,
+    ...(transfers ? { transferTargetAgent: target } : {}),
+    isFinalResponse: isFinalResponse(event),
+    ...(eventType === undefined ? {} : { eventType }),
+  }
+}
+
+/**
+ * A flattened event: `{type, data}`, or bare data whose type is the frame's `event:` field. Null when it is not a JSON
+ * object. `connection` is the type where neither says one, as in the stream that the seed replaces.
+ */
+export function parseLegacyEvent(data: string, eventType?: string): LegacyEvent | null {
+  const parsed = parseJson(data)
+  if ('reason' in parsed || !isJsonObject(parsed.value)) return null
+  const { type, data: inner, ...rest } = parsed.value
+  const name = typeof type === 'string' && type !== '' ? type : (eventType ?? 'connection')
+  return { type: name, data: isJsonObject(inner) ? inner : inner === undefined ? rest : { ...rest, data: inner } }
+}
+
+/** Seed 003 section 6: one switch between the canonical stream (the default) and the flattened one. */
+export function parseEventData(
+  data: string,
+  eventType?: string,
+  options?: { readonly canonical?: true },
+): ParsedAdkEvent | null
+export function parseEventData(
+  data: string,
+  eventType: string | undefined,
+  options: { readonly canonical: boolean },
+): ParsedAdkEvent | LegacyEvent | null
+export function parseEventData(
+  data: string,
+  eventType?: string,
+  { canonical = true }: { readonly canonical?: boolean } = {},
+): ParsedAdkEvent | LegacyEvent | null {
+  return canonical ? parseAdkEvent(data, eventType) : parseLegacyEvent(data, eventType)
+}

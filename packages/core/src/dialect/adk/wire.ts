@@ -1,0 +1,118 @@
+import type { AdkEvent } from '../../event/adk-event.ts'
+import { type Problem, type ProblemCode, problemCodes } from '../../event/problem.ts'
+import type { Foreign, Outcome } from '../../event/run-event.ts'
+import type { Frame } from '../../frame/frame.ts'
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../json/json.ts'
+
+// The words on the adk wire that are not ADK events. See adk.ts for why they are comments.
+
+/** What a comment of ours says; undefined for anybody else's (heartbeats). */
+export type Remark =
+  | { readonly word: 'run.started'; readonly run: string; readonly agent: string }
+  | { readonly word: 'run.finished'; readonly outcome: Outcome; readonly code: ProblemCode | undefined }
+  | { readonly word: 'foreign'; readonly event: Foreign }
+
+export function readRemark(comment: string): Remark | undefined {
+  const [word = '', first = '', second = ''] = comment.split(' ')
+  switch (word) {
+    case 'run.started':
+      return { word, run: decoded(first), agent: decoded(second) }
+    case 'run.finished': {
+      const outcome = outcomes.find((name) => name === first)
+      if (outcome === undefined) return undefined
+      return { word, outcome, code: problemCodes.find((code) => code === second) }
+    }
+    case 'foreign': {
+      const parsed = parseJson(comment.slice(word.length))
+      if ('reason' in parsed || !isJsonObject(parsed.value)) return undefined
+      const { raw, reason } = parsed.value
+      if (typeof raw !== 'string' || typeof reason !== 'string') return undefined
+      return { word, event: foreign(raw, reason) }
+    }
+    default:
+      return undefined
+  }
+}
+const outcomes: readonly Outcome[] = ['done', 'failed', 'cancelled', 'interrupted']
+
+export const remarkStarted = (run: string, agent: string): Frame => remark('run.started', encoded(run), encoded(agent))
+export const remarkFinished = (outcome: Outcome, code: ProblemCode | undefined): Frame =>
+  remark('run.finished', outcome, code ?? '')
+
+function remark(...words: string[]): Frame {
+  return { comment: words.join(' ').trimEnd(), data: '' }
+}
+
+/** One word, whatever the name; none for a name with half a character, which cannot be encoded. */
+function encoded(name: string): string {
+  try {
+    return encodeURIComponent(name)
+  } catch {
+    return ''
+  }
+}
+
+function decoded(word: string): string {
+  try {
+    return decodeURIComponent(word)
+  } catch {
+    return word
+  }
+}
+
+export function foreign(raw: string, reason: string): Foreign {
+  return { kind: 'foreign', dialect: 'adk', raw, reason }
+}
+
+/**
+ * As it came, if adk-web can bear it: one line, a JSON object. Otherwise as a comment; so is a second error of a run, or
+ * a reader would take it for the first.
+ */
+export function printForeign({ raw, reason }: Foreign): Frame {
+  const parsed = /[\r\n]/.test(raw) ? { reason } : parseJson(raw)
+  const bearable = 'value' in parsed && isJsonObject(parsed.value) && !isErrorFrame(parsed.value)
+  return bearable ? { data: raw } : { comment: `foreign ${JSON.stringify({ reason, raw })}`, data: '' }
+}
+
+/** `{"error": …}`: how ADK's servers say that a run failed. Events have an author or content, whatever else they carry. */
+export function isErrorFrame(value: Json): value is JsonObject & { readonly error: Json } {
+  return (
+    isJsonObject(value) &&
+    (value.error ?? undefined) !== undefined &&
+    value.author === undefined &&
+    value.content === undefined
+  )
+}
+
+export function problemOfError(error: Json): Problem {
+  if (typeof error === 'string') return { code: 'remote-error', message: error }
+  if (!isJsonObject(error) || typeof error.message !== 'string')
+    return { code: 'remote-error', message: JSON.stringify(error) }
+  const source = error.code ?? error.status
+  return {
+    code: 'remote-error',
+    message: error.message,
+    ...(typeof source === 'string' || typeof source === 'number' ? { source: String(source) } : {}),
+  }
+}
+
+export function problemOfEvent({ errorCode, errorMessage }: AdkEvent): Problem | undefined {
+  const message = errorMessage ?? errorCode
+  if (message === undefined) return undefined
+  return { code: 'model-error', message, ...(errorCode === undefined ? {} : { source: errorCode }) }
+}
+
+/** One event as adk-web and the seeds read it: seconds, with Python's six digits. */
+export function printEvent(event: AdkEvent, at: number): Frame {
+  const wire = {
+    ...event,
+    invocationId: event.invocationId === '' ? undefined : event.invocationId,
+    timestamp: Math.round((event.timestamp === 0 ? at : event.timestamp) * 1e3) / 1e6,
+  }
+  try {
+    return { data: JSON.stringify(wire) }
+  } catch {
+    // Guards keep such events out of every log; an encoder is total all the same (SPEC 3.1).
+    return { comment: `event ${event.id} cannot be printed`, data: '' }
+  }
+}

@@ -1,0 +1,168 @@
+import type { AdkPart } from '../../event/adk-event.ts'
+import { isJsonObject, isObject, type Json, type JsonObject, parseJson } from '../../json/json.ts'
+import { type Check, type FieldError, json, print, text } from './wire.ts'
+
+// Message content, both ways: AG-UI's text and content parts against google.genai's parts.
+
+export type MediaKind = 'image' | 'audio' | 'video' | 'document'
+const mediaKinds: readonly string[] = ['image', 'audio', 'video', 'document']
+
+/** `content` of a user or tool message: text, or a list of parts. */
+export const contentParts: Check<readonly AdkPart[]> = (value, path, errors) => {
+  if (typeof value === 'string') return [{ text: value }]
+  if (!Array.isArray(value)) {
+    errors.push({ path, message: 'must be a string or a list of parts' })
+    return undefined
+  }
+  const given: readonly unknown[] = value
+  return given.flatMap<AdkPart>((part, index) => contentPart(part, `${path}[${index}]`, errors) ?? [])
+}
+
+/** One content part of AG-UI 1.0, or the 0.x `binary` part, which 1.0 peers refuse and we upgrade. */
+export function contentPart(value: unknown, path: string, errors: FieldError[]): AdkPart | undefined {
+  if (!isObject(value)) {
+    errors.push({ path, message: 'must be an object' })
+    return undefined
+  }
+  if (value.type === 'text') {
+    const said = text(value.text, `${path}.text`, errors)
+    return said === undefined ? undefined : { text: said }
+  }
+  if (value.type === 'binary') return binaryPart(value, path, errors)
+  if (typeof value.type !== 'string' || !mediaKinds.includes(value.type)) {
+    errors.push({ path: `${path}.type`, message: 'must be one of text, image, audio, video, document' })
+    return undefined
+  }
+  const name = isObject(value.metadata) ? value.metadata.filename : undefined
+  return sourcePart(value.source, name, `${path}.source`, errors)
+}
+
+function sourcePart(source: unknown, name: unknown, path: string, errors: FieldError[]): AdkPart | undefined {
+  if (!isObject(source)) {
+    errors.push({ path, message: 'must be an object' })
+    return undefined
+  }
+  const given = text(source.value, `${path}.value`, errors)
+  const mimeType = source.mimeType ?? source.mime_type
+  if (source.type === 'data') {
+    const type = text(mimeType, `${path}.mimeType`, errors)
+    return given === undefined || type === undefined ? undefined : inline(type, given, name)
+  }
+  if (source.type === 'url' || source.type === 'file')
+    return given === undefined ? undefined : file(given, mimeType, name)
+  errors.push({ path: `${path}.type`, message: 'must be one of data, url, file' })
+  return undefined
+}
+
+function binaryPart(value: Readonly<Record<string, unknown>>, path: string, errors: FieldError[]): AdkPart | undefined {
+  const mimeType = text(value.mimeType ?? value.mime_type, `${path}.mimeType`, errors)
+  if (mimeType === undefined) return undefined
+  const { data, url, id, filename } = value
+  if (typeof data === 'string') return inline(mimeType, data, filename)
+  const uri = url ?? id
+  if (typeof uri === 'string') return file(uri, mimeType, filename)
+  errors.push({ path, message: 'needs data, url or id' })
+  return undefined
+}
+
+function inline(mimeType: string, data: string, name: unknown): AdkPart {
+  return { inlineData: { mimeType, data, ...(typeof name === 'string' ? { displayName: name } : {}) } }
+}
+
+function file(fileUri: string, mimeType: unknown, name: unknown): AdkPart {
+  return {
+    fileData: {
+      fileUri,
+      ...(typeof mimeType === 'string' ? { mimeType } : {}),
+      ...(typeof name === 'string' ? { displayName: name } : {}),
+    },
+  }
+}
+
+/** A file as an AG-UI content part; undefined for a part that is no file. */
+export function mediaPart(part: AdkPart): JsonObject | undefined {
+  const { inlineData, fileData } = part
+  if (isObject(inlineData) && typeof inlineData.data === 'string') {
+    const mimeType = typeof inlineData.mimeType === 'string' ? inlineData.mimeType : 'application/octet-stream'
+    return media(mimeType, { type: 'data', value: inlineData.data, mimeType }, inlineData.displayName)
+  }
+  if (isObject(fileData) && typeof fileData.fileUri === 'string') {
+    const { fileUri, mimeType } = fileData
+    // Only what any client can fetch is a url; a provider's own handle (gs://, files/…) is a file.
+    const type = /^(?:https?|data):/.test(fileUri) ? 'url' : 'file'
+    return media(
+      mimeType,
+      { type, value: fileUri, ...(mimeType === undefined ? {} : { mimeType }) },
+      fileData.displayName,
+    )
+  }
+  return undefined
+}
+
+function media(mimeType: string | undefined, source: JsonObject, name: unknown): JsonObject {
+  return {
+    type: mediaKind(mimeType ?? ''),
+    source,
+    ...(typeof name === 'string' ? { metadata: { filename: name } } : {}),
+  }
+}
+
+function mediaKind(mimeType: string): MediaKind {
+  const kind = mimeType.split('/')[0]
+  return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document'
+}
+
+/** Parts as message content: plain text where they are nothing else. */
+export function contentOf(parts: readonly AdkPart[]): Json {
+  const made = parts.flatMap((part): JsonObject[] => {
+    const file = mediaPart(part)
+    if (file !== undefined) return [file]
+    return typeof part.text === 'string' && part.thought !== true ? [{ type: 'text', text: part.text }] : []
+  })
+  return made.every((part) => part.type === 'text') ? made.map((part) => part.text).join('') : made
+}
+
+/**
+ * A tool's result as ADK keeps it: an object. Text that is a JSON object is that object, so that what is inside (a
+ * `proof_layer`, an `error`) is found; other text is `{ result }`, as ADK itself wraps it.
+ */
+export function responseOf(content: Json): JsonObject {
+  if (typeof content !== 'string') {
+    const parts = contentParts(content, '', []) ?? []
+    return { result: parts.map((part) => part.text ?? '').join('') }
+  }
+  return (content.startsWith('{') ? objectIn(content) : undefined) ?? { result: content }
+}
+
+/** The files of a tool's result (google.genai FunctionResponse.parts). */
+export function responseFiles(content: Json): readonly AdkPart[] {
+  if (typeof content === 'string') return []
+  return (contentParts(content, '', []) ?? []).filter((part) => part.text === undefined)
+}
+
+/** A tool's result as AG-UI content: its text alone where that is all, else its JSON, and files as parts. */
+export function resultOf(response: unknown, files: readonly AdkPart[]): Json {
+  const said = resultText(response)
+  const made = files.flatMap((part) => mediaPart(part) ?? [])
+  if (made.length === 0) return said
+  return said === '' ? made : [{ type: 'text', text: said }, ...made]
+}
+
+/** Bare text only where it reads back as the same: a result that is itself the text of a JSON object is not. */
+function resultText(response: unknown): string {
+  if (response === undefined) return ''
+  const { result, ...more } = isObject(response) ? response : {}
+  const bare = typeof result === 'string' && Object.keys(more).length === 0 && responseOf(result).result === result
+  return bare ? result : print(json(response, '', []))
+}
+
+/** A call's arguments, or undefined when the text is not a JSON object. */
+export function argumentsOf(given: string): JsonObject | undefined {
+  return given === '' ? {} : objectIn(given)
+}
+
+/** JSON inside a string is a door of its own: a frame of any depth fits into one. */
+function objectIn(text: string): JsonObject | undefined {
+  const parsed = parseJson(text)
+  return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : undefined
+}

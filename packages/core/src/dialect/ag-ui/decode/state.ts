@@ -1,0 +1,216 @@
+import type { AdkPart } from '../../../event/adk-event.ts'
+import type { Draft, RunEvent } from '../../../event/run-event.ts'
+import type { Json, JsonObject } from '../../../json/json.ts'
+import { AgUiDocument } from '../document.ts'
+import type { CallNames } from '../message.ts'
+import { type FieldError, type Fields, keep, object, reader, type Shape, text, time, type Wire } from '../wire.ts'
+
+/** What a frame says beside its own fields: whose it is, when it was, and all that has no canonical place. */
+export interface Aside {
+  readonly tag: string | undefined
+  readonly at: number | undefined
+  readonly rest: JsonObject | undefined
+}
+
+/** A text or reasoning message that is streaming. */
+export interface Streaming {
+  readonly author: string
+  readonly role: string
+  readonly tag: string | undefined
+  readonly message: string
+  /** The id of the aggregate's ADK event; partials are numbered after it. */
+  readonly event: string
+  /** One a token: a string that grows by each would be kept in as many pieces, at four times the memory. */
+  readonly deltas: string[]
+  /** How many of them the document has. */
+  told: number
+  partials: number
+  /** Reasoning only: the span it opened in; null for none. */
+  readonly span?: string | null
+}
+export interface Calling {
+  readonly name: string
+  readonly message: string
+  readonly event: string
+  readonly parent: string | null | undefined
+  readonly tag: string | undefined
+  args: string
+  partials: number
+}
+export interface Span {
+  readonly id: string
+  readonly aside: Aside
+  /** `held` until it is clear what it holds; `told` by its message, or `said` by a line of its own. */
+  state: 'held' | 'told' | 'said'
+}
+
+/** For the encoder alone: see `keep`. */
+export type Kept = Readonly<Record<string, Json | undefined>>
+
+/** What one ADK event of a decoded frame consists of. */
+export interface Said {
+  readonly message: string
+  readonly id: string
+  readonly author: string
+  readonly role: string
+  readonly parts: readonly AdkPart[]
+  readonly partial?: true
+  readonly tag: string | undefined
+}
+
+/** The state of one decoder: what is open on the wire, and the drafts of the frame at hand. */
+export class Reading {
+  run: string
+  session: string | undefined
+  readonly agent: string
+  drafts: Draft[] = []
+  /** A run has started and has not ended. */
+  active = false
+  readonly document = new AgUiDocument()
+  readonly texts = new Map<string, Streaming>()
+  readonly reasonings = new Map<string, Streaming>()
+  readonly calls = new Map<string, Calling>()
+  /** Reasoning spans by id: agents that think side by side have one each. */
+  readonly spans = new Map<string, Span>()
+  /** Those of which it is not clear yet what they hold. */
+  readonly held = new Set<Span>()
+  readonly callNames: CallNames = new Map()
+  /** Open steps, by owner and name, and how often each has begun: the node ids of a wire that has none. */
+  readonly steps = new Map<string, string>()
+  readonly stepCounts = new Map<string, number>()
+  /** Subagents of this run: id to name; open ones also in `subagents`. */
+  readonly agents = new Map<string, string>()
+  readonly subagents = new Set<string>()
+  /** Messages that are opened again, or that a snapshot rewrote, go on under another id in the log. */
+  readonly aliases = new Map<string, string>()
+
+  constructor(run: string, agent: string) {
+    this.run = run
+    this.agent = agent
+  }
+
+  /** Who speaks where nobody is named. */
+  voice(tag: string | undefined): string {
+    return (tag === undefined ? undefined : this.agents.get(tag)) ?? this.agent
+  }
+  messageOf(id: string): string {
+    return this.aliases.get(id) ?? id
+  }
+  /** The message that a START opens. The log has one aggregate a message, so what is opened again is another one. */
+  opened(id: string): string {
+    if (this.#ended.has(id)) this.aliases.set(id, this.eventOf(`${id}:again`))
+    return this.messageOf(id)
+  }
+  ended(id: string): void {
+    this.#ended.add(id)
+  }
+  readonly #ended = new Set<string>()
+  /** An id for an ADK event: that of its message or call, numbered when that is opened again. */
+  eventOf(id: string): string {
+    const times = (this.#times.get(id) ?? 0) + 1
+    this.#times.set(id, times)
+    return times === 1 ? id : `${id}:${times}`
+  }
+  readonly #times = new Map<string, number>()
+
+  /** The document learns what was said when somebody is going to look. */
+  tell(id: string, open: Streaming): void {
+    if (open.told < open.deltas.length) this.document.grow(id, open.deltas.slice(open.told).join(''))
+    open.told = open.deltas.length
+  }
+  tellAll(): void {
+    for (const streaming of [this.texts, this.reasonings]) for (const [id, open] of streaming) this.tell(id, open)
+  }
+
+  emit(event: RunEvent, aside: Aside, kept?: Kept): void {
+    const plain = kept === undefined && aside.rest === undefined
+    const made: RunEvent = plain ? event : { ...event, ...keep({ ...kept, rest: aside.rest }) }
+    this.drafts.push(
+      aside.at === undefined ? { run: this.run, event: made } : { run: this.run, event: made, at: aside.at },
+    )
+  }
+
+  say(said: Said, aside: Aside, kept?: Kept): void {
+    const { message, id, author, role, parts, partial, tag } = said
+    const task = taskOf(aside)
+    this.emit(
+      {
+        kind: 'agent',
+        message,
+        event: {
+          id,
+          author,
+          invocationId: this.run,
+          timestamp: aside.at ?? 0,
+          content: { role, parts },
+          ...(partial === true ? { partial } : {}),
+          ...(tag === undefined ? {} : { branch: tag }),
+        },
+        ...(tag === undefined ? {} : { node: tag }),
+        ...(task === undefined ? {} : { task }),
+      },
+      aside,
+      kept,
+    )
+  }
+}
+
+/** Our own encoder notes the task that a message belongs to in its metadata. */
+function taskOf({ rest }: Aside): string | undefined {
+  const metadata = rest?.metadata
+  const own =
+    typeof metadata === 'object' && metadata !== null && 'millrace' in metadata ? metadata.millrace : undefined
+  const task = typeof own === 'object' && own !== null && 'task' in own ? own.task : undefined
+  return typeof task === 'string' ? task : undefined
+}
+
+/** Reads one kind of event into drafts; a returned string says why it is not one. */
+export type Handler = (wire: Wire, reading: Reading) => string | undefined
+
+/**
+ * A handler whose fields are checked and typed before it runs. What it does not name is kept in `rest`, where `checked`
+ * says what it must be if it is there.
+ */
+export function on<R extends Shape, O extends Shape>(
+  required: R,
+  optional: O,
+  handle: (fields: Fields<R, O>, aside: Aside, reading: Reading, wire: Wire) => string | undefined,
+  checked: Shape = {},
+): Handler {
+  const named = new Set(['type', 'subagentRunId', ...Object.keys(required), ...Object.keys(optional)])
+  const readFields = reader(required, optional)
+  const check = reader({}, { ...base, ...checked })
+  return (wire, reading) => {
+    const errors: FieldError[] = []
+    const fields = readFields(wire, '', errors)
+    check(wire, '', errors)
+    const aside = asideOf(wire, named)
+    const [wrong] = errors
+    return wrong === undefined ? handle(fields, aside, reading, wire) : `${wrong.path} ${wrong.message}`
+  }
+}
+export const nothing: Aside = { tag: undefined, at: undefined, rest: undefined }
+
+/** What every event may carry. */
+const base = { subagentRunId: text, timestamp: time, metadata: object }
+
+function asideOf(wire: Wire, named: ReadonlySet<string>): Aside {
+  const { subagentRunId: tag, timestamp } = wire
+  return {
+    tag: typeof tag === 'string' ? tag : undefined,
+    at: typeof timestamp === 'number' ? timestamp : undefined,
+    rest: restOf(wire, named),
+  }
+}
+
+/** 1.0 wants a whole timestamp; 0.x peers may send fractions. */
+function restOf(wire: Wire, named: ReadonlySet<string>): JsonObject | undefined {
+  let rest: [string, Json][] | undefined
+  for (const key in wire) {
+    const value = wire[key]
+    if (value === undefined || value === null || named.has(key)) continue
+    rest ??= []
+    rest.push([key, key === 'timestamp' && typeof value === 'number' ? Math.round(value) : value])
+  }
+  return rest === undefined ? undefined : Object.fromEntries(rest)
+}

@@ -1,0 +1,122 @@
+import type { AdkEvent } from '../../../event/adk-event.ts'
+import type { Interrupted, RunEvent, RunFinished, Usage } from '../../../event/run-event.ts'
+import { isJsonObject, isObject, type Json, type JsonObject } from '../../../json/json.ts'
+import { keptOf, restOf, type Wire } from '../wire.ts'
+
+/** What the end of a run has to tell. */
+export interface Ending {
+  readonly threadId: string
+  readonly runId: string
+  /** Questions that nobody answered in this run. */
+  readonly interrupts: readonly JsonObject[]
+  /** Calls that nobody answered in this run. */
+  readonly pending: readonly string[]
+  /** Counted from the models' own reports, for logs whose end does not tell. */
+  readonly usage: readonly JsonObject[]
+}
+
+/** The one terminal event of a run: RUN_ERROR for a failed one, RUN_FINISHED with its outcome for any other. */
+export function terminal(event: RunFinished & RunEvent, ending: Ending): Wire {
+  const kept = keptOf(event)
+  const usage = usageEntries(event.usage, kept, ending.usage)
+  const counts = usage.length === 0 ? {} : { usage }
+  if (event.outcome === 'failed') {
+    const { code, message, source } = event.error ?? { code: 'internal', message: 'the run failed' }
+    const named = source ?? (code === 'remote-error' ? undefined : code)
+    return { type: 'RUN_ERROR', message, ...(named === undefined ? {} : { code: named }), ...counts, ...restOf(kept) }
+  }
+  const { result } = event
+  const outcome = outcomeOf(event, kept, ending)
+  // A run that waits for nothing that can be named, such as a plan that somebody paused.
+  const waits = event.outcome === 'interrupted' && outcome === undefined
+  const note = waits ? { metadata: { millrace: { outcome: event.outcome } } } : {}
+  return {
+    type: 'RUN_FINISHED',
+    threadId: typeof kept.threadId === 'string' ? kept.threadId : ending.threadId,
+    runId: typeof kept.runId === 'string' ? kept.runId : ending.runId,
+    ...(result === undefined || result === null ? {} : { result }),
+    ...(outcome === undefined ? {} : { outcome }),
+    ...counts,
+    ...note,
+    ...restOf(kept),
+  }
+}
+
+/** Absent means success. A call that the client must answer is no interrupt: its next run brings the result. */
+function outcomeOf({ outcome }: RunFinished, kept: JsonObject, ending: Ending): JsonObject | undefined {
+  if (outcome === 'cancelled') return { type: 'cancelled' }
+  if (outcome === 'interrupted' && ending.interrupts.length > 0)
+    return { type: 'interrupt', interrupts: ending.interrupts }
+  if (isJsonObject(kept.outcome) && kept.outcome.type === 'success') return kept.outcome
+  if (outcome !== 'interrupted' || ending.pending.length === 0) return undefined
+  return { type: 'success', pendingToolCallIds: ending.pending }
+}
+
+export function printInterrupt(event: Interrupted & RunEvent, tag: string | undefined): JsonObject {
+  const { id, reason, message, call, schema, payload, expiresAt } = event
+  const { metadata } = keptOf(event)
+  const about = {
+    ...(payload === undefined ? {} : { payload }),
+    ...(isJsonObject(metadata) ? metadata : {}),
+  }
+  return {
+    id,
+    reason,
+    ...(message === undefined ? {} : { message }),
+    ...(call === undefined ? {} : { toolCallId: call }),
+    ...(isObject(schema) ? { responseSchema: schema } : {}),
+    ...(expiresAt === undefined ? {} : { expiresAt }),
+    ...(Object.keys(about).length === 0 ? {} : { metadata: about }),
+    ...(tag === undefined ? {} : { subagentRunId: tag }),
+  }
+}
+
+const counted = ['inputTokens', 'outputTokens', 'totalTokens', 'reasoningTokens', 'cachedInputTokens'] as const
+
+function usageEntries(usage: Usage | undefined, kept: JsonObject, reported: readonly JsonObject[]): readonly Json[] {
+  if (Array.isArray(kept.usage)) return kept.usage
+  if (usage === undefined) return reported
+  const entry: Record<string, number> = Object.fromEntries(
+    counted.flatMap((name) => {
+      const count = usage[name]
+      return isCount(count) ? [[name, count]] : []
+    }),
+  )
+  const { inputTokens = 0, outputTokens = 0, reasoningTokens = 0, totalTokens } = entry
+  // AG-UI counts thinking inside the output; where the sum says that it stands beside, it is put there.
+  const beside = reasoningTokens > 0 && inputTokens + outputTokens + reasoningTokens === totalTokens
+  if (beside) entry.outputTokens = outputTokens + reasoningTokens
+  return Object.keys(entry).length === 0 ? [] : [entry]
+}
+
+/** What the models of a run reported, by model. Partials repeat what the aggregate says. */
+export class Reported {
+  readonly #byModel = new Map<string, Record<string, number>>()
+
+  begin(): void {
+    this.#byModel.clear()
+  }
+  add({ usageMetadata: usage, modelVersion, partial }: AdkEvent): void {
+    if (!isObject(usage) || partial === true) return
+    const model = typeof modelVersion === 'string' ? modelVersion : ''
+    const sums = this.#byModel.get(model) ?? {}
+    const add = (name: string, ...counts: unknown[]): void => {
+      const given = counts.filter(isCount)
+      if (given.length > 0) sums[name] = given.reduce((sum, count) => sum + count, sums[name] ?? 0)
+    }
+    add('inputTokens', usage.promptTokenCount)
+    // AG-UI counts thinking inside the output, Gemini beside it.
+    add('outputTokens', usage.candidatesTokenCount, usage.thoughtsTokenCount)
+    add('totalTokens', usage.totalTokenCount)
+    add('reasoningTokens', usage.thoughtsTokenCount)
+    add('cachedInputTokens', usage.cachedContentTokenCount)
+    this.#byModel.set(model, sums)
+  }
+  get entries(): readonly JsonObject[] {
+    return [...this.#byModel].map(([model, sums]) => (model === '' ? sums : { model, ...sums }))
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}

@@ -1,0 +1,316 @@
+import type { AdkFunctionResponse, AdkPart } from '../../../event/adk-event.ts'
+import type { AgentSaid, RunEvent } from '../../../event/run-event.ts'
+import { isJsonObject, isObject, type Json, type JsonObject } from '../../../json/json.ts'
+import { mediaPart, resultOf } from '../content.ts'
+import { mediaActivity, partActivity } from '../decode/fact.ts'
+import { argumentText, partsIn } from '../message.ts'
+import { json, keptOf, restOf } from '../wire.ts'
+import type { Nodes } from './node.ts'
+import { type Mark, tagged, type Writer } from './writer.ts'
+
+/** One message of the log on its way out: its ids on the wire, and what was streamed since its last whole event. */
+interface Speech {
+  readonly text: string
+  reasoning: string
+  span: string | null
+  /** Streamed since the last whole event, which says the same again and is believed where it differs. */
+  said: string
+  thought: string
+  /** The last whole event: the same one delivered twice says nothing new. */
+  last?: { readonly event: string; readonly said: string }
+}
+
+/** A tool call of the current run that has no result yet. */
+export interface Waiting {
+  readonly id: string
+  readonly name: string
+}
+
+/** Turns what agents say and do into events. Deltas are told from aggregates by `partial` alone (SPEC 1.4). */
+export class Speaker {
+  readonly #writer: Writer
+  readonly #nodes: Nodes
+  readonly #speeches = new Map<string, Speech>()
+  /** The wire ids that a message of the log was printed under, for when it no longer counts. */
+  readonly #printed = new Map<string, Set<string>>()
+  readonly #waiting = new Map<string, Waiting>()
+
+  constructor(writer: Writer, nodes: Nodes) {
+    this.#writer = writer
+    this.#nodes = nodes
+  }
+
+  begin(): void {
+    this.#waiting.clear()
+  }
+  /** The calls of this run that nobody has answered. */
+  get waiting(): readonly Waiting[] {
+    return [...this.#waiting.values()]
+  }
+
+  /** These messages no longer count: closes what is open of them and forgets them. Their ids on the wire. */
+  cut(messages: readonly string[]): ReadonlySet<string> {
+    const ids = new Set<string>()
+    for (const message of messages) {
+      const speech = this.#speeches.get(message)
+      if (speech !== undefined) {
+        this.#writer.closeReasoning(speech.reasoning, speech.span, {})
+        this.#writer.closeText(speech.text, {})
+      }
+      for (const id of this.#printed.get(message) ?? []) {
+        ids.add(id)
+        for (const { id: call } of this.#writer.document.message(id)?.toolCalls ?? []) {
+          this.#writer.closeCall(call, {})
+          this.#waiting.delete(call)
+        }
+      }
+      this.#speeches.delete(message)
+      this.#printed.delete(message)
+    }
+    return ids
+  }
+
+  say(said: AgentSaid & RunEvent): void {
+    const kept = keptOf(said)
+    const parts = partsIn(said.event.content?.parts)
+    const tag = this.#nodes.speaker(said)
+    const mark: Mark = { tag, rest: restOf(kept) }
+    if (isJsonObject(kept.signature)) this.#sign(kept.signature, parts, mark)
+    else if (said.event.partial === true) this.#stream(said, parts, mark, kept)
+    else this.#tell(said, parts, mark, kept)
+  }
+
+  #stream(said: AgentSaid, parts: readonly AdkPart[], mark: Mark, kept: JsonObject): void {
+    const speech = this.#speech(said.message, kept)
+    for (const part of parts) {
+      const call = part.functionCall
+      if (isObject(call) && typeof call.argsDelta === 'string' && typeof call.id === 'string') {
+        if (this.#openCall(said, part, call.id, mark, kept)) this.#writer.appendCall(call.id, call.argsDelta, mark)
+      } else if (typeof part.text === 'string') {
+        if (part.thought === true) this.#think(said, speech, part.text, mark, kept)
+        else this.#talk(said, speech, part.text, mark, kept)
+      }
+    }
+  }
+
+  /** The fields of the frame belong to the one event that it was: the opener, or the delta if it is open already. */
+  #talk(said: AgentSaid, speech: Speech, delta: string, mark: Mark, kept: JsonObject): void {
+    this.#writer.closeReasoning(speech.reasoning, speech.span, { tag: mark.tag })
+    this.#openText(said, speech, delta === '' ? mark : { tag: mark.tag }, kept)
+    this.#writer.appendText(speech.text, delta, mark)
+    speech.said += delta
+  }
+  #think(said: AgentSaid, speech: Speech, delta: string, mark: Mark, kept: JsonObject): void {
+    const opener = delta === '' ? mark : { tag: mark.tag }
+    const spanRest = isJsonObject(kept.spanRest) ? kept.spanRest : undefined
+    this.#print(said.message, speech.reasoning)
+    this.#writer.openReasoning(speech.reasoning, speech.span, opener, spanRest)
+    this.#writer.appendReasoning(speech.reasoning, delta, mark)
+    speech.thought += delta
+  }
+
+  #tell(said: AgentSaid, parts: readonly AdkPart[], mark: Mark, kept: JsonObject): void {
+    const speech = this.#speech(said.message, kept)
+    const text = textIn(parts, false)
+    const thought = textIn(parts, true)
+    const again = speech.last?.event === said.event.id && speech.last.said === `${thought}\n${text}`
+    const plain = { tag: mark.tag }
+    const wrong = !again && (text !== '' || thought !== '') && this.#settle(said, speech, text, thought, plain, kept)
+    // What has no frame of its own in this event (a call, a result, a file) has taken the frame's fields; else the end.
+    const alone = parts.some((part) => typeof part.text !== 'string')
+    this.#writer.closeReasoning(speech.reasoning, speech.span, alone || text !== '' ? plain : mark)
+    this.#writer.closeText(speech.text, { ...plain, rest: endRest(said, alone ? undefined : mark.rest) })
+    speech.said = ''
+    speech.thought = ''
+    speech.last = { event: said.event.id, said: `${thought}\n${text}` }
+    if (wrong) this.snapshot()
+    const calls = new Set<string>()
+    for (const [index, part] of parts.entries()) this.#do(said, part, index, calls, mark, kept)
+    this.#seal(speech, parts, plain)
+  }
+
+  /**
+   * The aggregate is what was said. Where the deltas fell short the rest follows; where they were other words, or too
+   * many, only a snapshot can put it right: then true.
+   */
+  #settle(said: AgentSaid, speech: Speech, text: string, thought: string, mark: Mark, kept: JsonObject): boolean {
+    let wrong = false
+    if (thought.startsWith(speech.thought)) {
+      const rest = thought.slice(speech.thought.length)
+      if (rest !== '') this.#think(said, speech, rest, mark, kept)
+    } else if (thought !== '') wrong = this.#correct(speech.reasoning, speech.thought, thought)
+    if (text.startsWith(speech.said)) {
+      const rest = text.slice(speech.said.length)
+      if (rest !== '') this.#talk(said, speech, rest, mark, kept)
+    } else wrong = this.#correct(speech.text, speech.said, text) || wrong
+    return wrong
+  }
+  #correct(id: string, streamed: string, whole: string): boolean {
+    const content = this.#writer.document.message(id)?.content
+    const before = typeof content === 'string' ? content.slice(0, content.length - streamed.length) : ''
+    this.#writer.document.rewrite(id, before + whole)
+    return true
+  }
+
+  /** The whole conversation as it now is. */
+  snapshot(): void {
+    this.#writer.write({ type: 'MESSAGES_SNAPSHOT', messages: [...this.#writer.document.messages] })
+  }
+
+  /** A part that is neither said nor thought. */
+  #do(said: AgentSaid, part: AdkPart, index: number, calls: Set<string>, mark: Mark, kept: JsonObject): void {
+    const { functionCall: call, functionResponse: response } = part
+    if (isObject(call)) {
+      // A client knows a call by its id alone: where the source gave none, or one to two calls, it gets its own.
+      const own = typeof call.id === 'string' && call.id !== '' && !calls.has(call.id) ? call.id : undefined
+      const id = own ?? `${said.message}:${index}`
+      calls.add(id)
+      this.#call(said, part, id, mark, kept)
+    } else if (isObject(response)) this.#answer(said, response, index, mark, kept)
+    else if (typeof part.text !== 'string') this.#show(said, part, index, mark, kept)
+  }
+
+  /** False for a call that was made before: a source may repeat its events. */
+  #openCall(said: AgentSaid, part: AdkPart, id: string, mark: Mark, kept: JsonObject): boolean {
+    if (this.#writer.isCallOpen(id)) return true
+    if (this.#writer.document.call(id) !== undefined) return false
+    const call = part.functionCall
+    const speech = this.#speech(said.message, kept)
+    const own = speech.text === id ? undefined : speech.text
+    const parent = kept.parent === undefined ? own : kept.parent
+    const name = typeof call?.name === 'string' ? call.name : ''
+    const opener = { tag: mark.tag, rest: { ...task(said), ...(call?.argsDelta === '' ? mark.rest : {}) } }
+    this.#writer.openCall(id, name, typeof parent === 'string' ? parent : undefined, opener)
+    this.#print(said.message, this.#writer.document.call(id)?.message.id ?? id)
+    this.#waiting.set(id, { id, name })
+    return true
+  }
+  #call(said: AgentSaid, part: AdkPart, id: string, mark: Mark, kept: JsonObject): void {
+    if (!this.#openCall(said, part, id, mark, kept)) return
+    const whole = argumentText(part.functionCall ?? {})
+    const streamed = this.#writer.document.call(id)?.call.function.arguments ?? ''
+    if (whole.startsWith(streamed)) this.#writer.appendCall(id, whole.slice(streamed.length), { tag: mark.tag })
+    this.#writer.closeCall(id, mark)
+    const { thoughtSignature } = part
+    if (typeof thoughtSignature === 'string') this.#encrypt('tool-call', id, thoughtSignature, { tag: mark.tag })
+  }
+
+  #answer(said: AgentSaid, response: AdkFunctionResponse, index: number, mark: Mark, kept: JsonObject): void {
+    const id = typeof response.id === 'string' && response.id !== '' ? response.id : this.#oldest(response.name)
+    const wanted = typeof kept.id === 'string' ? kept.id : said.message
+    const messageId = this.#writer.document.message(wanted) === undefined ? wanted : `${wanted}:${index}`
+    const content: Json = kept.content ?? resultOf(response.response, partsIn(response.parts))
+    this.#waiting.delete(id)
+    this.#print(said.message, messageId)
+    this.#writer.write({
+      type: 'TOOL_CALL_RESULT',
+      messageId,
+      toolCallId: id,
+      content,
+      ...tagged(mark.tag),
+      ...task(said),
+      ...mark.rest,
+    })
+  }
+  /** Sources without call ids: the answer is to the oldest open call of that name. */
+  #oldest(name: unknown): string {
+    for (const waiting of this.#waiting.values()) if (waiting.name === name) return waiting.id
+    return typeof name === 'string' ? name : ''
+  }
+
+  /** An assistant's message holds text alone, so files and code are activities, which every client keeps in place. */
+  #show(said: AgentSaid, part: AdkPart, index: number, mark: Mark, kept: JsonObject): void {
+    const media = mediaPart(part)
+    const content = media ?? json(part, '', [])
+    if (!isJsonObject(content) || Object.keys(content).every((key) => key === 'thoughtSignature' || key === 'thought'))
+      return
+    const messageId = typeof kept.activity === 'string' ? kept.activity : `${said.message}:part-${index}`
+    const activityType = media === undefined ? partActivity : mediaActivity
+    this.#print(said.message, messageId)
+    this.#writer.write({
+      type: 'ACTIVITY_SNAPSHOT',
+      messageId,
+      activityType,
+      content,
+      ...tagged(mark.tag),
+      ...mark.rest,
+    })
+  }
+
+  /** Signatures of what was said or thought. */
+  #seal(speech: Speech, parts: readonly AdkPart[], mark: Mark): void {
+    for (const part of parts) {
+      if (typeof part.thoughtSignature !== 'string' || isObject(part.functionCall)) continue
+      const id = part.thought === true ? speech.reasoning : speech.text
+      if (this.#writer.document.message(id) !== undefined) this.#encrypt('message', id, part.thoughtSignature, mark)
+    }
+  }
+  #sign(signature: JsonObject, parts: readonly AdkPart[], mark: Mark): void {
+    const { subtype, entityId } = signature
+    const [part] = parts
+    if (typeof entityId !== 'string' || typeof part?.thoughtSignature !== 'string') return
+    this.#encrypt(subtype === 'tool-call' ? subtype : 'message', entityId, part.thoughtSignature, mark)
+  }
+  #encrypt(subtype: 'message' | 'tool-call', entityId: string, encryptedValue: string, { tag, rest }: Mark): void {
+    const { document } = this.#writer
+    const owner = subtype === 'message' ? document.message(entityId) : document.call(entityId)?.message
+    const own = owner === undefined || owner.subagentRunId === tag ? tagged(tag) : {}
+    this.#writer.write({ type: 'REASONING_ENCRYPTED_VALUE', subtype, entityId, encryptedValue, ...own, ...rest })
+  }
+
+  #openText(said: AgentSaid, speech: Speech, mark: Mark, kept: JsonObject): void {
+    if (this.#writer.isTextOpen(speech.text)) return
+    const role = roleOf(said)
+    const voice = role === 'assistant' ? this.#nodes.voice(mark.tag, said.event.author) : role
+    const name = said.event.author === voice ? kept.name : said.event.author
+    this.#print(said.message, speech.text)
+    const rest = { ...task(said), ...mark.rest }
+    this.#writer.openText(speech.text, role, typeof name === 'string' ? name : undefined, { tag: mark.tag, rest })
+  }
+
+  #speech(message: string, kept: JsonObject): Speech {
+    const known = this.#speeches.get(message)
+    if (known !== undefined) return known
+    const reasoning = typeof kept.reasoning === 'string' ? kept.reasoning : `${message}:reasoning`
+    const span = kept.span === null || typeof kept.span === 'string' ? kept.span : reasoning
+    const text = typeof kept.id === 'string' ? kept.id : message
+    const made: Speech = { text, reasoning, span, said: '', thought: '' }
+    this.#speeches.set(message, made)
+    return made
+  }
+
+  #print(message: string, id: string): void {
+    const ids = this.#printed.get(message)
+    if (ids === undefined) this.#printed.set(message, new Set([id]))
+    else ids.add(id)
+  }
+}
+
+function textIn(parts: readonly AdkPart[], thought: boolean): string {
+  let all = ''
+  for (const part of parts) if (typeof part.text === 'string' && (part.thought === true) === thought) all += part.text
+  return all
+}
+
+function roleOf({ event }: AgentSaid): string {
+  const role = event.content?.role
+  if (role === 'system' || role === 'developer') return role
+  return role === 'user' || event.author === 'user' ? 'user' : 'assistant'
+}
+
+/** The task it was said for, where a plan is being worked on. */
+function task({ task: id }: AgentSaid): JsonObject {
+  return id === undefined ? {} : { metadata: { millrace: { task: id } } }
+}
+
+/** What is known only at the end of a message: why it stopped, when not by itself, and what it is based on. */
+function endRest({ event }: AgentSaid, rest: JsonObject | undefined): JsonObject | undefined {
+  const { finishReason, groundingMetadata, citationMetadata } = event
+  const metadata = {
+    ...(typeof finishReason === 'string' && finishReason !== 'STOP' ? { finishReason } : {}),
+    ...(isObject(groundingMetadata) ? { groundingMetadata } : {}),
+    ...(isObject(citationMetadata) ? { citationMetadata } : {}),
+  }
+  if (rest?.metadata !== undefined || Object.keys(metadata).length === 0) return rest
+  return { ...rest, metadata: metadata as JsonObject }
+}

@@ -1,0 +1,197 @@
+import type { AgentSaid, NodeFinished, NodeStarted, RunEvent } from '../../../event/run-event.ts'
+import type { JsonObject } from '../../../json/json.ts'
+import { keptOf, restOf, type Wire } from '../wire.ts'
+import { tagged, type Writer } from './writer.ts'
+
+/** What a node execution is to an AG-UI client. */
+interface Node {
+  /** The run's own agent is the run itself; what it calls is a subagent; a part of a graph is a step. */
+  readonly as: 'run' | 'step' | 'subagent'
+  readonly agent: string
+  /** The subagentRunId of what happens in it; undefined for the agent itself. */
+  readonly tag: string | undefined
+  readonly key: string
+}
+
+/** More branches than this do not run side by side: the oldest is over, so that an event costs the same in any log. */
+const mostBranches = 256
+
+/**
+ * The node executions of a run as steps and subagents, and whose each event is. Logs without nodes (ADK's own wire)
+ * still tell by author and branch: another author's turn is a step, a branch is a subagent that runs beside others.
+ */
+export class Nodes {
+  readonly #writer: Writer
+  #agent = ''
+  #wired = false
+  /** The log tells nodes itself, so nothing is concluded from authors. */
+  #told = false
+  readonly #nodes = new Map<string, Node>()
+  /** How often an id was started: a subagent's id may not be used again within a run. */
+  readonly #times = new Map<string, number>()
+  #turn: string | undefined
+  /** Branches that speak, by their node's key; the last of them to. */
+  readonly #branches = new Map<string, string>()
+  #branch: string | undefined
+  /** How high steps of one name were numbered. */
+  readonly #numbers = new Map<string, number>()
+
+  constructor(writer: Writer) {
+    this.#writer = writer
+  }
+
+  /** A new run of an agent. `wired` runs were read off this wire and told their steps themselves. */
+  begin(agent: string, wired: boolean): void {
+    this.#agent = agent
+    this.#wired = wired
+    this.#told = false
+    this.#turn = undefined
+    this.#branch = undefined
+    for (const index of [this.#nodes, this.#times, this.#branches, this.#numbers]) index.clear()
+  }
+
+  /** Who speaks where nobody is named. Where the run does not say whose it is, it is the first who spoke. */
+  voice(tag: string | undefined, author: string): string {
+    if (this.#agent === '') this.#agent = author
+    return (tag === undefined ? undefined : this.#nodes.get(tag)?.agent) ?? this.#agent
+  }
+
+  started(event: NodeStarted & RunEvent): void {
+    this.#told = true
+    const kept = keptOf(event)
+    const parent = event.parent === undefined ? undefined : this.#nodes.get(event.parent)
+    const owner = event.parent === undefined ? undefined : (parent?.tag ?? (parent ? undefined : event.parent))
+    const as = kept.as === 'step' || kept.as === 'subagent' ? kept.as : undefined
+    if (as === undefined && event.parent === undefined && event.agent === this.#agent) {
+      this.#nodes.set(event.node, { as: 'run', agent: event.agent, tag: undefined, key: event.node })
+    } else if ((as ?? (event.parent === undefined ? 'step' : 'subagent')) === 'step') {
+      this.#startStep(event.node, event.agent, owner, restOf(kept))
+    } else this.#startSubagent(event, owner, restOf(kept))
+  }
+
+  finished(event: NodeFinished & RunEvent): void {
+    const node = this.#nodes.get(event.node)
+    if (node === undefined || node.as === 'run') return
+    const rest = restOf(keptOf(event))
+    const { error, status } = event
+    const failed = status === 'error' ? (error ?? { code: 'agent-error', message: 'failed' }) : undefined
+    if (node.as === 'step') {
+      const metadata = failed === undefined || rest?.metadata ? {} : { metadata: { error: { ...failed } } }
+      this.#writer.closeNode(node.key, { ...stepEnd(node), ...metadata, ...rest })
+    } else if (failed === undefined) {
+      this.#writer.closeNode(node.key, { type: 'SUBAGENT_FINISHED', subagentRunId: node.key, ...rest })
+    } else {
+      const code = failed.source ?? (failed.code === 'agent-error' ? undefined : failed.code)
+      const said = { message: failed.message, ...(code === undefined ? {} : { code }) }
+      this.#writer.closeNode(node.key, { type: 'SUBAGENT_ERROR', subagentRunId: node.key, ...said, ...rest })
+    }
+  }
+
+  /** The subagent that an event of this node belongs to. A node that nobody announced is taken for one. */
+  tagOf(node: string | undefined): string | undefined {
+    if (node === undefined) return undefined
+    const known = this.#nodes.get(node)
+    return known === undefined ? node : known.tag
+  }
+
+  /** Whose an ADK event is: by its node, else by its branch or author. */
+  speaker({ node, event }: AgentSaid): string | undefined {
+    if (node !== undefined || this.#told || this.#wired || event.author === 'user') return this.tagOf(node)
+    const branch = typeof event.branch === 'string' ? event.branch : ''
+    this.#leave(branch)
+    return branch === '' ? this.#takeTurn(event.author) : this.#enter(branch, event.author)
+  }
+
+  /** The key of the subagent that a waiting node belongs to, so that its end can say what it waits for. */
+  keyOf(node: string): string | undefined {
+    return this.#nodes.get(node)?.key
+  }
+
+  #startStep(id: string, agent: string, tag: string | undefined, rest: JsonObject | undefined): void {
+    const name = this.#stepName(agent, tag)
+    const key = stepKey(tag, name)
+    this.#nodes.set(id, { as: 'step', agent: name, tag, key })
+    const start: Wire = { type: 'STEP_STARTED', stepName: name, ...tagged(tag), ...rest }
+    this.#writer.openNode(key, start, stepEnd({ agent: name, tag }))
+  }
+
+  /** A name that no open step of its owner has: a number never comes twice, so that none has to be looked for. */
+  #stepName(agent: string, tag: string | undefined): string {
+    const open = (name: string): boolean => this.#writer.isNodeOpen(stepKey(tag, name))
+    if (!open(agent)) return agent
+    const base = stepKey(tag, agent)
+    let count = this.#numbers.get(base) ?? 1
+    do count += 1
+    while (open(`${agent}@${count}`))
+    this.#numbers.set(base, count)
+    return `${agent}@${count}`
+  }
+
+  #startSubagent({ node, agent, call }: NodeStarted, owner: string | undefined, rest: JsonObject | undefined): void {
+    const id = this.#register(node, node, agent)
+    // A parent that has ended is not named: a reader who joined since then would not know it.
+    const inside = owner !== undefined && this.#writer.isNodeOpen(owner) ? { parentSubagentRunId: owner } : {}
+    const caller = call === undefined ? {} : { parentToolCallId: call }
+    const start: Wire = { type: 'SUBAGENT_STARTED', subagentRunId: id, name: agent, ...inside, ...caller, ...rest }
+    this.#writer.openNode(id, start, { type: 'SUBAGENT_FINISHED', subagentRunId: id })
+  }
+
+  /** A subagent's id for the wire: the log's own, unless it was used before. */
+  #register(key: string, wanted: string, agent: string): string {
+    let times = this.#times.get(wanted) ?? 0
+    let id = wanted
+    do {
+      times += 1
+      id = times === 1 ? wanted : `${wanted}~${times}`
+    } while (times > 1 && this.#times.has(id))
+    this.#times.set(wanted, times)
+    if (id !== wanted) this.#times.set(id, 1)
+    const node: Node = { as: 'subagent', agent, tag: id, key: id }
+    this.#nodes.set(key, node)
+    this.#nodes.set(id, node)
+    return id
+  }
+
+  /** At the top one author speaks at a time: the turn of another is a step. */
+  #takeTurn(author: string): undefined {
+    const turn = author === this.voice(undefined, author) ? undefined : author
+    if (turn === this.#turn) return
+    if (this.#turn !== undefined) this.#writer.closeNode(stepKey(undefined, this.#turn))
+    this.#turn = turn
+    if (turn !== undefined) this.#startStep(`turn of ${turn}`, turn, undefined, undefined)
+  }
+
+  #enter(branch: string, author: string): string | undefined {
+    const key = `branch ${branch}`
+    const known = this.#nodes.get(key)
+    if (known !== undefined && this.#writer.isNodeOpen(known.key)) return known.tag
+    const id = this.#register(key, branch, author)
+    const start: Wire = { type: 'SUBAGENT_STARTED', subagentRunId: id, name: author }
+    this.#writer.openNode(id, start, { type: 'SUBAGENT_FINISHED', subagentRunId: id })
+    const [oldest] = this.#branches.size >= mostBranches ? this.#branches.keys() : []
+    if (oldest !== undefined) this.#over(oldest)
+    this.#branches.set(branch, id)
+    return id
+  }
+
+  /** Who called the branches speaks only when they are done: those below `branch` end. */
+  #leave(branch: string): void {
+    if (branch === this.#branch) return // it has ended those already
+    this.#branch = branch
+    const below = branch === '' ? '' : `${branch}.`
+    for (const each of this.#branches.keys()) if (each.startsWith(below)) this.#over(each)
+  }
+
+  #over(branch: string): void {
+    this.#writer.closeNode(this.#branches.get(branch) ?? '')
+    this.#branches.delete(branch)
+  }
+}
+
+function stepKey(tag: string | undefined, name: string): string {
+  return `step ${tag ?? ''}\n${name}`
+}
+
+function stepEnd({ agent, tag }: { readonly agent: string; readonly tag: string | undefined }): Wire {
+  return { type: 'STEP_FINISHED', stepName: agent, ...tagged(tag) }
+}

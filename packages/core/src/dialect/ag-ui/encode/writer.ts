@@ -1,0 +1,224 @@
+import type { JsonObject } from '../../../json/json.ts'
+import { AgUiDocument } from '../document.ts'
+import type { Wire } from '../wire.ts'
+
+/** Whose it is, and the fields of the frame that it was read from. */
+export interface Mark {
+  readonly tag?: string | undefined
+  readonly rest?: JsonObject | undefined
+}
+
+/**
+ * Writes events in an order that the official `verifyEvents` accepts, whatever it is asked: nothing is opened twice,
+ * continued or closed without being open, or owned by two. It knows what is open, so that all of it can be closed
+ * before a run ends, or opened again for a reader who joins.
+ */
+export class Writer {
+  readonly document = new AgUiDocument()
+  #out: Wire[] = []
+  /** What is open, with the event that opened it. */
+  readonly #texts = new Map<string, Wire>()
+  readonly #reasonings = new Map<string, Wire>()
+  readonly #spans = new Map<string, Wire>()
+  readonly #calls = new Map<string, Wire>()
+  /** Whose an id is for the rest of the run: the first to open it, unless a snapshot says otherwise. */
+  readonly #owners = new Map<string, string | undefined>()
+  readonly #nodes = new Map<string, { readonly start: Wire; readonly end: Wire }>()
+
+  write(event: Wire): void {
+    this.document.apply(event)
+    if (event.type === 'MESSAGES_SNAPSHOT') {
+      for (const { id, subagentRunId } of this.document.messages) this.#owners.set(id, subagentRunId)
+    }
+    this.#out.push(event)
+  }
+  /** Prints one event and lets another stand for it in the document: a client knows what it sent itself. */
+  writeAs(printed: Wire, meant: Wire): void {
+    this.document.apply(meant)
+    this.#out.push(printed)
+  }
+  /** What was written since the last time. */
+  take(): readonly Wire[] {
+    const made = this.#out
+    this.#out = []
+    return made
+  }
+
+  openText(id: string, role: string, name: string | undefined, mark: Mark): void {
+    if (this.#texts.has(id)) return
+    const tag = this.#owner(id, mark.tag)
+    this.#open(this.#texts, id, {
+      type: 'TEXT_MESSAGE_START',
+      messageId: id,
+      role,
+      ...(name === undefined ? {} : { name }),
+      ...tagged(tag),
+      ...mark.rest,
+    })
+  }
+  appendText(id: string, delta: string, mark: Mark): void {
+    if (delta === '') return // 0.x clients refuse an empty delta, and it says nothing
+    const tag = this.#owner(id, mark.tag)
+    this.write({ type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta, ...tagged(tag), ...mark.rest })
+  }
+  closeText(id: string, mark: Mark): void {
+    if (!this.#texts.delete(id)) return
+    this.write({ type: 'TEXT_MESSAGE_END', messageId: id, ...tagged(this.#owner(id, mark.tag)), ...mark.rest })
+  }
+  isTextOpen(id: string): boolean {
+    return this.#texts.has(id)
+  }
+
+  /** Opens a reasoning message, and the span around it unless it is told to stand alone. */
+  openReasoning(id: string, span: string | null, mark: Mark, spanRest: JsonObject | undefined): void {
+    if (this.#reasonings.has(id)) return
+    const tag = this.#owner(id, mark.tag)
+    if (span !== null) this.openSpan(span, { tag, rest: spanRest })
+    const type = 'REASONING_MESSAGE_START'
+    this.#open(this.#reasonings, id, { type, messageId: id, role: 'reasoning', ...tagged(tag), ...mark.rest })
+  }
+  appendReasoning(id: string, delta: string, mark: Mark): void {
+    if (delta === '') return
+    const tag = this.#owner(id, mark.tag)
+    this.write({ type: 'REASONING_MESSAGE_CONTENT', messageId: id, delta, ...tagged(tag), ...mark.rest })
+  }
+  closeReasoning(id: string, span: string | null, mark: Mark): void {
+    if (!this.#reasonings.delete(id)) return
+    const tag = this.#owner(id, mark.tag)
+    this.write({ type: 'REASONING_MESSAGE_END', messageId: id, ...tagged(tag), ...mark.rest })
+    if (span !== null) this.closeSpan(span, { tag })
+  }
+  isReasoningOpen(id: string): boolean {
+    return this.#reasonings.has(id)
+  }
+  openSpan(id: string, { tag: wanted, rest }: Mark): void {
+    if (this.#spans.has(id)) return
+    const tag = this.#owner(id, wanted)
+    this.#open(this.#spans, id, { type: 'REASONING_START', messageId: id, ...tagged(tag), ...rest })
+  }
+  closeSpan(id: string, { tag, rest }: Mark): void {
+    if (!this.#spans.delete(id)) return
+    this.write({ type: 'REASONING_END', messageId: id, ...tagged(this.#owner(id, tag)), ...rest })
+  }
+
+  openCall(id: string, name: string, wanted: string | undefined, mark: Mark): void {
+    if (this.#calls.has(id)) return
+    const parent = this.#parent(id, wanted, mark.tag)
+    this.#open(this.#calls, id, {
+      type: 'TOOL_CALL_START',
+      toolCallId: id,
+      toolCallName: name,
+      ...(parent === undefined ? {} : { parentMessageId: parent }),
+      ...tagged(mark.tag),
+      ...mark.rest,
+    })
+  }
+  appendCall(id: string, delta: string, mark: Mark): void {
+    const start = this.#calls.get(id)
+    if (delta === '' || start === undefined) return
+    this.write({ type: 'TOOL_CALL_ARGS', toolCallId: id, delta, ...callerTag(start, mark), ...mark.rest })
+  }
+  closeCall(id: string, mark: Mark): void {
+    const start = this.#calls.get(id)
+    if (start === undefined) return
+    this.#calls.delete(id)
+    this.write({ type: 'TOOL_CALL_END', toolCallId: id, ...callerTag(start, mark), ...mark.rest })
+  }
+  isCallOpen(id: string): boolean {
+    return this.#calls.has(id)
+  }
+
+  /** A step or subagent, by a key of the caller's: `end` is what closes it when nothing better does. */
+  openNode(key: string, start: Wire, end: Wire): void {
+    this.#nodes.set(key, { start, end })
+    this.write(start)
+  }
+  closeNode(key: string, end?: Wire): void {
+    const node = this.#nodes.get(key)
+    if (node === undefined) return
+    this.#nodes.delete(key)
+    this.write(end ?? node.end)
+  }
+  isNodeOpen(key: string): boolean {
+    return this.#nodes.has(key)
+  }
+
+  /** Closes everything: what is said, then the nodes from the inside out. */
+  closeAll(endOf: (key: string, end: Wire) => Wire = (_, end) => end): void {
+    for (const [id, { subagentRunId: tag }] of this.#texts) this.closeText(id, markOf(tag))
+    for (const [id, { subagentRunId: tag }] of this.#reasonings) this.closeReasoning(id, null, markOf(tag))
+    for (const [id, { subagentRunId: tag }] of this.#spans) this.closeSpan(id, markOf(tag))
+    for (const [id, { subagentRunId: tag }] of this.#calls) this.closeCall(id, markOf(tag))
+    for (const [key, { end }] of [...this.#nodes].reverse()) this.closeNode(key, endOf(key, end))
+  }
+  /** The events that open again what is open, for a reader who was not there. */
+  reopened(): readonly Wire[] {
+    const nodes = [...this.#nodes.values()].map(({ start }) => this.#orphaned(start))
+    const said = [this.#spans, this.#reasonings, this.#texts].flatMap((open) => [...open.values()])
+    return [...nodes, ...said.map((start) => this.#disowned(start)), ...this.#calls.values()]
+  }
+  /** A parent that has ended since is nobody to a reader who joins. */
+  #orphaned(start: Wire): Wire {
+    const { parentSubagentRunId: parent, ...rest } = start
+    return typeof parent !== 'string' || this.#nodes.has(parent) ? start : { ...rest, type: start.type }
+  }
+  /** A message that a snapshot gave to another since is opened without saying whose. */
+  #disowned(start: Wire): Wire {
+    const { subagentRunId: tag, messageId: id, ...rest } = start
+    if (typeof tag !== 'string' || typeof id !== 'string' || this.#owner(id, tag) === tag) return start
+    return { ...rest, messageId: id, type: start.type }
+  }
+  /** Takes messages away. Whose they were holds for the rest of the run. */
+  remove(ids: ReadonlySet<string>): void {
+    for (const id of ids) this.#own(id, this.document.message(id)?.subagentRunId)
+    this.document.remove(ids)
+  }
+
+  /** A new run: what the last one left open is no longer. */
+  reset(): void {
+    this.#owners.clear()
+    for (const open of [this.#texts, this.#reasonings, this.#spans, this.#calls, this.#nodes]) open.clear()
+  }
+
+  #open(open: Map<string, Wire>, id: string, start: Wire): void {
+    open.set(id, start)
+    if (open !== this.#calls) this.#own(id, typeof start.subagentRunId === 'string' ? start.subagentRunId : undefined)
+    this.write(start)
+  }
+  #own(id: string, tag: string | undefined): void {
+    if (!this.#owners.has(id)) this.#owners.set(id, tag)
+  }
+
+  /**
+   * A call stands in its parent's message, so it must belong to whoever that belongs to; else it stands alone, in a
+   * message of its own id, or of yet another where that one is taken.
+   */
+  #parent(id: string, wanted: string | undefined, tag: string | undefined): string | undefined {
+    const message = wanted === undefined ? undefined : this.document.message(wanted)
+    const isCaller = message === undefined || message.role === 'assistant'
+    if (wanted !== undefined && isCaller && this.#owner(wanted, tag) === tag) return wanted
+    if (this.document.message(id) === undefined) return undefined
+    let own = `${id}:call`
+    while (this.document.message(own) !== undefined) own += ':call'
+    return own
+  }
+
+  /** An id that is another's already is continued without saying whose: an absent tag never contradicts. */
+  #owner(id: string, tag: string | undefined): string | undefined {
+    if (this.#owners.has(id)) return this.#owners.get(id) === tag ? tag : undefined
+    const known = this.document.message(id)
+    return known === undefined || known.subagentRunId === tag ? tag : undefined
+  }
+}
+
+export function tagged(tag: string | undefined): { readonly subagentRunId?: string } {
+  return tag === undefined ? {} : { subagentRunId: tag }
+}
+
+function callerTag(start: Wire, { tag }: Mark): { readonly subagentRunId?: string } {
+  return start.subagentRunId === tag ? tagged(tag) : {}
+}
+
+function markOf(tag: unknown): Mark {
+  return typeof tag === 'string' ? { tag } : {}
+}

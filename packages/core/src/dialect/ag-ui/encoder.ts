@@ -1,0 +1,313 @@
+import type {
+  AgentSaid,
+  Interrupted,
+  Logged,
+  Recorded,
+  RunEvent,
+  RunFinished,
+  RunStarted,
+  StateChanged,
+  Superseded,
+} from '../../event/run-event.ts'
+import { applyState } from '../../event/state-fold.ts'
+import type { Frame } from '../../frame/frame.ts'
+import { isJsonObject, type Json, type JsonObject, sameJson } from '../../json/json.ts'
+import type { Encoder, EncoderOptions } from '../dialect.ts'
+import { printInterrupt, Reported, terminal } from './encode/finish.ts'
+import { Speaker } from './encode/message.ts'
+import { Nodes } from './encode/node.ts'
+import { tagged, Writer } from './encode/writer.ts'
+import { deltaOf, printFact, printLog, printPatch } from './fact.ts'
+import { echoOf } from './input.ts'
+import { keptOf, restOf, type Wire, type WireMessage } from './wire.ts'
+
+/** The run that is being printed. */
+interface Run {
+  readonly id: string
+  /** It was read off an AG-UI wire, which said all there is to say: nothing is added but what verification needs. */
+  readonly wired: boolean
+  /** Names of the tools that the client runs itself. */
+  readonly clientTools: ReadonlySet<string>
+  /** Answers that its start has told already. */
+  readonly answered: ReadonlySet<string>
+  /** The state has changed since the last snapshot of this run. */
+  changed: boolean
+}
+
+export interface AgUiEncoder extends Encoder {
+  /** The conversation so far, as a client that followed from the start holds it. */
+  readonly messages: readonly WireMessage[]
+}
+
+/** Canonical events to AG-UI 1.0, from any log. Events outside a run cannot be told: the next run begins with them. */
+export function agUiEncoder(options: EncoderOptions): AgUiEncoder {
+  return new Encoding(options)
+}
+
+class Encoding implements AgUiEncoder {
+  readonly #session: string
+  readonly #echo: boolean
+  readonly #writer = new Writer()
+  readonly #nodes = new Nodes(this.#writer)
+  readonly #speaker = new Speaker(this.#writer, this.#nodes)
+  readonly #reported = new Reported()
+  readonly #asked = new Map<string, Interrupted & RunEvent>()
+  readonly #ended = new Set<string>()
+  #state: JsonObject = {}
+  #run: Run | undefined
+  /** The start and end of the last run that is over, for who joins before the next. */
+  #last: { readonly id: string; readonly end: Wire } | undefined
+  /** What happened outside any run: facts to tell, and whether messages or state have changed. */
+  readonly #held: Wire[] = []
+  #stale = { messages: false, state: false }
+  /** Messages of a snapshot that is about to be printed, as they came. */
+  readonly #snapshot = new Map<string, WireMessage>()
+
+  constructor({ session, echo = true }: EncoderOptions) {
+    this.#session = session
+    this.#echo = echo
+  }
+
+  get messages(): readonly WireMessage[] {
+    return this.#writer.document.messages
+  }
+
+  push(row: Recorded): readonly Frame[] {
+    const { event, run } = row
+    if (event.kind === 'run.started') this.#start(run, event)
+    else {
+      if (this.#run === undefined && run !== '' && !this.#ended.has(run)) this.#start(run, unannounced)
+      if (event.kind === 'run.finished') this.#finish(run, event)
+      else this.#tell(event)
+    }
+    const made = this.#writer.take()
+    if (this.#run === undefined && event.kind !== 'run.finished') return this.#hold(made)
+    return made.map(frameOf)
+  }
+
+  prelude(): readonly Frame[] {
+    const id = this.#run?.id ?? this.#last?.id
+    if (id === undefined) return []
+    const frames: Wire[] = [
+      { type: 'RUN_STARTED', threadId: this.#session, runId: id },
+      { type: 'MESSAGES_SNAPSHOT', messages: [...this.messages] },
+      { type: 'STATE_SNAPSHOT', snapshot: this.#state },
+      ...this.#writer.reopened(),
+    ]
+    if (this.#run === undefined && this.#last !== undefined) frames.push(this.#last.end)
+    return frames.map(frameOf)
+  }
+
+  #start(id: string, event: RunStarted & RunEvent): void {
+    if (this.#run?.id === id) return
+    if (this.#run !== undefined) this.#finish(this.#run.id, lost)
+    const kept = keptOf(event)
+    const { agent, input, parent, forkOf } = event
+    this.#run = {
+      id,
+      wired: kept.wire === true,
+      clientTools: new Set(input.tools?.map((tool) => tool.name)),
+      answered: new Set(input.resume?.map((answer) => answer.interrupt)),
+      changed: false,
+    }
+    this.#ended.delete(id)
+    this.#asked.clear()
+    this.#writer.reset()
+    this.#nodes.begin(agent, this.#run.wired)
+    this.#speaker.begin()
+    this.#reported.begin()
+    const from = forkOf === undefined ? {} : { metadata: { millrace: { forkOf } } }
+    const above = parent === undefined ? {} : { parentRunId: parent }
+    const start = { type: 'RUN_STARTED', threadId: this.#session, runId: id, ...above, ...from, ...restOf(kept) }
+    const echo = isJsonObject(kept.input) ? kept.input : echoOf(this.#session, id, input)
+    const whole: Wire = echo === undefined ? start : { ...start, input: echo as JsonObject }
+    this.#writer.writeAs(this.#echo ? whole : start, whole)
+    this.#catchUp(this.#run, input.state, applyState(this.#state, event))
+  }
+
+  /**
+   * What a reader cannot know: what happened outside a run, state that came with the request and not on the stream,
+   * and, for the client that made the request, state that it did not send.
+   */
+  #catchUp({ wired }: Run, sent: JsonObject | undefined, state: JsonObject): void {
+    if (this.#stale.messages) this.#speaker.snapshot()
+    const news = this.#stale.state || !sameJson(this.#state, state)
+    this.#state = state
+    if (news || (!wired && !sameJson(state, sent ?? {})))
+      this.#writer.write({ type: 'STATE_SNAPSHOT', snapshot: this.#state })
+    for (const fact of this.#held.splice(0)) this.#writer.write(fact)
+    this.#stale = { messages: false, state: false }
+  }
+
+  #hold(made: readonly Wire[]): readonly Frame[] {
+    for (const event of made) {
+      if (event.type === 'CUSTOM' || event.type === 'RAW') this.#held.push(event)
+      else if (event.type.startsWith('STATE_')) this.#stale.state = true
+      else this.#stale.messages = true
+    }
+    this.#writer.reset()
+    return []
+  }
+
+  #finish(id: string, event: RunFinished & RunEvent): void {
+    const run = this.#run
+    if (run === undefined || run.id !== id) return
+    const { outcome } = event
+    const asked = [...this.#asked.values()].filter((one) => !this.#isClientCall(run, one))
+    // A failed run of the wire stays as it was: its RUN_ERROR came while things were open.
+    if (!run.wired || outcome !== 'failed') this.#writer.closeAll((key, end) => this.#suspend(outcome, asked, key, end))
+    const waits = outcome === 'interrupted' && asked.length > 0
+    if (!run.wired && (run.changed || waits)) this.#writer.write({ type: 'STATE_SNAPSHOT', snapshot: this.#state })
+    if (!run.wired && waits) this.#speaker.snapshot()
+    const end = terminal(event, {
+      threadId: this.#session,
+      runId: id,
+      interrupts: asked.map((one) => printInterrupt(one, this.#nodes.tagOf(one.node))),
+      pending: this.#speaker.waiting.map((call) => call.id),
+      usage: run.wired ? [] : this.#reported.entries,
+    })
+    this.#writer.write(end)
+    this.#writer.reset()
+    this.#ended.add(id)
+    this.#last = { id, end }
+    this.#run = undefined
+  }
+
+  /** A subagent that waits for a person has not finished: its end says what it waits for. */
+  #suspend(outcome: RunFinished['outcome'], asked: readonly Interrupted[], key: string, end: Wire): Wire {
+    if (outcome !== 'interrupted' || end.type !== 'SUBAGENT_FINISHED') return end
+    const mine = asked.filter(({ node }) => node !== undefined && this.#nodes.keyOf(node) === key)
+    const interruptIds = mine.length === 0 ? {} : { interruptIds: mine.map((one) => one.id) }
+    return { ...end, outcome: { type: 'suspended', ...interruptIds } }
+  }
+
+  #isClientCall({ clientTools }: Run, { call, reason }: Interrupted): boolean {
+    if (call === undefined || reason !== 'tool_call') return false
+    const name = this.#writer.document.call(call)?.call.function.name
+    return name !== undefined && clientTools.has(name)
+  }
+
+  #tell(event: Exclude<RunEvent, RunStarted | RunFinished>): void {
+    switch (event.kind) {
+      case 'agent':
+        this.#agent(event)
+        break
+      case 'state':
+        this.#patch(event)
+        break
+      case 'node.started':
+        this.#nodes.started(event)
+        break
+      case 'node.finished':
+        this.#nodes.finished(event)
+        break
+      case 'superseded':
+        this.#supersede(event)
+        break
+      case 'interrupt':
+        this.#asked.set(event.id, event)
+        break
+      case 'resumed':
+        this.#asked.delete(event.interrupt)
+        if (this.#run?.answered.has(event.interrupt) !== true) this.#fact(event)
+        break
+      case 'log':
+        this.#log(event)
+        break
+      default:
+        this.#fact(event)
+    }
+  }
+
+  #agent(event: AgentSaid & RunEvent): void {
+    const { message } = keptOf(event)
+    if (isWireMessage(message)) {
+      this.#snapshot.set(message.id, message)
+      return
+    }
+    this.#reported.add(event.event)
+    this.#speaker.say(event)
+    const next = applyState(this.#state, event)
+    if (next !== this.#state) {
+      const delta = deltaOf(this.#state, next, event.event.actions?.stateDelta)
+      this.#changed(next, { type: 'STATE_DELTA', delta, ...tagged(this.#nodes.tagOf(event.node)) })
+    }
+    const { errorCode, errorMessage } = event.event
+    if (typeof errorCode === 'string' || typeof errorMessage === 'string') {
+      const told = { author: event.event.author, ...(typeof errorCode === 'string' ? { code: errorCode } : {}) }
+      const node = event.node === undefined ? {} : { node: event.node }
+      this.#fact({ kind: 'log', level: 'error', message: errorMessage ?? errorCode ?? '', data: told, ...node })
+    }
+  }
+
+  #patch(event: StateChanged & RunEvent): void {
+    const rest = { ...tagged(this.#nodes.tagOf(event.node)), ...restOf(keptOf(event)) }
+    const printed = printPatch(event.patch, rest)
+    if (printed === undefined) this.#fact(event)
+    else this.#changed(applyState(this.#state, event), printed)
+  }
+
+  #changed(next: JsonObject, printed: Wire): void {
+    if (this.#run !== undefined && next !== this.#state) this.#run.changed = printed.type !== 'STATE_SNAPSHOT'
+    this.#state = next
+    this.#writer.write(printed)
+  }
+
+  /** What no longer counts is closed, and taken away by a snapshot without it. */
+  #supersede(event: Superseded & RunEvent): void {
+    if (keptOf(event).snapshot === true) return // read from a snapshot, which is printed by itself
+    const ids = this.#speaker.cut(event.messages)
+    for (const node of event.nodes) this.#writer.closeNode(this.#nodes.keyOf(node) ?? node)
+    if (ids.size === 0) return
+    this.#writer.remove(ids)
+    this.#speaker.snapshot()
+  }
+
+  #log(event: Logged & RunEvent): void {
+    const kept = keptOf(event)
+    if (isWireMessage(kept.message)) this.#snapshot.set(kept.message.id, kept.message)
+    else if (Array.isArray(kept.snapshot)) this.#retell(kept.snapshot, restOf(kept))
+    else if (kept.type === 'REASONING_START' || kept.type === 'REASONING_END') {
+      const mark = { tag: this.#nodes.tagOf(event.node), rest: restOf(kept) }
+      const id = typeof kept.messageId === 'string' ? kept.messageId : ''
+      if (kept.type === 'REASONING_START') this.#writer.openSpan(id, mark)
+      else this.#writer.closeSpan(id, mark)
+    } else {
+      const printed = printLog(event, kept, this.#nodes.tagOf(event.node), this.#writer.document)
+      if (printed === undefined) this.#fact(event)
+      else this.#writer.write(printed)
+    }
+  }
+
+  #retell(ids: readonly Json[], rest: JsonObject | undefined): void {
+    const find = (id: Json) =>
+      typeof id === 'string' ? (this.#snapshot.get(id) ?? this.#writer.document.message(id)) : undefined
+    this.#writer.write({ type: 'MESSAGES_SNAPSHOT', messages: ids.flatMap((id) => find(id) ?? []), ...rest })
+    this.#snapshot.clear()
+  }
+
+  #fact(event: RunEvent): void {
+    const node = 'node' in event ? this.#nodes.tagOf(event.node) : undefined
+    this.#writer.write({ ...printFact(event), ...tagged(node), ...restOf(keptOf(event)) })
+  }
+}
+
+const unannounced: RunStarted = { kind: 'run.started', agent: '', input: { messages: [] } }
+const lost: RunFinished = {
+  kind: 'run.finished',
+  outcome: 'failed',
+  error: { code: 'crashed', message: 'the run did not end before the next one began' },
+}
+
+function isWireMessage(value: Json | undefined): value is WireMessage {
+  return isJsonObject(value) && typeof value.id === 'string' && typeof value.role === 'string'
+}
+
+function frameOf(event: Wire): Frame {
+  try {
+    return { data: JSON.stringify(event) }
+  } catch {
+    // JSON.stringify has a stack and a longest string; neither may end a stream (SPEC 3.1).
+    return { data: JSON.stringify({ type: 'CUSTOM', name: 'millrace.unprintable', value: event.type }) }
+  }
+}

@@ -1,0 +1,174 @@
+import type { ClientTool, InputMessage, ResumeAnswer, RunInput } from '../../event/run-event.ts'
+import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { type CallNames, isClean, isCurrent, printMessage, type ReadMessage, readMessage } from './message.ts'
+import { array, type Check, type FieldError, json, list, object, oneOf, read, text, type WireMessage } from './wire.ts'
+
+/** A RunAgentInput, read: which session and run it is for, and what the run starts with. */
+export interface AgUiRequest {
+  readonly threadId: string
+  readonly runId: string
+  readonly parentRunId?: string
+  readonly input: RunInput
+}
+
+/**
+ * Reads the body of an AG-UI request: 1.0 or 0.x, camelCase or the snake_case of Python peers, `null` as absent,
+ * `binary` parts upgraded. Every bad field is named with its path, not only the first. The messages are all that the
+ * client sent, oldest first; which of them are new to the session is for the caller to tell by their ids. Activity
+ * messages are a client's own display state and are left out.
+ */
+export function readRunAgentInput(body: unknown): AgUiRequest | { readonly errors: readonly FieldError[] } {
+  return readInput(body, new Map())
+}
+
+/** The same, for a reader who knows calls that the input itself does not repeat. */
+export function readInput(body: unknown, calls: CallNames): AgUiRequest | { readonly errors: readonly FieldError[] } {
+  if (!isObject(body)) return { errors: [{ path: '', message: 'must be an object' }] }
+  const errors: FieldError[] = []
+  const given = camel(body)
+  const { threadId, runId, parentRunId } = read(
+    given,
+    { threadId: text, runId: text },
+    { parentRunId: text },
+    '',
+    errors,
+  )
+  const messages = readMessages(given.messages, 'messages', errors, calls)
+  const optional = read(
+    given,
+    {},
+    { state: object, tools: list(tool), context: list(context), resume: list(answer) },
+    '',
+    errors,
+  )
+  if (errors.length > 0) return { errors }
+  const { state, tools, context: about, resume } = optional
+  const props = given.forwardedProps ?? undefined
+  return {
+    threadId,
+    runId,
+    ...(parentRunId === undefined ? {} : { parentRunId }),
+    input: {
+      messages: messages.flatMap(inputMessage),
+      ...(state === undefined || Object.keys(state).length === 0 ? {} : { state }),
+      ...(tools === undefined || tools.length === 0 ? {} : { tools }),
+      ...(about === undefined || about.length === 0 ? {} : { context: about }),
+      ...(resume === undefined || resume.length === 0 ? {} : { resume }),
+      ...(props === undefined ? {} : forwarded(props)),
+    },
+  }
+}
+
+/** The messages of an input or a snapshot; their calls name the results that follow. */
+export function readMessages(
+  value: unknown,
+  path: string,
+  errors: FieldError[],
+  calls: CallNames,
+): readonly ReadMessage[] {
+  const given = array(value, path, errors) ?? []
+  return given.flatMap((message, index) => readMessage(message, `${path}[${index}]`, errors, calls) ?? [])
+}
+
+export function inputMessage({ id, role, name, parts }: ReadMessage): readonly InputMessage[] {
+  if (role === 'activity') return []
+  const said = role === 'assistant' || role === 'reasoning'
+  return [
+    {
+      id,
+      role: role === 'reasoning' ? 'assistant' : role,
+      content: { role: said ? 'model' : 'user', parts },
+      ...(name === undefined ? {} : { name }),
+    },
+  ]
+}
+
+/** An empty object says nothing; what is no object is kept under its own name. */
+function forwarded(given: unknown): { readonly props?: JsonObject } {
+  if (!isObject(given)) return { props: { forwardedProps: given as Json } }
+  return Object.keys(given).length === 0 ? {} : { props: given as JsonObject }
+}
+
+const tool: Check<ClientTool> = (value, path, errors) => {
+  const given = object(value, path, errors)
+  if (given === undefined) return undefined
+  const { name, description, parameters } = read(
+    given,
+    { name: text, description: text },
+    { parameters: object },
+    `${path}.`,
+    errors,
+  )
+  return { name, description, ...(parameters === undefined ? {} : { parameters }) }
+}
+
+const context: Check<{ readonly description: string; readonly value: string }> = (value, path, errors) => {
+  const given = object(value, path, errors)
+  return given === undefined ? undefined : read(given, { description: text, value: text }, {}, `${path}.`, errors)
+}
+
+const answer: Check<ResumeAnswer> = (value, path, errors) => {
+  const given = object(value, path, errors)
+  if (given === undefined) return undefined
+  const { interruptId, status, payload } = read(
+    camel(given),
+    { interruptId: text, status: oneOf('resolved', 'cancelled') },
+    { payload: json },
+    `${path}.`,
+    errors,
+  )
+  return { interrupt: interruptId, status, ...(payload === undefined ? {} : { payload }) }
+}
+
+const snake: Readonly<Record<string, string>> = {
+  thread_id: 'threadId',
+  run_id: 'runId',
+  parent_run_id: 'parentRunId',
+  forwarded_props: 'forwardedProps',
+  interrupt_id: 'interruptId',
+}
+function camel(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const found = Object.keys(value).filter((key) => Object.hasOwn(snake, key))
+  if (found.length === 0) return value
+  return { ...Object.fromEntries(found.map((key) => [snake[key], value[key]])), ...value }
+}
+
+/** Whether an input can be printed as it came: see `isCurrent`. */
+export function isCurrentInput(given: JsonObject): boolean {
+  const listed = (value: Json | undefined): readonly Json[] => (Array.isArray(value) ? value : [])
+  const { protocolVersion = '' } = given
+  if (typeof protocolVersion !== 'string') return false
+  if (![given, ...listed(given.tools), ...listed(given.resume)].every(isClean)) return false
+  return !Object.keys(given).some((key) => Object.hasOwn(snake, key)) && listed(given.messages).every(isCurrent)
+}
+
+/** RunAgentInput as JSON. */
+export type RunAgentInput = {
+  readonly threadId: string
+  readonly runId: string
+  readonly parentRunId?: string
+  readonly state?: JsonObject
+  readonly messages: readonly WireMessage[]
+  readonly tools?: readonly JsonObject[]
+  readonly context?: readonly JsonObject[]
+  readonly forwardedProps?: JsonObject
+  readonly resume?: readonly JsonObject[]
+}
+
+/** What a run was started with, as RUN_STARTED repeats it: only what there is. Undefined when that is nothing. */
+export function echoOf(threadId: string, runId: string, input: RunInput): RunAgentInput | undefined {
+  const { messages, state, tools = [], context = [], resume = [], props } = input
+  const told = {
+    ...(state === undefined ? {} : { state }),
+    ...(tools.length === 0 ? {} : { tools: tools.map((one) => ({ ...one })) }),
+    ...(context.length === 0 ? {} : { context: context.map((one) => ({ ...one })) }),
+    ...(props === undefined ? {} : { forwardedProps: props }),
+    ...(resume.length === 0 ? {} : { resume: resume.map(printAnswer) }),
+  }
+  if (messages.length === 0 && Object.keys(told).length === 0) return undefined
+  return { threadId, runId, messages: messages.flatMap(printMessage), ...told }
+}
+
+export function printAnswer({ interrupt, status, payload }: ResumeAnswer): JsonObject {
+  return { interruptId: interrupt, status, ...(payload === undefined || payload === null ? {} : { payload }) }
+}

@@ -1,0 +1,141 @@
+import type { AdkEvent, AdkPart } from '../../event/adk-event.ts'
+import type { AgentSaid, NodeId } from '../../event/run-event.ts'
+import { isJsonObject, type Json, type JsonObject, parseJson } from '../../json/json.ts'
+
+export interface Speaker {
+  readonly author: string
+  readonly node?: NodeId
+  readonly task?: string
+}
+
+/**
+ * Agent events for wires that carry bare text and calls instead of ADK events: deltas become partials, and the
+ * aggregate follows as soon as the message is over, so that nothing is lost when partials are pruned (SPEC 1.4).
+ */
+export interface Speech {
+  delta(speaker: Speaker, text: string, thought?: boolean): readonly AgentSaid[]
+  call(speaker: Speaker, id: string, name: string, args: JsonObject): readonly AgentSaid[]
+  result(speaker: Speaker, id: string, name: string, response: JsonObject): readonly AgentSaid[]
+  error(speaker: Speaker, message: string): readonly AgentSaid[]
+  /** The message that is streaming is over: its aggregate. With a speaker, only if it is theirs. */
+  close(speaker?: Speaker): readonly AgentSaid[]
+  /** The same, where the wire says the whole text itself: it stands for what was streamed, or for a message of its own. */
+  whole(speaker: Speaker, text: string): readonly AgentSaid[]
+}
+
+interface Streaming {
+  readonly speaker: Speaker
+  readonly message: string
+  readonly parts: { text: string; readonly thought: boolean }[]
+}
+
+/** ADK's own tool for handing over; its result carries the transfer as an action. */
+const transfer = 'transfer_to_agent'
+
+export function speech(run: string): Speech {
+  let count = 0
+  let streaming: Streaming | undefined
+  const transfers = new Map<string, string>()
+
+  const say = (speaker: Speaker, event: Partial<AdkEvent>, message?: string): AgentSaid => {
+    count += 1
+    const id = `${run}/${count}`
+    return {
+      kind: 'agent',
+      event: { id, author: speaker.author, invocationId: run, timestamp: 0, ...event },
+      message: message ?? id,
+      ...(speaker.node === undefined ? {} : { node: speaker.node }),
+      ...(speaker.task === undefined ? {} : { task: speaker.task }),
+    }
+  }
+  /** Any other event of its author ends a message for ADK, which joins partials by author and branch (SPEC 1.4). */
+  const interrupt = (speaker: Speaker): readonly AgentSaid[] =>
+    streaming?.speaker.author === speaker.author ? close() : []
+  const close: Speech['close'] = (speaker) => {
+    if (streaming === undefined || (speaker !== undefined && !same(speaker, streaming.speaker))) return []
+    const { speaker: own, message, parts } = streaming
+    streaming = undefined
+    return [say(own, { content: { role: 'model', parts: parts.map(partOf) } }, message)]
+  }
+
+  return {
+    close,
+    delta(speaker, text, thought = false) {
+      const closed = streaming !== undefined && !same(speaker, streaming.speaker) ? close() : []
+      const part = { text, thought }
+      const said = say(
+        speaker,
+        { content: { role: 'model', parts: [partOf(part)] }, partial: true },
+        streaming?.message,
+      )
+      streaming ??= { speaker, message: said.message, parts: [] }
+      const last = streaming.parts.at(-1)
+      if (last?.thought === thought) last.text += text
+      else streaming.parts.push(part)
+      return [...closed, said]
+    },
+    call(speaker, id, name, args) {
+      const target = args.agentName ?? args.agent_name
+      if (name === transfer && typeof target === 'string') transfers.set(id, target)
+      return [
+        ...interrupt(speaker),
+        say(speaker, { content: { role: 'model', parts: [{ functionCall: { id, name, args } }] } }),
+      ]
+    },
+    result(speaker, id, name, response) {
+      const transferToAgent = transfers.get(id)
+      transfers.delete(id)
+      return [
+        ...interrupt(speaker),
+        say(speaker, {
+          content: { role: 'user', parts: [{ functionResponse: { id, name, response } }] },
+          ...(transferToAgent === undefined ? {} : { actions: { transferToAgent } }),
+        }),
+      ]
+    },
+    whole(speaker, text) {
+      const parts = [...(streaming?.parts.filter(({ thought }) => thought) ?? []), { text, thought: false }]
+      const said = say(
+        streaming?.speaker ?? speaker,
+        { content: { role: 'model', parts: parts.map(partOf) } },
+        streaming?.message,
+      )
+      streaming = undefined
+      return [said]
+    },
+    error: (speaker, message) => [...interrupt(speaker), say(speaker, { errorMessage: message })],
+  }
+}
+
+function same(a: Speaker, b: Speaker): boolean {
+  return a.author === b.author && a.node === b.node && a.task === b.task
+}
+
+function partOf({ text, thought }: { readonly text: string; readonly thought: boolean }): AdkPart {
+  return thought ? { text, thought } : { text }
+}
+
+/** Arguments as an object. Some servers send them as JSON text; what is no object at all is kept under `input`. */
+export function argsOf(args: Json | undefined): JsonObject {
+  const parsed = typeof args === 'string' ? parseJson(args) : undefined
+  const value = parsed !== undefined && 'value' in parsed ? parsed.value : args
+  if (isJsonObject(value)) return value
+  return args === undefined || args === null || args === '' ? {} : { input: args }
+}
+
+/** A tool's bare result as ADK would carry it: objects as they are, everything else under `result`. */
+export function responseOf(result: Json): JsonObject {
+  return isJsonObject(result) && !isWrapped(result) ? result : { result }
+}
+
+/** And back. What already looks wrapped is wrapped once more on the way in, so that this is its inverse. */
+export function resultOf(response: JsonObject): Json {
+  return isWrapped(response) ? (response.result ?? null) : response
+}
+
+/** `{ result }` around what is no object, once or more often. Around another object it is the tool's own. */
+function isWrapped(response: JsonObject): boolean {
+  let value: Json | undefined = response
+  while (isJsonObject(value) && Object.keys(value).length === 1 && Object.hasOwn(value, 'result')) value = value.result
+  return value !== response && !isJsonObject(value)
+}

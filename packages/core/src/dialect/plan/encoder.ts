@@ -1,0 +1,205 @@
+import type { AdkEvent } from '../../event/adk-event.ts'
+import { callOf, partsOf, responseOf } from '../../event/parts.ts'
+import type { AgentSaid, ArtifactSaved, Recorded, RunEvent, RunFinished, Task } from '../../event/run-event.ts'
+import type { Frame } from '../../frame/frame.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { type CallIds, callIds } from '../bare-text/call-ids.ts'
+import { keptFields } from '../bare-text/kept-fields.ts'
+import { resultOf } from '../bare-text/message-builder.ts'
+import { printForeign } from '../bare-text/raw-frame.ts'
+import { type Piece, type TextTurns, textTurns } from '../bare-text/text-turns.ts'
+import type { Encoder, EncoderOptions } from '../dialect.ts'
+import { PlanTasks } from './tasks.ts'
+
+interface PrintedRun {
+  readonly id: string
+  readonly calls: CallIds
+  readonly turns: TextTurns
+  /** The task that is worked on. */
+  task: string | undefined
+  over: boolean
+}
+
+/** Any log to the frames of seed 002. Text that streams is said once; what the seed has no event for is left out. */
+export class PlanEncoder implements Encoder {
+  readonly #session: string
+  readonly #tasks = new PlanTasks()
+  readonly #versions = new Map<string, number>()
+  #run: PrintedRun | undefined
+
+  constructor({ session }: EncoderOptions) {
+    this.#session = session
+  }
+
+  push(recorded: Recorded): readonly Frame[] {
+    const { event } = recorded
+    this.#tasks.apply(event)
+    if (event.kind === 'foreign') return event.dialect === 'plan' ? [printForeign(event)] : []
+    if (recorded.run === '') return []
+    // What still waits of a run that never ended is said before the next one begins.
+    const late = this.#run !== undefined && this.#run.id !== recorded.run ? say(this.#run.turns.flush()) : []
+    const run = this.#runOf(recorded)
+    const frames = event.kind === 'agent' ? this.#agent(run, event) : this.#fact(run, event)
+    return late.length === 0 ? frames : [...late, ...frames]
+  }
+
+  /** The seed has no start and no snapshot: who joins late reads the tasks over REST. */
+  prelude(): readonly Frame[] {
+    return []
+  }
+
+  #runOf({ run: id, event }: Recorded): PrintedRun {
+    if (this.#run?.id === id && event.kind !== 'run.started') return this.#run
+    this.#run = { id, calls: callIds(id), turns: textTurns(), task: undefined, over: false }
+    return this.#run
+  }
+
+  #agent(run: PrintedRun, said: AgentSaid & Pick<RunEvent, 'extra'>): Frame[] {
+    const { event, node } = said
+    const lane = node ?? `${event.branch ?? ''}\n${event.author}\n${said.task ?? ''}`
+    // What `done` says again is not said twice.
+    const speaks = event.author !== 'user' && said.extra?.plan?.implied !== true
+    if (event.partial === true) return speaks ? say(run.turns.partial(said, lane), keptFields(said.extra, 'plan')) : []
+    const frames = speaks ? say(run.turns.whole(said, lane)) : []
+    const acts = this.#acts(run, event, said)
+    return acts.length === 0 ? frames : [...frames, ...say(run.turns.before(lane)), ...acts]
+  }
+
+  #acts(run: PrintedRun, event: AdkEvent, { task = run.task, extra }: AgentSaid & Pick<RunEvent, 'extra'>): Frame[] {
+    const frames: Frame[] = []
+    const more = keptFields(extra, 'plan')
+    const of = task === undefined ? {} : { taskId: task }
+    for (const part of partsOf(event.content)) {
+      const [call, response] = [callOf(part), responseOf(part)]
+      if (call !== undefined) {
+        const { id, implied } = run.calls.call(call.name, call.id)
+        const input = call.args ?? {}
+        frames.push(json('tool_call', { ...of, tool: call.name, input, ...(implied ? {} : { callId: id }) }, more))
+      }
+      if (response !== undefined) {
+        const { id, implied } = run.calls.result(response.name, response.id)
+        const output = textOf(response.response)
+        frames.push(
+          json('tool_result', { ...of, tool: response.name, output, ...(implied ? {} : { callId: id }) }, more),
+        )
+      }
+    }
+    // Without a task it would read as the end of the run; whether it is, `run.finished` says.
+    if (event.errorMessage !== undefined && task !== undefined) {
+      frames.push(json('error', { taskId: task, error: event.errorMessage }, more))
+    }
+    return frames
+  }
+
+  #fact(run: PrintedRun, event: RunEvent): Frame[] {
+    const own = event.extra?.plan
+    const more = keptFields(event.extra, 'plan')
+    switch (event.kind) {
+      case 'tasks':
+        return [json('tasks_updated', { tasks: event.tasks.map((task, i) => this.#task(task, own?.tasks, i)) })]
+      case 'task.started':
+        run.task = event.task
+        return [json('task_selected', { taskId: event.task }, more)]
+      case 'task.finished': {
+        const { task: taskId, status, result } = event
+        if (run.task === taskId) run.task = undefined
+        // Where the wire said it with an error alone, that error says it again.
+        return own?.implied === true ? [] : [json('task_completed', { taskId, status, result }, more)]
+      }
+      case 'task.reflected':
+        return [json('reflection', { taskId: event.task, text: event.text }, more)]
+      case 'artifact':
+        return event.deleted === true ? [] : [this.#artifact(run, event, more)]
+      case 'data': {
+        const { id: dataItemId, operation, itemType, item, task = run.task } = event
+        const of = task === undefined ? {} : { taskId: task }
+        return [
+          json(
+            'data_modified',
+            { ...of, dataItemId, operation, itemType, ...(item === undefined ? {} : { item }) },
+            more,
+          ),
+        ]
+      }
+      case 'log':
+        return own?.event === true && isJsonObject(event.data) && typeof event.data.type === 'string'
+          ? [json(event.data.type, event.data)]
+          : []
+      case 'node.finished':
+        return say(run.turns.end(event.node))
+      case 'superseded':
+        return say(run.turns.drop(event.messages))
+      case 'run.finished':
+        return this.#finished(run, event)
+      default:
+        return []
+    }
+  }
+
+  #task(task: Task, more: Json | undefined, index: number): JsonObject {
+    const { id, title, description, status, order, result, reflection, createdAt } = task
+    const rest: Json | undefined = Array.isArray(more) ? more[index] : undefined
+    return {
+      id,
+      title,
+      ...(description === undefined ? {} : { description }),
+      status,
+      order,
+      sessionId: this.#session,
+      ...(createdAt === undefined ? {} : { createdAt }),
+      ...(result === undefined ? {} : { result }),
+      ...(reflection === undefined ? {} : { reflection }),
+      ...(isJsonObject(rest) ? rest : {}),
+    }
+  }
+
+  #artifact(run: PrintedRun, event: ArtifactSaved, more: JsonObject): Frame {
+    const { id: artifactId, name, type: artifactType, version, task = run.task } = event
+    const implied = version === (this.#versions.get(artifactId) ?? 0) + 1
+    this.#versions.set(artifactId, version)
+    const of = task === undefined ? {} : { taskId: task }
+    return json('artifact_created', { ...of, artifactId, name, artifactType, ...(implied ? {} : { version }) }, more)
+  }
+
+  /** Every run ends with one `done`, after the `error` if it failed; an execution's says what became of the tasks. */
+  #finished(run: PrintedRun, event: RunFinished & Pick<RunEvent, 'extra'>): Frame[] {
+    if (run.over) return []
+    run.over = true
+    const { outcome, error, result } = event
+    const frames = say(run.turns.flush())
+    const failed = outcome === 'failed'
+    if (failed) frames.push(json('error', { error: error?.message ?? 'failed' }))
+    const told = failed && error?.code === 'agent-error' && error.source === undefined
+    const stated = isJsonObject(result) && isJsonObject(result.summary) ? result.summary : undefined
+    const summary = stated ?? (this.#tasks.executes ? this.#tasks.summary : undefined)
+    frames.push(
+      json(
+        'done',
+        {
+          ...(summary === undefined ? {} : { summary }),
+          ...(outcome === 'done' || failed ? {} : { outcome }),
+          ...(error === undefined || told ? {} : { problem: { ...error } }),
+        },
+        keptFields(event.extra, 'plan'),
+      ),
+    )
+    return frames
+  }
+}
+
+/** Thoughts have no place on this wire. */
+function say(pieces: readonly Piece[], more?: JsonObject): Frame[] {
+  return pieces.flatMap(({ text, thought, task }) =>
+    thought ? [] : [json('content', { ...(task === undefined ? {} : { taskId: task }), content: text }, more)],
+  )
+}
+
+/** The seed's output is text: a tool's own text as it is, everything else as JSON. */
+function textOf(response: JsonObject | undefined): string {
+  const result = resultOf(response ?? {})
+  return typeof result === 'string' ? result : JSON.stringify(result)
+}
+
+function json(event: string, fields: JsonObject, more?: JsonObject): Frame {
+  return { event, data: JSON.stringify({ type: event, ...fields, ...more }) }
+}

@@ -1,0 +1,32 @@
+import type { RunEvent } from '../../event/run-event.ts'
+import { type CallIds, callIds } from '../bare-text/call-ids.ts'
+import { type Speech, speech } from '../bare-text/message-builder.ts'
+import { PlanTasks } from './tasks.ts'
+
+/** What a frame means, or why it could not be read. */
+export type Read = readonly RunEvent[] | string
+
+/** What a reader of the wire knows of the run it is in. */
+export class PlanRun {
+  readonly id: string
+  readonly author: string
+  phase: 'new' | 'open' | 'finished' = 'new'
+  readonly calls: CallIds
+  readonly speech: Speech
+  readonly tasks: PlanTasks
+  /** An error without task: the run fails, and `done` or the end of the stream ends it. */
+  failure: string | undefined
+  /** An error of a task: it has failed, unless the wire goes on with it. */
+  troubled: { readonly task: string; readonly error: string } | undefined
+  paused: string | undefined
+  readonly versions: Map<string, number>
+
+  constructor(id: string, author: string, before?: PlanRun) {
+    this.id = id
+    this.author = author
+    this.calls = callIds(id)
+    this.speech = speech(id)
+    this.tasks = before?.tasks ?? new PlanTasks()
+    this.versions = before?.versions ?? new Map()
+  }
+}

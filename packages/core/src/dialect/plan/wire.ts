@@ -1,0 +1,245 @@
+import { problemIn } from '../../event/problem.ts'
+import type { Outcome, RunEvent, Task, TaskStatus } from '../../event/run-event.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { keepFields } from '../bare-text/kept-fields.ts'
+import { argsOf, responseOf, type Speaker } from '../bare-text/message-builder.ts'
+import type { PlanRun, Read } from './run.ts'
+
+/** The fields that have a place; what else a frame carries goes along with its event. */
+const known = {
+  content: new Set(['type', 'content', 'taskId']),
+  taskSelected: new Set(['type', 'taskId']),
+  toolCall: new Set(['type', 'taskId', 'tool', 'input', 'callId']),
+  toolResult: new Set(['type', 'taskId', 'tool', 'output', 'callId']),
+  artifactCreated: new Set(['type', 'taskId', 'artifactId', 'name', 'artifactType', 'version']),
+  dataModified: new Set(['type', 'taskId', 'dataItemId', 'operation', 'itemType', 'item']),
+  taskCompleted: new Set(['type', 'taskId', 'status', 'result']),
+  reflection: new Set(['type', 'taskId', 'text']),
+  error: new Set(['type', 'taskId', 'error']),
+  done: new Set(['type', 'summary', 'outcome', 'problem']),
+}
+
+/** A frame of seed 002, or one that its server has learnt to send since. */
+export function readPlan(run: PlanRun, payload: JsonObject): Read {
+  switch (payload.type) {
+    case 'content':
+      return content(run, payload)
+    case 'tasks_updated':
+      return tasksUpdated(run, payload)
+    case 'task_selected':
+      return taskSelected(run, payload)
+    case 'tool_call':
+      return toolCall(run, payload)
+    case 'tool_result':
+      return toolResult(run, payload)
+    case 'artifact_created':
+      return artifactCreated(run, payload)
+    case 'data_modified':
+      return dataModified(payload)
+    case 'task_completed':
+      return taskCompleted(run, payload)
+    case 'reflection':
+      return reflection(payload)
+    case 'error':
+      return failed(run, payload)
+    case 'done':
+      return done(run, payload)
+    case 'paused':
+      run.paused = typeof payload.reason === 'string' ? payload.reason : ''
+      return [...run.speech.close(), noted(payload, `paused: ${run.paused}`)]
+    case 'execution_summary':
+      return [noted(payload, typeof payload.summary === 'string' ? payload.summary : 'summary')]
+    case 'connection':
+    case 'tasks_extracting':
+    case 'artifact_analysis_start':
+    case 'artifact_analysis_complete':
+    case 'summary_creating':
+    case 'resumed':
+      return [noted(payload, payload.type.replaceAll('_', ' '))]
+    default:
+      return 'unknown event'
+  }
+}
+
+function content(run: PlanRun, payload: JsonObject): Read {
+  if (typeof payload.content !== 'string') return 'content without text'
+  const events = run.speech.delta(speakerOf(run, payload), payload.content)
+  return keepFields('plan', events, payload, known.content)
+}
+
+function tasksUpdated(run: PlanRun, payload: JsonObject): Read {
+  if (!Array.isArray(payload.tasks)) return 'tasks_updated without tasks'
+  const read = payload.tasks.map(taskOf)
+  const tasks = read.flatMap((each) => (each === undefined ? [] : [each.task]))
+  if (tasks.length < read.length) return 'a task without id, title or status'
+  const rest = read.map((each) => each?.rest ?? {})
+  const extra = rest.some((each) => Object.keys(each).length > 0) ? { extra: { plan: { tasks: rest } } } : {}
+  return [...run.speech.close(), { kind: 'tasks', tasks, ...extra }]
+}
+
+/** Also as the server's own rows: snake_case, null for what is not there. */
+function taskOf(value: Json, index: number): { task: Task; rest: JsonObject } | undefined {
+  if (!isJsonObject(value)) return undefined
+  const {
+    id,
+    title,
+    description,
+    status,
+    order,
+    result,
+    reflection,
+    sessionId,
+    session_id,
+    createdAt,
+    created_at,
+    ...rest
+  } = value
+  if (typeof id !== 'string' || typeof title !== 'string' || !isTaskStatus(status)) return undefined
+  const created = createdAt ?? created_at
+  const task: Task = {
+    id,
+    title,
+    ...(typeof description === 'string' ? { description } : {}),
+    status,
+    order: typeof order === 'number' ? order : index,
+    ...(typeof result === 'string' ? { result } : {}),
+    ...(typeof reflection === 'string' ? { reflection } : {}),
+    ...(typeof created === 'string' ? { createdAt: created } : {}),
+  }
+  return { task, rest }
+}
+
+function isTaskStatus(value: Json | undefined): value is TaskStatus {
+  return value === 'pending' || value === 'in_progress' || value === 'done' || value === 'failed'
+}
+
+function taskSelected(run: PlanRun, payload: JsonObject): Read {
+  const { taskId: task } = payload
+  if (typeof task !== 'string') return 'task_selected without taskId'
+  return keepFields('plan', [...run.speech.close(), { kind: 'task.started', task }], payload, known.taskSelected)
+}
+
+function toolCall(run: PlanRun, payload: JsonObject): Read {
+  const { tool, input, callId } = payload
+  if (typeof tool !== 'string') return 'tool_call without tool'
+  const { id } = run.calls.call(tool, typeof callId === 'string' ? callId : undefined)
+  const events = run.speech.call(speakerOf(run, payload), id, tool, argsOf(input))
+  return keepFields('plan', events, payload, known.toolCall)
+}
+
+function toolResult(run: PlanRun, payload: JsonObject): Read {
+  const { tool, output, callId } = payload
+  if (typeof tool !== 'string') return 'tool_result without tool'
+  const { id } = run.calls.result(tool, typeof callId === 'string' ? callId : undefined)
+  const events = run.speech.result(speakerOf(run, payload), id, tool, responseOf(output ?? null))
+  return keepFields('plan', events, payload, known.toolResult)
+}
+
+function artifactCreated(run: PlanRun, payload: JsonObject): Read {
+  const { artifactId: id, name, artifactType: type, version } = payload
+  if (typeof id !== 'string' || typeof name !== 'string') return 'artifact_created without artifactId or name'
+  const own = typeof version === 'number' ? version : (run.versions.get(id) ?? 0) + 1
+  run.versions.set(id, own)
+  const event: RunEvent = {
+    kind: 'artifact',
+    id,
+    name,
+    type: typeof type === 'string' ? type : 'other',
+    version: own,
+    ...taskIn(payload),
+  }
+  return keepFields('plan', [event], payload, known.artifactCreated)
+}
+
+function dataModified(payload: JsonObject): Read {
+  const { dataItemId: id, operation, itemType, item } = payload
+  if (typeof id !== 'string') return 'data_modified without dataItemId'
+  if (operation !== 'create' && operation !== 'update' && operation !== 'delete') return 'unknown operation'
+  const event: RunEvent = {
+    kind: 'data',
+    id,
+    operation,
+    itemType: typeof itemType === 'string' ? itemType : '',
+    ...(item === undefined ? {} : { item }),
+    ...taskIn(payload),
+  }
+  return keepFields('plan', [event], payload, known.dataModified)
+}
+
+function taskCompleted(run: PlanRun, payload: JsonObject): Read {
+  const { taskId: task, status, result } = payload
+  if (typeof task !== 'string') return 'task_completed without taskId'
+  if (status !== 'done' && status !== 'failed') return 'unknown status'
+  const event: RunEvent = { kind: 'task.finished', task, status, result: typeof result === 'string' ? result : '' }
+  return keepFields('plan', [...run.speech.close(), event], payload, known.taskCompleted)
+}
+
+function reflection(payload: JsonObject): Read {
+  const { taskId: task, text } = payload
+  if (typeof task !== 'string' || typeof text !== 'string') return 'reflection without taskId or text'
+  return keepFields('plan', [{ kind: 'task.reflected', task, text }], payload, known.reflection)
+}
+
+function failed(run: PlanRun, payload: JsonObject): Read {
+  const { error, taskId: task } = payload
+  if (typeof error !== 'string') return 'error without text'
+  if (run.phase === 'finished') return 'the run is over already'
+  if (typeof task === 'string') {
+    run.troubled = { task, error }
+    return keepFields('plan', run.speech.error(speakerOf(run, payload), error), payload, known.error)
+  }
+  // Printed again it would come before the one that counts, and take its place.
+  if (run.failure !== undefined) return [{ kind: 'log', level: 'error', message: error }]
+  run.failure = error
+  return run.speech.close()
+}
+
+function done(run: PlanRun, payload: JsonObject): Read {
+  if (run.phase === 'finished') return 'the run is over already'
+  const { summary, outcome, problem } = payload
+  const { failure } = run
+  const error =
+    failure === undefined
+      ? problemIn(problem)
+      : { code: 'agent-error' as const, ...problemIn(problem), message: failure }
+  const told = isOutcome(outcome) ? outcome : run.paused === undefined ? 'done' : 'cancelled'
+  const event: RunEvent = {
+    kind: 'run.finished',
+    outcome: failure === undefined ? told : 'failed',
+    ...(error === undefined ? {} : { error }),
+    ...(isJsonObject(summary) && !isFolded(run, summary) ? { result: { summary } } : {}),
+  }
+  return keepFields('plan', [...lastText(run, payload), event], payload, known.done)
+}
+
+/** A chat's `done` may repeat the whole text, cleaned: it stands for what was streamed, or for all that was not. */
+function lastText(run: PlanRun, payload: JsonObject): readonly RunEvent[] {
+  if (typeof payload.content !== 'string') return run.speech.close()
+  const said = run.speech.whole(speakerOf(run, payload), payload.content)
+  return said.map((event) => ({ ...event, extra: { plan: { implied: true } } }))
+}
+
+/** What the summary says is what the tasks say: then it need not be kept. */
+function isFolded({ tasks }: PlanRun, summary: JsonObject): boolean {
+  const { total, completed, failed, ...more } = summary
+  const own = tasks.summary
+  const same = total === own.total && completed === own.completed && failed === own.failed
+  return tasks.executes && same && Object.keys(more).length === 0
+}
+
+function isOutcome(value: Json | undefined): value is Outcome {
+  return value === 'done' || value === 'cancelled' || value === 'interrupted'
+}
+
+/** What the seed does not know: a log record, printed again as it came. */
+function noted(payload: JsonObject, message: string): RunEvent {
+  return { kind: 'log', level: 'info', message, data: payload, extra: { plan: { event: true } } }
+}
+
+function speakerOf(run: PlanRun, payload: JsonObject): Speaker {
+  return { author: run.author, ...taskIn(payload) }
+}
+
+function taskIn({ taskId: task }: JsonObject): { task?: string } {
+  return typeof task === 'string' ? { task } : {}
+}

@@ -1,0 +1,75 @@
+import type { Interrupted, RunEvent, RunFinished } from '../../../event/run-event.ts'
+import { isJsonObject, type JsonObject, parseJson } from '../../../json/json.ts'
+import { type CallIds, callIds } from '../../bare-text/call-ids.ts'
+import { type Speaker, type Speech, speech } from '../../bare-text/message-builder.ts'
+import { ChunkText } from '../chunks.ts'
+import { OpenInterrupts } from '../interrupts.ts'
+import { OpenNodes } from '../nodes.ts'
+
+/** What a frame means, or why it could not be read. */
+export type Read = readonly RunEvent[] | string
+
+export type Ended = Omit<RunFinished, 'kind'> & Pick<RunEvent, 'extra'>
+
+/** What a reader of the wire knows of the run it is in. */
+export class StudioRun {
+  readonly id: string
+  phase: 'new' | 'open' | 'finished' = 'new'
+  /** Something has happened in it. */
+  busy = false
+  readonly nodes: OpenNodes = new OpenNodes()
+  readonly calls: CallIds
+  readonly speech: Speech
+  readonly chunks: ChunkText
+  readonly interrupts: OpenInterrupts
+  /** Who speaks while no node is open. */
+  author: string
+  state: JsonObject
+  failure: string | undefined
+  /** What `trace done` said; the run ends with `end`. */
+  done: Partial<Ended> | undefined
+
+  constructor(id: string, author: string, before?: StudioRun) {
+    this.id = id
+    this.author = author
+    this.calls = callIds(id)
+    this.speech = speech(id)
+    this.chunks = before?.chunks ?? new ChunkText()
+    this.chunks.reset()
+    this.state = before?.state ?? {}
+    this.interrupts = before?.interrupts ?? new OpenInterrupts()
+  }
+
+  /** Whoever has that name, or the voice of the moment. */
+  speaker(name?: string): Speaker {
+    const node = name === undefined ? this.nodes.voice : this.nodes.named(name)
+    if (node !== undefined) return { author: node.name, node: node.id }
+    return { author: name ?? this.author }
+  }
+
+  /** The node a frame names beside the seed's fields, or the voice of the moment. */
+  speakerOf({ node_id: id }: JsonObject): Speaker {
+    const node = typeof id === 'string' ? this.nodes.get(id) : undefined
+    return node === undefined ? this.speaker() : { author: node.name, node: node.id }
+  }
+
+  interrupted(name: string, fields: Partial<Omit<Interrupted, 'kind'>>): Interrupted {
+    const node = this.nodes.named(name)?.id
+    const event: Interrupted = {
+      kind: 'interrupt',
+      id: this.interrupts.impliedId(this.id),
+      reason: 'input_required',
+      ...fields,
+      ...(node === undefined ? {} : { node }),
+    }
+    this.interrupts.ask(event.id, name, this.id)
+    return event
+  }
+}
+
+/** The JSON object in a frame, or why there is none. */
+export function readObject(data: string): JsonObject | string {
+  const parsed = parseJson(data)
+  if ('reason' in parsed) return parsed.reason
+  return isJsonObject(parsed.value) ? parsed.value : 'not a JSON object'
+}

@@ -1,0 +1,133 @@
+import type { Draft, Outcome, RunEvent } from '../../event/run-event.ts'
+import { applyState } from '../../event/state-fold.ts'
+import type { Frame } from '../../frame/frame.ts'
+import { foreignFrame } from '../bare-text/raw-frame.ts'
+import type { Decoder, DecoderOptions } from '../dialect.ts'
+import { chunk, debug, interrupt, log, resume, speaks, thinking, toolCall, toolResult } from './decode/frame.ts'
+import { type Ended, type Read, StudioRun } from './decode/run.ts'
+import { readTrace } from './decode/trace.ts'
+
+/** Frames of seed 000 and of ADK Studio's real server to events. One stream may carry several runs. */
+export class StudioDecoder implements Decoder {
+  session: string | undefined = undefined
+  readonly #options: DecoderOptions
+  #run: StudioRun
+  #runs = 1
+
+  constructor(options: DecoderOptions) {
+    this.#options = options
+    this.#run = new StudioRun(options.run, options.agent ?? '')
+  }
+
+  push(frame: Frame): readonly Draft[] {
+    if (frame.event === undefined && frame.data === '' && frame.comment !== undefined) return []
+    const left = frame.event === 'session' ? this.#leave() : []
+    const started = this.#start()
+    const read = frame.event === 'session' ? this.#session(frame.data, started.length > 0) : readFrame(this.#run, frame)
+    const events = typeof read === 'string' ? [foreignFrame('studio', frame, read)] : read
+    return [...left, ...this.#drafts([...started, ...events])]
+  }
+
+  end(how: 'closed' | 'cut'): readonly Draft[] {
+    const run = this.#run
+    const closed = run.speech.close()
+    if (run.phase !== 'open') return this.#drafts(closed)
+    return this.#drafts([...closed, { kind: 'run.finished', ...unfinished(run, how) }])
+  }
+
+  /**
+   * Another `session` is another run, once something has happened in this one. ADK Studio names it twice at the start:
+   * its server does, and then the program it has started.
+   */
+  #leave(): readonly Draft[] {
+    const run = this.#run
+    if (run.phase === 'new' || (run.phase === 'open' && !run.busy)) return []
+    const left = this.end('closed')
+    this.#runs += 1
+    this.#run = new StudioRun(`${this.#options.run}.${this.#runs}`, this.#options.agent ?? '', run)
+    return left
+  }
+
+  #start(): readonly RunEvent[] {
+    if (this.#run.phase !== 'new') return []
+    this.#run.phase = 'open'
+    return [{ kind: 'run.started', agent: this.#options.agent ?? '', input: { messages: [] } }]
+  }
+
+  #session(id: string, first: boolean): Read {
+    const known = this.session
+    this.session ??= id
+    if (!first) return 'the run has begun already'
+    return known === undefined || known === id ? [] : 'another session'
+  }
+
+  #drafts(events: readonly RunEvent[]): readonly Draft[] {
+    const run = this.#run
+    for (const event of events) {
+      run.state = applyState(run.state, event)
+      if (event.kind === 'run.finished') run.phase = 'finished'
+      else if (event.kind !== 'run.started' && event.kind !== 'foreign' && event.kind !== 'log') run.busy = true
+    }
+    return events.map((event) => ({ run: run.id, event }))
+  }
+}
+
+function readFrame(run: StudioRun, { event, data, truncated }: Frame): Read {
+  if (truncated === true) return 'longer than a frame may be'
+  switch (event) {
+    case 'trace':
+      return readTrace(run, data)
+    case 'chunk':
+      return chunk(run, data)
+    case 'tool_call':
+      return toolCall(run, data)
+    case 'tool_result':
+      return toolResult(run, data)
+    case 'log':
+      return log(run, data)
+    case 'error':
+      return failed(run, data)
+    case 'end':
+      if (run.phase === 'finished') return 'the run is over already'
+      return [...run.speech.close(), { kind: 'run.finished', ...ended(run) }]
+    case 'thinking':
+      return thinking(run, data)
+    case 'agent':
+      return speaks(run, data)
+    case 'debug':
+      return debug(run, data)
+    case 'interrupt':
+      return interrupt(run, data)
+    case 'resume':
+      return resume(run, data)
+    default:
+      return event === undefined ? 'a frame without event' : 'unknown event'
+  }
+}
+
+/** An error is the end of a run, but ADK Studio still sends its last snapshots after it: the run ends with those. */
+function failed(run: StudioRun, message: string): Read {
+  if (run.phase === 'finished') return 'the run is over already'
+  // Printed again it would come before the one that counts, and take its place.
+  if (run.failure !== undefined) return [{ kind: 'log', level: 'error', message }]
+  run.failure = message
+  return run.speech.close()
+}
+
+/** How a run ended that said `end`. */
+function ended(run: StudioRun): Ended {
+  const { failure, done } = run
+  if (failure !== undefined) {
+    return { ...done, outcome: 'failed', error: { code: 'agent-error', ...done?.error, message: failure } }
+  }
+  const outcome: Outcome = run.interrupts.openIn(run.id) ? 'interrupted' : 'done'
+  return { outcome, ...done }
+}
+
+/** How a run ended whose stream stopped without `end`. */
+function unfinished(run: StudioRun, how: 'closed' | 'cut'): Ended {
+  const settled = how === 'closed' && (run.done !== undefined || run.interrupts.openIn(run.id))
+  if (run.failure !== undefined || settled) return ended(run)
+  const message = how === 'cut' ? 'the stream broke off' : 'the stream stopped without end'
+  return { outcome: 'failed', error: { code: 'cut', message } }
+}

@@ -1,0 +1,21 @@
+import type { RunEvent } from '../../../event/run-event.ts'
+
+/** The plan facts, which seed 000 has no event for, as sentences for its log. */
+export function tellPlan(event: RunEvent): readonly string[] {
+  switch (event.kind) {
+    case 'tasks':
+      return [`Tasks: ${event.tasks.map((task) => task.title).join(', ')}`]
+    case 'task.started':
+      return [`Task started: ${event.task}`]
+    case 'task.finished':
+      return [`Task ${event.status}: ${event.task}: ${event.result}`]
+    case 'task.reflected':
+      return [`Reflection on ${event.task}: ${event.text}`]
+    case 'artifact':
+      return [`Artifact ${event.deleted === true ? 'deleted' : 'saved'}: ${event.name} (${event.type})`]
+    case 'data':
+      return [`Data ${event.operation}d: ${event.itemType} ${event.id}`]
+    default:
+      return []
+  }
+}

@@ -1,0 +1,299 @@
+import { callOf, partsOf, responseOf } from '../../event/parts.ts'
+import type {
+  AgentSaid,
+  NodeFinished,
+  NodeId,
+  NodeStarted,
+  Recorded,
+  RunEvent,
+  RunFinished,
+} from '../../event/run-event.ts'
+import { applyState } from '../../event/state-fold.ts'
+import type { Frame } from '../../frame/frame.ts'
+import type { JsonObject } from '../../json/json.ts'
+import { type CallIds, callIds } from '../bare-text/call-ids.ts'
+import { keptFields } from '../bare-text/kept-fields.ts'
+import { printForeign } from '../bare-text/raw-frame.ts'
+import { type Piece, type TextTurns, textTurns } from '../bare-text/text-turns.ts'
+import type { Encoder, EncoderOptions } from '../dialect.ts'
+import { PlainChunks } from './chunks.ts'
+import { tellPlan } from './encode/plan-to-log.ts'
+import { Lanes } from './encode/speakers.ts'
+import { OpenInterrupts } from './interrupts.ts'
+import { nodeName, type OpenNode, OpenNodes } from './nodes.ts'
+import { touchedKeys } from './state.ts'
+import * as print from './wire.ts'
+
+interface PrintedRun {
+  readonly id: string
+  readonly nodes: OpenNodes
+  readonly lanes: Lanes
+  readonly calls: CallIds
+  readonly turns: TextTurns
+  /** The log names its nodes itself: none are made up from who speaks. */
+  named: boolean
+  /** The state the run began with: what its first node found. */
+  input: JsonObject
+  over: boolean
+}
+
+/** Any log to the frames of seed 000. Snapshots are folds: the state is kept here, never on the events. */
+export class StudioEncoder implements Encoder {
+  readonly #session: string
+  readonly #chunks = new PlainChunks()
+  readonly #interrupts = new OpenInterrupts()
+  #state: JsonObject = {}
+  #run: PrintedRun | undefined
+
+  constructor({ session }: EncoderOptions) {
+    this.#session = session
+  }
+
+  push(recorded: Recorded): readonly Frame[] {
+    const before = this.#state
+    const { event } = recorded
+    this.#state = applyState(before, event)
+    if (event.kind === 'foreign') return event.dialect === 'studio' ? [printForeign(event)] : []
+    if (recorded.run === '') return []
+    // What still waits of a run that never ended is said before the next one begins.
+    const late =
+      this.#run !== undefined && this.#run.id !== recorded.run ? this.#say(this.#run, this.#run.turns.flush()) : []
+    const frames = this.#print(this.#runOf(recorded), recorded, before)
+    return late.length === 0 ? frames : [...late, ...frames]
+  }
+
+  #print(run: PrintedRun, recorded: Recorded, before: JsonObject): readonly Frame[] {
+    const { event } = recorded
+    switch (event.kind) {
+      case 'run.started':
+        return [{ event: 'session', data: this.#session }]
+      case 'node.started':
+        return this.#nodeStarted(run, event, recorded.at)
+      case 'node.finished':
+        return this.#nodeFinished(run, event, recorded.at)
+      case 'agent':
+        return this.#agent(run, event, recorded.at, before)
+      case 'state':
+        return event.node !== undefined && run.nodes.get(event.node) !== undefined
+          ? []
+          : this.#stateChanged(run, before, touchedKeys(event.patch))
+      case 'run.finished':
+        return this.#finished(run, event, recorded.at)
+      default:
+        return this.#told(run, event, recorded.at)
+    }
+  }
+
+  prelude(): readonly Frame[] {
+    const run = this.#run
+    if (run === undefined || run.over) return []
+    const { nodes, turns } = run
+    const last = nodes.all.at(-1)?.id
+    const speaker = turns.streaming[0]?.node ?? last
+    return [
+      { event: 'session', data: this.#session },
+      ...nodes.all.map((node) => print.printStart(node, false, {})),
+      ...(nodes.any ? print.printState(this.#state, Object.keys(this.#state)) : []),
+      ...(speaker === last ? [] : this.#names(run, speaker)),
+      ...turns.streaming.map((piece) =>
+        piece.thought ? this.#thinking(run, piece) : { event: 'chunk', data: piece.text },
+      ),
+      ...(nodes.voice?.id === speaker ? [] : this.#names(run, nodes.voice?.id)),
+    ]
+  }
+
+  #runOf({ run: id, event }: Recorded): PrintedRun {
+    if (this.#run?.id === id && event.kind !== 'run.started') return this.#run
+    this.#chunks.reset()
+    this.#run = {
+      id,
+      nodes: new OpenNodes(),
+      lanes: new Lanes(),
+      calls: callIds(id),
+      turns: textTurns(),
+      named: false,
+      input: this.#state,
+      over: false,
+    }
+    return this.#run
+  }
+
+  #nodeStarted(run: PrintedRun, event: NodeStarted & Pick<RunEvent, 'extra'>, at: number): Frame[] {
+    const made = run.named ? [] : run.nodes.all
+    run.named = true
+    const step = event.extra?.studio?.step
+    return [
+      ...made.flatMap((node) => this.#leave(run, node.id, at)),
+      this.#start(run, event.node, event, at, typeof step === 'number' ? step : undefined),
+    ]
+  }
+
+  #start(
+    run: PrintedRun,
+    id: NodeId,
+    event: Partial<NodeStarted> & { agent: string },
+    at: number,
+    step?: number,
+  ): Frame {
+    const implied = run.nodes.impliedId(event.agent) === id
+    if (run.nodes.impliedStep === 1) run.input = this.#state
+    const node: OpenNode = {
+      id,
+      name: event.agent,
+      step: step ?? run.nodes.impliedStep,
+      input: this.#state,
+      at,
+      whole: true,
+    }
+    run.nodes.start(node)
+    this.#chunks.known()
+    return print.printStart(node, implied, event)
+  }
+
+  #nodeFinished(run: PrintedRun, event: NodeFinished, at: number): Frame[] {
+    const said = this.#say(run, run.turns.end(event.node))
+    const node = run.nodes.get(event.node)
+    if (node === undefined) return said
+    const named = run.nodes.named(node.name, node.step)?.id === node.id
+    run.nodes.end(node.id)
+    const duration = event.duration ?? Math.max(0, Math.round(at - node.at))
+    return [...said, print.printEnd(node, named, { ...event, duration }, this.#state)]
+  }
+
+  #leave(run: PrintedRun, node: NodeId, at: number, error?: NodeFinished['error']): Frame[] {
+    const end = error === undefined ? ({ status: 'ok' } as const) : ({ status: 'error', error } as const)
+    return this.#nodeFinished(run, { kind: 'node.finished', node, ...end }, at)
+  }
+
+  #agent(run: PrintedRun, said: AgentSaid, at: number, before: JsonObject): Frame[] {
+    const { event } = said
+    const { frames, node } = this.#speaker(run, said, at)
+    const own: AgentSaid = node === undefined ? said : { ...said, node }
+    const lane = node ?? `${event.branch ?? ''}\n${event.author}\n${said.task ?? ''}`
+    const speaks = event.author !== 'user'
+    if (event.partial === true) return speaks ? [...frames, ...this.#say(run, run.turns.partial(own, lane))] : frames
+    const text = speaks ? this.#say(run, run.turns.whole(own, lane)) : []
+    const acts = this.#acts(run, own, node)
+    const first = acts.length === 0 ? [] : this.#say(run, run.turns.before(lane))
+    const delta = Object.keys(event.actions?.stateDelta ?? {})
+    return [...frames, ...text, ...first, ...acts, ...this.#stateChanged(run, before, delta)]
+  }
+
+  /** The node that speaks: the log's own, or one made up from author and branch where the log has none. */
+  #speaker(run: PrintedRun, { node, event }: AgentSaid, at: number): { frames: Frame[]; node: NodeId | undefined } {
+    const { author } = event
+    if (node !== undefined || run.named || author === '' || author === 'user') return { frames: [], node }
+    const lane = run.lanes.enter(event, () => run.nodes.impliedId(author))
+    const frames = lane.left.flatMap((id) => this.#leave(run, id, at))
+    if (lane.starts) frames.push(this.#start(run, lane.node, { agent: author }, at))
+    return { frames, node: lane.node }
+  }
+
+  #acts(run: PrintedRun, { event, extra }: AgentSaid & Pick<RunEvent, 'extra'>, node: NodeId | undefined): Frame[] {
+    const frames: Frame[] = []
+    const where = this.#where(run, node)
+    const more = { ...where, ...keptFields(extra, 'studio') }
+    for (const part of partsOf(event.content)) {
+      const [call, response] = [callOf(part), responseOf(part)]
+      if (call !== undefined) frames.push(print.printCall(call, run.calls.call(call.name, call.id), more))
+      if (response !== undefined) {
+        frames.push(print.printResult(response, run.calls.result(response.name, response.id), more))
+      }
+    }
+    if (event.errorCode !== undefined || event.errorMessage !== undefined) {
+      const message = event.errorMessage ?? event.errorCode ?? ''
+      frames.push(print.printLog({ message, level: 'error' }, where))
+    }
+    return frames
+  }
+
+  /** A change that no open node owns shows at once while nodes run, else in the next node's or the run's snapshot. */
+  #stateChanged(run: PrintedRun, before: JsonObject, keys: readonly string[] | undefined): Frame[] {
+    if (this.#state === before || !run.nodes.any) return []
+    return print.printState(this.#state, keys ?? Object.keys(this.#state))
+  }
+
+  #say(run: PrintedRun, pieces: readonly Piece[]): Frame[] {
+    return pieces.flatMap((piece) => {
+      if (piece.thought) return [this.#thinking(run, piece)]
+      return [...this.#voice(run, piece), ...this.#chunks.split(piece.text).map((data) => ({ event: 'chunk', data }))]
+    })
+  }
+
+  #thinking(run: PrintedRun, { text, author, node }: Piece): Frame {
+    const clear = node === undefined || run.nodes.named(author)?.id === node
+    return print.json('thinking', { content: text, agent: author, ...(clear ? {} : { node_id: node }) })
+  }
+
+  /** Bare text carries no name: where a reader would take it for another node's, `agent` says whose it is. */
+  #voice(run: PrintedRun, { node }: Piece): Frame[] {
+    if (node === undefined || run.nodes.voice?.id === node) return []
+    run.nodes.speak(node)
+    return this.#names(run, node)
+  }
+
+  #names({ nodes }: PrintedRun, id: NodeId | undefined): Frame[] {
+    const node = id === undefined ? undefined : nodes.get(id)
+    if (node === undefined) return []
+    return [{ event: 'agent', data: nodes.named(node.name)?.id === id ? node.name : node.id }]
+  }
+
+  #where(run: PrintedRun, node: NodeId | undefined): { readonly node_id?: string } {
+    if (node === undefined || run.nodes.get(node) === undefined || run.nodes.voice?.id === node) return {}
+    return { node_id: node }
+  }
+
+  #finished(run: PrintedRun, event: RunFinished & Pick<RunEvent, 'extra'>, at: number): Frame[] {
+    if (run.over) return []
+    const { outcome, error } = event
+    const frames = this.#say(run, run.turns.flush())
+    const code = outcome === 'cancelled' ? 'cancelled' : 'agent-error'
+    const problem = outcome === 'done' ? undefined : (error ?? { code, message: outcome })
+    run.over = true
+    // A run that waits for a person goes on in its nodes; any other takes them with it.
+    const over = outcome === 'interrupted' ? [] : run.nodes.all.toReversed()
+    for (const { id } of over) for (const frame of this.#leave(run, id, at, problem)) frames.push(frame)
+    if (outcome === 'failed') frames.push({ event: 'error', data: error?.message ?? 'failed' })
+    const steps = event.extra?.studio?.total_steps
+    const facts: print.DoneFacts = {
+      steps: typeof steps === 'number' ? steps : run.nodes.totalSteps,
+      input: run.input,
+      state: this.#state,
+      asks: this.#interrupts.openIn(run.id),
+    }
+    return [...frames, print.printDone(event, facts), { event: 'end', data: '' }]
+  }
+
+  #told(run: PrintedRun, event: RunEvent, at: number): readonly Frame[] {
+    switch (event.kind) {
+      case 'log': {
+        const as = event.extra?.studio?.event
+        if ((as === 'trace' || as === 'debug') && event.data !== undefined) {
+          return [{ event: as, data: JSON.stringify(event.data) }]
+        }
+        // What engines and other dialects note for themselves is not for a Studio client.
+        if (event.level === 'debug' && as === undefined) return []
+        return [print.printLog(event, this.#where(run, event.node))]
+      }
+      case 'interrupt': {
+        const name = event.node === undefined ? '' : nodeName(event.node)
+        const implied = event.id === this.#interrupts.impliedId(run.id)
+        this.#interrupts.ask(event.id, name, run.id)
+        return [print.printInterrupt(event, name, implied, at)]
+      }
+      case 'resumed': {
+        const name = this.#interrupts.nameOf(event.interrupt)
+        const implied = event.interrupt === this.#interrupts.latest(name)
+        this.#interrupts.answer(event.interrupt)
+        return [print.printResume(event, name, implied, at)]
+      }
+      case 'superseded': {
+        const said = this.#say(run, run.turns.drop(event.messages))
+        const lost = { code: 'crashed', message: 'lost, and done again' } as const
+        return [...said, ...event.nodes.flatMap((node) => this.#leave(run, node, at, lost))]
+      }
+      default:
+        return tellPlan(event).map((message) => print.printLog({ message, level: 'info' }, {}))
+    }
+  }
+}

@@ -1,0 +1,97 @@
+import { isJsonObject, type Json, type JsonObject, type PatchOp } from '../../json/json.ts'
+
+/** Seed 000, capture rule 4: the state object is level 1; what lies below level 3 is cut. */
+const maxLevel = 3
+
+/**
+ * A state as a snapshot shows it. A container below level 3 is printed as the string `{…n}` or `[…n]`, n the number of
+ * its entries, so a person sees that something is there, and a reader that knows it keeps what it has.
+ */
+export function cutState(state: JsonObject): Json {
+  return cut(state, 1)
+}
+
+function cut(value: Json, level: number): Json {
+  if (value === null || typeof value !== 'object') return value
+  if (level > maxLevel) return marker(value)
+  if (isArray(value)) return value.map((item) => cut(item, level + 1))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cut(item, level + 1)]))
+}
+
+function marker(value: object): string {
+  return Array.isArray(value) ? `[…${value.length}]` : `{…${Object.keys(value).length}}`
+}
+
+/**
+ * The patch that makes `before` show what a snapshot shows: by top-level key, equal values untouched, cut ones kept.
+ * A key of `removable` that the snapshot lacks was removed.
+ */
+export function changesTo(before: JsonObject, snapshot: JsonObject, removable: JsonObject): PatchOp[] {
+  const patch: PatchOp[] = []
+  for (const [key, shown] of entriesOf(snapshot)) {
+    const known = Object.hasOwn(before, key)
+    const value = known ? restored(shown, before[key] ?? null, 2) : shown
+    if (!known) patch.push({ op: 'add', path: pathOf(key), value })
+    else if (value !== before[key]) patch.push({ op: 'replace', path: pathOf(key), value })
+  }
+  for (const [key] of entriesOf(removable)) {
+    if (Object.hasOwn(before, key) && !Object.hasOwn(snapshot, key)) patch.push({ op: 'remove', path: pathOf(key) })
+  }
+  return patch
+}
+
+/** The patch of a `state` trace: every key it names, so that the same keys are named when it is printed again. */
+export function updateOf(before: JsonObject, update: JsonObject): PatchOp[] {
+  return entriesOf(update).map(([key, shown]) => ({
+    op: 'add',
+    path: pathOf(key),
+    value: Object.hasOwn(before, key) ? restored(shown, before[key] ?? null, 2) : shown,
+  }))
+}
+
+/** The top-level keys a patch touched; undefined for the whole state. */
+export function touchedKeys(patch: readonly PatchOp[]): readonly string[] | undefined {
+  const keys = new Set<string>()
+  for (const op of patch) {
+    if (op.op === 'test') continue
+    for (const path of op.op === 'move' ? [op.from, op.path] : [op.path]) {
+      const key = path.split('/')[1]
+      if (key === undefined) return undefined
+      keys.add(key.replaceAll('~1', '/').replaceAll('~0', '~'))
+    }
+  }
+  return [...keys]
+}
+
+/** What is shown, with what was cut put back; the same reference as before when it is the same value. */
+function restored(shown: Json, before: Json, level: number): Json {
+  if (shown === before) return before
+  if (before === null || typeof before !== 'object') return shown
+  if (typeof shown === 'string') return level > maxLevel && shown === marker(before) ? before : shown
+  if (shown === null || typeof shown !== 'object') return shown
+  if (isArray(shown)) {
+    if (!isArray(before)) return shown
+    const items = shown.map((item, i) => restored(item, before[i] ?? null, level + 1))
+    return items.length === before.length && items.every((item, i) => item === before[i]) ? before : items
+  }
+  if (!isJsonObject(before)) return shown
+  const entries = Object.entries(shown).map(([key, item]): [string, Json] => [
+    key,
+    Object.hasOwn(before, key) ? restored(item, before[key] ?? null, level + 1) : item,
+  ])
+  const equal = entries.every(([key, item]) => Object.hasOwn(before, key) && item === before[key])
+  return equal && entries.length === Object.keys(before).length ? before : Object.fromEntries(entries)
+}
+
+/** Without `__proto__`: no JSON Patch may touch it, and one refused operation would refuse the whole patch. */
+function entriesOf(state: JsonObject): [string, Json][] {
+  return Object.entries(state).filter(([key]) => key !== '__proto__')
+}
+
+function pathOf(key: string): string {
+  return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+}
+
+function isArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value)
+}

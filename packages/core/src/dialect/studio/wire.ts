@@ -1,0 +1,160 @@
+import type { AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
+import type { Problem } from '../../event/problem.ts'
+import type {
+  Interrupted,
+  Logged,
+  NodeFinished,
+  NodeStarted,
+  Resumed,
+  RunEvent,
+  RunFinished,
+} from '../../event/run-event.ts'
+import type { Frame } from '../../frame/frame.ts'
+import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import type { CallId } from '../bare-text/call-ids.ts'
+import { keptFields } from '../bare-text/kept-fields.ts'
+import { resultOf } from '../bare-text/message-builder.ts'
+import type { OpenNode } from './nodes.ts'
+import { cutState } from './state.ts'
+
+type Extras = Pick<RunEvent, 'extra'>
+
+// The frames of seed 000, keys in the seed's order; what the seed does not know comes after, and only where there is
+// something to say, so that its own examples come out to the byte.
+
+export function printStart(
+  node: OpenNode,
+  implied: boolean,
+  { parent, after, call, extra }: Partial<NodeStarted> & Extras,
+): Frame {
+  return json('trace', {
+    type: 'node_start',
+    node: node.name,
+    step: node.step,
+    state_snapshot: { input: cutState(node.input), output: {} },
+    state_keys: Object.keys(node.input),
+    ...(implied ? {} : { node_id: node.id }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(after === undefined ? {} : { after }),
+    ...(call === undefined ? {} : { call }),
+    ...keptFields(extra, 'studio'),
+  })
+}
+
+export function printEnd(
+  node: OpenNode,
+  named: boolean,
+  end: Omit<NodeFinished, 'kind' | 'node'> & Extras,
+  state: JsonObject,
+): Frame {
+  return json('trace', {
+    type: 'node_end',
+    node: node.name,
+    step: node.step,
+    ...(end.duration === undefined ? {} : { duration_ms: end.duration }),
+    state_snapshot: { input: cutState(node.input), output: cutState(state) },
+    state_keys: Object.keys(state),
+    ...(named ? {} : { node_id: node.id }),
+    ...(end.status === 'ok' ? {} : { status: 'error', error: end.error?.message ?? '', ...codeOf(end.error) }),
+    ...keptFields(end.extra, 'studio'),
+  })
+}
+
+function codeOf(error: Problem | undefined): { code?: string } {
+  return error === undefined || error.code === 'agent-error' ? {} : { code: error.code }
+}
+
+/** The keys that changed, with their values as they are now; a key that is gone shows in the next whole snapshot. */
+export function printState(state: JsonObject, keys: readonly string[]): Frame[] {
+  const entries = keys.flatMap((key): [string, Json][] =>
+    Object.hasOwn(state, key) ? [[key, state[key] ?? null]] : [],
+  )
+  if (entries.length === 0) return []
+  const output = Object.fromEntries(entries)
+  return [
+    json('trace', {
+      type: 'state',
+      state_snapshot: { input: {}, output: cutState(output) },
+      state_keys: Object.keys(output),
+    }),
+  ]
+}
+
+export interface DoneFacts {
+  readonly steps: number
+  readonly input: JsonObject
+  readonly state: JsonObject
+  /** A question waits: a reader takes the run for interrupted unless told otherwise. */
+  readonly asks: boolean
+}
+
+export function printDone(event: RunFinished, { steps, input, state, asks }: DoneFacts): Frame {
+  const { outcome, error, usage, result } = event
+  // `error` came before it and says that it failed, and why; only what it leaves out is said here.
+  const told = outcome === 'failed' && error?.code === 'agent-error' && error.source === undefined
+  return json('trace', {
+    type: 'done',
+    total_steps: steps,
+    state_snapshot: { input: cutState(input), output: cutState(state) },
+    state_keys: Object.keys(state),
+    ...(outcome === 'failed' || (outcome === 'done' && !asks) ? {} : { outcome }),
+    ...(error === undefined || told ? {} : { problem: { ...error } }),
+    ...(usage === undefined ? {} : { usage: { ...usage } }),
+    ...(result === undefined ? {} : { result }),
+  })
+}
+
+export function printCall({ name, args }: AdkFunctionCall, call: CallId, more: JsonObject): Frame {
+  return json('tool_call', { name, args: args ?? {}, ...(call.implied ? {} : { id: call.id }), ...more })
+}
+
+export function printResult({ name, response }: AdkFunctionResponse, call: CallId, more: JsonObject): Frame {
+  const result = resultOf(response ?? {})
+  return json('tool_result', { name, result, ...(call.implied ? {} : { id: call.id }), ...more })
+}
+
+export function printLog({ message, level, data }: Omit<Logged, 'kind'>, node: { readonly node_id?: string }): Frame {
+  const facts = data === undefined ? {} : isJsonObject(data) ? data : { data }
+  return json('log', { message, ...(level === 'info' ? {} : { level }), ...node, ...without(facts, message) })
+}
+
+function without(facts: JsonObject, message: string): JsonObject {
+  return Object.hasOwn(facts, 'message') ? { ...facts, message } : facts
+}
+
+export function printInterrupt(event: Interrupted & Extras, name: string, implied: boolean, at: number): Frame {
+  const { id, reason, message = '', payload = {}, call, schema, expiresAt, extra } = event
+  return json('interrupt', {
+    type: 'interrupt',
+    node_id: name,
+    message,
+    data: payload,
+    ...extra?.studio,
+    timestamp: at,
+    ...(implied ? {} : { id }),
+    ...(reason === 'input_required' ? {} : { reason }),
+    ...(call === undefined ? {} : { call }),
+    ...(schema === undefined ? {} : { schema }),
+    ...(expiresAt === undefined ? {} : { expires_at: expiresAt }),
+  })
+}
+
+export function printResume(
+  { interrupt, status, payload }: Resumed,
+  name: string,
+  implied: boolean,
+  at: number,
+): Frame {
+  return json('resume', {
+    type: 'resume',
+    node_id: name,
+    timestamp: at,
+    ...(implied ? {} : { id: interrupt }),
+    ...(status === 'resolved' ? {} : { status }),
+    ...(payload === undefined ? {} : { response: payload }),
+  })
+}
+
+export function json(event: string, data: JsonObject): Frame {
+  return { event, data: JSON.stringify(data) }
+}

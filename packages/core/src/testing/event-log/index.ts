@@ -1,0 +1,30 @@
+import { appendContract } from './append.ts'
+import { followContract } from './follow.ts'
+import { historyContract } from './history.ts'
+import { kitOf, type MakeLog, type Runner } from './kit.ts'
+import { leaseContract } from './lease.ts'
+import { modelContract } from './model.ts'
+import { sessionContract } from './session.ts'
+
+export type { MakeLog, Matchers, Runner } from './kit.ts'
+
+/**
+ * The log contract (SPEC 2) in executable form: every sentence of `EventLog`, for any implementation.
+ *
+ * ```ts
+ * import { describeEventLog } from '@millrace/core/testing'
+ * import { describe, expect, test } from 'vitest'
+ * describeEventLog({ describe, expect, test }, 'memory', memoryLog)
+ * ```
+ */
+export function describeEventLog(runner: Runner, name: string, makeLog: MakeLog): void {
+  const kit = kitOf(runner, makeLog)
+  runner.describe(`EventLog: ${name}`, () => {
+    runner.describe('sessions', () => sessionContract(kit))
+    runner.describe('append and read', () => appendContract(kit))
+    runner.describe('follow', () => followContract(kit))
+    runner.describe('leases', () => leaseContract(kit))
+    runner.describe('restore and prune', () => historyContract(kit))
+    runner.describe('against the reference', () => modelContract(kit))
+  })
+}

@@ -1,0 +1,199 @@
+import type { Recorded } from '../../event/run-event.ts'
+import { Dictionary } from '../../persistent/dictionary.ts'
+import { Sequence } from '../../persistent/sequence.ts'
+import { changedKeys } from '../state/index.ts'
+import { track } from '../timeline/index.ts'
+import { pathIn } from '../timeline/infer.ts'
+import { type Execution, emptyTimeline, executionOf, inRun, pathOf, type Timeline } from '../timeline/state.ts'
+import { executionsIn } from '../timeline/track.ts'
+import type { View } from '../view.ts'
+import {
+  carried,
+  END,
+  type FlowEdge,
+  type FlowNode,
+  type Graph,
+  nodeIn,
+  START,
+  withEdge,
+  withNode,
+  withoutEdge,
+} from './graph.ts'
+
+export interface Flow {
+  /** In the order in which they first ran. */
+  readonly nodes: Sequence<FlowNode>
+  /** The edges really taken, in the order in which they first were. */
+  readonly edges: Sequence<FlowEdge>
+  readonly index: FlowIndex
+}
+
+interface FlowIndex {
+  readonly line: Timeline
+  readonly places: Graph['places']
+  /** Keys that no node wrote since the last run ended: the client's state and people's edits. START brings them. */
+  readonly outside: readonly string[]
+  toJSON(): undefined
+}
+
+/**
+ * The graph of nodes, the edges really taken, and the state that travelled along each: keys that the source
+ * wrote, itself or by what ran inside it, and that were there when the target began. ADK Studio labels every outgoing
+ * edge of a node with all of its keys, taken or not (DESIGN 12).
+ */
+export const flow: View<Flow> = {
+  name: 'flow',
+  initial: {
+    nodes: Sequence.empty,
+    edges: Sequence.empty,
+    index: { line: emptyTimeline, places: Dictionary.empty, outside: [], toJSON: () => undefined },
+  },
+  apply(state, row) {
+    const { line, places, outside } = state.index
+    const { event } = row
+    if (event.kind === 'agent' && event.event.partial === true) return noted(state, track(line, row))
+    let graph: Graph = { nodes: state.nodes, edges: state.edges, places }
+    const next = track(line, row, {
+      started: (execution, now) => {
+        graph = entered(graph, execution, now, outside)
+      },
+      finished: (execution, now) => {
+        graph = left(graph, execution, now)
+      },
+      lost: (execution, now) => {
+        graph = lost(graph, execution, now)
+      },
+    })
+    if (next === line) return state
+    if (event.kind === 'run.finished' && event.outcome === 'done') graph = ended(graph, row, next)
+    const index = { ...state.index, line: next, places: graph.places, outside: brought(outside, row, line, next) }
+    return { nodes: graph.nodes, edges: graph.edges, index }
+  },
+}
+
+function noted(state: Flow, line: Timeline): Flow {
+  return line === state.index.line ? state : { ...state, index: { ...state.index, line } }
+}
+
+/** Seed 000's `stateKeys`: for every edge really taken, by its id, the state keys that travelled along it. */
+export function stateKeys({ edges }: Pick<Flow, 'edges'>): ReadonlyMap<string, readonly string[]> {
+  const known = keysOf.get(edges)
+  if (known !== undefined) return known
+  const made = new Map<string, readonly string[]>()
+  for (const { id, count, keys } of edges) {
+    if (count > 0 && keys.length > 0)
+      made.set(
+        id,
+        keys.map(({ key }) => key),
+      )
+  }
+  keysOf.set(edges, made)
+  return made
+}
+const keysOf = new WeakMap<Sequence<FlowEdge>, ReadonlyMap<string, readonly string[]>>()
+
+/** The nodes to light up: those that run, and, in a log without nodes, agents whose first words are streaming. */
+export function activeNodes({ nodes, index }: Flow): readonly string[] {
+  const running = nodes.toArray().flatMap(({ id, running }) => (running > 0 ? [id] : []))
+  const starting = index.line.starting.map(({ agent, branch }) => pathIn(branch, agent))
+  return [...new Set([...running, ...starting])]
+}
+
+function entered(graph: Graph, execution: Execution, line: Timeline, outside: readonly string[]): Graph {
+  const { path, agent, parent, startSeq } = execution
+  const within = parent === undefined ? {} : { parent: pathOf(parent) }
+  let next = withNode(graph, path, agent, (node) => ({
+    ...node,
+    ...within,
+    executions: node.executions + 1,
+    running: node.running + 1,
+    status: 'running',
+    lastSeq: startSeq,
+  }))
+  for (const { from, kind, wrote } of waysIn(execution, line)) {
+    if (from === START && nodeIn(next, START) === undefined) next = withNode(next, START, '', (node) => node)
+    const keys = carried(wrote ?? outside, execution.input, startSeq)
+    next = withEdge(next, { from, to: path, kind, keys, seq: startSeq })
+  }
+  return next
+}
+
+interface WayIn {
+  readonly from: string
+  readonly kind: Execution['via']
+  readonly wrote?: Iterable<string>
+}
+
+/** From the executions it came after, else from the one it runs inside of, else from outside. */
+function waysIn({ run, after, via, parent }: Execution, line: Timeline): readonly WayIn[] {
+  const before = after.flatMap((node) => executionOf(line, run, node) ?? [])
+  if (before.length > 0) return before.map(({ path, wrote }) => ({ from: path, kind: via, wrote }))
+  const caller = parent === undefined ? undefined : executionOf(line, run, parent)
+  if (caller !== undefined) return [{ from: caller.path, kind: via, wrote: caller.wrote }]
+  return [{ from: START, kind: 'start' }]
+}
+
+function left(graph: Graph, execution: Execution, line: Timeline): Graph {
+  const { run, path, node, agent, status, endSeq = 0 } = execution
+  let next = withNode(graph, path, agent, (each) => {
+    const running = Math.max(0, each.running - 1)
+    return { ...each, running, status: running > 0 ? 'running' : status, lastSeq: endSeq }
+  })
+  if (comesBack(execution)) next = returned(next, execution, line)
+  const last = line.index.phases.get(inRun(run, node))?.current
+  for (const child of executionsIn(line, last)) {
+    if (child.via !== 'transfer' && !comesBack(child)) next = returned(next, child, line)
+  }
+  return next
+}
+
+function lost(graph: Graph, execution: Execution, line: Timeline): Graph {
+  const { path, agent } = execution
+  let next = withNode(graph, path, agent, (node) => ({ ...node, executions: Math.max(0, node.executions - 1) }))
+  for (const { from } of waysIn(execution, line)) next = withoutEdge(next, from, path)
+  return next
+}
+
+/** Who was called brings its answer back at once; the last step inside a workflow when the workflow ends. */
+function comesBack({ via, call, inferred }: Execution): boolean {
+  return via === 'delegate' && (call !== undefined || inferred === true)
+}
+
+function returned(graph: Graph, child: Execution, line: Timeline): Graph {
+  const { run, parent, path, wrote, output = {}, status, superseded, endSeq = 0 } = child
+  const caller = parent === undefined ? undefined : executionOf(line, run, parent)
+  if (caller === undefined || caller.path === path || status !== 'ok' || superseded === true) return graph
+  return withEdge(graph, {
+    from: path,
+    to: caller.path,
+    kind: 'return',
+    keys: carried(wrote, output, endSeq),
+    seq: endSeq,
+  })
+}
+
+/** A run that is done goes from its last steps to END. */
+function ended(graph: Graph, { run, seq }: Recorded, line: Timeline): Graph {
+  const last = executionsIn(line, line.index.phases.get(inRun(run, ''))?.current)
+  const done = last.filter(({ status, superseded }) => status === 'ok' && superseded !== true)
+  let next = done.length === 0 ? graph : withNode(graph, END, '', (node) => ({ ...node, lastSeq: seq }))
+  for (const { path, wrote, output = {} } of done) {
+    next = withEdge(next, { from: path, to: END, kind: 'end', keys: carried(wrote, output, seq), seq })
+  }
+  return next
+}
+
+function brought(
+  outside: readonly string[],
+  { event }: Recorded,
+  before: Timeline,
+  after: Timeline,
+): readonly string[] {
+  if (event.kind === 'run.finished') return outside.length === 0 ? outside : []
+  const unowned =
+    event.kind === 'run.started' ||
+    (event.kind === 'state' && event.node === undefined) ||
+    (event.kind === 'agent' && event.event.author === 'user')
+  if (!unowned || before.index.state === after.index.state) return outside
+  return [...new Set([...outside, ...changedKeys(before.index.state, after.index.state)])]
+}

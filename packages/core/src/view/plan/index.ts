@@ -1,0 +1,129 @@
+import type { ArtifactSaved, DataChanged, Recorded, RunFinished, RunStarted } from '../../event/run-event.ts'
+import { isObject } from '../../json/json.ts'
+import { Dictionary } from '../../persistent/dictionary.ts'
+import { Sequence } from '../../persistent/sequence.ts'
+import type { View } from '../view.ts'
+import { said, settleStreaming, withdrawn } from './said.ts'
+import type { PlanArtifact, PlanState } from './state.ts'
+import { taskFinished, taskReflected, taskStarted, tasksSet } from './task.ts'
+
+/** What was planned and what became of it: tasks, artifacts, data items, reflections, summary (seed 002). */
+export const plan: View<PlanState> = {
+  name: 'plan',
+  initial: {
+    mode: 'planning',
+    tasks: Sequence.empty,
+    artifacts: Sequence.empty,
+    data: Sequence.empty,
+    reflections: Sequence.empty,
+    summary: { total: 0, completed: 0, failed: 0 },
+    taskAt: Dictionary.empty,
+    artifactAt: Dictionary.empty,
+    dataAt: Dictionary.empty,
+    open: Dictionary.empty,
+    given: Dictionary.empty,
+    streaming: Dictionary.empty,
+  },
+  apply(state, recorded: Recorded) {
+    const { event, run, seq } = recorded
+    switch (event.kind) {
+      case 'run.started':
+        return runStarted(state, run, event)
+      case 'tasks':
+        return tasksSet(state, recorded, event.tasks)
+      case 'task.started':
+        return taskStarted(state, recorded, event)
+      case 'task.finished':
+        return taskFinished(state, recorded, event)
+      case 'task.reflected':
+        return taskReflected(state, recorded, event)
+      case 'agent': {
+        const next = event.task === undefined ? state : said(state, recorded, event, event.task)
+        if (event.event.partial === true) return next
+        return announced(next, seq, event.event.actions?.artifactDelta, event.task)
+      }
+      case 'artifact':
+        return artifactSaved(state, seq, event)
+      case 'data':
+        return dataChanged(state, seq, event)
+      case 'superseded':
+        return withdrawn(state, run, event)
+      case 'run.finished':
+        return runFinished(state, recorded, event)
+      default:
+        return state
+    }
+  },
+}
+
+/** A client says what a run is for: `execute` runs the plan, anything else talks about it. */
+function runStarted(state: PlanState, run: string, { input }: RunStarted): PlanState {
+  if (input.props?.mode !== 'execute') return state
+  return { ...state, mode: 'executing', executing: run }
+}
+
+function runFinished(before: PlanState, row: Recorded, { outcome }: RunFinished): PlanState {
+  const state = settleStreaming(before, row.run, row)
+  if (state.executing !== row.run) return state
+  const { executing: _, current: __, ...rest } = state
+  const { total, completed, failed } = state.summary
+  const over = outcome === 'done' && completed + failed === total
+  return { ...rest, mode: over ? 'completed' : 'paused' }
+}
+
+function artifactSaved(state: PlanState, seq: number, event: ArtifactSaved): PlanState {
+  const { id, name, type, version, part, task, deleted } = event
+  const at = state.artifactAt.get(id)
+  const known = at === undefined ? undefined : state.artifacts.at(at)
+  if (known !== undefined && version < known.version && deleted !== true) return state
+  const content = part === undefined ? (known?.version === version ? known.content : undefined) : seq
+  const owner = task ?? known?.task
+  return withArtifact(state, {
+    id,
+    name,
+    type,
+    version,
+    seq,
+    ...(content === undefined ? {} : { content }),
+    ...(owner === undefined ? {} : { task: owner }),
+    ...(deleted === true ? { deleted } : {}),
+  })
+}
+
+/** ADK announces an artifact by its file name and version only. One that is known better stays as it is. */
+function announced(state: PlanState, seq: number, delta: unknown, task: string | undefined): PlanState {
+  if (!isObject(delta)) return state
+  let next = state
+  for (const [name, version] of Object.entries(delta)) {
+    const at = next.artifactAt.get(name)
+    const known = at === undefined ? undefined : next.artifacts.at(at)
+    if (typeof version !== 'number' || (known !== undefined && version <= known.version)) continue
+    const owner = task === undefined ? {} : { task }
+    next = withArtifact(next, { id: name, name, type: known?.type ?? 'other', version, seq, ...owner })
+  }
+  return next
+}
+
+function withArtifact(state: PlanState, artifact: PlanArtifact): PlanState {
+  const at = state.artifactAt.get(artifact.id)
+  if (at !== undefined) return { ...state, artifacts: state.artifacts.with(at, artifact) }
+  const artifactAt = state.artifactAt.set(artifact.id, state.artifacts.length)
+  return { ...state, artifacts: state.artifacts.append(artifact), artifactAt }
+}
+
+function dataChanged(state: PlanState, seq: number, { id, operation, itemType, item, task }: DataChanged): PlanState {
+  const at = state.dataAt.get(id)
+  const known = at === undefined ? undefined : state.data.at(at)
+  const content = item === undefined ? known?.item : item
+  const owner = task ?? known?.task
+  const made = {
+    id,
+    itemType,
+    seq,
+    ...(content === undefined ? {} : { item: content }),
+    ...(owner === undefined ? {} : { task: owner }),
+    ...(operation === 'delete' ? ({ deleted: true } as const) : {}),
+  }
+  if (at !== undefined) return { ...state, data: state.data.with(at, made) }
+  return { ...state, data: state.data.append(made), dataAt: state.dataAt.set(id, state.data.length) }
+}

@@ -1,0 +1,116 @@
+import type { AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
+import type { DataChanged, Task, TaskStatus } from '../../event/run-event.ts'
+import type { Dictionary } from '../../persistent/dictionary.ts'
+import type { Sequence } from '../../persistent/sequence.ts'
+
+/**
+ * Where the plan stands. `paused`: an execution ended before every task was settled (stopped, failed, waiting for a
+ * person), so it can go on.
+ */
+export type PlanMode = 'planning' | 'executing' | 'completed' | 'paused'
+
+export interface PlanState {
+  readonly mode: PlanMode
+  /** In their order. A task that is only known by what happened to it has no title. */
+  readonly tasks: Sequence<PlanTask>
+  /** The task being worked on. */
+  readonly current?: string
+  readonly artifacts: Sequence<PlanArtifact>
+  readonly data: Sequence<PlanData>
+  readonly reflections: Sequence<PlanReflection>
+  readonly summary: { readonly total: number; readonly completed: number; readonly failed: number }
+  /** The run that executes the plan. */
+  readonly executing?: string
+  /** Where a task, an artifact and a data item stand in their lists, by id. */
+  readonly taskAt: Dictionary<number>
+  readonly artifactAt: Dictionary<number>
+  readonly dataAt: Dictionary<number>
+  /** The calls that a response may belong to; those without an id queue up by their name. */
+  readonly open: Dictionary<OpenCalls>
+  /** What a message gave, by run and message, so that it can be withdrawn. */
+  readonly given: Dictionary<Given>
+  /** Text still streaming, by run and message; its aggregate replaces it. */
+  readonly streaming: Dictionary<Dictionary<Streaming>>
+}
+
+export interface PlanTask extends Task {
+  /** The event that made it known. */
+  readonly since: number
+  /** Every status it has had, with who gave it: a person's edits count like an agent's steps. */
+  readonly changes: Sequence<TaskChange>
+  readonly calls: Sequence<PlanCall>
+  readonly content: Sequence<PlanText>
+  /** The last time a person changed its words or its place. */
+  readonly edited?: number
+  readonly startedAt?: number
+  readonly finishedAt?: number
+}
+export interface TaskChange {
+  readonly status: TaskStatus
+  readonly seq: number
+  readonly at: number
+  readonly by: 'agent' | 'user'
+}
+
+export interface PlanCall {
+  readonly id?: string
+  readonly name: string
+  readonly args?: AdkFunctionCall['args']
+  readonly seq: number
+  readonly response?: AdkFunctionResponse['response']
+  readonly answered?: number
+  readonly superseded?: true
+}
+
+/** What was said while working on a task. */
+export interface PlanText {
+  readonly message: string
+  readonly author: string
+  readonly text: string
+  readonly seq: number
+  readonly superseded?: true
+}
+
+export interface PlanArtifact {
+  readonly id: string
+  readonly name: string
+  readonly type: string
+  /** The latest. */
+  readonly version: number
+  readonly seq: number
+  /** The event that holds the content of the latest version; absent when the wire only announced it. */
+  readonly content?: number
+  readonly task?: string
+  readonly deleted?: true
+}
+
+export interface PlanData {
+  readonly id: string
+  readonly itemType: string
+  readonly item?: DataChanged['item']
+  readonly seq: number
+  readonly task?: string
+  readonly deleted?: true
+}
+
+export interface PlanReflection {
+  readonly task: string
+  readonly text: string
+  readonly seq: number
+}
+
+export interface OpenCalls {
+  readonly places: Sequence<number>
+  readonly next: number
+}
+export interface Given {
+  readonly task: string
+  /** That of the task: one that was dropped and planned again under the same id starts anew. */
+  readonly since: number
+  readonly content?: number
+  readonly calls: Sequence<number>
+}
+export interface Streaming {
+  readonly task: string
+  readonly text: PlanText
+}

@@ -1,0 +1,212 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { sessions, withoutPartials } from '../../../../../test/kit/arbitrary-events.ts'
+import { describeView, printed } from '../../../../../test/kit/view-vectors.ts'
+import type { AdkPart } from '../../event/adk-event.ts'
+import type { Recorded, RunEvent, RunFinished, Task } from '../../event/run-event.ts'
+import { fold } from '../view.ts'
+import { plan } from './index.ts'
+
+describe('plan', () => describeView(plan))
+
+const task = (id: string, facts: Partial<Task> = {}): Task => ({ id, title: id, status: 'pending', order: 0, ...facts })
+const started: RunEvent = { kind: 'run.started', agent: 'planner', input: { messages: [] } }
+const execute: RunEvent = { kind: 'run.started', agent: 'planner', input: { messages: [], props: { mode: 'execute' } } }
+const ended = (outcome: RunFinished['outcome']): RunEvent => ({ kind: 'run.finished', outcome })
+const settle = (id: string): RunEvent => ({ kind: 'task.finished', task: id, status: 'done', result: '' })
+
+describe('mode', () => {
+  const two: RunEvent = { kind: 'tasks', tasks: [task('a'), task('b')] }
+  test.each<[name: string, events: RunEvent[], mode: string]>([
+    ['a chat plans', [started, two, ended('done')], 'planning'],
+    ['an execution executes', [two, execute], 'executing'],
+    [
+      'a task under way executes, whatever the client called the run',
+      [started, two, { kind: 'task.started', task: 'a' }],
+      'executing',
+    ],
+    [
+      'an execution that settled every task completed it',
+      [two, execute, settle('a'), settle('b'), ended('done')],
+      'completed',
+    ],
+    ['one that was stopped paused it', [two, execute, settle('a'), ended('cancelled')], 'paused'],
+    ['one that failed paused it', [two, execute, settle('a'), settle('b'), ended('failed')], 'paused'],
+    ['one that waits for a person paused it', [two, execute, ended('interrupted')], 'paused'],
+    ['one that left tasks over paused it', [two, execute, settle('a'), ended('done')], 'paused'],
+    [
+      'new tasks after it plan again',
+      [two, execute, settle('a'), settle('b'), ended('done'), { kind: 'tasks', tasks: [task('c')] }],
+      'planning',
+    ],
+    ['tasks that change while it runs do not', [two, execute, { kind: 'tasks', tasks: [task('c')] }], 'executing'],
+    [
+      'a list of settled tasks leaves it as it was',
+      [{ kind: 'tasks', tasks: [task('a', { status: 'done' })] }],
+      'planning',
+    ],
+  ])('%s', (_, events, mode) => {
+    expect(fold(plan, rows(events)).mode).toBe(mode)
+  })
+
+  test('the current task is known until it is finished or gone', () => {
+    const begin: RunEvent = { kind: 'task.started', task: 'a' }
+    expect(fold(plan, rows([two, begin])).current).toBe('a')
+    expect(fold(plan, rows([two, begin, settle('b')])).current).toBe('a')
+    expect(fold(plan, rows([two, begin, two])).current).toBe('a')
+    expect(fold(plan, rows([two, begin, settle('a')])).current).toBeUndefined()
+    expect(fold(plan, rows([two, begin, { kind: 'tasks', tasks: [] }])).current).toBeUndefined()
+    expect(fold(plan, rows([two, begin, ended('done')])).current).toBeUndefined()
+  })
+})
+
+test("a person's edit is told from an agent's step", () => {
+  const [before, after] = [task('a', { status: 'done' }), task('a', { title: 'A', status: 'pending' })]
+  const state = fold(plan, [
+    row(1, 'r', { kind: 'tasks', tasks: [before] }),
+    row(2, '', { kind: 'tasks', tasks: [after] }),
+    row(3, '', { kind: 'tasks', tasks: [after] }),
+  ])
+  expect(state.tasks.at(0)).toMatchObject({ title: 'A', edited: 2 })
+  expect([...(state.tasks.at(0)?.changes ?? [])].map(({ status, by }) => [status, by])).toEqual([
+    ['done', 'agent'],
+    ['pending', 'user'],
+  ])
+  expect(state.summary).toEqual({ total: 1, completed: 0, failed: 0 })
+})
+
+test('a task listed twice is one task, and the later one counts', () => {
+  const state = fold(plan, rows([{ kind: 'tasks', tasks: [task('a'), task('a', { title: 'again', order: 1 })] }]))
+  expect([...state.tasks].map(({ title }) => title)).toEqual(['again'])
+  expect(state.summary.total).toBe(1)
+})
+
+describe('calls of a task', () => {
+  const call = (id: string | undefined, name = 'f'): AdkPart => ({
+    functionCall: { ...(id === undefined ? {} : { id }), name },
+  })
+  const answer = (id: string | undefined, result: string, name = 'f'): AdkPart => ({
+    functionResponse: { ...(id === undefined ? {} : { id }), name, response: { result } },
+  })
+  const results = (...parts: AdkPart[]) => {
+    const state = fold(plan, rows(parts.map((part, i) => said([part], `m${i}`))))
+    return [...(state.tasks.at(0)?.calls ?? [])].map(({ response }) => response?.result)
+  }
+  test('are answered by id, in any order', () => {
+    expect(results(call('1'), call('2'), answer('2', 'b'), answer('1', 'a'))).toEqual(['a', 'b'])
+  })
+  test('without ids, the oldest open one of that name', () => {
+    expect(
+      results(
+        call(undefined),
+        call(undefined),
+        call(undefined, 'g'),
+        answer(undefined, 'a'),
+        answer(undefined, 'g', 'g'),
+      ),
+    ).toEqual(['a', undefined, 'g'])
+  })
+  test('a long-running call keeps its last answer; an answer to no call is left to the problems view', () => {
+    expect(results(call('1'), answer('1', 'pending'), answer('1', 'done'))).toEqual(['done'])
+    expect(results(answer('9', 'x'), answer(undefined, 'y'))).toEqual([])
+    expect(results(call(undefined), answer(undefined, 'a'), answer(undefined, 'b'))).toEqual(['a'])
+  })
+})
+
+test('what is said again for the same message replaces it; events without a task change nothing', () => {
+  const first = fold(plan, rows([said([{ text: 'one' }]), said([{ text: 'two' }])]))
+  expect([...(first.tasks.at(0)?.content ?? [])].map(({ text }) => text)).toEqual(['two'])
+  const event: RunEvent = {
+    kind: 'agent',
+    event: { id: 'x', author: 'a', invocationId: '', timestamp: 0 },
+    message: 'x',
+  }
+  expect(plan.apply(first, row(9, 'r', event))).toBe(first)
+  expect(plan.apply(first, row(9, 'r', { kind: 'log', level: 'info', message: '' }))).toBe(first)
+})
+
+test('a task that was dropped and planned again under the same id starts anew', () => {
+  const list: RunEvent = { kind: 'tasks', tasks: [task('t')] }
+  const call: AdkPart = { functionCall: { name: 'f' } }
+  const answer: AdkPart = { functionResponse: { name: 'f', response: { result: 'x' } } }
+  const before = [list, said([{ text: 'one' }, call], 'm1'), { kind: 'tasks', tasks: [] } as const, list]
+  const after = (...events: RunEvent[]) => fold(plan, rows([...before, ...events])).tasks.at(0)
+  expect(after()).toMatchObject({ since: 4, content: { length: 0 }, calls: { length: 0 } })
+  expect(after(said([{ text: 'two' }], 'm2'), said([{ text: 'three' }], 'm1'))?.content.toArray()).toMatchObject([
+    { text: 'two' },
+    { text: 'three' },
+  ])
+  expect(after(said([answer], 'm3'))?.calls.length).toBe(0)
+  expect(
+    after(said([{ text: 'two' }], 'm2'), { kind: 'superseded', messages: ['m1'], nodes: [] })?.content.at(0),
+  ).not.toHaveProperty('superseded')
+})
+
+test('an older version of an artifact does not hide a newer one; a deleted one stays, marked', () => {
+  const saved = (version: number, facts: object = {}): RunEvent => ({
+    kind: 'artifact',
+    id: 'a',
+    name: 'A',
+    type: 'note',
+    version,
+    ...facts,
+  })
+  const state = (...events: RunEvent[]) => fold(plan, rows(events)).artifacts.at(0)
+  expect(state(saved(2, { part: { text: 'x' } }), saved(1))).toEqual({
+    id: 'a',
+    name: 'A',
+    type: 'note',
+    version: 2,
+    seq: 1,
+    content: 1,
+  })
+  expect(state(saved(2, { part: { text: 'x' } }), saved(2, { task: 't' }))).toMatchObject({ content: 1, task: 't' })
+  expect(state(saved(2, { part: { text: 'x' } }), saved(3))).not.toHaveProperty('content')
+  expect(state(saved(2), saved(0, { deleted: true }))).toMatchObject({ deleted: true })
+  const announced: RunEvent = {
+    kind: 'agent',
+    event: { id: 'x', author: 'a', invocationId: '', timestamp: 0, actions: { artifactDelta: { a: 2, b: 1 } } },
+    message: 'x',
+  }
+  expect(state(saved(2), announced)).toMatchObject({ type: 'note', seq: 1 })
+  expect(state(saved(1), announced)).toMatchObject({ type: 'note', version: 2, seq: 2 })
+})
+
+test('a data item keeps what an announcement does not repeat', () => {
+  const state = fold(
+    plan,
+    rows([
+      { kind: 'data', id: 'd', operation: 'create', itemType: 'contact', item: { name: 'Ann' }, task: 't' },
+      { kind: 'data', id: 'd', operation: 'update', itemType: 'contact' },
+    ]),
+  )
+  expect([...state.data]).toEqual([{ id: 'd', itemType: 'contact', seq: 2, item: { name: 'Ann' }, task: 't' }])
+})
+
+test('SPEC 5.3: a pruned log gives the same plan', () => {
+  const onTask = (rows: readonly Recorded[]) =>
+    rows.map(
+      (row): Recorded =>
+        row.event.kind === 'agent' ? { ...row, event: { ...row.event, task: row.event.event.author } } : row,
+    )
+  fc.assert(
+    fc.property(sessions(), (log) => {
+      const whole = onTask(log)
+      expect(printed(fold(plan, withoutPartials(whole)))).toEqual(printed(fold(plan, whole)))
+    }),
+    { numRuns: 100 },
+  )
+})
+
+function said(parts: readonly AdkPart[], message = 'm'): RunEvent {
+  const event = { id: message, author: 'a', invocationId: '', timestamp: 0, content: { parts } }
+  return { kind: 'agent', event, message, task: 't' }
+}
+
+function row(seq: number, run: string, event: RunEvent): Recorded {
+  return { seq, at: seq, run, event }
+}
+
+function rows(events: readonly RunEvent[]): readonly Recorded[] {
+  return events.map((event, i) => row(i + 1, 'r', event))
+}

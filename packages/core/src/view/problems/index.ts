@@ -1,0 +1,185 @@
+import type { Recorded, RunEvent } from '../../event/run-event.ts'
+import { applyState } from '../../event/state-fold.ts'
+import { Dictionary } from '../../persistent/dictionary.ts'
+import { Aside } from '../../persistent/hidden.ts'
+import { Sequence } from '../../persistent/sequence.ts'
+import { patchProofs } from '../proof/read.ts'
+import type { View } from '../view.ts'
+import type { StreamProblem, StreamProblemCode } from './code.ts'
+import { lintEnd, lintInNode, lintNodeEnd, lintNodeStart, lintStart, lintSuperseded } from './run.ts'
+import { lintSaid } from './said.ts'
+import {
+  newRun,
+  newSession,
+  ownRun,
+  ownSession,
+  quoted,
+  type RunTrack,
+  report,
+  type SessionTrack,
+  type Step,
+} from './track.ts'
+
+export interface ProblemsState {
+  /** Of each code the first fifty, in the order in which they were found. */
+  readonly problems: Sequence<StreamProblem>
+  /** How many there are of each code, listed or not. */
+  readonly counts: Readonly<Partial<Record<StreamProblemCode, number>>>
+  readonly total: number
+  readonly runs: Dictionary<RunTrack>
+  readonly session: Aside<SessionTrack>
+}
+
+/** A broken stream breaks in the same way again and again: more of one code are counted, not listed. */
+const mostPerCode = 50
+
+/** The linter: what in the stream breaks the contract, is lost or is doubtful, each with the number of its event. */
+export const problems: View<ProblemsState> = {
+  name: 'problems',
+  initial: {
+    problems: Sequence.empty,
+    counts: {},
+    total: 0,
+    runs: Dictionary.empty,
+    session: new Aside(newSession),
+  },
+  apply(state, row: Recorded) {
+    const run = state.runs.get(row.run) ?? newRun
+    const step: Step = { row, run: ownRun(run), session: ownSession(state.session.value), found: [] }
+    lint(step)
+    step.run.last = row.seq
+    const { problems, counts, total } = state
+    const runs = row.run === '' ? state.runs : state.runs.set(row.run, step.run)
+    return withFound({ problems, counts, total, runs, session: new Aside(step.session) }, step.found)
+  },
+}
+
+/** The same, when the stream is known to be over: runs that never ended are problems now. */
+export function problemsAtEnd(state: ProblemsState): ProblemsState {
+  const open = [...state.runs].filter(([, run]) => run.ended === undefined).sort(([, a], [, b]) => a.last - b.last)
+  const found = open.map(([run, { last }]): StreamProblem => {
+    const message = `The stream stopped and the run ${quoted(run)} never ended.`
+    return { code: 'no-end', severity: 'error', message, seq: last, run }
+  })
+  return withFound(state, found)
+}
+
+function withFound(state: ProblemsState, found: readonly StreamProblem[]): ProblemsState {
+  if (found.length === 0) return state
+  let { problems, total } = state
+  const counts = { ...state.counts }
+  for (const problem of found) {
+    const count = (counts[problem.code] ?? 0) + 1
+    counts[problem.code] = count
+    total++
+    if (count <= mostPerCode) problems = problems.append(problem)
+  }
+  return { ...state, problems, counts, total }
+}
+
+function lint(step: Step): void {
+  const { row, session } = step
+  const { event, run, seq } = row
+  if (seq <= session.seq) {
+    report(step, 'seq-order', `The event has number ${seq}, but ${session.seq} came before it.`, {
+      earlier: session.seq,
+    })
+  }
+  const state = applyState(session.state, event, ({ path, reason }) => {
+    report(step, 'lost-patch', `The change of the state at ${quoted(path)} is lost: ${reason}.`)
+  })
+  session.state = state
+  session.seq = Math.max(seq, session.seq)
+  if (run !== '' && event.kind !== 'run.finished' && step.run.ended !== undefined) {
+    report(step, 'after-end', `${told(event)} came after the run had ended.`, { earlier: step.run.ended })
+    if (event.kind !== 'run.started' && event.kind !== 'foreign') return
+  }
+  if (run !== '' && event.kind !== 'run.started' && step.run.started === undefined && !step.run.early) {
+    report(step, 'before-start', `${told(event)} came before the run had started.`)
+    step.run.early = true
+  }
+  if ('node' in event && event.node !== undefined && event.kind !== 'node.started' && event.kind !== 'node.finished') {
+    lintInNode(step, event.node)
+  }
+  lintKind(step, event)
+}
+
+function lintKind(step: Step, event: RunEvent): void {
+  switch (event.kind) {
+    case 'run.started':
+      lintStart(step, event)
+      return
+    case 'run.finished':
+      lintEnd(step, event)
+      return
+    case 'agent':
+      lintSaid(step, event)
+      return
+    case 'node.started':
+      lintNodeStart(step, event)
+      return
+    case 'node.finished':
+      lintNodeEnd(step, event)
+      return
+    case 'superseded':
+      lintSuperseded(step, event)
+      return
+    case 'foreign':
+      report(
+        step,
+        'unread',
+        `A frame of the ${quoted(event.dialect)} wire could not be read: ${clipped(event.reason)}.`,
+      )
+      return
+    case 'state':
+      for (const { proof } of patchProofs(step.row, event.patch)) {
+        if (proof.refused !== undefined)
+          report(step, 'bad-proof', `A proof_layer is not used: ${proof.refused.reason}.`)
+      }
+      return
+    default:
+      lintPlan(step, event)
+  }
+}
+
+/** Tasks and questions, which must be known before something happens to them. */
+function lintPlan(step: Step, event: RunEvent): void {
+  switch (event.kind) {
+    case 'tasks': {
+      let tasks: Dictionary<true> = Dictionary.empty
+      for (const { id } of event.tasks) tasks = tasks.set(id, true)
+      step.session.tasks = tasks
+      return
+    }
+    case 'task.started':
+    case 'task.finished':
+    case 'task.reflected':
+      if (step.session.tasks === undefined || step.session.tasks.get(event.task) === true) return
+      report(step, 'task-unknown', `The task ${quoted(event.task)} is not in the plan.`)
+      return
+    case 'interrupt':
+      step.session.interrupts = step.session.interrupts.set(event.id, step.row.seq)
+      return
+    case 'resumed':
+      if (step.session.interrupts.get(event.interrupt) === undefined) {
+        report(step, 'interrupt-unknown', `The question ${quoted(event.interrupt)} is not open.`)
+      }
+      step.session.interrupts = step.session.interrupts.delete(event.interrupt)
+      return
+    case 'artifact':
+    case 'data':
+    case 'log':
+      return
+    default:
+      report(step, 'unread', `An event of an unknown kind: ${quoted(event.kind)}.`)
+  }
+}
+
+/** The event, as a sentence begins. */
+function told({ kind }: RunEvent): string {
+  return kind === 'agent' ? 'What an agent said' : `An event of kind ${quoted(kind)}`
+}
+
+function clipped(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text
+}

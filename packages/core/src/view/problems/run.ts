@@ -1,0 +1,157 @@
+import type {
+  NodeFinished,
+  NodeId,
+  NodeStarted,
+  Outcome,
+  RunFinished,
+  RunStarted,
+  Superseded,
+} from '../../event/run-event.ts'
+import {
+  type CallTrack,
+  follows,
+  followsAll,
+  mostIds,
+  type NodeTrack,
+  newRun,
+  quoted,
+  report,
+  type Step,
+} from './track.ts'
+
+export function lintStart(step: Step, { input }: RunStarted): void {
+  const { run, row } = step
+  if (run.started !== undefined) {
+    report(step, 'run-repeated', `The run ${quoted(row.run)} has started before.`, { earlier: run.started })
+    return
+  }
+  const tools: unknown = input?.tools
+  const names = Array.isArray(tools) ? tools.map((tool: { readonly name?: unknown } | null) => String(tool?.name)) : []
+  run.started = row.seq
+  if (names.length > 0) run.clientTools = new Set(names)
+}
+
+/** A run is over when it says so: what is open then will not be closed any more. */
+export function lintEnd(step: Step, { outcome, error }: RunFinished): void {
+  const { run, row } = step
+  if (run.ended !== undefined) {
+    report(step, 'second-end', `The run ${quoted(row.run)} has ended before.`, { earlier: run.ended })
+    return
+  }
+  if (outcome === 'done') lintLeftOpen(step)
+  if (error?.code === 'cut') report(step, 'no-end', `The stream stopped before the run ${quoted(row.run)} had ended.`)
+  leavePending(step, outcome)
+  const { started, early, last, time } = step.run
+  step.run = { ...newRun, ...(started === undefined ? {} : { started }), early, last, time, ended: row.seq }
+}
+
+/** Only a run that ended well promises that all is closed: a failed or stopped one has a reason not to. */
+function lintLeftOpen(step: Step): void {
+  const { calls, nodes, messages, clientTools } = step.run
+  const open: { readonly seq: number; readonly tell: () => void }[] = []
+  for (const [id, call] of calls) {
+    if (!isOpen(call) || call.longRunning || call.streamed || clientTools.has(call.name)) continue
+    const facts = id.startsWith('\n') ? { seq: call.seq } : { seq: call.seq, call: id }
+    const sentence = `The call of ${quoted(call.name)} was never answered.`
+    open.push({ seq: call.seq, tell: () => report(step, 'call-unanswered', sentence, facts) })
+  }
+  for (const [node, { seq, ended, unknown }] of nodes) {
+    if (ended !== undefined || unknown) continue
+    const sentence = `The node ${quoted(node)} never ended.`
+    open.push({ seq, tell: () => report(step, 'node-not-ended', sentence, { seq, node }) })
+  }
+  for (const [message, { seq, whole, text }] of messages) {
+    if (whole !== undefined || text === '') continue
+    const sentence = `The message ${quoted(message)} was never completed.`
+    open.push({ seq, tell: () => report(step, 'text-not-closed', sentence, { seq }) })
+  }
+  for (const { tell } of open.sort((a, b) => a.seq - b.seq)) tell()
+}
+
+function isOpen(call: CallTrack): boolean {
+  return call.waiting === undefined ? call.answered === undefined : call.waiting > 0
+}
+
+/** Calls that a later run may answer: those left open, long-running ones, and all of a run that waits for a person. */
+function leavePending(step: Step, outcome: Outcome): void {
+  let { pending, left } = step.session
+  for (const [id, call] of step.run.calls) {
+    if (outcome !== 'interrupted' && !isOpen(call) && !call.longRunning) continue
+    if (++left > mostIds) break
+    pending = pending.set(id, call)
+  }
+  step.session.pending = pending
+  step.session.left = left
+}
+
+export function lintNodeStart(step: Step, { node, parent }: NodeStarted): void {
+  const known = step.run.nodes.get(node)
+  if (known !== undefined && known.unknown === undefined) {
+    report(step, 'node-repeated', `The node ${quoted(node)} has started before.`, { node, earlier: known.seq })
+    return
+  }
+  step.run.tellsNodes = true
+  if (known === undefined && !follows(step)) return
+  if (parent !== undefined && parent !== node) {
+    const above = nodeOf(step, parent)
+    if (above !== undefined) setNode(step, parent, { ...above, open: above.open + 1 })
+  }
+  setNode(step, node, { seq: step.row.seq, open: 0, ...(parent === undefined || parent === node ? {} : { parent }) })
+}
+
+export function lintNodeEnd(step: Step, { node }: NodeFinished): void {
+  const known = nodeOf(step, node)
+  if (known === undefined || known.unknown) return
+  if (known.ended !== undefined) {
+    report(step, 'node-ended-twice', `The node ${quoted(node)} has ended before.`, { node, earlier: known.ended })
+    return
+  }
+  if (known.open > 0) {
+    const [nodes, them] = known.open === 1 ? ['a node', 'it'] : [`${known.open} nodes`, 'them']
+    const sentence = `The node ${quoted(node)} ended while ${nodes} that it had started had not: the end of ${them} comes later or never.`
+    report(step, 'node-end-order', sentence, { node, earlier: known.seq })
+  }
+  setNode(step, node, { ...known, ended: step.row.seq })
+  const above = known.parent === undefined ? undefined : step.run.nodes.get(known.parent)
+  if (known.parent !== undefined && above !== undefined) {
+    setNode(step, known.parent, { ...above, open: Math.max(0, above.open - 1) })
+  }
+}
+
+/** An event that says in which node it happened. Wires that never tell of nodes may still name them. */
+export function lintInNode(step: Step, node: NodeId): void {
+  if (!step.run.tellsNodes) return
+  const known = nodeOf(step, node)
+  if (known?.ended === undefined) return
+  const sentence = `Something happened in node ${quoted(node)} after it had ended.`
+  report(step, 'node-after-end', sentence, { node, earlier: known.ended })
+}
+
+/** The node, if it started; one that did not is told of once. */
+function nodeOf(step: Step, node: NodeId): NodeTrack | undefined {
+  const known = step.run.nodes.get(node)
+  if (known !== undefined || !followsAll(step)) return known
+  report(step, 'node-unknown', `The node ${quoted(node)} never started.`, { node })
+  if (!follows(step)) return undefined
+  const track: NodeTrack = { seq: step.row.seq, open: 0, unknown: true }
+  setNode(step, node, track)
+  return track
+}
+
+function setNode(step: Step, node: NodeId, track: NodeTrack): void {
+  step.run.nodes = step.run.nodes.set(node, track)
+}
+
+/** What is done again may use the same ids again. */
+export function lintSuperseded(step: Step, { messages, nodes }: Superseded): void {
+  const count = messages.length
+  const sentence = `A step was cut short and done again: ${count} ${count === 1 ? 'message' : 'messages'} no longer ${count === 1 ? 'counts' : 'count'}.`
+  report(step, 'superseded', sentence)
+  let { messages: known, calls, nodes: tracks } = step.run
+  for (const message of messages) {
+    for (const call of known.get(message)?.calls ?? []) calls = calls.delete(call)
+    known = known.delete(message)
+  }
+  for (const node of nodes) tracks = tracks.delete(node)
+  Object.assign(step.run, { messages: known, calls, nodes: tracks })
+}

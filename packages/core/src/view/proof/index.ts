@@ -1,0 +1,206 @@
+import type { AdkFunctionResponse } from '../../event/adk-event.ts'
+import { callOf, partsOf, responseOf } from '../../event/parts.ts'
+import type { AgentSaid, Recorded, Superseded } from '../../event/run-event.ts'
+import { spokenText } from '../../event/spoken.ts'
+import { isObject } from '../../json/json.ts'
+import { Dictionary } from '../../persistent/dictionary.ts'
+import { Sequence } from '../../persistent/sequence.ts'
+import type { View } from '../view.ts'
+import { type Assembled, saysSomething } from './assemble.ts'
+import { type Lane, laneKey, newLane, reasoningOf, withCall, withoutMessages, withResponse } from './chain.ts'
+import type { Proof } from './fact.ts'
+import {
+  messageProof,
+  patchProofs,
+  proofId,
+  responseProofs,
+  type Said,
+  type Speaker,
+  stateProofs,
+  textsOf,
+} from './read.ts'
+
+export interface ProofState {
+  /** One for every answer and every specialist's result, in the order in which they were complete. */
+  readonly proofs: Sequence<Proof>
+  /** Where a proof stands in `proofs`, by its id. */
+  readonly index: Dictionary<number>
+  /** What is still under way, by run. */
+  readonly runs: Dictionary<RunTrack>
+}
+
+interface RunTrack {
+  readonly lanes: Dictionary<Lane>
+  /** Texts whose aggregate has not come yet, by message. */
+  readonly open: Dictionary<OpenText>
+  /** Which lane made a call, by call id. */
+  readonly calls: Dictionary<string>
+  /** Nodes that answer a function call: what they say goes to the caller. */
+  readonly answering: Dictionary<true>
+  /** Ids of the proofs that a message gave. */
+  readonly messages: Dictionary<Dictionary<true>>
+}
+interface OpenText {
+  readonly text: string
+  readonly said: AgentSaid
+  readonly seq: number
+}
+
+const newTrack: RunTrack = {
+  lanes: Dictionary.empty,
+  open: Dictionary.empty,
+  calls: Dictionary.empty,
+  answering: Dictionary.empty,
+  messages: Dictionary.empty,
+}
+
+/**
+ * What every answer stands on: confidence, sources, citations, regulatory basis, reasoning chain, each with its place
+ * in the log. Structured `proof_layer` first, else parsed from text; what nobody said is absent (DESIGN 12).
+ */
+export const proof: View<ProofState> = {
+  name: 'proof',
+  initial: { proofs: Sequence.empty, index: Dictionary.empty, runs: Dictionary.empty },
+  apply(state, { run, seq, event }: Recorded) {
+    const track = state.runs.get(run) ?? newTrack
+    switch (event.kind) {
+      case 'agent':
+        if (event.event.partial === true) return tracked(state, run, streamed(track, event, seq), track)
+        return complete(state, { said: event, run, seq }, track)
+      case 'node.started':
+        if (event.call === undefined) return state
+        return tracked(state, run, { ...track, answering: track.answering.set(event.node, true) })
+      case 'state':
+        return added(state, run, track, patchProofs({ run, seq }, event.patch))
+      case 'superseded':
+        return withdrawn(state, run, track, event)
+      case 'run.finished':
+        return finished(state, run)
+      default:
+        return state
+    }
+  },
+}
+
+/** What stands behind a message of the transcript. */
+export function proofOfMessage(state: ProofState, run: string, message: string): Proof | undefined {
+  return proofAt(state, proofId(run, 'message', message))
+}
+
+/** What stands behind the response to a call. */
+export function proofOfCall(state: ProofState, run: string, call: string): Proof | undefined {
+  return proofAt(state, proofId(run, 'call', call))
+}
+
+function proofAt(state: ProofState, id: string): Proof | undefined {
+  const at = state.index.get(id)
+  return at === undefined ? undefined : state.proofs.at(at)
+}
+
+/** Deltas only gather: the aggregate replaces them, so nothing is read twice and pruned partials change nothing. */
+function streamed(track: RunTrack, said: AgentSaid, seq: number): RunTrack {
+  const text = spokenText(said.event)
+  if (text === '' || said.event.author === 'user') return track
+  const before = track.open.get(said.message)?.text ?? ''
+  const { lanes, calls, answering, messages } = track // no spread: every token comes here
+  return { lanes, open: track.open.set(said.message, { text: before + text, said, seq }), calls, answering, messages }
+}
+
+/** One whole ADK event: first what it says, then what it hands back, then what it asks. */
+function complete(state: ProofState, event: Said, known: RunTrack): ProofState {
+  const { said, run, seq } = event
+  const { author, branch, content } = said.event
+  const parts = partsOf(content)
+  const made: Assembled[] = []
+  let track = known.open.get(said.message) === undefined ? known : { ...known, open: known.open.delete(said.message) }
+  if (author !== 'user') {
+    const spoken = messageProof(event, textsOf(said), speaker(said, track))
+    const asks = parts.some((part) => callOf(part) !== undefined)
+    // "Let me ask the specialists" is not an answer, unless it vouches for something.
+    if (spoken !== undefined && (!asks || saysSomething(spoken.proof))) made.push(spoken)
+  }
+  const key = laneKey(author, branch)
+  for (const [index, part] of parts.entries()) {
+    const response = responseOf(part)
+    if (response !== undefined) {
+      for (const each of responseProofs(event, index, response)) made.push(each)
+      track = responded(track, key, seq, response)
+    }
+    const call = callOf(part)
+    if (call !== undefined) {
+      const { id, name } = call
+      const lane = withCall(track.lanes.get(key) ?? newLane, said.message, id, name, seq)
+      const calls = id === undefined ? track.calls : track.calls.set(id, key)
+      track = { ...track, lanes: track.lanes.set(key, lane), calls }
+    }
+  }
+  return added(state, run, track, [...made, ...stateProofs(event, made)])
+}
+
+function speaker({ event, node }: AgentSaid, track: RunTrack): Speaker {
+  return {
+    toCaller: (event.branch ?? '') !== '' || (node !== undefined && track.answering.get(node) === true),
+    reasoning: reasoningOf(track.lanes.get(laneKey(event.author, event.branch))),
+  }
+}
+
+function responded(track: RunTrack, key: string, seq: number, { id, name, response }: AdkFunctionResponse): RunTrack {
+  const at = (id === undefined ? undefined : track.calls.get(id)) ?? key
+  const lane = track.lanes.get(at)
+  if (lane === undefined) return track
+  const error = isObject(response) ? response.error : undefined
+  const failed = error !== undefined && error !== null && error !== ''
+  return { ...track, lanes: track.lanes.set(at, withResponse(lane, id, name, seq, failed)) }
+}
+
+function added(state: ProofState, run: string, track: RunTrack, made: readonly Assembled[]): ProofState {
+  if (made.length === 0) return tracked(state, run, track)
+  let { proofs, index } = state
+  const message = made[0]?.proof.message
+  let ids = (message === undefined ? undefined : track.messages.get(message)) ?? Dictionary.empty
+  for (const { proof } of made) {
+    const at = index.get(proof.id)
+    proofs = at === undefined ? proofs.append(proof) : proofs.with(at, proof)
+    if (at === undefined) index = index.set(proof.id, proofs.length - 1)
+    ids = ids.set(proof.id, true)
+  }
+  const next = { ...state, proofs, index }
+  if (message === undefined) return tracked(next, run, track)
+  return tracked(next, run, { ...track, messages: track.messages.set(message, ids) })
+}
+
+function tracked(state: ProofState, run: string, track: RunTrack, before?: RunTrack): ProofState {
+  const { proofs, index, runs } = state
+  return track === (before ?? runs.get(run) ?? newTrack) ? state : { proofs, index, runs: runs.set(run, track) }
+}
+
+/** A step that a crash cut short is done again: its proofs stay where they are, marked (SPEC 4.6). */
+function withdrawn(state: ProofState, run: string, known: RunTrack, { messages }: Superseded): ProofState {
+  let { proofs } = state
+  let { open, lanes } = known
+  for (const message of messages) {
+    open = open.delete(message)
+    for (const [id] of known.messages.get(message) ?? []) {
+      const at = state.index.get(id)
+      const proof = at === undefined ? undefined : proofs.at(at)
+      if (at !== undefined && proof !== undefined) proofs = proofs.with(at, { ...proof, superseded: true })
+    }
+  }
+  const gone = new Set(messages)
+  for (const [key, lane] of known.lanes) lanes = lanes.set(key, withoutMessages(lane, gone))
+  const same = open === known.open && lanes === known.lanes
+  return tracked(proofs === state.proofs ? state : { ...state, proofs }, run, same ? known : { ...known, open, lanes })
+}
+
+/** The run is over: a text that stopped half-way will get no aggregate any more, so what it says is read now. */
+function finished(state: ProofState, run: string): ProofState {
+  const track = state.runs.get(run)
+  if (track === undefined) return state
+  const open = [...track.open].map(([, text]) => text).sort((a, b) => a.seq - b.seq)
+  const made = open.flatMap(({ text, said, seq }) => {
+    const spoken = messageProof({ said, run, seq }, [{ text }], speaker(said, track))
+    return spoken === undefined ? [] : [spoken]
+  })
+  const next = added(state, run, track, made)
+  return { ...next, runs: next.runs.delete(run) }
+}

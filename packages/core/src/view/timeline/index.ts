@@ -1,0 +1,212 @@
+import { partsOf, textOf, transferOf } from '../../event/parts.ts'
+import type { Problem } from '../../event/problem.ts'
+import type {
+  AgentSaid,
+  NodeFinished,
+  NodeStarted,
+  Outcome,
+  Recorded,
+  RunFinished,
+  RunStarted,
+  Superseded,
+} from '../../event/run-event.ts'
+import { applyState } from '../../event/state-fold.ts'
+import type { JsonObject } from '../../json/json.ts'
+import { changedKeys } from '../state/index.ts'
+import type { View } from '../view.ts'
+import { branchOf, infer, leave } from './infer.ts'
+import {
+  type Cause,
+  type Execution,
+  emptyTimeline,
+  inRun,
+  reindexed,
+  type Speaker,
+  type Timeline,
+  trackOf,
+  withExecution,
+} from './state.ts'
+import { begin, type End, end, ownerOf, phaseAt, type Watcher, wrote } from './track.ts'
+
+const mostStarting = 64
+
+/** Node executions: who ran when, inside and after whom, with which state before and after. */
+export const timeline: View<Timeline> = {
+  name: 'timeline',
+  initial: emptyTimeline,
+  apply: (line, row) => track(line, row),
+}
+
+/** The timeline's step; `watcher` is told what began and ended. */
+export function track(line: Timeline, row: Recorded, watcher?: Watcher): Timeline {
+  const { event } = row
+  switch (event.kind) {
+    case 'agent':
+      return event.event.partial === true ? stirred(line, row, event) : spoke(line, row, event, watcher)
+    case 'run.started':
+      return runStarted(line, row, event)
+    case 'run.finished':
+      return runFinished(line, row, event, watcher)
+    case 'node.started':
+      return nodeStarted(line, row, event, watcher)
+    case 'node.finished':
+      return nodeFinished(line, row, event, watcher)
+    case 'superseded':
+      return superseded(line, row, event, watcher)
+    case 'interrupt':
+      return event.node === undefined ? line : waits(line, row.run, event.node)
+    case 'state': {
+      const { state, keys } = changed(line, row)
+      if (keys.length === 0) return line
+      const owner = event.node === undefined ? undefined : ownerOf(line, row.run, event.node, '')
+      const next = reindexed(line, { state })
+      return owner === undefined ? next : wrote(next, owner, keys)
+    }
+    default:
+      return line
+  }
+}
+
+function changed({ index }: Timeline, { event }: Recorded): { state: JsonObject; keys: readonly string[] } {
+  const state = applyState(index.state, event)
+  return { state, keys: state === index.state ? [] : changedKeys(index.state, state) }
+}
+
+/** A partial is no fact yet, but a page wants to see who is about to speak. */
+function stirred(line: Timeline, row: Recorded, { event, node }: AgentSaid): Timeline {
+  if (node !== undefined || event.author === 'user') return line
+  const { run } = row
+  const track = trackOf(line, row)
+  const branch = branchOf(event)
+  const is = (agent: string, on: string): boolean => agent === event.author && on === branch
+  if (track.named || track.ended || track.speakers.some((each) => !each.over && is(each.author, each.branch)))
+    return line
+  if (line.starting.some((each) => each.run === run && is(each.agent, each.branch))) return line
+  if (!partsOf(event.content).some((part) => textOf(part) !== '')) return line
+  return { ...line, starting: [...line.starting.slice(1 - mostStarting), { run, agent: event.author, branch }] }
+}
+
+function spoke(line: Timeline, row: Recorded, said: AgentSaid, watcher?: Watcher): Timeline {
+  const { event, node } = said
+  const { state, keys } = changed(line, row)
+  const next = keys.length === 0 ? line : reindexed(line, { state })
+  const track = trackOf(next, row)
+  if (event.author === 'user' || track.ended) return next
+  const known = node !== undefined && next.index.nodes.get(inRun(row.run, node)) !== undefined
+  if (!known && !track.named) return infer(next, row, event, keys, watcher)
+  const to = transferOf(event)
+  if (to === undefined && keys.length === 0) return next
+  const owner = ownerOf(next, row.run, node, event.author)
+  const id = owner === undefined ? undefined : next.executions.at(owner)?.node
+  if (owner === undefined || id === undefined) return next
+  const written = wrote(next, owner, keys)
+  return to === undefined
+    ? written
+    : reindexed(written, { transfers: written.index.transfers.set(inRun(row.run, id), to) })
+}
+
+function runStarted(line: Timeline, row: Recorded, _event: RunStarted): Timeline {
+  const { state } = changed(line, row)
+  const track = { ...trackOf(line, row), startSeq: row.seq, startedAt: row.at, startState: state, ended: false }
+  return reindexed(line, { state, runs: line.index.runs.set(row.run, track) })
+}
+
+function nodeStarted(line: Timeline, row: Recorded, event: NodeStarted, watcher?: Watcher): Timeline {
+  const { run, seq, at } = row
+  const { node, agent, parent, call } = event
+  const again = line.index.nodes.get(inRun(run, node))
+  const ready = again === undefined ? line : end(line, again, endsAt(line, row, 'interrupted'), watcher)
+  const track = trackOf(ready, row)
+  const named = track.named ? ready : reindexed(ready, { runs: ready.index.runs.set(run, { ...track, named: true }) })
+  const { via, after } = led(named, run, event)
+  const input = named.index.state
+  const caller = parent === node ? undefined : parent
+  return begin(
+    named,
+    row,
+    { node, agent, parent: caller, call, via, after, startSeq: seq, startedAt: at, input },
+    watcher,
+  )
+}
+
+/** How control came here: as the engine says, else by the call it answers, a transfer, or the siblings before it. */
+function led(
+  line: Timeline,
+  run: string,
+  { agent, parent, after, call, node }: NodeStarted,
+): Pick<Cause, 'via' | 'after'> {
+  const given = Array.isArray(after) ? after.filter((each) => each !== node) : []
+  const { transfers } = line.index
+  const handed = parent !== undefined && transfers.get(inRun(run, parent)) === agent
+  const before =
+    given.length > 0 || call !== undefined || handed ? given : phaseAt(line, inRun(run, parent ?? '')).previous
+  const [only, ...more] = before
+  if (only !== undefined) {
+    const hop = more.length === 0 && transfers.get(inRun(run, only)) === agent
+    return { via: hop ? 'transfer' : 'sequence', after: before }
+  }
+  if (handed) return { via: 'transfer', after: [] }
+  return { via: parent === undefined ? 'start' : 'delegate', after: [] }
+}
+
+function nodeFinished(line: Timeline, row: Recorded, event: NodeFinished, watcher?: Watcher): Timeline {
+  const position = line.index.nodes.get(inRun(row.run, event.node))
+  if (position === undefined) return line
+  const { status, error, duration } = event
+  return end(line, position, endsAt(line, row, status, error, duration), watcher)
+}
+
+function waits(line: Timeline, run: string, node: string): Timeline {
+  const position = line.index.nodes.get(inRun(run, node))
+  const execution = position === undefined ? undefined : line.executions.at(position)
+  if (position === undefined || execution?.status !== 'running') return line
+  return withExecution(line, position, { ...execution, status: 'interrupted' })
+}
+
+function superseded(line: Timeline, row: Recorded, { nodes }: Superseded, watcher?: Watcher): Timeline {
+  let next = line
+  for (const node of nodes) {
+    const position = next.index.nodes.get(inRun(row.run, node))
+    if (position === undefined) continue
+    next = end(next, position, endsAt(next, row, 'interrupted'), watcher)
+    const execution = next.executions.at(position)
+    if (execution === undefined || execution.superseded === true) continue
+    const lost: Execution = { ...execution, superseded: true }
+    next = withExecution(next, position, lost)
+    watcher?.lost(lost, next)
+  }
+  return next
+}
+
+/** What still runs when its run ends, ends with it. */
+function runFinished(line: Timeline, row: Recorded, { outcome, error }: RunFinished, watcher?: Watcher): Timeline {
+  const { run } = row
+  const track = trackOf(line, row)
+  if (track.ended) return line
+  const how = outcome === 'done' ? { status: 'ok' as const } : { status: cutBy(outcome), error }
+  const newest = track.speakers.reduce((latest, { seq }) => Math.max(latest, seq), 0)
+  const cut = ({ seq, waiting, error: own }: Speaker): Partial<End> =>
+    outcome !== 'done' && own === undefined && (seq === newest || waiting > 0) ? how : {}
+  let next = leave(line, row, track.speakers, watcher, cut)
+  for (let at = track.executions; at !== undefined; at = at.before) {
+    next = end(next, at.position, endsAt(next, row, how.status, how.error), watcher)
+  }
+  const starting = next.starting.filter((each) => each.run !== run)
+  return reindexed(starting.length === next.starting.length ? next : { ...next, starting }, {
+    runs: next.index.runs.set(run, { ...track, ended: true, speakers: [], executions: undefined }),
+  })
+}
+
+function cutBy(outcome: Exclude<Outcome, 'done'>): Execution['status'] {
+  return outcome === 'failed' ? 'error' : 'interrupted'
+}
+
+function endsAt(
+  { index }: Timeline,
+  { seq, at }: Recorded,
+  status: Execution['status'],
+  error?: Problem,
+  duration?: number,
+): End {
+  return { status, error, duration, endSeq: seq, endedAt: at, output: index.state }
+}

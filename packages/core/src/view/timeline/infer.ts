@@ -1,0 +1,217 @@
+import type { AdkEvent } from '../../event/adk-event.ts'
+import { callOf, partsOf, responseOf, transferOf } from '../../event/parts.ts'
+import type { Problem } from '../../event/problem.ts'
+import type { Recorded } from '../../event/run-event.ts'
+import { type Cause, inRun, reindexed, type Speaker, type Timeline, trackOf, type Via } from './state.ts'
+import { begin, type End, end, type Watcher, wrote } from './track.ts'
+
+/** Few agents speak in a run at once; a log that claims more loses the oldest. It bounds what one event can cost. */
+const mostSpeakers = 256
+
+/**
+ * Executions for a log without nodes, such as a plain ADK stream: one per stretch in which one author speaks on one
+ * branch. Only whole events count, so the result is the same after a prune. An execution begins where what led to it
+ * was said, not at its own first word: that is when the agent was started, and the wait for its model is part of it.
+ */
+export function infer(
+  line: Timeline,
+  row: Recorded,
+  event: AdkEvent,
+  keys: readonly string[],
+  watcher?: Watcher,
+): Timeline {
+  const branch = branchOf(event)
+  const entered = enter(line, row, event.author, branch, watcher)
+  const { speakers } = trackOf(entered, row)
+  const at = speakers.findLastIndex((each) => each.branch === branch && each.author === event.author)
+  const speaker = speakers[at]
+  if (speaker === undefined) return entered
+  const state = entered.index.state
+  const next = { ...speaker, ...heard(speaker, event), seq: row.seq, at: row.at, state }
+  return wrote(withSpeakers(entered, row, speakers.with(at, next)), speaker.position, keys)
+}
+
+/** Ends the executions of speakers whose turn is over, at their own last word. The last to begin ends first. */
+export function leave(
+  line: Timeline,
+  row: Recorded,
+  ends: readonly Speaker[],
+  watcher?: Watcher,
+  how: (speaker: Speaker) => Partial<End> = () => ({}),
+): Timeline {
+  if (ends.length === 0) return line
+  let next = line
+  for (const speaker of ends.toReversed()) if (!speaker.over) next = spokeLast(next, speaker, how(speaker), watcher)
+  const gone = new Set(ends.map(({ position }) => position))
+  const { speakers } = trackOf(next, row)
+  return withSpeakers(
+    next,
+    row,
+    speakers.filter(({ position }) => !gone.has(position)),
+  )
+}
+
+export function branchOf({ branch }: AdkEvent): string {
+  return typeof branch === 'string' ? branch : ''
+}
+
+function heard(speaker: Speaker, event: AdkEvent): Partial<Speaker> {
+  let { waiting } = speaker
+  for (const part of partsOf(event.content)) {
+    if (callOf(part) !== undefined) waiting += 1
+    else if (responseOf(part) !== undefined) waiting = Math.max(0, waiting - 1)
+  }
+  const transfer = transferOf(event)
+  const error = problemOf(event)
+  return { waiting, ...(transfer === undefined ? {} : { transfer }), ...(error === undefined ? {} : { error }) }
+}
+
+function problemOf({ errorCode, errorMessage }: AdkEvent): Problem | undefined {
+  if (typeof errorCode !== 'string' && typeof errorMessage !== 'string') return undefined
+  const source = typeof errorCode === 'string' ? { source: errorCode } : {}
+  return { code: 'model-error', message: String(errorMessage ?? errorCode), ...source }
+}
+
+/** Makes the author the speaker on the branch, ending those whose turn that ends. */
+function enter(line: Timeline, row: Recorded, author: string, branch: string, watcher?: Watcher): Timeline {
+  const { speakers } = trackOf(line, row)
+  const top = speakers.findLastIndex((each) => each.branch === branch)
+  const mine = speakers.findLastIndex(
+    (each, i) => each.branch === branch && each.author === author && !each.over && (i === top || each.waiting > 0),
+  )
+  if (mine >= 0) {
+    const done = speakers.filter((each, i) => isBelow(each.branch, branch) || (i > mine && each.branch === branch))
+    return leave(line, row, done, watcher)
+  }
+  const { cause, ends, over } = causeOf(line, row, author, branch)
+  const left = leave(line, row, ends, watcher)
+  const kept = over === undefined || over.over ? left : endedAndKept(left, row, over, watcher)
+  return open(kept, row, author, branch, cause, watcher)
+}
+
+/** `ends` are speakers whose turn is over; `over` ends too, but others may still come after it. */
+interface Led {
+  readonly cause: Cause
+  readonly ends: readonly Speaker[]
+  readonly over?: Speaker
+}
+
+function causeOf(line: Timeline, row: Recorded, author: string, branch: string): Led {
+  const { speakers, startSeq, startedAt, startState } = trackOf(line, row)
+  const top = speakers.findLast((each) => each.branch === branch)
+  const below = speakers.filter((each) => isBelow(each.branch, branch))
+  if (top !== undefined && !top.over && top.waiting > 0) {
+    const cause = { ...after([top, ...below], 'delegate'), parent: top.node, after: below.map(({ node }) => node) }
+    return { cause, ends: below }
+  }
+  if (top !== undefined) {
+    const led = below.length > 0 ? below : [top]
+    return { cause: after(led, hop(led, author), top.cause), ends: [top, ...below] }
+  }
+  const beside = branch === '' ? undefined : speakers.findLast((each) => above(each.branch) === above(branch))
+  if (beside !== undefined) return { cause: beside.cause, ends: [] }
+  const over = nearestAbove(speakers, branch)
+  if (over === undefined) {
+    const first = { via: 'start', after: [], startSeq, startedAt, input: startState } as const
+    return { cause: speakers.length === 0 ? first : after(speakers, 'sequence'), ends: speakers }
+  }
+  if (!over.over && over.waiting > 0) {
+    return { cause: { ...after([over], 'delegate'), parent: over.node, after: [] }, ends: [] }
+  }
+  return { cause: after([over], hop([over], author), over.cause), ends: [], over }
+}
+
+/** Comes after these, when the last of them had spoken; inside what `beside` is inside of. */
+function after(led: readonly Speaker[], via: Via, beside?: Cause): Cause {
+  const last = led.reduce((newest, each) => (each.seq > newest.seq ? each : newest))
+  return {
+    via,
+    after: led.map(({ node }) => node),
+    startSeq: last.seq,
+    startedAt: last.at,
+    input: last.state,
+    ...(beside?.parent === undefined ? {} : { parent: beside.parent }),
+  }
+}
+
+function hop(led: readonly Speaker[], author: string): Via {
+  return led.length === 1 && led[0]?.transfer === author ? 'transfer' : 'sequence'
+}
+
+function open(
+  line: Timeline,
+  row: Recorded,
+  author: string,
+  branch: string,
+  cause: Cause,
+  watcher?: Watcher,
+): Timeline {
+  const path = pathIn(branch, author)
+  const counter = inRun(row.run, path)
+  const count = (line.index.counts.get(counter) ?? 0) + 1
+  const node = `${path}@${count}`
+  const position = line.executions.length
+  const counted = reindexed(line, { counts: line.index.counts.set(counter, count) })
+  const begun = begin(counted, row, { node, agent: author, inferred: true, ...cause }, watcher)
+  const { speakers } = trackOf(begun, row)
+  const room = speakers.length < mostSpeakers ? begun : leave(begun, row, speakers.slice(0, 1), watcher)
+  const { seq, at } = row
+  const speaker: Speaker = {
+    branch,
+    author,
+    node,
+    position,
+    cause,
+    waiting: 0,
+    over: false,
+    seq,
+    at,
+    state: cause.input,
+  }
+  const starting = room.starting.filter(
+    (each) => !(each.run === row.run && each.agent === author && each.branch === branch),
+  )
+  const next = withSpeakers(room, row, [...trackOf(room, row).speakers, speaker])
+  return starting.length === room.starting.length ? next : { ...next, starting }
+}
+
+function endedAndKept(line: Timeline, row: Recorded, speaker: Speaker, watcher?: Watcher): Timeline {
+  const { speakers } = trackOf(line, row)
+  const marked = speakers.map((each) => (each.position === speaker.position ? { ...each, over: true } : each))
+  return withSpeakers(spokeLast(line, speaker, {}, watcher), row, marked)
+}
+
+function spokeLast(line: Timeline, speaker: Speaker, how: Partial<End>, watcher?: Watcher): Timeline {
+  const { position, seq, at, state, error } = speaker
+  const told = error === undefined ? { status: 'ok' as const } : { status: 'error' as const, error }
+  return end(line, position, { ...told, endSeq: seq, endedAt: at, output: state, ...how }, watcher)
+}
+
+function withSpeakers(line: Timeline, row: Recorded, speakers: readonly Speaker[]): Timeline {
+  return reindexed(line, { runs: line.index.runs.set(row.run, { ...trackOf(line, row), speakers }) })
+}
+
+/** ADK's branch: names joined by dots, the main one empty. */
+function isBelow(branch: string, of: string): boolean {
+  return branch !== of && (of === '' || branch.startsWith(`${of}.`))
+}
+
+function above(branch: string): string {
+  return branch.slice(0, Math.max(0, branch.lastIndexOf('.')))
+}
+
+function nearestAbove(speakers: readonly Speaker[], branch: string): Speaker | undefined {
+  for (let at = branch; at !== ''; ) {
+    at = above(at)
+    const found = speakers.findLast((each) => each.branch === at)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** `consult@call.burn_analyst@1` spoken by `burn_analyst` → `consult/burn_analyst`. */
+export function pathIn(branch: string, author: string): string {
+  const names = branch === '' ? [] : branch.split('.').map((segment) => segment.split('@')[0] ?? '')
+  if (names.at(-1) !== author) names.push(author)
+  return names.join('/')
+}

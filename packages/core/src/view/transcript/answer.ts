@@ -1,0 +1,96 @@
+import type { AdkFunctionResponse } from '../../event/adk-event.ts'
+import type { Interrupted, Recorded, ResumeAnswer, RunEvent } from '../../event/run-event.ts'
+import type { Json } from '../../json/json.ts'
+import type { Item, ToolCard } from './item.ts'
+import {
+  appended,
+  cardAt,
+  cardReplaced,
+  inRun,
+  inSession,
+  type Place,
+  reindexed,
+  replacedAt,
+  type Transcript,
+} from './state.ts'
+import { answered, idOf, orphan } from './tool.ts'
+
+/** Gives each answer to its call's card. What has no call comes back as a card of its own. */
+export function toolsAnswered(
+  state: Transcript,
+  row: Recorded,
+  responses: readonly AdkFunctionResponse[],
+  message: string,
+): { readonly state: Transcript; readonly orphans: readonly ToolCard[] } {
+  const orphans: ToolCard[] = []
+  let next = state
+  for (const [i, response] of responses.entries()) {
+    const found = placeOf(next, row.run, response)
+    const card = found.place === undefined ? undefined : cardAt(found.state, found.place)
+    next = found.state
+    if (found.place === undefined || card === undefined) {
+      orphans.push(orphan(response, idOf(response) || `${message}#${row.seq}.${i}`, row))
+      continue
+    }
+    next = cardReplaced(next, found.place, answered(card, response, row))
+    next = callSettled(next, row, card.call, response.response)
+  }
+  return { state: next, orphans }
+}
+
+/** By id, in this run or any earlier one; without an id, the oldest open call of that name. */
+function placeOf(
+  state: Transcript,
+  run: string,
+  response: AdkFunctionResponse,
+): { readonly state: Transcript; readonly place: Place | undefined } {
+  const { cards, nameless } = state.index
+  const id = idOf(response)
+  if (id !== '') return { state, place: cards.get(inRun(run, id)) ?? cards.get(inSession(id)) }
+  const key = inRun(run, response.name)
+  const queue = nameless.get(key)
+  const place = queue?.places.at(queue.next)
+  if (queue === undefined || place === undefined) return { state, place: undefined }
+  const popped = nameless.set(key, { ...queue, next: queue.next + 1 })
+  return { state: reindexed(state, { nameless: popped }), place }
+}
+
+export function asked(state: Transcript, row: Recorded, said: Interrupted & Pick<RunEvent, 'extra'>): Transcript {
+  const { extra: _wire, ...event } = said
+  const position = state.settled.length
+  const { run, seq, at } = row
+  const item: Item = { ...event, key: `interrupt ${seq}`, run, seq, at, status: 'open' }
+  const { questions } = state.index
+  const byId = questions.set(inSession(event.id), position)
+  return reindexed(appended(state, item), {
+    asked: state.index.asked.append(position),
+    questions: event.call === undefined ? byId : byId.set(inRun('call', event.call), position),
+  })
+}
+
+export function questionAnswered(state: Transcript, answer: ResumeAnswer, at: number): Transcript {
+  return closed(state, state.index.questions.get(inSession(answer.interrupt)), answer.status, answer.payload, at)
+}
+
+/**
+ * A question about a call is answered by the call's result, if that comes in a later run. In the same run it is a
+ * long-running tool's first word ("pending"), not a person's.
+ */
+function callSettled(state: Transcript, row: Recorded, call: string, payload: Json | undefined): Transcript {
+  const position = state.index.questions.get(inRun('call', call))
+  const item = position === undefined ? undefined : state.settled.at(position)
+  return item === undefined || item.run === row.run ? state : closed(state, position, 'resolved', payload, row.at)
+}
+
+function closed(
+  state: Transcript,
+  position: number | undefined,
+  status: ResumeAnswer['status'],
+  payload: Json | undefined,
+  at: number,
+): Transcript {
+  const item = position === undefined ? undefined : state.settled.at(position)
+  if (position === undefined || item?.kind !== 'interrupt' || item.status !== 'open') return state
+  const answer = payload === undefined ? {} : { answer: payload }
+  return replacedAt(state, position, { ...item, status, answeredAt: at, ...answer })
+}

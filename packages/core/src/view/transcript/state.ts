@@ -1,0 +1,148 @@
+import type { Problem } from '../../event/problem.ts'
+import type { Outcome } from '../../event/run-event.ts'
+import { Dictionary } from '../../persistent/dictionary.ts'
+import { Sequence } from '../../persistent/sequence.ts'
+import type { Item, Message, ToolCard } from './item.ts'
+import { type Lanes, noLanes } from './lane.ts'
+
+/** How the newest run stands. */
+export interface RunStatus {
+  readonly run: string
+  readonly agent: string
+  readonly status: 'running' | Outcome
+  readonly error?: Problem
+}
+
+export interface Transcript {
+  /** What was said and done, in the order in which it was finished: the same whether partials were kept or not. */
+  readonly settled: Sequence<Item>
+  /** The messages still streaming, oldest first. A token changes one of these and nothing else. */
+  readonly open: readonly Message[]
+  readonly latest?: RunStatus | undefined
+  readonly index: Index
+}
+
+/** A tool card's place: which item, which of its parts. Whole parts never move. */
+export interface Place {
+  readonly item: number
+  readonly part: number
+}
+/** The calls of a run, newest first. */
+interface Calls {
+  readonly place: Place
+  readonly before: Calls | undefined
+}
+interface RunIndex {
+  readonly agent: string
+  readonly startedAt?: number
+  readonly ended: boolean
+  readonly calls: Calls | undefined
+}
+
+/** Where things are. No part of what a view shows, so not printed. */
+export interface Index {
+  /** Positions in `settled`; below 0 when the message was superseded. */
+  readonly messages: Dictionary<number>
+  readonly cards: Dictionary<Place>
+  /** Calls that came without an id, by name, oldest first; `next` is the first that has no answer. */
+  readonly nameless: Dictionary<{ readonly next: number; readonly places: Sequence<Place> }>
+  readonly runs: Dictionary<RunIndex>
+  readonly asked: Sequence<number>
+  readonly questions: Dictionary<number>
+  readonly lanes: Lanes
+  toJSON(): undefined
+}
+
+export const emptyTranscript: Transcript = {
+  settled: Sequence.empty,
+  open: [],
+  latest: undefined,
+  index: {
+    messages: Dictionary.empty,
+    cards: Dictionary.empty,
+    nameless: Dictionary.empty,
+    runs: Dictionary.empty,
+    asked: Sequence.empty,
+    questions: Dictionary.empty,
+    lanes: noLanes,
+    toJSON: () => undefined,
+  },
+}
+
+/** Ids are unique in their run only: models and scripts that count from 1 begin again in the next. */
+export const inRun = (run: string, id: string): string => `${run}\n${id}`
+/** The newest with this id in any run: an answer may come in a later run than its call. */
+export const inSession = (id: string): string => `\0${id}`
+
+/** What a token changes: see the note in transcript-item.ts. */
+export function opened({ settled, latest, index }: Transcript, open: readonly Message[]): Transcript {
+  return { settled, open, latest, index }
+}
+
+export function appended({ settled, open, latest, index }: Transcript, item: Item): Transcript {
+  return { settled: settled.append(item), open, latest, index }
+}
+
+export function replacedAt({ settled, open, latest, index }: Transcript, position: number, item: Item): Transcript {
+  return { settled: settled.with(position, item), open, latest, index }
+}
+
+export function reindexed({ settled, open, latest, index }: Transcript, changed: Partial<Index>): Transcript {
+  return {
+    settled,
+    open,
+    latest,
+    index: {
+      messages: changed.messages ?? index.messages,
+      cards: changed.cards ?? index.cards,
+      nameless: changed.nameless ?? index.nameless,
+      runs: changed.runs ?? index.runs,
+      asked: changed.asked ?? index.asked,
+      questions: changed.questions ?? index.questions,
+      lanes: changed.lanes ?? index.lanes,
+      toJSON: index.toJSON,
+    },
+  }
+}
+
+export function messageAdded(state: Transcript, message: Message): Transcript {
+  const position = state.settled.length
+  const messages = state.index.messages
+    .set(inRun(message.run, message.id), position)
+    .set(inSession(message.id), position)
+  return reindexed(appended(state, message), { messages })
+}
+
+/** Notes where a message's new cards are, so that their answers find them. */
+export function cardsPlaced(state: Transcript, run: string, item: number, from: number): Transcript {
+  const message = state.settled.at(item)
+  if (message?.kind !== 'message') return state
+  let { cards, nameless, runs } = state.index
+  for (let part = from; part < message.parts.length; part++) {
+    const card = message.parts[part]
+    if (card?.kind !== 'tool') continue
+    const place = { item, part }
+    if (card.call !== '') cards = cards.set(inRun(run, card.call), place).set(inSession(card.call), place)
+    else if (card.orphan !== true) {
+      const queue = nameless.get(inRun(run, card.name)) ?? { next: 0, places: Sequence.empty }
+      nameless = nameless.set(inRun(run, card.name), { ...queue, places: queue.places.append(place) })
+    }
+    const known = runs.get(run) ?? { agent: '', ended: false, calls: undefined }
+    runs = runs.set(run, { ...known, calls: { place, before: known.calls } })
+  }
+  return cards === state.index.cards && nameless === state.index.nameless && runs === state.index.runs
+    ? state
+    : reindexed(state, { cards, nameless, runs })
+}
+
+export function cardAt(state: Transcript, { item, part }: Place): ToolCard | undefined {
+  const message = state.settled.at(item)
+  const card = message?.kind === 'message' ? message.parts[part] : undefined
+  return card?.kind === 'tool' ? card : undefined
+}
+
+export function cardReplaced(state: Transcript, { item, part }: Place, card: ToolCard): Transcript {
+  const message = state.settled.at(item)
+  if (message?.kind !== 'message') return state
+  return replacedAt(state, item, { ...message, parts: message.parts.with(part, card) })
+}

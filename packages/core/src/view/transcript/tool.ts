@@ -1,0 +1,59 @@
+import type { AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
+import type { Recorded } from '../../event/run-event.ts'
+import { isObject, type JsonObject } from '../../json/json.ts'
+import type { ToolCard } from './item.ts'
+
+/** A call as it was made. `key` tells cards apart even where calls have no id. */
+export function called(call: AdkFunctionCall, key: string, row: Recorded, longRunning: boolean): ToolCard {
+  return {
+    kind: 'tool',
+    key,
+    call: idOf(call),
+    name: call.name,
+    ...(isJson(call.args) ? { args: call.args } : {}),
+    status: 'pending',
+    seq: row.seq,
+    at: row.at,
+    ...(longRunning ? { longRunning: true } : {}),
+  }
+}
+
+/** The card with its answer. A later answer to the same call (a long-running tool's) replaces the earlier one. */
+export function answered(card: ToolCard, { response }: AdkFunctionResponse, row: Recorded): ToolCard {
+  const error = toolError(response)
+  const { error: _old, result: _older, ...rest } = card
+  return {
+    ...rest,
+    status: error === undefined ? 'ok' : 'error',
+    ...(isJson(response) ? { result: response } : {}),
+    ...(error === undefined ? {} : { error }),
+    endSeq: row.seq,
+    endedAt: row.at,
+    duration: Math.max(0, row.at - card.at),
+  }
+}
+
+/** The card of an answer whose call the log does not have. */
+export function orphan(response: AdkFunctionResponse, key: string, row: Recorded): ToolCard {
+  const card = called({ name: response.name, id: idOf(response) }, key, row, false)
+  const { duration: _none, ...rest } = answered(card, response, row)
+  return { ...rest, orphan: true }
+}
+
+export function idOf({ id }: { readonly id?: unknown }): string {
+  return typeof id === 'string' ? id : ''
+}
+
+/** ADK turns a tool that throws into `{ error: "…" }`. */
+function toolError(response: unknown): string | undefined {
+  if (!isObject(response)) return undefined
+  const { error } = response
+  if (error === undefined || error === null || error === false || error === '') return undefined
+  if (typeof error === 'string') return error
+  if (isObject(error) && typeof error.message === 'string') return error.message
+  return 'the tool reported an error'
+}
+
+function isJson(value: unknown): value is JsonObject {
+  return isObject(value)
+}

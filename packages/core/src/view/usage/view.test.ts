@@ -1,0 +1,140 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { sessions, withoutPartials } from '../../../../../test/kit/arbitrary-events.ts'
+import { loadViewVectors } from '../../../../../test/kit/view-vectors.ts'
+import type { AdkEvent, AdkPart } from '../../event/adk-event.ts'
+import type { Recorded, RunEvent, Usage } from '../../event/run-event.ts'
+import { fold } from '../view.ts'
+import { usageOf } from './count.ts'
+import { type UsageReport, usage } from './index.ts'
+
+const rowsOf = (events: readonly RunEvent[]): readonly Recorded[] =>
+  events.map((event, i) => ({ seq: i + 1, at: 100 * i, run: 'r', event }))
+const said = (message: string, parts: readonly AdkPart[], more: Partial<AdkEvent> = {}, node?: string): RunEvent => ({
+  kind: 'agent',
+  message,
+  event: { id: message, author: 'a', invocationId: 'i', timestamp: 0, content: { parts }, ...more },
+  ...(node === undefined ? {} : { node }),
+})
+const started: RunEvent = { kind: 'run.started', agent: 'a', input: { messages: [] } }
+const token = (message: string, text = 'x', node?: string): RunEvent =>
+  said(message, [{ text }], { partial: true }, node)
+/** Without the waits, which only partials can tell. */
+const counts = ({ total, agents, runs }: UsageReport): unknown => ({
+  total,
+  agents: agents
+    .toArray()
+    .map(({ firstToken: _wait, ...rest }) => rest)
+    .toSorted((a, b) => (a.agent < b.agent ? -1 : 1)),
+  runs: runs.toArray().map(({ firstToken: _wait, ...rest }) => rest),
+})
+const sum = (usages: readonly Usage[], field: keyof Usage): number =>
+  usages.reduce((total, each) => total + (each[field] ?? 0), 0)
+
+describe('vectors', () => {
+  const vectors = loadViewVectors('usage')
+  test('there are vectors', () => expect(vectors.length).toBeGreaterThan(4))
+  test.each(vectors)('$name', ({ rows, expect: expected }) => {
+    expect(JSON.parse(JSON.stringify(fold(usage, rows)))).toMatchObject(expected)
+  })
+})
+
+describe('properties', () => {
+  test('SPEC 5.3: what is counted does not depend on whether partials were kept', () => {
+    fc.assert(
+      fc.property(sessions(), (rows) => {
+        expect(counts(fold(usage, withoutPartials(rows)))).toEqual(counts(fold(usage, rows)))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('agents and runs each add up to the total', () => {
+    fc.assert(
+      fc.property(sessions(), (rows) => {
+        const { total, agents, runs } = fold(usage, rows)
+        for (const field of ['modelCalls', 'inputTokens', 'outputTokens', 'totalTokens'] as const) {
+          expect(
+            sum(
+              agents.toArray().map((each) => each.usage),
+              field,
+            ),
+          ).toBe(total[field] ?? 0)
+          expect(
+            sum(
+              runs.toArray().map((each) => each.usage),
+              field,
+            ),
+          ).toBe(total[field] ?? 0)
+        }
+      }),
+      { numRuns: 100 },
+    )
+  })
+
+  test('SPEC 5.2: a token after the first leaves the same reference', () => {
+    const state = fold(usage, rowsOf([started, token('m')]))
+    expect(usage.apply(state, { seq: 9, at: 9, run: 'r', event: token('m', 'y') })).toBe(state)
+    expect(usage.apply(state, { seq: 9, at: 9, run: 'r', event: { kind: 'log', level: 'info', message: '' } })).toBe(
+      state,
+    )
+    expect(
+      usage.apply(state, { seq: 9, at: 9, run: 'r', event: said('u', [{ text: 'hi' }], { author: 'user' }) }),
+    ).toBe(state)
+    expect(usage.apply(state, { seq: 9, at: 9, run: 'r', event: token('n', '') })).toBe(state)
+  })
+})
+
+describe('the wait for the first token', () => {
+  test("runs from the start of the node, then from the tool's answer", () => {
+    const rows = rowsOf([
+      started,
+      { kind: 'node.started', node: 'a@1', agent: 'a' },
+      { kind: 'node.started', node: 'a@2', agent: 'a' },
+      token('m1', 'x', 'a@1'), // 200 ms after a@1
+      token('m1', 'y', 'a@1'),
+      token('m2', 'x', 'a@2'), // 300 ms after a@2
+      said('m1', [{ text: 'xy' }, { functionCall: { name: 't', id: 'c' } }], {}, 'a@1'),
+      said('m3', [{ functionResponse: { name: 't', id: 'c' } }], {}, 'a@1'),
+      token('m4', 'x', 'a@1'), // 100 ms after the answer
+    ])
+    const { agents, runs, firstToken } = fold(usage, rows)
+    expect(agents.toArray()).toMatchObject([
+      { agent: 'a', firstToken: { calls: 3, total: 600, longest: 300, last: 100 } },
+    ])
+    expect(runs.toArray()).toMatchObject([{ firstToken: 300 }])
+    expect(firstToken).toEqual(agents.at(0)?.firstToken)
+  })
+})
+
+describe('calls', () => {
+  test('a loop whose agent sees nothing of its last round calls again, though the prompt is the same', () => {
+    const round = (message: string): RunEvent =>
+      said(message, [{ text: 'x' }], { usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1 } })
+    expect(fold(usage, rowsOf([started, round('m1'), round('m2')])).total).toEqual({
+      inputTokens: 10,
+      outputTokens: 2,
+      totalTokens: 12,
+      modelCalls: 2,
+    })
+  })
+
+  test('a model that failed was called; a state change alone is no call', () => {
+    expect(fold(usage, rowsOf([started, said('m', [], { errorCode: '429' })])).total).toEqual({ modelCalls: 1 })
+    expect(fold(usage, rowsOf([started, said('m', [], { actions: { stateDelta: { a: 1 } } })])).total).toEqual({})
+  })
+
+  test('a run that ends twice, or ends without a start, counts once and does not throw', () => {
+    const end: RunEvent = { kind: 'run.finished', outcome: 'done', usage: { totalTokens: 5 } }
+    expect(fold(usage, rowsOf([started, end, end])).total).toEqual({ totalTokens: 5 })
+    expect(fold(usage, rowsOf([end])).total).toEqual({})
+    expect(fold(usage, rowsOf([started, started, end])).runs.length).toBe(1)
+  })
+
+  test('counts that are no counts stay out', () => {
+    expect(usageOf({ promptTokenCount: -1, candidatesTokenCount: Number.NaN })).toBeUndefined()
+    expect(usageOf({ thoughtsTokenCount: 4 })).toEqual({ reasoningTokens: 4 })
+    expect(usageOf({ promptTokenCount: 3 })).toEqual({ inputTokens: 3, totalTokens: 3 })
+    expect(usageOf(undefined)).toBeUndefined()
+  })
+})

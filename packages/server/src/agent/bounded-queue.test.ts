@@ -1,0 +1,59 @@
+import { describe, expect, test } from 'vitest'
+import { Outlet } from './bounded-queue.ts'
+
+const all = async <T>(values: AsyncIterable<T>): Promise<T[]> => {
+  const seen: T[] = []
+  for await (const value of values) seen.push(value)
+  return seen
+}
+
+describe('outlet', () => {
+  test('gives what was pushed, in order, before and after the reader comes', async () => {
+    const out = new Outlet<number>(9, () => {})
+    out.push(1)
+    const reading = all(out)
+    out.push(2)
+    await Promise.resolve()
+    out.push(3)
+    out.end()
+    out.push(4)
+    expect(await reading).toEqual([1, 2, 3])
+  })
+
+  test('a writer that waits for room goes on when the reader has read, or when it is over', async () => {
+    const out = new Outlet<number>(2, () => {})
+    out.push(1)
+    out.push(2)
+    let waited = false
+    const writer = out.room().then(() => {
+      waited = true
+      out.end()
+    })
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(waited).toBe(false)
+    expect(await all(out)).toEqual([1, 2])
+    await writer
+    const full = new Outlet<number>(0, () => {})
+    const stuck = full.room()
+    full.end()
+    await stuck
+  })
+
+  test('a reader that goes early is told of, once; one that reads to the end is not', async () => {
+    let left = 0
+    const out = new Outlet<number>(9, () => {
+      left += 1
+    })
+    out.push(1)
+    out.push(2)
+    for await (const _ of out) break
+    expect(left).toBe(1)
+    expect(await all(out)).toEqual([])
+    const read = new Outlet<number>(9, () => {
+      left += 1
+    })
+    read.end()
+    expect(await all(read)).toEqual([])
+    expect(left).toBe(1)
+  })
+})

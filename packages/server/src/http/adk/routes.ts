@@ -1,0 +1,42 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import type { HttpDeps } from '../deps.ts'
+import { documented } from '../doors/validate-body.ts'
+import { adkAbsentRoutes } from './absent-routes.ts'
+import { adkArtifactRoutes } from './artifact-routes.ts'
+import { adkDevRoutes } from './dev-routes.ts'
+import { adkLiveRoute } from './live-route.ts'
+import { adkRunRoutes } from './run-routes.ts'
+import { adkSessionRoutes } from './session-routes.ts'
+
+/** Google ADK's API, as `adk api_server` and an unmodified adk-web know it. */
+export const adkRoutes =
+  (deps: HttpDeps & { readonly version: string }): FastifyPluginAsync =>
+  async (app) => {
+    const doc = { tag: 'ADK' } as const
+    app.get(
+      '/list-apps',
+      documented({ ...doc, summary: 'The agents', answer: 'Their names', result: z.array(z.string()) }),
+      async () => deps.agents.names,
+    )
+    app.get(
+      '/version',
+      documented({
+        ...doc,
+        summary: 'What answers here',
+        answer: 'Its version',
+        result: z.object({ version: z.string(), language: z.string(), language_version: z.string() }),
+      }),
+      async () => ({
+        version: deps.version,
+        language: 'typescript',
+        language_version: 'ES2023',
+      }),
+    )
+    await app.register(adkRunRoutes(deps))
+    await app.register(adkSessionRoutes(deps))
+    await app.register(adkArtifactRoutes(deps))
+    await app.register(adkDevRoutes(deps))
+    await app.register(adkAbsentRoutes(deps))
+    await app.register(adkLiveRoute)
+  }

@@ -1,0 +1,34 @@
+import type { AgentDescription } from '../../agent/agent.ts'
+
+/** AG-UI AgentCapabilities: what is true of this agent behind this server, and nothing that is not. */
+export function capabilitiesOf({ name, description, engine, graph, tools = [], model }: AgentDescription) {
+  const agents = graph.nodes.filter(({ kind }) => kind === 'agent')
+  const several = agents.length > 1
+  return {
+    identity: { name, type: engine, description, provider: model?.name ?? engine },
+    transport: { streaming: true, websocket: false, httpBinary: true, pushNotifications: false, resumable: true },
+    tools: {
+      supported: true,
+      items: tools.map((tool) => ({ name: tool, description: '' })),
+      parallelCalls: engine === 'adk',
+      clientProvided: engine === 'adk',
+    },
+    state: { snapshots: true, deltas: true, memory: false, persistentState: true },
+    multiAgent: {
+      supported: several,
+      delegation: several,
+      handoffs: several,
+      subagents: agents.slice(1).map(({ id }) => ({ name: id })),
+    },
+    reasoning: { supported: engine === 'adk', streaming: engine === 'adk', encrypted: false },
+    humanInTheLoop: {
+      supported: true,
+      approvals: true,
+      interrupts: true,
+      interventions: false,
+      feedback: false,
+      approveWithEdits: false,
+    },
+    custom: { offline: model?.offline ?? false },
+  }
+}

@@ -1,0 +1,24 @@
+import { createRequire } from 'node:module'
+import type { EventEncoder } from '@ag-ui/encoder'
+import { agUi } from '@millrace/core'
+import type { Wire } from '../../stream/stream-format.ts'
+import { discreet } from '../session/without-checkpoints.ts'
+
+/** The official client reads protobuf only when the answer's type is exactly this. */
+export const agUiProtobuf = 'application/vnd.ag-ui.event+proto'
+
+/** Loaded by the first client who asks: its schemas cost a fifth of a second, and a start must not pay for them. */
+let made: EventEncoder | undefined
+function encoder(): EventEncoder {
+  const load = createRequire(import.meta.url)
+  made ??= new (load('@ag-ui/encoder') as typeof import('@ag-ui/encoder')).EventEncoder({ accept: agUiProtobuf })
+  return made
+}
+
+/** AG-UI as length-prefixed protobuf messages. It has no place for a cursor: a client that wants to re-join uses SSE. */
+export const agUiProtobufWire: Wire = {
+  encoder: (options) => discreet(agUi).encoder(options),
+  print: (frame) => (frame.data === '' ? '' : encoder().encodeProtobuf(JSON.parse(frame.data))),
+  opening: '',
+  heartbeat: '',
+}

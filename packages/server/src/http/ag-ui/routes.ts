@@ -1,0 +1,141 @@
+import {
+  type AgUiRequest,
+  applyState,
+  type InputMessage,
+  isObject,
+  type JsonObject,
+  MillraceError,
+  type Recorded,
+  type RunInput,
+  readRunAgentInput,
+} from '@millrace/core'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { HttpDeps } from '../deps.ts'
+import { mayTouch, userFor } from '../doors/access.ts'
+import { documented, refusal } from '../doors/validate-body.ts'
+import { boundInput } from '../run-input.ts'
+import { serveRun, serveStream } from '../stream.ts'
+import { capabilitiesOf } from './capabilities.ts'
+import { agUiProtobuf } from './protobuf.ts'
+
+/** Documentation only: `readRunAgentInput` reads 1.0 and 0.x, camelCase and snake_case, and names every bad field. */
+const runAgentInput = z.looseObject({
+  threadId: z.string(),
+  runId: z.string(),
+  messages: z.array(z.looseObject({ id: z.string(), role: z.string() })),
+  state: z.json().optional(),
+  tools: z.array(z.looseObject({ name: z.string() })).optional(),
+  context: z.array(z.looseObject({})).optional(),
+  forwardedProps: z.json().optional(),
+  resume: z.array(z.looseObject({ interruptId: z.string() })).optional(),
+})
+
+/** AG-UI 1.0: one POST starts a run and streams it. The thread is the session. */
+export const agUiRoutes =
+  (deps: HttpDeps): FastifyPluginAsync =>
+  async (app) => {
+    const doc = { tag: 'AG-UI' } as const
+    type Named = { Params: { agent: string } }
+    const run = documented({
+      ...doc,
+      summary: 'Run an agent',
+      body: runAgentInput,
+      answer: 'AG-UI events',
+      stream: true,
+      starts: true,
+    })
+
+    app.post('/', run, async (request, reply) => {
+      const asked = readBody(deps, request.body)
+      const wanted = asked.input.props?.agent
+      return serve(deps, request, reply, asked, typeof wanted === 'string' ? wanted : deps.agents.fallback)
+    })
+    app.post<Named>('/ag-ui/:agent', run, async (request, reply) =>
+      serve(deps, request, reply, readBody(deps, request.body), request.params.agent),
+    )
+    app.get<Named>(
+      '/ag-ui/:agent/capabilities',
+      documented({ ...doc, summary: 'What the agent can do', answer: 'AgentCapabilities', result: { type: 'object' } }),
+      async (request) => {
+        const agent = deps.agents.get(request.params.agent)
+        if (agent === undefined) throw new MillraceError('not-found', `there is no agent ${request.params.agent}`)
+        return capabilitiesOf(await agent.describe())
+      },
+    )
+  }
+
+function readBody({ limits }: HttpDeps, body: unknown): AgUiRequest {
+  const asked = readRunAgentInput(body)
+  if ('errors' in asked) throw refusal(asked.errors)
+  const tooLong = (['threadId', 'runId'] as const).filter((name) => asked[name].length > 200)
+  if (tooLong.length > 0) throw refusal(tooLong.map((path) => ({ path, message: 'at most 200 characters' })))
+  boundInput(limits, asked.input)
+  return asked
+}
+
+async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply, asked: AgUiRequest, agent: string) {
+  if (deps.agents.get(agent) === undefined) throw new MillraceError('not-found', `there is no agent ${agent}`)
+  const { threadId, runId, parentRunId } = asked
+  const known = await deps.log.get(threadId)
+  if (known !== undefined && !mayTouch(request, known)) throw new MillraceError('not-found', `no thread ${threadId}`)
+  const session =
+    known ?? (await deps.log.create({ id: threadId, user: userFor(request), agent, title: titleOf(asked.input) }))
+  const rows = known === undefined ? [] : await deps.log.read(threadId, { after: 0 })
+  const wire = wireOf(request)
+  const before = rows.find((row) => row.run === runId && row.event.kind === 'run.started')
+  if (before !== undefined) {
+    // The same run asked for again is the same run heard again: a retry must never run an agent twice.
+    await serveStream(deps, request, reply, { session: threadId, run: runId, after: before.seq - 1, ...wire })
+    return reply
+  }
+  const start = { session: threadId, user: session.user, agent, run: runId, input: newInput(asked.input, rows) }
+  await serveRun(
+    deps,
+    request,
+    reply,
+    { ...start, ...(parentRunId === undefined ? {} : { parent: parentRunId }) },
+    wire,
+  )
+  return reply
+}
+
+/** Protobuf only for who names it exactly: `*\/*` is a browser or curl, and they mean SSE. */
+function wireOf(request: FastifyRequest): { dialect: string; headers?: Record<string, string> } {
+  const named = (request.headers.accept ?? '').split(',').some((range) => {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
+    return type === agUiProtobuf && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
+  })
+  return named ? { dialect: 'ag-ui-protobuf', headers: { 'content-type': agUiProtobuf } } : { dialect: 'ag-ui' }
+}
+
+/** A client sends the whole conversation and its whole state every time; new is what the log does not have yet. */
+function newInput(input: RunInput, rows: readonly Recorded[]): RunInput {
+  const seen = new Map<string, string>()
+  for (const { event } of rows) {
+    if (event.kind === 'agent') seen.set(event.message, '')
+    if (event.kind === 'run.started') for (const message of event.input.messages) seen.set(message.id, textOf(message))
+    if (event.kind === 'agent')
+      for (const { functionResponse } of event.event.content?.parts ?? [])
+        seen.set(`result ${functionResponse?.id}`, '')
+  }
+  const last = input.messages.at(-1)
+  const messages = input.messages.filter((message) => {
+    if (message.role === 'tool')
+      return !(message.content.parts ?? []).every(({ functionResponse }) => seen.has(`result ${functionResponse?.id}`))
+    if (!seen.has(message.id)) return message.role !== 'assistant' || rows.length === 0
+    // A naive client gives every message the id "1": other words are another message.
+    return message === last && message.role === 'user' && seen.get(message.id) !== textOf(message)
+  })
+  const state = rows.reduce<JsonObject>((value, { event }) => applyState(value, event), {})
+  const changed = Object.entries(input.state ?? {}).filter(
+    ([key, value]) => JSON.stringify(state[key]) !== JSON.stringify(value),
+  )
+  const { state: _state, ...rest } = input
+  return { ...rest, messages, ...(changed.length === 0 ? {} : { state: Object.fromEntries(changed) }) }
+}
+
+const textOf = ({ content }: InputMessage): string =>
+  (content.parts ?? []).map((part) => (isObject(part) ? (part.text ?? '') : '')).join('')
+const titleOf = ({ messages }: RunInput): string =>
+  textOf(messages.findLast(({ role }) => role === 'user') ?? { id: '', role: 'user', content: {} }).slice(0, 80)

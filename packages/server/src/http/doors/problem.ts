@@ -1,0 +1,122 @@
+import { MillraceError, type ProblemCode } from '@millrace/core'
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
+import { tellable } from '../../run/ending.ts'
+import { factsOf } from './request-log.ts'
+
+/** Refusals that only HTTP knows. All others have the code they would have in a log. */
+type HttpCode =
+  | ProblemCode
+  | 'method-not-allowed'
+  | 'request-timeout'
+  | 'too-large'
+  | 'url-too-long'
+  | 'unsupported-type'
+  | 'unprocessable'
+  | 'headers-too-large'
+
+/** The only place that knows which code is which status (SPEC 6.1). */
+const statusOf: Readonly<Record<HttpCode, number>> = {
+  invalid: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'method-not-allowed': 405,
+  'request-timeout': 408,
+  conflict: 409,
+  busy: 409,
+  'lease-lost': 409,
+  cancelled: 409,
+  'too-large': 413,
+  'url-too-long': 414,
+  'unsupported-type': 415,
+  unprocessable: 422,
+  limit: 429,
+  'headers-too-large': 431,
+  garbage: 500,
+  'agent-error': 500,
+  crashed: 500,
+  internal: 500,
+  'store-failed': 500,
+  'model-error': 502,
+  'remote-error': 502,
+  cut: 502,
+  unavailable: 503,
+  timeout: 504,
+}
+
+/** Every code a problem may have, for the OpenAPI document. */
+export const httpCodes: readonly string[] = Object.keys(statusOf)
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Clients of this surface parse no other type (official AG-UI client, adk-web): problems go out as this. */
+    problemType?: 'application/json'
+  }
+}
+
+/** RFC 9457 problem details. */
+interface ProblemDetails {
+  readonly type: string
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: HttpCode
+  /** The path of every bad field. */
+  readonly errors?: readonly unknown[]
+  /** What adk-web and the Python peers read. */
+  readonly error: string
+}
+
+/** An error that only HTTP has: thrown like any other, told apart here. */
+export function refuse(
+  http: Exclude<HttpCode, ProblemCode>,
+  detail: string,
+  facts: Readonly<Record<string, unknown>> = {},
+): MillraceError {
+  return new MillraceError('invalid', detail, { ...facts, http })
+}
+
+function problemDetails(error: unknown): ProblemDetails {
+  if (error instanceof MillraceError) {
+    const { http, errors } = error.facts
+    return problemBody(isHttpCode(http) ? http : error.code, tellable(error), errors)
+  }
+  const { statusCode, message } = error as Partial<FastifyError>
+  // Fastify's own refusals (body too large, unsupported type) carry a 4xx; anything else is our fault and stays private.
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return problemBody(codeOf(statusCode), message ?? 'bad request')
+  return problemBody('internal', 'the server failed to handle this request')
+}
+
+/** The first code of a status; a client error that has none of its own is plain bad input. */
+export function codeOf(status: number): HttpCode {
+  return httpCodes.filter(isHttpCode).find((code) => statusOf[code] === status) ?? 'invalid'
+}
+
+const isHttpCode = (code: unknown): code is HttpCode => typeof code === 'string' && Object.hasOwn(statusOf, code)
+
+export function problemBody(code: HttpCode, detail: string, errors?: unknown): ProblemDetails {
+  return {
+    type: `urn:millrace:problem:${code}`,
+    title: code.replaceAll('-', ' '),
+    status: statusOf[code],
+    detail,
+    code,
+    error: detail,
+    ...(Array.isArray(errors) ? { errors } : {}),
+  }
+}
+
+export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const body = problemDetails(error)
+  if (body.status >= 500) request.log.error({ err: error, ...factsOf(request) }, 'request failed')
+  const facts = error instanceof MillraceError ? error.facts : {}
+  if (body.status === 401) reply.header('www-authenticate', 'Bearer')
+  if (typeof facts.allow === 'string') reply.header('allow', facts.allow)
+  if (body.status === 429 || body.status === 503) {
+    const seconds = typeof facts.retryAfter === 'number' ? facts.retryAfter : 5
+    if (!reply.hasHeader('retry-after')) reply.header('retry-after', String(seconds))
+  }
+  const type = facts.type ?? request.routeOptions?.config?.problemType ?? 'application/problem+json'
+  return reply.code(body.status).type(`${type}; charset=utf-8`).send(JSON.stringify(body))
+}

@@ -1,0 +1,144 @@
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { jsonSchema } from '../doors/validate-body.ts'
+
+/** The shapes that answers are made of, for the OpenAPI document. The tests hold real answers against them. */
+const session = z.object({
+  id: z.string(),
+  user: z.string(),
+  agent: z.string(),
+  title: z.string(),
+  status: z.enum(['idle', 'running', 'done', 'failed', 'cancelled', 'interrupted']),
+  lastRun: z.string().optional(),
+  lastSeq: z.int(),
+  events: z.int(),
+  runs: z.int(),
+  createdAt: z.int(),
+  updatedAt: z.int(),
+  forkOf: z.object({ session: z.string(), seq: z.int() }).optional(),
+})
+const task = z.object({
+  id: z.string(),
+  sessionId: z.string(),
+  title: z.string(),
+  description: z.string(),
+  status: z.enum(['pending', 'in_progress', 'done', 'failed']),
+  order: z.int(),
+  createdAt: z.string(),
+  result: z.string().optional(),
+  reflection: z.string().optional(),
+})
+const artifact = z.object({
+  id: z.string(),
+  sessionId: z.string(),
+  name: z.string(),
+  type: z.string(),
+  version: z.int(),
+  createdAt: z.string(),
+  taskId: z.string().optional(),
+})
+const message = z.object({
+  id: z.string(),
+  sessionId: z.string(),
+  role: z.enum(['user', 'assistant']),
+  content: z.string(),
+  author: z.string(),
+  createdAt: z.string(),
+})
+const json = z.record(z.string(), z.unknown())
+const graphNode = z.object({
+  id: z.string(),
+  kind: z.enum(['agent', 'tool', 'step', 'start', 'end']),
+  description: z.string().optional(),
+})
+const project = z.object({ id: z.string(), name: z.string(), description: z.string(), updated_at: z.string() })
+
+const shapes = {
+  Session: session,
+  PlanSession: session.extend({
+    status: z.string().describe('How the plan stands'),
+    run: session.shape.status.describe('How the last run stands'),
+    createdAt: z.string(),
+    updatedAt: z.string(),
+    tasks: z.array(task),
+    messages: z.array(message),
+    artifacts: z.array(artifact),
+    summary: z.unknown(),
+  }),
+  Task: task,
+  Artifact: artifact,
+  ArtifactContent: artifact.extend({
+    content: z.string().nullable(),
+    inlineData: z.looseObject({ mimeType: z.string().optional(), data: z.string().optional() }).optional(),
+  }),
+  DataItem: z.object({
+    id: z.string(),
+    sessionId: z.string(),
+    itemType: z.string(),
+    data: z.unknown(),
+    updatedAt: z.string(),
+    taskId: z.string().optional(),
+  }),
+  Agent: z.object({
+    name: z.string(),
+    title: z.string().optional(),
+    description: z.string(),
+    engine: z.enum(['adk', 'langgraph', 'remote', 'broken']),
+    graph: z.object({
+      nodes: z.array(graphNode),
+      edges: z.array(z.object({ from: z.string(), to: z.string(), label: z.string().optional() })),
+    }),
+    examples: z.array(z.string()),
+    resumable: z.boolean(),
+    model: z.object({ name: z.string(), offline: z.boolean() }).optional(),
+    tools: z.array(z.string()).optional(),
+    error: z.string().optional(),
+  }),
+  AdkEvent: z.looseObject({ id: z.string(), author: z.string(), invocationId: z.string(), timestamp: z.number() }),
+  AdkSession: z.object({
+    id: z.string(),
+    appName: z.string(),
+    userId: z.string(),
+    state: json,
+    events: z.array(json),
+    lastUpdateTime: z.number().describe('Seconds'),
+  }),
+  AdkPart: z.looseObject({ text: z.string().optional(), inlineData: z.looseObject({}).optional() }),
+  Span: z.object({
+    name: z.string(),
+    span_id: z.string(),
+    trace_id: z.string(),
+    start_time: z.number().describe('Nanoseconds'),
+    end_time: z.number(),
+    parent_span_id: z.string().nullable(),
+    attributes: json,
+  }),
+  Project: project,
+  ProjectDetail: project.extend({
+    agents: z.record(z.string(), z.looseObject({ type: z.string(), description: z.string() })),
+    tools: z.array(z.string()),
+    workflow: z.object({
+      edges: z.array(z.object({ from: z.string(), to: z.string(), condition: z.string().optional() })),
+    }),
+  }),
+} as const satisfies Record<string, z.ZodType>
+
+type ShapeName = keyof typeof shapes
+type Schema = Readonly<Record<string, unknown>>
+
+/** The document holds each shape once, and refers to it. */
+export function shareShapes(app: FastifyInstance): void {
+  for (const [$id, shape] of Object.entries(shapes)) {
+    app.addSchema({ $id, ...jsonSchema(shape, 'output') })
+  }
+}
+
+export const shapeOf = (name: ShapeName): Schema => ({ $ref: `${name}#` })
+export const listOf = (name: ShapeName): Schema => ({ type: 'array', items: shapeOf(name) })
+
+/** An object of these, all of them there. */
+export const objectOf = (properties: Readonly<Record<string, Schema>>): Schema => ({
+  type: 'object',
+  required: Object.keys(properties),
+  properties,
+})

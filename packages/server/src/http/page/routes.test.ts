@@ -1,0 +1,73 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { memoryLog } from '@millrace/core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createMillrace, type Millrace } from '../../millrace.ts'
+
+describe('the page', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-page-'))
+  let served: Millrace
+  beforeAll(async () => {
+    mkdirSync(join(folder, 'assets'))
+    writeFileSync(join(folder, 'index.html'), '<!doctype html><html><head><title>Millrace</title></head></html>')
+    writeFileSync(join(folder, 'assets', 'index-1a2b.js'), 'export {}')
+    served = await createMillrace({
+      log: memoryLog(Date.now),
+      agents: { agents: new Map() },
+      now: Date.now,
+      newId: () => 'id',
+      owner: 'test',
+      version: 'test',
+      page: folder,
+      basePath: '/mill',
+      access: { tokens: new Map([['a-long-token', 'ada']]) },
+    })
+  })
+  afterAll(async () => {
+    await served.close(0)
+    rmSync(folder, { recursive: true })
+  })
+  const get = (url: string) => served.app.inject({ url, headers: { host: 'localhost' } })
+
+  test.each([
+    ['/', './'],
+    ['/mill/', './'],
+    ['/s/a-session', '../'],
+    ['/mill/s/a-session', '../'],
+  ])('%s knows its root as %s, needs no token and is asked for again', async (url, base) => {
+    const answer = await get(url)
+    expect(answer.statusCode).toBe(200)
+    expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
+    expect(answer.headers['cache-control']).toBe('no-cache')
+    expect(answer.body).toContain(`<head><base href="${base}">`)
+  })
+
+  test('without the slash its links would lead outside: it is sent to the one with it', async () => {
+    const answer = await get('/mill')
+    expect([answer.statusCode, answer.headers.location]).toEqual([308, '/mill/'])
+  })
+
+  test('its files are kept for good, and a missing one is a problem, not a page', async () => {
+    const file = await get('/mill/assets/index-1a2b.js')
+    expect(file.statusCode).toBe(200)
+    expect(file.headers['cache-control']).toBe('public, max-age=31536000, immutable')
+    const missing = await get('/assets/none.js')
+    expect(missing.statusCode).toBe(404)
+    expect(missing.headers['content-type']).toContain('application/problem+json')
+  })
+
+  test('may load and call nothing but its own', async () => {
+    const policy = String((await get('/')).headers['content-security-policy'])
+    for (const rule of [
+      "default-src 'self'",
+      "script-src 'self'",
+      "connect-src 'self'",
+      "object-src 'none'",
+      "frame-ancestors 'none'",
+      "base-uri 'self'",
+    ])
+      expect(policy.split(';')).toContain(rule)
+    expect(policy).not.toMatch(/unsafe-eval|script-src[^;]*unsafe-inline|https?:/)
+  })
+})

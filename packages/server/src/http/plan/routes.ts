@@ -1,0 +1,198 @@
+import type { InputMessage, RunInput } from '@millrace/core'
+import { MillraceError } from '@millrace/core'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
+import { z } from 'zod'
+import type { HttpDeps } from '../deps.ts'
+import { ownedSession } from '../doors/session-access.ts'
+import { admit, documented } from '../doors/validate-body.ts'
+import { listOf, shapeOf } from '../openapi/answers.ts'
+import { serveRun } from '../stream.ts'
+import { artifactAt, artifactJson, artifactsOf, contentOf, dataJson, detailJson, planSession } from './plan-json.ts'
+import { taskRoutes } from './task-routes.ts'
+
+const chatBody = z.looseObject({ message: z.string().min(1).max(100_000) })
+const executeBody = z.looseObject({}).nullish()
+const itemsQuery = z.object({ item_type: z.string().max(100).optional() })
+
+/** The plan/execute contract (seed 002): talk until there is a plan, then carry it out. */
+export const planRoutes =
+  (deps: HttpDeps): FastifyPluginAsync =>
+  async (app) => {
+    const doc = { tag: 'Plan' } as const
+    type ById = { Params: { id: string } }
+    type ByItem = { Params: { id: string; item: string } }
+
+    app.get<ById>(
+      '/sessions/:id',
+      documented({
+        ...doc,
+        summary: 'A session: tasks, messages, artifact summaries, status',
+        answer: 'The session',
+        result: shapeOf('PlanSession'),
+      }),
+      async (request) => detailJson(await planSession(deps, request, request.params.id)),
+    )
+
+    const run = async (request: FastifyRequest<ById>, reply: FastifyReply, input: RunInput) => {
+      const session = await ownedSession(deps, request, request.params.id)
+      if (session.title === '' && input.messages.length > 0)
+        await deps.log.rename(session.id, textOf(input).slice(0, 80))
+      await serveRun(
+        deps,
+        request,
+        reply,
+        { session: session.id, user: session.user, agent: session.agent, input },
+        { dialect: 'plan' },
+      )
+      return reply
+    }
+    app.post<ById>(
+      '/sessions/:id/chat',
+      documented({
+        ...doc,
+        summary: 'Say something; the plan may change',
+        body: chatBody,
+        answer: 'content, tasks_updated, error, done',
+        stream: true,
+        starts: true,
+      }),
+      async (request, reply) => {
+        const { message: text } = admit(chatBody, request.body)
+        const message: InputMessage = { id: deps.newId(), role: 'user', content: { role: 'user', parts: [{ text }] } }
+        return run(request, reply, { messages: [message], props: { mode: 'chat' } })
+      },
+    )
+    app.post<ById>(
+      '/sessions/:id/execute',
+      documented({
+        ...doc,
+        summary: 'Carry the pending tasks out',
+        body: executeBody,
+        answer: 'task_selected … done',
+        stream: true,
+        starts: true,
+      }),
+      async (request, reply) => {
+        admit(executeBody, request.body)
+        const { plan } = await planSession(deps, request, request.params.id)
+        if (plan.tasks.length === 0)
+          throw new MillraceError('conflict', 'there are no tasks to execute; make a plan first')
+        return run(request, reply, { messages: [], props: { mode: 'execute' } })
+      },
+    )
+
+    await app.register(taskRoutes(deps))
+
+    app.get<ById>(
+      '/sessions/:id/artifacts',
+      documented({
+        ...doc,
+        summary: 'The artifacts, without content',
+        answer: 'Artifact summaries',
+        result: listOf('Artifact'),
+      }),
+      async (request) => {
+        const session = await planSession(deps, request, request.params.id)
+        return artifactsOf(session).map((artifact) => artifactJson(session, artifact))
+      },
+    )
+    app.get<ByItem>(
+      '/sessions/:id/artifacts/:item',
+      documented({
+        ...doc,
+        summary: 'An artifact with its content',
+        answer: 'The artifact',
+        result: shapeOf('ArtifactContent'),
+      }),
+      async (request) => {
+        const session = await planSession(deps, request, request.params.id)
+        const artifact = artifactAt(session, request.params.item)
+        const { text, inlineData } = contentOf(session, artifact) ?? {}
+        return {
+          ...artifactJson(session, artifact),
+          content: text ?? null,
+          ...(inlineData === undefined ? {} : { inlineData }),
+        }
+      },
+    )
+    app.get<ByItem>(
+      '/sessions/:id/artifacts/:item/download',
+      documented({ ...doc, summary: 'The content as a file', answer: 'The file', type: 'application/octet-stream' }),
+      async (request, reply) => {
+        const session = await planSession(deps, request, request.params.id)
+        const artifact = artifactAt(session, request.params.item)
+        const part = contentOf(session, artifact)
+        if (part === undefined) throw new MillraceError('not-found', 'the content of this artifact was never recorded')
+        const { name, type, body } = fileOf(artifact.name, part)
+        return reply
+          .type(type)
+          .header(
+            'content-disposition',
+            `attachment; filename="${ascii(name)}"; filename*=UTF-8''${encodeURIComponent(name)}`,
+          )
+          .send(body)
+      },
+    )
+    app.delete<ByItem>(
+      '/sessions/:id/artifacts/:item',
+      documented({ ...doc, summary: 'Take an artifact away', answer: 'Nothing', status: 204 }),
+      async (request, reply) => {
+        const session = await planSession(deps, request, request.params.id)
+        const { id, name, type, version } = artifactAt(session, request.params.item)
+        await deps.log.append(session.info.id, [
+          { run: '', event: { kind: 'artifact', id, name, type, version, deleted: true } },
+        ])
+        return reply.code(204).send()
+      },
+    )
+
+    app.get<ById>(
+      '/sessions/:id/data-items',
+      documented({
+        ...doc,
+        summary: 'The data items',
+        query: itemsQuery,
+        answer: 'Data items',
+        result: listOf('DataItem'),
+      }),
+      async (request) => {
+        const { item_type: type } = admit(itemsQuery, request.query)
+        const session = await planSession(deps, request, request.params.id)
+        const items = session.plan.data
+          .toArray()
+          .filter((item) => item.deleted !== true && (type === undefined || item.itemType === type))
+        return items.map((item) => dataJson(session, item))
+      },
+    )
+    app.get<ByItem>(
+      '/sessions/:id/data-items/:item',
+      documented({ ...doc, summary: 'A data item', answer: 'The item', result: shapeOf('DataItem') }),
+      async (request) => {
+        const session = await planSession(deps, request, request.params.id)
+        const found = session.plan.data
+          .toArray()
+          .find((item) => item.id === request.params.item && item.deleted !== true)
+        if (found === undefined) throw new MillraceError('not-found', `no data item ${request.params.item}`)
+        return dataJson(session, found)
+      },
+    )
+  }
+
+const textOf = ({ messages }: RunInput): string =>
+  (messages[0]?.content.parts ?? []).map((part) => part.text ?? '').join('')
+
+/** Never HTML to a browser: what a model wrote is text, whatever it says of itself. */
+function fileOf(
+  name: string,
+  { text, inlineData }: { text?: string; inlineData?: { mimeType?: string; data?: string } },
+) {
+  if (text !== undefined)
+    return { name: /\.\w+$/.test(name) ? name : `${name}.md`, type: 'text/markdown; charset=utf-8', body: text }
+  const type = inlineData?.mimeType ?? 'application/octet-stream'
+  const safe = /^(image\/(?:png|jpeg|gif|webp)|application\/pdf|text\/(?:plain|csv|markdown)|application\/json)$/.test(
+    type,
+  )
+  return { name, type: safe ? type : 'application/octet-stream', body: Buffer.from(inlineData?.data ?? '', 'base64') }
+}
+
+const ascii = (name: string): string => name.replace(/[^\x20-\x7e]|["\\]/g, '_')

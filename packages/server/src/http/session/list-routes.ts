@@ -1,0 +1,106 @@
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import type { HttpDeps } from '../deps.ts'
+import { userFor } from '../doors/access.ts'
+import { ownedSession } from '../doors/session-access.ts'
+import { admit, documented } from '../doors/validate-body.ts'
+import { listOf, objectOf, shapeOf } from '../openapi/answers.ts'
+import { removeSession } from './remove-session.ts'
+
+const listQuery = z.object({
+  agent: z.string().max(200).optional(),
+  status: z.enum(['idle', 'running', 'done', 'failed', 'cancelled', 'interrupted']).optional(),
+  search: z.string().max(200).optional().describe('Part of the title or id'),
+  limit: z.coerce.number().int().min(1).max(500).default(100),
+  offset: z.coerce.number().int().min(0).default(0),
+})
+const createBody = z
+  .object({
+    id: z.string().min(1).max(200).optional(),
+    agent: z.string().min(1).max(200).optional(),
+    title: z.string().max(200).optional(),
+  })
+  .optional()
+const renameBody = z.object({ title: z.string().max(200) })
+
+/** The list of sessions, whoever began them. */
+export const sessionsRoutes =
+  (deps: HttpDeps): FastifyPluginAsync =>
+  async (app) => {
+    const { log } = deps
+    const doc = { tag: 'Session' } as const
+    type ById = { Params: { id: string } }
+
+    app.get(
+      '/sessions',
+      documented({
+        ...doc,
+        summary: 'List sessions, newest first',
+        query: listQuery,
+        answer: 'A page of them, and how many there are',
+        result: objectOf({ sessions: listOf('Session'), total: { type: 'integer' } }),
+      }),
+      async (request) => {
+        const query = admit(listQuery, request.query)
+        const { agent, status, search } = query
+        return log.list({
+          limit: query.limit,
+          offset: query.offset,
+          ...(request.principal === undefined ? {} : { user: request.principal }),
+          ...(agent === undefined ? {} : { agent }),
+          ...(status === undefined ? {} : { status }),
+          ...(search === undefined ? {} : { search }),
+        })
+      },
+    )
+    app.post(
+      '/sessions',
+      documented({
+        ...doc,
+        summary: 'Make a session',
+        body: createBody,
+        answer: 'The session',
+        result: shapeOf('Session'),
+        status: 201,
+      }),
+      async (request, reply) => {
+        const { id = deps.newId(), agent = planner(deps), title } = admit(createBody, request.body) ?? {}
+        const session = await log.create({
+          id,
+          user: userFor(request),
+          agent,
+          ...(title === undefined ? {} : { title }),
+        })
+        request.about.session = id
+        return reply.code(201).send(session)
+      },
+    )
+    app.patch<ById>(
+      '/sessions/:id',
+      documented({
+        ...doc,
+        summary: 'Rename a session',
+        body: renameBody,
+        answer: 'The session',
+        result: shapeOf('Session'),
+      }),
+      async (request) => {
+        const { title } = admit(renameBody, request.body)
+        const { id } = await ownedSession(deps, request, request.params.id)
+        return log.rename(id, title)
+      },
+    )
+    app.delete<ById>(
+      '/sessions/:id',
+      documented({ ...doc, summary: 'Delete a session and its log', answer: 'Nothing', status: 204 }),
+      async (request, reply) => {
+        await removeSession(deps, request, await ownedSession(deps, request, request.params.id))
+        return reply.code(204).send()
+      },
+    )
+  }
+
+/** Seed 002's `POST /sessions` names no agent and means the planner. */
+function planner({ agents }: HttpDeps): string {
+  return agents.names.includes('planner') ? 'planner' : agents.fallback
+}

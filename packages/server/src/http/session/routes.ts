@@ -1,0 +1,170 @@
+import {
+  applyState,
+  dialectNames,
+  fold,
+  type JsonObject,
+  MillraceError,
+  type Recorded,
+  type RunInput,
+  type ViewName,
+  views,
+} from '@millrace/core'
+import type { FastifyPluginAsync } from 'fastify'
+import { z } from 'zod'
+import type { HttpDeps } from '../deps.ts'
+import { userFor } from '../doors/access.ts'
+import { ownedSession } from '../doors/session-access.ts'
+import { admit, documented } from '../doors/validate-body.ts'
+import { boundInput, runInput } from '../run-input.ts'
+import { cursorOf, serveStream } from '../stream.ts'
+
+const eventsQuery = z.object({
+  dialect: z
+    .enum([...dialectNames, 'adk-whole'])
+    .default('millrace')
+    .describe('The wire language to print the log in; `adk-whole` is `adk` without partials'),
+  run: z.string().min(1).max(200).optional().describe('Only this run; the stream ends with it'),
+  after: z.string().optional().describe('Resume after this seq; `Last-Event-ID` wins'),
+  from: z.enum(['start', 'live']).default('start').describe('`live` joins at the end, with the dialect’s prelude'),
+  disconnect: z
+    .enum(['continue', 'cancel'])
+    .default('continue')
+    .describe('`cancel`: the run ends when this reader leaves'),
+})
+const atQuery = z.object({
+  at: z.coerce.number().int().min(0).optional().describe('The seq to look at; absent: the end'),
+})
+const startBody = z.object({
+  agent: z.string().min(1).max(200).optional(),
+  run: z.string().min(1).max(200).optional(),
+  input: runInput,
+})
+const cancelBody = z.object({ run: z.string().max(200).optional() }).optional()
+
+/** What any session offers, whoever wrote it and in whatever dialect. */
+export const sessionRoutes =
+  (deps: HttpDeps): FastifyPluginAsync =>
+  async (app) => {
+    const { log, engine } = deps
+    const doc = { tag: 'Session' } as const
+    type ById = { Params: { id: string } }
+
+    app.get<ById>(
+      '/sessions/:id/events',
+      documented({
+        ...doc,
+        summary: 'Join or re-join a session in any dialect',
+        query: eventsQuery,
+        answer: 'Frames; `id` is the seq',
+        stream: true,
+      }),
+      async (request, reply) => {
+        const { dialect, run, from, disconnect } = admit(eventsQuery, request.query)
+        const after = cursorOf(request)
+        const session = await ownedSession(deps, request, request.params.id)
+        if (run !== undefined && (await isOver(deps, session.id, run, after ?? 0))) return reply.code(204).send()
+        await serveStream(deps, request, reply, {
+          session: session.id,
+          dialect,
+          from,
+          cancelOnDisconnect: disconnect === 'cancel',
+          ...(run === undefined ? {} : { run }),
+          ...(after === undefined ? {} : { after }),
+        })
+        return reply
+      },
+    )
+
+    app.post<ById>(
+      '/sessions/:id/runs',
+      documented({
+        ...doc,
+        summary: 'Start a run; follow it with /events',
+        body: startBody,
+        answer: 'The run and the seq it starts at',
+        result: z.object({ run: z.string(), seq: z.int() }),
+        status: 201,
+        starts: true,
+      }),
+      async (request, reply) => {
+        const { agent, run, input } = admit(startBody, request.body)
+        boundInput(deps.limits, input as RunInput)
+        const known = await log.get(request.params.id)
+        const session = known === undefined ? undefined : await ownedSession(deps, request, known.id)
+        const name = agent ?? session?.agent ?? deps.agents.fallback
+        if (session === undefined) await log.create({ id: request.params.id, user: userFor(request), agent: name })
+        const started = await engine.start({
+          session: request.params.id,
+          user: session?.user ?? userFor(request),
+          agent: name,
+          input: input as RunInput,
+          ...(run === undefined ? {} : { run }),
+        })
+        request.about = { session: request.params.id, run: started.run }
+        return reply.code(201).send(started)
+      },
+    )
+
+    app.post<ById>(
+      '/sessions/:id/cancel',
+      documented({
+        ...doc,
+        summary: 'Stop the active run',
+        body: cancelBody,
+        answer: 'Whether there was one to stop',
+        result: z.object({ cancelled: z.boolean() }),
+      }),
+      async (request) => {
+        const { run } = admit(cancelBody, request.body) ?? {}
+        const session = await ownedSession(deps, request, request.params.id)
+        return { cancelled: await engine.cancel(session.id, run) }
+      },
+    )
+
+    app.get<ById>(
+      '/sessions/:id/state',
+      documented({
+        ...doc,
+        summary: 'The state at any seq',
+        query: atQuery,
+        answer: 'The state',
+        result: z.object({ seq: z.int(), state: z.record(z.string(), z.unknown()) }),
+      }),
+      async (request) => {
+        const { at } = admit(atQuery, request.query)
+        const rows = await rowsUpTo(deps, (await ownedSession(deps, request, request.params.id)).id, at)
+        const state = rows.reduce<JsonObject>((before, { event }) => applyState(before, event), {})
+        return { seq: rows.at(-1)?.seq ?? 0, state }
+      },
+    )
+
+    app.get<{ Params: { id: string; view: string } }>(
+      '/sessions/:id/views/:view',
+      documented({
+        ...doc,
+        summary: `A view: ${Object.keys(views).join(', ')}`,
+        query: atQuery,
+        answer: 'The view as JSON',
+        result: { type: 'object' },
+      }),
+      async (request) => {
+        const { at } = admit(atQuery, request.query)
+        const view = Object.hasOwn(views, request.params.view) ? views[request.params.view as ViewName] : undefined
+        if (view === undefined) throw new MillraceError('not-found', `no view ${request.params.view}`)
+        const session = await ownedSession(deps, request, request.params.id)
+        return fold(view as never, await rowsUpTo(deps, session.id, at))
+      },
+    )
+  }
+
+async function rowsUpTo({ log }: HttpDeps, session: string, at: number | undefined): Promise<readonly Recorded[]> {
+  const rows = await log.read(session, { after: 0 })
+  return at === undefined ? rows : rows.filter(({ seq }) => seq <= at)
+}
+
+/** A reader that has had the end of the run it asks for: 204 tells a browser's EventSource to stop coming back. */
+async function isOver({ log }: HttpDeps, session: string, run: string, after: number): Promise<boolean> {
+  if (after === 0) return false
+  const last = (await log.read(session, { after: after - 1, limit: 1 }))[0]
+  return last?.seq === after && last.run === run && last.event.kind === 'run.finished'
+}

@@ -1,0 +1,33 @@
+import type { EventLog } from '@millrace/core'
+import type { Agent } from '../agent/agent.ts'
+import type { AuditEntry } from '../telemetry/audit.ts'
+import type { ActiveRun } from './active-run.ts'
+import type { ActiveRuns } from './active-runs.ts'
+import type { RunLimits } from './limits.ts'
+import type { SessionTurns } from './session-turns.ts'
+
+export interface RunEngineOptions {
+  readonly log: EventLog
+  readonly agents: (name: string) => Agent | undefined
+  readonly now: () => number
+  readonly newId: () => string
+  /**
+   * Who holds the leases. A name that is the same after a restart, and nobody else's, frees its sessions at once; a new
+   * one for each process frees them when the leases run out.
+   */
+  readonly owner: string
+  readonly limits?: Partial<RunLimits>
+  /** Told of every start, refusal, cancel and end. */
+  readonly onAudit?: (entry: AuditEntry) => void
+}
+
+/** What the parts of the engine share. */
+export interface EngineParts extends RunEngineOptions {
+  readonly limits: RunLimits
+  readonly runs: ActiveRuns
+  readonly turns: SessionTurns
+  readonly audit: (entry: Omit<AuditEntry, 'at'>) => void
+  /** Keeps a run until its session is free, and tells how it ended. */
+  readonly hold: (run: ActiveRun) => void
+  readonly isClosing: () => boolean
+}

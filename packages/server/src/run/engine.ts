@@ -1,0 +1,147 @@
+import { MillraceError } from '@millrace/core'
+import { ActiveRuns } from './active-runs.ts'
+import { closeRun } from './close.ts'
+import { cancelled, problemOf } from './ending.ts'
+import type { EngineParts, RunEngineOptions } from './engine-parts.ts'
+import { runLimits } from './limits.ts'
+import { outcomeOf } from './outcome.ts'
+import { recoverRuns } from './recover.ts'
+import type { RunEngine, StartedRun, StartRequest } from './run-engine.ts'
+import { SessionTurns } from './session-turns.ts'
+import { startRun } from './start.ts'
+
+const byPerson = 'cancelled on request'
+
+/** The run engine over any log and any agents. */
+export function runEngine(options: RunEngineOptions): RunEngine {
+  let closing = false
+  let recovering: ReturnType<RunEngine['recover']> | undefined
+  const parts = engineParts(options, () => closing)
+  const { log, runs, turns } = parts
+  return {
+    start: (request) => audited(parts, request),
+    cancel: async (session, run) => (await turns.take(session, () => cancel(parts, session, run)))(),
+    async wait(session, run) {
+      const active = runs.of(session)
+      const outcome = active?.run === run ? await active.ended : 'lost'
+      return outcome === 'lost' ? outcomeOf(log, session, run) : outcome
+    },
+    attach: (session) => runs.attach(session),
+    recover() {
+      recovering ??= recoverRuns(parts).finally(() => {
+        recovering = undefined
+      })
+      return recovering
+    },
+    async shutdown(grace) {
+      closing = true
+      await drain(parts, grace)
+    },
+    get active() {
+      return runs.size
+    },
+  }
+}
+
+function engineParts(options: RunEngineOptions, isClosing: () => boolean): EngineParts {
+  const limits = { ...runLimits, ...options.limits }
+  const runs = new ActiveRuns(limits)
+  const audit: EngineParts['audit'] = (entry) => {
+    try {
+      options.onAudit?.({ at: options.now(), ...entry })
+    } catch {
+      // Whoever listens must not decide whether a run goes on.
+    }
+  }
+  return {
+    ...options,
+    limits,
+    runs,
+    turns: new SessionTurns(),
+    audit,
+    isClosing,
+    hold(active) {
+      runs.add(active)
+      const { session, user, agent, run } = active
+      void active.ended.then((outcome) =>
+        audit(
+          outcome === 'lost'
+            ? { action: 'run.lost', session, user, agent, run }
+            : { action: 'run.finish', session, user, agent, run, outcome },
+        ),
+      )
+    },
+  }
+}
+
+async function audited(parts: EngineParts, request: StartRequest): Promise<StartedRun> {
+  try {
+    return await startPatiently(parts, request)
+  } catch (error) {
+    const { session, user, agent } = request
+    parts.audit({ action: 'run.refuse', session, user, agent, problem: problemOf(error, 'store-failed') })
+    throw error
+  }
+}
+
+/** Waits for a reader that is about to leave outside the session's turn: a cancel comes between. */
+async function startPatiently(parts: EngineParts, request: StartRequest): Promise<StartedRun> {
+  const { session, patience = 0 } = request
+  const start = (): Promise<StartedRun> =>
+    parts.turns.take(session, () => {
+      if (parts.isClosing()) throw new MillraceError('unavailable', 'the server is shutting down')
+      return startRun(parts, request)
+    })
+  try {
+    return await start()
+  } catch (error) {
+    const busy = error instanceof MillraceError && error.code === 'busy'
+    if (!busy || patience <= 0 || !(await parts.runs.unread(session, patience))) throw error
+  }
+  return start()
+}
+
+/**
+ * Waits its turn, so that a start under way is cancelled too; what it gives back is awaited outside the turn.
+ * A run of another process is taken over, which makes its writer a zombie, and ended here.
+ */
+async function cancel(
+  parts: EngineParts,
+  session: string,
+  wanted: string | undefined,
+): Promise<() => Promise<boolean>> {
+  const { log, runs, owner, limits, audit } = parts
+  const active = runs.of(session)
+  if (active !== undefined) {
+    if (active.settled || (wanted !== undefined && wanted !== active.run)) return async () => false
+    if (!active.over) audit({ action: 'run.cancel', session, user: active.user, agent: active.agent, run: active.run })
+    active.cancel(byPerson)
+    return async () => (await active.ended) === 'cancelled'
+  }
+  const info = await log.get(session)
+  const run = info?.lastRun
+  if (info?.status !== 'running' || run === undefined || (wanted !== undefined && wanted !== run))
+    return async () => false
+  const lease = await log.takeOver({ session, run }, owner, limits.leaseTtl)
+  const wrote = (await closeRun(log, lease, cancelled(byPerson)))?.wrote === true
+  await log.release(lease)
+  if (wrote) audit({ action: 'run.cancel', session, user: info.user, run })
+  return async () => wrote
+}
+
+/** Lets runs finish for `grace` ms, then cancels them; starts that were let in before are waited for as well. */
+async function drain({ runs, turns }: EngineParts, grace: number): Promise<void> {
+  let patient = true
+  const hurry = (): void => {
+    patient = false
+    for (const run of runs.all()) run.cancel('the server is shutting down')
+  }
+  const timer = setTimeout(hurry, grace)
+  for (;;) {
+    await turns.idle()
+    if (runs.size === 0) break
+    if (!patient) hurry()
+    await Promise.all(runs.all().map((run) => run.freed))
+  }
+  clearTimeout(timer)
+}

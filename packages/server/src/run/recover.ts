@@ -1,0 +1,111 @@
+import type { Lease, Recorded, RunStarted, Superseded } from '@millrace/core'
+import type { Agent } from '../agent/agent.ts'
+import { ActiveRun } from './active-run.ts'
+import { closeRun } from './close.ts'
+import { abandoned, problemOf } from './ending.ts'
+import type { EngineParts } from './engine-parts.ts'
+import { RunLedger } from './ledger.ts'
+import { sessionFacts } from './session-facts.ts'
+import { isLost } from './writer.ts'
+
+/** What the log says of a run whose writer is dead. */
+interface DeadRun {
+  readonly lease: Lease
+  readonly user: string
+  readonly started: Recorded & { readonly event: RunStarted }
+  readonly rows: readonly Recorded[]
+  readonly ledger: RunLedger
+}
+
+/** An agent that takes longer to say whether it can go on is not waited for. */
+const describeTimeout = 10_000
+
+/** Gives every run whose process died its end, or takes it up again where its agent can (SPEC 4.5, 4.6). */
+export async function recoverRuns(parts: EngineParts): Promise<{ readonly failed: number; readonly resumed: number }> {
+  const { log, owner, turns, audit } = parts
+  const count = { failed: 0, resumed: 0 }
+  for (const lease of await log.expired(owner)) {
+    if (parts.isClosing()) break
+    try {
+      const what = await turns.take(lease.session, () => recoverRun(parts, lease))
+      if (what !== 'nothing') count[what] += 1
+    } catch (error) {
+      // Another was faster, or the session is gone: fine. Whatever else stands in the way of one must not stop the others.
+      if (isLost(error)) continue
+      const { session, run } = lease
+      audit({ action: 'run.unrecovered', session, run, problem: problemOf(error, 'store-failed') })
+    }
+  }
+  return count
+}
+
+async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | 'resumed' | 'nothing'> {
+  const { log, owner, limits, runs, audit } = parts
+  const { session, run } = dead
+  // Our own, alive: the heartbeat is late, no more.
+  if (runs.of(session)?.run === run) return 'nothing'
+  const info = await log.get(session)
+  if (info === undefined) return 'nothing'
+  const lease = await log.takeOver(dead, owner, limits.leaseTtl)
+  const rows = await log.read(session, { after: 0 })
+  const ledger = RunLedger.of(rows, run)
+  const started = rows.find((row): row is DeadRun['started'] => row.run === run && row.event.kind === 'run.started')
+  if (started === undefined || ledger.ending !== undefined) {
+    await log.release(lease)
+    return 'nothing'
+  }
+  const agent = parts.agents(started.event.agent)
+  const wasRunning = dead.owner !== '' && runs.of(session) === undefined && ledger.resumes < limits.resumes
+  if (wasRunning && agent !== undefined && (await isResumable(agent))) {
+    await resume(parts, agent, { lease, user: info.user, started, rows, ledger })
+    return 'resumed'
+  }
+  await closeRun(log, lease, abandoned(info, started))
+  await log.release(lease)
+  audit({ action: 'run.crash', session, user: info.user, agent: started.event.agent, run })
+  return 'failed'
+}
+
+/** The half-done step is done again: what it had streamed no longer counts, and the agent sees what is done already. */
+async function resume(
+  parts: EngineParts,
+  agent: Agent,
+  { lease, user, started, rows, ledger }: DeadRun,
+): Promise<void> {
+  const { log, limits, now, newId, audit, hold } = parts
+  const { session, run } = lease
+  const lost: Superseded = { kind: 'superseded', messages: ledger.halfSaid, nodes: ledger.openNodes }
+  const history = [...rows, ...(await log.append(session, [{ run, event: lost }], lease))]
+  const context = { history, state: sessionFacts(history).state, resumed: true }
+  const { input } = started.event
+  hold(
+    new ActiveRun({
+      log,
+      lease,
+      agent,
+      user,
+      input,
+      limits,
+      rows: history,
+      context,
+      now,
+      newId,
+      cancelOnDisconnect: false,
+    }),
+  )
+  audit({ action: 'run.resume', session, user, agent: agent.name, run, seq: history.at(-1)?.seq ?? 0 })
+}
+
+async function isResumable(agent: Agent): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const patience = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, describeTimeout, undefined)
+  })
+  try {
+    return (await Promise.race([agent.describe(), patience]))?.resumable === true
+  } catch {
+    return false
+  } finally {
+    clearTimeout(timer)
+  }
+}

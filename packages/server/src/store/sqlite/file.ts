@@ -1,0 +1,170 @@
+import { constants } from 'node:fs'
+import { access, mkdir, open, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { asStoreFailure, storeFailed } from '../store-error.ts'
+import { autocheckpoint } from './commit-timing.ts'
+import { openReader, openWriter, type Reader, type Writer } from './connection.ts'
+import { applicationId, migrate, migrations } from './schema.ts'
+
+/** An open database file: one connection that writes, one that reads, and the lock that keeps other processes out. */
+export interface SqliteFile {
+  readonly path: string
+  readonly writer: Writer
+  readonly reader: Reader
+  /** What `PRAGMA integrity_check` finds; nothing when all is well. */
+  integrity(): Promise<readonly string[]>
+  close(): Promise<void>
+}
+
+export interface SqliteFileOptions {
+  readonly folder: string
+  readonly now: number
+  readonly maxBytes?: number
+}
+
+/** Files up to this size are checked page by page when opened: 64 MB take about a quarter of a second. */
+const checkedSize = 64 * 2 ** 20
+const pageSize = 4096
+
+/** Opens `millrace.db` in the folder, making both where they are missing. Refuses before it has written anything. */
+export async function openSqliteFile({ folder, now, maxBytes }: SqliteFileOptions): Promise<SqliteFile> {
+  const path = join(folder, 'millrace.db')
+  const size = await prepareFolder(folder, path)
+  const unlock = lock(join(folder, 'millrace.lock'), folder)
+  try {
+    if (size > 0) await inspect(path, size)
+    const writer = openWriter(path)
+    await writer.exec(
+      `PRAGMA page_size = ${pageSize}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${autocheckpoint}`,
+    )
+    if (maxBytes !== undefined) await writer.exec(`PRAGMA max_page_count = ${Math.ceil(maxBytes / pageSize)}`)
+    await migrate(writer, now)
+    const reader = guarded(openReader(path), path)
+    reader.exec('PRAGMA busy_timeout = 1000')
+    return {
+      path,
+      writer,
+      reader,
+      integrity: () => integrity(path),
+      close: async () => {
+        // Best effort: what is in the WAL is durable already, and the next open reads it.
+        await writer.exec('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => undefined)
+        reader.close()
+        writer.close()
+        unlock()
+      },
+    }
+  } catch (error) {
+    unlock()
+    throw asStoreFailure(error, path, 'open')
+  }
+}
+
+/** A read that fails is a `store-failed`, too. */
+function guarded(reader: Reader, path: string): Reader {
+  return {
+    ...reader,
+    prepare: (sql) => {
+      const rows = reader.prepare(sql)
+      return (values) => {
+        try {
+          return rows(values)
+        } catch (error) {
+          throw asStoreFailure(error, path, 'read')
+        }
+      }
+    },
+  }
+}
+
+/** Makes the folder, asks whether it may be written to, and says how big the file is; 0 when it is not there. */
+async function prepareFolder(folder: string, path: string): Promise<number> {
+  try {
+    await mkdir(folder, { recursive: true })
+    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (error) {
+    throw asStoreFailure(error, folder, 'use the data folder')
+  }
+  const file = await stat(path).catch(() => undefined)
+  if (file === undefined) return 0
+  if (!file.isFile()) throw storeFailed('foreign', path, 'open')
+  try {
+    await access(path, constants.R_OK | constants.W_OK)
+  } catch (error) {
+    throw asStoreFailure(error, path, 'open')
+  }
+  return file.size
+}
+
+/**
+ * A lock of the kernel's, on a file of its own: it goes with the process, however that dies, so it is never stale. An
+ * exclusive transaction that nobody ends is how SQLite takes one. A second log in this process is refused as well.
+ */
+function lock(path: string, folder: string): () => void {
+  const holder = openReader(path)
+  try {
+    holder.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
+  } catch (error) {
+    holder.close()
+    throw asStoreFailure(error, folder, 'use the data folder')
+  }
+  return () => {
+    holder.exec('ROLLBACK') // close() alone lets go only when the garbage collector has come by
+    holder.close()
+  }
+}
+
+/** Looks at a file through a read-only connection, so that whatever it is, it stays as it is. */
+async function inspect(path: string, size: number): Promise<void> {
+  if ((await head(path)) !== 'SQLite format 3\0') throw storeFailed('foreign', path, 'open')
+  const reader = openReader(`${pathToFileURL(path).href}?mode=ro`)
+  try {
+    const tables = reader
+      .prepare("SELECT name FROM sqlite_master WHERE type = 'table'")([])
+      .map(([name]) => name)
+    const [id] = reader.prepare('PRAGMA application_id')([])[0] ?? []
+    if (tables.length > 0 && (id !== applicationId || !tables.includes('migration'))) {
+      throw storeFailed('foreign', path, 'open')
+    }
+    if (tables.length > 0) {
+      const [version] = reader.prepare('SELECT max(version) FROM migration')([])[0] ?? []
+      const newest = migrations.at(-1)?.version ?? 0
+      if (Number(version) > newest) throw storeFailed('newer', path, 'open', { version, newest })
+    }
+    if (size > checkedSize) return
+    const found = reader
+      .prepare('PRAGMA quick_check(3)')([])
+      .map(([line]) => String(line))
+    if (found[0] !== 'ok') throw storeFailed('damaged', path, 'open', { found })
+  } catch (error) {
+    throw asStoreFailure(error, path, 'open')
+  } finally {
+    reader.close()
+  }
+}
+
+async function head(path: string): Promise<string> {
+  const file = await open(path, 'r')
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0)
+    return buffer.toString('latin1', 0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
+async function integrity(path: string): Promise<readonly string[]> {
+  const checker = openWriter(path)
+  try {
+    // `exec` runs off this thread: the check reads every page.
+    await checker.exec('CREATE TEMP TABLE found (line TEXT)')
+    await checker.exec('INSERT INTO found SELECT integrity_check FROM pragma_integrity_check')
+    const found = (await checker.prepare('SELECT group_concat(line, char(10)) FROM found')).first([])
+    return found?.[0] === 'ok' ? [] : String(found?.[0]).split('\n')
+  } catch (error) {
+    throw asStoreFailure(error, path, 'check')
+  } finally {
+    checker.close()
+  }
+}

@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+import { sqliteLog } from './log.ts'
+
+const repository = fileURLToPath(new URL('../../../../../', import.meta.url))
+const root = mkdtempSync(join(tmpdir(), 'millrace-slow-'))
+chmodSync(root, 0o755)
+const children = new Set<ChildProcess>()
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(root, { recursive: true, force: true })
+})
+
+/** One of test/children in a process of its own. */
+function run(module: string, args: readonly string[], options: { uid?: number; shell?: string } = {}): ChildProcess {
+  const command = [process.execPath, 'test/kit/run-source.mjs', `test/children/${module}.ts`, ...args]
+  const [file = '', ...rest] =
+    options.shell === undefined ? command : ['sh', '-c', `${options.shell}; exec "$@"`, 'sh', ...command]
+  const child = spawn(file, rest, {
+    cwd: repository,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    ...(options.uid === undefined ? {} : { uid: options.uid }),
+  })
+  children.add(child)
+  child.once('exit', () => children.delete(child))
+  return child
+}
+
+interface Said {
+  readonly what: 'ack' | 'seen'
+  readonly id: string
+  readonly seq: number
+  readonly event: unknown
+}
+
+/** Lets an appender live for some rows, kills it, and gives all that it had said. */
+async function life(
+  folder: string,
+  name: string,
+  rows: number,
+  meanwhile?: () => Promise<void>,
+): Promise<readonly Said[]> {
+  const child = run('appender', [folder, name])
+  const said: Said[] = []
+  for await (const line of createInterface({ input: child.stdout! })) {
+    said.push(JSON.parse(line))
+    if (said.length === 100) await meanwhile?.()
+    if (said.length >= rows) child.kill('SIGKILL')
+  }
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  expect(child.signalCode).toBe('SIGKILL')
+  return said
+}
+
+test('SPEC 2.2: whatever was acknowledged or seen is there after kill -9, byte for byte; SPEC 2.1: without a gap', async () => {
+  const folder = join(root, 'killed')
+  const said: Said[] = []
+  for (let i = 0; i < 8; i++) said.push(...(await life(folder, `life ${i}`, 200 + Math.floor(Math.random() * 3000))))
+  const log = await sqliteLog({ folder, now: () => 1 })
+  expect(await log.integrity()).toEqual([])
+  const stored = new Map<string, unknown>()
+  for (const { id, lastSeq, events } of (await log.list({ limit: 500 })).sessions) {
+    const rows = await log.read(id, { after: 0 })
+    expect(rows.map(({ seq }) => seq)).toEqual(Array.from({ length: lastSeq }, (_, i) => i + 1))
+    expect(events).toBe(rows.length)
+    for (const { seq, event } of rows) stored.set(`${id} ${seq}`, event)
+  }
+  await log.close()
+  expect(said.filter(({ what }) => what === 'ack').length).toBeGreaterThan(500)
+  expect(said.filter(({ what }) => what === 'seen').length).toBeGreaterThan(100)
+  const lost = said.filter(({ id, seq, event }) => JSON.stringify(stored.get(`${id} ${seq}`)) !== JSON.stringify(event))
+  expect(lost).toEqual([])
+})
+
+test('one process at a time; a killed one does not stay in the way', async () => {
+  const folder = join(root, 'locked')
+  await life(folder, 'first', 500, async () => {
+    await expect(sqliteLog({ folder, now: () => 1 })).rejects.toMatchObject({
+      code: 'store-failed',
+      facts: { reason: 'locked', place: folder },
+    })
+  })
+  const log = await sqliteLog({ folder, now: () => 1 })
+  expect((await log.list({})).total).toBe(20)
+  await log.close()
+})
+
+async function answerOf(child: ChildProcess): Promise<unknown> {
+  const lines: string[] = []
+  for await (const line of createInterface({ input: child.stdout! })) lines.push(line)
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')
+  expect({ exit: child.exitCode, signal: child.signalCode }).toEqual({ exit: 0, signal: null })
+  return JSON.parse(lines.at(-1) ?? 'null')
+}
+
+test('a disk that takes no more: a clear refusal, nothing half written, and all of it is there later', async () => {
+  const folder = join(root, 'full')
+  // No file of this process may grow beyond 1,000 blocks: the system refuses the write as it does on a full disk.
+  const told = await answerOf(run('filler', [folder], { shell: 'ulimit -f 1000' }))
+  expect(told).toMatchObject({ code: 'store-failed' })
+  const { taken, readable, lastSeq } = told as { taken: number; readable: number; lastSeq: number }
+  expect(taken).toBeGreaterThan(10)
+  expect([readable, lastSeq, taken % 2]).toEqual([taken, taken, 0])
+  const log = await sqliteLog({ folder, now: () => 1 })
+  expect(await log.integrity()).toEqual([])
+  expect((await log.read('s', { after: 0 })).length).toBe(taken)
+  expect((await log.append('s', [{ run: '', event: { kind: 'log', level: 'info', message: 'room' } }]))[0]?.seq).toBe(
+    taken + 1,
+  )
+  await log.close()
+})
+
+test('a folder that may not be written to: a clear refusal, and nothing in it', async () => {
+  const folder = join(root, 'read-only')
+  mkdirSync(folder)
+  chmodSync(folder, 0o555)
+  const nobody = process.getuid?.() === 0 ? { uid: 65_534 } : {} // root may write anywhere
+  expect(await answerOf(run('filler', [folder], nobody))).toEqual({
+    code: 'store-failed',
+    reason: 'read-only',
+    taken: 0,
+  })
+  expect(readdirSync(folder)).toEqual([])
+  chmodSync(folder, 0o755) // or it could not be cleaned up
+})

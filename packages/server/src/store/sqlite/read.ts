@@ -1,0 +1,196 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import {
+  type EventLog,
+  type FollowOptions,
+  type Lease,
+  MillraceError,
+  type RawRecorded,
+  type ReadOptions,
+  type SessionInfo,
+  type SessionQuery,
+} from '@millrace/core'
+import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/core/store'
+import type { Tail, Tails } from '../tail.ts'
+import { briefRows, type Page } from './brief-rows.ts'
+import type { Bound, Reader } from './connection.ts'
+import { eventPages, recordedOf } from './event-row.ts'
+import { infoColumns, infoOf } from './session-row.ts'
+
+/** Where a session's rows are: its key, and what the pages must know. */
+interface Place {
+  readonly key: number
+  readonly widest: number
+  readonly lastSeq: number
+  readonly partials: number
+}
+
+type Reads = Required<Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'expired'>>
+
+/** The reading half of the log, on a connection of its own. `checkOpen` throws once the log is closed. */
+export function sqliteReads(reader: Reader, tails: Tails, now: () => number, checkOpen: () => void): Reads {
+  const info = reader.prepare(`SELECT ${infoColumns} FROM session s WHERE s.name = ?`)
+  const find = placeFinder(reader)
+  const place = (id: string): Place => {
+    checkOpen()
+    const found = find(id)
+    if (found === undefined) throw notFound(id)
+    return found
+  }
+  const pages = eventPages(reader)
+  const briefly = briefRows(reader)
+  const list = sessionList(reader)
+  const dead = deadRunFinder(reader)
+
+  /** Page by page, with a turn for others between: up to what was there when it was asked. */
+  const rows = async <T>(
+    id: string,
+    { after, limit, brief = false }: ReadOptions,
+    of: (row: RawRecorded) => T,
+  ): Promise<T[]> => {
+    checkCursor(after)
+    const start = place(id)
+    // Looking for what could be left out takes as long as reading it: only where most rows are partials is it worth it.
+    const next =
+      brief && start.partials * 2 > start.lastSeq
+        ? briefly(start.key)
+        : (from: number, most: number) => pageOf(pages.next(start, from, most))
+    const all: T[] = []
+    let cursor = after
+    let left = limit ?? Number.POSITIVE_INFINITY
+    while (left > 0 && cursor < start.lastSeq) {
+      const page = next(cursor, left)
+      if (page === undefined) {
+        // Removed between the look at its place and the look at its rows: that is not a short session.
+        if (place(id).key !== start.key) throw notFound(id)
+        break
+      }
+      for (const row of page.rows) all.push(of(row))
+      cursor = page.cursor
+      left -= page.rows.length
+      if (left > 0 && cursor < start.lastSeq) {
+        await nextTurn()
+        if (place(id).key !== start.key) throw notFound(id)
+      }
+    }
+    return all
+  }
+  /** Live rows from the tail, older ones from the file. */
+  const following = <T extends { readonly seq: number }>(
+    id: string,
+    { after, signal }: FollowOptions,
+    live: (tail: Tail, after: number) => readonly T[] | undefined,
+    of: (row: RawRecorded) => T,
+  ): AsyncIterable<readonly T[]> => {
+    const open = (): FollowSource<T> => {
+      checkCursor(after)
+      const { key } = place(id)
+      const stored = (cursor: number): readonly T[] => {
+        const now = find(id) // gone, perhaps, and the tail is about to be told
+        return now?.key === key ? pages.next(now, cursor, Infinity).map(of) : []
+      }
+      return sourceOf(id, tails, live, stored)
+    }
+    return followRows(open, after, signal)
+  }
+  return {
+    get: async (id) => {
+      checkOpen()
+      const [row] = info([id])
+      return row === undefined ? undefined : infoOf(row)
+    },
+    list: async (query) => {
+      checkOpen()
+      return list(query)
+    },
+    read: (id, options) => rows(id, options, recordedOf),
+    readRaw: (id, options) => rows(id, options, (row) => row),
+    follow: (id, options) => following(id, options, (tail, after) => tail.after(after), recordedOf),
+    followRaw: (id, options) =>
+      following(
+        id,
+        options,
+        (tail, after) => tail.rawAfter(after),
+        (row) => row,
+      ),
+    expired: async (owner) => {
+      checkOpen()
+      return dead(now(), owner)
+    },
+  }
+}
+
+function pageOf(rows: readonly RawRecorded[]): Page | undefined {
+  const last = rows.at(-1)
+  return last === undefined ? undefined : { rows, cursor: last.seq }
+}
+
+function sourceOf<T>(
+  id: string,
+  tails: Tails,
+  live: (tail: Tail, after: number) => readonly T[] | undefined,
+  stored: (after: number) => readonly T[],
+): FollowSource<T> {
+  let tail: Tail | undefined
+  return {
+    subscribe: (wake) => {
+      tail = tails.subscribe(id, wake)
+      return tail.leave
+    },
+    ended: () => tail?.ended() === true,
+    next: (after) => {
+      if (tail === undefined || tail.ended()) return []
+      return live(tail, after) ?? stored(after)
+    },
+  }
+}
+
+function placeFinder(reader: Reader): (id: string) => Place | undefined {
+  const select = reader.prepare('SELECT id, widest, last_seq, partials FROM session WHERE name = ?')
+  return (id) => {
+    const [row] = select([id])
+    if (row === undefined) return undefined
+    const [key, widest, lastSeq, partials] = row
+    return { key: Number(key), widest: Number(widest), lastSeq: Number(lastSeq), partials: Number(partials) }
+  }
+}
+
+function sessionList(reader: Reader): (query: SessionQuery) => { sessions: SessionInfo[]; total: number } {
+  const filter = `(?2 IS NULL OR s.agent = ?2) AND (?3 IS NULL OR s.status = ?3) AND (?4 IS NULL OR instr(s.search, ?4) > 0)`
+  const select = (whose: string) => ({
+    page: reader.prepare(
+      `SELECT ${infoColumns} FROM session s WHERE ${whose} AND ${filter}
+       ORDER BY s.updated_at DESC, s.name DESC LIMIT ?5 OFFSET ?6`,
+    ),
+    count: reader.prepare(`SELECT count(*) FROM session s WHERE ${whose} AND ${filter}`),
+  })
+  const one = select('s.user = ?1') // apart, so that the index is used
+  const all = select('?1 IS NULL')
+  return ({ user, agent, status, search, limit, offset = 0 }) => {
+    const by: readonly Bound[] = [user ?? null, agent ?? null, status ?? null, search?.toLowerCase() ?? null]
+    const { page, count } = user === undefined ? all : one
+    const sessions = page([...by, pageSize(limit), Math.max(0, Math.floor(offset))]).map(infoOf)
+    return { sessions, total: Number(count(by)[0]?.[0]) }
+  }
+}
+
+function deadRunFinder(reader: Reader): (now: number, owner: string | undefined) => readonly Lease[] {
+  const select = reader.prepare(
+    `SELECT s.name, l.run, l.owner, l.epoch, l.until FROM lease l JOIN session s ON s.id = l.session
+     WHERE l.until <= ?1 OR l.owner = ?2
+     UNION ALL
+     SELECT s.name, s.last_run, '', s.epoch, 0 FROM session s
+     WHERE s.status = 'running' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.session = s.id AND l.run = s.last_run)`,
+  )
+  return (now, owner) =>
+    select([now, owner ?? null]).map(([session, run, holder, epoch, until]) => ({
+      session: String(session),
+      run: String(run),
+      owner: String(holder),
+      epoch: Number(epoch),
+      until: Number(until),
+    }))
+}
+
+function notFound(id: string): MillraceError {
+  return new MillraceError('not-found', `no session ${id}`, { session: id })
+}

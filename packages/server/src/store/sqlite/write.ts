@@ -1,0 +1,199 @@
+import { type Draft, type EventLog, type Lease, MillraceError, type RawRecorded, type Recorded } from '@millrace/core'
+import {
+  acquire,
+  checkHistory,
+  checkNames,
+  checkWriter,
+  draftTime,
+  emptySession,
+  eventText,
+  type Granted,
+  isLive,
+  markOf,
+  release,
+  renew,
+  takeOver,
+  tally,
+} from '@millrace/core/store'
+import type { Tails } from '../tail.ts'
+import type { Reader, Statement, Writer } from './connection.ts'
+import { marks } from './event-row.ts'
+import type { GroupCommit, Turn } from './group-commit.ts'
+import type { SessionHeads } from './session-cache.ts'
+import type { Head } from './session-row.ts'
+
+type Writes = Pick<
+  EventLog,
+  'create' | 'rename' | 'remove' | 'append' | 'acquire' | 'renew' | 'release' | 'takeOver' | 'restore' | 'prune'
+>
+
+/** What the writing half works with. */
+export interface WriteDeps {
+  readonly writer: Writer
+  readonly reader: Reader
+  readonly heads: SessionHeads
+  readonly tails: Tails
+  readonly now: () => number
+  readonly commit: GroupCommit['run']
+}
+
+export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
+  const insert = await deps.writer.prepare(
+    'INSERT INTO event (session, seq, at, run, mark, body) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  return {
+    ...sessionWrites(deps, insert),
+    ...appendWrites(deps, insert),
+    ...leaseWrites(deps),
+    ...(await retention(deps)),
+  }
+}
+
+function sessionWrites(deps: WriteDeps, insert: Statement): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore'> {
+  const { writer, heads, tails, now, commit } = deps
+  return {
+    create: (session) => commit(() => make(deps, emptySession(session, now())).info),
+    rename: (id, title) =>
+      commit(() => {
+        checkNames({ title })
+        const head = heads.must(id)
+        const info = { ...head.info, title }
+        heads.change({ ...head, info })
+        return info
+      }),
+    remove: (id) =>
+      commit(async (turn) => {
+        const { key, leases } = heads.must(id)
+        if (isLive(leases, now())) throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
+        heads.forget(id)
+        turn.onCommit(() => tails.end(id))
+        turn.bulk()
+        await writer.exec(
+          `DELETE FROM event WHERE session = ${key}; DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
+        )
+      }),
+    restore: async (session, rows) => {
+      checkHistory(rows)
+      const bodies = rows.map(({ event }) => eventText(event))
+      return commit(async (turn) => {
+        const head = await take(insert, turn, make(deps, emptySession(session, now())), rows, bodies)
+        heads.change(head)
+        return head.info
+      })
+    },
+  }
+}
+
+function make({ heads }: WriteDeps, info: Head['info']): Head {
+  if (heads.find(info.id) !== undefined) {
+    throw new MillraceError('conflict', `session ${info.id} exists`, { session: info.id })
+  }
+  const head = heads.insert(info)
+  heads.change(head)
+  return head
+}
+
+function appendWrites({ heads, tails, now, commit }: WriteDeps, insert: Statement): Pick<Writes, 'append'> {
+  return {
+    append: async (id, drafts, holder) => {
+      const bodies = drafts.map(({ event }) => eventText(event))
+      return commit(async (turn) => {
+        const head = heads.must(id)
+        checkWriter(head.leases, id, drafts, holder)
+        const rows = recorded(drafts, head.info.lastSeq + 1, now())
+        if (rows.length === 0) return rows
+        heads.change(await take(insert, turn, head, rows, bodies))
+        turn.onCommit(() => tails.publish(id, () => rawOf(rows, bodies)))
+        return rows
+      })
+    },
+  }
+}
+
+function rawOf(rows: readonly Recorded[], bodies: readonly string[]): readonly RawRecorded[] {
+  return rows.map(({ seq, at, run, event }, i) => ({ seq, at, run, mark: markOf(event), body: bodies[i] ?? '' }))
+}
+
+function recorded(drafts: readonly Draft[], first: number, now: number): readonly Recorded[] {
+  return drafts.map(({ at, run, event }, i) => ({ seq: first + i, at: draftTime(at, now), run, event }))
+}
+
+/** Writes the rows and gives the session as it is with them. */
+async function take(
+  insert: Statement,
+  turn: Turn,
+  head: Head,
+  rows: readonly Recorded[],
+  bodies: readonly string[],
+): Promise<Head> {
+  let { partials, widest } = head
+  for (let i = 0; i < rows.length; i++) {
+    const [row, body] = [rows[i], bodies[i]]
+    if (row === undefined || body === undefined) break
+    const { seq, at, run, event } = row
+    const mark = markOf(event)
+    insert.run([head.key, seq, at, run, marks[mark], body])
+    if (mark === 'partial') partials += 1
+    while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
+    const pause = turn.wrote(body.length)
+    if (pause !== undefined) await pause
+  }
+  return { ...head, info: tally(head.info, rows), partials, widest }
+}
+
+function leaseWrites({ heads, now, commit }: WriteDeps): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
+  const grant = (id: string, decide: (head: Head) => Granted): Promise<Lease> =>
+    commit(() => {
+      const head = heads.must(id)
+      const { leases, lease } = decide(head)
+      heads.changeLeases(head, leases)
+      return lease
+    })
+  return {
+    acquire: (session, run, owner, ttl) =>
+      grant(session, ({ leases }) => acquire(leases, { session, run, owner }, ttl, now())),
+    renew: (lease, ttl) => grant(lease.session, ({ leases }) => renew(leases, lease, ttl, now())),
+    takeOver: (dead, owner, ttl) =>
+      grant(dead.session, ({ leases }) => takeOver(leases, { ...dead, owner }, ttl, now())),
+    release: (lease) =>
+      commit(() => {
+        const head = heads.find(lease.session)
+        if (head !== undefined) heads.changeLeases(head, release(head.leases, lease))
+      }),
+  }
+}
+
+/** One transaction per session, so that appends come between. */
+async function retention({ writer, reader, heads, tails, commit }: WriteDeps): Promise<Pick<Writes, 'prune'>> {
+  const candidates = reader.prepare('SELECT name FROM session WHERE partials > 0')
+  const changes = await writer.prepare('SELECT changes()')
+  const pruneOne = (id: string, before: number): Promise<number> =>
+    commit(async (turn) => {
+      const head = heads.find(id)
+      if (head === undefined) return 0
+      turn.bulk()
+      await writer.exec(pruneSql(head.key, before))
+      const gone = Number(changes.first([])?.[0])
+      heads.change({ ...head, partials: head.partials - gone, info: { ...head.info, events: head.info.events - gone } })
+      turn.onCommit(() => tails.forget(id))
+      return gone
+    })
+  return {
+    prune: async (before) => {
+      if (Number.isNaN(before)) throw new MillraceError('invalid', 'before is no time', { field: 'before' })
+      const limit = Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, before))
+      let gone = 0
+      for (const [id] of candidates([])) gone += await pruneOne(String(id), limit)
+      return gone
+    },
+  }
+}
+
+/** Only numbers of our own go into the text: `exec` takes no parameters, and it is what runs off this thread. */
+function pruneSql(key: number, before: number): string {
+  const ofSession = `FROM event WHERE session = ${key}`
+  return `DELETE ${ofSession} AND mark = ${marks.partial}
+    AND run IN (SELECT run ${ofSession} GROUP BY run HAVING max(mark = ${marks.end}) = 1 AND max(at) < ${before})
+    AND (run, json_extract(body, '$.message')) IN
+      (SELECT run, json_extract(body, '$.message') ${ofSession} AND mark = ${marks.whole})`
+}

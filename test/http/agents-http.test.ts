@@ -1,0 +1,136 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { type AdkEvent, type AdkPart, sseReader } from '@millrace/core'
+import { discoverAgents } from '@millrace/server'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testServer } from '../kit/server.ts'
+
+/** Agents out of a folder, behind the server as a client meets it. */
+const models = { tokensPerSecond: 0 }
+let folder = ''
+let server: Awaited<ReturnType<typeof testServer>>
+let address = ''
+
+const write = async (path: string, text: string): Promise<void> => {
+  await mkdir(dirname(join(folder, path)), { recursive: true })
+  await writeFile(join(folder, path), text)
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'millrace-http-'))
+  await write(
+    'notes/agent.ts',
+    `import { FunctionTool, LlmAgent } from '@google/adk'
+     import { call, model, say, z } from '@millrace/server/adk'
+     const counted = globalThis as { notesLoaded?: number }
+     counted.notesLoaded = (counted.notesLoaded ?? 0) + 1
+     const save = new FunctionTool({
+       name: 'save', description: 'Saves', parameters: z.object({ text: z.string() }),
+       execute: async ({ text }, context) => ({ version: await context?.saveArtifact('notes.md', { text }) }),
+     })
+     export const rootAgent = new LlmAgent({
+       name: 'notes', tools: [save],
+       model: model({ offline: ({ user, step, result }) => step === 0 ? call('save', { text: user }) : say(JSON.stringify(result('save'))) }),
+     })`,
+  )
+  await write('broken/agent.ts', "throw new Error('DATABASE_URL is not set')")
+  const shipped = discoverAgents(new URL('../../agents/', import.meta.url).pathname, { models })
+  const own = discoverAgents(folder, { models })
+  server = await testServer({ agents: { agents: new Map([...own.agents, ...shipped.agents]) } })
+  address = await server.app.listen({ port: 0, host: '127.0.0.1' })
+})
+afterAll(async () => {
+  await server.close(0)
+  await rm(folder, { recursive: true, force: true })
+})
+
+const post = (path: string, body: object): Promise<Response> =>
+  fetch(`${address}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+const get = async (path: string): Promise<unknown> => (await fetch(`${address}${path}`)).json()
+
+/** The ADK events of one `/run_sse`. */
+async function runSse(app: string, session: string, text: string, streaming: boolean): Promise<readonly AdkEvent[]> {
+  await post(`/apps/${app}/users/u/sessions/${session}`, {})
+  const newMessage = { role: 'user', parts: [{ text }] }
+  const answer = await post('/run_sse', { appName: app, userId: 'u', sessionId: session, newMessage, streaming })
+  const frames = sseReader().feed(await answer.text())
+  return frames.flatMap(({ data }) => (data.startsWith('{') ? [JSON.parse(data) as AdkEvent] : []))
+}
+const partsOf = ({ content }: AdkEvent): readonly AdkPart[] => content?.parts ?? []
+const shapeOf = (event: AdkEvent): readonly string[] =>
+  partsOf(event).map(({ functionCall, functionResponse }) => {
+    if (functionCall !== undefined) return `call ${functionCall.name}`
+    return functionResponse === undefined ? 'text' : `answer ${functionResponse.name}`
+  })
+
+describe('recovery over /run_sse', () => {
+  const brief = 'Give me a recovery briefing for Cedar Creek Fire'
+  const team = ['burn_analyst', 'trail_assessor', 'cruising_assistant', 'nepa_advisor']
+  const asked = ['cruising_assistant', 'nepa_advisor']
+
+  test('seed 004: without streaming it is five events of the coordinator, under one invocation', async () => {
+    const events = await runSse('recovery', 'whole', brief, false)
+    expect(events.map(shapeOf)).toEqual([
+      team.map((name) => `call ${name}`),
+      team.map((name) => `answer ${name}`),
+      asked.map((name) => `call ${name}`),
+      asked.map((name) => `answer ${name}`),
+      ['text'],
+    ])
+    expect(new Set(events.map(({ author }) => author))).toEqual(new Set(['coordinator']))
+    expect(new Set(events.map(({ invocationId }) => invocationId)).size).toBe(1)
+    expect(events.some(({ partial }) => partial === true)).toBe(false)
+  })
+
+  test('with streaming the deltas and the specialists’ own words are there too', async () => {
+    const events = await runSse('recovery', 'streamed', brief, true)
+    expect(new Set(events.map(({ author }) => author))).toEqual(new Set(['coordinator', ...team]))
+    expect(events.filter(({ partial }) => partial === true).length).toBeGreaterThan(50)
+    expect(new Set(events.map(({ invocationId }) => invocationId)).size).toBe(1)
+  })
+})
+
+describe('artifacts that an ADK tool saved', () => {
+  test('are served by name and version', async () => {
+    const at = '/apps/notes/users/u/sessions/s1/artifacts'
+    await runSse('notes', 's1', 'one', false)
+    await runSse('notes', 's1', 'two', false)
+    expect(await get(at)).toEqual(['notes.md'])
+    expect(await get(`${at}/notes.md/versions`)).toEqual([0, 1])
+    expect(await get(`${at}/notes.md`)).toMatchObject({ text: 'two' })
+    expect(await get(`${at}/notes.md/versions/0`)).toMatchObject({ text: 'one' })
+    expect((await fetch(`${address}${at}/notes.md/versions/2`)).status).toBe(404)
+  })
+})
+
+describe('the agents of a folder', () => {
+  test('one that does not load is listed with its error, and the others run', async () => {
+    const { agents } = (await get('/agents')) as { agents: readonly { name: string; engine: string; error?: string }[] }
+    expect(agents.map(({ name }) => name)).toEqual(['broken', 'notes', 'assistant', 'planner', 'recovery', 'research'])
+    expect(agents[0]).toMatchObject({ engine: 'broken', error: expect.stringContaining('DATABASE_URL is not set') })
+    for (const { engine } of agents.slice(1)) expect(engine).not.toBe('broken')
+  })
+
+  test('a run of one that does not load fails with the reason', async () => {
+    const answer = await post('/sessions/b1/runs', {
+      agent: 'broken',
+      run: 'r1',
+      input: { messages: [{ id: 'm', role: 'user', content: { parts: [{ text: 'hi' }] } }] },
+    })
+    expect(answer.status).toBe(201)
+    expect(await server.engine.wait('b1', 'r1')).toBe('failed')
+    const end = (await server.log.read('b1', { after: 0 })).at(-1)?.event
+    expect(end).toMatchObject({ error: { code: 'agent-error', message: expect.stringContaining('DATABASE_URL') } })
+  })
+
+  test('a file is loaded once, whoever asks, and as often as they ask', async () => {
+    await Promise.all([get('/agents'), get('/agents'), runSse('notes', 's2', 'three', false)])
+    await runSse('notes', 's3', 'four', false)
+    expect((globalThis as { notesLoaded?: number }).notesLoaded).toBe(1)
+  })
+})

@@ -1,0 +1,44 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { build } from 'vite'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** A process of its own from `test/children/<name>.ts`, bundled once: a killed one is replaced in a tenth of a second. */
+export async function buildChild(name: string): Promise<(...args: string[]) => ChildProcess> {
+  await build({
+    root,
+    configFile: false,
+    logLevel: 'error',
+    resolve: { conditions: ['source'] },
+    ssr: { resolve: { conditions: ['source'] }, noExternal: [/^@millrace\//, 'zod'] },
+    build: {
+      ssr: `test/children/${name}.ts`,
+      outDir: `.cache/child/${name}`,
+      rolldownOptions: { output: { entryFileNames: 'child.mjs' } },
+    },
+  })
+  const path = `${root}.cache/child/${name}/child.mjs`
+  return (...args) => fork(path, args, { execArgv: ['--expose-gc'], stdio: 'inherit', env: {} })
+}
+
+/** The next message of a child that `is` recognises; rejects when the child ends without it. */
+export function message<T>(child: ChildProcess, is: (message: unknown) => message is T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const done = (): void => {
+      child.off('message', heard)
+      child.off('exit', ended)
+    }
+    const heard = (told: unknown): void => {
+      if (!is(told)) return
+      done()
+      resolve(told)
+    }
+    const ended = (): void => {
+      done()
+      reject(new Error('the child ended'))
+    }
+    child.on('message', heard)
+    child.on('exit', ended)
+  })
+}

@@ -1,0 +1,35 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+const main = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url))
+
+/** The built command as a process of its own, with nothing of our env but what is said here. */
+export interface Served {
+  readonly address: string
+  readonly child: ChildProcess
+  /** Ends it at once, as a crash would, and waits until it is gone. */
+  kill(): Promise<void>
+}
+
+export async function serveBuilt(args: readonly string[], env: Record<string, string> = {}): Promise<Served> {
+  const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const exited = once(child, 'exit')
+  const address = await new Promise<string>((resolve, reject) => {
+    let told = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      told += text
+      const [, found] = /listening on (http:\S+)/.exec(told) ?? []
+      if (found !== undefined) resolve(found)
+    })
+    void exited.then(() => reject(new Error(`the server ended: ${told}`)))
+  })
+  return {
+    address,
+    child,
+    async kill() {
+      child.kill('SIGKILL')
+      await exited
+    },
+  }
+}

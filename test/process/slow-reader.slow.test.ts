@@ -1,0 +1,105 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildChild, message } from '../kit/built-child.ts'
+import { SseClient } from '../kit/sse-client.ts'
+
+const events = 4_000
+const size = 4_000
+const slowReaders = 10
+const folder = mkdtempSync(join(tmpdir(), 'millrace-slow-'))
+let child: ChildProcess
+let port: number
+beforeAll(async () => {
+  child = (await buildChild('slow-reader'))(folder, String(events), String(size))
+  port = (await message(child, (told): told is { port: number } => hasKey(told, 'port'))).port
+})
+afterAll(() => {
+  child.kill()
+  rmSync(folder, { recursive: true })
+})
+
+const hasKey = (told: unknown, key: string): boolean => typeof told === 'object' && told !== null && key in told
+const path = (session: string): string => `/?session=${session}&run=r&dialect=adk`
+
+/** Tells the child to make the session, or to run in it; gives back what memory it then holds. */
+async function ask(session: string, run?: boolean): Promise<number> {
+  const answer = message(child, (told): told is { memory: number } => hasKey(told, 'memory'))
+  child.send({ session, run })
+  return (await answer).memory
+}
+
+/** Takes a thousand bytes a second, until it is told to hurry; then gives the whole body back. */
+class SlowReader {
+  #body = ''
+  #timer: NodeJS.Timeout
+  readonly #socket: Socket
+  readonly #ended: Promise<void>
+  constructor(session: string) {
+    this.#socket = connect({ port, host: '127.0.0.1' })
+    this.#socket.setEncoding('latin1')
+    this.#socket.write(`GET ${path(session)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+    this.#ended = new Promise((resolve) => this.#socket.once('close', resolve))
+    this.#timer = setInterval(() => {
+      this.#body += this.#socket.read(1000) ?? ''
+    }, 1000)
+  }
+  async hurry(): Promise<string> {
+    clearInterval(this.#timer)
+    this.#socket.on('data', (text) => {
+      this.#body += text
+    })
+    await this.#ended
+    return unchunked(this.#body.slice(this.#body.indexOf('\r\n\r\n') + 4)).replaceAll(': heartbeat\n\n', '')
+  }
+}
+
+function unchunked(body: string): string {
+  let plain = ''
+  for (let at = 0; at < body.length; ) {
+    const line = body.indexOf('\r\n', at)
+    const length = Number.parseInt(body.slice(at, line), 16)
+    plain += body.slice(line + 2, line + 2 + length)
+    at = line + 4 + length
+  }
+  return plain
+}
+
+/** One run with five quick readers and so many slow ones: how long the quick ones took, what is held when they are done. */
+async function flood(session: string, slow: number) {
+  await ask(session)
+  const others = Array.from({ length: slow }, () => new SlowReader(session))
+  const quick = Array.from({ length: 5 }, () => new SseClient(port, path(session)))
+  const begun = performance.now()
+  const reading = Promise.all(quick.map((client) => client.read()))
+  await ask(session, true)
+  expect(await reading).toEqual(quick.map(() => true))
+  const took = performance.now() - begun
+  const held = await ask(`${session} after`)
+  return { took, held, text: quick[0]?.text ?? '', others }
+}
+
+test('readers of 1 kB/s cost a bounded window each, delay nobody, and miss nothing', async () => {
+  await flood('warm', 0)
+  const alone: number[] = []
+  const beside: number[] = []
+  for (const round of [1, 2]) {
+    const calm = await flood(`calm${round}`, 0)
+    const slow = await flood(`slow${round}`, slowReaders)
+    alone.push(calm.took)
+    beside.push(slow.took)
+    const payload = slow.text.length
+    expect(payload).toBeGreaterThan(events * size)
+    // Unbounded, they would hold a payload each; a lane of one's own holds a page of the log and what it may run ahead.
+    expect((slow.held - calm.held) / (payload * slowReaders)).toBeLessThan(0.06)
+    if (round < 2) for (const reader of slow.others) void reader.hurry()
+    else {
+      const whole = `retry: 1000\n\n${slow.text}`
+      for (const reader of slow.others) expect((await reader.hurry()) === whole).toBe(true)
+    }
+  }
+  expect(Math.min(...beside) / Math.min(...alone)).toBeLessThan(2)
+})
