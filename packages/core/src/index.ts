@@ -43,7 +43,8 @@ export {
   type EncoderOptions,
   withSeq,
 } from './dialect/dialect.ts'
-export { millrace, printRecorded } from './dialect/millrace/index.ts'
+export { millrace } from './dialect/millrace/index.ts'
+export { printRecorded } from './dialect/millrace/wire.ts'
 export { plan as planDialect } from './dialect/plan/index.ts'
 export { type ConvertOptions, convert, type RecordingOptions, readRecording } from './dialect/recording.ts'
 export { dialects } from './dialect/registry.ts'

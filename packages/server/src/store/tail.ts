@@ -1,5 +1,5 @@
 import type { RawRecorded, Recorded } from '@millrace/core'
-import { recordedOf } from './sqlite/event-row.ts'
+import { recordedOf } from './recorded.ts'
 
 /**
  * The newest rows of the sessions that somebody follows, so that a thousand readers who are up to date cost no query.

@@ -1,7 +1,7 @@
 import type { Recorded } from '../../event/run-event.ts'
+import { changedKeys } from '../../json/changed-keys.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { Sequence } from '../../persistent/sequence.ts'
-import { changedKeys } from '../state/index.ts'
 import { track } from '../timeline/index.ts'
 import { pathIn } from '../timeline/infer.ts'
 import { type Execution, emptyTimeline, executionOf, inRun, pathOf, type Timeline } from '../timeline/state.ts'

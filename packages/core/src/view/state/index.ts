@@ -1,5 +1,6 @@
 import type { NodeId, Recorded, RunEvent } from '../../event/run-event.ts'
 import { applyState } from '../../event/state-fold.ts'
+import { changedKeys } from '../../json/changed-keys.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { Sequence } from '../../persistent/sequence.ts'
 import type { View } from '../view.ts'
@@ -126,13 +127,6 @@ function changeOf({ seq, at, run, event }: Recorded, before: JsonObject, after: 
     ...(node === undefined ? {} : { node }),
     ...(event.kind === 'agent' ? { author: event.event.author } : {}),
   }
-}
-
-/** Top-level keys whose value is not the same reference: what is shared is unchanged. */
-export function changedKeys(before: JsonObject, after: JsonObject): readonly string[] {
-  const keys = Object.keys(after).filter((key) => !Object.hasOwn(before, key) || before[key] !== after[key])
-  for (const key of Object.keys(before)) if (!Object.hasOwn(after, key)) keys.push(key)
-  return keys
 }
 
 function valueAt(document: JsonObject, path: string): Json | undefined {

@@ -11,8 +11,8 @@ import type {
   Superseded,
 } from '../../event/run-event.ts'
 import { applyState } from '../../event/state-fold.ts'
+import { changedKeys } from '../../json/changed-keys.ts'
 import type { JsonObject } from '../../json/json.ts'
-import { changedKeys } from '../state/index.ts'
 import type { View } from '../view.ts'
 import { branchOf, infer, leave } from './infer.ts'
 import {

@@ -6,7 +6,7 @@ import type {
   SessionSaveArtifactRequest,
 } from '@google/adk'
 import type { AdkPart, ArtifactSaved, NodeId, Recorded } from '@millrace/core'
-import { size } from './tool-result.ts'
+import { size } from '../tool-result.ts'
 
 type Part = SaveArtifactRequest['artifact']
 type Version = NonNullable<Awaited<ReturnType<BaseArtifactService['getArtifactVersion']>>>

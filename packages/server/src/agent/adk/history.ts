@@ -8,7 +8,7 @@ import {
   type Recorded,
   type RunInput,
 } from '@millrace/core'
-import { answers, type CallNames, type OpenInterrupts } from './interrupts.ts'
+import { answers, type CallNames, type OpenInterrupts } from '../answer-parts.ts'
 import { isNested } from './nested.ts'
 
 type Content = NonNullable<Event['content']>

@@ -9,10 +9,10 @@ import {
 } from '@google/adk'
 import { isObject, type Json, type JsonObject } from '@millrace/core'
 import { bindRequest } from '../model/binding.ts'
+import { toolError } from '../tool-result.ts'
 import { answerOpenCalls } from './call-repair.ts'
 import { ClientSideTool, offerTools } from './client-tool.ts'
 import { type AdkRun, type Scope, scopeOf } from './scope.ts'
-import { toolError } from './tool-result.ts'
 import { type Turns, turns } from './turn.ts'
 import { guardTools, isUnknown, runOnce, type Strikes, strike } from './unknown-tool.ts'
 

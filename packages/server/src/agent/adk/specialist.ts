@@ -1,9 +1,9 @@
 import { AgentTool, type BaseAgent, type Context, createEvent, type Event, isLlmAgent } from '@google/adk'
 import { isObject, type JsonObject, type Problem } from '@millrace/core'
 import { problemOf } from '../problem.ts'
+import { toolError } from '../tool-result.ts'
 import { mergeProof, type ProofLayer, proofLayer } from './proof-layer.ts'
 import { type Scope, scopeOf, withScope } from './scope.ts'
-import { toolError } from './tool-result.ts'
 
 type FunctionCall = NonNullable<NonNullable<NonNullable<Event['content']>['parts']>[number]['functionCall']>
 

@@ -1,9 +1,9 @@
 import { type BaseTool, Context, isAgentTool, isFunctionTool, isLlmAgent, type LlmRequest } from '@google/adk'
 import { isObject, type JsonObject } from '@millrace/core'
 import { messageOf } from '../problem.ts'
+import { argsProblem, toolError, toolResult } from '../tool-result.ts'
 import type { AdkRun } from './scope.ts'
 import { consult } from './specialist.ts'
-import { argsProblem, toolError, toolResult } from './tool-result.ts'
 
 type ToolContext = ConstructorParameters<typeof Context>[0]['invocationContext']
 type Tools = LlmRequest['toolsDict']

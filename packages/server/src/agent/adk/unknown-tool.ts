@@ -1,7 +1,7 @@
 import { BaseTool, type LlmRequest, type RunAsyncToolRequest } from '@google/adk'
 import type { JsonObject, NodeId } from '@millrace/core'
+import { toolError } from '../tool-result.ts'
 import type { Scope } from './scope.ts'
-import { toolError } from './tool-result.ts'
 
 type Tools = LlmRequest['toolsDict']
 

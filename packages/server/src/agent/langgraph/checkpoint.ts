@@ -1,6 +1,6 @@
 import { isObject, MillraceError, type Recorded, type RunEvent } from '@millrace/core'
-import { size } from '../adk/tool-result.ts'
 import type { RunContext } from '../agent.ts'
+import { size } from '../tool-result.ts'
 import type { CompiledGraph } from './langgraph-agent.ts'
 
 /** The debug record under which a graph's own checkpoint is kept in the log, so that another process can go on. */

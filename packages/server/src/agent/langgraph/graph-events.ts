@@ -8,9 +8,9 @@ import {
   type NodeId,
   type RunEvent,
 } from '@millrace/core'
-import { tooMuch } from '../adk/tool-result.ts'
 import type { AgentGraph, RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
+import { tooMuch } from '../tool-result.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
 import { messageParts, type ToolAnswer, toolAnswer, usageOf } from './message-parts.ts'
 

@@ -6,8 +6,8 @@ import {
   MillraceError,
   type RunInput,
 } from '@millrace/core'
-import { answers } from '../adk/interrupts.ts'
 import type { RunContext } from '../agent.ts'
+import { answers } from '../answer-parts.ts'
 import type { RemoteEntry } from '../config.ts'
 import { reasonOf, silence } from './follow.ts'
 

@@ -1,5 +1,4 @@
-import type { Mark, RawRecorded, Recorded, RunEvent } from '@millrace/core'
-import { storeFailed } from '../store-error.ts'
+import type { Mark, RawRecorded } from '@millrace/core'
 import type { Reader } from './connection.ts'
 
 /** `event.mark` by its number. Append only: the numbers are in files. */
@@ -74,14 +73,4 @@ export function rowsIn(text: string): readonly RawRecorded[] {
     start = end + 1
   }
   return rows
-}
-
-/** The body was written by us, from a RunEvent: text that is no JSON is a damaged file. */
-export function recordedOf({ seq, at, run, body }: RawRecorded): Recorded {
-  try {
-    const event: RunEvent = JSON.parse(body)
-    return { seq, at, run, event }
-  } catch (cause) {
-    throw storeFailed('damaged', `event ${seq}`, 'read', { seq }, cause)
-  }
 }

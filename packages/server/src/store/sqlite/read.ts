@@ -10,10 +10,11 @@ import {
   type SessionQuery,
 } from '@millrace/core'
 import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/core/store'
+import { recordedOf } from '../recorded.ts'
 import type { Tail, Tails } from '../tail.ts'
 import { briefRows, type Page } from './brief-rows.ts'
 import type { Bound, Reader } from './connection.ts'
-import { eventPages, recordedOf } from './event-row.ts'
+import { eventPages } from './event-row.ts'
 import { infoColumns, infoOf } from './session-row.ts'
 
 /** Where a session's rows are: its key, and what the pages must know. */

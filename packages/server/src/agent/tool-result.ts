@@ -1,5 +1,5 @@
 import { isJsonObject, isObject, type JsonObject, parseJson } from '@millrace/core'
-import { messageOf } from '../problem.ts'
+import { messageOf } from './problem.ts'
 
 /** As deep as a tool's answer may be: the event around it has a few levels of its own, and ADK copies it recursively. */
 const maxDepth = 400

@@ -1,0 +1,104 @@
+import type { AdkEvent } from '../../event/adk-event.ts'
+import { requestOf } from '../../event/adk-request.ts'
+import type { Problem } from '../../event/problem.ts'
+import type { InputMessage, Outcome, Recorded } from '../../event/run-event.ts'
+import { applyState } from '../../event/state-fold.ts'
+import type { Frame } from '../../frame/frame.ts'
+import type { JsonObject } from '../../json/json.ts'
+import type { Encoder } from '../dialect.ts'
+import { printEvent, printForeign, problemOfEvent, remarkFinished, remarkStarted } from './wire.ts'
+
+export class AdkEncoder implements Encoder {
+  readonly #echo: boolean
+  #agent = ''
+  /** The remark that opened the run that is open. */
+  #started: Frame | undefined
+  #state: JsonObject = {}
+  /** The error that the last event said. */
+  #said: Problem | undefined
+  /** Long-running calls and artifact versions that the client has been told of. */
+  #calls = new Set<string>()
+  readonly #versions = new Map<string, number>()
+
+  constructor(echo: boolean) {
+    this.#echo = echo
+  }
+
+  prelude(): readonly Frame[] {
+    return this.#started === undefined ? [] : [this.#started]
+  }
+
+  push(row: Recorded): readonly Frame[] {
+    const { at, run, event } = row
+    const before = this.#state
+    this.#state = applyState(before, event)
+    switch (event.kind) {
+      case 'run.started':
+        this.#agent = event.agent
+        this.#said = undefined
+        this.#calls = new Set()
+        this.#started = remarkStarted(run, event.agent)
+        return [this.#started, ...(this.#echo ? userSaid(row, event.input.messages) : [])]
+      case 'agent':
+        this.#note(event.event)
+        return [printEvent(event.event, at)]
+      case 'state': {
+        const stateDelta = setKeys(before, this.#state)
+        return stateDelta === undefined ? [] : this.#made(row, event.node, { actions: { stateDelta } })
+      }
+      case 'artifact':
+        if (event.deleted === true || this.#versions.get(event.name) === event.version) return []
+        this.#versions.set(event.name, event.version)
+        return this.#made(row, event.node, { actions: { artifactDelta: { [event.name]: event.version } } })
+      case 'interrupt': {
+        if (this.#calls.has(event.id) || this.#calls.has(event.call ?? event.id)) return []
+        this.#calls.add(event.id)
+        const content = { role: 'model', parts: [{ functionCall: requestOf(event) }] }
+        return this.#made(row, event.node, { content, longRunningToolIds: [event.id] })
+      }
+      case 'foreign':
+        return event.dialect === 'adk' ? [printForeign(event)] : []
+      case 'run.finished':
+        return this.#finished(event.outcome, event.error)
+      default:
+        return []
+    }
+  }
+
+  #note(event: AdkEvent): void {
+    this.#said = problemOfEvent(event)
+    for (const id of event.longRunningToolIds ?? []) this.#calls.add(id)
+    for (const [name, version] of Object.entries(event.actions?.artifactDelta ?? {})) this.#versions.set(name, version)
+  }
+
+  /** An ADK event for what no ADK event said. */
+  #made({ seq, at, run }: Recorded, node: string | undefined, said: Partial<AdkEvent>): Frame[] {
+    const author = run === '' ? 'user' : node === undefined ? this.#agent : agentOf(node)
+    return [printEvent({ id: `millrace-${seq}`, author, invocationId: run, timestamp: at, ...said }, at)]
+  }
+
+  #finished(outcome: Outcome, error: Problem | undefined): Frame[] {
+    this.#started = undefined
+    const end = remarkFinished(outcome, error?.code)
+    if (outcome !== 'failed') return [end]
+    const message = error?.message ?? 'failed'
+    return this.#said?.message === message ? [end] : [{ data: JSON.stringify({ error: message }) }, end]
+  }
+}
+
+function userSaid({ run, at }: Recorded, messages: readonly InputMessage[]): Frame[] {
+  return messages.flatMap(({ id, role, content }) =>
+    role === 'user' ? printEvent({ id, author: 'user', invocationId: run, timestamp: at, content }, at) : [],
+  )
+}
+
+/** The top-level keys that were set; undefined when there are none. */
+function setKeys(before: JsonObject, after: JsonObject): JsonObject | undefined {
+  const entries = Object.entries(after).filter(([key, value]) => !Object.hasOwn(before, key) || before[key] !== value)
+  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+}
+
+/** The agent of `coordinator/burn_analyst@2`. */
+function agentOf(node: string): string {
+  return node.slice(node.lastIndexOf('/') + 1).replace(/@\d+$/, '')
+}

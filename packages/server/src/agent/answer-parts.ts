@@ -1,0 +1,68 @@
+import {
+  type AdkPart,
+  adkRequest,
+  type Interrupted,
+  isObject,
+  type Json,
+  type JsonObject,
+  type ResumeAnswer,
+  type RunInput,
+} from '@millrace/core'
+
+/** The name of the tool behind each call of the session. */
+export type CallNames = ReadonlyMap<string, string>
+
+/** What a person was asked and has not answered, by interrupt id. */
+export type OpenInterrupts = Map<string, Interrupted>
+
+/**
+ * The function responses of one run's input: those in its messages, and its answers to interrupts. A client that has
+ * only the call's id (AG-UI) is helped out with the tool's name.
+ */
+export function answers(input: RunInput, open: OpenInterrupts, calls: CallNames): readonly AdkPart[] {
+  const parts = new Map<string, AdkPart>()
+  for (const { interrupt, status, payload } of input.resume ?? []) {
+    const asked = open.get(interrupt)
+    if (asked !== undefined) parts.set(asked.id, answerPart(asked, { interrupt, status, ...given(payload) }))
+  }
+  for (const { functionResponse } of input.messages.flatMap(({ content }) => content.parts ?? [])) {
+    if (functionResponse?.id === undefined) continue
+    const { id, response = {} } = functionResponse
+    const asked = open.get(id) ?? [...open.values()].find(({ call }) => call === id)
+    if (asked === undefined) parts.set(id, responsePart(id, calls.get(id) ?? functionResponse.name, response))
+    else parts.set(asked.id, answerPart(asked, { interrupt: asked.id, status: 'resolved', payload: response }))
+  }
+  return [...parts.values()]
+}
+
+function answerPart(asked: Interrupted, { status, payload }: ResumeAnswer): AdkPart {
+  const cancelled = status === 'cancelled'
+  if (asked.reason === 'confirmation') {
+    const response = { confirmed: !cancelled && isConfirmed(payload), ...(isObject(payload) ? { payload } : {}) }
+    return responsePart(asked.id, adkRequest.confirmation, response as JsonObject)
+  }
+  if (cancelled)
+    return responsePart(asked.id, nameOf(asked), { status: 'cancelled', error: 'The user cancelled this.' })
+  const response = isObject(payload) ? (payload as JsonObject) : { result: payload ?? null }
+  return responsePart(asked.id, nameOf(asked), response)
+}
+
+/** `{ confirmed: true }` is ADK's word, `{ approved: true }` AG-UI's; a bare yes or no will do. Silence is no consent. */
+function isConfirmed(payload: Json | undefined): boolean {
+  if (isObject(payload)) return payload.confirmed === true || payload.approved === true
+  return payload === true
+}
+
+function nameOf(asked: Interrupted): string {
+  if (asked.reason === 'input_required') return adkRequest.input
+  if (asked.reason === 'credential') return adkRequest.credential
+  return isObject(asked.payload) ? String(asked.payload.tool ?? '') : ''
+}
+
+function responsePart(id: string, name: string, response: JsonObject): AdkPart {
+  return { functionResponse: { id, name, response } }
+}
+
+function given(payload: Json | undefined): { payload?: Json } {
+  return payload === undefined ? {} : { payload }
+}
