@@ -1,5 +1,5 @@
 import { HttpAgent } from '@ag-ui/client'
-import { agUi, type Frame, fold, itemsOf, printFrame, type Recorded, sseReader, transcript } from '@millrace/core'
+import { agUi, type Frame, fold, itemsOf, printFrame, type Recorded, sseReader, transcriptView } from '@millrace/core'
 import { median, type Row } from './row.ts'
 
 /** How a server's writes reach a client: a socket read is at most this much. */
@@ -59,13 +59,13 @@ function read(bytes: Uint8Array): string {
   const text = new TextDecoder()
   const reader = sseReader()
   const decoder = agUi.decoder({ run: 'r' })
-  let state = transcript.initial
+  let state = transcriptView.initial
   let seq = 0
   for (let at = 0; at < bytes.length; at += chunkSize) {
     const frames: readonly Frame[] = reader.feed(text.decode(bytes.subarray(at, at + chunkSize), { stream: true }))
     for (const frame of frames) {
       const rows = decoder.push(frame).map(({ run, event }): Recorded => ({ seq: ++seq, at: 0, run, event }))
-      state = fold(transcript, rows, state)
+      state = fold(transcriptView, rows, state)
     }
   }
   const [message] = itemsOf(state).filter((item) => item.kind === 'message')

@@ -1,4 +1,4 @@
-import { adk, fold, memoryLog, printFrame, sseReader, transcript, withSeq } from '@millrace/core'
+import { adk, fold, memoryLog, printFrame, sseReader, transcriptView, withSeq } from '@millrace/core'
 import { expect, test } from 'vitest'
 import { testServer } from './kit/server.ts'
 import { loadVectors, wireText } from './kit/vectors.ts'
@@ -28,7 +28,7 @@ test('bytes become frames, events, a log, a view, and frames again', async () =>
   ])
 
   // log -> view
-  expect(JSON.stringify(fold(transcript, rows))).toContain('**Overall Confidence:** 90%')
+  expect(JSON.stringify(fold(transcriptView, rows))).toContain('**Overall Confidence:** 90%')
 
   // out: log.read(after) -> dialect.encode -> frame -> bytes, from any seq: here the answer and what follows it
   const encoder = adk.encoder({ session: 's1' })

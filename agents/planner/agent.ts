@@ -1,7 +1,7 @@
 import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import type { SearchResult } from '../corpus/search.ts'
 import { chat, extractTasks } from './chat.ts'
-import { begin, executeTask, nextStep, reflect, selectTask } from './execute.ts'
+import { beginTask, executeTask, nextStep, reflect, selectTask } from './execute.ts'
 
 export const title = 'Planner'
 export const description =
@@ -18,7 +18,7 @@ export const resumable = true
  * What the nodes hand on. `queue` holds task ids still to do in this execution; `current` the one at hand; `findings` what
  * the searches of this plan's tasks have found, so that a later task can build on it.
  */
-export const PlanState = Annotation.Root({
+export const PlannerState = Annotation.Root({
   ...MessagesAnnotation.spec,
   queue: Annotation<string[]>({ reducer: (_before, after) => after, default: () => [] }),
   findings: Annotation<readonly SearchResult[]>({ reducer: (_before, after) => after, default: () => [] }),
@@ -29,8 +29,8 @@ export const PlanState = Annotation.Root({
   }),
 })
 
-export const graph = new StateGraph(PlanState)
-  .addNode('begin', begin)
+export const graph = new StateGraph(PlannerState)
+  .addNode('begin', beginTask)
   .addNode('chat', chat)
   .addNode('extract_tasks', extractTasks)
   .addNode('select_task', selectTask)

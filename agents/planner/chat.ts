@@ -3,11 +3,11 @@ import type { RunnableConfig } from '@langchain/core/runnables'
 import type { Task } from '@millrace/core'
 import { graphRun, record } from '@millrace/server/langgraph'
 import { z } from 'zod'
-import type { PlanState } from './agent.ts'
+import type { PlannerState } from './agent.ts'
 import { tasksOf } from './execute.ts'
 import { llm } from './offline.ts'
 
-type State = typeof PlanState.State
+type State = typeof PlannerState.State
 
 /** The conversation, streamed. */
 export async function chat({ messages }: State, config: RunnableConfig) {

@@ -1,25 +1,25 @@
 import { type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import type { StructuredToolInterface } from '@langchain/core/tools'
-import { fold, type PlanTask, plan } from '@millrace/core'
+import { fold, type PlanTask, planView } from '@millrace/core'
 import { graphRun, record } from '@millrace/server/langgraph'
 import type { SearchResult } from '../corpus/search.ts'
-import type { PlanState } from './agent.ts'
+import type { PlannerState } from './agent.ts'
 import { llm } from './offline.ts'
 import { toolsFor } from './tools.ts'
 
-type State = typeof PlanState.State
+type State = typeof PlannerState.State
 
 /** More turns than this on one task is a model that goes in circles. */
 const maxTurns = 8
 
 /** The tasks as the log has them now, a person's edits included: the log is the only truth. */
 export function tasksOf(config: RunnableConfig): readonly PlanTask[] {
-  return fold(plan, graphRun(config).context.history).tasks.toArray()
+  return fold(planView, graphRun(config).context.history).tasks.toArray()
 }
 
 /** Chat, or carry out what is pending. A task left in progress by an earlier execution counts as pending. */
-export function begin(_state: State, config: RunnableConfig) {
+export function beginTask(_state: State, config: RunnableConfig) {
   const execute = graphRun(config).input.props?.mode === 'execute'
   const open = tasksOf(config).filter(({ status }) => status === 'pending' || status === 'in_progress')
   return { queue: execute ? open.map(({ id }) => id) : [], current: null, outcome: null }

@@ -1,4 +1,4 @@
-import { fold, plan, type RunEvent } from '@millrace/core'
+import { fold, planView, type RunEvent } from '@millrace/core'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { said, testSession } from '../../test/kit/agent-session.ts'
 
@@ -6,7 +6,7 @@ const execute = { messages: [], props: { mode: 'execute' } }
 
 describe('planner, offline', () => {
   const session = testSession('planner')
-  const planned = () => fold(plan, session.history)
+  const planned = () => fold(planView, session.history)
   let talked: readonly RunEvent[]
   beforeAll(async () => {
     talked = await session.run('Plan a competitor analysis of the CRM market')
@@ -58,7 +58,7 @@ describe('planner, offline', () => {
   test('an edited task is the one that is executed; a finished one is left alone', async () => {
     const own = testSession('planner')
     await own.run('Plan a product launch')
-    const [first, second] = fold(plan, own.history).tasks.toArray()
+    const [first, second] = fold(planView, own.history).tasks.toArray()
     own.history.push({
       seq: own.history.length + 1,
       at: Date.now(),
@@ -82,7 +82,7 @@ describe('planner, offline', () => {
     await own.run('Add a task: Simulate a failure')
     await own.run('Add a task: Research event sourcing')
     const events = await own.run(execute)
-    const { summary, tasks } = fold(plan, own.history)
+    const { summary, tasks } = fold(planView, own.history)
     expect(summary).toEqual({ total: 5, completed: 4, failed: 1 })
     expect(tasks.toArray().map(({ status }) => status)).toEqual(['done', 'done', 'done', 'failed', 'done'])
     expect(events.find((event) => event.kind === 'task.finished' && event.status === 'failed')).toMatchObject({
@@ -97,7 +97,7 @@ describe('planner, offline', () => {
       const own = testSession('planner')
       await own.run('Plan a product launch')
       await own.run(execute)
-      expect(fold(plan, own.history).summary).toEqual({ total: 3, completed: 0, failed: 3 })
+      expect(fold(planView, own.history).summary).toEqual({ total: 3, completed: 0, failed: 3 })
     } finally {
       vi.unstubAllEnvs()
     }
@@ -109,20 +109,20 @@ describe('planner, offline', () => {
     await own.run(execute)
     await own.run('Add a task: Research event sourcing')
     expect(
-      fold(plan, own.history)
+      fold(planView, own.history)
         .tasks.toArray()
         .map(({ status }) => status),
     ).toEqual(['done', 'done', 'done', 'pending'])
     const events = await own.run(execute)
     expect(events.filter((event) => event.kind === 'task.started')).toHaveLength(1)
     await own.run('Remove task 1')
-    expect(fold(plan, own.history).tasks.toArray()).toHaveLength(3)
+    expect(fold(planView, own.history).tasks.toArray()).toHaveLength(3)
   })
 
   test('after a crash an execution goes on with the task it was at; what is done is not done again', async () => {
     const own = testSession('planner')
     await own.run('Plan a product launch')
-    const titles = fold(plan, own.history)
+    const titles = fold(planView, own.history)
       .tasks.toArray()
       .map(({ title }) => title)
     const before = await own.run(execute, {
@@ -134,7 +134,7 @@ describe('planner, offline', () => {
       events.flatMap((event) =>
         event.kind === 'task.started'
           ? [
-              fold(plan, own.history)
+              fold(planView, own.history)
                 .tasks.toArray()
                 .find(({ id }) => id === event.task)?.title,
             ]
@@ -144,7 +144,7 @@ describe('planner, offline', () => {
     // The one that was cut short is begun again or gone on with; the one before it is neither.
     expect(titles.slice(1)).toEqual(expect.arrayContaining([...started(after)]))
     expect(started(after)).toContain(titles[2])
-    expect(fold(plan, own.history).summary).toEqual({ total: 3, completed: 3, failed: 0 })
+    expect(fold(planView, own.history).summary).toEqual({ total: 3, completed: 3, failed: 0 })
   })
 
   test('small talk leaves the plan as it is', async () => {

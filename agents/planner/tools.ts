@@ -1,6 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables'
 import { tool } from '@langchain/core/tools'
-import { fold, type Json, plan } from '@millrace/core'
+import { fold, type Json, planView } from '@millrace/core'
 import { graphRun, record } from '@millrace/server/langgraph'
 import { z } from 'zod'
 import { type SearchResult, webSearch } from '../corpus/search.ts'
@@ -12,7 +12,7 @@ import { type SearchResult, webSearch } from '../corpus/search.ts'
 export function toolsFor(task: string, config: RunnableConfig, found: (result: SearchResult) => void) {
   const { context } = graphRun(config)
   const items = () =>
-    fold(plan, context.history)
+    fold(planView, context.history)
       .data.toArray()
       .filter(({ deleted }) => deleted !== true)
 

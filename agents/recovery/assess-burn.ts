@@ -1,6 +1,7 @@
-import { type BurnSector, burnImagery, burnSectors, type Severity, severityLimits } from './data/burn-sectors.ts'
+import { type BurnSector, type BurnSeverity, burnImagery, burnSectors, severityLimits } from './data/burn-sectors.ts'
 
-const severityOf = (dnbr: number): Severity => severityLimits.find(({ from }) => dnbr >= from)?.severity ?? 'UNBURNED'
+const severityOf = (dnbr: number): BurnSeverity =>
+  severityLimits.find(({ from }) => dnbr >= from)?.severity ?? 'UNBURNED'
 const acresOf = (sectors: readonly BurnSector[]): number => sectors.reduce((sum, { acres }) => sum + acres, 0)
 const percent = (part: number, whole: number): number => Math.round((100 * part) / whole)
 

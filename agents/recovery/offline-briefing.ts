@@ -4,12 +4,12 @@ interface Answer {
 }
 
 /** What a specialist answered, as text. */
-export const text = (answer: Readonly<Record<string, unknown>> | undefined): string =>
+export const briefingText = (answer: Readonly<Record<string, unknown>> | undefined): string =>
   typeof answer?.result === 'string' ? answer.result : typeof answer?.error === 'string' ? answer.error : ''
 
 /** What a specialist answered first, and what it answered to the follow-up, if there was one. */
 function answersOf(results: readonly Answer[], specialist: string): readonly [first: string, last: string] {
-  const own = results.filter(({ name }) => name === specialist).map(({ response }) => text(response))
+  const own = results.filter(({ name }) => name === specialist).map(({ response }) => briefingText(response))
   return [own[0] ?? '', own.at(-1) ?? '']
 }
 
@@ -62,6 +62,6 @@ function salvageAdvice(timber: string, worst: string, nepa: string, narrower: st
 
 /** A narrow question: the one specialist's summary and what it rests on. */
 export function narrowAnswer(results: readonly Answer[]): string {
-  const answer = text(results.at(-1)?.response)
+  const answer = briefingText(results.at(-1)?.response)
   return answer === '' ? 'The specialist gave no answer.' : answer
 }

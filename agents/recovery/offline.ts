@@ -3,7 +3,7 @@ import type { assessBurn } from './assess-burn.ts'
 import type { assessNepa } from './assess-nepa.ts'
 import type { assessSalvage } from './assess-salvage.ts'
 import type { assessTrails } from './assess-trails.ts'
-import { briefing, narrowAnswer, text } from './offline-briefing.ts'
+import { briefing, briefingText, narrowAnswer } from './offline-briefing.ts'
 
 type Burn = Exclude<ReturnType<typeof assessBurn>, { error: string }>
 type Trails = Exclude<ReturnType<typeof assessTrails>, { error: string }>
@@ -68,8 +68,8 @@ function coordinator(request: OfflineRequest): OfflineTurn {
 
 /** What the first answers call for: the plots where the fire was worst, and whether those alone need less paper. */
 function followUps({ result }: OfflineRequest): OfflineTurn {
-  const high = [...text(result('burn_analyst')).matchAll(/^- ([A-Z]+-\d+):/gm)].map(([, id = '']) => id)
-  const plots = [...text(result('cruising_assistant')).matchAll(/^- TP-\d+ \(([\w-]+), [^,]+, (\d+) acres\)/gm)]
+  const high = [...briefingText(result('burn_analyst')).matchAll(/^- ([A-Z]+-\d+):/gm)].map(([, id = '']) => id)
+  const plots = [...briefingText(result('cruising_assistant')).matchAll(/^- TP-\d+ \(([\w-]+), [^,]+, (\d+) acres\)/gm)]
   const acres = plots.reduce((sum, [, sector = '', size]) => sum + (high.includes(sector) ? Number(size) : 0), 0)
   return [
     call('cruising_assistant', { request: `fire_id:cedar-creek-2022 sectors:${high.join(',')} Which plots first?` }),

@@ -1,5 +1,5 @@
 // The code of packages/react/README.md, compiled: react-readme.test.ts holds the two together.
-import { type Item, itemsOf, studio, transcript } from '@millrace/core'
+import { type Item, itemsOf, studio, transcriptView } from '@millrace/core'
 import {
   createChatStore,
   createClient,
@@ -35,7 +35,7 @@ function Conversation({ id, agent }: { id: string; agent: string }) {
 }
 
 function Messages() {
-  const items = useView(transcript, { select: itemsOf })
+  const items = useView(transcriptView, { select: itemsOf })
   return items.map((item) => <Row key={item.key} item={item} />)
 }
 
@@ -45,7 +45,7 @@ const Row = memo(function Row({ item }: { item: Item }) {
 
 function Send() {
   const { send, stop, pending } = useRun()
-  const running = useView(transcript, { select: ({ latest }) => latest?.status === 'running' })
+  const running = useView(transcriptView, { select: ({ latest }) => latest?.status === 'running' })
   return running ? (
     <button type="button" onClick={() => void stop()}>
       Stop

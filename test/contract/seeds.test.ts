@@ -11,8 +11,8 @@ import {
   parseAdkEvent,
   parseEventData,
   parseLegacyEvent,
-  problems,
   problemsAtEnd,
+  problemsView,
   readRunAgentInput,
   selectAgentTransitions,
   selectDerivedMessages,
@@ -104,7 +104,7 @@ describe.each(Object.entries(counts))('seed %s', (name, count) => {
     })
 
     test('breaks no rule but those it is known to break', () => {
-      const found = problemsAtEnd(fold(problems, rows)).problems.toArray()
+      const found = problemsAtEnd(fold(problemsView, rows)).problems.toArray()
       expect(found.map(({ code }) => code)).toEqual(example.problems)
     })
   })

@@ -7,8 +7,8 @@ import {
   fold,
   isObject,
   printFrame,
-  problems,
   problemsAtEnd,
+  problemsView,
   type Recorded,
   type StreamProblemCode,
   sseReader,
@@ -49,7 +49,7 @@ function take(dialect: Dialect, frames: readonly Frame[], how: 'closed' | 'cut' 
   for (const view of Object.values<View<unknown>>(views)) JSON.stringify(fold(view, rows))
   const printed = printing.flatMap((other) => encodeAll(other, rows).map(printFrame))
   expect(printed.filter((text) => !text.endsWith('\n\n'))).toEqual([])
-  const folded = fold(problems, rows)
+  const folded = fold(problemsView, rows)
   const found = problemsAtEnd(folded).problems.toArray()
   const seqs = new Set(rows.map(({ seq }) => seq))
   expect(found.filter(({ seq }) => !seqs.has(seq))).toEqual([])
@@ -252,7 +252,7 @@ describe.each(all)('$name', (dialect) => {
     const frames = Array.from({ length: 5000 }, (_, i) => ({ data: `{"half":${i}` }))
     const decoder = dialect.decoder({ run: 'run-1' })
     const rows = recorded(frames.flatMap((frame) => decoder.push(frame)))
-    const state = fold(problems, rows)
+    const state = fold(problemsView, rows)
     expect(rows.filter(({ event }) => event.kind === 'foreign')).toHaveLength(5000)
     expect(state.counts.unread).toBe(5000)
     expect(JSON.stringify(state).length).toBeLessThan(50_000)
@@ -380,7 +380,7 @@ describe('what the linter says of it', () => {
     ],
   ])('%s (%s)', (_, name, frames, code, seq) => {
     const { rows } = take(dialects[name], frames)
-    const found = problemsAtEnd(fold(problems, rows)).problems.toArray()
+    const found = problemsAtEnd(fold(problemsView, rows)).problems.toArray()
     expect(found.map((problem) => [problem.code, problem.seq])).toEqual([[code, seq]])
   })
 })

@@ -16,9 +16,9 @@ import {
   type Json,
   type JsonObject,
   type Recorded,
-  state,
+  stateView,
   type ToolCard,
-  transcript,
+  transcriptView,
 } from '@millrace/core'
 import { from, lastValueFrom, type Observable, of, toArray } from 'rxjs'
 import { expect } from 'vitest'
@@ -81,7 +81,7 @@ export async function official(frames: readonly Frame[], newer = false): Promise
 
 /** The official client ends with the messages, calls, results and state that our views show. */
 export function expectSame(client: Official, rows: readonly Recorded[]): void {
-  expect(client.state).toEqual(fold(state, rows).current)
+  expect(client.state).toEqual(fold(stateView, rows).current)
   expect(saidBy(client)).toEqual(saidIn(rows))
   expect(calledBy(client, unfinished(rows))).toEqual(calledIn(rows))
 }
@@ -111,7 +111,7 @@ function saidBy({ messages }: Official): {
 function saidIn(rows: readonly Recorded[]): ReturnType<typeof saidBy> {
   const spoken: Record<string, Said> = {}
   const thoughts: string[] = []
-  for (const item of itemsOf(fold(transcript, rows))) {
+  for (const item of itemsOf(fold(transcriptView, rows))) {
     if (item.kind !== 'message' || item.superseded) continue
     if (item.thoughts !== '') thoughts.push(item.thoughts)
     // A client knows a message by its id alone, in whatever run it was said.
@@ -152,7 +152,7 @@ function unfinished(rows: readonly Recorded[]): ReadonlySet<string> {
 }
 
 function calledIn(rows: readonly Recorded[]): readonly string[] {
-  const cards = itemsOf(fold(transcript, rows)).flatMap((item) =>
+  const cards = itemsOf(fold(transcriptView, rows)).flatMap((item) =>
     item.kind === 'message' && !item.superseded
       ? item.parts.filter((part): part is ToolCard => part.kind === 'tool')
       : [],

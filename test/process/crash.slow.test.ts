@@ -12,7 +12,7 @@ import {
   millrace,
   printFrame,
   type Recorded,
-  transcript,
+  transcriptView,
   withSeq,
 } from '@millrace/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -137,7 +137,7 @@ function oneEndEach(rows: readonly Recorded[]): void {
     if (again) expect(last).toMatchObject({ outcome: 'done' })
     if (again) expect(whole).toHaveLength(12)
     // Nor does any reader see it twice: what was half said before a crash is marked.
-    const shown = itemsOf(fold(transcript, own)).flatMap((item) =>
+    const shown = itemsOf(fold(transcriptView, own)).flatMap((item) =>
       item.kind === 'message' && item.superseded !== true ? [item.text] : [],
     )
     if (again) expect(shown).toEqual(Array.from({ length: 12 }, (_, step) => `ærlig talt 日本 🌍 «${step}» `))

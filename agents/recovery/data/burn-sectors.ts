@@ -39,4 +39,4 @@ export const severityLimits = [
   { severity: 'LOW', from: 0.1 },
   { severity: 'UNBURNED', from: Number.NEGATIVE_INFINITY },
 ] as const
-export type Severity = (typeof severityLimits)[number]['severity']
+export type BurnSeverity = (typeof severityLimits)[number]['severity']

@@ -1,4 +1,4 @@
-import { type Item, itemsOf, type Message, openInterrupts, transcript } from '@millrace/core'
+import { type Item, itemsOf, type Message, openInterrupts, transcriptView } from '@millrace/core'
 import { SessionProvider, useConnectionState, useRun, useSession, useView } from '@millrace/react'
 import { memo, type SyntheticEvent, useState } from 'react'
 
@@ -19,7 +19,7 @@ export function Chat({ id, agent }: { id: string; agent: string }) {
 
 function Conversation() {
   // Items that did not change are the same objects: a token renders the one message it belongs to.
-  const items = useView(transcript, { select: itemsOf })
+  const items = useView(transcriptView, { select: itemsOf })
   return (
     <main>
       <div role="log">
@@ -54,8 +54,8 @@ function Said({ message: { author, role, text, thoughts, parts } }: { message: M
 
 function Composer() {
   const { send, stop, resume, pending, error } = useRun()
-  const running = useView(transcript, { select: ({ latest }) => latest?.status === 'running' })
-  const [asked] = useView(transcript, { select: openInterrupts })
+  const running = useView(transcriptView, { select: ({ latest }) => latest?.status === 'running' })
+  const [asked] = useView(transcriptView, { select: openInterrupts })
   const [text, setText] = useState('')
   const submit = (event: SyntheticEvent) => {
     event.preventDefault()

@@ -45,7 +45,7 @@ export {
 } from './dialect/dialect.ts'
 export { millrace } from './dialect/millrace/index.ts'
 export { printRecorded } from './dialect/millrace/wire.ts'
-export { plan as planDialect } from './dialect/plan/index.ts'
+export { planDialect } from './dialect/plan/index.ts'
 export { type ConvertOptions, convert, type RecordingOptions, readRecording } from './dialect/recording.ts'
 export { dialects } from './dialect/registry.ts'
 export { studio } from './dialect/studio/index.ts'
@@ -87,12 +87,11 @@ export {
   importSession,
 } from './log/history.ts'
 export { memoryLog } from './log/memory-log.ts'
-export { Dictionary } from './persistent/dictionary.ts'
-export { type Printed, Sequence } from './persistent/sequence.ts'
+export type { Printed, Sequence } from './persistent/sequence.ts'
 export { END, type FlowEdge, type FlowKey, type FlowNode, START } from './view/flow/graph.ts'
-export { activeNodes, type Flow, flow, stateKeys } from './view/flow/index.ts'
+export { activeNodes, type Flow, flowView, stateKeys } from './view/flow/index.ts'
 export { preview } from './view/flow/preview.ts'
-export { plan } from './view/plan/index.ts'
+export { planView } from './view/plan/index.ts'
 export type {
   PlanArtifact,
   PlanCall,
@@ -105,26 +104,26 @@ export type {
   TaskChange,
 } from './view/plan/state.ts'
 export { type Severity, type StreamProblem, type StreamProblemCode, streamProblems } from './view/problems/code.ts'
-export { type ProblemsState, problems, problemsAtEnd } from './view/problems/index.ts'
+export { type ProblemsState, problemsAtEnd, problemsView } from './view/problems/index.ts'
 export type { Basis, Citation, Confidence, Proof, Reasoning, ReasoningStep, Source, Where } from './view/proof/fact.ts'
-export { type ProofState, proof, proofOfCall, proofOfMessage } from './view/proof/index.ts'
+export { type ProofState, proofOfCall, proofOfMessage, proofView } from './view/proof/index.ts'
 export { type ViewName, views } from './view/registry.ts'
 export { type Difference, diffState } from './view/state/diff.ts'
 export {
   type SessionState,
   type StateChange,
-  state,
   stateAt,
+  stateView,
   type ValueChange,
   valueHistory,
 } from './view/state/index.ts'
-export { timeline } from './view/timeline/index.ts'
+export { timelineView } from './view/timeline/index.ts'
 export { type StateSnapshot, snapshotOf, snapshots } from './view/timeline/snapshots.ts'
 export type { Execution, Starting, Timeline, Via } from './view/timeline/state.ts'
-export { blocks, itemsOf, openInterrupts, transcript } from './view/transcript/index.ts'
+export { blocks, itemsOf, openInterrupts, transcriptView } from './view/transcript/index.ts'
 export type * from './view/transcript/item.ts'
 export type { Block, BlockLane, Lane } from './view/transcript/lane.ts'
 export type { RunStatus, Transcript } from './view/transcript/state.ts'
 export type { FirstToken } from './view/usage/count.ts'
-export { type AgentUsage, type RunUsage, type UsageReport, usage } from './view/usage/index.ts'
+export { type AgentUsage, type RunUsage, type UsageReport, usageView } from './view/usage/index.ts'
 export { fold, type View } from './view/view.ts'

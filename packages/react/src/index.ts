@@ -1,6 +1,6 @@
 export { type ChatState, type ChatStore, type ChatStoreOptions, createChatStore } from './chat-store.ts'
 export { MillraceProvider, SessionProvider, useClient } from './provider.tsx'
-export { type Client, type ClientOptions, createClient, RequestError, type StartedRun } from './session-client.ts'
+export { type Client, type ClientOptions, createClient, RequestError, type RunHandle } from './session-client.ts'
 export type { SessionHandle } from './session-handle.ts'
 export type { WireEvent } from './sse-message.ts'
 export { type SSEStatus, StreamError } from './sse-stream.ts'

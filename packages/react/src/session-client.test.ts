@@ -1,4 +1,4 @@
-import { type FetchAnswer, type Host, printRecorded, type Recorded, transcript } from '@millrace/core'
+import { type FetchAnswer, type Host, printRecorded, type Recorded, transcriptView } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
 import { type ClientOptions, createClient, RequestError } from './session-client.ts'
 
@@ -138,7 +138,7 @@ describe('a client', () => {
     open[0]?.send(frame(1) + frame(2) + frame(2) + frame(1) + frame(3))
     await turn()
     expect(session.log.rows.map(({ seq }) => seq)).toEqual([1, 2, 3])
-    expect(session.log.read(transcript).settled.length).toBe(3)
+    expect(session.log.read(transcriptView).settled.length).toBe(3)
   })
 
   test('a session that is not there yet is looked for again once a run has made it', async () => {

@@ -17,7 +17,7 @@ export interface ClientOptions {
   readonly bulk?: boolean
 }
 
-export interface StartedRun {
+export interface RunHandle {
   readonly run: string
   readonly seq: number
 }
@@ -26,8 +26,8 @@ export interface StartedRun {
 export interface Client {
   session(id: string): SessionHandle
   /** Starts a run; its events arrive on the session like everybody else's. */
-  start(session: string, agent: string, input: RunInput): Promise<StartedRun>
-  resume(session: string, agent: string, answers: readonly ResumeAnswer[]): Promise<StartedRun>
+  start(session: string, agent: string, input: RunInput): Promise<RunHandle>
+  resume(session: string, agent: string, answers: readonly ResumeAnswer[]): Promise<RunHandle>
   cancel(session: string): Promise<void>
   /** An id no one else has made: for messages and sessions. */
   newId(): string
@@ -74,11 +74,11 @@ export function createClient(options: ClientOptions = {}): Client {
     }
   }
   const place = (session: string): string => `sessions/${encodeURIComponent(session)}`
-  const start = async (session: string, agent: string, input: RunInput): Promise<StartedRun> => {
+  const start = async (session: string, agent: string, input: RunInput): Promise<RunHandle> => {
     const started = await request(`${place(session)}/runs`, { method: 'POST', body: { agent, input } })
     // A first run makes its session: who looked for it before was refused.
     handles.get(session)?.revive()
-    return started as StartedRun
+    return started as RunHandle
   }
 
   return {

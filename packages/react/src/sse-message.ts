@@ -15,13 +15,13 @@ export interface WireEvent {
 }
 
 /** A frame as `onMessage` gets it, or why it cannot be read. */
-export type Reading<T> = { readonly event: T } | { readonly reason: string }
+export type SseReading<T> = { readonly event: T } | { readonly reason: string }
 
 /** Seed 003's flag chooses: ADK events taken apart, flattened `{type, data}` events, or (absent) the wire as it is. */
 export function readFrame(
   frame: Frame,
   canonical: boolean | undefined,
-): Reading<ParsedAdkEvent | LegacyEvent | WireEvent> {
+): SseReading<ParsedAdkEvent | LegacyEvent | WireEvent> {
   if (canonical === undefined) return { event: wireEvent(frame) }
   if (canonical) {
     const { event, error = '' } = normalizeSseBlock(frame)

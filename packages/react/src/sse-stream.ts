@@ -6,18 +6,18 @@ import {
   type Dialect,
   type Flow,
   type Frame,
-  flow,
+  flowView,
   type Host,
   type Recorded,
   type RunFinished,
   type StateSnapshot,
   stateKeys,
   type Timeline,
-  timeline,
+  timelineView,
 } from '@millrace/core'
 import { nextFrame, pageHost } from './page-host.ts'
 import { SnapshotIndex } from './snapshot-index.ts'
-import { type Reading, readFrame } from './sse-message.ts'
+import { readFrame, type SseReading } from './sse-message.ts'
 import { plain } from './sse-plain.ts'
 
 export type SSEStatus = 'idle' | ConnectionState['phase']
@@ -142,8 +142,8 @@ export class SseStream<T> {
       queue,
       index: new SnapshotIndex(),
       rows: [],
-      line: timeline.initial,
-      graph: flow.initial,
+      line: timelineView.initial,
+      graph: flowView.initial,
       open: true,
       scheduled: false,
       shown: true,
@@ -219,15 +219,15 @@ export class SseStream<T> {
     let told = 0
     for (; told < queue.length && (queue[told]?.ends !== true || told === 0); told++) {
       const frame = queue[told]?.frame ?? { data: '' }
-      const reading = readFrame(frame, canonical) as Reading<T>
+      const reading = readFrame(frame, canonical) as SseReading<T>
       if ('event' in reading) lastEvent = reading.event
       this.#tell(frame, reading, live.host)
       if (!live.open) return // closed, or connected anew, by what it was told
     }
     queue.splice(0, told)
     for (const row of rows.splice(0)) {
-      live.line = timeline.apply(live.line, row)
-      live.graph = flow.apply(live.graph, row)
+      live.line = timelineView.apply(live.line, row)
+      live.graph = flowView.apply(live.graph, row)
     }
     if (queue.length > 0) this.#hold(live)
     const standing = standingOf<T>(live)
@@ -236,7 +236,7 @@ export class SseStream<T> {
     this.#publish({ ...this.state, ...this.#seen(live), lastEvent, ...shown })
   }
 
-  #tell(frame: Frame, reading: Reading<T>, host: Host): void {
+  #tell(frame: Frame, reading: SseReading<T>, host: Host): void {
     const { onMessage, onUnread } = this.#settings()
     try {
       if ('event' in reading) onMessage?.(reading.event, frame)

@@ -16,7 +16,7 @@ import {
   type Recorded,
   type StateSnapshot,
   type Transcript,
-  transcript,
+  transcriptView,
 } from '@millrace/core'
 import { describe, expectTypeOf, test } from 'vitest'
 import {
@@ -84,10 +84,10 @@ describe('types of the public API', () => {
 
   test('useView gives the view, or the part that was asked for', () => {
     const component = (log: LiveLog) => {
-      expectTypeOf(useView(log, transcript)).toEqualTypeOf<Transcript>()
-      expectTypeOf(useView(transcript)).toEqualTypeOf<Transcript>()
-      expectTypeOf(useView(transcript, { select: itemsOf })).toEqualTypeOf<readonly Item[]>()
-      expectTypeOf(useView(log, transcript, { at: 3, select: ({ open }) => open.length })).toEqualTypeOf<number>()
+      expectTypeOf(useView(log, transcriptView)).toEqualTypeOf<Transcript>()
+      expectTypeOf(useView(transcriptView)).toEqualTypeOf<Transcript>()
+      expectTypeOf(useView(transcriptView, { select: itemsOf })).toEqualTypeOf<readonly Item[]>()
+      expectTypeOf(useView(log, transcriptView, { at: 3, select: ({ open }) => open.length })).toEqualTypeOf<number>()
       // @ts-expect-error a log is no view
       useView(log)
       expectTypeOf(useRun()).toEqualTypeOf<RunControls>()

@@ -2,16 +2,16 @@ import { type Dialect, type DialectName, detectDialect, type EventLog, dialects 
 import type { Context, Tracer } from '@opentelemetry/api'
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { AgentCatalog } from './agent/catalog.ts'
-import { adkWhole } from './http/adk/adk-without-partials.ts'
-import { agUiProtobufWire } from './http/ag-ui/protobuf.ts'
+import { adkWithoutPartials } from './http/adk/adk-without-partials.ts'
+import { agUiProtobufFormat } from './http/ag-ui/protobuf.ts'
 import { createApp } from './http/app.ts'
 import { defaultLimits, type HttpLimits } from './http/deps.ts'
 import type { Access } from './http/doors/access.ts'
-import { discreet } from './http/session/without-checkpoints.ts'
+import { withoutCheckpoints } from './http/session/without-checkpoints.ts'
 import { runEngine } from './run/engine.ts'
 import type { RunLimits } from './run/limits.ts'
 import type { RunEngine } from './run/run-engine.ts'
-import { sseWire } from './stream/stream-format.ts'
+import { sseFormat } from './stream/stream-format.ts'
 import { type Streams, type StreamsOptions, streams } from './stream/streams.ts'
 import type { AuditEntry } from './telemetry/audit.ts'
 import { createMetrics } from './telemetry/metrics.ts'
@@ -57,7 +57,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   let stopped = false
   // Our own clients get the log as it is; what an engine notes for itself is no business of the others.
   const all: readonly Dialect[] = Object.values(known).map((dialect) =>
-    dialect.name === 'millrace' ? dialect : discreet(dialect),
+    dialect.name === 'millrace' ? dialect : withoutCheckpoints(dialect),
   )
   const dialects = known as Record<DialectName, Dialect>
   const tracing = options.tracing && (await tracerOf(log, options.tracing))
@@ -81,7 +81,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const fanOut = streams({
     log,
     dialects: all,
-    wires: { 'adk-whole': sseWire(discreet(adkWhole)), 'ag-ui-protobuf': agUiProtobufWire },
+    wires: { 'adk-whole': sseFormat(withoutCheckpoints(adkWithoutPartials)), 'ag-ui-protobuf': agUiProtobufFormat },
     ...(options.heartbeat === undefined ? {} : { heartbeat: options.heartbeat }),
     ...options.retain,
     onError: (error, session) => app?.log.error({ err: error, session }, 'a stream could not be read'),

@@ -1,4 +1,4 @@
-import { type Item, itemsOf, type Message, openInterrupts, type Transcript, transcript } from '@millrace/core'
+import { type Item, itemsOf, type Message, openInterrupts, type Transcript, transcriptView } from '@millrace/core'
 import {
   createClient,
   MillraceProvider,
@@ -26,7 +26,7 @@ function Followed({ id, agent }: { id: string; agent: string }) {
   const session = useSession(id)
   const connection = useConnectionState(session)
   report.values.connection = connection
-  report.acts.json = () => JSON.parse(JSON.stringify(session.log.read(transcript)))
+  report.acts.json = () => JSON.parse(JSON.stringify(session.log.read(transcriptView)))
   return (
     <SessionProvider session={session} agent={agent}>
       <Profiler id="list" onRender={() => rendered('commit')}>
@@ -41,7 +41,7 @@ function Followed({ id, agent }: { id: string; agent: string }) {
 /** The plain way: the whole list, rows memoised by the item's identity. */
 function List() {
   rendered('list')
-  const items = useView(transcript, { select: itemsOf })
+  const items = useView(transcriptView, { select: itemsOf })
   report.values.live = items.findLast((item): item is Message => item.kind === 'message')?.text.length
   return items.map((item) => <Row key={item.key} item={item} />)
 }
@@ -55,14 +55,14 @@ const Row = memo(function Row({ item }: { item: Item }) {
 const keysOf = (state: Transcript): readonly string[] => itemsOf(state).map(({ key }) => key)
 function Keys() {
   rendered('keys')
-  report.values.keys = useView(transcript, { select: keysOf }).length
+  report.values.keys = useView(transcriptView, { select: keysOf }).length
   return null
 }
 
 function Controls() {
   const { send, stop, resume, pending, error } = useRun()
-  const asked = useView(transcript, { select: openInterrupts })
-  const latest = useView(transcript, { select: (state) => state.latest })
+  const asked = useView(transcriptView, { select: openInterrupts })
+  const latest = useView(transcriptView, { select: (state) => state.latest })
   Object.assign(report.acts, { send, stop, resume })
   Object.assign(report.values, { pending, error: error?.message, asked, latest })
   return null

@@ -1,4 +1,4 @@
-import { transcript } from '@millrace/core'
+import { transcriptView } from '@millrace/core'
 import { createClient, MillraceProvider, useConnectionState, useSession, useSSE, useView } from '@millrace/react'
 import { useEffect, useState } from 'react'
 import { report } from './scene.ts'
@@ -39,7 +39,7 @@ function Session() {
       }),
     [session],
   )
-  const state = useView(session.log, transcript)
+  const state = useView(session.log, transcriptView)
   const lastSeq = session.log.lastSeq
   report.acts.json = () => JSON.parse(JSON.stringify(state))
   Object.assign(report.values, { phase, states, lastSeq, latest: state.latest?.status })

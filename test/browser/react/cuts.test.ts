@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, connect as dial, type Server, type Socket } from 'node:net'
-import { fold, type RunEvent, transcript } from '@millrace/core'
+import { fold, type RunEvent, transcriptView } from '@millrace/core'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scriptedAgent } from '../../kit/scripted-agent.ts'
@@ -114,7 +114,7 @@ test.each([
       await tab.page.waitForFunction(() => (window.report.values.statuses as string[]).at(-1) === 'closed')
 
       const rows = await server.log.read('s', { after: 0 })
-      expect(await tab.act('json')).toEqual(JSON.parse(JSON.stringify(fold(transcript, rows))))
+      expect(await tab.act('json')).toEqual(JSON.parse(JSON.stringify(fold(transcriptView, rows))))
       const logged = rows.flatMap(({ event }) => (event.kind === 'agent' ? [event.event.id] : []))
       expect(await tab.value('heard')).toEqual(logged)
       expect(new Set(logged).size).toBe(logged.length)

@@ -1,4 +1,4 @@
-import { fold, type RunEvent, transcript } from '@millrace/core'
+import { fold, type RunEvent, transcriptView } from '@millrace/core'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { scriptedAgent, speech, textOf } from '../../kit/scripted-agent.ts'
@@ -47,7 +47,7 @@ describe.each(reactVersions)('a session in a browser, React %d', (version) => {
     )
   }
   const told = async (session: string): Promise<unknown> =>
-    JSON.parse(JSON.stringify(fold(transcript, await server.log.read(session, { after: 0 }))))
+    JSON.parse(JSON.stringify(fold(transcriptView, await server.log.read(session, { after: 0 }))))
 
   test('a first message makes the session that the page already looks at; two tabs see the same', async () => {
     const tab = await open('echo', 'talk')

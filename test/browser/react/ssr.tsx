@@ -1,4 +1,4 @@
-import { transcript } from '@millrace/core'
+import { transcriptView } from '@millrace/core'
 import {
   ChatStoreProvider,
   createChatStore,
@@ -56,7 +56,7 @@ function Page() {
 }
 
 function Inner() {
-  const open = useView(transcript, { select: (state) => state.open.length })
+  const open = useView(transcriptView, { select: (state) => state.open.length })
   const { pending } = useRun()
   return <p>{`${open} ${pending}`}</p>
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Recorded, RunEvent } from '../event/run-event.ts'
-import { transcript } from '../view/transcript/index.ts'
+import { transcriptView } from '../view/transcript/index.ts'
 import type { Transcript } from '../view/transcript/state.ts'
 import { fold, type View } from '../view/view.ts'
 import { liveLog } from './live-log.ts'
@@ -93,20 +93,20 @@ describe('a live log', () => {
       fc.property(fc.shuffledSubarray([...Array(12).keys()]), fc.array(fc.nat(whole.length)), (runs, moments) => {
         const log = liveLog((flush) => flush())
         log.append(brief)
-        const end = log.read(transcript)
+        const end = log.read(transcriptView)
         for (const each of runs) {
-          log.readAt(transcript, moments[each] ?? 1)
+          log.readAt(transcriptView, moments[each] ?? 1)
           log.insert(whole.filter(({ run }) => run === `r${each}`))
         }
-        expect(log.read(transcript)).toBe(end)
+        expect(log.read(transcriptView)).toBe(end)
         const known = whole.filter((row) => brief.includes(row) || runs.some((each) => row.run === `r${each}`))
         expect(log.rows).toEqual(known)
         for (const moment of moments) {
           const expected = fold(
-            transcript,
+            transcriptView,
             known.filter(({ seq }) => seq <= moment),
           )
-          expect(shownOf(log.readAt(transcript, moment))).toEqual(shownOf(expected))
+          expect(shownOf(log.readAt(transcriptView, moment))).toEqual(shownOf(expected))
         }
       }),
       { numRuns: 40 },
@@ -117,9 +117,9 @@ describe('a live log', () => {
     const whole = streamed(2, 10).slice(0, -3)
     const log = liveLog((flush) => flush())
     log.append(whole.filter(({ seq }) => seq < 19 || seq > 24))
-    log.read(transcript)
+    log.read(transcriptView)
     log.insert(whole)
-    expect(shownOf(log.read(transcript))).toEqual(shownOf(fold(transcript, whole)))
+    expect(shownOf(log.read(transcriptView))).toEqual(shownOf(fold(transcriptView, whole)))
   })
 })
 

@@ -105,7 +105,7 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
       shown = countUpTo(all, all.length, last)
       const stale = staleSpans(missing, all)
       for (const [view, fold] of folds) {
-        if (view.tokens === true) folds.delete(view)
+        if (view.dependsOnPartials === true) folds.delete(view)
         else refit(fold, stale, all)
       }
       tell()

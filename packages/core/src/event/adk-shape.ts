@@ -5,10 +5,10 @@ import {
   data,
   dataObject,
   Fault,
+  type FieldReader,
   list,
   mapOf,
   number,
-  type Read,
   shape,
   string,
 } from '../schema/shape.ts'
@@ -19,7 +19,7 @@ import type { AdkEvent } from './adk-event.ts'
 
 /** google.genai lets the name be absent (a call that is still streaming its arguments); we do not. */
 const named =
-  (read: Read): Read =>
+  (read: FieldReader): FieldReader =>
   (value, strict) => {
     const result = read(value, strict)
     if (result instanceof Fault || !isObject(result) || result.name !== undefined) return result
@@ -27,7 +27,8 @@ const named =
   }
 
 /** ADK wraps what is not an object as `{result}`; servers that do not are read as if they did. */
-const response: Read = (value, strict) => (isObject(value) || strict ? dataObject(value, strict) : { result: value })
+const response: FieldReader = (value, strict) =>
+  isObject(value) || strict ? dataObject(value, strict) : { result: value }
 
 const part = shape({
   text: string,
@@ -169,7 +170,7 @@ export function readAdkEvent(value: unknown): AdkWireEvent | Fault {
 }
 
 /** For guards: a canonical ADK event, its four identifying fields included. */
-export const canonicalEvent: Read = (value, strict) => {
+export const canonicalEvent: FieldReader = (value, strict) => {
   const read = event(value, strict)
   if (read instanceof Fault || !isObject(read)) return read
   for (const name of ['id', 'author', 'invocationId', 'timestamp']) {
@@ -177,8 +178,8 @@ export const canonicalEvent: Read = (value, strict) => {
   }
   return read
 }
-export const canonicalContent: Read = content
-export const canonicalPart: Read = part
+export const canonicalContent: FieldReader = content
+export const canonicalPart: FieldReader = part
 
 type Fields = Readonly<Record<string, unknown>>
 

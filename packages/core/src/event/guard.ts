@@ -1,5 +1,5 @@
 import { isObject, maxJsonDepth, parseJson } from '../json/json.ts'
-import { boolean, dataObject, Fault, list, number, oneOf, type Read, shape, string } from '../schema/shape.ts'
+import { boolean, dataObject, Fault, type FieldReader, list, number, oneOf, shape, string } from '../schema/shape.ts'
 import { canonicalContent, canonicalEvent, canonicalPart } from './adk-shape.ts'
 import { problemCodes } from './problem.ts'
 import type { Recorded, RunEvent, RunEventKind } from './run-event.ts'
@@ -16,7 +16,7 @@ const patchFields = shape(
   ['op', 'path'],
 )
 /** RFC 6902: `value` where the operation puts or compares one (null is one), `from` where it takes from somewhere. */
-const patchOp: Read = (value, strict) => {
+const patchOp: FieldReader = (value, strict) => {
   const read = patchFields(value, strict)
   if (!isObject(read) || read instanceof Fault) return read
   const needs = read.op === 'move' || read.op === 'copy' ? 'from' : 'value'
@@ -74,7 +74,7 @@ const usage = shape({
  * One table row per kind; a kind without a row does not compile. Fields of type Json (`payload`, `item`, `result`,
  * `data`) may be null and are any user's data: they have no row, and like every unknown field need only be JSON.
  */
-const kinds: Readonly<Record<RunEventKind, Read>> = {
+const kinds: Readonly<Record<RunEventKind, FieldReader>> = {
   'run.started': shape({ agent: string, input, forkOf, parent: string }, ['agent', 'input']),
   'node.started': shape({ node, agent: string, parent: node, after: list(node), call: string }, ['node', 'agent']),
   agent: shape({ event: canonicalEvent, message: string, node, task: string }, ['event', 'message']),
@@ -121,16 +121,17 @@ const kinds: Readonly<Record<RunEventKind, Read>> = {
     'outcome',
   ]),
 }
-const byKind = new Map<unknown, Read>(Object.entries(kinds))
+const byKind = new Map<unknown, FieldReader>(Object.entries(kinds))
 
-const runEvent: Read = (value, strict) => {
+const runEvent: FieldReader = (value, strict) => {
   if (!isObject(value)) return new Fault(': not an object')
   const read = byKind.get(value.kind)
   if (read === undefined) return new Fault('.kind: not a kind of event')
   return read(value, strict)
 }
 
-const seq: Read = (value) => (Number.isSafeInteger(value) && Number(value) > 0 ? value : new Fault(': not a seq'))
+const seq: FieldReader = (value) =>
+  Number.isSafeInteger(value) && Number(value) > 0 ? value : new Fault(': not a seq')
 const recorded = shape({ seq, at: number, run: string, event: runEvent }, ['seq', 'at', 'run', 'event'])
 
 /** Why a value is not a RunEvent, with the path: `event.content.parts[0].text: not a string`. Undefined when it is one. */
@@ -164,7 +165,7 @@ export function parseRecorded(text: string): { readonly recorded: Recorded } | {
     : { reason: whyNotRecorded(parsed.value) ?? 'not a recorded event' }
 }
 
-function why(read: Read, value: unknown): string | undefined {
+function why(read: FieldReader, value: unknown): string | undefined {
   try {
     const result = read(value, true)
     return result instanceof Fault ? result.at.replace(/^\.|^: /, '') : undefined

@@ -26,7 +26,7 @@ export interface RawRecorded {
   readonly seq: number
   readonly at: number
   readonly run: string
-  readonly mark: Mark
+  readonly kind: RowKind
   readonly body: string
 }
 
@@ -34,7 +34,7 @@ export interface RawRecorded {
  * What an event is to the log, told without opening it: the `start` or the `end` of its run; a `partial` of a message,
  * or an aggregate that holds its text `whole`; or any `other`.
  */
-export type Mark = 'start' | 'end' | 'partial' | 'whole' | 'other'
+export type RowKind = 'start' | 'end' | 'partial' | 'whole' | 'other'
 
 /** An event before the log has taken it. */
 export interface Draft {

@@ -75,7 +75,7 @@ describe('export and import', () => {
       readRaw: async (id, options) =>
         (await log.read(id, options)).map(({ event, ...row }) => ({
           ...row,
-          mark: 'other',
+          kind: 'other',
           body: JSON.stringify(event),
         })),
     }

@@ -3,7 +3,7 @@ import type { Draft, Recorded, RunEvent } from '../event/run-event.ts'
 import type { EventLog, Lease, NewSession, SessionInfo, SessionQuery } from './event-log.ts'
 import { type FollowSource, followRows } from './follow.ts'
 import * as lease from './lease.ts'
-import { markOf } from './retention.ts'
+import { rowKindOf } from './retention.ts'
 import * as session from './session-info.ts'
 
 interface Stored {
@@ -169,12 +169,12 @@ function prune(stored: Stored, before: number): number {
   const whole = new Set<string>()
   for (const { run, at, event } of stored.rows) {
     lastAt.set(run, Math.max(at, lastAt.get(run) ?? at))
-    const mark = markOf(event)
+    const mark = rowKindOf(event)
     if (mark === 'end') finished.add(run)
     if (mark === 'whole' && event.kind === 'agent') whole.add(`${run}\n${event.message}`)
   }
   const rows = stored.rows.filter(({ run, event }) => {
-    if (event.kind !== 'agent' || markOf(event) !== 'partial') return true
+    if (event.kind !== 'agent' || rowKindOf(event) !== 'partial') return true
     const old = finished.has(run) && (lastAt.get(run) ?? before) < before
     return !(old && whole.has(`${run}\n${event.message}`))
   })

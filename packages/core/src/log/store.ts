@@ -13,7 +13,7 @@ export {
   type SessionLeases,
   takeOver,
 } from './lease.ts'
-export { markOf } from './retention.ts'
+export { rowKindOf } from './retention.ts'
 export {
   checkCursor,
   checkHistory,

@@ -1,5 +1,5 @@
 /** What a view remembers for itself: part of its state, not of what is printed. */
-export class Aside<T> {
+export class Hidden<T> {
   readonly value: T
 
   constructor(value: T) {

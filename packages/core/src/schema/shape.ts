@@ -14,7 +14,7 @@ export class Fault {
  * From a disk or an agent (`strict` true) nothing is corrected: what is not canonical is a Fault, and user data is
  * checked to be JSON.
  */
-export type Read = (value: unknown, strict: boolean) => unknown
+export type FieldReader = (value: unknown, strict: boolean) => unknown
 
 const expected = (what: string): Fault => new Fault(`: not ${what}`)
 const notString = expected('a string')
@@ -23,31 +23,31 @@ const notNumber = expected('a finite number')
 const notObject = expected('an object')
 const notArray = expected('an array')
 
-export const string: Read = (value) => (typeof value === 'string' ? value : notString)
-export const boolean: Read = (value) => (typeof value === 'boolean' ? value : notBoolean)
-export const number: Read = (value) => (typeof value === 'number' && Number.isFinite(value) ? value : notNumber)
+export const string: FieldReader = (value) => (typeof value === 'string' ? value : notString)
+export const boolean: FieldReader = (value) => (typeof value === 'boolean' ? value : notBoolean)
+export const number: FieldReader = (value) => (typeof value === 'number' && Number.isFinite(value) ? value : notNumber)
 
 /** A name that some producers write as a number: `errorCode: 429`. */
-export const code: Read = (value, strict) =>
+export const code: FieldReader = (value, strict) =>
   typeof value === 'number' && !strict ? String(value) : string(value, strict)
 
 /** A string of a closed set. */
-export function oneOf(names: readonly string[]): Read {
+export function oneOf(names: readonly string[]): FieldReader {
   const known = new Set(names)
   const fault = expected(`one of ${names.join(', ')}`)
   return (value) => (typeof value === 'string' && known.has(value) ? value : fault)
 }
 
 /** A user's own data: never touched (SPEC 1.2). What JSON.parse gave is JSON; what an agent made is checked. */
-export const data: Read = (value, strict) => {
+export const data: FieldReader = (value, strict) => {
   const fault = strict ? whyNotJson(value) : undefined
   return fault === undefined ? value : new Fault(fault)
 }
 
 /** A user's own data that must be an object: tool arguments, state. */
-export const dataObject: Read = (value, strict) => (isObject(value) ? data(value, strict) : notObject)
+export const dataObject: FieldReader = (value, strict) => (isObject(value) ? data(value, strict) : notObject)
 
-export function list(item: Read): Read {
+export function list(item: FieldReader): FieldReader {
   return (value, strict) => {
     if (!Array.isArray(value)) return notArray
     let copy: unknown[] | undefined
@@ -63,7 +63,7 @@ export function list(item: Read): Read {
 }
 
 /** An object whose keys are a user's and whose values all have one shape. */
-export function mapOf(item: Read): Read {
+export function mapOf(item: FieldReader): FieldReader {
   return (value, strict) => {
     if (!isObject(value)) return notObject
     for (const key in value) {
@@ -78,7 +78,7 @@ export function mapOf(item: Read): Read {
  * An object with known fields. `snake_case` spellings of them are read, `null` is absent, fields that are not known are
  * kept as they came (SPEC 1.1, 1.2). `required` fields must be there.
  */
-export function shape(fields: Readonly<Record<string, Read>>, required: readonly string[] = []): Read {
+export function shape(fields: Readonly<Record<string, FieldReader>>, required: readonly string[] = []): FieldReader {
   const known = new Map(Object.entries(fields))
   const spelled = new Map(
     Object.keys(fields)
@@ -96,7 +96,7 @@ export function shape(fields: Readonly<Record<string, Read>>, required: readonly
 
 type Fields = Readonly<Record<string, unknown>>
 
-function checked(value: Fields, known: ReadonlyMap<string, Read>): Fields | Fault {
+function checked(value: Fields, known: ReadonlyMap<string, FieldReader>): Fields | Fault {
   for (const key in value) {
     const field = value[key]
     if (field === undefined) continue
@@ -114,7 +114,7 @@ function checked(value: Fields, known: ReadonlyMap<string, Read>): Fields | Faul
  */
 function corrected(
   value: Fields,
-  known: ReadonlyMap<string, Read>,
+  known: ReadonlyMap<string, FieldReader>,
   spelled: ReadonlyMap<string, string>,
 ): Fields | Fault {
   for (const key in value) {
@@ -136,7 +136,7 @@ function corrected(
 
 function respelled(
   value: Fields,
-  known: ReadonlyMap<string, Read>,
+  known: ReadonlyMap<string, FieldReader>,
   spelled: ReadonlyMap<string, string>,
 ): Fields | Fault {
   const entries: [string, unknown][] = []

@@ -8,7 +8,7 @@ export interface View<S> {
   readonly name: string
   readonly initial: S
   /** It tells of partials too (the wait for a first token): who brings some later folds it anew. */
-  readonly tokens?: true
+  readonly dependsOnPartials?: true
   apply(state: S, recorded: Recorded): S
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Outlet } from './bounded-queue.ts'
+import { BoundedQueue } from './bounded-queue.ts'
 
 const all = async <T>(values: AsyncIterable<T>): Promise<T[]> => {
   const seen: T[] = []
@@ -9,7 +9,7 @@ const all = async <T>(values: AsyncIterable<T>): Promise<T[]> => {
 
 describe('outlet', () => {
   test('gives what was pushed, in order, before and after the reader comes', async () => {
-    const out = new Outlet<number>(9, () => {})
+    const out = new BoundedQueue<number>(9, () => {})
     out.push(1)
     const reading = all(out)
     out.push(2)
@@ -21,7 +21,7 @@ describe('outlet', () => {
   })
 
   test('a writer that waits for room goes on when the reader has read, or when it is over', async () => {
-    const out = new Outlet<number>(2, () => {})
+    const out = new BoundedQueue<number>(2, () => {})
     out.push(1)
     out.push(2)
     let waited = false
@@ -33,7 +33,7 @@ describe('outlet', () => {
     expect(waited).toBe(false)
     expect(await all(out)).toEqual([1, 2])
     await writer
-    const full = new Outlet<number>(0, () => {})
+    const full = new BoundedQueue<number>(0, () => {})
     const stuck = full.room()
     full.end()
     await stuck
@@ -41,7 +41,7 @@ describe('outlet', () => {
 
   test('a reader that goes early is told of, once; one that reads to the end is not', async () => {
     let left = 0
-    const out = new Outlet<number>(9, () => {
+    const out = new BoundedQueue<number>(9, () => {
       left += 1
     })
     out.push(1)
@@ -49,7 +49,7 @@ describe('outlet', () => {
     for await (const _ of out) break
     expect(left).toBe(1)
     expect(await all(out)).toEqual([])
-    const read = new Outlet<number>(9, () => {
+    const read = new BoundedQueue<number>(9, () => {
       left += 1
     })
     read.end()

@@ -5,7 +5,7 @@ const finished: IteratorReturnResult<undefined> = { done: true, value: undefined
  * never block in the middle of ADK's machinery; whoever can wait asks for `room`, so that a slow log slows the model.
  * An iterator by hand: a generator around a generator costs each token several turns of the microtask queue.
  */
-export class Outlet<T> implements AsyncIterableIterator<T> {
+export class BoundedQueue<T> implements AsyncIterableIterator<T> {
   readonly #capacity: number
   readonly #left: () => void
   #queue: T[] = []

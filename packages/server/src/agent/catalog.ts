@@ -6,7 +6,7 @@ import type { Agent, AgentDescription } from './agent.ts'
 import { type AgentFile, loadAgentFile } from './agent-file.ts'
 import type { MillraceConfig, RemoteEntry } from './config.ts'
 import { type CompiledGraph, graphAgent } from './langgraph/langgraph-agent.ts'
-import { later } from './lazy-stream.ts'
+import { lazyStream } from './lazy-stream.ts'
 import { chooseModel, type ModelSettings } from './model/settings.ts'
 import { messageOf } from './problem.ts'
 
@@ -88,7 +88,7 @@ function fileAgent(name: string, file: string, { models = {}, patience = 20_000 
         return broken(name, messageOf(error))
       }
     },
-    run: (input, context) => later(async () => (await load()).run(input, context)),
+    run: (input, context) => lazyStream(async () => (await load()).run(input, context)),
   }
 }
 

@@ -1,5 +1,5 @@
 /** The stream that `ready` gives, asked for when it is first read. By hand: a generator would slow down every event. */
-export function later<T>(ready: () => Promise<AsyncIterable<T>>): AsyncIterable<T> {
+export function lazyStream<T>(ready: () => Promise<AsyncIterable<T>>): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]() {
       let inner: AsyncIterator<T> | undefined

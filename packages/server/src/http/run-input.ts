@@ -1,7 +1,7 @@
 import type { JsonObject, RunInput } from '@millrace/core'
 import { z } from 'zod'
 import type { HttpLimits } from './deps.ts'
-import { refusal } from './doors/validate-body.ts'
+import { bodyRefusal } from './doors/validate-body.ts'
 
 /** The door for a canonical RunInput; the other surfaces read their own shapes and make one of these. */
 const part = z.looseObject({ text: z.string().optional() })
@@ -47,13 +47,13 @@ export function boundInput(
     ...(tools.length > limits.tools ? [{ path: 'tools', message: `at most ${limits.tools}` }] : []),
     ...tooMuchState(limits, state, paths.state ?? 'state'),
   ]
-  if (errors.length > 0) throw refusal(errors)
+  if (errors.length > 0) throw bodyRefusal(errors)
 }
 
 /** State that a client sends or patches, by its size as JSON. */
 export function boundState(limits: HttpLimits, state: JsonObject, path: string): void {
   const errors = tooMuchState(limits, state, path)
-  if (errors.length > 0) throw refusal(errors)
+  if (errors.length > 0) throw bodyRefusal(errors)
 }
 
 function tooMuchState({ state: most }: HttpLimits, state: JsonObject | undefined, path: string) {

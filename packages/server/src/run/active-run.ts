@@ -7,11 +7,11 @@ import {
   type RunInput,
 } from '@millrace/core'
 import type { Agent, RunContext } from '../agent/agent.ts'
-import { cancelled, failed, problemOf } from './ending.ts'
+import { cancelled, failed, problemFromError } from './ending.ts'
 import { RunLedger } from './ledger.ts'
 import type { RunLimits } from './limits.ts'
-import { admit } from './validate-event.ts'
-import { isLost, RunWriter, type Sealed } from './writer.ts'
+import { validateEvent } from './validate-event.ts'
+import { type FinishResult, isLost, RunWriter } from './writer.ts'
 
 export interface ActiveRunOptions {
   readonly log: EventLog
@@ -38,7 +38,7 @@ const longestTimer = 2 ** 31 - 1
  */
 export class ActiveRun {
   /** How it ended, once that is durable; `lost` when the run is no longer ours to end. */
-  readonly ended: Promise<Sealed>
+  readonly ended: Promise<FinishResult>
   /** The session is free again: the agent let go, or was given up, and the lease is released. */
   readonly freed: Promise<void>
   readonly #options: ActiveRunOptions
@@ -61,7 +61,7 @@ export class ActiveRun {
       lease,
       limits,
       ledger: this.#ledger,
-      onBroken: (error) => this.#finish(failed(problemOf(error, 'store-failed'))),
+      onBroken: (error) => this.#finish(failed(problemFromError(error, 'store-failed'))),
     })
     const ending = new Promise<RunFinished>((resolve) => {
       this.#finish = (how) => {
@@ -102,7 +102,7 @@ export class ActiveRun {
     this.#finish(cancelled(message))
   }
 
-  async #end(ending: Promise<RunFinished>): Promise<Sealed> {
+  async #end(ending: Promise<RunFinished>): Promise<FinishResult> {
     const { timeout } = this.#options.limits
     const clock = setTimeout(
       () => this.#finish(failed({ code: 'timeout', message: `the run took longer than ${timeout} ms` })),
@@ -111,7 +111,7 @@ export class ActiveRun {
     const how = await ending
     clearTimeout(clock)
     if (!this.#returned) this.#abort.abort(new MillraceError(how.error?.code ?? 'cancelled', how.error?.message ?? ''))
-    const sealed = await this.#writer.seal(how)
+    const sealed = await this.#writer.finish(how)
     this.settled = true
     return sealed
   }
@@ -143,7 +143,7 @@ export class ActiveRun {
         if (taken % stretch === 0) await new Promise((resolve) => setImmediate(resolve))
       }
     } catch (error) {
-      this.#finish(failed(problemOf(error, 'agent-error')))
+      this.#finish(failed(problemFromError(error, 'agent-error')))
     }
     try {
       await source?.return?.()
@@ -171,7 +171,7 @@ export class ActiveRun {
 
   #take(value: unknown, taken: number): Promise<void> | undefined {
     const { limits } = this.#options
-    const admitted = admit(value, limits.eventSize)
+    const admitted = validateEvent(value, limits.eventSize)
     if ('problem' in admitted) {
       void this.#writer.put(admitted.kept, 0)
       this.#finish(failed(admitted.problem))

@@ -17,14 +17,15 @@ export function abandoned({ forkOf }: SessionInfo, started: Recorded): RunFinish
 }
 
 /** What may be told to clients: a store's own words name files of this machine, and are for the operator's log. */
-export function tellable({ code, message, facts }: MillraceError): string {
+export function publicMessage({ code, message, facts }: MillraceError): string {
   if (code !== 'store-failed') return message
   return typeof facts.reason === 'string' ? `the store failed: ${facts.reason}` : 'the store failed'
 }
 
 /** Never a stack: what a person can act on. */
-export function problemOf(error: unknown, otherwise: 'agent-error' | 'store-failed'): Problem {
-  if (error instanceof MillraceError) return { code: error.code, message: tellable(error).slice(0, longestMessage) }
+export function problemFromError(error: unknown, otherwise: 'agent-error' | 'store-failed'): Problem {
+  if (error instanceof MillraceError)
+    return { code: error.code, message: publicMessage(error).slice(0, longestMessage) }
   if (otherwise === 'store-failed') return { code: otherwise, message: 'the store failed' }
   const code = otherwise
   const text = error instanceof Error ? error.message || error.name : typeof error === 'string' ? error : ''

@@ -1,7 +1,7 @@
 import { MillraceError } from '@millrace/core'
 import { ActiveRuns } from './active-runs.ts'
 import { closeRun } from './close.ts'
-import { cancelled, problemOf } from './ending.ts'
+import { cancelled, problemFromError } from './ending.ts'
 import type { EngineParts, RunEngineOptions } from './engine-parts.ts'
 import { runLimits } from './limits.ts'
 import { outcomeOf } from './outcome.ts'
@@ -79,7 +79,7 @@ async function audited(parts: EngineParts, request: StartRequest): Promise<Start
     return await startPatiently(parts, request)
   } catch (error) {
     const { session, user, agent } = request
-    parts.audit({ action: 'run.refuse', session, user, agent, problem: problemOf(error, 'store-failed') })
+    parts.audit({ action: 'run.refuse', session, user, agent, problem: problemFromError(error, 'store-failed') })
     throw error
   }
 }

@@ -2,7 +2,7 @@ import type { Lease, Recorded, RunStarted, Superseded } from '@millrace/core'
 import type { Agent } from '../agent/agent.ts'
 import { ActiveRun } from './active-run.ts'
 import { closeRun } from './close.ts'
-import { abandoned, problemOf } from './ending.ts'
+import { abandoned, problemFromError } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { RunLedger } from './ledger.ts'
 import { sessionFacts } from './session-facts.ts'
@@ -33,7 +33,7 @@ export async function recoverRuns(parts: EngineParts): Promise<{ readonly failed
       // Another was faster, or the session is gone: fine. Whatever else stands in the way of one must not stop the others.
       if (isLost(error)) continue
       const { session, run } = lease
-      audit({ action: 'run.unrecovered', session, run, problem: problemOf(error, 'store-failed') })
+      audit({ action: 'run.unrecovered', session, run, problem: problemFromError(error, 'store-failed') })
     }
   }
   return count

@@ -9,7 +9,7 @@ import {
 } from '@millrace/core'
 
 /** What became of something an agent yielded. */
-export type Admitted =
+export type ValidatedEvent =
   | { readonly event: RunEvent; readonly size: number }
   /** The run cannot go on; `kept` is what can be shown of the value. */
   | { readonly problem: Problem; readonly kept: RunEvent }
@@ -18,7 +18,7 @@ export type Admitted =
 const keptLength = 2_000
 
 /** The door between an agent and the log: only events, only JSON, only so large. */
-export function admit(value: unknown, maxSize: number): Admitted {
+export function validateEvent(value: unknown, maxSize: number): ValidatedEvent {
   const size = measure(value, maxSize, maxJsonDepth)
   if (typeof size === 'string') return refused('garbage', `the agent yielded ${size}, which is not JSON`, show(value))
   if (size > maxSize) return refused('limit', `an event is larger than ${maxSize} characters`, kindOf(value))
@@ -34,7 +34,7 @@ function kindOf(value: unknown): string {
   return isObject(value) && typeof value.kind === 'string' ? value.kind.slice(0, keptLength) : ''
 }
 
-function refused(code: ProblemCode, message: string, raw: string): Admitted {
+function refused(code: ProblemCode, message: string, raw: string): ValidatedEvent {
   return { problem: { code, message }, kept: { kind: 'foreign', dialect: 'agent', raw, reason: message } }
 }
 

@@ -12,7 +12,7 @@ import type { RunLedger } from './ledger.ts'
 import type { RunLimits } from './limits.ts'
 
 /** The end that was written. `lost`: the run is not ours to write; whoever has it now, or recovery, gives it its end. */
-export type Sealed = Outcome | 'lost'
+export type FinishResult = Outcome | 'lost'
 
 export interface RunWriterOptions {
   readonly log: EventLog
@@ -35,7 +35,7 @@ export class RunWriter {
   #pending: Draft[] = []
   #pendingSize = 0
   #flying = false
-  #sealed: Promise<Sealed> | undefined
+  #sealed: Promise<FinishResult> | undefined
   #broken: unknown
   #room: (() => void) | undefined
   #idle: (() => void) | undefined
@@ -59,19 +59,19 @@ export class RunWriter {
   }
 
   /** Writes the end; resolves when it is durable. The first call decides, the others wait for it. */
-  seal(ending: RunFinished): Promise<Sealed> {
+  finish(ending: RunFinished): Promise<FinishResult> {
     this.#sealed ??= this.#end(ending)
     return this.#sealed
   }
 
   /** The run is another's: nothing more is written, not even an end. */
-  abandon(): Promise<Sealed> {
+  abandon(): Promise<FinishResult> {
     this.#break(new MillraceError('lease-lost', 'the run was given up'))
     this.#sealed ??= Promise.resolve('lost')
     return this.#sealed
   }
 
-  async #end(ending: RunFinished): Promise<Sealed> {
+  async #end(ending: RunFinished): Promise<FinishResult> {
     const { lease, ledger } = this.#options
     if (this.#broken === undefined) {
       this.#pending.push(...draftsOf(lease.run, closing(ledger, ending)))
@@ -85,7 +85,7 @@ export class RunWriter {
   }
 
   /** The store refused, and what it holds of the run is unknown: what was put and not committed never happened. */
-  async #endBroken(ending: RunFinished, cause: unknown): Promise<Sealed> {
+  async #endBroken(ending: RunFinished, cause: unknown): Promise<FinishResult> {
     const { log, lease } = this.#options
     const code = cause instanceof MillraceError ? cause.code : 'store-failed'
     const message = 'the store refused what the run wrote'

@@ -6,7 +6,7 @@ const raw = (seq: number, text = ''): RawRecorded => ({
   seq,
   at: 0,
   run: '',
-  mark: 'other',
+  kind: 'other',
   body: JSON.stringify({ kind: 'log', level: 'info', message: text }),
 })
 const from = (first: number, count: number): RawRecorded[] => Array.from({ length: count }, (_, i) => raw(first + i))

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { Window } from './byte-window.ts'
+import { ByteWindow } from './byte-window.ts'
 import { bytesOf } from './encoded-row.ts'
 
 const piece = (seq: number, text = `${seq};`, terminal = false) => ({ seq, run: 'r', terminal, bytes: bytesOf(text) })
 
-function filled(...seqs: number[]): Window {
-  const window = new Window()
+function filled(...seqs: number[]): ByteWindow {
+  const window = new ByteWindow()
   for (const seq of seqs) window.add(seq, piece(seq))
   return window
 }
@@ -36,7 +36,7 @@ test('readers at the same place get the same bytes, not a copy', () => {
 })
 
 test('a write is bounded, but one event is never split', () => {
-  const window = new Window()
+  const window = new ByteWindow()
   window.add(1, piece(1, 'a'.repeat(20_000)))
   window.add(2, piece(2, 'b'.repeat(20_000)))
   window.add(3, piece(3, 'c'.repeat(200_000)))

@@ -1,7 +1,7 @@
-import { type Bytes, joinBytes, nothing, type Piece } from './encoded-row.ts'
+import { type Bytes, type EncodedRow, joinBytes, noBytes } from './encoded-row.ts'
 
 /** What a reader takes in one write. */
-export interface Portion {
+export interface Chunk {
   readonly bytes: Bytes
   /** The reader's cursor once this is written. */
   readonly seq: number
@@ -13,22 +13,22 @@ export interface Portion {
 const maxWrite = 32 * 1024
 
 /** In the place of what was trimmed. */
-const dropped: Piece = { bytes: nothing, seq: 0, run: '', terminal: false }
+const dropped: EncodedRow = { bytes: noBytes, seq: 0, run: '', terminal: false }
 
 /**
  * The printed events of one encoder, newest last, bounded. Readers keep no queue of their own, only a cursor into
  * this: so what is held for a thousand readers is held once, and everything that piled up for one goes in one write.
  */
-export class Window {
+export class ByteWindow {
   /** Every printed event with `base < seq <= head` is in here. */
   base = 0
   head = 0
-  #pieces: Piece[] = []
+  #pieces: EncodedRow[] = []
   /** Pieces before this one are dropped; compacted now and then, so that dropping stays O(1) amortised. */
   #first = 0
   #size = 0
   /** Portions made since the last event: readers at the same place share the joined bytes. */
-  readonly #made = new Map<string, Portion>()
+  readonly #made = new Map<string, Chunk>()
 
   /** Bytes held. */
   get size(): number {
@@ -36,7 +36,7 @@ export class Window {
   }
 
   /** The encoder passed `seq`, which printed this, or nothing. */
-  add(seq: number, piece: Piece | undefined): void {
+  add(seq: number, piece: EncodedRow | undefined): void {
     this.head = seq
     this.#forget()
     if (piece === undefined) return
@@ -73,7 +73,7 @@ export class Window {
   }
 
   /** What comes after `cursor` for a reader of everything, or of one run; undefined when there is nothing new. */
-  portion(cursor: number, run: string | undefined): Portion | undefined {
+  portion(cursor: number, run: string | undefined): Chunk | undefined {
     if (cursor >= this.head) return undefined
     const key = run === undefined ? String(cursor) : `${cursor} ${run}`
     let portion = this.#made.get(key)
@@ -100,7 +100,7 @@ export class Window {
     if (this.#made.size > 0) this.#made.clear()
   }
 
-  #make(cursor: number, run: string | undefined): Portion {
+  #make(cursor: number, run: string | undefined): Chunk {
     const parts: Bytes[] = []
     let size = 0
     let seq = cursor

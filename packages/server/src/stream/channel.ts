@@ -1,7 +1,7 @@
 import type { Reader } from './reader.ts'
-import { Lane, type LaneOptions } from './shared-encoder.ts'
+import { SharedEncoder, type SharedEncoderOptions } from './shared-encoder.ts'
 
-export interface ChannelOptions extends Omit<LaneOptions, 'over' | 'retain'> {
+export interface ChannelOptions extends Omit<SharedEncoderOptions, 'over' | 'retain'> {
   /** How many printed bytes the lane at the front may keep, asked each time: the total is shared among all channels. */
   readonly retain: () => number
   readonly onError: (error: unknown) => void
@@ -11,10 +11,10 @@ export interface ChannelOptions extends Omit<LaneOptions, 'over' | 'retain'> {
 
 /** One session in one wire: usually a single lane at the live end; more while some readers lag behind its window. */
 export class Channel {
-  readonly lanes = new Set<Lane>()
+  readonly lanes = new Set<SharedEncoder>()
   readonly #options: ChannelOptions
   /** The lane furthest on. Only it keeps what its readers have had, for those who come back. */
-  #front: Lane | undefined
+  #front: SharedEncoder | undefined
 
   constructor(options: ChannelOptions) {
     this.#options = options
@@ -51,21 +51,21 @@ export class Channel {
     this.#options.onLane(-1)
   }
 
-  #furthest(fits: (lane: Lane) => boolean): Lane | undefined {
-    let best: Lane | undefined
+  #furthest(fits: (lane: SharedEncoder) => boolean): SharedEncoder | undefined {
+    let best: SharedEncoder | undefined
     for (const lane of this.lanes) {
       if (fits(lane) && (best === undefined || lane.window.head > best.window.head)) best = lane
     }
     return best
   }
 
-  #retained(lane: Lane): number {
+  #retained(lane: SharedEncoder): number {
     if (this.#front === undefined || lane.window.head >= this.#front.window.head) this.#front = lane
     return lane === this.#front ? this.#options.retain() : 0
   }
 
-  #open(): Lane {
-    const lane: Lane = new Lane({
+  #open(): SharedEncoder {
+    const lane: SharedEncoder = new SharedEncoder({
       ...this.#options,
       retain: () => this.#retained(lane),
       over: (gone, error) => {

@@ -9,7 +9,7 @@ export interface Bytes {
 }
 
 /** What one recorded event prints. */
-export interface Piece {
+export interface EncodedRow {
   readonly bytes: Bytes
   readonly seq: number
   /** The run it belongs to; for what a person did meanwhile, the run that was open. */
@@ -19,12 +19,12 @@ export interface Piece {
 }
 
 /** No bytes: what a terminal event prints in a dialect without a sign for it. */
-export const nothing: Bytes = { plain: Buffer.alloc(0), chunked: Buffer.alloc(0) }
+export const noBytes: Bytes = { plain: Buffer.alloc(0), chunked: Buffer.alloc(0) }
 
 /** No bytes stay no bytes: an empty HTTP chunk would end the response. */
 export function bytesOf(content: string | Uint8Array): Bytes {
   const length = typeof content === 'string' ? Buffer.byteLength(content) : content.length
-  if (length === 0) return nothing
+  if (length === 0) return noBytes
   const size = `${length.toString(16)}\r\n`
   const start = size.length
   const chunked = Buffer.allocUnsafe(start + length + 2)
@@ -54,7 +54,7 @@ class Chunk implements Bytes {
 
 export function joinBytes(parts: readonly Bytes[]): Bytes {
   const [only] = parts
-  if (only === undefined) return nothing
+  if (only === undefined) return noBytes
   if (parts.length === 1) return only
   let plain: Buffer | undefined
   return {

@@ -1,5 +1,5 @@
 import { type Draft, type EventLog, memoryLog, millrace, type RunEvent } from '@millrace/core'
-import { markOf } from '@millrace/core/store'
+import { rowKindOf } from '@millrace/core/store'
 import { expect, test } from 'vitest'
 import { type StreamOptions, streams } from './streams.ts'
 
@@ -23,7 +23,7 @@ function withText(log: EventLog): EventLog & { opened: number } {
           seq,
           at,
           run,
-          mark: markOf(event),
+          kind: rowKindOf(event),
           body: JSON.stringify(event),
         }))
       }

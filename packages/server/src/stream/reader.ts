@@ -1,6 +1,6 @@
 import type { Channel } from './channel.ts'
 import type { Bytes } from './encoded-row.ts'
-import type { Lane } from './shared-encoder.ts'
+import type { SharedEncoder } from './shared-encoder.ts'
 
 /** Where a reader's bytes go: a socket, or a test. */
 export interface Sink {
@@ -33,7 +33,7 @@ export interface ReaderOptions {
 /** One connection: a cursor, and whether its sink has room. It owns no queue; the lane's window is everybody's. */
 export class Reader {
   cursor: number
-  lane: Lane | undefined
+  lane: SharedEncoder | undefined
   readonly run: string | undefined
   readonly #options: ReaderOptions
   #ready = true

@@ -1,19 +1,19 @@
 import { type Encoder, type EventLog, type Frame, type RawRecorded, type Recorded, withSeq } from '@millrace/core'
-import { Window } from './byte-window.ts'
-import { type Bytes, bytesOf, nothing } from './encoded-row.ts'
+import { ByteWindow } from './byte-window.ts'
+import { type Bytes, bytesOf, noBytes } from './encoded-row.ts'
 import type { Reader } from './reader.ts'
-import type { Wire } from './stream-format.ts'
+import type { StreamFormat } from './stream-format.ts'
 
-export interface LaneOptions {
+export interface SharedEncoderOptions {
   readonly log: EventLog
   readonly session: string
-  readonly wire: Wire
+  readonly wire: StreamFormat
   /** How many printed bytes it may keep that its readers have had, asked each time. */
   readonly retain: () => number
   /** How far a lane's encoder may run ahead of its fastest reader, in bytes. */
   readonly ahead: number
   /** The log is over for these readers: the session is gone, or reading it failed. */
-  readonly over: (lane: Lane, error: unknown) => void
+  readonly over: (lane: SharedEncoder, error: unknown) => void
 }
 
 /** Readers served before other work of the process gets a turn (performance.md C2: a pass over 5000 takes 75 ms). */
@@ -27,10 +27,10 @@ const quiet = 256
  * dialect prints depends on every row before (SPEC 2.5), and goes on to the live end, but never further than its
  * fastest reader can follow. A reader that falls out of the window is moved to a lane of its own and comes back.
  */
-export class Lane {
-  readonly window = new Window()
+export class SharedEncoder {
+  readonly window = new ByteWindow()
   readonly readers = new Set<Reader>()
-  readonly #options: LaneOptions
+  readonly #options: SharedEncoderOptions
   readonly #encoder: Encoder
   readonly #stop = new AbortController()
   /** Terminal events passed, by run: a reader of a run that is over already must not wait for ever. */
@@ -45,7 +45,7 @@ export class Lane {
   #dirty = false
   #progress: (() => void) | undefined
 
-  constructor(options: LaneOptions) {
+  constructor(options: SharedEncoderOptions) {
     this.#options = options
     this.#encoder = options.wire.encoder({ session: options.session })
   }
@@ -171,7 +171,7 @@ export class Lane {
     if (terminal) this.#ended.set(run, seq)
     const bytes = this.#printed(row)
     const silent = seq <= this.#skipTo || (bytes === undefined && !terminal)
-    const piece = silent ? undefined : { seq, run: run === '' ? this.#open : run, terminal, bytes: bytes ?? nothing }
+    const piece = silent ? undefined : { seq, run: run === '' ? this.#open : run, terminal, bytes: bytes ?? noBytes }
     if (seq <= this.#skipTo) this.window.skip(seq)
     else this.window.add(seq, piece)
     if (terminal && run === this.#open) this.#open = ''
@@ -217,11 +217,11 @@ export class Lane {
 }
 
 function isStart(row: Recorded | RawRecorded): boolean {
-  return 'event' in row ? row.event.kind === 'run.started' : row.mark === 'start'
+  return 'event' in row ? row.event.kind === 'run.started' : row.kind === 'start'
 }
 
 function isEnd(row: Recorded | RawRecorded): boolean {
-  return 'event' in row ? row.event.kind === 'run.finished' : row.mark === 'end'
+  return 'event' in row ? row.event.kind === 'run.finished' : row.kind === 'end'
 }
 
 function breath(): Promise<void> {

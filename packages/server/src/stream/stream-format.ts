@@ -8,7 +8,7 @@ import {
 } from '@millrace/core'
 
 /** How events become bytes for one kind of reader: a dialect, and how its frames are printed. */
-export interface Wire {
+export interface StreamFormat {
   encoder(options: EncoderOptions): Encoder
   print(frame: Frame): string | Uint8Array
   /** What `encoder` and `print` make of a row, from its stored text: where the dialect need not look inside. */
@@ -19,13 +19,13 @@ export interface Wire {
   readonly heartbeat: string | Uint8Array
 }
 
-export interface SseWireOptions extends Pick<EncoderOptions, 'echo'> {
+export interface SseFormatOptions extends Pick<EncoderOptions, 'echo'> {
   /** How long a browser waits before it comes back, in milliseconds. */
   readonly retry?: number
 }
 
 /** A dialect over Server-Sent Events. */
-export function sseWire(dialect: Dialect, { retry = 1000, ...own }: SseWireOptions = {}): Wire {
+export function sseFormat(dialect: Dialect, { retry = 1000, ...own }: SseFormatOptions = {}): StreamFormat {
   const data = dialect.printRaw
   return {
     ...(data === undefined ? {} : { printRaw: (row) => `id: ${row.seq}\ndata: ${data(row)}\n\n` }),

@@ -2,13 +2,13 @@ import { type Dialect, type EventLog, MillraceError, type Signal } from '@millra
 import { Channel } from './channel.ts'
 import { type Bytes, bytesOf } from './encoded-row.ts'
 import { Reader, type Sink, type StreamEnd } from './reader.ts'
-import { sseWire, type Wire } from './stream-format.ts'
+import { type StreamFormat, sseFormat } from './stream-format.ts'
 
 export interface StreamsOptions {
   readonly log: EventLog
   readonly dialects: readonly Dialect[]
   /** Further ways to print, by name: the same lanes serve them. */
-  readonly wires?: Readonly<Record<string, Wire>>
+  readonly wires?: Readonly<Record<string, StreamFormat>>
   /** Milliseconds between heartbeats. */
   readonly heartbeat?: number
   /** Milliseconds that a browser is told to wait before it reconnects. */
@@ -50,7 +50,9 @@ export interface Streams {
 export function streams(options: StreamsOptions): Streams {
   const { log, heartbeat = 15_000, retry = 1000, patience = 8, onError } = options
   const { retain = 1024 * 1024, retainTotal = 64 * 1024 * 1024, ahead = 128 * 1024 } = options
-  const wires = new Map(options.dialects.map((dialect): [string, Wire] => [dialect.name, sseWire(dialect, { retry })]))
+  const wires = new Map(
+    options.dialects.map((dialect): [string, StreamFormat] => [dialect.name, sseFormat(dialect, { retry })]),
+  )
   for (const [name, wire] of Object.entries(options.wires ?? {})) wires.set(name, wire)
   const channels = new Map<string, Channel>()
   const readers = new Map<Reader, Bytes>()
@@ -59,7 +61,7 @@ export function streams(options: StreamsOptions): Streams {
   let closed = false
 
   const keyOf = (session: string, name: string): string => `${name}\n${session}`
-  const channelOf = (session: string, name: string, wire: Wire): Channel => {
+  const channelOf = (session: string, name: string, wire: StreamFormat): Channel => {
     const key = keyOf(session, name)
     const known = channels.get(key)
     if (known !== undefined) return known
@@ -80,7 +82,7 @@ export function streams(options: StreamsOptions): Streams {
   const beat = (): void => {
     for (const [reader, bytes] of readers) if (!reader.beat(bytes, patience)) reader.end('stalled')
   }
-  const add = (reader: Reader, wire: Wire): void => {
+  const add = (reader: Reader, wire: StreamFormat): void => {
     if (readers.size === 0) timer = setInterval(beat, heartbeat)
     readers.set(reader, bytesOf(wire.heartbeat))
     reader.write(bytesOf(wire.opening))

@@ -1,6 +1,6 @@
 import type { ComponentType } from 'react'
-import { Timeline } from '../timeline/timeline.tsx'
+import { TimelinePanel } from '../timeline/timeline.tsx'
 import type { PanelProps } from './panels.ts'
 
 /** What stands under the conversation and the inspector, across the whole width. */
-export const slots: { readonly timeline: ComponentType<PanelProps> | undefined } = { timeline: Timeline }
+export const slots: { readonly timeline: ComponentType<PanelProps> | undefined } = { timeline: TimelinePanel }

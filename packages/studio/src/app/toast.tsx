@@ -10,7 +10,7 @@ export function complain(text: string): void {
   useToast.setState({ text })
 }
 
-export function report(work: Promise<unknown>): void {
+export function showToast(work: Promise<unknown>): void {
   work.catch((error: unknown) => complain(error instanceof Error ? error.message : String(error)))
 }
 

@@ -36,7 +36,7 @@ export function messagesOf(items: Iterable<Item>): readonly Message[] {
 }
 
 /** What a message says and what its tools were asked and answered: equal texts are equal messages. */
-export function contentOf({ text, parts }: Message): string {
+export function comparableContent({ text, parts }: Message): string {
   return JSON.stringify([
     text.trim(),
     ...parts.flatMap((part) => (part.kind === 'tool' ? [[part.name, part.args, part.result, part.error]] : [])),
@@ -46,7 +46,7 @@ export function contentOf({ text, parts }: Message): string {
 function markOf(left: Message | undefined, right: Message | undefined): Pairing['mark'] {
   if (left === undefined) return 'right'
   if (right === undefined) return 'left'
-  return contentOf(left) === contentOf(right) ? 'same' : 'changed'
+  return comparableContent(left) === comparableContent(right) ? 'same' : 'changed'
 }
 
 function placeKey({ role, author, parts }: Message): string {

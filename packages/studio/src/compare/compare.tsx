@@ -1,4 +1,4 @@
-import { diffState, itemsOf, state, transcript, usage } from '@millrace/core'
+import { diffState, itemsOf, stateView, transcriptView, usageView } from '@millrace/core'
 import { type SessionHandle, useSession, useView } from '@millrace/react'
 import { useMemo } from 'react'
 import { useKeyboard } from '../app/keyboard.ts'
@@ -48,8 +48,8 @@ export function Compare({ left, right }: { readonly left: string; readonly right
 }
 
 function usePairs(a: SessionHandle, b: SessionHandle): readonly Pairing[] {
-  const left = useView(a.log, transcript)
-  const right = useView(b.log, transcript)
+  const left = useView(a.log, transcriptView)
+  const right = useView(b.log, transcriptView)
   return useMemo(() => align(messagesOf(itemsOf(left)), messagesOf(itemsOf(right))), [left, right])
 }
 
@@ -65,8 +65,8 @@ function Name({ id }: { readonly id: string }) {
 }
 
 function Figures({ a, b }: { readonly a: SessionHandle; readonly b: SessionHandle }) {
-  const left = [useView(a.log, transcript), useView(a.log, usage)] as const
-  const right = [useView(b.log, transcript), useView(b.log, usage)] as const
+  const left = [useView(a.log, transcriptView), useView(a.log, usageView)] as const
+  const right = [useView(b.log, transcriptView), useView(b.log, usageView)] as const
   const rows = figuresOf({ log: a.log, said: left[0], used: left[1] }, { log: b.log, said: right[0], used: right[1] })
   return (
     <section aria-label="Figures">
@@ -89,8 +89,8 @@ const tones = { added: 'ok', changed: 'warn', removed: 'bad' } as const
 const words = { added: 'only right', changed: 'differs', removed: 'only left' } as const
 
 function StateDifferences({ a, b }: { readonly a: SessionHandle; readonly b: SessionHandle }) {
-  const left = useView(a.log, state)
-  const right = useView(b.log, state)
+  const left = useView(a.log, stateView)
+  const right = useView(b.log, stateView)
   const differences = useMemo(() => diffState(left.current, right.current), [left, right])
   return (
     <section aria-label="State">

@@ -1,4 +1,4 @@
-import { type RunStatus, type SessionInfo, type Transcript, transcript } from '@millrace/core'
+import { type RunStatus, type SessionInfo, type Transcript, transcriptView } from '@millrace/core'
 import { type SessionHandle, useConnectionState, useView } from '@millrace/react'
 import { memo, useEffect, useMemo } from 'react'
 import { isFile } from '../session/files.ts'
@@ -22,8 +22,8 @@ interface ConversationProps {
 
 /** What was said and done, at the cursor; and where to say something. */
 export const Conversation = memo(function Conversation({ session, info, at }: ConversationProps) {
-  const said = useView(session.log, transcript, at === undefined ? {} : { at })
-  const latest = useView(session.log, transcript, { select: latestOf })
+  const said = useView(session.log, transcriptView, at === undefined ? {} : { at })
+  const latest = useView(session.log, transcriptView, { select: latestOf })
   const connection = useConnectionState(session)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another session is another list
   const rowsAt = useMemo(rowMaker, [session])

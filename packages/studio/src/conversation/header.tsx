@@ -2,9 +2,9 @@ import type { SessionInfo } from '@millrace/core'
 import type { SessionHandle } from '@millrace/react'
 import { useState } from 'react'
 import { available, togglePane, usePane } from '../app/panes.ts'
-import { report } from '../app/toast.tsx'
+import { showToast } from '../app/toast.tsx'
 import { isFile } from '../session/files.ts'
-import { download, fork, keep, rename } from '../session/session-actions.ts'
+import { download, fork, keepAsFile, rename } from '../session/session-actions.ts'
 import { titleOf } from '../session/sessions.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { IconButton, Pill } from '../ui/controls.tsx'
@@ -48,14 +48,14 @@ export function ConversationHeader({ session, info, at, agent, stands }: HeaderP
           <IconButton
             icon="fork"
             label={at === undefined ? 'Fork this session' : `Fork at event ${at}`}
-            onClick={() => report(fork(info, at))}
+            onClick={() => showToast(fork(info, at))}
             data-testid="fork"
           />
         )}
         {isFile(session.id) && (
-          <IconButton icon="upload" label="Keep on the server" onClick={() => report(keep(session.id))} />
+          <IconButton icon="upload" label="Keep on the server" onClick={() => showToast(keepAsFile(session.id))} />
         )}
-        <IconButton icon="download" label="Export" onClick={() => report(download(session.id))} />
+        <IconButton icon="download" label="Export" onClick={() => showToast(download(session.id))} />
         {available.timeline && (
           <IconButton
             icon="timeline"
@@ -87,7 +87,7 @@ function Title({ session, info }: { readonly session: SessionHandle; readonly in
         value={title}
         onDone={(next) => {
           setEditing(false)
-          if (next !== undefined) report(rename(session.id, next))
+          if (next !== undefined) showToast(rename(session.id, next))
         }}
       />
     )

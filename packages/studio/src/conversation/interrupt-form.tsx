@@ -7,7 +7,7 @@ import {
   type Field,
   fieldsOfSchema,
   fieldsOfValue,
-  objectOf,
+  objectFromFields,
   type Typed,
   typedFrom,
   ValueFields,
@@ -63,7 +63,7 @@ function Confirmation({ asked, open, onAnswer }: AnswerProps) {
     setTyped(next)
   }
   const approve = (): void => {
-    const made = objectOf(fields, typed)
+    const made = objectFromFields(fields, typed)
     if (!editing) onAnswer({ confirmed: true })
     else if ('error' in made) setProblem(made.error)
     else onAnswer({ confirmed: true, args: made.value })
@@ -144,7 +144,7 @@ function Question({ asked, open, onAnswer, onCancel }: AnswerProps & { readonly 
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<string>()
   const submit = (): void => {
-    const made = fields === undefined ? readText(text) : objectOf(fields, typed)
+    const made = fields === undefined ? readText(text) : objectFromFields(fields, typed)
     if ('error' in made) setProblem(made.error)
     else onAnswer(made.value)
   }

@@ -10,7 +10,7 @@ import { MarkdownText } from '../ui/markdown.tsx'
 import { useActions } from './actions.ts'
 import { InterruptForm } from './interrupt-form.tsx'
 import { shownParts } from './shown.ts'
-import { ToolCard } from './tool-card.tsx'
+import { ToolCardRow } from './tool-card.tsx'
 import { UserMessage } from './user-message.tsx'
 
 /** One row of the conversation. */
@@ -148,7 +148,7 @@ function PartRow({ part, streaming }: { readonly part: Part; readonly streaming:
         </details>
       )
     case 'tool':
-      return <ToolCard card={part} />
+      return <ToolCardRow card={part} />
     case 'file':
       return part.data !== undefined && /^image\/(png|jpeg|gif|webp)$/.test(part.mimeType ?? '') ? (
         <img

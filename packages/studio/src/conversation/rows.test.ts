@@ -1,4 +1,4 @@
-import { type AdkPart, blocks, fold, type Recorded, type RunEvent, transcript } from '@millrace/core'
+import { type AdkPart, blocks, fold, type Recorded, type RunEvent, transcriptView } from '@millrace/core'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { rowMaker } from './rows.ts'
@@ -43,11 +43,11 @@ test('the rows at any moment are those made from nothing, whichever were made be
   fc.assert(
     fc.property(fc.array(fc.nat(rows.length), { minLength: 1, maxLength: 20 }), (moments) => {
       const rowsAt = rowMaker()
-      let state = transcript.initial
-      const states = [state, ...rows.map((row) => (state = transcript.apply(state, row)))]
+      let state = transcriptView.initial
+      const states = [state, ...rows.map((row) => (state = transcriptView.apply(state, row)))]
       for (const moment of moments) {
         const shared = states[moment] ?? state
-        const alone = fold(transcript, rows.slice(0, moment))
+        const alone = fold(transcriptView, rows.slice(0, moment))
         const expected = blocks(alone).filter((block) => block.kind === 'lanes' || isShown(block.item))
         expect(rowsAt(shared)).toEqual(expected)
       }
@@ -59,11 +59,11 @@ test('a token makes no row anew but its own', () => {
   const rows = session(3)
   const rowsAt = rowMaker()
   const end = rows.findLastIndex(({ event }) => event.kind === 'agent' && event.event.partial === true)
-  const before = fold(transcript, rows.slice(0, end))
+  const before = fold(transcriptView, rows.slice(0, end))
   const row = rows[end]
   if (row === undefined) throw new Error('no token')
   const first = rowsAt(before)
-  const second = rowsAt(transcript.apply(before, row))
+  const second = rowsAt(transcriptView.apply(before, row))
   expect(second.length).toBe(first.length)
   expect(second.filter((each, i) => each !== first[i]).map(({ kind }) => kind)).toEqual(['lanes'])
 })

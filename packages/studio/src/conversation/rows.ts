@@ -1,4 +1,5 @@
-import { type Block, blocks, type Item, type Part, Sequence, type Transcript } from '@millrace/core'
+import { type Block, blocks, type Item, type Part, type Transcript } from '@millrace/core'
+import { Sequence } from '@millrace/core/persistent'
 import { isShown } from './shown.ts'
 
 /** The rows of a conversation, and where in them its runs end: what lies before is not made again. */

@@ -9,7 +9,7 @@ const tones = { pending: 'accent', ok: 'ok', error: 'bad', cut: 'warn' } as cons
 const words = { pending: 'running', ok: 'done', error: 'failed', cut: 'cut off' } as const
 
 /** A tool call and its result: the name and state at a glance, arguments and result on demand. */
-export function ToolCard({ card }: { readonly card: Card }) {
+export function ToolCardRow({ card }: { readonly card: Card }) {
   const { working } = useActions()
   const waiting = card.status === 'pending' && (card.longRunning === true || !working)
   return (

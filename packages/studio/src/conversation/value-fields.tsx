@@ -66,7 +66,7 @@ export function typedFrom(fields: readonly Field[]): Typed {
 }
 
 /** The object that was typed, or the first reason why it is none. */
-export function objectOf(
+export function objectFromFields(
   fields: readonly Field[],
   typed: Typed,
 ): { readonly value: JsonObject } | { readonly error: string } {

@@ -1,4 +1,4 @@
-import { activeNodes, type Flow, flow } from '@millrace/core'
+import { activeNodes, type Flow, flowView } from '@millrace/core'
 import { useView } from '@millrace/react'
 import { Background, Controls, MarkerType, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react'
 import { useEffect, useMemo, useRef, useState } from 'react'
@@ -17,8 +17,8 @@ const edgeTypes = { link: LinkEdgeView }
 
 /** The graph of the session: who led to whom, how often, with which state; the rest of the agent's own graph behind it. */
 export function FlowPanel({ session, agent, at }: PanelProps) {
-  const whole = useView(session.log, flow)
-  const shown = useView(session.log, flow, at === undefined ? {} : { at })
+  const whole = useView(session.log, flowView)
+  const shown = useView(session.log, flowView, at === undefined ? {} : { at })
   const plan = useSessions(({ agents }) => agents.find(({ name }) => name === agent)?.graph)
   const drawing = useMemo(() => drawingOf(whole, plan), [whole, plan])
   if (drawing.nodes.length === 0) {

@@ -1,4 +1,4 @@
-import { type PlanState, plan, transcript } from '@millrace/core'
+import { type PlanState, planView, transcriptView } from '@millrace/core'
 import { useView } from '@millrace/react'
 import { type FormEvent, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
@@ -15,8 +15,8 @@ const latestOf = ({ latest }: { readonly latest?: { readonly status: string; rea
 
 /** What is to be done, by whom it can be changed, and what came of it. */
 export function PlanPanel({ session, agent, at }: PanelProps) {
-  const state = useView(session.log, plan, at === undefined ? {} : { at })
-  const latest = useView(session.log, transcript, { select: latestOf })
+  const state = useView(session.log, planView, at === undefined ? {} : { at })
+  const latest = useView(session.log, transcriptView, { select: latestOf })
   const actions = useTaskActions(session.id, latest?.agent || agent)
   const editable = at === undefined && !isFile(session.id)
   const running = latest?.status === 'running'

@@ -1,6 +1,6 @@
 import { useClient } from '@millrace/react'
 import { useMemo } from 'react'
-import { report } from '../app/toast.tsx'
+import { showToast } from '../app/toast.tsx'
 
 /** What a person can do to the plan; every change comes back as an event, so nothing is kept here. */
 export interface TaskActions {
@@ -19,13 +19,13 @@ export function useTaskActions(session: string, agent: string): TaskActions {
     const tasks = `sessions/${encodeURIComponent(session)}/tasks`
     const one = (task: string): string => `${tasks}/${encodeURIComponent(task)}`
     return {
-      add: (title) => report(client.request(tasks, { method: 'POST', body: { title } })),
-      edit: (task, change) => report(client.request(one(task), { method: 'PATCH', body: change })),
-      move: (task, order) => report(client.request(one(task), { method: 'PATCH', body: { order } })),
-      drop: (task) => report(client.request(one(task), { method: 'DELETE' })),
-      retry: (task) => report(client.request(`${one(task)}/retry`, { method: 'POST', body: {} })),
-      execute: () => report(client.start(session, agent, { messages: [], props: { mode: 'execute' } })),
-      stop: () => report(client.cancel(session)),
+      add: (title) => showToast(client.request(tasks, { method: 'POST', body: { title } })),
+      edit: (task, change) => showToast(client.request(one(task), { method: 'PATCH', body: change })),
+      move: (task, order) => showToast(client.request(one(task), { method: 'PATCH', body: { order } })),
+      drop: (task) => showToast(client.request(one(task), { method: 'DELETE' })),
+      retry: (task) => showToast(client.request(`${one(task)}/retry`, { method: 'POST', body: {} })),
+      execute: () => showToast(client.start(session, agent, { messages: [], props: { mode: 'execute' } })),
+      stop: () => showToast(client.cancel(session)),
     }
   }, [client, session, agent])
 }

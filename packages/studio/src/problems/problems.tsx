@@ -1,4 +1,4 @@
-import { type ProblemsState, problems, problemsAtEnd, type Severity, type StreamProblem } from '@millrace/core'
+import { type ProblemsState, problemsAtEnd, problemsView, type Severity, type StreamProblem } from '@millrace/core'
 import { useConnectionState, useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
@@ -14,7 +14,7 @@ const someProblems = 100
 
 /** What in the stream breaks the contract, is lost or is doubtful; each leads to its event. */
 export function ProblemsPanel({ session, at }: PanelProps) {
-  const state = useView(session.log, problems, at === undefined ? {} : { at })
+  const state = useView(session.log, problemsView, at === undefined ? {} : { at })
   const connection = useConnectionState(session)
   // A dropped recording is over: a run that never ended is a problem there, and only there.
   const over = at === undefined && isFile(session.id) && connection.phase === 'closed'

@@ -1,4 +1,4 @@
-import { type Proof, proof } from '@millrace/core'
+import { type Proof, proofView } from '@millrace/core'
 import { useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
@@ -12,7 +12,7 @@ import './proof.css'
 
 /** What an answer stands on. What nobody said is called absent; nothing here is made up. */
 export function ProofPanel({ session, at }: PanelProps) {
-  const { proofs } = useView(session.log, proof, at === undefined ? {} : { at })
+  const { proofs } = useView(session.log, proofView, at === undefined ? {} : { at })
   const answers = useMemo(() => answersIn(proofs.toArray()), [proofs])
   const [chosen, setChosen] = useState<string>()
   const found = answers.findIndex(({ id }) => id === chosen)

@@ -1,4 +1,4 @@
-import { liveLog, type Recorded, readRecording, type SessionInfo, transcript } from '@millrace/core'
+import { liveLog, type Recorded, readRecording, type SessionInfo, transcriptView } from '@millrace/core'
 import type { SessionHandle } from '@millrace/react'
 import { create } from 'zustand'
 
@@ -60,7 +60,7 @@ function handleOf(id: string, rows: readonly Recorded[]): SessionHandle {
 }
 
 function infoOf(id: string, title: string, { log }: SessionHandle, rows: readonly Recorded[]): SessionInfo {
-  const { latest } = log.read(transcript)
+  const { latest } = log.read(transcriptView)
   return {
     id,
     user: '',

@@ -57,7 +57,7 @@ export async function download(id: string): Promise<void> {
 }
 
 /** Keeps an opened file on the server, where it has an address of its own. */
-export async function keep(id: string): Promise<void> {
+export async function keepAsFile(id: string): Promise<void> {
   const file = openedFile(id)
   if (file === undefined) return
   const answer = await requestText(`sessions/import?title=${encodeURIComponent(file.info.title)}`, { body: file.text })

@@ -5,7 +5,7 @@ import { navigate, useRoute } from '../app/route.ts'
 import { SidebarFoot } from '../app/sidebar-foot.tsx'
 import { Button, IconButton } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { Mark } from '../ui/mark.tsx'
+import { Logo } from '../ui/mark.tsx'
 import { useFiles } from './files.ts'
 import { SessionRow } from './session-row.tsx'
 import { mostListed, titleOf, useSessions } from './sessions.ts'
@@ -31,7 +31,7 @@ export function SessionList() {
     <>
       <header className="sidebar-head">
         <button type="button" className="brand" onClick={() => navigate({ session: undefined })}>
-          <Mark /> Millrace
+          <Logo /> Millrace
         </button>
         <IconButton icon="sidebar" label="Hide the session list ([)" onClick={() => showPane('sidebar', false)} />
       </header>

@@ -2,13 +2,13 @@ import type { SessionInfo } from '@millrace/core'
 import { type MouseEvent, useState } from 'react'
 import { closeDrawer } from '../app/panes.ts'
 import { currentRoute, hrefOf, navigate } from '../app/route.ts'
-import { report } from '../app/toast.tsx'
+import { showToast } from '../app/toast.tsx'
 import { agentColour } from '../ui/agent-colour.ts'
 import { ago } from '../ui/duration.ts'
 import { Editable } from '../ui/editable.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { isFile } from './files.ts'
-import { download, fork, keep, remove, rename } from './session-actions.ts'
+import { download, fork, keepAsFile, remove, rename } from './session-actions.ts'
 import { titleOf } from './sessions.ts'
 import { StatusDot } from './status-dot.tsx'
 
@@ -37,7 +37,7 @@ export function SessionRow({
           value={titleOf(info)}
           onDone={(title) => {
             setEditing(false)
-            if (title !== undefined) report(rename(info.id, title))
+            if (title !== undefined) showToast(rename(info.id, title))
           }}
         />
       </li>
@@ -59,7 +59,7 @@ export function SessionRow({
 }
 
 function actions(info: SessionInfo, current: boolean, edit: () => void): readonly MenuItem[] {
-  const exported: MenuItem = { label: 'Export', icon: 'download', onSelect: () => report(download(info.id)) }
+  const exported: MenuItem = { label: 'Export', icon: 'download', onSelect: () => showToast(download(info.id)) }
   const compared: MenuItem = {
     label: 'Compare with open session',
     icon: 'compare',
@@ -68,16 +68,16 @@ function actions(info: SessionInfo, current: boolean, edit: () => void): readonl
   const comparable = !current && currentRoute().session !== undefined
   if (isFile(info.id)) {
     return [
-      { label: 'Keep on the server', icon: 'upload', onSelect: () => report(keep(info.id)) },
+      { label: 'Keep on the server', icon: 'upload', onSelect: () => showToast(keepAsFile(info.id)) },
       ...(comparable ? [compared] : []),
-      { label: 'Close', icon: 'close', onSelect: () => report(remove(info.id)) },
+      { label: 'Close', icon: 'close', onSelect: () => showToast(remove(info.id)) },
     ]
   }
   return [
     { label: 'Rename', icon: 'pencil', onSelect: edit },
-    { label: 'Fork', icon: 'fork', onSelect: () => report(fork(info, undefined)) },
+    { label: 'Fork', icon: 'fork', onSelect: () => showToast(fork(info, undefined)) },
     exported,
     ...(comparable ? [compared] : []),
-    { label: 'Delete', icon: 'trash', dangerous: true, onSelect: () => report(remove(info.id)) },
+    { label: 'Delete', icon: 'trash', dangerous: true, onSelect: () => showToast(remove(info.id)) },
   ]
 }

@@ -4,7 +4,7 @@ import { complain } from '../app/toast.tsx'
 import { Composer } from '../conversation/composer.tsx'
 import { IconButton } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { Mark } from '../ui/mark.tsx'
+import { Logo } from '../ui/mark.tsx'
 import { AgentCard } from './agent-card.tsx'
 import { AgentPicker, useChosenAgent } from './agent-picker.tsx'
 import { beginSession } from './session-actions.ts'
@@ -36,7 +36,7 @@ export function Welcome() {
       )}
       <div className="welcome-inner">
         <header className="hero">
-          <Mark size={44} />
+          <Logo size={44} />
           <h1>Watch your agents work</h1>
           <p>
             Every run is kept in one log. Leave it and come back, step through it, and see who did what, with which

@@ -1,4 +1,4 @@
-import { diffState, type JsonObject, type SessionState, type StateChange, state, stateAt } from '@millrace/core'
+import { diffState, type JsonObject, type SessionState, type StateChange, stateAt, stateView } from '@millrace/core'
 import { useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
@@ -13,7 +13,7 @@ import './state.css'
 
 /** What the agents know at this moment, what changed, and how each value came to be. */
 export function StatePanel({ session, at }: PanelProps) {
-  const whole = useView(session.log, state)
+  const whole = useView(session.log, stateView)
   const [words, setWords] = useState('')
   const [pinned, setPinned] = useState<number>()
   const [watched, setWatched] = useState<string>()

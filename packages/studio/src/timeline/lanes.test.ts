@@ -1,4 +1,5 @@
-import { Dictionary, type Execution, Sequence } from '@millrace/core'
+import type { Execution } from '@millrace/core'
+import { Dictionary, Sequence } from '@millrace/core/persistent'
 import { expect, test } from 'vitest'
 import { layOut } from './lanes.ts'
 import { ticks } from './ticks.ts'

@@ -1,7 +1,7 @@
 import type { Execution } from '@millrace/core'
 
 /** One agent at one place of the graph: its executions stand side by side, one under the other where they overlap. */
-export interface Lane {
+export interface WaterfallLane {
   readonly path: string
   readonly agent: string
   /** How many of the lanes above it is inside of. */
@@ -16,8 +16,8 @@ export interface Bar {
   readonly row: number
 }
 
-export interface Waterfall {
-  readonly lanes: readonly Lane[]
+export interface WaterfallLayout {
+  readonly lanes: readonly WaterfallLane[]
   readonly bars: readonly Bar[]
   readonly rows: number
 }
@@ -31,7 +31,7 @@ interface Open {
   readonly bars: { readonly execution: Execution; readonly within: number }[]
 }
 
-export function layOut(executions: readonly Execution[]): Waterfall {
+export function layOut(executions: readonly Execution[]): WaterfallLayout {
   const open = new Map<string, Open>()
   for (const execution of executions) {
     const { path, agent, startSeq, endSeq = Number.POSITIVE_INFINITY } = execution
@@ -42,7 +42,7 @@ export function layOut(executions: readonly Execution[]): Waterfall {
     lane.free[within] = endSeq
     lane.bars.push({ execution, within })
   }
-  const lanes: Lane[] = []
+  const lanes: WaterfallLane[] = []
   const bars: Bar[] = []
   let top = 0
   for (const { path, agent, free, bars: own } of nested(open)) {

@@ -1,19 +1,20 @@
-import { type Recorded, Sequence, type View } from '@millrace/core'
+import type { Recorded, View } from '@millrace/core'
+import { Sequence } from '@millrace/core/persistent'
 
 /** A moment worth a flag on the axis. */
-export interface Mark {
+export interface TimelineMark {
   readonly seq: number
   readonly kind: 'run' | 'interrupt' | 'failed' | 'cancelled'
   readonly text: string
 }
 
 export interface Marks {
-  readonly list: Sequence<Mark>
+  readonly list: Sequence<TimelineMark>
   readonly runs: number
 }
 
 /** Where runs begin, where a person is asked, and where something went wrong. */
-export const marks: View<Marks> = {
+export const timelineMarks: View<Marks> = {
   name: 'marks',
   initial: { list: Sequence.empty, runs: 0 },
   apply(state, row) {
@@ -23,7 +24,7 @@ export const marks: View<Marks> = {
   },
 }
 
-function markOf({ seq, event }: Recorded, runs: number): Mark | undefined {
+function markOf({ seq, event }: Recorded, runs: number): TimelineMark | undefined {
   if (event.kind === 'run.started') return { seq, kind: 'run', text: `Run ${runs + 1}` }
   if (event.kind === 'interrupt') return { seq, kind: 'interrupt', text: event.message ?? 'A person is asked' }
   if (event.kind === 'run.finished' && event.outcome === 'failed') {

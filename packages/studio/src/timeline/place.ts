@@ -1,5 +1,5 @@
 import type { Execution } from '@millrace/core'
-import type { Waterfall } from './lanes.ts'
+import type { WaterfallLayout } from './lanes.ts'
 
 /** A bar in pixels. */
 export interface PlacedBar {
@@ -18,7 +18,7 @@ export interface PlacedBar {
 const speck = 7
 const touching = 3
 
-export function place({ bars }: Waterfall, x: (seq: number) => number, width: number): readonly PlacedBar[] {
+export function place({ bars }: WaterfallLayout, x: (seq: number) => number, width: number): readonly PlacedBar[] {
   const ends = new Map<number, PlacedBar>()
   const placed: PlacedBar[] = []
   for (const { execution, row } of bars) {

@@ -1,20 +1,20 @@
-import { timeline } from '@millrace/core'
+import { timelineView } from '@millrace/core'
 import { useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
 import { Empty } from '../ui/controls.tsx'
 import { layOut } from './lanes.ts'
-import { marks } from './marks.ts'
+import { timelineMarks } from './marks.ts'
 import { scaleOf } from './scale.ts'
 import { Transport } from './transport.tsx'
 import { Waterfall } from './waterfall.tsx'
 import './timeline.css'
 
 /** Who ran when: the whole session at once, and the handle that moves every panel to one moment of it. */
-export function Timeline({ session, at }: PanelProps) {
+export function TimelinePanel({ session, at }: PanelProps) {
   const { log } = session
-  const { executions } = useView(log, timeline)
-  const flags = useView(log, marks)
+  const { executions } = useView(log, timelineView)
+  const flags = useView(log, timelineMarks)
   const count = useView(log, rowCount)
   const [zoom, setZoom] = useState(1)
   const picture = useMemo(() => layOut(executions.toArray()), [executions])

@@ -15,8 +15,8 @@ import { usePlayer } from '../session/play.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { duration } from '../ui/duration.ts'
 import { BarView, type Peek } from './bar.tsx'
-import type { Lane, Waterfall as Picture } from './lanes.ts'
-import type { Mark } from './marks.ts'
+import type { WaterfallLayout as Picture, WaterfallLane } from './lanes.ts'
+import type { TimelineMark } from './marks.ts'
 import { isNow, type PlacedBar, place } from './place.ts'
 import type { Scale } from './scale.ts'
 import { ticks } from './ticks.ts'
@@ -24,7 +24,7 @@ import { ticks } from './ticks.ts'
 interface WaterfallProps {
   readonly picture: Picture
   readonly scale: Scale
-  readonly marks: readonly Mark[]
+  readonly marks: readonly TimelineMark[]
   readonly at: number | undefined
   readonly zoom: number
   readonly onZoom: (zoom: number) => void
@@ -117,9 +117,9 @@ function useWindow(scroller: React.RefObject<HTMLDivElement | null>) {
 }
 
 interface TracksProps {
-  readonly lanes: readonly Lane[]
+  readonly lanes: readonly WaterfallLane[]
   readonly placed: readonly PlacedBar[]
-  readonly marks: readonly Mark[]
+  readonly marks: readonly TimelineMark[]
   readonly scale: Scale
   readonly width: number
   readonly x: (seq: number) => number
@@ -163,7 +163,7 @@ function Now({ placed, at }: { readonly placed: readonly PlacedBar[]; readonly a
   })
 }
 
-const LaneNames = memo(function LaneNames({ lanes }: { readonly lanes: readonly Lane[] }) {
+const LaneNames = memo(function LaneNames({ lanes }: { readonly lanes: readonly WaterfallLane[] }) {
   return (
     <div className="lane-names">
       {lanes.map(({ path, agent, depth, rows }) => (
@@ -213,7 +213,7 @@ function Flags({
   from,
   to,
 }: {
-  readonly marks: readonly Mark[]
+  readonly marks: readonly TimelineMark[]
   readonly x: (seq: number) => number
   readonly from: number
   readonly to: number

@@ -1,5 +1,5 @@
 /** The wheel in the race: spokes above, the stream below. */
-export function Mark({ size = 20 }: { readonly size?: number }) {
+export function Logo({ size = 20 }: { readonly size?: number }) {
   return (
     <svg
       width={size}

@@ -1,4 +1,4 @@
-import { type FirstToken, type Usage, type UsageReport, usage } from '@millrace/core'
+import { type FirstToken, type Usage, type UsageReport, usageView } from '@millrace/core'
 import { useView } from '@millrace/react'
 import { useEffect, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
@@ -11,7 +11,7 @@ const whole = new Intl.NumberFormat('en')
 
 /** What it cost: tokens, model calls and waits, by agent and by run. What a model did not report is a dash. */
 export function UsagePanel({ session, at }: PanelProps) {
-  const report = useView(session.log, usage, at === undefined ? {} : { at })
+  const report = useView(session.log, usageView, at === undefined ? {} : { at })
   // How long a first token took is in the tokens, and a long session is opened without them.
   useEffect(() => void session.fill(), [session])
   if (report.agents.length === 0) {

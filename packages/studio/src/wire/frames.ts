@@ -72,7 +72,7 @@ export function countUpTo(frames: readonly WireFrame[], seq: number): number {
   return low
 }
 
-export function textOf({ frame }: WireFrame): string {
+export function wireTextOf({ frame }: WireFrame): string {
   return printFrame(frame)
 }
 

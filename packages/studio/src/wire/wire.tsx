@@ -9,7 +9,7 @@ import { isFile } from '../session/files.ts'
 import { Button, Empty } from '../ui/controls.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { asCurl, countUpTo, framesOf, nameOf, pretty, textOf, type WireFrame } from './frames.ts'
+import { asCurl, countUpTo, framesOf, nameOf, pretty, type WireFrame, wireTextOf } from './frames.ts'
 import './wire.css'
 
 /** The stream itself, in whichever dialect a client speaks, up to the cursor. */
@@ -22,7 +22,7 @@ export function WirePanel({ session, at }: PanelProps) {
   const wanted = useDeferredValue(words.toLowerCase())
   // biome-ignore lint/correctness/useExhaustiveDependencies: the array is the same one, longer
   const found = useMemo(
-    () => (wanted === '' ? printed : printed.filter((frame) => textOf(frame).toLowerCase().includes(wanted))),
+    () => (wanted === '' ? printed : printed.filter((frame) => wireTextOf(frame).toLowerCase().includes(wanted))),
     [printed, size, wanted],
   )
   const count = at === undefined ? found.length : countUpTo(found, at)
@@ -63,7 +63,7 @@ export function WirePanel({ session, at }: PanelProps) {
         </span>
         <span className="spacer" />
         {!isFile(session.id) && <LabelledCopy label="as curl" text={() => asCurl(root, session.id, dialect, 0)} />}
-        <LabelledCopy label="all" text={() => found.slice(0, count).map(textOf).join('')} />
+        <LabelledCopy label="all" text={() => found.slice(0, count).map(wireTextOf).join('')} />
       </div>
       {count === 0 ? (
         <Empty icon="wire" title={words === '' ? 'No frames yet' : 'No frame contains that'}>
@@ -188,9 +188,9 @@ function FrameRow({ frame, raw, open, onToggle, curl }: FrameRowProps) {
       </button>
       {open && (
         <div className="frame-body">
-          <pre className="scroll">{raw ? textOf(frame) : data === '' ? textOf(frame) : pretty(data)}</pre>
+          <pre className="scroll">{raw ? wireTextOf(frame) : data === '' ? wireTextOf(frame) : pretty(data)}</pre>
           <div className="frame-actions">
-            <LabelledCopy label="frame" text={() => textOf(frame)} />
+            <LabelledCopy label="frame" text={() => wireTextOf(frame)} />
             <LabelledCopy label="data" text={() => data} />
             <LabelledCopy label="curl from here" text={() => curl(frame.seq - 1)} />
             <span className="spacer" />

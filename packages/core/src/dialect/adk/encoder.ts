@@ -6,7 +6,7 @@ import { applyState } from '../../event/state-fold.ts'
 import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { Encoder } from '../dialect.ts'
-import { printEvent, printForeign, problemOfEvent, remarkFinished, remarkStarted } from './wire.ts'
+import { printEvent, printForeignComment, problemOfEvent, remarkFinished, remarkStarted } from './wire.ts'
 
 export class AdkEncoder implements Encoder {
   readonly #echo: boolean
@@ -57,7 +57,7 @@ export class AdkEncoder implements Encoder {
         return this.#made(row, event.node, { content, longRunningToolIds: [event.id] })
       }
       case 'foreign':
-        return event.dialect === 'adk' ? [printForeign(event)] : []
+        return event.dialect === 'adk' ? [printForeignComment(event)] : []
       case 'run.finished':
         return this.#finished(event.outcome, event.error)
       default:

@@ -68,7 +68,7 @@ export function foreign(raw: string, reason: string): Foreign {
  * As it came, if adk-web can bear it: one line, a JSON object. Otherwise as a comment; so is a second error of a run, or
  * a reader would take it for the first.
  */
-export function printForeign({ raw, reason }: Foreign): Frame {
+export function printForeignComment({ raw, reason }: Foreign): Frame {
   const parsed = /[\r\n]/.test(raw) ? { reason } : parseJson(raw)
   const bearable = 'value' in parsed && isJsonObject(parsed.value) && !isErrorFrame(parsed.value)
   return bearable ? { data: raw } : { comment: `foreign ${JSON.stringify({ reason, raw })}`, data: '' }

@@ -1,6 +1,6 @@
 import type { AdkPart } from '../../event/adk-event.ts'
 import { isJsonObject, isObject, type Json, type JsonObject, parseJson } from '../../json/json.ts'
-import { type Check, type FieldError, json, print, text } from './wire.ts'
+import { type Check, type FieldError, jsonField, print, textField } from './wire.ts'
 
 // Message content, both ways: AG-UI's text and content parts against google.genai's parts.
 
@@ -25,7 +25,7 @@ export function contentPart(value: unknown, path: string, errors: FieldError[]):
     return undefined
   }
   if (value.type === 'text') {
-    const said = text(value.text, `${path}.text`, errors)
+    const said = textField(value.text, `${path}.text`, errors)
     return said === undefined ? undefined : { text: said }
   }
   if (value.type === 'binary') return binaryPart(value, path, errors)
@@ -42,10 +42,10 @@ function sourcePart(source: unknown, name: unknown, path: string, errors: FieldE
     errors.push({ path, message: 'must be an object' })
     return undefined
   }
-  const given = text(source.value, `${path}.value`, errors)
+  const given = textField(source.value, `${path}.value`, errors)
   const mimeType = source.mimeType ?? source.mime_type
   if (source.type === 'data') {
-    const type = text(mimeType, `${path}.mimeType`, errors)
+    const type = textField(mimeType, `${path}.mimeType`, errors)
     return given === undefined || type === undefined ? undefined : inline(type, given, name)
   }
   if (source.type === 'url' || source.type === 'file')
@@ -55,7 +55,7 @@ function sourcePart(source: unknown, name: unknown, path: string, errors: FieldE
 }
 
 function binaryPart(value: Readonly<Record<string, unknown>>, path: string, errors: FieldError[]): AdkPart | undefined {
-  const mimeType = text(value.mimeType ?? value.mime_type, `${path}.mimeType`, errors)
+  const mimeType = textField(value.mimeType ?? value.mime_type, `${path}.mimeType`, errors)
   if (mimeType === undefined) return undefined
   const { data, url, id, filename } = value
   if (typeof data === 'string') return inline(mimeType, data, filename)
@@ -113,7 +113,7 @@ function mediaKind(mimeType: string): MediaKind {
 }
 
 /** Parts as message content: plain text where they are nothing else. */
-export function contentOf(parts: readonly AdkPart[]): Json {
+export function agUiContentOf(parts: readonly AdkPart[]): Json {
   const made = parts.flatMap((part): JsonObject[] => {
     const file = mediaPart(part)
     if (file !== undefined) return [file]
@@ -126,7 +126,7 @@ export function contentOf(parts: readonly AdkPart[]): Json {
  * A tool's result as ADK keeps it: an object. Text that is a JSON object is that object, so that what is inside (a
  * `proof_layer`, an `error`) is found; other text is `{ result }`, as ADK itself wraps it.
  */
-export function responseOf(content: Json): JsonObject {
+export function responseFromContent(content: Json): JsonObject {
   if (typeof content !== 'string') {
     const parts = contentParts(content, '', []) ?? []
     return { result: parts.map((part) => part.text ?? '').join('') }
@@ -141,7 +141,7 @@ export function responseFiles(content: Json): readonly AdkPart[] {
 }
 
 /** A tool's result as AG-UI content: its text alone where that is all, else its JSON, and files as parts. */
-export function resultOf(response: unknown, files: readonly AdkPart[]): Json {
+export function contentFromResponse(response: unknown, files: readonly AdkPart[]): Json {
   const said = resultText(response)
   const made = files.flatMap((part) => mediaPart(part) ?? [])
   if (made.length === 0) return said
@@ -152,8 +152,9 @@ export function resultOf(response: unknown, files: readonly AdkPart[]): Json {
 function resultText(response: unknown): string {
   if (response === undefined) return ''
   const { result, ...more } = isObject(response) ? response : {}
-  const bare = typeof result === 'string' && Object.keys(more).length === 0 && responseOf(result).result === result
-  return bare ? result : print(json(response, '', []))
+  const bare =
+    typeof result === 'string' && Object.keys(more).length === 0 && responseFromContent(result).result === result
+  return bare ? result : print(jsonField(response, '', []))
 }
 
 /** A call's arguments, or undefined when the text is not a JSON object. */

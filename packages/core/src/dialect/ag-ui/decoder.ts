@@ -5,9 +5,9 @@ import type { Decoder, DecoderOptions } from '../dialect.ts'
 import { factHandlers } from './decode/fact.ts'
 import { emptySpan, messageHandlers, readToken } from './decode/message.ts'
 import { runHandlers } from './decode/run.ts'
-import { type Handler, nothing, Reading } from './decode/state.ts'
+import { DecoderState, type Handler, ignored } from './decode/state.ts'
 import { upgrade } from './decode/upgrade.ts'
-import type { Wire } from './wire.ts'
+import type { AgUiEvent } from './wire.ts'
 
 const handlers: ReadonlyMap<string, Handler> = new Map(
   Object.entries({ ...runHandlers, ...messageHandlers, ...factHandlers }),
@@ -18,10 +18,10 @@ const handlers: ReadonlyMap<string, Handler> = new Map(
  * is made up (the problems view tells that the end is missing), but a cut is a failure (SPEC 3.6).
  */
 export function agUiDecoder({ run, agent = 'assistant' }: DecoderOptions): Decoder {
-  const reading = new Reading(run, agent)
+  const reading = new DecoderState(run, agent)
   const plain = upgrade(run)
 
-  const take = (event: Wire): string | undefined => {
+  const take = (event: AgUiEvent): string | undefined => {
     const handle = handlers.get(event.type)
     if (handle === undefined) return `unknown event ${event.type}`
     if (reading.held.size > 0 && !event.type.startsWith('REASONING_')) flushSpans(reading)
@@ -30,7 +30,7 @@ export function agUiDecoder({ run, agent = 'assistant' }: DecoderOptions): Decod
     return wrong
   }
   const foreign = (frame: Frame, reason: string): void =>
-    reading.emit({ kind: 'foreign', dialect: 'ag-ui', raw: frame.data, reason }, nothing)
+    reading.emit({ kind: 'foreign', dialect: 'ag-ui', raw: frame.data, reason }, ignored)
   const drafts = (): readonly Draft[] => {
     const made = reading.drafts
     reading.drafts = []
@@ -60,7 +60,7 @@ export function agUiDecoder({ run, agent = 'assistant' }: DecoderOptions): Decod
       flushSpans(reading)
       if (how === 'cut' && reading.active) {
         const error = { code: 'cut', message: 'the stream broke off' } as const
-        reading.emit({ kind: 'run.finished', outcome: 'failed', error }, nothing)
+        reading.emit({ kind: 'run.finished', outcome: 'failed', error }, ignored)
       }
       return drafts()
     },
@@ -68,11 +68,11 @@ export function agUiDecoder({ run, agent = 'assistant' }: DecoderOptions): Decod
 }
 
 /** A span that anything else than its message follows was an empty one, or still waits for its first. */
-function flushSpans(reading: Reading): void {
+function flushSpans(reading: DecoderState): void {
   for (const span of reading.held) emptySpan(reading, span)
 }
 
-function wireOf(data: string): Wire | string {
+function wireOf(data: string): AgUiEvent | string {
   const parsed = parseJson(data)
   if ('reason' in parsed) return parsed.reason
   if (!isObject(parsed.value)) return 'not an object'
@@ -80,6 +80,6 @@ function wireOf(data: string): Wire | string {
 }
 
 /** Of what JSON.parse gave. */
-function isWire(value: Readonly<Record<string, unknown>>): value is Wire & Readonly<Record<string, unknown>> {
+function isWire(value: Readonly<Record<string, unknown>>): value is AgUiEvent & Readonly<Record<string, unknown>> {
   return typeof value.type === 'string'
 }

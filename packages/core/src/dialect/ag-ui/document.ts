@@ -1,6 +1,6 @@
 import { patchState } from '../../event/state-fold.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { list, patchOp, type Wire, type WireCall, type WireMessage } from './wire.ts'
+import { type AgUiEvent, type AgUiMessage, type AgUiToolCall, listField, patchOp } from './wire.ts'
 
 /**
  * The messages an AG-UI client holds after the events so far, by the rules of the official `defaultApplyEvents`, but
@@ -10,22 +10,22 @@ import { list, patchOp, type Wire, type WireCall, type WireMessage } from './wir
 export class AgUiDocument {
   /** In order, each with the results that stand behind it: a result is put there without looking for the place. */
   #turns: Turn[] = []
-  readonly #turnOf = new Map<WireMessage, Turn>()
-  readonly #byId = new Map<string, WireMessage>()
-  readonly #calls = new Map<string, { readonly message: WireMessage; readonly call: WireCall }>()
+  readonly #turnOf = new Map<AgUiMessage, Turn>()
+  readonly #byId = new Map<string, AgUiMessage>()
+  readonly #calls = new Map<string, { readonly message: AgUiMessage; readonly call: AgUiToolCall }>()
 
-  get messages(): readonly WireMessage[] {
+  get messages(): readonly AgUiMessage[] {
     return this.#turns.flatMap(({ message, results }) => (results.length === 0 ? message : [message, ...results]))
   }
-  message(id: string): WireMessage | undefined {
+  message(id: string): AgUiMessage | undefined {
     return this.#byId.get(id)
   }
   /** The tool call and the assistant message it stands in. */
-  call(id: string): { readonly message: WireMessage; readonly call: WireCall } | undefined {
+  call(id: string): { readonly message: AgUiMessage; readonly call: AgUiToolCall } | undefined {
     return this.#calls.get(id)
   }
 
-  apply(event: Wire): void {
+  apply(event: AgUiEvent): void {
     switch (event.type) {
       case 'TEXT_MESSAGE_START':
         this.#opened(event, str(event.role) || 'assistant')
@@ -83,12 +83,12 @@ export class AgUiDocument {
   remove(ids: ReadonlySet<string>): void {
     const left = this.messages.filter((message) => !ids.has(message.id))
     const thinks = left.some((message) => message.role === 'reasoning')
-    const stays = (message: WireMessage) => !ids.has(message.id) || (message.role === 'reasoning' && !thinks)
+    const stays = (message: AgUiMessage) => !ids.has(message.id) || (message.role === 'reasoning' && !thinks)
     for (const message of this.messages) if (ids.has(message.id) && stays(message)) message.content = ''
     this.#index(this.messages.filter(stays))
   }
 
-  #opened(event: Wire, role: string): void {
+  #opened(event: AgUiEvent, role: string): void {
     const id = str(event.messageId)
     const known = this.#byId.get(id)
     if (known !== undefined) {
@@ -98,14 +98,14 @@ export class AgUiDocument {
     this.#add({ id, role, content: '', ...picked(event, 'name'), ...picked(event, 'subagentRunId') }, event)
   }
 
-  #grown(event: Wire): void {
+  #grown(event: AgUiEvent): void {
     const message = this.#byId.get(str(event.messageId))
     if (message === undefined || message.role === 'activity') return
     if (typeof event.delta === 'string') message.content = str(message.content) + event.delta
     annotate(message, event)
   }
 
-  #called(event: Wire): void {
+  #called(event: AgUiEvent): void {
     const id = str(event.toolCallId)
     const name = str(event.toolCallName)
     const known = this.#calls.get(id)
@@ -114,7 +114,7 @@ export class AgUiDocument {
       annotate(known.call, event)
       return
     }
-    const call: WireCall = { id, type: 'function', function: { name, arguments: '' } }
+    const call: AgUiToolCall = { id, type: 'function', function: { name, arguments: '' } }
     annotate(call, event)
     const message = this.#caller(event, id)
     message.toolCalls ??= []
@@ -123,11 +123,11 @@ export class AgUiDocument {
   }
 
   /** The assistant message that a call belongs to: its parent, or one made for it. */
-  #caller(event: Wire, id: string): WireMessage {
+  #caller(event: AgUiEvent, id: string): AgUiMessage {
     const parent = event.parentMessageId
     const known = typeof parent === 'string' ? this.#byId.get(parent) : undefined
     if (known?.role === 'assistant') return known
-    const made: WireMessage = {
+    const made: AgUiMessage = {
       id: typeof parent === 'string' && known === undefined ? parent : id,
       role: 'assistant',
       ...picked(event, 'subagentRunId'),
@@ -137,7 +137,7 @@ export class AgUiDocument {
     return made
   }
 
-  #argued(event: Wire): void {
+  #argued(event: AgUiEvent): void {
     const call = this.#calls.get(str(event.toolCallId))?.call
     if (call === undefined) return
     if (typeof event.delta === 'string') call.function.arguments += event.delta
@@ -145,9 +145,9 @@ export class AgUiDocument {
   }
 
   /** A result stands right after the message that called, behind the results already there. */
-  #answered(event: Wire): void {
+  #answered(event: AgUiEvent): void {
     const id = str(event.messageId)
-    const made: WireMessage = { id, role: 'tool', content: event.content ?? '', toolCallId: str(event.toolCallId) }
+    const made: AgUiMessage = { id, role: 'tool', content: event.content ?? '', toolCallId: str(event.toolCallId) }
     Object.assign(made, picked(event, 'subagentRunId'))
     annotate(made, event)
     const caller = this.#calls.get(str(event.toolCallId))?.message
@@ -157,14 +157,14 @@ export class AgUiDocument {
     this.#byId.set(id, made)
   }
 
-  #encrypted(event: Wire): void {
+  #encrypted(event: AgUiEvent): void {
     const id = str(event.entityId)
     const entity = event.subtype === 'tool-call' ? this.#calls.get(id)?.call : this.#byId.get(id)
     if (entity === undefined || ('role' in entity && entity.role === 'activity')) return
     entity.encryptedValue = str(event.encryptedValue)
   }
 
-  #activity(event: Wire): void {
+  #activity(event: AgUiEvent): void {
     const id = str(event.messageId)
     const known = this.#byId.get(id)
     if (known === undefined) {
@@ -183,17 +183,17 @@ export class AgUiDocument {
     }
   }
 
-  #patched(event: Wire): void {
+  #patched(event: AgUiEvent): void {
     const known = this.#byId.get(str(event.messageId))
     if (known?.role !== 'activity' || !isJsonObject(known.content)) return
     annotate(known, event)
-    const patch = list(patchOp)(event.patch, '', [])
+    const patch = listField(patchOp)(event.patch, '', [])
     if (patch !== undefined) known.content = patchState(known.content, patch)
     known.activityType = str(event.activityType)
   }
 
   /** A snapshot replaces by id and deletes what it omits, but for kinds it does not track at all. */
-  #replace(snapshot: readonly WireMessage[]): void {
+  #replace(snapshot: readonly AgUiMessage[]): void {
     const by = new Map(snapshot.map((message) => [message.id, message]))
     const tracked = rolesIn(snapshot)
     const kept = this.messages
@@ -203,30 +203,30 @@ export class AgUiDocument {
     this.#index([...kept, ...snapshot.filter((message) => !ids.has(message.id))])
   }
 
-  #seen(messages: readonly WireMessage[]): void {
+  #seen(messages: readonly AgUiMessage[]): void {
     const unseen = messages.filter((message) => !this.#byId.has(message.id))
     for (const message of unseen) this.#place(message)
   }
 
-  #add(message: WireMessage, event: Wire): void {
+  #add(message: AgUiMessage, event: AgUiEvent): void {
     annotate(message, event)
     this.#append(message)
     this.#byId.set(message.id, message)
   }
 
-  #index(messages: readonly WireMessage[]): void {
+  #index(messages: readonly AgUiMessage[]): void {
     this.#turns = []
     for (const index of [this.#turnOf, this.#byId, this.#calls]) index.clear()
     for (const message of messages) this.#place(message)
   }
 
-  #place(message: WireMessage): void {
+  #place(message: AgUiMessage): void {
     this.#append(message)
     if (!this.#byId.has(message.id)) this.#byId.set(message.id, message)
     for (const call of message.toolCalls ?? []) this.#calls.set(call.id, { message, call })
   }
 
-  #append(message: WireMessage): void {
+  #append(message: AgUiMessage): void {
     const last = this.#turns.at(-1)
     if (message.role === 'tool' && last !== undefined) {
       last.results.push(message)
@@ -239,8 +239,8 @@ export class AgUiDocument {
 }
 
 interface Turn {
-  readonly message: WireMessage
-  readonly results: WireMessage[]
+  readonly message: AgUiMessage
+  readonly results: AgUiMessage[]
 }
 
 /** The roles that a snapshot knows of. */
@@ -249,22 +249,22 @@ export function rolesIn(snapshot: readonly { readonly role: string }[]): Readonl
 }
 
 /** A snapshot without any activity or reasoning comes from a peer that does not track them: clients keep their own. */
-export function survives({ role }: WireMessage, tracked: ReadonlySet<string>): boolean {
+export function survives({ role }: AgUiMessage, tracked: ReadonlySet<string>): boolean {
   return (role === 'activity' || role === 'reasoning') && !tracked.has(role)
 }
 
 /** Metadata merges into what the event builds, key by key. */
-function annotate(target: { metadata?: JsonObject }, event: Wire): void {
+function annotate(target: { metadata?: JsonObject }, event: AgUiEvent): void {
   if (isJsonObject(event.metadata)) target.metadata = { ...target.metadata, ...event.metadata }
 }
 
-function picked<K extends string>(event: Wire, key: K): { readonly [P in K]?: string } {
+function picked<K extends string>(event: AgUiEvent, key: K): { readonly [P in K]?: string } {
   const value = event[key]
   return (typeof value === 'string' ? { [key]: value } : {}) as { readonly [P in K]?: string }
 }
 
 /** Copies, because messages are written in place here and what comes in belongs to somebody else. */
-function messagesIn(value: Json | undefined): readonly WireMessage[] {
+function messagesIn(value: Json | undefined): readonly AgUiMessage[] {
   if (!Array.isArray(value)) return []
   return value.filter(isMessage).map((message) => ({
     ...message,
@@ -275,7 +275,7 @@ function messagesIn(value: Json | undefined): readonly WireMessage[] {
 }
 
 /** Only what was read as a message before comes here; this is the last look at data that a log may have lost. */
-function isMessage(value: unknown): value is WireMessage {
+function isMessage(value: unknown): value is AgUiMessage {
   if (!isObject(value) || typeof value.id !== 'string' || typeof value.role !== 'string') return false
   const calls = value.toolCalls
   return (

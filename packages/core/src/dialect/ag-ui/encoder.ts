@@ -13,13 +13,13 @@ import { applyState } from '../../event/state-fold.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject, sameJson } from '../../json/json.ts'
 import type { Encoder, EncoderOptions } from '../dialect.ts'
-import { printInterrupt, Reported, terminal } from './encode/finish.ts'
-import { Speaker } from './encode/message.ts'
+import { agUiInterrupt, Reported, terminal } from './encode/finish.ts'
+import { MessageEncoder } from './encode/message.ts'
 import { Nodes } from './encode/node.ts'
-import { tagged, Writer } from './encode/writer.ts'
-import { deltaOf, printFact, printLog, printPatch } from './fact.ts'
+import { AgUiWriter, tagged } from './encode/writer.ts'
+import { agUiLog, deltaOf, printFact, printPatch } from './fact.ts'
 import { echoOf } from './input.ts'
-import { keptOf, restOf, type Wire, type WireMessage } from './wire.ts'
+import { type AgUiEvent, type AgUiMessage, keptOf, restOf } from './wire.ts'
 
 /** The run that is being printed. */
 interface Run {
@@ -36,7 +36,7 @@ interface Run {
 
 export interface AgUiEncoder extends Encoder {
   /** The conversation so far, as a client that followed from the start holds it. */
-  readonly messages: readonly WireMessage[]
+  readonly messages: readonly AgUiMessage[]
 }
 
 /** Canonical events to AG-UI 1.0, from any log. Events outside a run cannot be told: the next run begins with them. */
@@ -47,28 +47,28 @@ export function agUiEncoder(options: EncoderOptions): AgUiEncoder {
 class Encoding implements AgUiEncoder {
   readonly #session: string
   readonly #echo: boolean
-  readonly #writer = new Writer()
+  readonly #writer = new AgUiWriter()
   readonly #nodes = new Nodes(this.#writer)
-  readonly #speaker = new Speaker(this.#writer, this.#nodes)
+  readonly #speaker = new MessageEncoder(this.#writer, this.#nodes)
   readonly #reported = new Reported()
   readonly #asked = new Map<string, Interrupted & RunEvent>()
   readonly #ended = new Set<string>()
   #state: JsonObject = {}
   #run: Run | undefined
   /** The start and end of the last run that is over, for who joins before the next. */
-  #last: { readonly id: string; readonly end: Wire } | undefined
+  #last: { readonly id: string; readonly end: AgUiEvent } | undefined
   /** What happened outside any run: facts to tell, and whether messages or state have changed. */
-  readonly #held: Wire[] = []
+  readonly #held: AgUiEvent[] = []
   #stale = { messages: false, state: false }
   /** Messages of a snapshot that is about to be printed, as they came. */
-  readonly #snapshot = new Map<string, WireMessage>()
+  readonly #snapshot = new Map<string, AgUiMessage>()
 
   constructor({ session, echo = true }: EncoderOptions) {
     this.#session = session
     this.#echo = echo
   }
 
-  get messages(): readonly WireMessage[] {
+  get messages(): readonly AgUiMessage[] {
     return this.#writer.document.messages
   }
 
@@ -88,7 +88,7 @@ class Encoding implements AgUiEncoder {
   prelude(): readonly Frame[] {
     const id = this.#run?.id ?? this.#last?.id
     if (id === undefined) return []
-    const frames: Wire[] = [
+    const frames: AgUiEvent[] = [
       { type: 'RUN_STARTED', threadId: this.#session, runId: id },
       { type: 'MESSAGES_SNAPSHOT', messages: [...this.messages] },
       { type: 'STATE_SNAPSHOT', snapshot: this.#state },
@@ -120,7 +120,7 @@ class Encoding implements AgUiEncoder {
     const above = parent === undefined ? {} : { parentRunId: parent }
     const start = { type: 'RUN_STARTED', threadId: this.#session, runId: id, ...above, ...from, ...restOf(kept) }
     const echo = isJsonObject(kept.input) ? kept.input : echoOf(this.#session, id, input)
-    const whole: Wire = echo === undefined ? start : { ...start, input: echo as JsonObject }
+    const whole: AgUiEvent = echo === undefined ? start : { ...start, input: echo as JsonObject }
     this.#writer.writeAs(this.#echo ? whole : start, whole)
     this.#catchUp(this.#run, input.state, applyState(this.#state, event))
   }
@@ -139,7 +139,7 @@ class Encoding implements AgUiEncoder {
     this.#stale = { messages: false, state: false }
   }
 
-  #hold(made: readonly Wire[]): readonly Frame[] {
+  #hold(made: readonly AgUiEvent[]): readonly Frame[] {
     for (const event of made) {
       if (event.type === 'CUSTOM' || event.type === 'RAW') this.#held.push(event)
       else if (event.type.startsWith('STATE_')) this.#stale.state = true
@@ -162,7 +162,7 @@ class Encoding implements AgUiEncoder {
     const end = terminal(event, {
       threadId: this.#session,
       runId: id,
-      interrupts: asked.map((one) => printInterrupt(one, this.#nodes.tagOf(one.node))),
+      interrupts: asked.map((one) => agUiInterrupt(one, this.#nodes.tagOf(one.node))),
       pending: this.#speaker.waiting.map((call) => call.id),
       usage: run.wired ? [] : this.#reported.entries,
     })
@@ -174,7 +174,7 @@ class Encoding implements AgUiEncoder {
   }
 
   /** A subagent that waits for a person has not finished: its end says what it waits for. */
-  #suspend(outcome: RunFinished['outcome'], asked: readonly Interrupted[], key: string, end: Wire): Wire {
+  #suspend(outcome: RunFinished['outcome'], asked: readonly Interrupted[], key: string, end: AgUiEvent): AgUiEvent {
     if (outcome !== 'interrupted' || end.type !== 'SUBAGENT_FINISHED') return end
     const mine = asked.filter(({ node }) => node !== undefined && this.#nodes.keyOf(node) === key)
     const interruptIds = mine.length === 0 ? {} : { interruptIds: mine.map((one) => one.id) }
@@ -247,7 +247,7 @@ class Encoding implements AgUiEncoder {
     else this.#changed(applyState(this.#state, event), printed)
   }
 
-  #changed(next: JsonObject, printed: Wire): void {
+  #changed(next: JsonObject, printed: AgUiEvent): void {
     if (this.#run !== undefined && next !== this.#state) this.#run.changed = printed.type !== 'STATE_SNAPSHOT'
     this.#state = next
     this.#writer.write(printed)
@@ -273,7 +273,7 @@ class Encoding implements AgUiEncoder {
       if (kept.type === 'REASONING_START') this.#writer.openSpan(id, mark)
       else this.#writer.closeSpan(id, mark)
     } else {
-      const printed = printLog(event, kept, this.#nodes.tagOf(event.node), this.#writer.document)
+      const printed = agUiLog(event, kept, this.#nodes.tagOf(event.node), this.#writer.document)
       if (printed === undefined) this.#fact(event)
       else this.#writer.write(printed)
     }
@@ -299,11 +299,11 @@ const lost: RunFinished = {
   error: { code: 'crashed', message: 'the run did not end before the next one began' },
 }
 
-function isWireMessage(value: Json | undefined): value is WireMessage {
+function isWireMessage(value: Json | undefined): value is AgUiMessage {
   return isJsonObject(value) && typeof value.id === 'string' && typeof value.role === 'string'
 }
 
-function frameOf(event: Wire): Frame {
+function frameOf(event: AgUiEvent): Frame {
   try {
     return { data: JSON.stringify(event) }
   } catch {

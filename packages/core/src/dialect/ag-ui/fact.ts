@@ -3,7 +3,7 @@ import type { Logged, RunEvent, RunEventKind } from '../../event/run-event.ts'
 import { isJsonObject, type Json, type JsonObject, type PatchOp } from '../../json/json.ts'
 import type { AgUiDocument } from './document.ts'
 import { tagged } from './encode/writer.ts'
-import { type FieldError, list, patchOp, restOf, type Wire } from './wire.ts'
+import { type AgUiEvent, type FieldError, listField, patchOp, restOf } from './wire.ts'
 
 const prefix = 'millrace.'
 /** The facts that AG-UI has no event for. Each is printed as a CUSTOM event of a stable name, and read back from it. */
@@ -21,7 +21,7 @@ const kinds: ReadonlySet<string> = new Set<RunEventKind>([
 ])
 
 /** `CUSTOM { name: "millrace.task.started", value: { task } }` */
-export function printFact(event: RunEvent): Wire {
+export function printFact(event: RunEvent): AgUiEvent {
   const { kind, extra: _, ...value } = event
   return { type: 'CUSTOM', name: prefix + kind, value: value as unknown as JsonObject }
 }
@@ -34,12 +34,12 @@ export function readFact(name: string, value: Json): RunEvent | undefined {
 }
 
 /** A log line that was something else on the wire, as that. Undefined when it is one of ours. */
-export function printLog(
+export function agUiLog(
   { message, data }: Logged,
   kept: JsonObject,
   tag: string | undefined,
   document: AgUiDocument,
-): Wire | undefined {
+): AgUiEvent | undefined {
   const { type, messageId, replace, source } = kept
   const more = { ...tagged(tag), ...restOf(kept) }
   if (type === 'CUSTOM') return { type, name: message, value: data ?? null, ...more }
@@ -60,13 +60,13 @@ export function printLog(
 }
 
 /** A patch of the root is a snapshot, any other a delta. Undefined when the official schema would refuse it. */
-export function printPatch(patch: readonly PatchOp[], rest: JsonObject): Wire | undefined {
+export function printPatch(patch: readonly PatchOp[], rest: JsonObject): AgUiEvent | undefined {
   const [first, second] = patch
   if (first !== undefined && second === undefined && first.path === '' && 'value' in first && first.op !== 'test') {
     return { type: 'STATE_SNAPSHOT', snapshot: first.value, ...rest }
   }
   const errors: FieldError[] = []
-  const delta = list(patchOp)(patch, '', errors)
+  const delta = listField(patchOp)(patch, '', errors)
   if (delta === undefined || errors.length > 0) return undefined
   return { type: 'STATE_DELTA', delta: delta.map((op) => ({ ...op })), ...rest }
 }

@@ -1,7 +1,18 @@
 import type { ClientTool, InputMessage, ResumeAnswer, RunInput } from '../../event/run-event.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { type CallNames, isClean, isCurrent, printMessage, type ReadMessage, readMessage } from './message.ts'
-import { array, type Check, type FieldError, json, list, object, oneOf, read, text, type WireMessage } from './wire.ts'
+import { isClean, isCurrent, printMessage, type ReadMessage, readMessage, type ToolNames } from './message.ts'
+import {
+  type AgUiMessage,
+  array,
+  type Check,
+  type FieldError,
+  jsonField,
+  listField,
+  object,
+  oneOfField,
+  read,
+  textField,
+} from './wire.ts'
 
 /** A RunAgentInput, read: which session and run it is for, and what the run starts with. */
 export interface AgUiRequest {
@@ -22,14 +33,14 @@ export function readRunAgentInput(body: unknown): AgUiRequest | { readonly error
 }
 
 /** The same, for a reader who knows calls that the input itself does not repeat. */
-export function readInput(body: unknown, calls: CallNames): AgUiRequest | { readonly errors: readonly FieldError[] } {
+export function readInput(body: unknown, calls: ToolNames): AgUiRequest | { readonly errors: readonly FieldError[] } {
   if (!isObject(body)) return { errors: [{ path: '', message: 'must be an object' }] }
   const errors: FieldError[] = []
   const given = camel(body)
   const { threadId, runId, parentRunId } = read(
     given,
-    { threadId: text, runId: text },
-    { parentRunId: text },
+    { threadId: textField, runId: textField },
+    { parentRunId: textField },
     '',
     errors,
   )
@@ -37,7 +48,7 @@ export function readInput(body: unknown, calls: CallNames): AgUiRequest | { read
   const optional = read(
     given,
     {},
-    { state: object, tools: list(tool), context: list(context), resume: list(answer) },
+    { state: object, tools: listField(tool), context: listField(context), resume: listField(answer) },
     '',
     errors,
   )
@@ -64,7 +75,7 @@ export function readMessages(
   value: unknown,
   path: string,
   errors: FieldError[],
-  calls: CallNames,
+  calls: ToolNames,
 ): readonly ReadMessage[] {
   const given = array(value, path, errors) ?? []
   return given.flatMap((message, index) => readMessage(message, `${path}[${index}]`, errors, calls) ?? [])
@@ -94,7 +105,7 @@ const tool: Check<ClientTool> = (value, path, errors) => {
   if (given === undefined) return undefined
   const { name, description, parameters } = read(
     given,
-    { name: text, description: text },
+    { name: textField, description: textField },
     { parameters: object },
     `${path}.`,
     errors,
@@ -104,7 +115,9 @@ const tool: Check<ClientTool> = (value, path, errors) => {
 
 const context: Check<{ readonly description: string; readonly value: string }> = (value, path, errors) => {
   const given = object(value, path, errors)
-  return given === undefined ? undefined : read(given, { description: text, value: text }, {}, `${path}.`, errors)
+  return given === undefined
+    ? undefined
+    : read(given, { description: textField, value: textField }, {}, `${path}.`, errors)
 }
 
 const answer: Check<ResumeAnswer> = (value, path, errors) => {
@@ -112,8 +125,8 @@ const answer: Check<ResumeAnswer> = (value, path, errors) => {
   if (given === undefined) return undefined
   const { interruptId, status, payload } = read(
     camel(given),
-    { interruptId: text, status: oneOf('resolved', 'cancelled') },
-    { payload: json },
+    { interruptId: textField, status: oneOfField('resolved', 'cancelled') },
+    { payload: jsonField },
     `${path}.`,
     errors,
   )
@@ -148,7 +161,7 @@ export type RunAgentInput = {
   readonly runId: string
   readonly parentRunId?: string
   readonly state?: JsonObject
-  readonly messages: readonly WireMessage[]
+  readonly messages: readonly AgUiMessage[]
   readonly tools?: readonly JsonObject[]
   readonly context?: readonly JsonObject[]
   readonly forwardedProps?: JsonObject

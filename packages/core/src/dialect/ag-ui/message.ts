@@ -1,18 +1,25 @@
 import type { AdkPart } from '../../event/adk-event.ts'
 import type { InputMessage } from '../../event/run-event.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { argumentsOf, contentOf, contentParts, responseFiles, responseOf, resultOf } from './content.ts'
 import {
+  agUiContentOf,
+  argumentsOf,
+  contentFromResponse,
+  contentParts,
+  responseFiles,
+  responseFromContent,
+} from './content.ts'
+import {
+  type AgUiMessage,
+  type AgUiToolCall,
   type Check,
   type FieldError,
-  list,
+  listField,
   object,
-  oneOf,
+  oneOfField,
   print,
   read,
-  text,
-  type WireCall,
-  type WireMessage,
+  textField,
 } from './wire.ts'
 
 // Whole messages, both ways: in RunAgentInput, in RUN_STARTED.input and in MESSAGES_SNAPSHOT.
@@ -28,7 +35,7 @@ const roles = ['user', 'assistant', 'system', 'developer', 'tool', 'activity', '
 export type Role = (typeof roles)[number]
 
 /** The names of the functions called so far: a tool's result names only its call. */
-export type CallNames = Map<string, string>
+export type ToolNames = Map<string, string>
 
 /**
  * Reads one message, of 1.0 or 0.x, with the camelCase keys of the protocol or the snake_case ones that Python peers
@@ -38,14 +45,20 @@ export function readMessage(
   value: unknown,
   path: string,
   errors: FieldError[],
-  calls: CallNames,
+  calls: ToolNames,
 ): ReadMessage | undefined {
   if (!isObject(value)) {
     errors.push({ path, message: 'must be an object' })
     return undefined
   }
   const before = errors.length
-  const { id, role, name } = read(value, { id: text, role: oneOf(...roles) }, { name: text }, `${path}.`, errors)
+  const { id, role, name } = read(
+    value,
+    { id: textField, role: oneOfField(...roles) },
+    { name: textField },
+    `${path}.`,
+    errors,
+  )
   if (role === undefined) return undefined
   const parts = readers[role](camel(value), path, errors, calls)
   if (errors.length > before) return undefined
@@ -56,11 +69,11 @@ type Reader = (
   value: Readonly<Record<string, unknown>>,
   path: string,
   errors: FieldError[],
-  calls: CallNames,
+  calls: ToolNames,
 ) => readonly AdkPart[]
 
 const plain: Reader = (value, path, errors) => {
-  const content = text(value.content, `${path}.content`, errors)
+  const content = textField(value.content, `${path}.content`, errors)
   return content === undefined ? [] : [{ text: content, ...signature(value) }]
 }
 const readers: Readonly<Record<Role, Reader>> = {
@@ -69,13 +82,13 @@ const readers: Readonly<Record<Role, Reader>> = {
   user: (value, path, errors) => contentParts(value.content, `${path}.content`, errors) ?? [],
   assistant(value, path, errors, calls) {
     const said = assistantText(value.content, `${path}.content`, errors)
-    const made = list(toolCall)(value.toolCalls ?? [], `${path}.toolCalls`, errors) ?? []
+    const made = listField(toolCall)(value.toolCalls ?? [], `${path}.toolCalls`, errors) ?? []
     for (const { functionCall } of made)
       if (functionCall?.id !== undefined) calls.set(functionCall.id, functionCall.name)
     return said === '' ? made : [{ text: said, ...signature(value) }, ...made]
   },
   tool(value, path, errors, calls) {
-    const id = text(value.toolCallId, `${path}.toolCallId`, errors) ?? ''
+    const id = textField(value.toolCallId, `${path}.toolCallId`, errors) ?? ''
     const parts = contentParts(value.content, `${path}.content`, errors)
     if (parts === undefined) return []
     const content = value.content as Json
@@ -86,7 +99,7 @@ const readers: Readonly<Record<Role, Reader>> = {
         functionResponse: {
           id,
           name: calls.get(id) ?? '',
-          response: { ...responseOf(content), ...failed },
+          response: { ...responseFromContent(content), ...failed },
           ...(files.length > 0 ? { parts: files } : {}),
         },
       },
@@ -94,7 +107,7 @@ const readers: Readonly<Record<Role, Reader>> = {
   },
   activity(value, path, errors) {
     object(value.content, `${path}.content`, errors)
-    text(value.activityType, `${path}.activityType`, errors)
+    textField(value.activityType, `${path}.activityType`, errors)
     return []
   },
   reasoning: (value, path, errors) => plain(value, path, errors, new Map()).map((part) => ({ ...part, thought: true })),
@@ -111,11 +124,11 @@ const toolCall: Check<AdkPart> = (value, path, errors) => {
     errors.push({ path, message: 'must be an object' })
     return undefined
   }
-  const called = read(value, { id: text, function: object }, {}, `${path}.`, errors)
+  const called = read(value, { id: textField, function: object }, {}, `${path}.`, errors)
   if (called.function === undefined) return undefined
   const { name, arguments: given } = read(
     called.function,
-    { name: text, arguments: text },
+    { name: textField, arguments: textField },
     {},
     `${path}.function.`,
     errors,
@@ -181,16 +194,16 @@ export function isClean(value: unknown): boolean {
 }
 const kept = {
   metadata: object,
-  encryptedValue: text,
-  subagentRunId: text,
-  id: text,
-  mimeType: text,
-  provider: text,
-  error: text,
+  encryptedValue: textField,
+  subagentRunId: textField,
+  id: textField,
+  mimeType: textField,
+  provider: textField,
+  error: textField,
 }
 
 /** A message of a run's input as AG-UI has it; several when it carries the results of several tools. */
-export function printMessage({ id, role, name, content }: InputMessage): readonly WireMessage[] {
+export function printMessage({ id, role, name, content }: InputMessage): readonly AgUiMessage[] {
   const parts = partsIn(isObject(content) ? content.parts : undefined)
   const base = { id, ...(name === undefined ? {} : { name }) }
   switch (role) {
@@ -199,19 +212,19 @@ export function printMessage({ id, role, name, content }: InputMessage): readonl
     case 'assistant':
       return [assistantMessage(base, parts)]
     default: {
-      const said = contentOf(parts)
+      const said = agUiContentOf(parts)
       const content = role === 'user' || typeof said === 'string' ? said : parts.map((part) => str(part.text)).join('')
       return [{ ...base, role, content }]
     }
   }
 }
 
-function toolMessages(id: string, parts: readonly AdkPart[]): WireMessage[] {
+function toolMessages(id: string, parts: readonly AdkPart[]): AgUiMessage[] {
   const responses = parts.flatMap((part) => (isObject(part.functionResponse) ? [part.functionResponse] : []))
   return responses.map((response, index) => ({
     id: index === 0 ? id : `${id}:${index}`,
     role: 'tool',
-    content: resultOf(response.response, partsIn(response.parts)),
+    content: contentFromResponse(response.response, partsIn(response.parts)),
     toolCallId: str(response.id),
   }))
 }
@@ -219,9 +232,9 @@ function toolMessages(id: string, parts: readonly AdkPart[]): WireMessage[] {
 function assistantMessage(
   base: { readonly id: string; readonly name?: string },
   parts: readonly AdkPart[],
-): WireMessage {
+): AgUiMessage {
   const calls = parts.flatMap((part) => wireCall(part, base.id) ?? [])
-  const said = contentOf(parts)
+  const said = agUiContentOf(parts)
   const thought = parts.map((part) => (part.thought === true ? str(part.text) : '')).join('')
   const sealed = parts.find((part) => part.functionCall === undefined && typeof part.thoughtSignature === 'string')
   const encrypted = sealed?.thoughtSignature === undefined ? {} : { encryptedValue: sealed.thoughtSignature }
@@ -237,7 +250,7 @@ function assistantMessage(
   }
 }
 
-function wireCall({ functionCall, thoughtSignature }: AdkPart, message: string): WireCall | undefined {
+function wireCall({ functionCall, thoughtSignature }: AdkPart, message: string): AgUiToolCall | undefined {
   if (!isObject(functionCall)) return undefined
   return {
     id: typeof functionCall.id === 'string' ? functionCall.id : message,

@@ -2,7 +2,7 @@ import type { Recorded, RunInput } from '../../event/run-event.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { agUiEncoder } from './encoder.ts'
 import { echoOf, type RunAgentInput } from './input.ts'
-import type { WireMessage } from './wire.ts'
+import type { AgUiMessage } from './wire.ts'
 
 /** What a run on an AG-UI server is started with. */
 export interface AgUiStart {
@@ -56,7 +56,7 @@ function asBefore({
   encryptedValue: ___,
   toolCalls,
   ...message
-}: WireMessage): WireMessage {
+}: AgUiMessage): AgUiMessage {
   if (toolCalls === undefined) return message
   return { ...message, toolCalls: toolCalls.map(({ id, type, function: called }) => ({ id, type, function: called })) }
 }

@@ -2,17 +2,17 @@ import type { Extra, RunEvent } from '../../event/run-event.ts'
 import { isJsonObject, isObject, type Json, type JsonObject, type PatchOp } from '../../json/json.ts'
 
 /** One AG-UI event as JSON. A field that is undefined is not printed. */
-export interface Wire {
+export interface AgUiEvent {
   readonly type: string
   readonly [field: string]: Json | undefined
 }
 
 /** A conversation message as AG-UI clients hold it. Aliases, not interfaces, so that they are JSON to the compiler. */
-export type WireMessage = {
+export type AgUiMessage = {
   id: string
   role: string
   content?: Json
-  toolCalls?: WireCall[]
+  toolCalls?: AgUiToolCall[]
   name?: string
   toolCallId?: string
   subagentRunId?: string
@@ -20,7 +20,7 @@ export type WireMessage = {
   metadata?: JsonObject
   activityType?: string
 }
-export type WireCall = {
+export type AgUiToolCall = {
   id: string
   type: 'function'
   function: { name: string; arguments: string }
@@ -78,7 +78,7 @@ function fail(errors: FieldError[], path: string, message: string): undefined {
   errors.push({ path, message })
   return undefined
 }
-export const text: Check<string> = (value, path, errors) =>
+export const textField: Check<string> = (value, path, errors) =>
   typeof value === 'string' ? value : fail(errors, path, 'must be a string')
 /** Milliseconds; the schema wants them within what an integer can hold. */
 export const time: Check<number> = (value, path, errors) =>
@@ -92,17 +92,17 @@ export const count: Check<number> = (value, path, errors) =>
 export const flag: Check<boolean> = (value, path, errors) =>
   typeof value === 'boolean' ? value : fail(errors, path, 'must be true or false')
 /** Anything but absent. What is checked here came out of JSON.parse, so it is JSON. */
-export const json: Check<Json> = (value, path, errors) =>
+export const jsonField: Check<Json> = (value, path, errors) =>
   value === undefined ? fail(errors, path, 'is missing') : (value as Json)
 export const object: Check<JsonObject> = (value, path, errors) =>
   isObject(value) ? (value as JsonObject) : fail(errors, path, 'must be an object')
 export const array: Check<readonly unknown[]> = (value, path, errors) =>
   Array.isArray(value) ? value : fail(errors, path, 'must be a list')
-export const oneOf =
+export const oneOfField =
   <const T extends string>(...allowed: readonly T[]): Check<T> =>
   (value, path, errors) =>
     allowed.find((one) => one === value) ?? fail(errors, path, `must be one of ${allowed.join(', ')}`)
-export const list =
+export const listField =
   <T>(check: Check<T>): Check<readonly T[]> =>
   (value, path, errors) => {
     if (!Array.isArray(value)) return fail(errors, path, 'must be a list')
@@ -126,7 +126,7 @@ export const patchOp: Check<PatchOp> = (value, path, errors) => {
     case 'add':
     case 'replace':
     case 'test': {
-      const given = json(value.value, `${path}.value`, errors)
+      const given = jsonField(value.value, `${path}.value`, errors)
       return given === undefined ? undefined : { op: value.op, path: at, value: given }
     }
     case 'remove':
@@ -158,13 +158,13 @@ export function restOf(kept: JsonObject): JsonObject | undefined {
 }
 
 /** `{ extra }` to be spread into an event, or nothing when there is nothing to keep. */
-export function keep(kept: Readonly<Record<string, Json | undefined>>): { readonly extra?: Extra } {
+export function keepUnknownFields(kept: Readonly<Record<string, Json | undefined>>): { readonly extra?: Extra } {
   const entries = Object.entries(kept).filter((entry): entry is [string, Json] => entry[1] !== undefined)
   return entries.length === 0 ? {} : { extra: { 'ag-ui': Object.fromEntries(entries) } }
 }
 
 /** JSON of anything: what nests too deeply for the printer's stack is named instead of thrown about (SPEC 3.1). */
-export function print(value: Json | Wire | undefined): string {
+export function print(value: Json | AgUiEvent | undefined): string {
   try {
     return JSON.stringify(value) ?? 'null'
   } catch {

@@ -2,7 +2,7 @@ import type { AdkEvent, AdkPart } from '../../event/adk-event.ts'
 import type { AgentSaid, NodeId } from '../../event/run-event.ts'
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../json/json.ts'
 
-export interface Speaker {
+export interface MessageAuthor {
   readonly author: string
   readonly node?: NodeId
   readonly task?: string
@@ -12,19 +12,19 @@ export interface Speaker {
  * Agent events for wires that carry bare text and calls instead of ADK events: deltas become partials, and the
  * aggregate follows as soon as the message is over, so that nothing is lost when partials are pruned (SPEC 1.4).
  */
-export interface Speech {
-  delta(speaker: Speaker, text: string, thought?: boolean): readonly AgentSaid[]
-  call(speaker: Speaker, id: string, name: string, args: JsonObject): readonly AgentSaid[]
-  result(speaker: Speaker, id: string, name: string, response: JsonObject): readonly AgentSaid[]
-  error(speaker: Speaker, message: string): readonly AgentSaid[]
+export interface MessageBuilder {
+  delta(speaker: MessageAuthor, text: string, thought?: boolean): readonly AgentSaid[]
+  call(speaker: MessageAuthor, id: string, name: string, args: JsonObject): readonly AgentSaid[]
+  result(speaker: MessageAuthor, id: string, name: string, response: JsonObject): readonly AgentSaid[]
+  error(speaker: MessageAuthor, message: string): readonly AgentSaid[]
   /** The message that is streaming is over: its aggregate. With a speaker, only if it is theirs. */
-  close(speaker?: Speaker): readonly AgentSaid[]
+  close(speaker?: MessageAuthor): readonly AgentSaid[]
   /** The same, where the wire says the whole text itself: it stands for what was streamed, or for a message of its own. */
-  whole(speaker: Speaker, text: string): readonly AgentSaid[]
+  whole(speaker: MessageAuthor, text: string): readonly AgentSaid[]
 }
 
 interface Streaming {
-  readonly speaker: Speaker
+  readonly speaker: MessageAuthor
   readonly message: string
   readonly parts: { text: string; readonly thought: boolean }[]
 }
@@ -32,12 +32,12 @@ interface Streaming {
 /** ADK's own tool for handing over; its result carries the transfer as an action. */
 const transfer = 'transfer_to_agent'
 
-export function speech(run: string): Speech {
+export function messageBuilder(run: string): MessageBuilder {
   let count = 0
   let streaming: Streaming | undefined
   const transfers = new Map<string, string>()
 
-  const say = (speaker: Speaker, event: Partial<AdkEvent>, message?: string): AgentSaid => {
+  const say = (speaker: MessageAuthor, event: Partial<AdkEvent>, message?: string): AgentSaid => {
     count += 1
     const id = `${run}/${count}`
     return {
@@ -49,9 +49,9 @@ export function speech(run: string): Speech {
     }
   }
   /** Any other event of its author ends a message for ADK, which joins partials by author and branch (SPEC 1.4). */
-  const interrupt = (speaker: Speaker): readonly AgentSaid[] =>
+  const interrupt = (speaker: MessageAuthor): readonly AgentSaid[] =>
     streaming?.speaker.author === speaker.author ? close() : []
-  const close: Speech['close'] = (speaker) => {
+  const close: MessageBuilder['close'] = (speaker) => {
     if (streaming === undefined || (speaker !== undefined && !same(speaker, streaming.speaker))) return []
     const { speaker: own, message, parts } = streaming
     streaming = undefined
@@ -107,7 +107,7 @@ export function speech(run: string): Speech {
   }
 }
 
-function same(a: Speaker, b: Speaker): boolean {
+function same(a: MessageAuthor, b: MessageAuthor): boolean {
   return a.author === b.author && a.node === b.node && a.task === b.task
 }
 
@@ -124,12 +124,12 @@ export function argsOf(args: Json | undefined): JsonObject {
 }
 
 /** A tool's bare result as ADK would carry it: objects as they are, everything else under `result`. */
-export function responseOf(result: Json): JsonObject {
+export function responseFromResult(result: Json): JsonObject {
   return isJsonObject(result) && !isWrapped(result) ? result : { result }
 }
 
 /** And back. What already looks wrapped is wrapped once more on the way in, so that this is its inverse. */
-export function resultOf(response: JsonObject): Json {
+export function resultFromResponse(response: JsonObject): Json {
   return isWrapped(response) ? (response.result ?? null) : response
 }
 

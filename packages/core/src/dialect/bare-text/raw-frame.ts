@@ -12,6 +12,6 @@ export function foreignFrame(dialect: DialectName, { event, data }: Frame, reaso
   return { kind: 'foreign', dialect, raw, reason }
 }
 
-export function printForeign({ raw }: Foreign): Frame {
+export function printForeignFrame({ raw }: Foreign): Frame {
   return sseReader().feed(`${raw}\n\n`)[0] ?? { data: raw }
 }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { AgentSaid } from '../../event/run-event.ts'
-import { type Piece, textTurns } from './text-turns.ts'
+import { type TextPiece, textTurns } from './text-turns.ts'
 
 const said = (message: string, text: string): AgentSaid => ({
   kind: 'agent',
   message,
   event: { id: message, author: 'a', invocationId: 'i', timestamp: 1, content: { parts: [{ text }] } },
 })
-const texts = (pieces: readonly Piece[]): string[] => pieces.map(({ text }) => text)
+const texts = (pieces: readonly TextPiece[]): string[] => pieces.map(({ text }) => text)
 
 describe('taking turns', () => {
   test('one message streams, the others wait until it is over', () => {

@@ -2,7 +2,7 @@ import { partsOf, textOf } from '../../event/parts.ts'
 import type { AgentSaid, NodeId } from '../../event/run-event.ts'
 
 /** A piece of what an agent says, ready for a wire that has no message ids. */
-export interface Piece {
+export interface TextPiece {
   readonly text: string
   readonly thought: boolean
   readonly author: string
@@ -16,18 +16,18 @@ export interface Piece {
  * that was streamed is not said again, only what its partials left out.
  */
 export interface TextTurns {
-  partial(said: AgentSaid, lane: string): readonly Piece[]
-  whole(said: AgentSaid, lane: string): readonly Piece[]
+  partial(said: AgentSaid, lane: string): readonly TextPiece[]
+  whole(said: AgentSaid, lane: string): readonly TextPiece[]
   /** The lane is about to do something else: what it said before comes first. */
-  before(lane: string): readonly Piece[]
+  before(lane: string): readonly TextPiece[]
   /** The lane is over, whether its message was finished or not. */
-  end(lane: string): readonly Piece[]
+  end(lane: string): readonly TextPiece[]
   /** Everything is over. */
-  flush(): readonly Piece[]
+  flush(): readonly TextPiece[]
   /** These messages no longer count: what waits of them is not said. */
-  drop(messages: readonly string[]): readonly Piece[]
+  drop(messages: readonly string[]): readonly TextPiece[]
   /** What has been said of the message that is streaming. */
-  readonly streaming: readonly Piece[]
+  readonly streaming: readonly TextPiece[]
 }
 
 interface Turn {
@@ -36,8 +36,8 @@ interface Turn {
   readonly streamed: [text: string, thoughts: string]
   /** How much was said of it before, when it was over once already. */
   readonly before: readonly [text: number, thoughts: number]
-  said: Piece[]
-  waiting: Piece[]
+  said: TextPiece[]
+  waiting: TextPiece[]
   whole: boolean
 }
 
@@ -66,7 +66,7 @@ export function textTurns(): TextTurns {
     forget(message, turn)
     over.set(message, [before[0] + streamed[0].length, before[1] + streamed[1].length])
   }
-  const saying = (turn: Turn): Piece[] => {
+  const saying = (turn: Turn): TextPiece[] => {
     const pieces = turn.waiting
     turn.waiting = []
     for (const piece of pieces) {
@@ -76,8 +76,8 @@ export function textTurns(): TextTurns {
     }
     return pieces
   }
-  const next = (): Piece[] => {
-    const pieces: Piece[] = []
+  const next = (): TextPiece[] => {
+    const pieces: TextPiece[] = []
     front = undefined
     for (const [message, turn] of turns) {
       for (const piece of saying(turn)) pieces.push(piece) // a spread takes no more than a call's arguments
@@ -89,7 +89,7 @@ export function textTurns(): TextTurns {
     }
     return pieces
   }
-  const gone = (): Piece[] => (front !== undefined && !turns.has(front) ? next() : [])
+  const gone = (): TextPiece[] => (front !== undefined && !turns.has(front) ? next() : [])
   const turnOf = (message: string, lane: string): Turn => {
     const known = turns.get(message)
     if (known !== undefined) return known
@@ -101,12 +101,12 @@ export function textTurns(): TextTurns {
     unfinished.set(lane, message)
     return turn
   }
-  const add = (turn: Turn, piece: Piece): void => {
+  const add = (turn: Turn, piece: TextPiece): void => {
     turn.streamed[piece.thought ? 1 : 0] += piece.text
     turn.waiting.push(piece)
   }
   /** A lane says one message at a time: one that was never finished is over when its lane starts another. */
-  const abandon = (lane: string, message: string): Piece[] => {
+  const abandon = (lane: string, message: string): TextPiece[] => {
     const other = unfinished.get(lane)
     const turn = other === undefined || other === message ? undefined : turns.get(other)
     if (turn !== undefined) {
@@ -116,7 +116,7 @@ export function textTurns(): TextTurns {
     return front !== undefined && turns.get(front)?.whole === true ? next() : []
   }
   const before: TextTurns['before'] = (lane) => {
-    const pieces: Piece[] = []
+    const pieces: TextPiece[] = []
     for (const [message, turn] of lanes.get(lane) ?? []) {
       for (const piece of saying(turn)) pieces.push(piece)
       if (turn.whole) finish(message, turn)
@@ -167,7 +167,7 @@ export function textTurns(): TextTurns {
 }
 
 /** What the aggregate has beyond what was said: everything, if nothing streamed; nothing, unless partials were lost. */
-function leftOut(pieces: readonly Piece[], { streamed, before }: Turn): Piece[] {
+function leftOut(pieces: readonly TextPiece[], { streamed, before }: Turn): TextPiece[] {
   return ([1, 0] as const).flatMap((kind) => {
     const own = pieces.filter((piece) => piece.thought === (kind === 1))
     const text = own.map((piece) => piece.text).join('')
@@ -179,8 +179,8 @@ function leftOut(pieces: readonly Piece[], { streamed, before }: Turn): Piece[] 
   })
 }
 
-function piecesOf({ event, node, task }: AgentSaid): Piece[] {
-  const pieces: Piece[] = []
+function piecesOf({ event, node, task }: AgentSaid): TextPiece[] {
+  const pieces: TextPiece[] = []
   for (const part of partsOf(event.content)) {
     const text = textOf(part)
     if (text === '') continue

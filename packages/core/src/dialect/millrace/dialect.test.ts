@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chaos, sessions } from '../../../../../test/kit/arbitrary-events.ts'
-import { markOf } from '../../log/retention.ts'
+import { rowKindOf } from '../../log/retention.ts'
 import { millrace } from './index.ts'
 
 test('SPEC 3.4: every row comes back as it was', () => {
@@ -19,7 +19,7 @@ test('stored text prints the same line, unopened', () => {
     fc.property(fc.oneof(sessions(), chaos()), fc.string(), (rows, run) => {
       const encoder = millrace.encoder({ session: 's' })
       for (const { seq, at, event } of rows) {
-        const raw = { seq, at, run, mark: markOf(event), body: JSON.stringify(event) }
+        const raw = { seq, at, run, kind: rowKindOf(event), body: JSON.stringify(event) }
         expect([{ data: millrace.printRaw?.(raw) }]).toEqual(encoder.push({ seq, at, run, event }))
       }
     }),

@@ -7,7 +7,7 @@ import type { Draft, Recorded, RunEvent } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { printFrame, sseReader } from '../../frame/sse.ts'
 import type { JsonObject } from '../../json/json.ts'
-import { plan } from './index.ts'
+import { planDialect } from './index.ts'
 
 /** Seed 002, SSE Format: the example stream, as it stands there. */
 const seedStream = `event: task_selected
@@ -28,13 +28,13 @@ data: {"type":"done","summary":{"total":1,"completed":1,"failed":0}}
 `
 
 const decode = (frames: readonly Frame[], how: 'closed' | 'cut' = 'closed'): readonly Draft[] => {
-  const decoder = plan.decoder({ run: 'r' })
+  const decoder = planDialect.decoder({ run: 'r' })
   return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end(how)]
 }
 const events = (frames: readonly Frame[]): readonly RunEvent[] => decode(frames).map(({ event }) => event)
 const rows = (list: readonly RunEvent[]): readonly Recorded[] => recorded(list.map((event) => ({ run: 'r', event })))
 const printed = (list: readonly RunEvent[]): JsonObject[] =>
-  encodeAll(plan, rows(list)).map(({ event, data }) => {
+  encodeAll(planDialect, rows(list)).map(({ event, data }) => {
     const payload = JSON.parse(data)
     expect(payload.type).toBe(event)
     return payload
@@ -57,12 +57,12 @@ const textOf = (list: readonly RunEvent[]): string =>
     .map((part) => part.text ?? '')
     .join('')
 
-describe('plan', () => describeDialect(plan))
+describe('plan', () => describeDialect(planDialect))
 
 describe('seed 002', () => {
   test('SSE Format: the example stream comes out to the byte', () => {
     const drafts = decode(sseReader().feed(seedStream))
-    expect(encodeAll(plan, recorded(drafts)).map(printFrame).join('')).toBe(seedStream)
+    expect(encodeAll(planDialect, recorded(drafts)).map(printFrame).join('')).toBe(seedStream)
   })
 
   test('Chat: text is said once, whether it streams or not, and done has no summary', () => {
@@ -108,7 +108,11 @@ describe('seed 002', () => {
       { type: 'error', error: 'too slow' },
       { type: 'done', problem: { code: 'timeout', message: 'too slow' } },
     ])
-    expect(events(encodeAll(plan, rows(list))).at(-1)).toEqual({ kind: 'run.finished', outcome: 'failed', error })
+    expect(events(encodeAll(planDialect, rows(list))).at(-1)).toEqual({
+      kind: 'run.finished',
+      outcome: 'failed',
+      error,
+    })
     expect(printed([begun, { kind: 'run.finished', outcome: 'failed' }])[0]).toEqual({ type: 'error', error: 'failed' })
   })
 })
@@ -160,8 +164,8 @@ describe('any log to the seed', () => {
     ]
     expect(printed(list)).toEqual([])
     const edit = { seq: 1, at: 1, run: '', event: { kind: 'task.started', task: 't' } } as const
-    expect(encodeAll(plan, [edit])).toEqual([])
-    expect(plan.encoder({ session: 's' }).prelude()).toEqual([])
+    expect(encodeAll(planDialect, [edit])).toEqual([])
+    expect(planDialect.encoder({ session: 's' }).prelude()).toEqual([])
   })
 
   test('artifacts and data: what the seed names, the version only where it cannot be counted', () => {
@@ -188,7 +192,7 @@ describe('any log to the seed', () => {
       text('B', { partial: true, branch: 'y' }, 'm2'),
     ])
     const second = { seq: 9, at: 1, run: 'r2', event: begun }
-    expect(encodeAll(plan, [...first, second]).map(({ data }) => JSON.parse(data).content)).toEqual(['a', 'B'])
+    expect(encodeAll(planDialect, [...first, second]).map(({ data }) => JSON.parse(data).content)).toEqual(['a', 'B'])
   })
 })
 
@@ -211,7 +215,7 @@ describe('hostile input', () => {
   test('no log throws', () => {
     fc.assert(
       fc.property(chaos(), (log) => {
-        expect(() => decode(encodeAll(plan, log))).not.toThrow()
+        expect(() => decode(encodeAll(planDialect, log))).not.toThrow()
       }),
       { numRuns: 300 },
     )
@@ -222,7 +226,7 @@ describe('hostile input', () => {
       fc.property(sessions(), (some) => {
         const last = some.at(-1)!
         const log = last.event.kind === 'run.finished' ? some : [...some, { ...last, seq: last.seq + 1, event: ended }]
-        const frames = encodeAll(plan, log)
+        const frames = encodeAll(planDialect, log)
         const list = events(frames)
         expect(list.filter(({ kind }) => kind === 'foreign')).toEqual([])
         const contents = frames.filter(({ event }) => event === 'content').map(({ data }) => JSON.parse(data).content)

@@ -5,9 +5,9 @@ import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { type CallIds, callIds } from '../bare-text/call-ids.ts'
 import { keptFields } from '../bare-text/kept-fields.ts'
-import { resultOf } from '../bare-text/message-builder.ts'
-import { printForeign } from '../bare-text/raw-frame.ts'
-import { type Piece, type TextTurns, textTurns } from '../bare-text/text-turns.ts'
+import { resultFromResponse } from '../bare-text/message-builder.ts'
+import { printForeignFrame } from '../bare-text/raw-frame.ts'
+import { type TextPiece, type TextTurns, textTurns } from '../bare-text/text-turns.ts'
 import type { Encoder, EncoderOptions } from '../dialect.ts'
 import { PlanTasks } from './tasks.ts'
 
@@ -34,7 +34,7 @@ export class PlanEncoder implements Encoder {
   push(recorded: Recorded): readonly Frame[] {
     const { event } = recorded
     this.#tasks.apply(event)
-    if (event.kind === 'foreign') return event.dialect === 'plan' ? [printForeign(event)] : []
+    if (event.kind === 'foreign') return event.dialect === 'plan' ? [printForeignFrame(event)] : []
     if (recorded.run === '') return []
     // What still waits of a run that never ended is said before the next one begins.
     const late = this.#run !== undefined && this.#run.id !== recorded.run ? say(this.#run.turns.flush()) : []
@@ -188,7 +188,7 @@ export class PlanEncoder implements Encoder {
 }
 
 /** Thoughts have no place on this wire. */
-function say(pieces: readonly Piece[], more?: JsonObject): Frame[] {
+function say(pieces: readonly TextPiece[], more?: JsonObject): Frame[] {
   return pieces.flatMap(({ text, thought, task }) =>
     thought ? [] : [json('content', { ...(task === undefined ? {} : { taskId: task }), content: text }, more)],
   )
@@ -196,7 +196,7 @@ function say(pieces: readonly Piece[], more?: JsonObject): Frame[] {
 
 /** The seed's output is text: a tool's own text as it is, everything else as JSON. */
 function textOf(response: JsonObject | undefined): string {
-  const result = resultOf(response ?? {})
+  const result = resultFromResponse(response ?? {})
   return typeof result === 'string' ? result : JSON.stringify(result)
 }
 

@@ -10,7 +10,7 @@ import { PlanEncoder } from './encoder.ts'
  * Beyond the seed, and only where the log has something to say: `callId` on tools, `taskId` on content, `version` on
  * artifacts, `item` on data, `outcome` and `problem` on done. An `error` with a task fails that task, not the run.
  */
-export const plan: Dialect = {
+export const planDialect: Dialect = {
   name: 'plan',
   decoder: (options) => new PlanDecoder(options),
   encoder: (options) => new PlanEncoder(options),

@@ -1,10 +1,10 @@
 import type { RunEvent } from '../../event/run-event.ts'
 import { type CallIds, callIds } from '../bare-text/call-ids.ts'
-import { type Speech, speech } from '../bare-text/message-builder.ts'
+import { type MessageBuilder, messageBuilder } from '../bare-text/message-builder.ts'
 import { PlanTasks } from './tasks.ts'
 
 /** What a frame means, or why it could not be read. */
-export type Read = readonly RunEvent[] | string
+export type PlanFrameResult = readonly RunEvent[] | string
 
 /** What a reader of the wire knows of the run it is in. */
 export class PlanRun {
@@ -12,7 +12,7 @@ export class PlanRun {
   readonly author: string
   phase: 'new' | 'open' | 'finished' = 'new'
   readonly calls: CallIds
-  readonly speech: Speech
+  readonly speech: MessageBuilder
   readonly tasks: PlanTasks
   /** An error without task: the run fails, and `done` or the end of the stream ends it. */
   failure: string | undefined
@@ -25,7 +25,7 @@ export class PlanRun {
     this.id = id
     this.author = author
     this.calls = callIds(id)
-    this.speech = speech(id)
+    this.speech = messageBuilder(id)
     this.tasks = before?.tasks ?? new PlanTasks()
     this.versions = before?.versions ?? new Map()
   }

@@ -2,8 +2,8 @@ import { problemIn } from '../../event/problem.ts'
 import type { Outcome, RunEvent, Task, TaskStatus } from '../../event/run-event.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { keepFields } from '../bare-text/kept-fields.ts'
-import { argsOf, responseOf, type Speaker } from '../bare-text/message-builder.ts'
-import type { PlanRun, Read } from './run.ts'
+import { argsOf, type MessageAuthor, responseFromResult } from '../bare-text/message-builder.ts'
+import type { PlanFrameResult, PlanRun } from './run.ts'
 
 /** The fields that have a place; what else a frame carries goes along with its event. */
 const known = {
@@ -20,7 +20,7 @@ const known = {
 }
 
 /** A frame of seed 002, or one that its server has learnt to send since. */
-export function readPlan(run: PlanRun, payload: JsonObject): Read {
+export function readPlan(run: PlanRun, payload: JsonObject): PlanFrameResult {
   switch (payload.type) {
     case 'content':
       return content(run, payload)
@@ -61,13 +61,13 @@ export function readPlan(run: PlanRun, payload: JsonObject): Read {
   }
 }
 
-function content(run: PlanRun, payload: JsonObject): Read {
+function content(run: PlanRun, payload: JsonObject): PlanFrameResult {
   if (typeof payload.content !== 'string') return 'content without text'
   const events = run.speech.delta(speakerOf(run, payload), payload.content)
   return keepFields('plan', events, payload, known.content)
 }
 
-function tasksUpdated(run: PlanRun, payload: JsonObject): Read {
+function tasksUpdated(run: PlanRun, payload: JsonObject): PlanFrameResult {
   if (!Array.isArray(payload.tasks)) return 'tasks_updated without tasks'
   const read = payload.tasks.map(taskOf)
   const tasks = read.flatMap((each) => (each === undefined ? [] : [each.task]))
@@ -113,13 +113,13 @@ function isTaskStatus(value: Json | undefined): value is TaskStatus {
   return value === 'pending' || value === 'in_progress' || value === 'done' || value === 'failed'
 }
 
-function taskSelected(run: PlanRun, payload: JsonObject): Read {
+function taskSelected(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { taskId: task } = payload
   if (typeof task !== 'string') return 'task_selected without taskId'
   return keepFields('plan', [...run.speech.close(), { kind: 'task.started', task }], payload, known.taskSelected)
 }
 
-function toolCall(run: PlanRun, payload: JsonObject): Read {
+function toolCall(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { tool, input, callId } = payload
   if (typeof tool !== 'string') return 'tool_call without tool'
   const { id } = run.calls.call(tool, typeof callId === 'string' ? callId : undefined)
@@ -127,15 +127,15 @@ function toolCall(run: PlanRun, payload: JsonObject): Read {
   return keepFields('plan', events, payload, known.toolCall)
 }
 
-function toolResult(run: PlanRun, payload: JsonObject): Read {
+function toolResult(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { tool, output, callId } = payload
   if (typeof tool !== 'string') return 'tool_result without tool'
   const { id } = run.calls.result(tool, typeof callId === 'string' ? callId : undefined)
-  const events = run.speech.result(speakerOf(run, payload), id, tool, responseOf(output ?? null))
+  const events = run.speech.result(speakerOf(run, payload), id, tool, responseFromResult(output ?? null))
   return keepFields('plan', events, payload, known.toolResult)
 }
 
-function artifactCreated(run: PlanRun, payload: JsonObject): Read {
+function artifactCreated(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { artifactId: id, name, artifactType: type, version } = payload
   if (typeof id !== 'string' || typeof name !== 'string') return 'artifact_created without artifactId or name'
   const own = typeof version === 'number' ? version : (run.versions.get(id) ?? 0) + 1
@@ -151,7 +151,7 @@ function artifactCreated(run: PlanRun, payload: JsonObject): Read {
   return keepFields('plan', [event], payload, known.artifactCreated)
 }
 
-function dataModified(payload: JsonObject): Read {
+function dataModified(payload: JsonObject): PlanFrameResult {
   const { dataItemId: id, operation, itemType, item } = payload
   if (typeof id !== 'string') return 'data_modified without dataItemId'
   if (operation !== 'create' && operation !== 'update' && operation !== 'delete') return 'unknown operation'
@@ -166,7 +166,7 @@ function dataModified(payload: JsonObject): Read {
   return keepFields('plan', [event], payload, known.dataModified)
 }
 
-function taskCompleted(run: PlanRun, payload: JsonObject): Read {
+function taskCompleted(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { taskId: task, status, result } = payload
   if (typeof task !== 'string') return 'task_completed without taskId'
   if (status !== 'done' && status !== 'failed') return 'unknown status'
@@ -174,13 +174,13 @@ function taskCompleted(run: PlanRun, payload: JsonObject): Read {
   return keepFields('plan', [...run.speech.close(), event], payload, known.taskCompleted)
 }
 
-function reflection(payload: JsonObject): Read {
+function reflection(payload: JsonObject): PlanFrameResult {
   const { taskId: task, text } = payload
   if (typeof task !== 'string' || typeof text !== 'string') return 'reflection without taskId or text'
   return keepFields('plan', [{ kind: 'task.reflected', task, text }], payload, known.reflection)
 }
 
-function failed(run: PlanRun, payload: JsonObject): Read {
+function failed(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { error, taskId: task } = payload
   if (typeof error !== 'string') return 'error without text'
   if (run.phase === 'finished') return 'the run is over already'
@@ -194,7 +194,7 @@ function failed(run: PlanRun, payload: JsonObject): Read {
   return run.speech.close()
 }
 
-function done(run: PlanRun, payload: JsonObject): Read {
+function done(run: PlanRun, payload: JsonObject): PlanFrameResult {
   if (run.phase === 'finished') return 'the run is over already'
   const { summary, outcome, problem } = payload
   const { failure } = run
@@ -236,7 +236,7 @@ function noted(payload: JsonObject, message: string): RunEvent {
   return { kind: 'log', level: 'info', message, data: payload, extra: { plan: { event: true } } }
 }
 
-function speakerOf(run: PlanRun, payload: JsonObject): Speaker {
+function speakerOf(run: PlanRun, payload: JsonObject): MessageAuthor {
   return { author: run.author, ...taskIn(payload) }
 }
 

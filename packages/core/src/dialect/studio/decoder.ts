@@ -3,8 +3,18 @@ import { applyState } from '../../event/state-fold.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { foreignFrame } from '../bare-text/raw-frame.ts'
 import type { Decoder, DecoderOptions } from '../dialect.ts'
-import { chunk, debug, interrupt, log, resume, speaks, thinking, toolCall, toolResult } from './decode/frame.ts'
-import { type Ended, type Read, StudioRun } from './decode/run.ts'
+import {
+  readChunk,
+  readDebug,
+  readInterrupt,
+  readLog,
+  readResume,
+  readSpeaker,
+  readThinking,
+  readToolCall,
+  readToolResult,
+} from './decode/frame.ts'
+import { type Ended, type StudioFrameResult, StudioRun } from './decode/run.ts'
 import { readTrace } from './decode/trace.ts'
 
 /** Frames of seed 000 and of ADK Studio's real server to events. One stream may carry several runs. */
@@ -54,7 +64,7 @@ export class StudioDecoder implements Decoder {
     return [{ kind: 'run.started', agent: this.#options.agent ?? '', input: { messages: [] } }]
   }
 
-  #session(id: string, first: boolean): Read {
+  #session(id: string, first: boolean): StudioFrameResult {
     const known = this.session
     this.session ??= id
     if (!first) return 'the run has begun already'
@@ -72,41 +82,41 @@ export class StudioDecoder implements Decoder {
   }
 }
 
-function readFrame(run: StudioRun, { event, data, truncated }: Frame): Read {
+function readFrame(run: StudioRun, { event, data, truncated }: Frame): StudioFrameResult {
   if (truncated === true) return 'longer than a frame may be'
   switch (event) {
     case 'trace':
       return readTrace(run, data)
     case 'chunk':
-      return chunk(run, data)
+      return readChunk(run, data)
     case 'tool_call':
-      return toolCall(run, data)
+      return readToolCall(run, data)
     case 'tool_result':
-      return toolResult(run, data)
+      return readToolResult(run, data)
     case 'log':
-      return log(run, data)
+      return readLog(run, data)
     case 'error':
       return failed(run, data)
     case 'end':
       if (run.phase === 'finished') return 'the run is over already'
       return [...run.speech.close(), { kind: 'run.finished', ...ended(run) }]
     case 'thinking':
-      return thinking(run, data)
+      return readThinking(run, data)
     case 'agent':
-      return speaks(run, data)
+      return readSpeaker(run, data)
     case 'debug':
-      return debug(run, data)
+      return readDebug(run, data)
     case 'interrupt':
-      return interrupt(run, data)
+      return readInterrupt(run, data)
     case 'resume':
-      return resume(run, data)
+      return readResume(run, data)
     default:
       return event === undefined ? 'a frame without event' : 'unknown event'
   }
 }
 
 /** An error is the end of a run, but ADK Studio still sends its last snapshots after it: the run ends with those. */
-function failed(run: StudioRun, message: string): Read {
+function failed(run: StudioRun, message: string): StudioFrameResult {
   if (run.phase === 'finished') return 'the run is over already'
   // Printed again it would come before the one that counts, and take its place.
   if (run.failure !== undefined) return [{ kind: 'log', level: 'error', message }]

@@ -13,13 +13,13 @@ import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { type CallIds, callIds } from '../bare-text/call-ids.ts'
 import { keptFields } from '../bare-text/kept-fields.ts'
-import { printForeign } from '../bare-text/raw-frame.ts'
-import { type Piece, type TextTurns, textTurns } from '../bare-text/text-turns.ts'
+import { printForeignFrame } from '../bare-text/raw-frame.ts'
+import { type TextPiece, type TextTurns, textTurns } from '../bare-text/text-turns.ts'
 import type { Encoder, EncoderOptions } from '../dialect.ts'
 import { PlainChunks } from './chunks.ts'
-import { tellPlan } from './encode/plan-to-log.ts'
-import { Lanes } from './encode/speakers.ts'
-import { OpenInterrupts } from './interrupts.ts'
+import { planToLog } from './encode/plan-to-log.ts'
+import { StudioSpeakers } from './encode/speakers.ts'
+import { StudioInterrupts } from './interrupts.ts'
 import { nodeName, type OpenNode, OpenNodes } from './nodes.ts'
 import { touchedKeys } from './state.ts'
 import * as print from './wire.ts'
@@ -27,7 +27,7 @@ import * as print from './wire.ts'
 interface PrintedRun {
   readonly id: string
   readonly nodes: OpenNodes
-  readonly lanes: Lanes
+  readonly lanes: StudioSpeakers
   readonly calls: CallIds
   readonly turns: TextTurns
   /** The log names its nodes itself: none are made up from who speaks. */
@@ -41,7 +41,7 @@ interface PrintedRun {
 export class StudioEncoder implements Encoder {
   readonly #session: string
   readonly #chunks = new PlainChunks()
-  readonly #interrupts = new OpenInterrupts()
+  readonly #interrupts = new StudioInterrupts()
   #state: JsonObject = {}
   #run: PrintedRun | undefined
 
@@ -53,7 +53,7 @@ export class StudioEncoder implements Encoder {
     const before = this.#state
     const { event } = recorded
     this.#state = applyState(before, event)
-    if (event.kind === 'foreign') return event.dialect === 'studio' ? [printForeign(event)] : []
+    if (event.kind === 'foreign') return event.dialect === 'studio' ? [printForeignFrame(event)] : []
     if (recorded.run === '') return []
     // What still waits of a run that never ended is said before the next one begins.
     const late =
@@ -108,7 +108,7 @@ export class StudioEncoder implements Encoder {
     this.#run = {
       id,
       nodes: new OpenNodes(),
-      lanes: new Lanes(),
+      lanes: new StudioSpeakers(),
       calls: callIds(id),
       turns: textTurns(),
       named: false,
@@ -202,7 +202,7 @@ export class StudioEncoder implements Encoder {
     }
     if (event.errorCode !== undefined || event.errorMessage !== undefined) {
       const message = event.errorMessage ?? event.errorCode ?? ''
-      frames.push(print.printLog({ message, level: 'error' }, where))
+      frames.push(print.logFrame({ message, level: 'error' }, where))
     }
     return frames
   }
@@ -213,20 +213,20 @@ export class StudioEncoder implements Encoder {
     return print.printState(this.#state, keys ?? Object.keys(this.#state))
   }
 
-  #say(run: PrintedRun, pieces: readonly Piece[]): Frame[] {
+  #say(run: PrintedRun, pieces: readonly TextPiece[]): Frame[] {
     return pieces.flatMap((piece) => {
       if (piece.thought) return [this.#thinking(run, piece)]
       return [...this.#voice(run, piece), ...this.#chunks.split(piece.text).map((data) => ({ event: 'chunk', data }))]
     })
   }
 
-  #thinking(run: PrintedRun, { text, author, node }: Piece): Frame {
+  #thinking(run: PrintedRun, { text, author, node }: TextPiece): Frame {
     const clear = node === undefined || run.nodes.named(author)?.id === node
-    return print.json('thinking', { content: text, agent: author, ...(clear ? {} : { node_id: node }) })
+    return print.jsonFrame('thinking', { content: text, agent: author, ...(clear ? {} : { node_id: node }) })
   }
 
   /** Bare text carries no name: where a reader would take it for another node's, `agent` says whose it is. */
-  #voice(run: PrintedRun, { node }: Piece): Frame[] {
+  #voice(run: PrintedRun, { node }: TextPiece): Frame[] {
     if (node === undefined || run.nodes.voice?.id === node) return []
     run.nodes.speak(node)
     return this.#names(run, node)
@@ -273,13 +273,13 @@ export class StudioEncoder implements Encoder {
         }
         // What engines and other dialects note for themselves is not for a Studio client.
         if (event.level === 'debug' && as === undefined) return []
-        return [print.printLog(event, this.#where(run, event.node))]
+        return [print.logFrame(event, this.#where(run, event.node))]
       }
       case 'interrupt': {
         const name = event.node === undefined ? '' : nodeName(event.node)
         const implied = event.id === this.#interrupts.impliedId(run.id)
         this.#interrupts.ask(event.id, name, run.id)
-        return [print.printInterrupt(event, name, implied, at)]
+        return [print.interruptFrame(event, name, implied, at)]
       }
       case 'resumed': {
         const name = this.#interrupts.nameOf(event.interrupt)
@@ -293,7 +293,7 @@ export class StudioEncoder implements Encoder {
         return [...said, ...event.nodes.flatMap((node) => this.#leave(run, node, at, lost))]
       }
       default:
-        return tellPlan(event).map((message) => print.printLog({ message, level: 'info' }, {}))
+        return planToLog(event).map((message) => print.logFrame({ message, level: 'info' }, {}))
     }
   }
 }

@@ -7,7 +7,7 @@ interface Question {
 }
 
 /** Questions that wait for a person, as both sides of the wire count them: the n-th of a run is `run:interrupt#n`. */
-export class OpenInterrupts {
+export class StudioInterrupts {
   readonly #open = new Map<string, Question>()
   readonly #asked = new Map<string, number>()
   readonly #order = new OpenList<Question>()

@@ -13,7 +13,7 @@ import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { CallId } from '../bare-text/call-ids.ts'
 import { keptFields } from '../bare-text/kept-fields.ts'
-import { resultOf } from '../bare-text/message-builder.ts'
+import { resultFromResponse } from '../bare-text/message-builder.ts'
 import type { OpenNode } from './nodes.ts'
 import { cutState } from './state.ts'
 
@@ -27,7 +27,7 @@ export function printStart(
   implied: boolean,
   { parent, after, call, extra }: Partial<NodeStarted> & Extras,
 ): Frame {
-  return json('trace', {
+  return jsonFrame('trace', {
     type: 'node_start',
     node: node.name,
     step: node.step,
@@ -47,7 +47,7 @@ export function printEnd(
   end: Omit<NodeFinished, 'kind' | 'node'> & Extras,
   state: JsonObject,
 ): Frame {
-  return json('trace', {
+  return jsonFrame('trace', {
     type: 'node_end',
     node: node.name,
     step: node.step,
@@ -72,7 +72,7 @@ export function printState(state: JsonObject, keys: readonly string[]): Frame[] 
   if (entries.length === 0) return []
   const output = Object.fromEntries(entries)
   return [
-    json('trace', {
+    jsonFrame('trace', {
       type: 'state',
       state_snapshot: { input: {}, output: cutState(output) },
       state_keys: Object.keys(output),
@@ -92,7 +92,7 @@ export function printDone(event: RunFinished, { steps, input, state, asks }: Don
   const { outcome, error, usage, result } = event
   // `error` came before it and says that it failed, and why; only what it leaves out is said here.
   const told = outcome === 'failed' && error?.code === 'agent-error' && error.source === undefined
-  return json('trace', {
+  return jsonFrame('trace', {
     type: 'done',
     total_steps: steps,
     state_snapshot: { input: cutState(input), output: cutState(state) },
@@ -105,26 +105,26 @@ export function printDone(event: RunFinished, { steps, input, state, asks }: Don
 }
 
 export function printCall({ name, args }: AdkFunctionCall, call: CallId, more: JsonObject): Frame {
-  return json('tool_call', { name, args: args ?? {}, ...(call.implied ? {} : { id: call.id }), ...more })
+  return jsonFrame('tool_call', { name, args: args ?? {}, ...(call.implied ? {} : { id: call.id }), ...more })
 }
 
 export function printResult({ name, response }: AdkFunctionResponse, call: CallId, more: JsonObject): Frame {
-  const result = resultOf(response ?? {})
-  return json('tool_result', { name, result, ...(call.implied ? {} : { id: call.id }), ...more })
+  const result = resultFromResponse(response ?? {})
+  return jsonFrame('tool_result', { name, result, ...(call.implied ? {} : { id: call.id }), ...more })
 }
 
-export function printLog({ message, level, data }: Omit<Logged, 'kind'>, node: { readonly node_id?: string }): Frame {
+export function logFrame({ message, level, data }: Omit<Logged, 'kind'>, node: { readonly node_id?: string }): Frame {
   const facts = data === undefined ? {} : isJsonObject(data) ? data : { data }
-  return json('log', { message, ...(level === 'info' ? {} : { level }), ...node, ...without(facts, message) })
+  return jsonFrame('log', { message, ...(level === 'info' ? {} : { level }), ...node, ...without(facts, message) })
 }
 
 function without(facts: JsonObject, message: string): JsonObject {
   return Object.hasOwn(facts, 'message') ? { ...facts, message } : facts
 }
 
-export function printInterrupt(event: Interrupted & Extras, name: string, implied: boolean, at: number): Frame {
+export function interruptFrame(event: Interrupted & Extras, name: string, implied: boolean, at: number): Frame {
   const { id, reason, message = '', payload = {}, call, schema, expiresAt, extra } = event
-  return json('interrupt', {
+  return jsonFrame('interrupt', {
     type: 'interrupt',
     node_id: name,
     message,
@@ -145,7 +145,7 @@ export function printResume(
   implied: boolean,
   at: number,
 ): Frame {
-  return json('resume', {
+  return jsonFrame('resume', {
     type: 'resume',
     node_id: name,
     timestamp: at,
@@ -155,6 +155,6 @@ export function printResume(
   })
 }
 
-export function json(event: string, data: JsonObject): Frame {
+export function jsonFrame(event: string, data: JsonObject): Frame {
   return { event, data: JSON.stringify(data) }
 }

@@ -1,6 +1,19 @@
 import type { RunEvent } from '../../event/run-event.ts'
 import type { Json } from '../../json/json.ts'
-import { drafts, finished, type Kit, mine, note, notes, recount, refusal, said, seqs, started, upTo } from './kit.ts'
+import {
+  drafts,
+  finished,
+  type Kit,
+  mine,
+  note,
+  notes,
+  partialEvent,
+  recount,
+  rejection,
+  seqs,
+  started,
+  upTo,
+} from './kit.ts'
 
 export function appendContract(kit: Kit): void {
   oneWriter(kit)
@@ -29,7 +42,7 @@ function oneWriter({ check, expect }: Kit): void {
     expect(rows.map(({ at }) => at)).toEqual([clock.now(), 12.5])
     expect(await log.read('s', { after: 0 })).toEqual(rows)
     for (const at of [Number.NaN, -1e300])
-      expect(await refusal(log.append('s', [{ run: '', event: note('never'), at }]))).toBe('invalid')
+      expect(await rejection(log.append('s', [{ run: '', event: note('never'), at }]))).toBe('invalid')
   })
   check('SPEC 2.2: an append with one bad draft leaves nothing behind', async (log) => {
     await log.create(mine)
@@ -40,7 +53,7 @@ function oneWriter({ check, expect }: Kit): void {
     const bad: RunEvent = { kind: 'log', level: 'info', message: '', data: circular }
     const good = note('good')
     expect(
-      await refusal(
+      await rejection(
         log.append('s', [
           { run: '', event: good },
           { run: '', event: bad },
@@ -48,7 +61,7 @@ function oneWriter({ check, expect }: Kit): void {
       ),
     ).toBe('invalid')
     expect(
-      await refusal(
+      await rejection(
         log.append('s', [
           { run: '', event: good },
           { run: 'r', event: good },
@@ -62,14 +75,14 @@ function oneWriter({ check, expect }: Kit): void {
     const made = await log.create(mine)
     expect(await log.append('s', [])).toEqual([])
     expect(await log.get('s')).toEqual(made)
-    expect(await refusal(log.append('nobody', []))).toBe('not-found')
+    expect(await rejection(log.append('nobody', []))).toBe('not-found')
   })
   check('SPEC 2.8: status, counts and times equal a recount of the rows', async (log, clock) => {
     await log.create(mine)
     for (const outcome of ['done', 'failed', 'cancelled', 'interrupted'] as const) {
       clock.pass(3)
       const lease = await log.acquire('s', outcome, 'me', 100)
-      for (const event of [started, said('m', 'a', true), said('m', 'ab'), finished(outcome)]) {
+      for (const event of [started, partialEvent('m', 'a', true), partialEvent('m', 'ab'), finished(outcome)]) {
         await log.append('s', drafts(outcome, event), lease)
         const info = await log.get('s')
         if (info !== undefined) expect(info).toMatchObject(recount(info, await log.read('s', { after: 0 })))
@@ -108,12 +121,12 @@ function manyWriters({ check, expect }: Kit): void {
   check('one refusal among many takes nobody along', async (log) => {
     await log.create(mine)
     const results = await Promise.all([
-      refusal(log.append('s', notes(1))),
-      refusal(log.append('nobody', notes(1))),
-      refusal(log.append('s', drafts('r', note('x')))),
-      refusal(log.append('s', notes(1))),
-      refusal(log.create(mine)),
-      refusal(log.append('s', notes(1))),
+      rejection(log.append('s', notes(1))),
+      rejection(log.append('nobody', notes(1))),
+      rejection(log.append('s', drafts('r', note('x')))),
+      rejection(log.append('s', notes(1))),
+      rejection(log.create(mine)),
+      rejection(log.append('s', notes(1))),
     ])
     expect(results).toEqual(['resolved', 'not-found', 'lease-lost', 'resolved', 'conflict', 'resolved'])
     expect(seqs(await log.read('s', { after: 0 }))).toEqual([1, 2, 3])
@@ -149,7 +162,7 @@ function content({ check, expect }: Kit): void {
   check('what the writer does to its object afterwards changes nothing', async (log) => {
     await log.create(mine)
     const parts = [{ text: 'as said' }]
-    const event = said('m', 'as said')
+    const event = partialEvent('m', 'as said')
     const draft = {
       run: '',
       event: event.kind === 'agent' ? { ...event, event: { ...event.event, content: { parts } } } : event,
@@ -174,9 +187,9 @@ function reading({ check, expect }: Kit): void {
     expect(await read(2600)).toEqual([])
     expect(await read(9_999_999)).toEqual([])
     expect(await read(0, 0)).toEqual([])
-    expect(await refusal(log.read('s', { after: Number.NaN }))).toBe('invalid')
-    expect(await refusal(log.read('s', { after: -1 }))).toBe('invalid')
-    expect(await refusal(log.read('nobody', { after: 0 }))).toBe('not-found')
+    expect(await rejection(log.read('s', { after: Number.NaN }))).toBe('invalid')
+    expect(await rejection(log.read('s', { after: -1 }))).toBe('invalid')
+    expect(await rejection(log.read('nobody', { after: 0 }))).toBe('not-found')
   })
   check('a read that meets a removal gives the whole or nothing, never a part or another session', async (log) => {
     await log.create(mine)
@@ -188,7 +201,7 @@ function reading({ check, expect }: Kit): void {
         .then(() => log.create(mine))
         .then(() => log.append('s', notes(2600, 9000))),
     ])
-    if (read.status === 'rejected') expect(await refusal(Promise.reject(read.reason))).toBe('not-found')
+    if (read.status === 'rejected') expect(await rejection(Promise.reject(read.reason))).toBe('not-found')
     else
       expect(read.value.map(({ event }) => event.kind === 'log' && event.message)).toEqual(
         upTo(2600).map((i) => `${i - 1}`),
@@ -197,23 +210,25 @@ function reading({ check, expect }: Kit): void {
   check('raw rows, where offered, are the same rows', async (log) => {
     if (log.readRaw === undefined) return
     await log.create(mine)
-    await log.append('s', [...notes(1200), { run: '', event: said('m', 'é\0') }])
+    await log.append('s', [...notes(1200), { run: '', event: partialEvent('m', 'é\0') }])
     for (const options of [{ after: 0 }, { after: 1100 }, { after: 5, limit: 700 }]) {
       const raw = await log.readRaw('s', options)
       const parsed = raw.map(({ seq, at, run, body }) => ({ seq, at, run, event: JSON.parse(body) }))
       expect(parsed).toEqual(await log.read('s', options))
     }
-    expect(await refusal(log.readRaw('nobody', { after: 0 }))).toBe('not-found')
+    expect(await rejection(log.readRaw('nobody', { after: 0 }))).toBe('not-found')
     await log.restore(
       { ...mine, id: 'marks' },
-      [started, said('m', 'a', true), said('m', 'ab'), said('n', ''), finished('done')].map((event, i) => ({
-        seq: i + 1,
-        at: 0,
-        run: 'r',
-        event,
-      })),
+      [started, partialEvent('m', 'a', true), partialEvent('m', 'ab'), partialEvent('n', ''), finished('done')].map(
+        (event, i) => ({
+          seq: i + 1,
+          at: 0,
+          run: 'r',
+          event,
+        }),
+      ),
     )
-    const marks = (await log.readRaw('marks', { after: 0 })).map(({ mark }) => mark)
+    const marks = (await log.readRaw('marks', { after: 0 })).map(({ kind }) => kind)
     expect(marks).toEqual(['start', 'partial', 'whole', 'other', 'end'])
   })
 }

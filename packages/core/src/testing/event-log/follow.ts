@@ -1,6 +1,6 @@
 import type { RawRecorded, Recorded } from '../../event/run-event.ts'
 import type { EventLog } from '../../log/event-log.ts'
-import { type Kit, mine, notes, refusal, said, seqs, stopper, upTo } from './kit.ts'
+import { type Kit, mine, notes, partialEvent, rejection, seqs, stopper, upTo } from './kit.ts'
 
 export function followContract(kit: Kit): void {
   catchingUp(kit)
@@ -65,8 +65,8 @@ function catchingUp({ check, expect }: Kit): void {
   check('what is followed equals what is read', async (log) => {
     await log.create(mine)
     const all = collect(reader(log, 0), 4)
-    await log.append('s', [{ run: '', event: said('m', 'é \0 😀', true) }])
-    await log.append('s', [...notes(2), { run: '', event: said('m', 'whole') }])
+    await log.append('s', [{ run: '', event: partialEvent('m', 'é \0 😀', true) }])
+    await log.append('s', [...notes(2), { run: '', event: partialEvent('m', 'whole') }])
     expect(await all).toEqual(await log.read('s', { after: 0 }))
   })
 }
@@ -83,7 +83,7 @@ function asText({ check, expect }: Kit): void {
     for await (const rows of log.followRaw('s', { after: 100, signal: stop.signal })) {
       raw.push(...rows)
       if (appends.length < 2) appends.push(log.append('s', notes(51)))
-      else if (appends.length < 3) appends.push(log.append('s', [{ run: '', event: said('m', 'é', true) }]))
+      else if (appends.length < 3) appends.push(log.append('s', [{ run: '', event: partialEvent('m', 'é', true) }]))
       if (raw.at(-1)?.seq === 803) break
     }
     await Promise.all(appends)
@@ -193,9 +193,9 @@ function ending({ check, expect }: Kit): void {
   })
   check('an unknown session is not found, a nonsense cursor invalid, and neither leaves a listener', async (log) => {
     const stop = stopper()
-    expect(await refusal(reader(log, 0, stop.signal).next())).toBe('not-found')
+    expect(await rejection(reader(log, 0, stop.signal).next())).toBe('not-found')
     await log.create(mine)
-    expect(await refusal(reader(log, Number.NaN, stop.signal).next())).toBe('invalid')
+    expect(await rejection(reader(log, Number.NaN, stop.signal).next())).toBe('invalid')
     expect(stop.listeners()).toBe(0)
   })
 }

@@ -1,5 +1,18 @@
 import type { Recorded } from '../../event/run-event.ts'
-import { drafts, finished, type Kit, mine, note, notes, recount, refusal, said, seqs, started, stopper } from './kit.ts'
+import {
+  drafts,
+  finished,
+  type Kit,
+  mine,
+  note,
+  notes,
+  partialEvent,
+  recount,
+  rejection,
+  seqs,
+  started,
+  stopper,
+} from './kit.ts'
 
 export function historyContract(kit: Kit): void {
   restoring(kit)
@@ -15,7 +28,12 @@ const row = (seq: number, event: Recorded['event'] = note(`${seq}`), at = 1000 +
 
 function restoring({ check, expect }: Kit): void {
   check('SPEC 2.10: restore keeps seq, at, run and event', async (log) => {
-    const rows = [row(3, started, 5, 'r'), row(7, said('m', 'x'), 6.5, 'r'), row(8, finished('done'), 7, 'r'), row(20)]
+    const rows = [
+      row(3, started, 5, 'r'),
+      row(7, partialEvent('m', 'x'), 6.5, 'r'),
+      row(8, finished('done'), 7, 'r'),
+      row(20),
+    ]
     const info = await log.restore({ ...mine, title: 'As it was' }, rows)
     expect(await log.read('s', { after: 0 })).toEqual(rows)
     expect(await log.read('s', { after: 7 })).toEqual(rows.slice(2))
@@ -43,7 +61,7 @@ function restoring({ check, expect }: Kit): void {
       [row(1), { ...row(2), run: 'a\0' }],
     ]
     for (const rows of bad) {
-      expect(await refusal(log.restore(mine, rows))).toBe('invalid')
+      expect(await rejection(log.restore(mine, rows))).toBe('invalid')
       expect(await log.get('s')).toBe(undefined)
     }
     await log.restore(mine, [row(1)])
@@ -60,7 +78,7 @@ function pruning({ check, expect }: Kit): void {
   check('SPEC 2.9: prune drops partials of old finished runs, and renumbers nothing', async (log, clock) => {
     await log.create(mine)
     const old = await log.acquire('s', 'old', 'me', 1000)
-    const whole = [said('m', 'a', true), said('m', 'b', true), said('m', 'ab')]
+    const whole = [partialEvent('m', 'a', true), partialEvent('m', 'b', true), partialEvent('m', 'ab')]
     await log.append('s', drafts('old', started, ...whole, finished('done')), old)
     await log.release(old)
     await log.append('s', notes(1))
@@ -84,7 +102,11 @@ function pruning({ check, expect }: Kit): void {
     const early = log.follow('s', { after: 0, signal: stop.signal })[Symbol.asyncIterator]()
     const coming = early.next()
     const lease = await log.acquire('s', 'r', 'me', 1000)
-    await log.append('s', drafts('r', started, said('m', 'a', true), said('m', 'a'), finished('done')), lease)
+    await log.append(
+      's',
+      drafts('r', started, partialEvent('m', 'a', true), partialEvent('m', 'a'), finished('done')),
+      lease,
+    )
     expect(seqs((await coming).value ?? [])).toEqual([1, 2, 3, 4])
     clock.pass(1)
     await log.prune(clock.now())
@@ -97,8 +119,12 @@ function pruning({ check, expect }: Kit): void {
   check('SPEC 5.3: a brief read leaves out no more than prune would drop', async (log, clock) => {
     await log.create(mine)
     const lease = await log.acquire('s', 'r', 'me', 1000)
-    const whole = [said('whole', 'a', true), said('whole', 'ab')]
-    await log.append('s', drafts('r', started, ...whole, said('cut', 'half a', true), finished('cancelled')), lease)
+    const whole = [partialEvent('whole', 'a', true), partialEvent('whole', 'ab')]
+    await log.append(
+      's',
+      drafts('r', started, ...whole, partialEvent('cut', 'half a', true), finished('cancelled')),
+      lease,
+    )
     await log.release(lease)
     const open = await log.acquire('s', 'open', 'me', 1000)
     await log.append('s', drafts('open', started, ...whole), open)
@@ -116,7 +142,7 @@ function pruning({ check, expect }: Kit): void {
   check('an open run keeps its partials, however old', async (log, clock) => {
     await log.create(mine)
     const lease = await log.acquire('s', 'r', 'me', 1000)
-    await log.append('s', drafts('r', started, said('m', 'a', true), said('m', 'a')), lease)
+    await log.append('s', drafts('r', started, partialEvent('m', 'a', true), partialEvent('m', 'a')), lease)
     clock.pass(10_000)
     expect(await log.prune(clock.now())).toBe(0)
     await log.append('s', drafts('r', finished('done')), lease)
@@ -126,9 +152,9 @@ function pruning({ check, expect }: Kit): void {
   check('SPEC 5.3: a message that was cut keeps its partials, for they are all there is', async (log, clock) => {
     await log.create(mine)
     const lease = await log.acquire('s', 'r', 'me', 1000)
-    const whole = [said('whole', 'a', true), said('whole', 'ab')]
-    const textless = [said('called', 'let me look', true), said('called', '')]
-    const events = [started, ...whole, ...textless, said('cut', 'half a', true), finished('cancelled')]
+    const whole = [partialEvent('whole', 'a', true), partialEvent('whole', 'ab')]
+    const textless = [partialEvent('called', 'let me look', true), partialEvent('called', '')]
+    const events = [started, ...whole, ...textless, partialEvent('cut', 'half a', true), finished('cancelled')]
     await log.append('s', drafts('r', ...events), lease)
     clock.pass(1)
     expect(await log.prune(clock.now())).toBe(1)

@@ -56,7 +56,7 @@ export function newClock(): Clock {
 }
 
 /** The code it was refused with; 'resolved' when it was not. */
-export async function refusal(attempt: Promise<unknown>): Promise<string> {
+export async function rejection(attempt: Promise<unknown>): Promise<string> {
   try {
     await attempt
     return 'resolved'
@@ -70,7 +70,7 @@ export const mine: NewSession = { id: 's', user: 'ann', agent: 'recovery' }
 export const started: RunEvent = { kind: 'run.started', agent: 'recovery', input: { messages: [] } }
 export const finished = (outcome: Outcome): RunEvent => ({ kind: 'run.finished', outcome })
 export const note = (message: string): RunEvent => ({ kind: 'log', level: 'info', message })
-export const said = (message: string, text: string, partial = false): RunEvent => ({
+export const partialEvent = (message: string, text: string, partial = false): RunEvent => ({
   kind: 'agent',
   message,
   event: {

@@ -1,4 +1,4 @@
-import { drafts, finished, type Kit, mine, note, notes, refusal, seqs, started } from './kit.ts'
+import { drafts, finished, type Kit, mine, note, notes, rejection, seqs, started } from './kit.ts'
 
 export function leaseContract(kit: Kit): void {
   holding(kit)
@@ -14,23 +14,23 @@ function holding({ check, expect }: Kit): void {
     await log.release(first)
     const second = await log.acquire('s', 'r2', 'me', 100)
     expect(second.epoch).toBeGreaterThan(first.epoch)
-    expect(await refusal(log.acquire('nobody', 'r', 'me', 100))).toBe('not-found')
+    expect(await rejection(log.acquire('nobody', 'r', 'me', 100))).toBe('not-found')
   })
   check('busy while a lease is live, for any run and any owner', async (log, clock) => {
     await log.create(mine)
     const lease = await log.acquire('s', 'r1', 'me', 100)
-    expect(await refusal(log.acquire('s', 'r2', 'you', 100))).toBe('busy')
-    expect(await refusal(log.acquire('s', 'r1', 'me', 100))).toBe('busy')
-    expect(await refusal(log.remove('s'))).toBe('busy')
+    expect(await rejection(log.acquire('s', 'r2', 'you', 100))).toBe('busy')
+    expect(await rejection(log.acquire('s', 'r1', 'me', 100))).toBe('busy')
+    expect(await rejection(log.remove('s'))).toBe('busy')
     clock.pass(99)
-    expect(await refusal(log.acquire('s', 'r2', 'you', 100))).toBe('busy')
+    expect(await rejection(log.acquire('s', 'r2', 'you', 100))).toBe('busy')
     clock.pass(1)
     await log.acquire('s', 'r2', 'you', 100)
-    expect(await refusal(log.renew(lease, 100))).toBe('lease-lost')
+    expect(await rejection(log.renew(lease, 100))).toBe('lease-lost')
   })
   check('two starts at once: one run', async (log) => {
     await log.create(mine)
-    const codes = await Promise.all(['a', 'b', 'c'].map((run) => refusal(log.acquire('s', run, 'me', 100))))
+    const codes = await Promise.all(['a', 'b', 'c'].map((run) => rejection(log.acquire('s', run, 'me', 100))))
     expect(codes.filter((code) => code === 'resolved').length).toBe(1)
     expect(codes.filter((code) => code === 'busy').length).toBe(2)
   })
@@ -47,7 +47,7 @@ function holding({ check, expect }: Kit): void {
     const renewed = await log.renew(lease, 100)
     expect(renewed).toEqual({ ...lease, until: clock.now() + 100 })
     clock.pass(90)
-    expect(await refusal(log.acquire('s', 'x', 'me', 1))).toBe('busy')
+    expect(await rejection(log.acquire('s', 'x', 'me', 1))).toBe('busy')
     expect(seqs(await log.append('s', drafts('r', note('still mine')), renewed))).toEqual([1])
     expect(await log.expired()).toEqual([])
   })
@@ -55,11 +55,11 @@ function holding({ check, expect }: Kit): void {
     await log.create(mine)
     const lease = await log.acquire('s', 'r', 'me', 100)
     await log.release({ ...lease, epoch: lease.epoch - 1 })
-    expect(await refusal(log.acquire('s', 'x', 'me', 1))).toBe('busy')
+    expect(await rejection(log.acquire('s', 'x', 'me', 1))).toBe('busy')
     await log.release(lease)
     await log.release(lease)
-    expect(await refusal(log.renew(lease, 100))).toBe('lease-lost')
-    expect(await refusal(log.append('s', drafts('r', note('late')), lease))).toBe('lease-lost')
+    expect(await rejection(log.renew(lease, 100))).toBe('lease-lost')
+    expect(await rejection(log.append('s', drafts('r', note('late')), lease))).toBe('lease-lost')
     const next = await log.acquire('s', 'x', 'me', 100)
     await log.release(lease)
     expect((await log.renew(next, 100)).epoch).toBe(next.epoch)
@@ -72,10 +72,10 @@ function fencing({ check, expect }: Kit): void {
     await log.create(mine)
     const lease = await log.acquire('s', 'r', 'me', 100)
     expect(seqs(await log.append('s', drafts('r', started, note('a')), lease))).toEqual([1, 2])
-    expect(await refusal(log.append('s', drafts('other', note('b')), lease))).toBe('lease-lost')
-    expect(await refusal(log.append('s', [...drafts('r', note('c')), ...notes(1)], lease))).toBe('lease-lost')
-    expect(await refusal(log.append('s', drafts('r', note('d'))))).toBe('lease-lost')
-    expect(await refusal(log.append('s', [], { run: 'r', epoch: lease.epoch + 1 }))).toBe('lease-lost')
+    expect(await rejection(log.append('s', drafts('other', note('b')), lease))).toBe('lease-lost')
+    expect(await rejection(log.append('s', [...drafts('r', note('c')), ...notes(1)], lease))).toBe('lease-lost')
+    expect(await rejection(log.append('s', drafts('r', note('d'))))).toBe('lease-lost')
+    expect(await rejection(log.append('s', [], { run: 'r', epoch: lease.epoch + 1 }))).toBe('lease-lost')
     expect(seqs(await log.append('s', notes(1)))).toEqual([3]) // a person may edit meanwhile
   })
   check('SPEC 2.7: after a take-over the former holder is a zombie', async (log) => {
@@ -85,8 +85,8 @@ function fencing({ check, expect }: Kit): void {
     const heir = await log.takeOver(zombie, 'you', 100)
     expect(heir).toMatchObject({ session: 's', run: 'r', owner: 'you' })
     expect(heir.epoch).toBeGreaterThan(zombie.epoch)
-    expect(await refusal(log.append('s', drafts('r', note('brains')), zombie))).toBe('lease-lost')
-    expect(await refusal(log.renew(zombie, 100))).toBe('lease-lost')
+    expect(await rejection(log.append('s', drafts('r', note('brains')), zombie))).toBe('lease-lost')
+    expect(await rejection(log.renew(zombie, 100))).toBe('lease-lost')
     await log.release(zombie)
     expect(seqs(await log.append('s', drafts('r', finished('failed')), heir))).toEqual([2])
   })
@@ -97,16 +97,16 @@ function fencing({ check, expect }: Kit): void {
     clock.pass(100)
     expect(seqs(await log.append('s', drafts('old', note('in time: nobody came')), slept))).toEqual([2])
     const next = await log.acquire('s', 'new', 'you', 100)
-    expect(await refusal(log.append('s', drafts('old', note('too late')), slept))).toBe('lease-lost')
+    expect(await rejection(log.append('s', drafts('old', note('too late')), slept))).toBe('lease-lost')
     expect(seqs(await log.append('s', drafts('new', started), next))).toEqual([3])
   })
   check('an append and a take-over at once: whoever comes second loses, nothing is half done', async (log) => {
     await log.create(mine)
     const lease = await log.acquire('s', 'r', 'me', 100)
     const [before, heir, after] = await Promise.all([
-      refusal(log.append('s', drafts('r', note('1'), note('2')), lease)),
+      rejection(log.append('s', drafts('r', note('1'), note('2')), lease)),
       log.takeOver(lease, 'you', 100),
-      refusal(log.append('s', drafts('r', note('3'), note('4')), lease)),
+      rejection(log.append('s', drafts('r', note('3'), note('4')), lease)),
     ])
     expect([before, after]).toEqual(['resolved', 'lease-lost'])
     expect(seqs(await log.append('s', drafts('r', note('5')), heir))).toEqual([3])
@@ -163,9 +163,9 @@ function recovering({ check, expect }: Kit): void {
     clock.pass(10)
     const [lost] = await log.expired()
     if (lost === undefined) return expect(lost).toMatchObject({ run: 'r' })
-    const codes = await Promise.all(['a', 'b'].map((owner) => refusal(log.takeOver(lost, owner, 100))))
+    const codes = await Promise.all(['a', 'b'].map((owner) => rejection(log.takeOver(lost, owner, 100))))
     expect(codes).toEqual(['resolved', 'lease-lost'])
-    expect(await refusal(log.takeOver({ session: 'nobody', run: 'r' }, 'me', 1))).toBe('not-found')
+    expect(await rejection(log.takeOver({ session: 'nobody', run: 'r' }, 'me', 1))).toBe('not-found')
     await log.takeOver({ session: 's', run: 'r' }, 'forced', 100)
   })
 }

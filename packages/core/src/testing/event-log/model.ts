@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../event/run-event.ts'
 import type { EventLog, Lease } from '../../log/event-log.ts'
 import { memoryLog } from '../../log/memory-log.ts'
-import { type Clock, drafts, finished, type Kit, note, notes, refusal, said, started } from './kit.ts'
+import { type Clock, drafts, finished, type Kit, note, notes, partialEvent, rejection, started } from './kit.ts'
 
 /** A few hundred random calls, made to the log and to `memoryLog` alike: same answers, same refusals, same rows. */
 export function modelContract({ check, expect }: Kit): void {
@@ -27,9 +27,9 @@ type Call = (log: EventLog) => Promise<unknown>
 const ids = ['a', 'b', 'c'] as const
 const events: readonly RunEvent[] = [
   started,
-  said('m', 'x', true),
-  said('m', 'x'),
-  said('n', 'y', true),
+  partialEvent('m', 'x', true),
+  partialEvent('m', 'x'),
+  partialEvent('n', 'y', true),
   note('n'),
   finished('done'),
   finished('failed'),
@@ -67,7 +67,7 @@ function randomCall(random: Dice, held: readonly Lease[], clock: Clock): Call {
 
 /** What a call comes to: its value, or the code it was refused with. */
 async function answer(call: Promise<unknown>): Promise<unknown> {
-  const code = await refusal(call)
+  const code = await rejection(call)
   return code === 'resolved' ? call : code
 }
 

@@ -1,5 +1,5 @@
 import type { EventLog, NewSession } from '../../log/event-log.ts'
-import { type Kit, mine, notes, refusal } from './kit.ts'
+import { type Kit, mine, notes, rejection } from './kit.ts'
 
 export function sessionContract(kit: Kit): void {
   oneSession(kit)
@@ -18,12 +18,12 @@ function oneSession({ check, expect }: Kit): void {
   })
   check('an id that is taken is a conflict, whoever has it', async (log) => {
     const made = await log.create(mine)
-    expect(await refusal(log.create({ ...mine, user: 'bob' }))).toBe('conflict')
-    expect(await refusal(log.restore({ ...mine, user: 'bob' }, []))).toBe('conflict')
+    expect(await rejection(log.create({ ...mine, user: 'bob' }))).toBe('conflict')
+    expect(await rejection(log.restore({ ...mine, user: 'bob' }, []))).toBe('conflict')
     expect(await log.get('s')).toEqual(made)
   })
   check('of many that create one id at once, one wins', async (log) => {
-    const codes = await Promise.all(Array.from({ length: 20 }, () => refusal(log.create(mine))))
+    const codes = await Promise.all(Array.from({ length: 20 }, () => rejection(log.create(mine))))
     expect(codes.filter((code) => code === 'resolved').length).toBe(1)
     expect(codes.filter((code) => code === 'conflict').length).toBe(19)
   })
@@ -37,16 +37,16 @@ function oneSession({ check, expect }: Kit): void {
     clock.pass(5)
     expect(await log.rename('s', 'Über “trails” %_')).toEqual({ ...made, title: 'Über “trails” %_' })
     expect(await log.get('s')).toEqual({ ...made, title: 'Über “trails” %_' })
-    expect(await refusal(log.rename('nobody', 'x'))).toBe('not-found')
+    expect(await rejection(log.rename('nobody', 'x'))).toBe('not-found')
   })
   check('remove takes the events with it, and the id is free again', async (log) => {
     await log.create(mine)
     await log.append('s', notes(3))
     await log.remove('s')
     expect(await log.get('s')).toBe(undefined)
-    expect(await refusal(log.read('s', { after: 0 }))).toBe('not-found')
-    expect(await refusal(log.append('s', notes(1)))).toBe('not-found')
-    expect(await refusal(log.remove('s'))).toBe('not-found')
+    expect(await rejection(log.read('s', { after: 0 }))).toBe('not-found')
+    expect(await rejection(log.append('s', notes(1)))).toBe('not-found')
+    expect(await rejection(log.remove('s'))).toBe('not-found')
     await log.create({ ...mine, user: 'bob' })
     expect(await log.read('s', { after: 0 })).toEqual([])
     expect((await log.append('s', notes(1)))[0]).toMatchObject({ seq: 1 })
@@ -55,12 +55,12 @@ function oneSession({ check, expect }: Kit): void {
     await log.create(mine)
     await log.close()
     await log.close()
-    expect(await refusal(log.get('s'))).toBe('unavailable')
-    expect(await refusal(log.append('s', notes(1)))).toBe('unavailable')
-    expect(await refusal(log.read('s', { after: 0 }))).toBe('unavailable')
-    expect(await refusal(log.create({ ...mine, id: 't' }))).toBe('unavailable')
-    expect(await refusal(log.list({}))).toBe('unavailable')
-    expect(await refusal(log.expired())).toBe('unavailable')
+    expect(await rejection(log.get('s'))).toBe('unavailable')
+    expect(await rejection(log.append('s', notes(1)))).toBe('unavailable')
+    expect(await rejection(log.read('s', { after: 0 }))).toBe('unavailable')
+    expect(await rejection(log.create({ ...mine, id: 't' }))).toBe('unavailable')
+    expect(await rejection(log.list({}))).toBe('unavailable')
+    expect(await rejection(log.expired())).toBe('unavailable')
   })
   check('what was asked before close is done', async (log) => {
     await log.create(mine)
@@ -73,18 +73,18 @@ function oneSession({ check, expect }: Kit): void {
 function names({ check, expect }: Kit): void {
   check('names that a store could not tell apart are invalid', async (log) => {
     for (const bad of ['a\0b', 'x\ud800', '\udc00y']) {
-      expect(await refusal(log.create({ ...mine, id: bad }))).toBe('invalid')
-      expect(await refusal(log.create({ ...mine, user: bad }))).toBe('invalid')
-      expect(await refusal(log.create({ ...mine, agent: bad }))).toBe('invalid')
-      expect(await refusal(log.create({ ...mine, title: bad }))).toBe('invalid')
+      expect(await rejection(log.create({ ...mine, id: bad }))).toBe('invalid')
+      expect(await rejection(log.create({ ...mine, user: bad }))).toBe('invalid')
+      expect(await rejection(log.create({ ...mine, agent: bad }))).toBe('invalid')
+      expect(await rejection(log.create({ ...mine, title: bad }))).toBe('invalid')
     }
-    expect(await refusal(log.create({ ...mine, id: '' }))).toBe('invalid')
+    expect(await rejection(log.create({ ...mine, id: '' }))).toBe('invalid')
     expect((await log.list({})).total).toBe(0)
     await log.create(mine)
-    expect(await refusal(log.rename('s', 'a\0b'))).toBe('invalid')
-    expect(await refusal(log.acquire('s', 'r\0', 'me', 10))).toBe('invalid')
-    expect(await refusal(log.acquire('s', '', 'me', 10))).toBe('invalid')
-    expect(await refusal(log.acquire('s', 'r', 'me\ud800', 10))).toBe('invalid')
+    expect(await rejection(log.rename('s', 'a\0b'))).toBe('invalid')
+    expect(await rejection(log.acquire('s', 'r\0', 'me', 10))).toBe('invalid')
+    expect(await rejection(log.acquire('s', '', 'me', 10))).toBe('invalid')
+    expect(await rejection(log.acquire('s', 'r', 'me\ud800', 10))).toBe('invalid')
   })
   check('any other text is a name', async (log) => {
     const odd = [

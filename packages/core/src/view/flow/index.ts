@@ -4,7 +4,7 @@ import { Dictionary } from '../../persistent/dictionary.ts'
 import { Sequence } from '../../persistent/sequence.ts'
 import { track } from '../timeline/index.ts'
 import { pathIn } from '../timeline/infer.ts'
-import { type Execution, emptyTimeline, executionOf, inRun, pathOf, type Timeline } from '../timeline/state.ts'
+import { type Execution, emptyTimeline, executionOf, pathOf, type Timeline, timelineKey } from '../timeline/state.ts'
 import { executionsIn } from '../timeline/track.ts'
 import type { View } from '../view.ts'
 import {
@@ -41,7 +41,7 @@ interface FlowIndex {
  * wrote, itself or by what ran inside it, and that were there when the target began. ADK Studio labels every outgoing
  * edge of a node with all of its keys, taken or not (DESIGN 12).
  */
-export const flow: View<Flow> = {
+export const flowView: View<Flow> = {
   name: 'flow',
   initial: {
     nodes: Sequence.empty,
@@ -140,7 +140,7 @@ function left(graph: Graph, execution: Execution, line: Timeline): Graph {
     return { ...each, running, status: running > 0 ? 'running' : status, lastSeq: endSeq }
   })
   if (comesBack(execution)) next = returned(next, execution, line)
-  const last = line.index.phases.get(inRun(run, node))?.current
+  const last = line.index.phases.get(timelineKey(run, node))?.current
   for (const child of executionsIn(line, last)) {
     if (child.via !== 'transfer' && !comesBack(child)) next = returned(next, child, line)
   }
@@ -174,7 +174,7 @@ function returned(graph: Graph, child: Execution, line: Timeline): Graph {
 
 /** A run that is done goes from its last steps to END. */
 function ended(graph: Graph, { run, seq }: Recorded, line: Timeline): Graph {
-  const last = executionsIn(line, line.index.phases.get(inRun(run, ''))?.current)
+  const last = executionsIn(line, line.index.phases.get(timelineKey(run, ''))?.current)
   const done = last.filter(({ status, superseded }) => status === 'ok' && superseded !== true)
   let next = done.length === 0 ? graph : withNode(graph, END, '', (node) => ({ ...node, lastSeq: seq }))
   for (const { path, wrote, output = {} } of done) {

@@ -4,16 +4,16 @@ import { chaos, sessions, withoutPartials } from '../../../../../test/kit/arbitr
 import { loadViewVectors } from '../../../../../test/kit/view-vectors.ts'
 import type { RunEvent } from '../../event/run-event.ts'
 import type { Json } from '../../json/json.ts'
-import { timeline } from '../timeline/index.ts'
+import { timelineView } from '../timeline/index.ts'
 import { fold } from '../view.ts'
-import { activeNodes, flow, stateKeys } from './index.ts'
+import { activeNodes, flowView, stateKeys } from './index.ts'
 import { preview } from './preview.ts'
 
 describe('vectors', () => {
   const vectors = loadViewVectors('flow')
   test('there are vectors', () => expect(vectors.length).toBeGreaterThan(5))
   test.each(vectors)('$name', ({ rows, expect: expected }) => {
-    const graph = fold(flow, rows)
+    const graph = fold(flowView, rows)
     const { stateKeys: keys, ...rest } = expected
     expect(JSON.parse(JSON.stringify(graph))).toMatchObject(rest)
     expect(Object.fromEntries(stateKeys(graph))).toEqual(keys)
@@ -25,7 +25,7 @@ describe('properties', () => {
   test('SPEC 5.3: the result does not depend on whether partials were kept', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
-        expect(fold(flow, withoutPartials(rows))).toEqual(fold(flow, rows))
+        expect(fold(flowView, withoutPartials(rows))).toEqual(fold(flowView, rows))
       }),
       { numRuns: 200 },
     )
@@ -34,8 +34,8 @@ describe('properties', () => {
   test('nodes count their executions, edges join nodes that are there, and carry only keys that were written', () => {
     fc.assert(
       fc.property(fc.oneof(sessions(), chaos()), (rows) => {
-        const graph = fold(flow, rows)
-        const ran = fold(timeline, rows)
+        const graph = fold(flowView, rows)
+        const ran = fold(timelineView, rows)
           .executions.toArray()
           .filter(({ superseded }) => superseded !== true)
         const nodes = new Map(graph.nodes.toArray().map((node) => [node.id, node]))
@@ -76,16 +76,18 @@ test('nodes light up while they run, and before that when their first words stre
     },
   }
   const start: RunEvent = { kind: 'run.started', agent: 'a', input: { messages: [] } }
-  expect(activeNodes(fold(flow, rows([start, token])))).toEqual(['team/b'])
+  expect(activeNodes(fold(flowView, rows([start, token])))).toEqual(['team/b'])
   const node: RunEvent = { kind: 'node.started', node: 'a@1', agent: 'a' }
-  expect(activeNodes(fold(flow, rows([start, node])))).toEqual(['a'])
-  expect(activeNodes(fold(flow, rows([start, node, { kind: 'node.finished', node: 'a@1', status: 'ok' }])))).toEqual([])
+  expect(activeNodes(fold(flowView, rows([start, node])))).toEqual(['a'])
+  expect(
+    activeNodes(fold(flowView, rows([start, node, { kind: 'node.finished', node: 'a@1', status: 'ok' }]))),
+  ).toEqual([])
 })
 
 test('events of other views leave the same reference', () => {
-  const before = flow.initial
+  const before = flowView.initial
   const event: RunEvent = { kind: 'log', level: 'info', message: '' }
-  expect(flow.apply(before, { seq: 1, at: 1, run: 'r', event })).toBe(before)
+  expect(flowView.apply(before, { seq: 1, at: 1, run: 'r', event })).toBe(before)
 })
 
 describe('preview', () => {

@@ -3,12 +3,12 @@ import { isObject } from '../../json/json.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { Sequence } from '../../persistent/sequence.ts'
 import type { View } from '../view.ts'
-import { said, settleStreaming, withdrawn } from './said.ts'
+import { planFromEvent, settleStreaming, withdrawn } from './said.ts'
 import type { PlanArtifact, PlanState } from './state.ts'
 import { taskFinished, taskReflected, taskStarted, tasksSet } from './task.ts'
 
 /** What was planned and what became of it: tasks, artifacts, data items, reflections, summary (seed 002). */
-export const plan: View<PlanState> = {
+export const planView: View<PlanState> = {
   name: 'plan',
   initial: {
     mode: 'planning',
@@ -38,7 +38,7 @@ export const plan: View<PlanState> = {
       case 'task.reflected':
         return taskReflected(state, recorded, event)
       case 'agent': {
-        const next = event.task === undefined ? state : said(state, recorded, event, event.task)
+        const next = event.task === undefined ? state : planFromEvent(state, recorded, event, event.task)
         if (event.event.partial === true) return next
         return announced(next, seq, event.event.actions?.artifactDelta, event.task)
       }

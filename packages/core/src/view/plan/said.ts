@@ -10,7 +10,7 @@ import { changeTask, knownTask, taskOf } from './task.ts'
 type Row = Pick<Recorded, 'seq' | 'at' | 'run'>
 
 /** What an agent says and calls while it works on a task. Only events that name the task count. */
-export function said(state: PlanState, { run, seq, at }: Row, event: AgentSaid, task: string): PlanState {
+export function planFromEvent(state: PlanState, { run, seq, at }: Row, event: AgentSaid, task: string): PlanState {
   const text = spokenText(event.event)
   if (event.event.partial === true) return text === '' ? state : streamed(state, run, seq, event, task, text)
   const parts = partsOf(event.event.content)

@@ -30,7 +30,7 @@ export interface PlanState {
   /** What a message gave, by run and message, so that it can be withdrawn. */
   readonly given: Dictionary<Given>
   /** Text still streaming, by run and message; its aggregate replaces it. */
-  readonly streaming: Dictionary<Dictionary<Streaming>>
+  readonly streaming: Dictionary<Dictionary<StreamingText>>
 }
 
 export interface PlanTask extends Task {
@@ -110,7 +110,7 @@ export interface Given {
   readonly content?: number
   readonly calls: Sequence<number>
 }
-export interface Streaming {
+export interface StreamingText {
   readonly task: string
   readonly text: PlanText
 }

@@ -5,9 +5,9 @@ import { describeView, printed } from '../../../../../test/kit/view-vectors.ts'
 import type { AdkPart } from '../../event/adk-event.ts'
 import type { Recorded, RunEvent, RunFinished, Task } from '../../event/run-event.ts'
 import { fold } from '../view.ts'
-import { plan } from './index.ts'
+import { planView } from './index.ts'
 
-describe('plan', () => describeView(plan))
+describe('plan', () => describeView(planView))
 
 const task = (id: string, facts: Partial<Task> = {}): Task => ({ id, title: id, status: 'pending', order: 0, ...facts })
 const started: RunEvent = { kind: 'run.started', agent: 'planner', input: { messages: [] } }
@@ -46,23 +46,23 @@ describe('mode', () => {
       'planning',
     ],
   ])('%s', (_, events, mode) => {
-    expect(fold(plan, rows(events)).mode).toBe(mode)
+    expect(fold(planView, rows(events)).mode).toBe(mode)
   })
 
   test('the current task is known until it is finished or gone', () => {
     const begin: RunEvent = { kind: 'task.started', task: 'a' }
-    expect(fold(plan, rows([two, begin])).current).toBe('a')
-    expect(fold(plan, rows([two, begin, settle('b')])).current).toBe('a')
-    expect(fold(plan, rows([two, begin, two])).current).toBe('a')
-    expect(fold(plan, rows([two, begin, settle('a')])).current).toBeUndefined()
-    expect(fold(plan, rows([two, begin, { kind: 'tasks', tasks: [] }])).current).toBeUndefined()
-    expect(fold(plan, rows([two, begin, ended('done')])).current).toBeUndefined()
+    expect(fold(planView, rows([two, begin])).current).toBe('a')
+    expect(fold(planView, rows([two, begin, settle('b')])).current).toBe('a')
+    expect(fold(planView, rows([two, begin, two])).current).toBe('a')
+    expect(fold(planView, rows([two, begin, settle('a')])).current).toBeUndefined()
+    expect(fold(planView, rows([two, begin, { kind: 'tasks', tasks: [] }])).current).toBeUndefined()
+    expect(fold(planView, rows([two, begin, ended('done')])).current).toBeUndefined()
   })
 })
 
 test("a person's edit is told from an agent's step", () => {
   const [before, after] = [task('a', { status: 'done' }), task('a', { title: 'A', status: 'pending' })]
-  const state = fold(plan, [
+  const state = fold(planView, [
     row(1, 'r', { kind: 'tasks', tasks: [before] }),
     row(2, '', { kind: 'tasks', tasks: [after] }),
     row(3, '', { kind: 'tasks', tasks: [after] }),
@@ -76,7 +76,7 @@ test("a person's edit is told from an agent's step", () => {
 })
 
 test('a task listed twice is one task, and the later one counts', () => {
-  const state = fold(plan, rows([{ kind: 'tasks', tasks: [task('a'), task('a', { title: 'again', order: 1 })] }]))
+  const state = fold(planView, rows([{ kind: 'tasks', tasks: [task('a'), task('a', { title: 'again', order: 1 })] }]))
   expect([...state.tasks].map(({ title }) => title)).toEqual(['again'])
   expect(state.summary.total).toBe(1)
 })
@@ -89,7 +89,7 @@ describe('calls of a task', () => {
     functionResponse: { ...(id === undefined ? {} : { id }), name, response: { result } },
   })
   const results = (...parts: AdkPart[]) => {
-    const state = fold(plan, rows(parts.map((part, i) => said([part], `m${i}`))))
+    const state = fold(planView, rows(parts.map((part, i) => said([part], `m${i}`))))
     return [...(state.tasks.at(0)?.calls ?? [])].map(({ response }) => response?.result)
   }
   test('are answered by id, in any order', () => {
@@ -114,15 +114,15 @@ describe('calls of a task', () => {
 })
 
 test('what is said again for the same message replaces it; events without a task change nothing', () => {
-  const first = fold(plan, rows([said([{ text: 'one' }]), said([{ text: 'two' }])]))
+  const first = fold(planView, rows([said([{ text: 'one' }]), said([{ text: 'two' }])]))
   expect([...(first.tasks.at(0)?.content ?? [])].map(({ text }) => text)).toEqual(['two'])
   const event: RunEvent = {
     kind: 'agent',
     event: { id: 'x', author: 'a', invocationId: '', timestamp: 0 },
     message: 'x',
   }
-  expect(plan.apply(first, row(9, 'r', event))).toBe(first)
-  expect(plan.apply(first, row(9, 'r', { kind: 'log', level: 'info', message: '' }))).toBe(first)
+  expect(planView.apply(first, row(9, 'r', event))).toBe(first)
+  expect(planView.apply(first, row(9, 'r', { kind: 'log', level: 'info', message: '' }))).toBe(first)
 })
 
 test('a task that was dropped and planned again under the same id starts anew', () => {
@@ -130,7 +130,7 @@ test('a task that was dropped and planned again under the same id starts anew', 
   const call: AdkPart = { functionCall: { name: 'f' } }
   const answer: AdkPart = { functionResponse: { name: 'f', response: { result: 'x' } } }
   const before = [list, said([{ text: 'one' }, call], 'm1'), { kind: 'tasks', tasks: [] } as const, list]
-  const after = (...events: RunEvent[]) => fold(plan, rows([...before, ...events])).tasks.at(0)
+  const after = (...events: RunEvent[]) => fold(planView, rows([...before, ...events])).tasks.at(0)
   expect(after()).toMatchObject({ since: 4, content: { length: 0 }, calls: { length: 0 } })
   expect(after(said([{ text: 'two' }], 'm2'), said([{ text: 'three' }], 'm1'))?.content.toArray()).toMatchObject([
     { text: 'two' },
@@ -151,7 +151,7 @@ test('an older version of an artifact does not hide a newer one; a deleted one s
     version,
     ...facts,
   })
-  const state = (...events: RunEvent[]) => fold(plan, rows(events)).artifacts.at(0)
+  const state = (...events: RunEvent[]) => fold(planView, rows(events)).artifacts.at(0)
   expect(state(saved(2, { part: { text: 'x' } }), saved(1))).toEqual({
     id: 'a',
     name: 'A',
@@ -174,7 +174,7 @@ test('an older version of an artifact does not hide a newer one; a deleted one s
 
 test('a data item keeps what an announcement does not repeat', () => {
   const state = fold(
-    plan,
+    planView,
     rows([
       { kind: 'data', id: 'd', operation: 'create', itemType: 'contact', item: { name: 'Ann' }, task: 't' },
       { kind: 'data', id: 'd', operation: 'update', itemType: 'contact' },
@@ -192,7 +192,7 @@ test('SPEC 5.3: a pruned log gives the same plan', () => {
   fc.assert(
     fc.property(sessions(), (log) => {
       const whole = onTask(log)
-      expect(printed(fold(plan, withoutPartials(whole)))).toEqual(printed(fold(plan, whole)))
+      expect(printed(fold(planView, withoutPartials(whole)))).toEqual(printed(fold(planView, whole)))
     }),
     { numRuns: 100 },
   )

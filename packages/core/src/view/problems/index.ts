@@ -1,7 +1,7 @@
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import { applyState } from '../../event/state-fold.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
-import { Aside } from '../../persistent/hidden.ts'
+import { Hidden } from '../../persistent/hidden.ts'
 import { Sequence } from '../../persistent/sequence.ts'
 import { patchProofs } from '../proof/read.ts'
 import type { View } from '../view.ts'
@@ -9,14 +9,14 @@ import type { StreamProblem, StreamProblemCode } from './code.ts'
 import { lintEnd, lintInNode, lintNodeEnd, lintNodeStart, lintStart, lintSuperseded } from './run.ts'
 import { lintSaid } from './said.ts'
 import {
+  addProblem,
   newRun,
   newSession,
   ownRun,
   ownSession,
   quoted,
-  type RunTrack,
-  report,
-  type SessionTrack,
+  type RunCheck,
+  type SessionCheck,
   type Step,
 } from './track.ts'
 
@@ -26,22 +26,22 @@ export interface ProblemsState {
   /** How many there are of each code, listed or not. */
   readonly counts: Readonly<Partial<Record<StreamProblemCode, number>>>
   readonly total: number
-  readonly runs: Dictionary<RunTrack>
-  readonly session: Aside<SessionTrack>
+  readonly runs: Dictionary<RunCheck>
+  readonly session: Hidden<SessionCheck>
 }
 
 /** A broken stream breaks in the same way again and again: more of one code are counted, not listed. */
 const mostPerCode = 50
 
 /** The linter: what in the stream breaks the contract, is lost or is doubtful, each with the number of its event. */
-export const problems: View<ProblemsState> = {
+export const problemsView: View<ProblemsState> = {
   name: 'problems',
   initial: {
     problems: Sequence.empty,
     counts: {},
     total: 0,
     runs: Dictionary.empty,
-    session: new Aside(newSession),
+    session: new Hidden(newSession),
   },
   apply(state, row: Recorded) {
     const run = state.runs.get(row.run) ?? newRun
@@ -50,7 +50,7 @@ export const problems: View<ProblemsState> = {
     step.run.last = row.seq
     const { problems, counts, total } = state
     const runs = row.run === '' ? state.runs : state.runs.set(row.run, step.run)
-    return withFound({ problems, counts, total, runs, session: new Aside(step.session) }, step.found)
+    return withFound({ problems, counts, total, runs, session: new Hidden(step.session) }, step.found)
   },
 }
 
@@ -81,21 +81,21 @@ function lint(step: Step): void {
   const { row, session } = step
   const { event, run, seq } = row
   if (seq <= session.seq) {
-    report(step, 'seq-order', `The event has number ${seq}, but ${session.seq} came before it.`, {
+    addProblem(step, 'seq-order', `The event has number ${seq}, but ${session.seq} came before it.`, {
       earlier: session.seq,
     })
   }
   const state = applyState(session.state, event, ({ path, reason }) => {
-    report(step, 'lost-patch', `The change of the state at ${quoted(path)} is lost: ${reason}.`)
+    addProblem(step, 'lost-patch', `The change of the state at ${quoted(path)} is lost: ${reason}.`)
   })
   session.state = state
   session.seq = Math.max(seq, session.seq)
   if (run !== '' && event.kind !== 'run.finished' && step.run.ended !== undefined) {
-    report(step, 'after-end', `${told(event)} came after the run had ended.`, { earlier: step.run.ended })
+    addProblem(step, 'after-end', `${told(event)} came after the run had ended.`, { earlier: step.run.ended })
     if (event.kind !== 'run.started' && event.kind !== 'foreign') return
   }
   if (run !== '' && event.kind !== 'run.started' && step.run.started === undefined && !step.run.early) {
-    report(step, 'before-start', `${told(event)} came before the run had started.`)
+    addProblem(step, 'before-start', `${told(event)} came before the run had started.`)
     step.run.early = true
   }
   if ('node' in event && event.node !== undefined && event.kind !== 'node.started' && event.kind !== 'node.finished') {
@@ -125,7 +125,7 @@ function lintKind(step: Step, event: RunEvent): void {
       lintSuperseded(step, event)
       return
     case 'foreign':
-      report(
+      addProblem(
         step,
         'unread',
         `A frame of the ${quoted(event.dialect)} wire could not be read: ${clipped(event.reason)}.`,
@@ -134,7 +134,7 @@ function lintKind(step: Step, event: RunEvent): void {
     case 'state':
       for (const { proof } of patchProofs(step.row, event.patch)) {
         if (proof.refused !== undefined)
-          report(step, 'bad-proof', `A proof_layer is not used: ${proof.refused.reason}.`)
+          addProblem(step, 'bad-proof', `A proof_layer is not used: ${proof.refused.reason}.`)
       }
       return
     default:
@@ -155,14 +155,14 @@ function lintPlan(step: Step, event: RunEvent): void {
     case 'task.finished':
     case 'task.reflected':
       if (step.session.tasks === undefined || step.session.tasks.get(event.task) === true) return
-      report(step, 'task-unknown', `The task ${quoted(event.task)} is not in the plan.`)
+      addProblem(step, 'task-unknown', `The task ${quoted(event.task)} is not in the plan.`)
       return
     case 'interrupt':
       step.session.interrupts = step.session.interrupts.set(event.id, step.row.seq)
       return
     case 'resumed':
       if (step.session.interrupts.get(event.interrupt) === undefined) {
-        report(step, 'interrupt-unknown', `The question ${quoted(event.interrupt)} is not open.`)
+        addProblem(step, 'interrupt-unknown', `The question ${quoted(event.interrupt)} is not open.`)
       }
       step.session.interrupts = step.session.interrupts.delete(event.interrupt)
       return
@@ -171,7 +171,7 @@ function lintPlan(step: Step, event: RunEvent): void {
     case 'log':
       return
     default:
-      report(step, 'unread', `An event of an unknown kind: ${quoted(event.kind)}.`)
+      addProblem(step, 'unread', `An event of an unknown kind: ${quoted(event.kind)}.`)
   }
 }
 

@@ -8,6 +8,7 @@ import type {
   Superseded,
 } from '../../event/run-event.ts'
 import {
+  addProblem,
   type CallTrack,
   follows,
   followsAll,
@@ -15,14 +16,13 @@ import {
   type NodeTrack,
   newRun,
   quoted,
-  report,
   type Step,
 } from './track.ts'
 
 export function lintStart(step: Step, { input }: RunStarted): void {
   const { run, row } = step
   if (run.started !== undefined) {
-    report(step, 'run-repeated', `The run ${quoted(row.run)} has started before.`, { earlier: run.started })
+    addProblem(step, 'run-repeated', `The run ${quoted(row.run)} has started before.`, { earlier: run.started })
     return
   }
   const tools: unknown = input?.tools
@@ -35,11 +35,12 @@ export function lintStart(step: Step, { input }: RunStarted): void {
 export function lintEnd(step: Step, { outcome, error }: RunFinished): void {
   const { run, row } = step
   if (run.ended !== undefined) {
-    report(step, 'second-end', `The run ${quoted(row.run)} has ended before.`, { earlier: run.ended })
+    addProblem(step, 'second-end', `The run ${quoted(row.run)} has ended before.`, { earlier: run.ended })
     return
   }
   if (outcome === 'done') lintLeftOpen(step)
-  if (error?.code === 'cut') report(step, 'no-end', `The stream stopped before the run ${quoted(row.run)} had ended.`)
+  if (error?.code === 'cut')
+    addProblem(step, 'no-end', `The stream stopped before the run ${quoted(row.run)} had ended.`)
   leavePending(step, outcome)
   const { started, early, last, time } = step.run
   step.run = { ...newRun, ...(started === undefined ? {} : { started }), early, last, time, ended: row.seq }
@@ -53,17 +54,17 @@ function lintLeftOpen(step: Step): void {
     if (!isOpen(call) || call.longRunning || call.streamed || clientTools.has(call.name)) continue
     const facts = id.startsWith('\n') ? { seq: call.seq } : { seq: call.seq, call: id }
     const sentence = `The call of ${quoted(call.name)} was never answered.`
-    open.push({ seq: call.seq, tell: () => report(step, 'call-unanswered', sentence, facts) })
+    open.push({ seq: call.seq, tell: () => addProblem(step, 'call-unanswered', sentence, facts) })
   }
   for (const [node, { seq, ended, unknown }] of nodes) {
     if (ended !== undefined || unknown) continue
     const sentence = `The node ${quoted(node)} never ended.`
-    open.push({ seq, tell: () => report(step, 'node-not-ended', sentence, { seq, node }) })
+    open.push({ seq, tell: () => addProblem(step, 'node-not-ended', sentence, { seq, node }) })
   }
   for (const [message, { seq, whole, text }] of messages) {
     if (whole !== undefined || text === '') continue
     const sentence = `The message ${quoted(message)} was never completed.`
-    open.push({ seq, tell: () => report(step, 'text-not-closed', sentence, { seq }) })
+    open.push({ seq, tell: () => addProblem(step, 'text-not-closed', sentence, { seq }) })
   }
   for (const { tell } of open.sort((a, b) => a.seq - b.seq)) tell()
 }
@@ -87,7 +88,7 @@ function leavePending(step: Step, outcome: Outcome): void {
 export function lintNodeStart(step: Step, { node, parent }: NodeStarted): void {
   const known = step.run.nodes.get(node)
   if (known !== undefined && known.unknown === undefined) {
-    report(step, 'node-repeated', `The node ${quoted(node)} has started before.`, { node, earlier: known.seq })
+    addProblem(step, 'node-repeated', `The node ${quoted(node)} has started before.`, { node, earlier: known.seq })
     return
   }
   step.run.tellsNodes = true
@@ -103,13 +104,13 @@ export function lintNodeEnd(step: Step, { node }: NodeFinished): void {
   const known = nodeOf(step, node)
   if (known === undefined || known.unknown) return
   if (known.ended !== undefined) {
-    report(step, 'node-ended-twice', `The node ${quoted(node)} has ended before.`, { node, earlier: known.ended })
+    addProblem(step, 'node-ended-twice', `The node ${quoted(node)} has ended before.`, { node, earlier: known.ended })
     return
   }
   if (known.open > 0) {
     const [nodes, them] = known.open === 1 ? ['a node', 'it'] : [`${known.open} nodes`, 'them']
     const sentence = `The node ${quoted(node)} ended while ${nodes} that it had started had not: the end of ${them} comes later or never.`
-    report(step, 'node-end-order', sentence, { node, earlier: known.seq })
+    addProblem(step, 'node-end-order', sentence, { node, earlier: known.seq })
   }
   setNode(step, node, { ...known, ended: step.row.seq })
   const above = known.parent === undefined ? undefined : step.run.nodes.get(known.parent)
@@ -124,14 +125,14 @@ export function lintInNode(step: Step, node: NodeId): void {
   const known = nodeOf(step, node)
   if (known?.ended === undefined) return
   const sentence = `Something happened in node ${quoted(node)} after it had ended.`
-  report(step, 'node-after-end', sentence, { node, earlier: known.ended })
+  addProblem(step, 'node-after-end', sentence, { node, earlier: known.ended })
 }
 
 /** The node, if it started; one that did not is told of once. */
 function nodeOf(step: Step, node: NodeId): NodeTrack | undefined {
   const known = step.run.nodes.get(node)
   if (known !== undefined || !followsAll(step)) return known
-  report(step, 'node-unknown', `The node ${quoted(node)} never started.`, { node })
+  addProblem(step, 'node-unknown', `The node ${quoted(node)} never started.`, { node })
   if (!follows(step)) return undefined
   const track: NodeTrack = { seq: step.row.seq, open: 0, unknown: true }
   setNode(step, node, track)
@@ -146,7 +147,7 @@ function setNode(step: Step, node: NodeId, track: NodeTrack): void {
 export function lintSuperseded(step: Step, { messages, nodes }: Superseded): void {
   const count = messages.length
   const sentence = `A step was cut short and done again: ${count} ${count === 1 ? 'message' : 'messages'} no longer ${count === 1 ? 'counts' : 'count'}.`
-  report(step, 'superseded', sentence)
+  addProblem(step, 'superseded', sentence)
   let { messages: known, calls, nodes: tracks } = step.run
   for (const message of messages) {
     for (const call of known.get(message)?.calls ?? []) calls = calls.delete(call)

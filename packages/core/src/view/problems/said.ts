@@ -4,7 +4,16 @@ import type { AgentSaid } from '../../event/run-event.ts'
 import { spokenText } from '../../event/spoken.ts'
 import { isObject } from '../../json/json.ts'
 import { refusedLayers } from '../proof/read.ts'
-import { type CallTrack, follows, followsAll, type MessageTrack, mostIds, quoted, report, type Step } from './track.ts'
+import {
+  addProblem,
+  type CallTrack,
+  follows,
+  followsAll,
+  type MessageTrack,
+  mostIds,
+  quoted,
+  type Step,
+} from './track.ts'
 
 /** A delta this short may repeat the one before by chance. */
 const shortest = 12
@@ -35,7 +44,7 @@ export function lintSaid(step: Step, said: AgentSaid): void {
   if (partial) return
   for (const { reason, call } of refusedLayers({ said, seq: step.row.seq })) {
     const sentence = `A proof_layer that ${quoted(event.author)} brought is not used: ${reason}.`
-    report(step, 'bad-proof', sentence, call === undefined ? {} : { call })
+    addProblem(step, 'bad-proof', sentence, call === undefined ? {} : { call })
   }
 }
 
@@ -44,7 +53,7 @@ function lintTime(step: Step, { timestamp }: AdkEvent): void {
   const { time } = step.run
   if (timestamp < time - tolerance) {
     const minutes = Math.round((time - timestamp) / 60_000)
-    report(step, 'time-backwards', `The event is dated ${minutes} minutes before one that came earlier.`)
+    addProblem(step, 'time-backwards', `The event is dated ${minutes} minutes before one that came earlier.`)
   }
   if (timestamp > time || timestamp < time - tolerance) step.run.time = timestamp
 }
@@ -54,7 +63,9 @@ function lintEventId(step: Step, { id, author }: AdkEvent): void {
   if (typeof id !== 'string' || id === '') return
   const earlier = step.run.events.get(id)
   if (earlier !== undefined) {
-    report(step, 'event-repeated', `The event ${quoted(id)} of ${quoted(author)} was delivered before.`, { earlier })
+    addProblem(step, 'event-repeated', `The event ${quoted(id)} of ${quoted(author)} was delivered before.`, {
+      earlier,
+    })
   } else if (follows(step)) step.run.events = step.run.events.set(id, seq)
 }
 
@@ -67,7 +78,7 @@ function lintDelta(step: Step, message: string, delta: string): void {
   }
   if (known.whole !== undefined) {
     const sentence = `A delta came for message ${quoted(message)}, which was complete.`
-    if (delta !== '') report(step, 'delta-after-whole', sentence, { earlier: known.whole })
+    if (delta !== '') addProblem(step, 'delta-after-whole', sentence, { earlier: known.whole })
     return
   }
   if (delta === '') return
@@ -75,7 +86,7 @@ function lintDelta(step: Step, message: string, delta: string): void {
     known.delta.length >= shortest && delta.length > known.delta.length && delta.startsWith(known.delta)
   if (cumulative && known.cumulative === undefined) {
     const sentence = `The deltas of message ${quoted(message)} repeat the text so far instead of adding to it.`
-    report(step, 'cumulative-text', sentence, { earlier: known.seq })
+    addProblem(step, 'cumulative-text', sentence, { earlier: known.seq })
   }
   const flag = cumulative ? true : known.cumulative
   const { whole, calls } = known
@@ -89,7 +100,7 @@ function lintWhole(step: Step, message: string, text: string): void {
   const open = known !== undefined && known.whole === undefined ? known : undefined
   if (open !== undefined && open.cumulative === undefined && open.text !== '' && text !== '' && open.text !== text) {
     const sentence = `The complete text of message ${quoted(message)} has ${text.length} characters, its deltas add up to ${open.text.length}${open.text.length === text.length ? ' others' : ''}.`
-    report(step, 'text-differs', sentence, { earlier: open.seq })
+    addProblem(step, 'text-differs', sentence, { earlier: open.seq })
   }
   setMessage(step, message, { text: '', delta: '', seq, whole: seq, calls: known?.calls ?? [] })
 }
@@ -104,7 +115,7 @@ function lintParts(step: Step, { content, author }: AdkEvent): void {
     (part.functionResponse !== undefined && responseOf(part) === undefined) ||
     (part.text !== undefined && typeof part.text !== 'string')
   if (Array.isArray(parts) && !parts.some(wrong)) return
-  report(step, 'bad-part', `A message of ${quoted(author)} holds a part that is not text, call, response or data.`)
+  addProblem(step, 'bad-part', `A message of ${quoted(author)} holds a part that is not text, call, response or data.`)
 }
 
 /** Calls without an id are followed by their name. */
@@ -118,7 +129,7 @@ function lintCall(step: Step, event: AdkEvent, call: AdkFunctionCall, partial: b
   const known = step.run.calls.get(key)
   const args: unknown = call.args
   if (!partial && args !== undefined && args !== null && !isObject(args)) {
-    report(step, 'bad-args', `The arguments of ${quoted(call.name)} are not an object.`, { call: key })
+    addProblem(step, 'bad-args', `The arguments of ${quoted(call.name)} are not an object.`, { call: key })
   }
   const long: unknown = event.longRunningToolIds
   const flag = Array.isArray(long) && long.includes(key) ? ({ longRunning: true } as const) : {}
@@ -131,7 +142,7 @@ function lintCall(step: Step, event: AdkEvent, call: AdkFunctionCall, partial: b
   } else if (!partial) {
     if (known.streamed === undefined) {
       const sentence = `The call of ${quoted(call.name)} has the id ${quoted(key)} of an earlier call.`
-      report(step, 'call-repeated', sentence, { earlier: known.seq, call: key })
+      addProblem(step, 'call-repeated', sentence, { earlier: known.seq, call: key })
     }
     setCall(step, key, { name: call.name, seq, ...flag })
   }
@@ -148,14 +159,14 @@ function lintResponse(step: Step, response: AdkFunctionResponse): void {
   } else if (known !== undefined && known.waiting === undefined) {
     if (known.answered !== undefined && known.longRunning === undefined) {
       const sentence = `The call ${quoted(key)} of ${quoted(response.name)} was answered before.`
-      report(step, 'answered-twice', sentence, { ...facts, earlier: known.answered })
+      addProblem(step, 'answered-twice', sentence, { ...facts, earlier: known.answered })
     }
     setCall(step, key, { ...known, answered: seq })
   } else if (step.session.pending.get(key) !== undefined) {
     answerPending(step, key, step.session.pending.get(key))
   } else if (followsAll(step) && step.session.left <= mostIds) {
     const which = facts.call === undefined ? '' : ` ${quoted(key)}`
-    report(step, 'result-without-call', `The result${which} of ${quoted(response.name)} answers no call.`, facts)
+    addProblem(step, 'result-without-call', `The result${which} of ${quoted(response.name)} answers no call.`, facts)
   }
 }
 

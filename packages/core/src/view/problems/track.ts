@@ -4,7 +4,7 @@ import { Dictionary } from '../../persistent/dictionary.ts'
 import { type StreamProblem, type StreamProblemCode, streamProblems } from './code.ts'
 
 /** What the linter remembers of one run, until the run has ended. */
-export interface RunTrack {
+export interface RunCheck {
   readonly started?: number | undefined
   readonly ended?: number | undefined
   /** An event came before the start: said once. */
@@ -52,7 +52,7 @@ export interface NodeTrack {
 }
 
 /** What the linter remembers of the session. */
-export interface SessionTrack {
+export interface SessionCheck {
   readonly seq: number
   readonly state: JsonObject
   /** Calls that their own run left unanswered: a later run may answer them. */
@@ -64,7 +64,7 @@ export interface SessionTrack {
   readonly tasks: Dictionary<true> | undefined
 }
 
-export const newRun: RunTrack = {
+export const newRun: RunCheck = {
   early: false,
   last: 0,
   time: 0,
@@ -77,7 +77,7 @@ export const newRun: RunTrack = {
   ids: 0,
 }
 
-export const newSession: SessionTrack = {
+export const newSession: SessionCheck = {
   seq: 0,
   state: {},
   pending: Dictionary.empty,
@@ -94,13 +94,13 @@ type Own<T> = { -readonly [K in keyof T]: T[K] }
 /** The work on one row. The tracks are copies of its own, made once and changed in place: seven rules read each row. */
 export interface Step {
   readonly row: Recorded
-  run: Own<RunTrack>
-  readonly session: Own<SessionTrack>
+  run: Own<RunCheck>
+  readonly session: Own<SessionCheck>
   readonly found: StreamProblem[]
 }
 
 /** Copies to work on, field by field: every row takes two, and a spread of these takes 400 ns on Node 20. */
-export function ownRun(run: RunTrack): Own<RunTrack> {
+export function ownRun(run: RunCheck): Own<RunCheck> {
   return {
     started: run.started,
     ended: run.ended,
@@ -117,14 +117,14 @@ export function ownRun(run: RunTrack): Own<RunTrack> {
   }
 }
 
-export function ownSession(session: SessionTrack): Own<SessionTrack> {
+export function ownSession(session: SessionCheck): Own<SessionCheck> {
   const { seq, state, pending, left, interrupts, tasks } = session
   return { seq, state, pending, left, interrupts, tasks }
 }
 
 export type Facts = Partial<Pick<StreamProblem, 'seq' | 'earlier' | 'node' | 'call'>>
 
-export function report(step: Step, code: StreamProblemCode, message: string, facts: Facts = {}): void {
+export function addProblem(step: Step, code: StreamProblemCode, message: string, facts: Facts = {}): void {
   const [severity] = streamProblems[code]
   step.found.push({ code, severity, message, seq: step.row.seq, run: step.row.run, ...facts })
 }
@@ -135,7 +135,7 @@ export function follows(step: Step): boolean {
   if (ids > mostIds + 1) return false
   step.run.ids = ids
   if (ids <= mostIds) return true
-  report(
+  addProblem(
     step,
     'too-much',
     `The run has more than ${mostIds} ids: messages, calls and nodes after these are not checked.`,

@@ -6,10 +6,10 @@ import type { AdkEvent, AdkPart } from '../../event/adk-event.ts'
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import { fold } from '../view.ts'
 import { type StreamProblemCode, streamProblems } from './code.ts'
-import { problems, problemsAtEnd } from './index.ts'
+import { problemsAtEnd, problemsView } from './index.ts'
 import { mostIds } from './track.ts'
 
-describe('problems', () => describeView(problems))
+describe('problems', () => describeView(problemsView))
 
 const started: RunEvent = { kind: 'run.started', agent: 'a', input: { messages: [] } }
 const done: RunEvent = { kind: 'run.finished', outcome: 'done' }
@@ -38,7 +38,7 @@ const nodeEnd = (name: string): RunEvent => ({ kind: 'node.finished', node: name
 /** What is found in a run with these events between its start and its end: code and seq (the start is 1). */
 const found = (...events: RunEvent[]) => listed([started, ...events, done])
 const listed = (events: readonly RunEvent[], run = 'r') =>
-  [...fold(problems, rows(events, run)).problems].map(({ code, seq }) => [code, seq])
+  [...fold(problemsView, rows(events, run)).problems].map(({ code, seq }) => [code, seq])
 
 describe('each code, and its near misses', () => {
   test.each<[name: string, events: RunEvent[], found: [StreamProblemCode, number][]]>([
@@ -263,7 +263,7 @@ describe('the ends of runs', () => {
   })
 
   test('the end of the stream makes the missing end a problem, once for each run', () => {
-    const state = fold(problems, [
+    const state = fold(problemsView, [
       ...rows([started, done], 'r1'),
       ...rows([started, said('m', [])], 'r2', 3),
       ...rows([started], 'r3', 5),
@@ -302,9 +302,9 @@ describe('the ends of runs', () => {
       waits,
     ]
     const second = [started, said('o', [answer('1'), answer('2'), answer('2')]), done]
-    const state = fold(problems, [...rows(first, 'r1'), ...rows(second, 'r2', 5)])
+    const state = fold(problemsView, [...rows(first, 'r1'), ...rows(second, 'r2', 5)])
     expect(state.problems.toArray()).toEqual([])
-    const third = fold(problems, rows([started, said('p', [answer('1')]), done], 'r3', 8), state)
+    const third = fold(problemsView, rows([started, said('p', [answer('1')]), done], 'r3', 8), state)
     expect(third.problems.toArray()).toMatchObject([{ code: 'result-without-call', call: '1', run: 'r3' }])
   })
 
@@ -321,7 +321,7 @@ describe('the ends of runs', () => {
 describe('bounds', () => {
   test('of one code fifty are listed, all are counted', () => {
     const state = fold(
-      problems,
+      problemsView,
       rows([started, ...Array.from({ length: 80 }, (_, i) => said(`m${i}`, [answer(`${i}`)]))]),
     )
     expect([state.problems.length, state.total, state.counts]).toEqual([50, 80, { 'result-without-call': 80 }])
@@ -329,7 +329,7 @@ describe('bounds', () => {
 
   test('numbers must go up', () => {
     const [one, two] = rows([started, said('m', [])])
-    expect(fold(problems, [two, one] as Recorded[]).problems.toArray()).toMatchObject([
+    expect(fold(problemsView, [two, one] as Recorded[]).problems.toArray()).toMatchObject([
       { code: 'before-start', seq: 2 },
       { code: 'seq-order', seq: 1, earlier: 2 },
     ])
@@ -338,7 +338,7 @@ describe('bounds', () => {
   test('beyond its limit it follows no new ids, says so once, and accuses nobody of what it does not know', () => {
     const parts = Array.from({ length: mostIds }, (_, i) => call(`${i}`))
     const state = fold(
-      problems,
+      problemsView,
       rows([
         started,
         said('m', parts),
@@ -356,7 +356,7 @@ describe('bounds', () => {
 test('every sentence is one, and every code is in the table', () => {
   fc.assert(
     fc.property(chaos(), (log) => {
-      for (const problem of problemsAtEnd(fold(problems, log)).problems) {
+      for (const problem of problemsAtEnd(fold(problemsView, log)).problems) {
         expect(problem.message).toMatch(/^[A-Z].*\.$/s)
         expect(problem.severity).toBe(streamProblems[problem.code][0])
         expect(log.some(({ seq }) => seq === problem.seq)).toBe(true)
@@ -370,7 +370,7 @@ test('logs as engines write them are clean', () => {
   fc.assert(
     fc.property(sessions(), (log) => {
       const codes = new Set(
-        problemsAtEnd(fold(problems, log))
+        problemsAtEnd(fold(problemsView, log))
           .problems.toArray()
           .map(({ code }) => code),
       )

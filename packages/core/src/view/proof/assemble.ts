@@ -1,10 +1,10 @@
 import type { Citation, Confidence, Proof, Reasoning, Where } from './fact.ts'
-import { type ProofLayer, readProofLayer } from './layer.ts'
+import { type ReadProofLayer, readProofLayer } from './layer.ts'
 import type { ResultParts } from './result.ts'
 import { proofInText, type TextProof } from './text.ts'
 
 /** One place to read from: the parts of a result, and where they stand. */
-export interface Reading {
+export interface ProofReading {
   readonly parts: ResultParts
   readonly where: Omit<Where, 'origin' | 'start' | 'end'>
 }
@@ -14,7 +14,7 @@ export type ProofHead = Pick<Proof, 'id' | 'kind' | 'author' | 'run' | 'seq' | '
 /** A proof and the layer that it used, so that the same layer met again in the state is not shown twice. */
 export interface Assembled {
   readonly proof: Proof
-  readonly layer?: ProofLayer
+  readonly layer?: ReadProofLayer
 }
 
 /**
@@ -23,7 +23,7 @@ export interface Assembled {
  */
 export function assemble(
   head: ProofHead,
-  readings: readonly Reading[],
+  readings: readonly ProofReading[],
   given: { readonly citations?: readonly Citation[]; readonly reasoning?: Reasoning },
 ): Assembled {
   const found = readings.find(({ parts }) => parts.layer !== undefined)
@@ -74,7 +74,7 @@ export function saysSomething({
   return lists.some((list) => list.length > 0) || reasoning?.origin === 'stated' || refused !== undefined
 }
 
-export function sameLayer(a: ProofLayer, b: ProofLayer): boolean {
+export function sameLayer(a: ReadProofLayer, b: ReadProofLayer): boolean {
   if (a.confidence !== b.confidence || a.citations.length !== b.citations.length) return false
   if (a.reasoning?.length !== b.reasoning?.length) return false
   if (a.reasoning?.some((step, index) => step !== b.reasoning?.[index])) return false

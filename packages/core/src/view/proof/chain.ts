@@ -1,7 +1,7 @@
 import type { Reasoning, ReasoningStep } from './fact.ts'
 
 /** The calls that one agent made on one branch of one run, in order: its reasoning, when it states none itself. */
-export interface Lane {
+export interface ReasoningTrack {
   /** Handed to answers as it is: copied when it changes, not when it is read. */
   readonly steps: readonly ReasoningStep[]
   /** The message that each step stands in. */
@@ -12,13 +12,19 @@ export interface Lane {
 /** A chain longer than this is not read by a person, and would be copied into every answer. */
 const longest = 100
 
-export const newLane: Lane = { steps: [], messages: [], omitted: 0 }
+export const newReasoningTrack: ReasoningTrack = { steps: [], messages: [], omitted: 0 }
 
-export function laneKey(author: string, branch: string | undefined): string {
+export function speakerKey(author: string, branch: string | undefined): string {
   return `${author}\n${branch ?? ''}`
 }
 
-export function withCall(lane: Lane, message: string, call: string | undefined, name: string, seq: number): Lane {
+export function withCall(
+  lane: ReasoningTrack,
+  message: string,
+  call: string | undefined,
+  name: string,
+  seq: number,
+): ReasoningTrack {
   const step = { text: name, ...(call === undefined ? {} : { call }), asked: seq }
   const full = lane.steps.length >= longest ? 1 : 0
   return {
@@ -29,7 +35,13 @@ export function withCall(lane: Lane, message: string, call: string | undefined, 
 }
 
 /** Responses answer their call by id; on wires without ids, the oldest open call of the same name. */
-export function withResponse(lane: Lane, call: string | undefined, name: string, seq: number, failed: boolean): Lane {
+export function withResponse(
+  lane: ReasoningTrack,
+  call: string | undefined,
+  name: string,
+  seq: number,
+  failed: boolean,
+): ReasoningTrack {
   const at =
     call === undefined
       ? lane.steps.findIndex((step) => step.text === name && step.answered === undefined)
@@ -39,14 +51,14 @@ export function withResponse(lane: Lane, call: string | undefined, name: string,
   return { ...lane, steps: lane.steps.with(at, { ...step, answered: seq, ...(failed ? { failed: true } : {}) }) }
 }
 
-export function withoutMessages(lane: Lane, gone: ReadonlySet<string>): Lane {
+export function withoutMessages(lane: ReasoningTrack, gone: ReadonlySet<string>): ReasoningTrack {
   const kept = lane.messages.map((message) => !gone.has(message))
   if (kept.every((keep) => keep)) return lane
   const steps = lane.steps.filter((_, index) => kept[index])
   return { ...lane, steps, messages: lane.messages.filter((_, index) => kept[index]) }
 }
 
-export function reasoningOf(lane: Lane | undefined): Reasoning | undefined {
+export function reasoningOf(lane: ReasoningTrack | undefined): Reasoning | undefined {
   if (lane === undefined || lane.steps.length === 0) return undefined
   return { origin: 'sequence', steps: lane.steps, omitted: lane.omitted }
 }

@@ -7,15 +7,23 @@ import { Dictionary } from '../../persistent/dictionary.ts'
 import { Sequence } from '../../persistent/sequence.ts'
 import type { View } from '../view.ts'
 import { type Assembled, saysSomething } from './assemble.ts'
-import { type Lane, laneKey, newLane, reasoningOf, withCall, withoutMessages, withResponse } from './chain.ts'
+import {
+  newReasoningTrack,
+  type ReasoningTrack,
+  reasoningOf,
+  speakerKey,
+  withCall,
+  withoutMessages,
+  withResponse,
+} from './chain.ts'
 import type { Proof } from './fact.ts'
 import {
   messageProof,
+  type ProofSpeaker,
   patchProofs,
   proofId,
   responseProofs,
-  type Said,
-  type Speaker,
+  type SaidEvent,
   stateProofs,
   textsOf,
 } from './read.ts'
@@ -30,7 +38,7 @@ export interface ProofState {
 }
 
 interface RunTrack {
-  readonly lanes: Dictionary<Lane>
+  readonly lanes: Dictionary<ReasoningTrack>
   /** Texts whose aggregate has not come yet, by message. */
   readonly open: Dictionary<OpenText>
   /** Which lane made a call, by call id. */
@@ -58,7 +66,7 @@ const newTrack: RunTrack = {
  * What every answer stands on: confidence, sources, citations, regulatory basis, reasoning chain, each with its place
  * in the log. Structured `proof_layer` first, else parsed from text; what nobody said is absent (DESIGN 12).
  */
-export const proof: View<ProofState> = {
+export const proofView: View<ProofState> = {
   name: 'proof',
   initial: { proofs: Sequence.empty, index: Dictionary.empty, runs: Dictionary.empty },
   apply(state, { run, seq, event }: Recorded) {
@@ -107,7 +115,7 @@ function streamed(track: RunTrack, said: AgentSaid, seq: number): RunTrack {
 }
 
 /** One whole ADK event: first what it says, then what it hands back, then what it asks. */
-function complete(state: ProofState, event: Said, known: RunTrack): ProofState {
+function complete(state: ProofState, event: SaidEvent, known: RunTrack): ProofState {
   const { said, run, seq } = event
   const { author, branch, content } = said.event
   const parts = partsOf(content)
@@ -119,7 +127,7 @@ function complete(state: ProofState, event: Said, known: RunTrack): ProofState {
     // "Let me ask the specialists" is not an answer, unless it vouches for something.
     if (spoken !== undefined && (!asks || saysSomething(spoken.proof))) made.push(spoken)
   }
-  const key = laneKey(author, branch)
+  const key = speakerKey(author, branch)
   for (const [index, part] of parts.entries()) {
     const response = responseOf(part)
     if (response !== undefined) {
@@ -129,7 +137,7 @@ function complete(state: ProofState, event: Said, known: RunTrack): ProofState {
     const call = callOf(part)
     if (call !== undefined) {
       const { id, name } = call
-      const lane = withCall(track.lanes.get(key) ?? newLane, said.message, id, name, seq)
+      const lane = withCall(track.lanes.get(key) ?? newReasoningTrack, said.message, id, name, seq)
       const calls = id === undefined ? track.calls : track.calls.set(id, key)
       track = { ...track, lanes: track.lanes.set(key, lane), calls }
     }
@@ -137,10 +145,10 @@ function complete(state: ProofState, event: Said, known: RunTrack): ProofState {
   return added(state, run, track, [...made, ...stateProofs(event, made)])
 }
 
-function speaker({ event, node }: AgentSaid, track: RunTrack): Speaker {
+function speaker({ event, node }: AgentSaid, track: RunTrack): ProofSpeaker {
   return {
     toCaller: (event.branch ?? '') !== '' || (node !== undefined && track.answering.get(node) === true),
-    reasoning: reasoningOf(track.lanes.get(laneKey(event.author, event.branch))),
+    reasoning: reasoningOf(track.lanes.get(speakerKey(event.author, event.branch))),
   }
 }
 

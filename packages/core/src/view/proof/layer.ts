@@ -3,7 +3,7 @@ import type { Citation, Where } from './fact.ts'
 import { brokenJson } from './result.ts'
 
 /** A `proof_layer` that holds what its contract says: confidence 0..1, citations, reasoning chain, each optional. */
-export interface ProofLayer {
+export interface ReadProofLayer {
   readonly confidence?: number
   readonly citations: readonly Omit<Citation, 'from'>[]
   readonly reasoning?: readonly string[]
@@ -13,7 +13,7 @@ export interface ProofLayer {
  * All or nothing: of a layer with one bad field nothing is used, because a producer that writes confidence 7 may mean
  * anything by the rest. ADK's own output schema does not check (it only logs), so this is the check.
  */
-export function readProofLayer(value: unknown): ProofLayer | { readonly reason: string } {
+export function readProofLayer(value: unknown): ReadProofLayer | { readonly reason: string } {
   if (value === brokenJson) return { reason: 'the JSON that holds the proof_layer cannot be read' }
   if (!isObject(value)) return { reason: `proof_layer must be an object, not ${shown(value)}` }
   const { confidence, citations, reasoning_chain: chain } = value

@@ -2,13 +2,13 @@ import type { AdkFunctionResponse } from '../../event/adk-event.ts'
 import { partsOf, responseOf, textOf } from '../../event/parts.ts'
 import type { AgentSaid } from '../../event/run-event.ts'
 import { isObject, type PatchOp } from '../../json/json.ts'
-import { type Assembled, assemble, type Reading, sameLayer, saysSomething } from './assemble.ts'
+import { type Assembled, assemble, type ProofReading, sameLayer, saysSomething } from './assemble.ts'
 import type { Reasoning } from './fact.ts'
 import { groundingCitations, readProofLayer } from './layer.ts'
 import { type ResultParts, resultParts } from './result.ts'
 
 /** The event that is read, and where in the log it stands. */
-export interface Said {
+export interface SaidEvent {
   readonly said: AgentSaid
   readonly run: string
   readonly seq: number
@@ -29,7 +29,7 @@ export function textsOf({ event }: AgentSaid): readonly { readonly text: string;
   )
 }
 
-export interface Speaker {
+export interface ProofSpeaker {
   /** What it says goes to the agent that called it, not to the user. */
   readonly toCaller: boolean
   readonly reasoning: Reasoning | undefined
@@ -37,13 +37,13 @@ export interface Speaker {
 
 /** An agent's own words: its text, its output, or what its output key wrote into the state with them. */
 export function messageProof(
-  { said, run, seq }: Said,
+  { said, run, seq }: SaidEvent,
   texts: readonly { readonly text: string; readonly part?: number }[],
-  { toCaller, reasoning }: Speaker,
+  { toCaller, reasoning }: ProofSpeaker,
 ): Assembled | undefined {
   const { event, message, node } = said
   const where = { seq, message }
-  const readings: Reading[] = texts.map(({ text, part }) => ({
+  const readings: ProofReading[] = texts.map(({ text, part }) => ({
     parts: resultParts(text),
     where: part === undefined ? where : { ...where, part },
   }))
@@ -67,7 +67,7 @@ export function messageProof(
 
 /** What a function handed back: its own result, and the results of others that it brought along by name. */
 export function responseProofs(
-  { said: { message, node }, run, seq }: Said,
+  { said: { message, node }, run, seq }: SaidEvent,
   part: number,
   { id: given, name, response }: AdkFunctionResponse,
 ): readonly Assembled[] {
@@ -86,7 +86,7 @@ export function responseProofs(
 }
 
 /** Layers written into the state that no part of the same event has brought already. */
-export function stateProofs(event: Said, made: readonly Assembled[]): readonly Assembled[] {
+export function stateProofs(event: SaidEvent, made: readonly Assembled[]): readonly Assembled[] {
   return deltaReadings(event.said, event.seq).flatMap(({ key, ...reading }) => {
     const found = stateProof(event, key, reading, event.said)
     const known = made.some(({ layer, proof }) =>
@@ -99,7 +99,7 @@ export function stateProofs(event: Said, made: readonly Assembled[]): readonly A
 }
 
 /** Layers in a patch: at `/burn_report`, at `/burn_report/proof_layer`, or inside a state replaced as a whole. */
-export function patchProofs(at: Omit<Said, 'said'>, patch: readonly PatchOp[]): readonly Assembled[] {
+export function patchProofs(at: Omit<SaidEvent, 'said'>, patch: readonly PatchOp[]): readonly Assembled[] {
   return patch.flatMap((op) => {
     if (op.op !== 'add' && op.op !== 'replace') return []
     const path = op.path.slice(1).replaceAll('/', '.')
@@ -112,7 +112,12 @@ export function patchProofs(at: Omit<Said, 'said'>, patch: readonly PatchOp[]): 
   })
 }
 
-function stateProof({ run, seq }: Omit<Said, 'said'>, key: string, reading: Reading, said?: AgentSaid): Assembled {
+function stateProof(
+  { run, seq }: Omit<SaidEvent, 'said'>,
+  key: string,
+  reading: ProofReading,
+  said?: AgentSaid,
+): Assembled {
   const head = {
     id: proofId(run, 'state', `${seq}.${key}`),
     kind: 'specialist' as const,
@@ -123,7 +128,10 @@ function stateProof({ run, seq }: Omit<Said, 'said'>, key: string, reading: Read
   return assemble(said === undefined ? head : { ...head, message: said.message }, [reading], {})
 }
 
-function deltaReadings({ event, message }: AgentSaid, seq: number): readonly (Reading & { readonly key: string })[] {
+function deltaReadings(
+  { event, message }: AgentSaid,
+  seq: number,
+): readonly (ProofReading & { readonly key: string })[] {
   const delta = event.actions?.stateDelta
   if (!isObject(delta)) return []
   return Object.entries(delta).flatMap(([key, value]) => {
@@ -142,7 +150,7 @@ function layerParts(value: unknown, path: string): ResultParts | undefined {
 }
 
 /** The layers of an event that break their contract, for the linter: found as above, without reading any text. */
-export function refusedLayers({ said, seq }: Pick<Said, 'said' | 'seq'>): readonly Refused[] {
+export function refusedLayers({ said, seq }: Pick<SaidEvent, 'said' | 'seq'>): readonly Refused[] {
   const { event } = said
   const found: Refused[] = []
   const check = ({ layer, inner }: ResultParts, call?: string): void => {

@@ -7,11 +7,11 @@ import type { AgentSaid, Recorded, RunEvent } from '../../event/run-event.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { fold } from '../view.ts'
 import type { Confidence } from './fact.ts'
-import { proof, proofOfCall, proofOfMessage } from './index.ts'
+import { proofOfCall, proofOfMessage, proofView } from './index.ts'
 import { readProofLayer } from './layer.ts'
 import { proofInText } from './text.ts'
 
-describe('proof', () => describeView(proof))
+describe('proof', () => describeView(proofView))
 
 const read = (text: string) => proofInText(text, { seq: 1 })
 const short = (found: readonly Confidence[]) => found.map(({ from: _, ...fact }) => fact)
@@ -192,13 +192,13 @@ describe('where layers stand', () => {
     ['a null layer', { proof_layer: null }, undefined],
     ['data too deep to be a result', { result: { result: { result: { result: { result: layer } } } } }, undefined],
   ])('%s', (_, response, path) => {
-    const state = fold(proof, [row(1, said([{ functionResponse: { id: 'c', name: 'f', response } }]))])
+    const state = fold(proofView, [row(1, said([{ functionResponse: { id: 'c', name: 'f', response } }]))])
     expect(proofOfCall(state, 'r', 'c')?.confidence?.from.path).toBe(path)
   })
 
   test("a specialist's layer inside another result that is no object is refused, not passed over", () => {
     const response = { burn_analyst: { proof_layer: 'high' }, trail_assessor: { proof_layer: null } }
-    const state = fold(proof, [row(1, said([{ functionResponse: { id: 'c', name: 'consult', response } }]))])
+    const state = fold(proofView, [row(1, said([{ functionResponse: { id: 'c', name: 'consult', response } }]))])
     expect(state.proofs.toArray()).toMatchObject([
       { author: 'burn_analyst', refused: { path: 'burn_analyst.proof_layer' } },
     ])
@@ -206,12 +206,12 @@ describe('where layers stand', () => {
 
   test('an MCP result is a list of texts', () => {
     const response = { content: [{ type: 'text', text: 'Confidence: 80%' }, { type: 'image' }] }
-    const state = fold(proof, [row(1, said([{ functionResponse: { name: 'f', response } }]))])
+    const state = fold(proofView, [row(1, said([{ functionResponse: { name: 'f', response } }]))])
     expect(state.proofs.at(0)).toMatchObject({ id: 'r/response/1.0', confidence: { from: { path: 'content.0.text' } } })
   })
 
   test("an agent's output, and a state replaced as a whole", () => {
-    const state = fold(proof, [
+    const state = fold(proofView, [
       row(1, said([], { output: layer })),
       row(2, { kind: 'state', patch: [{ op: 'replace', path: '', value: { a: layer, b: 1 } }] }),
       row(3, { kind: 'state', patch: [{ op: 'add', path: '/c/proof_layer', value: { confidence: 9 } }] }),
@@ -237,7 +237,7 @@ describe('the chain', () => {
       row(4, { kind: 'superseded', messages: ['m3'], nodes: [] }),
       row(5, said([{ text: 'done' }], {}, 'm4')),
     ]
-    expect(proofOfMessage(fold(proof, rows), 'r', 'm4')?.reasoning?.steps).toEqual([
+    expect(proofOfMessage(fold(proofView, rows), 'r', 'm4')?.reasoning?.steps).toEqual([
       { text: 'a', asked: 1, answered: 2 },
       { text: 'a', asked: 1 },
     ])
@@ -245,13 +245,13 @@ describe('the chain', () => {
 
   test('is bounded, and says how much it left out', () => {
     const calls = Array.from({ length: 130 }, (_, i) => ({ functionCall: { id: `c${i}`, name: 'f' } }))
-    const state = fold(proof, [row(1, said(calls)), row(2, said([{ text: 'done' }], {}, 'm2'))])
+    const state = fold(proofView, [row(1, said(calls)), row(2, said([{ text: 'done' }], {}, 'm2'))])
     const reasoning = proofOfMessage(state, 'r', 'm2')?.reasoning
     expect([reasoning?.steps.length, reasoning?.omitted, reasoning?.steps[0]?.call]).toEqual([100, 30, 'c30'])
   })
 
   test('a node that answers a call is a specialist', () => {
-    const state = fold(proof, [
+    const state = fold(proofView, [
       row(1, { kind: 'node.started', node: 'a/b@1', agent: 'b', call: 'c1' }),
       row(2, { ...said([{ text: 'hi' }]), node: 'a/b@1' }),
     ])
@@ -265,7 +265,7 @@ test('the same message id in two runs is two proofs; nothing is kept of a run th
     { ...row(10 * i + 2, said([{ text: 'whole' }])), run },
     { ...row(10 * i + 3, { kind: 'run.finished', outcome: 'done' }), run },
   ])
-  const state = fold(proof, rows)
+  const state = fold(proofView, rows)
   expect([...state.proofs].map(({ id }) => id)).toEqual(['r1/message/m1', 'r2/message/m1'])
   expect([...state.runs]).toEqual([])
 })
@@ -273,7 +273,7 @@ test('the same message id in two runs is two proofs; nothing is kept of a run th
 test('SPEC 5.3: a pruned log gives the same proofs', () => {
   fc.assert(
     fc.property(sessions(), (rows) => {
-      expect(printed(fold(proof, withoutPartials(rows)))).toEqual(printed(fold(proof, rows)))
+      expect(printed(fold(proofView, withoutPartials(rows)))).toEqual(printed(fold(proofView, rows)))
     }),
     { numRuns: 100 },
   )

@@ -38,7 +38,7 @@ interface Past {
 const every = 32
 
 /** The state, and how it came to be. Only the changes are stored; every snapshot is a fold (DESIGN 3). */
-export const state: View<SessionState> = {
+export const stateView: View<SessionState> = {
   name: 'state',
   initial: {
     current: {},

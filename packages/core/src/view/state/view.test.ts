@@ -7,7 +7,7 @@ import { applyState, patchState } from '../../event/state-fold.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { fold } from '../view.ts'
 import { diffState } from './diff.ts'
-import { state, stateAt, valueHistory } from './index.ts'
+import { stateAt, stateView, valueHistory } from './index.ts'
 
 const delta = (seq: number, stateDelta: JsonObject): Recorded => ({
   seq,
@@ -30,7 +30,7 @@ describe('vectors', () => {
   const vectors = loadViewVectors('state')
   test('there are vectors', () => expect(vectors.length).toBeGreaterThan(2))
   test.each(vectors)('$name', ({ rows, expect: expected }) => {
-    const folded = fold(state, rows)
+    const folded = fold(stateView, rows)
     const at = Object.fromEntries(Object.keys(expected.at ?? {}).map((seq) => [seq, stateAt(folded, Number(seq))]))
     const history = Object.fromEntries(
       Object.keys(expected.history ?? {}).map((path) => [path, valueHistory(folded, path)]),
@@ -49,7 +49,7 @@ describe('stateAt', () => {
   test('SPEC 5.1: is the fold up to that seq, whatever the log', () => {
     fc.assert(
       fc.property(fc.oneof(chaos(), sessions()), (rows) => {
-        const folded = fold(state, rows)
+        const folded = fold(stateView, rows)
         let document: JsonObject = {}
         expect(stateAt(folded, 0)).toEqual({})
         for (const { seq, event } of rows) {
@@ -66,7 +66,7 @@ describe('stateAt', () => {
 
   test('finds every version of 1,000 changes, and shares what did not change', () => {
     const big = { deep: [1, 2, 3] }
-    const folded = fold(state, [
+    const folded = fold(stateView, [
       delta(1, { big }),
       ...Array.from({ length: 999 }, (_, i) => delta(i + 2, { n: i + 2 })),
     ])
@@ -81,10 +81,10 @@ describe('stateAt', () => {
   test('does not depend on whether partials were kept; events of other views leave the same reference', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
-        expect(fold(state, withoutPartials(rows))).toEqual(fold(state, rows))
-        const folded = fold(state, rows)
+        expect(fold(stateView, withoutPartials(rows))).toEqual(fold(stateView, rows))
+        const folded = fold(stateView, rows)
         expect(
-          state.apply(folded, { seq: 9999, at: 0, run: 'r', event: { kind: 'log', level: 'info', message: '' } }),
+          stateView.apply(folded, { seq: 9999, at: 0, run: 'r', event: { kind: 'log', level: 'info', message: '' } }),
         ).toBe(folded)
       }),
       { numRuns: 50 },
@@ -143,7 +143,7 @@ describe('diffState', () => {
 
 describe('valueHistory', () => {
   test('tells each change of one value, at any depth, and skips what was only written again', () => {
-    const folded = fold(state, [
+    const folded = fold(stateView, [
       delta(1, { a: { b: 1 } }),
       delta(2, { a: { b: 1 }, z: 0 }),
       delta(3, { z: 1 }),

@@ -19,19 +19,19 @@ import {
   type Cause,
   type Execution,
   emptyTimeline,
-  inRun,
-  reindexed,
-  type Speaker,
+  type SpeakingAgent,
   type Timeline,
+  timelineKey,
   trackOf,
   withExecution,
+  withTimelineIndex,
 } from './state.ts'
-import { begin, type End, end, ownerOf, phaseAt, type Watcher, wrote } from './track.ts'
+import { beginExecution, type End, endExecution, ownerOf, phaseAt, type Watcher, wrote } from './track.ts'
 
 const mostStarting = 64
 
 /** Node executions: who ran when, inside and after whom, with which state before and after. */
-export const timeline: View<Timeline> = {
+export const timelineView: View<Timeline> = {
   name: 'timeline',
   initial: emptyTimeline,
   apply: (line, row) => track(line, row),
@@ -59,7 +59,7 @@ export function track(line: Timeline, row: Recorded, watcher?: Watcher): Timelin
       const { state, keys } = changed(line, row)
       if (keys.length === 0) return line
       const owner = event.node === undefined ? undefined : ownerOf(line, row.run, event.node, '')
-      const next = reindexed(line, { state })
+      const next = withTimelineIndex(line, { state })
       return owner === undefined ? next : wrote(next, owner, keys)
     }
     default:
@@ -89,10 +89,10 @@ function stirred(line: Timeline, row: Recorded, { event, node }: AgentSaid): Tim
 function spoke(line: Timeline, row: Recorded, said: AgentSaid, watcher?: Watcher): Timeline {
   const { event, node } = said
   const { state, keys } = changed(line, row)
-  const next = keys.length === 0 ? line : reindexed(line, { state })
+  const next = keys.length === 0 ? line : withTimelineIndex(line, { state })
   const track = trackOf(next, row)
   if (event.author === 'user' || track.ended) return next
-  const known = node !== undefined && next.index.nodes.get(inRun(row.run, node)) !== undefined
+  const known = node !== undefined && next.index.nodes.get(timelineKey(row.run, node)) !== undefined
   if (!known && !track.named) return infer(next, row, event, keys, watcher)
   const to = transferOf(event)
   if (to === undefined && keys.length === 0) return next
@@ -102,26 +102,28 @@ function spoke(line: Timeline, row: Recorded, said: AgentSaid, watcher?: Watcher
   const written = wrote(next, owner, keys)
   return to === undefined
     ? written
-    : reindexed(written, { transfers: written.index.transfers.set(inRun(row.run, id), to) })
+    : withTimelineIndex(written, { transfers: written.index.transfers.set(timelineKey(row.run, id), to) })
 }
 
 function runStarted(line: Timeline, row: Recorded, _event: RunStarted): Timeline {
   const { state } = changed(line, row)
   const track = { ...trackOf(line, row), startSeq: row.seq, startedAt: row.at, startState: state, ended: false }
-  return reindexed(line, { state, runs: line.index.runs.set(row.run, track) })
+  return withTimelineIndex(line, { state, runs: line.index.runs.set(row.run, track) })
 }
 
 function nodeStarted(line: Timeline, row: Recorded, event: NodeStarted, watcher?: Watcher): Timeline {
   const { run, seq, at } = row
   const { node, agent, parent, call } = event
-  const again = line.index.nodes.get(inRun(run, node))
-  const ready = again === undefined ? line : end(line, again, endsAt(line, row, 'interrupted'), watcher)
+  const again = line.index.nodes.get(timelineKey(run, node))
+  const ready = again === undefined ? line : endExecution(line, again, endsAt(line, row, 'interrupted'), watcher)
   const track = trackOf(ready, row)
-  const named = track.named ? ready : reindexed(ready, { runs: ready.index.runs.set(run, { ...track, named: true }) })
+  const named = track.named
+    ? ready
+    : withTimelineIndex(ready, { runs: ready.index.runs.set(run, { ...track, named: true }) })
   const { via, after } = led(named, run, event)
   const input = named.index.state
   const caller = parent === node ? undefined : parent
-  return begin(
+  return beginExecution(
     named,
     row,
     { node, agent, parent: caller, call, via, after, startSeq: seq, startedAt: at, input },
@@ -137,12 +139,12 @@ function led(
 ): Pick<Cause, 'via' | 'after'> {
   const given = Array.isArray(after) ? after.filter((each) => each !== node) : []
   const { transfers } = line.index
-  const handed = parent !== undefined && transfers.get(inRun(run, parent)) === agent
+  const handed = parent !== undefined && transfers.get(timelineKey(run, parent)) === agent
   const before =
-    given.length > 0 || call !== undefined || handed ? given : phaseAt(line, inRun(run, parent ?? '')).previous
+    given.length > 0 || call !== undefined || handed ? given : phaseAt(line, timelineKey(run, parent ?? '')).previous
   const [only, ...more] = before
   if (only !== undefined) {
-    const hop = more.length === 0 && transfers.get(inRun(run, only)) === agent
+    const hop = more.length === 0 && transfers.get(timelineKey(run, only)) === agent
     return { via: hop ? 'transfer' : 'sequence', after: before }
   }
   if (handed) return { via: 'transfer', after: [] }
@@ -150,14 +152,14 @@ function led(
 }
 
 function nodeFinished(line: Timeline, row: Recorded, event: NodeFinished, watcher?: Watcher): Timeline {
-  const position = line.index.nodes.get(inRun(row.run, event.node))
+  const position = line.index.nodes.get(timelineKey(row.run, event.node))
   if (position === undefined) return line
   const { status, error, duration } = event
-  return end(line, position, endsAt(line, row, status, error, duration), watcher)
+  return endExecution(line, position, endsAt(line, row, status, error, duration), watcher)
 }
 
 function waits(line: Timeline, run: string, node: string): Timeline {
-  const position = line.index.nodes.get(inRun(run, node))
+  const position = line.index.nodes.get(timelineKey(run, node))
   const execution = position === undefined ? undefined : line.executions.at(position)
   if (position === undefined || execution?.status !== 'running') return line
   return withExecution(line, position, { ...execution, status: 'interrupted' })
@@ -166,9 +168,9 @@ function waits(line: Timeline, run: string, node: string): Timeline {
 function superseded(line: Timeline, row: Recorded, { nodes }: Superseded, watcher?: Watcher): Timeline {
   let next = line
   for (const node of nodes) {
-    const position = next.index.nodes.get(inRun(row.run, node))
+    const position = next.index.nodes.get(timelineKey(row.run, node))
     if (position === undefined) continue
-    next = end(next, position, endsAt(next, row, 'interrupted'), watcher)
+    next = endExecution(next, position, endsAt(next, row, 'interrupted'), watcher)
     const execution = next.executions.at(position)
     if (execution === undefined || execution.superseded === true) continue
     const lost: Execution = { ...execution, superseded: true }
@@ -185,14 +187,14 @@ function runFinished(line: Timeline, row: Recorded, { outcome, error }: RunFinis
   if (track.ended) return line
   const how = outcome === 'done' ? { status: 'ok' as const } : { status: cutBy(outcome), error }
   const newest = track.speakers.reduce((latest, { seq }) => Math.max(latest, seq), 0)
-  const cut = ({ seq, waiting, error: own }: Speaker): Partial<End> =>
+  const cut = ({ seq, waiting, error: own }: SpeakingAgent): Partial<End> =>
     outcome !== 'done' && own === undefined && (seq === newest || waiting > 0) ? how : {}
   let next = leave(line, row, track.speakers, watcher, cut)
   for (let at = track.executions; at !== undefined; at = at.before) {
-    next = end(next, at.position, endsAt(next, row, how.status, how.error), watcher)
+    next = endExecution(next, at.position, endsAt(next, row, how.status, how.error), watcher)
   }
   const starting = next.starting.filter((each) => each.run !== run)
-  return reindexed(starting.length === next.starting.length ? next : { ...next, starting }, {
+  return withTimelineIndex(starting.length === next.starting.length ? next : { ...next, starting }, {
     runs: next.index.runs.set(run, { ...track, ended: true, speakers: [], executions: undefined }),
   })
 }

@@ -2,8 +2,16 @@ import type { AdkEvent } from '../../event/adk-event.ts'
 import { callOf, partsOf, responseOf, transferOf } from '../../event/parts.ts'
 import type { Problem } from '../../event/problem.ts'
 import type { Recorded } from '../../event/run-event.ts'
-import { type Cause, inRun, reindexed, type Speaker, type Timeline, trackOf, type Via } from './state.ts'
-import { begin, type End, end, type Watcher, wrote } from './track.ts'
+import {
+  type Cause,
+  type SpeakingAgent,
+  type Timeline,
+  timelineKey,
+  trackOf,
+  type Via,
+  withTimelineIndex,
+} from './state.ts'
+import { beginExecution, type End, endExecution, type Watcher, wrote } from './track.ts'
 
 /** Few agents speak in a run at once; a log that claims more loses the oldest. It bounds what one event can cost. */
 const mostSpeakers = 256
@@ -35,9 +43,9 @@ export function infer(
 export function leave(
   line: Timeline,
   row: Recorded,
-  ends: readonly Speaker[],
+  ends: readonly SpeakingAgent[],
   watcher?: Watcher,
-  how: (speaker: Speaker) => Partial<End> = () => ({}),
+  how: (speaker: SpeakingAgent) => Partial<End> = () => ({}),
 ): Timeline {
   if (ends.length === 0) return line
   let next = line
@@ -55,7 +63,7 @@ export function branchOf({ branch }: AdkEvent): string {
   return typeof branch === 'string' ? branch : ''
 }
 
-function heard(speaker: Speaker, event: AdkEvent): Partial<Speaker> {
+function heard(speaker: SpeakingAgent, event: AdkEvent): Partial<SpeakingAgent> {
   let { waiting } = speaker
   for (const part of partsOf(event.content)) {
     if (callOf(part) !== undefined) waiting += 1
@@ -92,8 +100,8 @@ function enter(line: Timeline, row: Recorded, author: string, branch: string, wa
 /** `ends` are speakers whose turn is over; `over` ends too, but others may still come after it. */
 interface Led {
   readonly cause: Cause
-  readonly ends: readonly Speaker[]
-  readonly over?: Speaker
+  readonly ends: readonly SpeakingAgent[]
+  readonly over?: SpeakingAgent
 }
 
 function causeOf(line: Timeline, row: Recorded, author: string, branch: string): Led {
@@ -122,7 +130,7 @@ function causeOf(line: Timeline, row: Recorded, author: string, branch: string):
 }
 
 /** Comes after these, when the last of them had spoken; inside what `beside` is inside of. */
-function after(led: readonly Speaker[], via: Via, beside?: Cause): Cause {
+function after(led: readonly SpeakingAgent[], via: Via, beside?: Cause): Cause {
   const last = led.reduce((newest, each) => (each.seq > newest.seq ? each : newest))
   return {
     via,
@@ -134,7 +142,7 @@ function after(led: readonly Speaker[], via: Via, beside?: Cause): Cause {
   }
 }
 
-function hop(led: readonly Speaker[], author: string): Via {
+function hop(led: readonly SpeakingAgent[], author: string): Via {
   return led.length === 1 && led[0]?.transfer === author ? 'transfer' : 'sequence'
 }
 
@@ -147,16 +155,16 @@ function open(
   watcher?: Watcher,
 ): Timeline {
   const path = pathIn(branch, author)
-  const counter = inRun(row.run, path)
+  const counter = timelineKey(row.run, path)
   const count = (line.index.counts.get(counter) ?? 0) + 1
   const node = `${path}@${count}`
   const position = line.executions.length
-  const counted = reindexed(line, { counts: line.index.counts.set(counter, count) })
-  const begun = begin(counted, row, { node, agent: author, inferred: true, ...cause }, watcher)
+  const counted = withTimelineIndex(line, { counts: line.index.counts.set(counter, count) })
+  const begun = beginExecution(counted, row, { node, agent: author, inferred: true, ...cause }, watcher)
   const { speakers } = trackOf(begun, row)
   const room = speakers.length < mostSpeakers ? begun : leave(begun, row, speakers.slice(0, 1), watcher)
   const { seq, at } = row
-  const speaker: Speaker = {
+  const speaker: SpeakingAgent = {
     branch,
     author,
     node,
@@ -175,20 +183,20 @@ function open(
   return starting.length === room.starting.length ? next : { ...next, starting }
 }
 
-function endedAndKept(line: Timeline, row: Recorded, speaker: Speaker, watcher?: Watcher): Timeline {
+function endedAndKept(line: Timeline, row: Recorded, speaker: SpeakingAgent, watcher?: Watcher): Timeline {
   const { speakers } = trackOf(line, row)
   const marked = speakers.map((each) => (each.position === speaker.position ? { ...each, over: true } : each))
   return withSpeakers(spokeLast(line, speaker, {}, watcher), row, marked)
 }
 
-function spokeLast(line: Timeline, speaker: Speaker, how: Partial<End>, watcher?: Watcher): Timeline {
+function spokeLast(line: Timeline, speaker: SpeakingAgent, how: Partial<End>, watcher?: Watcher): Timeline {
   const { position, seq, at, state, error } = speaker
   const told = error === undefined ? { status: 'ok' as const } : { status: 'error' as const, error }
-  return end(line, position, { ...told, endSeq: seq, endedAt: at, output: state, ...how }, watcher)
+  return endExecution(line, position, { ...told, endSeq: seq, endedAt: at, output: state, ...how }, watcher)
 }
 
-function withSpeakers(line: Timeline, row: Recorded, speakers: readonly Speaker[]): Timeline {
-  return reindexed(line, { runs: line.index.runs.set(row.run, { ...trackOf(line, row), speakers }) })
+function withSpeakers(line: Timeline, row: Recorded, speakers: readonly SpeakingAgent[]): Timeline {
+  return withTimelineIndex(line, { runs: line.index.runs.set(row.run, { ...trackOf(line, row), speakers }) })
 }
 
 /** ADK's branch: names joined by dots, the main one empty. */
@@ -200,7 +208,7 @@ function above(branch: string): string {
   return branch.slice(0, Math.max(0, branch.lastIndexOf('.')))
 }
 
-function nearestAbove(speakers: readonly Speaker[], branch: string): Speaker | undefined {
+function nearestAbove(speakers: readonly SpeakingAgent[], branch: string): SpeakingAgent | undefined {
   for (let at = branch; at !== ''; ) {
     at = above(at)
     const found = speakers.findLast((each) => each.branch === at)

@@ -4,14 +4,14 @@ import { Sequence } from '../../persistent/sequence.ts'
 import {
   type Cause,
   type Execution,
-  inRun,
   type Phase,
   type Positions,
   pathOf,
-  reindexed,
   type Timeline,
+  timelineKey,
   trackOf,
   withExecution,
+  withTimelineIndex,
 } from './state.ts'
 
 /** Told of what an event began and ended, in order: the flow view draws its edges from this. */
@@ -27,9 +27,9 @@ export type End = Pick<Execution, 'status' | 'output' | 'endSeq' | 'endedAt' | '
 
 const noPhase: Phase = { previous: [], current: undefined, running: 0 }
 
-export function begin(line: Timeline, row: Recorded, start: Begin, watcher?: Watcher): Timeline {
+export function beginExecution(line: Timeline, row: Recorded, start: Begin, watcher?: Watcher): Timeline {
   const { run } = row
-  const id = inRun(run, start.node)
+  const id = timelineKey(run, start.node)
   const position = line.executions.length
   const known = line.index.nodes.get(id)
   const made: Execution = {
@@ -57,11 +57,11 @@ export function begin(line: Timeline, row: Recorded, start: Begin, watcher?: Wat
     superseded: undefined,
   }
   const track = trackOf(line, row)
-  const group = inRun(run, start.parent ?? '')
+  const group = timelineKey(run, start.parent ?? '')
   const phase = phaseAt(line, group)
-  const next = reindexed(withExecution(line, position, made), {
+  const next = withTimelineIndex(withExecution(line, position, made), {
     nodes: line.index.nodes.set(id, position),
-    agents: line.index.agents.set(inRun(run, start.agent), position),
+    agents: line.index.agents.set(timelineKey(run, start.agent), position),
     phases: line.index.phases.set(group, {
       previous: phase.previous,
       current: { position, before: phase.current },
@@ -96,17 +96,17 @@ export function executionsIn({ executions }: Timeline, positions: Positions | un
   return found.reverse()
 }
 
-export function end(line: Timeline, position: number, ending: End, watcher?: Watcher): Timeline {
+export function endExecution(line: Timeline, position: number, ending: End, watcher?: Watcher): Timeline {
   const before = line.executions.at(position)
   if (before === undefined || before.endSeq !== undefined) return line
   const done = ended(before, ending)
-  const group = inRun(done.run, done.parent ?? '')
+  const group = timelineKey(done.run, done.parent ?? '')
   const phase = line.index.phases.get(group) ?? noPhase
-  let next = reindexed(withExecution(line, position, done), {
+  let next = withTimelineIndex(withExecution(line, position, done), {
     phases: line.index.phases.set(group, { ...phase, running: Math.max(0, phase.running - 1) }),
   })
   // What a child wrote, its parent leaves behind: a later sibling of the parent finds it.
-  const parent = done.parent === undefined ? undefined : next.index.nodes.get(inRun(done.run, done.parent))
+  const parent = done.parent === undefined ? undefined : next.index.nodes.get(timelineKey(done.run, done.parent))
   if (parent !== undefined && parent !== position) next = wrote(next, parent, done.wrote)
   watcher?.finished(done, next)
   return next
@@ -156,7 +156,7 @@ export function wrote(line: Timeline, position: number, keys: Iterable<string>):
 /** Whose a change is: the node it names, or the running node of the agent that speaks. */
 export function ownerOf(line: Timeline, run: string, node: NodeId | undefined, author: string): number | undefined {
   const position =
-    node === undefined ? line.index.agents.get(inRun(run, author)) : line.index.nodes.get(inRun(run, node))
+    node === undefined ? line.index.agents.get(timelineKey(run, author)) : line.index.nodes.get(timelineKey(run, node))
   const execution = position === undefined ? undefined : line.executions.at(position)
   return execution?.endSeq === undefined ? position : undefined
 }

@@ -4,9 +4,9 @@ import { chaos, sessions, withoutPartials } from '../../../../../test/kit/arbitr
 import { loadViewVectors } from '../../../../../test/kit/view-vectors.ts'
 import type { AdkEvent, AdkPart } from '../../event/adk-event.ts'
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
-import { state, stateAt } from '../state/index.ts'
+import { stateAt, stateView } from '../state/index.ts'
 import { fold } from '../view.ts'
-import { timeline } from './index.ts'
+import { timelineView } from './index.ts'
 import { snapshots } from './snapshots.ts'
 import type { Timeline } from './state.ts'
 
@@ -32,7 +32,7 @@ describe('vectors', () => {
   const vectors = loadViewVectors('timeline')
   test('there are vectors', () => expect(vectors.length).toBeGreaterThan(5))
   test.each(vectors)('$name', ({ rows, expect: expected }) => {
-    const line = fold(timeline, rows)
+    const line = fold(timelineView, rows)
     const printed = JSON.parse(JSON.stringify({ ...line, snapshots: snapshots(line) }))
     expect(printed).toMatchObject(expected)
   })
@@ -42,7 +42,7 @@ describe('properties', () => {
   test('SPEC 5.3: the result does not depend on whether partials were kept', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
-        expect(fold(timeline, withoutPartials(rows))).toEqual(fold(timeline, rows))
+        expect(fold(timelineView, withoutPartials(rows))).toEqual(fold(timelineView, rows))
       }),
       { numRuns: 300 },
     )
@@ -51,7 +51,7 @@ describe('properties', () => {
   test('every run that ended leaves no execution running; ends come after starts; keys are unique', () => {
     fc.assert(
       fc.property(fc.oneof(sessions(), chaos()), (rows) => {
-        const line = fold(timeline, rows)
+        const line = fold(timelineView, rows)
         const ended = new Set(rows.flatMap(({ run, event }) => (event.kind === 'run.finished' ? [run] : [])))
         const again = new Set(
           rows.flatMap(({ run, event }, i) =>
@@ -78,8 +78,8 @@ describe('properties', () => {
   test('an execution found the state at its start and left the state at its end', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
-        const log = fold(state, rows)
-        for (const { inferred, startSeq, endSeq, input, output } of fold(timeline, rows).executions) {
+        const log = fold(stateView, rows)
+        for (const { inferred, startSeq, endSeq, input, output } of fold(timelineView, rows).executions) {
           expect(input).toEqual(stateAt(log, inferred === true ? startSeq : startSeq - 1))
           if (endSeq !== undefined) expect(output).toEqual(stateAt(log, endSeq))
         }
@@ -91,9 +91,9 @@ describe('properties', () => {
   test('a token leaves the same reference, save the first of an agent that has no node', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
-        let line = timeline.initial
+        let line = timelineView.initial
         for (const row of rows) {
-          const next = timeline.apply(line, row)
+          const next = timelineView.apply(line, row)
           if (row.event.kind === 'agent' && row.event.event.partial === true) {
             expect(next.executions).toBe(line.executions)
             if (row.event.node !== undefined || next.starting.length === line.starting.length) expect(next).toBe(line)
@@ -117,7 +117,7 @@ describe('nodes in the log', () => {
 
   test('without `after`, a fan-out comes after the step before it and a fan-in after all of it', () => {
     const line = fold(
-      timeline,
+      timelineView,
       rowsOf([
         started,
         start('a@1'),
@@ -144,7 +144,7 @@ describe('nodes in the log', () => {
 
   test('a called specialist is delegated to, not a step after the one called before it', () => {
     const line = fold(
-      timeline,
+      timelineView,
       rowsOf([
         started,
         start('a@1'),
@@ -165,7 +165,7 @@ describe('nodes in the log', () => {
 
   test('a step that was lost is marked, and what is done again comes after what it came after', () => {
     const line = fold(
-      timeline,
+      timelineView,
       rowsOf([
         started,
         start('a@1'),
@@ -195,7 +195,7 @@ describe('nodes in the log', () => {
       { kind: 'interrupt', id: 'i', reason: 'confirmation', node: 'b@1' } as const,
     ]
     expect(
-      fold(timeline, rowsOf(open))
+      fold(timelineView, rowsOf(open))
         .executions.toArray()
         .map(({ status }) => status),
     ).toEqual(['running', 'interrupted'])
@@ -203,7 +203,7 @@ describe('nodes in the log', () => {
     for (const [outcome, status] of Object.entries(outcomes)) {
       const error = { code: 'agent-error', message: 'why' } as const
       const line = fold(
-        timeline,
+        timelineView,
         rowsOf([
           ...open,
           { kind: 'run.finished', outcome: outcome as 'done', ...(outcome === 'done' ? {} : { error }) },
@@ -223,7 +223,7 @@ describe('nodes in the log', () => {
   test('writes without a node go to the running node of their author, and up to its parents when it ends', () => {
     const write = (author: string, key: string): RunEvent => said(author, [], { actions: { stateDelta: { [key]: 1 } } })
     const line = fold(
-      timeline,
+      timelineView,
       rowsOf([
         started,
         start('a@1'),
@@ -245,7 +245,7 @@ describe('nodes in the log', () => {
 describe('a log without nodes', () => {
   test('authors in turn are steps, the same author again is a new execution', () => {
     const line = fold(
-      timeline,
+      timelineView,
       rowsOf([
         started,
         said('writer'),
@@ -268,7 +268,7 @@ describe('a log without nodes', () => {
       actions: { transferToAgent: 'expert' },
     })
     const line = fold(
-      timeline,
+      timelineView,
       rowsOf([
         started,
         said('lead', [{ functionCall: { name: 'transfer_to_agent', id: 'c' } }]),
@@ -285,7 +285,7 @@ describe('a log without nodes', () => {
 
   test('branches fan out from the step before and in to the step after', () => {
     const on = (author: string): RunEvent => said(author, undefined, { branch: `fan.${author}` })
-    const line = fold(timeline, rowsOf([started, said('lead'), on('r1'), on('r2'), on('r1'), said('merger'), done]))
+    const line = fold(timelineView, rowsOf([started, said('lead'), on('r1'), on('r2'), on('r1'), said('merger'), done]))
     expect(shape(line)).toEqual([
       { node: 'lead@1', via: 'start', seqs: [1, 2], status: 'ok' },
       { node: 'fan/r1@1', via: 'sequence lead@1', seqs: [2, 5], status: 'ok' },
@@ -299,7 +299,7 @@ describe('a log without nodes', () => {
     const answer = said('lead', [{ functionResponse: { name: 'consult', id: 'c' } }])
     const on = (author: string): RunEvent => said(author, undefined, { branch: `consult@c.${author}@1` })
     const line = fold(
-      timeline,
+      timelineView,
       rowsOf([started, call, on('b'), on('t'), answer, call, said('x'), said('y'), answer, said('lead'), done]),
     )
     expect(shape(line)).toEqual([
@@ -313,7 +313,7 @@ describe('a log without nodes', () => {
 
   test('one fan-out right after another', () => {
     const on = (branch: string): RunEvent => said(branch.split('.')[1]!, undefined, { branch })
-    const line = fold(timeline, rowsOf([started, on('f.a'), on('f.b'), on('g.c'), on('g.d'), done]))
+    const line = fold(timelineView, rowsOf([started, on('f.a'), on('f.b'), on('g.c'), on('g.d'), done]))
     expect(shape(line)).toMatchObject([
       { node: 'f/a@1', via: 'start' },
       { node: 'f/b@1', via: 'start' },
@@ -324,7 +324,7 @@ describe('a log without nodes', () => {
 
   test('a failed model call is an error of its execution; a failed run of whoever was at work', () => {
     const line = fold(
-      timeline,
+      timelineView,
       rowsOf([
         started,
         said('a', [], { errorCode: '429', errorMessage: 'slow down' }),
@@ -344,13 +344,13 @@ describe('a log without nodes', () => {
 
   test('the first words of an agent show before they are whole', () => {
     const token = said('a', [{ text: 'x' }], { partial: true })
-    const line = fold(timeline, rowsOf([started, token, token]))
+    const line = fold(timelineView, rowsOf([started, token, token]))
     expect(line.starting).toEqual([{ run: 'r', agent: 'a', branch: '' }])
-    expect(fold(timeline, rowsOf([said('a')], 'r', 9), line).starting).toEqual([])
-    expect(fold(timeline, rowsOf([done], 'r', 9), line).starting).toEqual([])
-    expect(fold(timeline, rowsOf([token], 'r', 9), fold(timeline, rowsOf([said('a')], 'r', 8), line)).starting).toEqual(
-      [],
-    )
+    expect(fold(timelineView, rowsOf([said('a')], 'r', 9), line).starting).toEqual([])
+    expect(fold(timelineView, rowsOf([done], 'r', 9), line).starting).toEqual([])
+    expect(
+      fold(timelineView, rowsOf([token], 'r', 9), fold(timelineView, rowsOf([said('a')], 'r', 8), line)).starting,
+    ).toEqual([])
   })
 
   test('a log that claims 1,000 branches at once stays bounded', () => {
@@ -358,7 +358,7 @@ describe('a log without nodes', () => {
       started,
       ...Array.from({ length: 1000 }, (_, i) => said(`a${i}`, undefined, { branch: `f.a${i}` })),
     ])
-    const line = fold(timeline, rows)
+    const line = fold(timelineView, rows)
     expect(line.executions.length).toBe(1000)
     expect(line.executions.toArray().filter(({ status }) => status === 'running').length).toBe(256)
   })

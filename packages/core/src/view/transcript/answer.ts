@@ -6,12 +6,12 @@ import {
   appended,
   cardAt,
   cardReplaced,
-  inRun,
   inSession,
   type Place,
-  reindexed,
   replacedAt,
   type Transcript,
+  transcriptKey,
+  withTranscriptIndex,
 } from './state.ts'
 import { answered, idOf, orphan } from './tool.ts'
 
@@ -46,13 +46,13 @@ function placeOf(
 ): { readonly state: Transcript; readonly place: Place | undefined } {
   const { cards, nameless } = state.index
   const id = idOf(response)
-  if (id !== '') return { state, place: cards.get(inRun(run, id)) ?? cards.get(inSession(id)) }
-  const key = inRun(run, response.name)
+  if (id !== '') return { state, place: cards.get(transcriptKey(run, id)) ?? cards.get(inSession(id)) }
+  const key = transcriptKey(run, response.name)
   const queue = nameless.get(key)
   const place = queue?.places.at(queue.next)
   if (queue === undefined || place === undefined) return { state, place: undefined }
   const popped = nameless.set(key, { ...queue, next: queue.next + 1 })
-  return { state: reindexed(state, { nameless: popped }), place }
+  return { state: withTranscriptIndex(state, { nameless: popped }), place }
 }
 
 export function asked(state: Transcript, row: Recorded, said: Interrupted & Pick<RunEvent, 'extra'>): Transcript {
@@ -62,9 +62,9 @@ export function asked(state: Transcript, row: Recorded, said: Interrupted & Pick
   const item: Item = { ...event, key: `interrupt ${seq}`, run, seq, at, status: 'open' }
   const { questions } = state.index
   const byId = questions.set(inSession(event.id), position)
-  return reindexed(appended(state, item), {
+  return withTranscriptIndex(appended(state, item), {
     asked: state.index.asked.append(position),
-    questions: event.call === undefined ? byId : byId.set(inRun('call', event.call), position),
+    questions: event.call === undefined ? byId : byId.set(transcriptKey('call', event.call), position),
   })
 }
 
@@ -77,7 +77,7 @@ export function questionAnswered(state: Transcript, answer: ResumeAnswer, at: nu
  * long-running tool's first word ("pending"), not a person's.
  */
 function callSettled(state: Transcript, row: Recorded, call: string, payload: Json | undefined): Transcript {
-  const position = state.index.questions.get(inRun('call', call))
+  const position = state.index.questions.get(transcriptKey('call', call))
   const item = position === undefined ? undefined : state.settled.at(position)
   return item === undefined || item.run === row.run ? state : closed(state, position, 'resolved', payload, row.at)
 }

@@ -12,13 +12,13 @@ import {
   cardReplaced,
   cardsPlaced,
   emptyTranscript,
-  inRun,
   inSession,
   messageAdded,
   opened,
-  reindexed,
   replacedAt,
   type Transcript,
+  transcriptKey,
+  withTranscriptIndex,
 } from './state.ts'
 import { called, idOf } from './tool.ts'
 
@@ -29,7 +29,7 @@ const mostOpen = 256
  * What was said, by whom, with which tools. Partials stream and the aggregate replaces them, so text never
  * comes out doubled; a partial function call is never a tool card.
  */
-export const transcript: View<Transcript> = {
+export const transcriptView: View<Transcript> = {
   name: 'transcript',
   initial: emptyTranscript,
   apply(state, row) {
@@ -42,10 +42,10 @@ export const transcript: View<Transcript> = {
       case 'run.finished':
         return finish(state, row, event)
       case 'node.started':
-        return reindexed(state, { lanes: laneStarted(state.index.lanes, run, event) })
+        return withTranscriptIndex(state, { lanes: laneStarted(state.index.lanes, run, event) })
       case 'node.finished': {
         const lanes = laneFinished(state.index.lanes, run, event)
-        return lanes === state.index.lanes ? state : reindexed(state, { lanes })
+        return lanes === state.index.lanes ? state : withTranscriptIndex(state, { lanes })
       }
       case 'superseded':
         return supersede(state, row, event)
@@ -99,7 +99,7 @@ function stream(state: Transcript, row: Recorded, said: AgentSaid): Transcript {
     const after = streamed(before, deltas)
     return after === before ? state : opened(state, state.open.with(at, after))
   }
-  const position = state.index.messages.get(inRun(row.run, said.message)) ?? -1
+  const position = state.index.messages.get(transcriptKey(row.run, said.message)) ?? -1
   const settled = position < 0 ? undefined : state.settled.at(position)
   if (settled?.kind === 'message') {
     const after = streamed(settled, deltas)
@@ -127,7 +127,7 @@ function cardMaker(state: Transcript, row: Recorded, message: string, long?: unk
   return (call: AdkFunctionCall, i: number): ToolCard | undefined => {
     const id = idOf(call)
     if (id === '') return called(call, `${message}#${row.seq}.${i}`, row, false)
-    if (state.index.cards.get(inRun(row.run, id)) !== undefined) return undefined
+    if (state.index.cards.get(transcriptKey(row.run, id)) !== undefined) return undefined
     return called(call, id, row, Array.isArray(long) && long.includes(id))
   }
 }
@@ -135,7 +135,7 @@ function cardMaker(state: Transcript, row: Recorded, message: string, long?: unk
 function spoke(state: Transcript, row: Recorded, said: AgentSaid, parts: readonly Part[]): Transcript {
   const { event, message } = said
   const at = openAt(state, row.run, message)
-  const position = state.index.messages.get(inRun(row.run, message)) ?? -1
+  const position = state.index.messages.get(transcriptKey(row.run, message)) ?? -1
   const before = state.open[at] ?? (position < 0 ? undefined : state.settled.at(position))
   if (before?.kind === 'message') {
     const after = completed(before, parts, row, event)
@@ -169,7 +169,7 @@ function start(state: Transcript, row: Recorded, { agent, input, parent, forkOf 
     ...(forkOf === undefined ? {} : { forkOf }),
   }
   const runs = state.index.runs.set(run, { agent, startedAt: at, ended: false, calls: undefined })
-  let next = reindexed({ ...appended(state, item), latest: { run, agent, status: 'running' } }, { runs })
+  let next = withTranscriptIndex({ ...appended(state, item), latest: { run, agent, status: 'running' } }, { runs })
   for (const [i, message] of input.messages.entries()) {
     const responses = partsOf(message.content).flatMap((part) => responseOf(part) ?? [])
     const { state: answeredState, orphans } = toolsAnswered(next, row, responses, message.id)
@@ -206,9 +206,12 @@ function finish(state: Transcript, row: Recorded, { outcome, error }: RunFinishe
   const took = known.startedAt === undefined ? {} : { duration: at - known.startedAt }
   const ended = appended(next, { kind: 'end', key: `end ${seq}`, run, seq, at, outcome, ...why, ...took })
   const latest = state.latest === undefined || state.latest.run === run
-  return reindexed(latest ? { ...ended, latest: { run, agent: known.agent, status: outcome, ...why } } : ended, {
-    runs: next.index.runs.set(run, { ...known, ended: true, calls: undefined }),
-  })
+  return withTranscriptIndex(
+    latest ? { ...ended, latest: { run, agent: known.agent, status: outcome, ...why } } : ended,
+    {
+      runs: next.index.runs.set(run, { ...known, ended: true, calls: undefined }),
+    },
+  )
 }
 
 /** What a lost step had said stays to be seen, marked; the same id said again is a new message. */
@@ -217,11 +220,11 @@ function supersede(state: Transcript, { run, seq }: Recorded, event: Superseded)
   for (const id of event.messages) {
     const at = openAt(next, run, id)
     if (at >= 0) next = settledAt(next, at, { status: 'cut' })
-    const position = next.index.messages.get(inRun(run, id)) ?? -1
+    const position = next.index.messages.get(transcriptKey(run, id)) ?? -1
     const message = position < 0 ? undefined : next.settled.at(position)
     if (message?.kind !== 'message') continue
-    const messages = next.index.messages.set(inRun(run, id), -seq).set(inSession(id), -seq)
-    next = reindexed(replacedAt(next, position, { ...message, superseded: true }), { messages })
+    const messages = next.index.messages.set(transcriptKey(run, id), -seq).set(inSession(id), -seq)
+    next = withTranscriptIndex(replacedAt(next, position, { ...message, superseded: true }), { messages })
   }
   return next
 }
@@ -242,6 +245,6 @@ function openAt({ open }: Transcript, run: string, id: string): number {
 }
 
 function keyOf(state: Transcript, run: string, id: string): string {
-  const gone = state.index.messages.get(inRun(run, id)) ?? 0
+  const gone = state.index.messages.get(transcriptKey(run, id)) ?? 0
   return gone < 0 ? `${run}/${id}~${-gone}` : `${run}/${id}`
 }

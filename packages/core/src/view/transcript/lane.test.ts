@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { AdkEvent } from '../../event/adk-event.ts'
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import { fold } from '../view.ts'
-import { blocks, transcript } from './index.ts'
+import { blocks, transcriptView } from './index.ts'
 import type { Item } from './item.ts'
 import type { Transcript } from './state.ts'
 
@@ -32,7 +32,7 @@ describe('blocks', () => {
 
   test('nodes that overlap stand side by side, those of their children with them; later ones do not', () => {
     const state = fold(
-      transcript,
+      transcriptView,
       rowsOf([
         node('lead@1', 'lead'),
         says('hello', 'lead@1'),
@@ -65,7 +65,7 @@ describe('blocks', () => {
   test('in a log without nodes, sibling branches stand side by side', () => {
     const branch = (text: string, name: string): RunEvent => said(text, { branch: name })
     const state = fold(
-      transcript,
+      transcriptView,
       rowsOf([
         says('hello'),
         branch('r1', 'fan.r1'),
@@ -85,7 +85,10 @@ describe('blocks', () => {
   })
 
   test('one lane alone is no lane, and a node that claims to be its own parent is not followed for ever', () => {
-    const state = fold(transcript, rowsOf([node('a@1', 'a', 'a@1'), says('x', 'a@1'), said('y', { branch: 'f.r' })]))
+    const state = fold(
+      transcriptView,
+      rowsOf([node('a@1', 'a', 'a@1'), says('x', 'a@1'), said('y', { branch: 'f.r' })]),
+    )
     expect(shape(state)).toEqual(['x', 'y'])
   })
 })

@@ -70,7 +70,7 @@ export const emptyTranscript: Transcript = {
 }
 
 /** Ids are unique in their run only: models and scripts that count from 1 begin again in the next. */
-export const inRun = (run: string, id: string): string => `${run}\n${id}`
+export const transcriptKey = (run: string, id: string): string => `${run}\n${id}`
 /** The newest with this id in any run: an answer may come in a later run than its call. */
 export const inSession = (id: string): string => `\0${id}`
 
@@ -87,7 +87,7 @@ export function replacedAt({ settled, open, latest, index }: Transcript, positio
   return { settled: settled.with(position, item), open, latest, index }
 }
 
-export function reindexed({ settled, open, latest, index }: Transcript, changed: Partial<Index>): Transcript {
+export function withTranscriptIndex({ settled, open, latest, index }: Transcript, changed: Partial<Index>): Transcript {
   return {
     settled,
     open,
@@ -108,9 +108,9 @@ export function reindexed({ settled, open, latest, index }: Transcript, changed:
 export function messageAdded(state: Transcript, message: Message): Transcript {
   const position = state.settled.length
   const messages = state.index.messages
-    .set(inRun(message.run, message.id), position)
+    .set(transcriptKey(message.run, message.id), position)
     .set(inSession(message.id), position)
-  return reindexed(appended(state, message), { messages })
+  return withTranscriptIndex(appended(state, message), { messages })
 }
 
 /** Notes where a message's new cards are, so that their answers find them. */
@@ -122,17 +122,17 @@ export function cardsPlaced(state: Transcript, run: string, item: number, from: 
     const card = message.parts[part]
     if (card?.kind !== 'tool') continue
     const place = { item, part }
-    if (card.call !== '') cards = cards.set(inRun(run, card.call), place).set(inSession(card.call), place)
+    if (card.call !== '') cards = cards.set(transcriptKey(run, card.call), place).set(inSession(card.call), place)
     else if (card.orphan !== true) {
-      const queue = nameless.get(inRun(run, card.name)) ?? { next: 0, places: Sequence.empty }
-      nameless = nameless.set(inRun(run, card.name), { ...queue, places: queue.places.append(place) })
+      const queue = nameless.get(transcriptKey(run, card.name)) ?? { next: 0, places: Sequence.empty }
+      nameless = nameless.set(transcriptKey(run, card.name), { ...queue, places: queue.places.append(place) })
     }
     const known = runs.get(run) ?? { agent: '', ended: false, calls: undefined }
     runs = runs.set(run, { ...known, calls: { place, before: known.calls } })
   }
   return cards === state.index.cards && nameless === state.index.nameless && runs === state.index.runs
     ? state
-    : reindexed(state, { cards, nameless, runs })
+    : withTranscriptIndex(state, { cards, nameless, runs })
 }
 
 export function cardAt(state: Transcript, { item, part }: Place): ToolCard | undefined {

@@ -5,7 +5,7 @@ import { loadViewVectors } from '../../../../../test/kit/view-vectors.ts'
 import type { AdkEvent, AdkPart } from '../../event/adk-event.ts'
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import { fold } from '../view.ts'
-import { itemsOf, openInterrupts, transcript } from './index.ts'
+import { itemsOf, openInterrupts, transcriptView } from './index.ts'
 import type { Message, ToolCard } from './item.ts'
 import type { Transcript } from './state.ts'
 
@@ -41,7 +41,7 @@ describe('vectors', () => {
   const vectors = loadViewVectors('transcript')
   test('there are vectors', () => expect(vectors.length).toBeGreaterThan(5))
   test.each(vectors)('$name', ({ rows, expect: expected }) => {
-    const state = fold(transcript, rows)
+    const state = fold(transcriptView, rows)
     expect(JSON.parse(JSON.stringify({ items: itemsOf(state), latest: state.latest }))).toMatchObject(expected)
   })
 })
@@ -50,7 +50,7 @@ describe('properties', () => {
   test('SPEC 5.3: the result does not depend on whether partials were kept', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
-        expect(printed(fold(transcript, withoutPartials(rows)))).toEqual(printed(fold(transcript, rows)))
+        expect(printed(fold(transcriptView, withoutPartials(rows)))).toEqual(printed(fold(transcriptView, rows)))
       }),
       { numRuns: 300 },
     )
@@ -59,7 +59,7 @@ describe('properties', () => {
   test('SPEC 5.4: lanes that stream at the same time never mix', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
-        for (const { author, role, text, thoughts } of messages(fold(transcript, rows))) {
+        for (const { author, role, text, thoughts } of messages(fold(transcriptView, rows))) {
           if (role === 'user') continue
           const letter = author === 'lead' ? 'a' : 'bcd'['123'.indexOf(author.at(-1)!)]!
           expect(`${text}${thoughts}`.replaceAll(letter, '')).toBe('')
@@ -72,10 +72,10 @@ describe('properties', () => {
   test('keys are unique, and one item keeps its key', () => {
     fc.assert(
       fc.property(fc.oneof(sessions(), chaos()), (rows) => {
-        let state = transcript.initial
+        let state = transcriptView.initial
         for (const row of rows) {
           const before = new Set(itemsOf(state).map(({ key }) => key))
-          state = transcript.apply(state, row)
+          state = transcriptView.apply(state, row)
           const after = itemsOf(state).map(({ key }) => key)
           expect(new Set(after).size).toBe(after.length)
           expect(after).toEqual(expect.arrayContaining([...before]))
@@ -88,10 +88,10 @@ describe('properties', () => {
   test('SPEC 5.2: an event changes at most the items it speaks of, and a token exactly one', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
-        let state = transcript.initial
+        let state = transcriptView.initial
         for (const row of rows) {
           const before = new Map(itemsOf(state).map((item) => [item.key, item]))
-          const next = transcript.apply(state, row)
+          const next = transcriptView.apply(state, row)
           const changed = itemsOf(next).filter((item) => before.get(item.key) !== item)
           if (row.event.kind === 'agent' && row.event.event.partial === true) {
             expect(changed.length).toBe(next === state ? 0 : 1)
@@ -109,11 +109,11 @@ describe('text', () => {
   test('partials stream, the aggregate replaces them', () => {
     const parts = (text: string): AdkPart[] => [{ text }]
     let state = fold(
-      transcript,
+      transcriptView,
       rowsOf([said('m', parts('Hel'), { partial: true }), said('m', parts('lo'), { partial: true })]),
     )
     expect(messages(state)).toMatchObject([{ text: 'Hello', status: 'streaming', seq: 1 }])
-    state = fold(transcript, rowsOf([said('m', parts('Hello!'))], 'r', 3), state)
+    state = fold(transcriptView, rowsOf([said('m', parts('Hello!'))], 'r', 3), state)
     expect(messages(state)).toMatchObject([
       { text: 'Hello!', status: 'done', seq: 1, endSeq: 3, parts: [{ text: 'Hello!' }] },
     ])
@@ -122,7 +122,7 @@ describe('text', () => {
 
   test('an end without text keeps what was streamed: it is all there is', () => {
     const state = fold(
-      transcript,
+      transcriptView,
       rowsOf([
         said('m', [{ text: 'half' }], { partial: true }),
         said('m', [], { errorCode: '500', errorMessage: 'gone' }),
@@ -134,7 +134,7 @@ describe('text', () => {
   test('thoughts and text keep their order, and are told apart', () => {
     const delta = (text: string, thought = false): RunEvent => said('m', [{ text, thought }], { partial: true })
     const state = fold(
-      transcript,
+      transcriptView,
       rowsOf([delta('a', true), delta('b', true), delta('c'), delta('d', true), delta('e')]),
     )
     expect(messages(state)).toMatchObject([
@@ -153,16 +153,16 @@ describe('text', () => {
 
   test('a whole event after a whole event of one message adds to it; the same event again does not', () => {
     const first = said('m', [{ text: 'one ' }], { id: 'e1' })
-    const state = fold(transcript, rowsOf([first, first, said('m', [{ text: 'two' }], { id: 'e2' })]))
+    const state = fold(transcriptView, rowsOf([first, first, said('m', [{ text: 'two' }], { id: 'e2' })]))
     expect(messages(state)).toMatchObject([{ text: 'one two', parts: [{ text: 'one ' }, { text: 'two' }] }])
-    const streamedOn = fold(transcript, rowsOf([said('m', [{ text: ' three' }], { partial: true })], 'r', 9), state)
+    const streamedOn = fold(transcriptView, rowsOf([said('m', [{ text: ' three' }], { partial: true })], 'r', 9), state)
     expect(messages(streamedOn)).toMatchObject([{ text: 'one two three' }])
-    const ended = fold(transcript, rowsOf([said('m', [{ text: ' 3' }], { id: 'e3' })], 'r', 10), streamedOn)
+    const ended = fold(transcriptView, rowsOf([said('m', [{ text: ' 3' }], { id: 'e3' })], 'r', 10), streamedOn)
     expect(messages(ended)).toMatchObject([{ text: 'one two 3' }])
   })
 
   test('the same message id in two runs is two messages', () => {
-    const state = fold(transcript, [
+    const state = fold(transcriptView, [
       ...rowsOf([said('1', [{ text: 'a' }])], 'r1'),
       ...rowsOf([said('1', [{ text: 'b' }])], 'r2', 5),
     ])
@@ -177,16 +177,18 @@ describe('text', () => {
       ...rowsOf([started('hi')], 'r1'),
       ...rowsOf([started('hi'), said('u', [{ text: 'hi' }], { author: 'user' })], 'r2', 2),
     ]
-    expect(messages(fold(transcript, rows)).filter(({ role, run }) => role === 'user' && run === 'r1').length).toBe(1)
+    expect(messages(fold(transcriptView, rows)).filter(({ role, run }) => role === 'user' && run === 'r1').length).toBe(
+      1,
+    )
     expect(
-      messages(fold(transcript, rowsOf([started('hi'), said('u', [{ text: 'hi' }], { author: 'user' })]))).length,
+      messages(fold(transcriptView, rowsOf([started('hi'), said('u', [{ text: 'hi' }], { author: 'user' })]))).length,
     ).toBe(1)
   })
 
   test('300 messages streaming at once stay bounded and whole', () => {
     const begun = Array.from({ length: 300 }, (_, i) => said(`m${i}`, [{ text: 'x' }], { partial: true }))
     const more = Array.from({ length: 300 }, (_, i) => said(`m${i}`, [{ text: 'y' }], { partial: true }))
-    const state = fold(transcript, rowsOf([...begun, ...more]))
+    const state = fold(transcriptView, rowsOf([...begun, ...more]))
     expect(state.open.length).toBe(256)
     expect(messages(state).map(({ text }) => text)).toEqual(Array.from({ length: 300 }, () => 'xy'))
   })
@@ -195,17 +197,17 @@ describe('text', () => {
 describe('tools', () => {
   test('a card goes from pending to answered, with its duration; a partial call is no card', () => {
     const partial = said('m', [call('c1', 'search')], { partial: true })
-    expect(fold(transcript, rowsOf([partial]))).toBe(transcript.initial)
-    let state = fold(transcript, rowsOf([partial, said('m', [{ text: 'Let me see.' }, call('c1', 'search')])]))
+    expect(fold(transcriptView, rowsOf([partial]))).toBe(transcriptView.initial)
+    let state = fold(transcriptView, rowsOf([partial, said('m', [{ text: 'Let me see.' }, call('c1', 'search')])]))
     expect(cards(state)).toMatchObject([{ call: 'c1', name: 'search', args: { q: 1 }, status: 'pending', at: 1020 }])
-    state = fold(transcript, rowsOf([said('m2', [answer('c1', 'search', { result: 'found' })])], 'r', 12), state)
+    state = fold(transcriptView, rowsOf([said('m2', [answer('c1', 'search', { result: 'found' })])], 'r', 12), state)
     expect(cards(state)).toMatchObject([{ status: 'ok', result: { result: 'found' }, duration: 100, endSeq: 12 }])
     expect(messages(state).length).toBe(1)
   })
 
   test("an error in the result is the card's error", () => {
     const state = fold(
-      transcript,
+      transcriptView,
       rowsOf([
         said('m', [call('c1', 'a'), call('c2', 'b')]),
         said('m2', [answer('c1', 'a', { error: 'no key' }), answer('c2', 'b', { error: '' })]),
@@ -216,7 +218,7 @@ describe('tools', () => {
 
   test('calls without ids are answered in order of their name', () => {
     const state = fold(
-      transcript,
+      transcriptView,
       rowsOf([
         said('m', [call(undefined, 'search'), call(undefined, 'read'), call(undefined, 'search')]),
         said('m2', [answer(undefined, 'search', { n: '1' })]),
@@ -234,7 +236,7 @@ describe('tools', () => {
   })
 
   test('an answer without a call is shown as such', () => {
-    const state = fold(transcript, rowsOf([said('m', [answer('c9', 'search', { result: 'x' })])]))
+    const state = fold(transcriptView, rowsOf([said('m', [answer('c9', 'search', { result: 'x' })])]))
     expect(cards(state)).toMatchObject([{ call: 'c9', orphan: true, status: 'ok', result: { result: 'x' } }])
     expect(cards(state)[0]).not.toHaveProperty('duration')
   })
@@ -265,7 +267,7 @@ describe('tools', () => {
         9,
       ),
     ] as Recorded[]
-    const state = fold(transcript, rows)
+    const state = fold(transcriptView, rows)
     expect(cards(state)).toMatchObject([{ longRunning: true, result: { status: 'yes' }, endSeq: 9 }])
     expect(messages(state).length).toBe(1)
   })
@@ -273,15 +275,15 @@ describe('tools', () => {
   test('a run that failed leaves no card spinning; one that waits does', () => {
     const open = [started(), said('m', [call('c1', 'search')])]
     const end = (outcome: 'failed' | 'interrupted'): RunEvent => ({ kind: 'run.finished', outcome })
-    expect(cards(fold(transcript, rowsOf([...open, end('failed')])))).toMatchObject([{ status: 'cut' }])
-    expect(cards(fold(transcript, rowsOf([...open, end('interrupted')])))).toMatchObject([{ status: 'pending' }])
+    expect(cards(fold(transcriptView, rowsOf([...open, end('failed')])))).toMatchObject([{ status: 'cut' }])
+    expect(cards(fold(transcriptView, rowsOf([...open, end('interrupted')])))).toMatchObject([{ status: 'pending' }])
   })
 })
 
 describe('runs', () => {
   test('what still streams when a run ends is cut, before the end', () => {
     const state = fold(
-      transcript,
+      transcriptView,
       rowsOf([
         started('go'),
         said('m', [{ text: 'Hal' }], { partial: true }),
@@ -306,13 +308,13 @@ describe('runs', () => {
       ...(call === undefined ? {} : { call }),
     })
     const first = fold(
-      transcript,
+      transcriptView,
       rowsOf([started(), said('m', [call('c1', 'x')]), ask('i1'), ask('i2'), ask('i3', 'c1')], 'r1'),
     )
     expect(openInterrupts(first).map(({ id }) => id)).toEqual(['i1', 'i2', 'i3'])
     const input = { messages: [], resume: [{ interrupt: 'i2', status: 'cancelled' as const }] }
     const second = fold(
-      transcript,
+      transcriptView,
       rowsOf(
         [
           { kind: 'run.started', agent: 'writer', input },
@@ -338,14 +340,14 @@ describe('runs', () => {
       { kind: 'superseded', messages: ['m', 'unknown'], nodes: [] },
       said('m', [{ text: 'kept' }]),
     ])
-    expect(messages(fold(transcript, rows))).toMatchObject([
+    expect(messages(fold(transcriptView, rows))).toMatchObject([
       { key: 'r/m', text: 'lost', superseded: true, status: 'cut' },
       { key: 'r/m~2', text: 'kept', status: 'done' },
     ])
   })
 
   test('events of other views leave the same reference', () => {
-    const state = fold(transcript, rowsOf([started('x')]))
+    const state = fold(transcriptView, rowsOf([started('x')]))
     const others: RunEvent[] = [
       { kind: 'state', patch: [] },
       { kind: 'tasks', tasks: [] },
@@ -359,6 +361,6 @@ describe('runs', () => {
       said('m', [{ text: '' }], { partial: true }),
       said('m', []),
     ]
-    for (const event of others) expect(transcript.apply(state, { seq: 9, at: 9, run: 'r', event })).toBe(state)
+    for (const event of others) expect(transcriptView.apply(state, { seq: 9, at: 9, run: 'r', event })).toBe(state)
   })
 })

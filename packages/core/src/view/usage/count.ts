@@ -12,7 +12,7 @@ const fields = [
 ] as const satisfies readonly (keyof Usage)[]
 
 /** What a model reported, in our words. What it did not report, or not as a count, stays absent. */
-export function usageOf(reported: AdkUsage | undefined): Usage | undefined {
+export function adkUsageOf(reported: AdkUsage | undefined): Usage | undefined {
   if (!isObject(reported)) return undefined
   const input = count(reported.promptTokenCount)
   const output = count(reported.candidatesTokenCount)

@@ -4,7 +4,7 @@ import type { AgentSaid, Recorded, RunFinished, Usage } from '../../event/run-ev
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { Sequence } from '../../persistent/sequence.ts'
 import type { View } from '../view.ts'
-import { added, type FirstToken, usageOf, waited } from './count.ts'
+import { added, adkUsageOf, type FirstToken, waited } from './count.ts'
 
 export interface AgentUsage {
   readonly agent: string
@@ -31,7 +31,7 @@ export interface UsageReport {
 }
 
 /** The model call that a lane (an author on a node or branch of a run) is in. */
-interface Lane {
+interface ModelCall {
   readonly agent: string
   /** The last whole message of the call, what the call was counted with, and whether a tool answered since. */
   readonly message?: string
@@ -41,7 +41,7 @@ interface Lane {
   readonly since: number
 }
 /** A message that has begun to stream, what its partials told, and whether it came whole. */
-interface Half {
+interface StreamedMessageUsage {
   readonly agent: string
   readonly told?: Usage
   readonly whole: boolean
@@ -52,8 +52,8 @@ interface Keys {
 }
 interface UsageIndex {
   readonly places: Dictionary<number>
-  readonly lanes: Dictionary<Lane>
-  readonly halves: Dictionary<Half>
+  readonly lanes: Dictionary<ModelCall>
+  readonly halves: Dictionary<StreamedMessageUsage>
   /** The messages that began to stream last: their further tokens are told from the first without a look-up. */
   readonly recent: readonly { readonly run: string; readonly message: string }[]
   /** The messages that streamed in a run, and when anything in it was last whole. */
@@ -66,9 +66,9 @@ interface UsageIndex {
  * Tokens, model calls and waits, by agent and by run. A call's usage is told on its partials, on its
  * aggregate, and again on the events that split off it: it counts once, as the last whole event of the call tells it.
  */
-export const usage: View<UsageReport> = {
+export const usageView: View<UsageReport> = {
   name: 'usage',
-  tokens: true,
+  dependsOnPartials: true,
   initial: {
     total: {},
     agents: Sequence.empty,
@@ -106,10 +106,15 @@ function streamed(state: UsageReport, row: Recorded, said: AgentSaid): UsageRepo
   if (event.usageMetadata === undefined && isRecent(state, row.run, message)) return state
   const key = inRun(row.run, message)
   const known = state.index.halves.get(key)
-  const told = usageOf(event.usageMetadata)
+  const told = adkUsageOf(event.usageMetadata)
   if (known !== undefined ? told === undefined : !partsOf(event.content).some((part) => textOf(part) !== ''))
     return state
-  const half: Half = { agent: event.author, whole: false, ...known, ...(told === undefined ? {} : { told }) }
+  const half: StreamedMessageUsage = {
+    agent: event.author,
+    whole: false,
+    ...known,
+    ...(told === undefined ? {} : { told }),
+  }
   const noted = reindexed(state, { halves: state.index.halves.set(key, half) })
   if (known !== undefined) return noted
   const { halves, at } = openAt(state, row)
@@ -124,7 +129,7 @@ function whole(state: UsageReport, row: Recorded, said: AgentSaid): UsageReport 
   const { event, message } = said
   const parts = partsOf(event.content)
   const answers = parts.some((part) => responseOf(part) !== undefined)
-  const told = usageOf(event.usageMetadata)
+  const told = adkUsageOf(event.usageMetadata)
   const spoken = hasError(event) || parts.some((part) => responseOf(part) === undefined)
   const next = heardWhole(state, row, message)
   const lane = laneOf(state, row, said)
@@ -134,7 +139,7 @@ function whole(state: UsageReport, row: Recorded, said: AgentSaid): UsageReport 
   const goesOn = continues(lane, event, message, told)
   const counted = told ?? (goesOn ? lane.counted : undefined)
   const less: Usage | undefined = goesOn ? { ...lane.counted, modelCalls: 1 } : undefined
-  const after: Lane = {
+  const after: ModelCall = {
     agent: lane.agent,
     message,
     ...(counted === undefined ? {} : { counted }),
@@ -156,7 +161,7 @@ function heardWhole(state: UsageReport, row: Recorded, message: string): UsageRe
  * function calls, then an empty end, with tools answering in between. They repeat the same prompt count; the next call
  * has a longer prompt, because it contains what was just said.
  */
-function continues(lane: Lane, event: AdkEvent, message: string, told: Usage | undefined): boolean {
+function continues(lane: ModelCall, event: AdkEvent, message: string, told: Usage | undefined): boolean {
   if (lane.message === undefined) return false
   if (lane.message === message) return true
   if (partsOf(event.content).some((part) => textOf(part) !== '')) return false
@@ -205,7 +210,7 @@ function spent(state: UsageReport, run: string, agent: string, more: Usage, less
   return { ...withAgent, runs, total: added(state.total, more, less) }
 }
 
-function firstToken(state: UsageReport, { run, at }: Recorded, { agent, since }: Lane): UsageReport {
+function firstToken(state: UsageReport, { run, at }: Recorded, { agent, since }: ModelCall): UsageReport {
   const wait = at - since
   const next = agentChanged(state, agent, (each) => ({ ...each, firstToken: waited(each.firstToken, wait) }))
   const position = next.index.places.get(`run ${run}`)
@@ -233,7 +238,7 @@ function laneKey(run: string, { node, event }: AgentSaid): string {
 }
 
 /** At its first event, a lane's model was asked when its node began, else when something was last whole in the run. */
-function laneOf(state: UsageReport, row: Recorded, said: AgentSaid): Lane {
+function laneOf(state: UsageReport, row: Recorded, said: AgentSaid): ModelCall {
   const { lanes, nodes } = state.index
   const began = said.node === undefined ? undefined : nodes.get(inRun(row.run, said.node))
   return (
@@ -245,7 +250,7 @@ function laneOf(state: UsageReport, row: Recorded, said: AgentSaid): Lane {
   )
 }
 
-function withLane(state: UsageReport, row: Recorded, said: AgentSaid, lane: Lane): UsageReport {
+function withLane(state: UsageReport, row: Recorded, said: AgentSaid, lane: ModelCall): UsageReport {
   return reindexed(state, {
     lanes: state.index.lanes.set(laneKey(row.run, said), lane),
     open: state.index.open.set(row.run, { ...openAt(state, row), at: row.at }),

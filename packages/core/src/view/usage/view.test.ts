@@ -5,8 +5,8 @@ import { loadViewVectors } from '../../../../../test/kit/view-vectors.ts'
 import type { AdkEvent, AdkPart } from '../../event/adk-event.ts'
 import type { Recorded, RunEvent, Usage } from '../../event/run-event.ts'
 import { fold } from '../view.ts'
-import { usageOf } from './count.ts'
-import { type UsageReport, usage } from './index.ts'
+import { adkUsageOf } from './count.ts'
+import { type UsageReport, usageView } from './index.ts'
 
 const rowsOf = (events: readonly RunEvent[]): readonly Recorded[] =>
   events.map((event, i) => ({ seq: i + 1, at: 100 * i, run: 'r', event }))
@@ -35,7 +35,7 @@ describe('vectors', () => {
   const vectors = loadViewVectors('usage')
   test('there are vectors', () => expect(vectors.length).toBeGreaterThan(4))
   test.each(vectors)('$name', ({ rows, expect: expected }) => {
-    expect(JSON.parse(JSON.stringify(fold(usage, rows)))).toMatchObject(expected)
+    expect(JSON.parse(JSON.stringify(fold(usageView, rows)))).toMatchObject(expected)
   })
 })
 
@@ -43,7 +43,7 @@ describe('properties', () => {
   test('SPEC 5.3: what is counted does not depend on whether partials were kept', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
-        expect(counts(fold(usage, withoutPartials(rows)))).toEqual(counts(fold(usage, rows)))
+        expect(counts(fold(usageView, withoutPartials(rows)))).toEqual(counts(fold(usageView, rows)))
       }),
       { numRuns: 300 },
     )
@@ -52,7 +52,7 @@ describe('properties', () => {
   test('agents and runs each add up to the total', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
-        const { total, agents, runs } = fold(usage, rows)
+        const { total, agents, runs } = fold(usageView, rows)
         for (const field of ['modelCalls', 'inputTokens', 'outputTokens', 'totalTokens'] as const) {
           expect(
             sum(
@@ -73,15 +73,15 @@ describe('properties', () => {
   })
 
   test('SPEC 5.2: a token after the first leaves the same reference', () => {
-    const state = fold(usage, rowsOf([started, token('m')]))
-    expect(usage.apply(state, { seq: 9, at: 9, run: 'r', event: token('m', 'y') })).toBe(state)
-    expect(usage.apply(state, { seq: 9, at: 9, run: 'r', event: { kind: 'log', level: 'info', message: '' } })).toBe(
-      state,
-    )
+    const state = fold(usageView, rowsOf([started, token('m')]))
+    expect(usageView.apply(state, { seq: 9, at: 9, run: 'r', event: token('m', 'y') })).toBe(state)
     expect(
-      usage.apply(state, { seq: 9, at: 9, run: 'r', event: said('u', [{ text: 'hi' }], { author: 'user' }) }),
+      usageView.apply(state, { seq: 9, at: 9, run: 'r', event: { kind: 'log', level: 'info', message: '' } }),
     ).toBe(state)
-    expect(usage.apply(state, { seq: 9, at: 9, run: 'r', event: token('n', '') })).toBe(state)
+    expect(
+      usageView.apply(state, { seq: 9, at: 9, run: 'r', event: said('u', [{ text: 'hi' }], { author: 'user' }) }),
+    ).toBe(state)
+    expect(usageView.apply(state, { seq: 9, at: 9, run: 'r', event: token('n', '') })).toBe(state)
   })
 })
 
@@ -98,7 +98,7 @@ describe('the wait for the first token', () => {
       said('m3', [{ functionResponse: { name: 't', id: 'c' } }], {}, 'a@1'),
       token('m4', 'x', 'a@1'), // 100 ms after the answer
     ])
-    const { agents, runs, firstToken } = fold(usage, rows)
+    const { agents, runs, firstToken } = fold(usageView, rows)
     expect(agents.toArray()).toMatchObject([
       { agent: 'a', firstToken: { calls: 3, total: 600, longest: 300, last: 100 } },
     ])
@@ -111,7 +111,7 @@ describe('calls', () => {
   test('a loop whose agent sees nothing of its last round calls again, though the prompt is the same', () => {
     const round = (message: string): RunEvent =>
       said(message, [{ text: 'x' }], { usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1 } })
-    expect(fold(usage, rowsOf([started, round('m1'), round('m2')])).total).toEqual({
+    expect(fold(usageView, rowsOf([started, round('m1'), round('m2')])).total).toEqual({
       inputTokens: 10,
       outputTokens: 2,
       totalTokens: 12,
@@ -120,21 +120,21 @@ describe('calls', () => {
   })
 
   test('a model that failed was called; a state change alone is no call', () => {
-    expect(fold(usage, rowsOf([started, said('m', [], { errorCode: '429' })])).total).toEqual({ modelCalls: 1 })
-    expect(fold(usage, rowsOf([started, said('m', [], { actions: { stateDelta: { a: 1 } } })])).total).toEqual({})
+    expect(fold(usageView, rowsOf([started, said('m', [], { errorCode: '429' })])).total).toEqual({ modelCalls: 1 })
+    expect(fold(usageView, rowsOf([started, said('m', [], { actions: { stateDelta: { a: 1 } } })])).total).toEqual({})
   })
 
   test('a run that ends twice, or ends without a start, counts once and does not throw', () => {
     const end: RunEvent = { kind: 'run.finished', outcome: 'done', usage: { totalTokens: 5 } }
-    expect(fold(usage, rowsOf([started, end, end])).total).toEqual({ totalTokens: 5 })
-    expect(fold(usage, rowsOf([end])).total).toEqual({})
-    expect(fold(usage, rowsOf([started, started, end])).runs.length).toBe(1)
+    expect(fold(usageView, rowsOf([started, end, end])).total).toEqual({ totalTokens: 5 })
+    expect(fold(usageView, rowsOf([end])).total).toEqual({})
+    expect(fold(usageView, rowsOf([started, started, end])).runs.length).toBe(1)
   })
 
   test('counts that are no counts stay out', () => {
-    expect(usageOf({ promptTokenCount: -1, candidatesTokenCount: Number.NaN })).toBeUndefined()
-    expect(usageOf({ thoughtsTokenCount: 4 })).toEqual({ reasoningTokens: 4 })
-    expect(usageOf({ promptTokenCount: 3 })).toEqual({ inputTokens: 3, totalTokens: 3 })
-    expect(usageOf(undefined)).toBeUndefined()
+    expect(adkUsageOf({ promptTokenCount: -1, candidatesTokenCount: Number.NaN })).toBeUndefined()
+    expect(adkUsageOf({ thoughtsTokenCount: 4 })).toEqual({ reasoningTokens: 4 })
+    expect(adkUsageOf({ promptTokenCount: 3 })).toEqual({ inputTokens: 3, totalTokens: 3 })
+    expect(adkUsageOf(undefined)).toBeUndefined()
   })
 })

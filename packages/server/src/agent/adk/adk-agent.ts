@@ -1,6 +1,6 @@
 import { MillraceError } from '@millrace/core'
 import type { Agent, AgentDescription } from '../agent.ts'
-import { later } from '../lazy-stream.ts'
+import { lazyStream } from '../lazy-stream.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { messageOf } from '../problem.ts'
 import type { AdkEngine } from './engine.ts'
@@ -58,7 +58,7 @@ export function adkAgent(name: string, load: () => Promise<unknown>, options: Ad
       }
     },
     run: (input, context) =>
-      later(async () => {
+      lazyStream(async () => {
         try {
           return (await engine()).run(input, context, settings)
         } catch (error) {

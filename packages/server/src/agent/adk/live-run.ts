@@ -10,7 +10,7 @@ import {
   type RunInput,
 } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
-import type { Outlet } from '../bounded-queue.ts'
+import type { BoundedQueue } from '../bounded-queue.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { problemOf } from '../problem.ts'
 import { LogArtifacts } from './artifacts.ts'
@@ -35,7 +35,7 @@ export interface LiveRunParts {
   readonly settings: ModelSettings
   readonly limits: AdkLimits
   readonly signal: AbortSignal
-  readonly out: Outlet<RunEvent>
+  readonly out: BoundedQueue<RunEvent>
 }
 
 /** One run, from the first event to its last. */
@@ -51,7 +51,7 @@ export class LiveRun implements AdkRun {
   readonly resumption: Resumption | undefined
   readonly modelCalls = new Map<NodeId | undefined, number>()
   readonly silent = new Set<NodeId | undefined>()
-  readonly #out: Outlet<RunEvent>
+  readonly #out: BoundedQueue<RunEvent>
   readonly #ingest = adkIngest()
   readonly #usage = usageCounter()
   readonly #asked: PendingCalls

@@ -9,7 +9,7 @@ import {
 } from '@google/adk'
 import { MillraceError, type RunEvent, type RunInput } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
-import { Outlet } from '../bounded-queue.ts'
+import { BoundedQueue } from '../bounded-queue.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { problemOf } from '../problem.ts'
 import { adkContent, authored, inputContents, type Past, pastOf } from './history.ts'
@@ -48,7 +48,7 @@ export function runAdk(
   options: AdkOptions,
 ): AsyncIterable<RunEvent> {
   const stop = new AbortController()
-  const out = new Outlet<RunEvent>(buffer, () => stop.abort(over))
+  const out = new BoundedQueue<RunEvent>(buffer, () => stop.abort(over))
   const leave = (): void => {
     stop.abort(context.signal.reason)
     out.end()

@@ -12,7 +12,7 @@ import type { AgentGraph, RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
 import { tooMuch } from '../tool-result.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
-import { messageParts, type ToolAnswer, toolAnswer, usageOf } from './message-parts.ts'
+import { graphUsageOf, messageParts, type ToolAnswer, toolAnswer } from './message-parts.ts'
 
 /** The custom event by which a graph's own code records a canonical event (plan facts, artifacts, data). */
 export const recordEvent = 'millrace'
@@ -209,7 +209,7 @@ class Mapper {
     const shown = partial ? parts.filter((part) => part.functionCall === undefined) : parts
     if (shown.length === 0) return
     if (!partial && id !== undefined) this.#spoken.add(id)
-    const usage = partial ? undefined : usageOf(message)
+    const usage = partial ? undefined : graphUsageOf(message)
     yield this.#agent(node, shown, { id: event.run_id, partial, ...(usage === undefined ? {} : { usage }) })
   }
 

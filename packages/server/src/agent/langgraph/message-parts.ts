@@ -69,7 +69,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-export function usageOf(message: unknown): AdkUsage | undefined {
+export function graphUsageOf(message: unknown): AdkUsage | undefined {
   const usage = isObject(message) ? message.usage_metadata : undefined
   if (!isObject(usage)) return undefined
   const count = (value: unknown): number => (typeof value === 'number' ? value : 0)

@@ -11,7 +11,7 @@ const numeric: ReadonlySet<string> = new Set([
 ])
 
 /** A genai Schema (types in capitals, `nullable`) as JSON Schema. A JSON Schema comes back as it is. */
-export function jsonSchema(schema: unknown): Record<string, unknown> {
+export function toolJsonSchema(schema: unknown): Record<string, unknown> {
   const converted = convert(schema)
   return isObject(converted) ? { ...converted } : { type: 'object', properties: {} }
 }

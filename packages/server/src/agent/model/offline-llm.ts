@@ -2,7 +2,7 @@ import { setImmediate as nextTick } from 'node:timers/promises'
 import { BaseLlm, type LlmRequest, type LlmResponse } from '@google/adk'
 import { bindingOf } from './binding.ts'
 import { finish } from './finish.ts'
-import { countWords, type OfflinePart, type OfflineScript, partsOf, scriptFor, words } from './offline.ts'
+import { countWords, type OfflinePart, type OfflineScript, offlinePartsOf, scriptFor, words } from './offline.ts'
 import { offlineRequest, promptText } from './offline-request.ts'
 import { abortableSleep } from './retrying-fetch.ts'
 
@@ -26,7 +26,7 @@ export class OfflineLlm extends BaseLlm {
   ): AsyncGenerator<LlmResponse, void> {
     const binding = bindingOf(request)
     const pace = binding.settings.tokensPerSecond ?? defaultPace
-    const turn = partsOf(await scriptFor(this.#script, binding.agent)(offlineRequest(request, binding)))
+    const turn = offlinePartsOf(await scriptFor(this.#script, binding.agent)(offlineRequest(request, binding)))
     const parts: Parts = []
     for (const part of turn) {
       if (part.kind === 'fail') {

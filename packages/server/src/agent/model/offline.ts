@@ -80,7 +80,7 @@ function unscripted(agent: string, user: string): string {
   return `I am the offline model, and the agent ${agent} has no offline script.${asked} Set GOOGLE_API_KEY or OPENAI_API_KEY to use a real model.`
 }
 
-export function partsOf(turn: OfflineTurn): readonly OfflinePart[] {
+export function offlinePartsOf(turn: OfflineTurn): readonly OfflinePart[] {
   const parts = typeof turn === 'string' || 'kind' in turn ? [turn] : turn
   return parts.map((part) => (typeof part === 'string' ? say(part) : part))
 }

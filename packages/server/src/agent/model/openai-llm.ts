@@ -1,6 +1,6 @@
 import { BaseLlm, type LlmRequest, type LlmResponse } from '@google/adk'
 import OpenAI from 'openai'
-import { jsonSchema } from './json-schema.ts'
+import { toolJsonSchema } from './json-schema.ts'
 import { chatMessages, chatTools } from './openai-messages.ts'
 import { ChatTurn } from './openai-turn.ts'
 import { retryingFetch } from './retrying-fetch.ts'
@@ -92,7 +92,7 @@ export class OpenAiLlm extends BaseLlm {
 function responseFormat(config: NonNullable<LlmRequest['config']>): Pick<ChatRequest, 'response_format'> {
   const schema = config.responseJsonSchema ?? config.responseSchema
   if (schema !== undefined) {
-    return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: jsonSchema(schema) } } }
+    return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: toolJsonSchema(schema) } } }
   }
   return config.responseMimeType === 'application/json' ? { response_format: { type: 'json_object' } } : {}
 }

@@ -1,6 +1,6 @@
 import type { LlmRequest } from '@google/adk'
 import type OpenAI from 'openai'
-import { jsonSchema } from './json-schema.ts'
+import { toolJsonSchema } from './json-schema.ts'
 
 type Content = LlmRequest['contents'][number]
 type Part = NonNullable<Content['parts']>[number]
@@ -89,7 +89,7 @@ export function chatTools(request: LlmRequest): readonly OpenAI.Chat.Completions
         : [
             {
               type: 'function' as const,
-              function: { name, description, parameters: jsonSchema(parametersJsonSchema ?? parameters) },
+              function: { name, description, parameters: toolJsonSchema(parametersJsonSchema ?? parameters) },
             },
           ],
     )

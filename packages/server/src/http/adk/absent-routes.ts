@@ -2,7 +2,7 @@ import { MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
-import { admit, documented } from '../doors/validate-body.ts'
+import { documented, validateBody } from '../doors/validate-body.ts'
 import { knownApp } from './adk-session.ts'
 
 type InApp = { Params: { app: string } }
@@ -90,7 +90,7 @@ export const adkAbsentRoutes =
         result: z.object({ finalized: z.boolean() }),
       }),
       async (request) => {
-        admit(finalizeBody, request.body)
+        validateBody(finalizeBody, request.body)
         return { finalized: false }
       },
     )

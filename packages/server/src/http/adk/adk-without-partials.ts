@@ -2,7 +2,7 @@ import { adk, type Dialect } from '@millrace/core'
 import { isNested } from '../../agent/adk/nested.ts'
 
 /** `/run` and a `/run_sse` without streaming, as ADK answers them: no partials, nothing said inside a function call. */
-export const adkWhole: Dialect = {
+export const adkWithoutPartials: Dialect = {
   ...adk,
   encoder(options) {
     const encoder = adk.encoder(options)

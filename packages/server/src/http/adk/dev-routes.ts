@@ -2,9 +2,9 @@ import { MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
-import { ownedSession } from '../doors/session-access.ts'
+import { sessionForRequest } from '../doors/session-access.ts'
 import { documented } from '../doors/validate-body.ts'
-import { listOf } from '../openapi/answers.ts'
+import { listShape } from '../openapi/answers.ts'
 import { type AdkPath, adkSessionAt, knownApp } from './adk-session.ts'
 import { dotOf } from './dot.ts'
 import { spansOf } from './trace.ts'
@@ -25,9 +25,9 @@ export const adkDevRoutes =
     for (const prefix of ['/dev/apps/:app/debug', '/debug']) {
       app.get<{ Params: { session: string } }>(
         `${prefix}/trace/session/:session`,
-        documented({ ...doc, summary: 'The spans of a session', answer: 'Spans', result: listOf('Span') }),
+        documented({ ...doc, summary: 'The spans of a session', answer: 'Spans', result: listShape('Span') }),
         async (request) => {
-          const session = await ownedSession(deps, request, request.params.session)
+          const session = await sessionForRequest(deps, request, request.params.session)
           return spansOf(session, await deps.log.read(session.id, { after: 0 }))
         },
       )

@@ -11,8 +11,8 @@ import { z } from 'zod'
 import { isNested } from '../../agent/adk/nested.ts'
 import type { StartedRun, StartRequest } from '../../run/run-engine.ts'
 import type { HttpDeps } from '../deps.ts'
-import { admit, documented } from '../doors/validate-body.ts'
-import { listOf } from '../openapi/answers.ts'
+import { documented, validateBody } from '../doors/validate-body.ts'
+import { listShape } from '../openapi/answers.ts'
 import { boundInput } from '../run-input.ts'
 import { patience, serveRun } from '../stream.ts'
 import { adkEvents, adkSessionAt, adkUser, knownApp } from './adk-session.ts'
@@ -59,7 +59,7 @@ export const adkRunRoutes =
 
     app.post(
       '/run',
-      documented({ ...doc, summary: 'Run an agent to its end', answer: 'ADK events', result: listOf('AdkEvent') }),
+      documented({ ...doc, summary: 'Run an agent to its end', answer: 'ADK events', result: listShape('AdkEvent') }),
       async (request, reply) => {
         const { start } = await prepare(deps, request)
         // As in `serveRun`: who waits is a reader from the start, so that a second `/run` is refused and does not end this one.
@@ -78,7 +78,7 @@ export const adkRunRoutes =
   }
 
 async function prepare(deps: HttpDeps, request: FastifyRequest): Promise<{ start: StartRequest; streaming: boolean }> {
-  const body = admit(runBody, request.body)
+  const body = validateBody(runBody, request.body)
   const app = knownApp(deps, body.appName)
   const user = adkUser(request, body.userId)
   const session = await adkSessionAt(deps, request, { app, user, id: body.sessionId })

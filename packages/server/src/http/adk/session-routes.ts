@@ -2,8 +2,8 @@ import { adkIngest, isObject, type JsonObject, MillraceError, type PatchOp, type
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
-import { admit, documented } from '../doors/validate-body.ts'
-import { listOf, shapeOf } from '../openapi/answers.ts'
+import { documented, validateBody } from '../doors/validate-body.ts'
+import { listShape, shapeOf } from '../openapi/answers.ts'
 import { boundState } from '../run-input.ts'
 import { removeSession } from '../session/remove-session.ts'
 import {
@@ -38,7 +38,7 @@ export const adkSessionRoutes =
 
     const create = async (request: FastifyRequest, path: AdkPath, body: unknown) => {
       request.about.session = path.id
-      const { state, events } = admit(createBody, body) ?? {}
+      const { state, events } = validateBody(createBody, body) ?? {}
       boundState(deps.limits, (state ?? {}) as JsonObject, 'state')
       if ((await log.get(path.id)) !== undefined)
         throw new MillraceError('conflict', `Session already exists: ${path.id}`)
@@ -49,7 +49,7 @@ export const adkSessionRoutes =
 
     app.get<InApp>(
       base,
-      documented({ ...doc, summary: 'List sessions', answer: 'A bare array', result: listOf('AdkSession') }),
+      documented({ ...doc, summary: 'List sessions', answer: 'A bare array', result: listShape('AdkSession') }),
       async (request) => {
         const { app: name, user } = request.params
         const { sessions } = await log.list({ user: adkUser(request, user), agent: knownApp(deps, name), limit: 500 })
@@ -116,7 +116,7 @@ export const adkSessionRoutes =
         result: shapeOf('AdkSession'),
       }),
       async (request) => {
-        const { stateDelta } = admit(patchBody, request.body)
+        const { stateDelta } = validateBody(patchBody, request.body)
         boundState(deps.limits, stateDelta as JsonObject, 'stateDelta')
         let info = await adkSessionAt(deps, request, request.params)
         const { [metadataKey]: metadata, ...delta } = stateDelta as JsonObject

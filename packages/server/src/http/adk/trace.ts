@@ -1,7 +1,7 @@
 import type { AdkEvent, Recorded, SessionInfo } from '@millrace/core'
 
 /** A span as adk-web validates it: one bad span and it shows none, so every field is always there and of its type. */
-export interface Span {
+export interface AdkSpan {
   readonly name: string
   readonly span_id: string
   readonly trace_id: string
@@ -21,12 +21,12 @@ interface Open {
 const nano = (ms: number): number => ms * 1_000_000
 
 /** The runs of a session as OpenTelemetry spans: run, agents, model calls, tools. Derived from the log, like everything. */
-export function spansOf(session: SessionInfo, rows: readonly Recorded[]): readonly Span[] {
-  const spans: Span[] = []
+export function spansOf(session: SessionInfo, rows: readonly Recorded[]): readonly AdkSpan[] {
+  const spans: AdkSpan[] = []
   const nodes = new Map<string, Open & { readonly agent: string; last: number }>()
   const calls = new Map<string, Open & { readonly name: string; readonly event: string }>()
   let run: (Open & { readonly invocation: string }) | undefined
-  const put = (name: string, open: Open, end: number, attributes: Span['attributes']): void => {
+  const put = (name: string, open: Open, end: number, attributes: AdkSpan['attributes']): void => {
     spans.push({
       name,
       span_id: open.id,
@@ -109,7 +109,7 @@ export function spansOf(session: SessionInfo, rows: readonly Recorded[]): readon
   return spans
 }
 
-function agentAttributes(session: SessionInfo, run: string, agent: string): Span['attributes'] {
+function agentAttributes(session: SessionInfo, run: string, agent: string): AdkSpan['attributes'] {
   return {
     'gen_ai.operation.name': 'invoke_agent',
     'gen_ai.conversation.id': session.id,
@@ -118,7 +118,7 @@ function agentAttributes(session: SessionInfo, run: string, agent: string): Span
   }
 }
 
-function modelAttributes({ id, author, invocationId, usageMetadata }: AdkEvent, run: string): Span['attributes'] {
+function modelAttributes({ id, author, invocationId, usageMetadata }: AdkEvent, run: string): AdkSpan['attributes'] {
   const { promptTokenCount: input, candidatesTokenCount: output } = usageMetadata ?? {}
   return {
     'gen_ai.operation.name': 'generate_content',

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module'
 import type { EventEncoder } from '@ag-ui/encoder'
 import { agUi } from '@millrace/core'
-import type { Wire } from '../../stream/stream-format.ts'
-import { discreet } from '../session/without-checkpoints.ts'
+import type { StreamFormat } from '../../stream/stream-format.ts'
+import { withoutCheckpoints } from '../session/without-checkpoints.ts'
 
 /** The official client reads protobuf only when the answer's type is exactly this. */
 export const agUiProtobuf = 'application/vnd.ag-ui.event+proto'
@@ -16,8 +16,8 @@ function encoder(): EventEncoder {
 }
 
 /** AG-UI as length-prefixed protobuf messages. It has no place for a cursor: a client that wants to re-join uses SSE. */
-export const agUiProtobufWire: Wire = {
-  encoder: (options) => discreet(agUi).encoder(options),
+export const agUiProtobufFormat: StreamFormat = {
+  encoder: (options) => withoutCheckpoints(agUi).encoder(options),
   print: (frame) => (frame.data === '' ? '' : encoder().encodeProtobuf(JSON.parse(frame.data))),
   opening: '',
   heartbeat: '',

@@ -13,7 +13,7 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
-import { documented, refusal } from '../doors/validate-body.ts'
+import { bodyRefusal, documented } from '../doors/validate-body.ts'
 import { boundInput } from '../run-input.ts'
 import { serveRun, serveStream } from '../stream.ts'
 import { capabilitiesOf } from './capabilities.ts'
@@ -67,9 +67,9 @@ export const agUiRoutes =
 
 function readBody({ limits }: HttpDeps, body: unknown): AgUiRequest {
   const asked = readRunAgentInput(body)
-  if ('errors' in asked) throw refusal(asked.errors)
+  if ('errors' in asked) throw bodyRefusal(asked.errors)
   const tooLong = (['threadId', 'runId'] as const).filter((name) => asked[name].length > 200)
-  if (tooLong.length > 0) throw refusal(tooLong.map((path) => ({ path, message: 'at most 200 characters' })))
+  if (tooLong.length > 0) throw bodyRefusal(tooLong.map((path) => ({ path, message: 'at most 200 characters' })))
   boundInput(limits, asked.input)
   return asked
 }

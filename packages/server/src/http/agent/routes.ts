@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { HttpDeps } from '../deps.ts'
 import { documented } from '../doors/validate-body.ts'
-import { listOf, objectOf } from '../openapi/answers.ts'
+import { listShape, objectShape } from '../openapi/answers.ts'
 
 /** The agents, as they describe themselves; a broken one says why. */
 export const agentRoutes =
@@ -13,7 +13,7 @@ export const agentRoutes =
         tag: 'Session',
         summary: 'The agents that can be run',
         answer: 'The agents, and who answers where none is named',
-        result: objectOf({ agents: listOf('Agent'), fallback: { type: 'string' } }),
+        result: objectShape({ agents: listShape('Agent'), fallback: { type: 'string' } }),
       }),
       async () => ({
         agents: await Promise.all(agents.names.map((name) => agents.get(name)?.describe())),

@@ -2,7 +2,7 @@ import { MillraceError } from '@millrace/core'
 import type { FastifyInstance } from 'fastify'
 
 /** Deeper JSON than this is nobody's message, and recursive code behind us would overflow on it. */
-export const maxJsonDepth = 64
+export const maxBodyDepth = 64
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -21,8 +21,8 @@ export function readJsonBodies(app: FastifyInstance): void {
       done(null, undefined)
       return
     }
-    if (jsonDepth(text) > maxJsonDepth) {
-      done(new MillraceError('invalid', `the body nests deeper than ${maxJsonDepth} levels`))
+    if (jsonDepth(text) > maxBodyDepth) {
+      done(new MillraceError('invalid', `the body nests deeper than ${maxBodyDepth} levels`))
       return
     }
     void parse(request, text, (error, value) => {

@@ -1,6 +1,6 @@
 import { MillraceError, type ProblemCode } from '@millrace/core'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { tellable } from '../../run/ending.ts'
+import { publicMessage } from '../../run/ending.ts'
 import { factsOf } from './request-log.ts'
 
 /** Refusals that only HTTP knows. All others have the code they would have in a log. */
@@ -79,7 +79,7 @@ export function refuse(
 function problemDetails(error: unknown): ProblemDetails {
   if (error instanceof MillraceError) {
     const { http, errors } = error.facts
-    return problemBody(isHttpCode(http) ? http : error.code, tellable(error), errors)
+    return problemBody(isHttpCode(http) ? http : error.code, publicMessage(error), errors)
   }
   const { statusCode, message } = error as Partial<FastifyError>
   // Fastify's own refusals (body too large, unsupported type) carry a 4xx; anything else is our fault and stays private.

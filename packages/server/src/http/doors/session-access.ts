@@ -4,7 +4,7 @@ import type { HttpDeps } from '../deps.ts'
 import { mayTouch } from './access.ts'
 
 /** The session, if this request may touch it; a foreign one looks like an unknown one (SPEC 6.2). */
-export async function ownedSession(
+export async function sessionForRequest(
   { log }: Pick<HttpDeps, 'log'>,
   request: FastifyRequest,
   id: string,

@@ -5,11 +5,11 @@ import { z } from 'zod'
 import { refuse } from './problem.ts'
 
 /** Validates what came in at a door; 422 with the path of every bad field. */
-export function admit<T>(schema: z.ZodType<T>, value: unknown): T {
+export function validateBody<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const errors = result.error.issues.map((issue) => ({ path: pathOf(issue.path), message: issue.message }))
-  throw refusal(errors)
+  throw bodyRefusal(errors)
 }
 
 /** `newMessage.parts[0].text`: the same spelling as the AG-UI reader's. */
@@ -18,7 +18,7 @@ function pathOf(path: readonly PropertyKey[]): string {
 }
 
 /** The same refusal for readers that are not zod schemas. */
-export function refusal(errors: readonly { readonly path: string; readonly message: string }[]): MillraceError {
+export function bodyRefusal(errors: readonly { readonly path: string; readonly message: string }[]): MillraceError {
   const first = errors[0]
   const where = first === undefined || first.path === '' ? '' : `${first.path}: `
   return refuse('unprocessable', `${where}${first?.message ?? 'the request is not acceptable'}`, { errors })

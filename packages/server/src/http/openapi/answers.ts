@@ -134,10 +134,10 @@ export function shareShapes(app: FastifyInstance): void {
 }
 
 export const shapeOf = (name: ShapeName): Schema => ({ $ref: `${name}#` })
-export const listOf = (name: ShapeName): Schema => ({ type: 'array', items: shapeOf(name) })
+export const listShape = (name: ShapeName): Schema => ({ type: 'array', items: shapeOf(name) })
 
 /** An object of these, all of them there. */
-export const objectOf = (properties: Readonly<Record<string, Schema>>): Schema => ({
+export const objectShape = (properties: Readonly<Record<string, Schema>>): Schema => ({
   type: 'object',
   required: Object.keys(properties),
   properties,

@@ -7,14 +7,14 @@ import {
   type PlanData,
   type PlanState,
   type PlanTask,
-  plan,
+  planView,
   type Recorded,
   type SessionInfo,
-  transcript,
+  transcriptView,
 } from '@millrace/core'
 import type { FastifyRequest } from 'fastify'
 import type { HttpDeps } from '../deps.ts'
-import { ownedSession } from '../doors/session-access.ts'
+import { sessionForRequest } from '../doors/session-access.ts'
 
 /** A session read once: its rows and the plan they fold into. */
 export interface PlanSession {
@@ -24,9 +24,9 @@ export interface PlanSession {
 }
 
 export async function planSession(deps: HttpDeps, request: FastifyRequest, id: string): Promise<PlanSession> {
-  const info = await ownedSession(deps, request, id)
+  const info = await sessionForRequest(deps, request, id)
   const rows = await deps.log.read(info.id, { after: 0 })
-  return { info, rows, plan: fold(plan, rows) }
+  return { info, rows, plan: fold(planView, rows) }
 }
 
 const iso = (at: number): string => new Date(at).toISOString()
@@ -91,7 +91,7 @@ export function detailJson(session: PlanSession) {
 
 /** What was said in the conversation; what was said while working on a task is in the task. */
 function messagesJson({ info, rows }: PlanSession) {
-  return itemsOf(fold(transcript, rows)).flatMap((item) => {
+  return itemsOf(fold(transcriptView, rows)).flatMap((item) => {
     if (item.kind !== 'message' || item.text === '' || item.superseded === true || item.task !== undefined) return []
     const role = item.role === 'user' ? 'user' : 'assistant'
     return [{ id: item.id, sessionId: info.id, role, content: item.text, author: item.author, createdAt: iso(item.at) }]
@@ -109,7 +109,7 @@ export function artifactAt(session: PlanSession, id: string): PlanArtifact {
 }
 
 /** The content itself: the event that saved it is the only copy. */
-export function contentOf({ rows }: PlanSession, { content }: PlanArtifact): AdkPart | undefined {
+export function artifactContentOf({ rows }: PlanSession, { content }: PlanArtifact): AdkPart | undefined {
   const row = rows.find(({ seq }) => seq === content)
   return row?.event.kind === 'artifact' ? row.event.part : undefined
 }

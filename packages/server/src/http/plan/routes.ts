@@ -3,11 +3,19 @@ import { MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
-import { ownedSession } from '../doors/session-access.ts'
-import { admit, documented } from '../doors/validate-body.ts'
-import { listOf, shapeOf } from '../openapi/answers.ts'
+import { sessionForRequest } from '../doors/session-access.ts'
+import { documented, validateBody } from '../doors/validate-body.ts'
+import { listShape, shapeOf } from '../openapi/answers.ts'
 import { serveRun } from '../stream.ts'
-import { artifactAt, artifactJson, artifactsOf, contentOf, dataJson, detailJson, planSession } from './plan-json.ts'
+import {
+  artifactAt,
+  artifactContentOf,
+  artifactJson,
+  artifactsOf,
+  dataJson,
+  detailJson,
+  planSession,
+} from './plan-json.ts'
 import { taskRoutes } from './task-routes.ts'
 
 const chatBody = z.looseObject({ message: z.string().min(1).max(100_000) })
@@ -34,7 +42,7 @@ export const planRoutes =
     )
 
     const run = async (request: FastifyRequest<ById>, reply: FastifyReply, input: RunInput) => {
-      const session = await ownedSession(deps, request, request.params.id)
+      const session = await sessionForRequest(deps, request, request.params.id)
       if (session.title === '' && input.messages.length > 0)
         await deps.log.rename(session.id, textOf(input).slice(0, 80))
       await serveRun(
@@ -57,7 +65,7 @@ export const planRoutes =
         starts: true,
       }),
       async (request, reply) => {
-        const { message: text } = admit(chatBody, request.body)
+        const { message: text } = validateBody(chatBody, request.body)
         const message: InputMessage = { id: deps.newId(), role: 'user', content: { role: 'user', parts: [{ text }] } }
         return run(request, reply, { messages: [message], props: { mode: 'chat' } })
       },
@@ -73,7 +81,7 @@ export const planRoutes =
         starts: true,
       }),
       async (request, reply) => {
-        admit(executeBody, request.body)
+        validateBody(executeBody, request.body)
         const { plan } = await planSession(deps, request, request.params.id)
         if (plan.tasks.length === 0)
           throw new MillraceError('conflict', 'there are no tasks to execute; make a plan first')
@@ -89,7 +97,7 @@ export const planRoutes =
         ...doc,
         summary: 'The artifacts, without content',
         answer: 'Artifact summaries',
-        result: listOf('Artifact'),
+        result: listShape('Artifact'),
       }),
       async (request) => {
         const session = await planSession(deps, request, request.params.id)
@@ -107,7 +115,7 @@ export const planRoutes =
       async (request) => {
         const session = await planSession(deps, request, request.params.id)
         const artifact = artifactAt(session, request.params.item)
-        const { text, inlineData } = contentOf(session, artifact) ?? {}
+        const { text, inlineData } = artifactContentOf(session, artifact) ?? {}
         return {
           ...artifactJson(session, artifact),
           content: text ?? null,
@@ -121,7 +129,7 @@ export const planRoutes =
       async (request, reply) => {
         const session = await planSession(deps, request, request.params.id)
         const artifact = artifactAt(session, request.params.item)
-        const part = contentOf(session, artifact)
+        const part = artifactContentOf(session, artifact)
         if (part === undefined) throw new MillraceError('not-found', 'the content of this artifact was never recorded')
         const { name, type, body } = fileOf(artifact.name, part)
         return reply
@@ -153,10 +161,10 @@ export const planRoutes =
         summary: 'The data items',
         query: itemsQuery,
         answer: 'Data items',
-        result: listOf('DataItem'),
+        result: listShape('DataItem'),
       }),
       async (request) => {
-        const { item_type: type } = admit(itemsQuery, request.query)
+        const { item_type: type } = validateBody(itemsQuery, request.query)
         const session = await planSession(deps, request, request.params.id)
         const items = session.plan.data
           .toArray()

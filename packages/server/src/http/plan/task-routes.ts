@@ -2,8 +2,8 @@ import { MillraceError, type Task } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
-import { admit, documented, refusal } from '../doors/validate-body.ts'
-import { listOf, shapeOf } from '../openapi/answers.ts'
+import { bodyRefusal, documented, validateBody } from '../doors/validate-body.ts'
+import { listShape, shapeOf } from '../openapi/answers.ts'
 import { planSession, taskJson } from './plan-json.ts'
 
 const title = z.string().trim().min(1).max(500)
@@ -43,7 +43,7 @@ export const taskRoutes =
 
     app.get<ById>(
       '/sessions/:id/tasks',
-      documented({ ...doc, summary: 'The tasks, in order', answer: 'Tasks', result: listOf('Task') }),
+      documented({ ...doc, summary: 'The tasks, in order', answer: 'Tasks', result: listShape('Task') }),
       async (request) => tasksOf(await planSession(deps, request, request.params.id)),
     )
     app.get<ByTask>(
@@ -65,7 +65,7 @@ export const taskRoutes =
         status: 201,
       }),
       async (request, reply) => {
-        const body = admit(addBody, request.body)
+        const body = validateBody(addBody, request.body)
         const id = deps.newId()
         const createdAt = new Date(deps.now()).toISOString()
         const task: Task = {
@@ -92,7 +92,7 @@ export const taskRoutes =
         result: shapeOf('Task'),
       }),
       async (request) => {
-        const { order, ...edit } = admit(editBody, request.body)
+        const { order, ...edit } = validateBody(editBody, request.body)
         const { task } = request.params
         const session = await change(request, request.params.id, (tasks) => {
           const before = found(tasks, task)
@@ -139,13 +139,13 @@ export const taskRoutes =
         summary: 'Put the tasks in this order',
         body: orderBody,
         answer: 'Tasks',
-        result: listOf('Task'),
+        result: listShape('Task'),
       }),
       async (request) => {
-        const { taskIds } = admit(orderBody, request.body)
+        const { taskIds } = validateBody(orderBody, request.body)
         const session = await change(request, request.params.id, (tasks) => {
           if (new Set(taskIds).size !== tasks.length || !tasks.every(({ id }) => taskIds.includes(id))) {
-            throw refusal([{ path: 'taskIds', message: 'must name every task once' }])
+            throw bodyRefusal([{ path: 'taskIds', message: 'must name every task once' }])
           }
           return taskIds.map((id) => found(tasks, id))
         })

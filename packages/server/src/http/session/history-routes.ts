@@ -17,8 +17,8 @@ import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
 import { userFor } from '../doors/access.ts'
 import { refuse } from '../doors/problem.ts'
-import { ownedSession } from '../doors/session-access.ts'
-import { admit, documented } from '../doors/validate-body.ts'
+import { sessionForRequest } from '../doors/session-access.ts'
+import { documented, validateBody } from '../doors/validate-body.ts'
 import { shapeOf } from '../openapi/answers.ts'
 
 const forkBody = z
@@ -74,8 +74,8 @@ export const historyRoutes =
         type: 'application/x-ndjson',
       }),
       async (request, reply) => {
-        const { brief } = admit(logQuery, request.query)
-        const { id, events } = await ownedSession(deps, request, request.params.id)
+        const { brief } = validateBody(logQuery, request.query)
+        const { id, events } = await sessionForRequest(deps, request, request.params.id)
         const name = id.replace(/[^\w.-]/g, '_').slice(0, 80)
         return reply
           .type('application/x-ndjson; charset=utf-8')
@@ -95,8 +95,8 @@ export const historyRoutes =
         status: 201,
       }),
       async (request, reply) => {
-        const { at, id = deps.newId(), title } = admit(forkBody, request.body) ?? {}
-        const source = await ownedSession(deps, request, request.params.id)
+        const { at, id = deps.newId(), title } = validateBody(forkBody, request.body) ?? {}
+        const source = await sessionForRequest(deps, request, request.params.id)
         const fork = await forkSession(log, source.id, at ?? source.lastSeq, id)
         return reply.code(201).send(title === undefined ? fork : await log.rename(fork.id, title))
       },
@@ -118,7 +118,7 @@ export const historyRoutes =
         }),
       },
       async (request, reply) => {
-        const { dialect, id = deps.newId(), agent, title } = admit(importQuery, request.query)
+        const { dialect, id = deps.newId(), agent, title } = validateBody(importQuery, request.query)
         if (typeof request.body !== 'string' || request.body.trim() === '')
           throw new MillraceError('invalid', 'the body is empty; send JSONL or an event stream as text')
         const user = userFor(request)

@@ -2,9 +2,9 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
 import { userFor } from '../doors/access.ts'
-import { ownedSession } from '../doors/session-access.ts'
-import { admit, documented } from '../doors/validate-body.ts'
-import { listOf, objectOf, shapeOf } from '../openapi/answers.ts'
+import { sessionForRequest } from '../doors/session-access.ts'
+import { documented, validateBody } from '../doors/validate-body.ts'
+import { listShape, objectShape, shapeOf } from '../openapi/answers.ts'
 import { removeSession } from './remove-session.ts'
 
 const listQuery = z.object({
@@ -38,10 +38,10 @@ export const sessionsRoutes =
         summary: 'List sessions, newest first',
         query: listQuery,
         answer: 'A page of them, and how many there are',
-        result: objectOf({ sessions: listOf('Session'), total: { type: 'integer' } }),
+        result: objectShape({ sessions: listShape('Session'), total: { type: 'integer' } }),
       }),
       async (request) => {
-        const query = admit(listQuery, request.query)
+        const query = validateBody(listQuery, request.query)
         const { agent, status, search } = query
         return log.list({
           limit: query.limit,
@@ -64,7 +64,7 @@ export const sessionsRoutes =
         status: 201,
       }),
       async (request, reply) => {
-        const { id = deps.newId(), agent = planner(deps), title } = admit(createBody, request.body) ?? {}
+        const { id = deps.newId(), agent = planner(deps), title } = validateBody(createBody, request.body) ?? {}
         const session = await log.create({
           id,
           user: userFor(request),
@@ -85,8 +85,8 @@ export const sessionsRoutes =
         result: shapeOf('Session'),
       }),
       async (request) => {
-        const { title } = admit(renameBody, request.body)
-        const { id } = await ownedSession(deps, request, request.params.id)
+        const { title } = validateBody(renameBody, request.body)
+        const { id } = await sessionForRequest(deps, request, request.params.id)
         return log.rename(id, title)
       },
     )
@@ -94,7 +94,7 @@ export const sessionsRoutes =
       '/sessions/:id',
       documented({ ...doc, summary: 'Delete a session and its log', answer: 'Nothing', status: 204 }),
       async (request, reply) => {
-        await removeSession(deps, request, await ownedSession(deps, request, request.params.id))
+        await removeSession(deps, request, await sessionForRequest(deps, request, request.params.id))
         return reply.code(204).send()
       },
     )

@@ -13,8 +13,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
 import { userFor } from '../doors/access.ts'
-import { ownedSession } from '../doors/session-access.ts'
-import { admit, documented } from '../doors/validate-body.ts'
+import { sessionForRequest } from '../doors/session-access.ts'
+import { documented, validateBody } from '../doors/validate-body.ts'
 import { boundInput, runInput } from '../run-input.ts'
 import { cursorOf, serveStream } from '../stream.ts'
 
@@ -59,9 +59,9 @@ export const sessionRoutes =
         stream: true,
       }),
       async (request, reply) => {
-        const { dialect, run, from, disconnect } = admit(eventsQuery, request.query)
+        const { dialect, run, from, disconnect } = validateBody(eventsQuery, request.query)
         const after = cursorOf(request)
-        const session = await ownedSession(deps, request, request.params.id)
+        const session = await sessionForRequest(deps, request, request.params.id)
         if (run !== undefined && (await isOver(deps, session.id, run, after ?? 0))) return reply.code(204).send()
         await serveStream(deps, request, reply, {
           session: session.id,
@@ -87,10 +87,10 @@ export const sessionRoutes =
         starts: true,
       }),
       async (request, reply) => {
-        const { agent, run, input } = admit(startBody, request.body)
+        const { agent, run, input } = validateBody(startBody, request.body)
         boundInput(deps.limits, input as RunInput)
         const known = await log.get(request.params.id)
-        const session = known === undefined ? undefined : await ownedSession(deps, request, known.id)
+        const session = known === undefined ? undefined : await sessionForRequest(deps, request, known.id)
         const name = agent ?? session?.agent ?? deps.agents.fallback
         if (session === undefined) await log.create({ id: request.params.id, user: userFor(request), agent: name })
         const started = await engine.start({
@@ -115,8 +115,8 @@ export const sessionRoutes =
         result: z.object({ cancelled: z.boolean() }),
       }),
       async (request) => {
-        const { run } = admit(cancelBody, request.body) ?? {}
-        const session = await ownedSession(deps, request, request.params.id)
+        const { run } = validateBody(cancelBody, request.body) ?? {}
+        const session = await sessionForRequest(deps, request, request.params.id)
         return { cancelled: await engine.cancel(session.id, run) }
       },
     )
@@ -131,8 +131,8 @@ export const sessionRoutes =
         result: z.object({ seq: z.int(), state: z.record(z.string(), z.unknown()) }),
       }),
       async (request) => {
-        const { at } = admit(atQuery, request.query)
-        const rows = await rowsUpTo(deps, (await ownedSession(deps, request, request.params.id)).id, at)
+        const { at } = validateBody(atQuery, request.query)
+        const rows = await rowsUpTo(deps, (await sessionForRequest(deps, request, request.params.id)).id, at)
         const state = rows.reduce<JsonObject>((before, { event }) => applyState(before, event), {})
         return { seq: rows.at(-1)?.seq ?? 0, state }
       },
@@ -148,10 +148,10 @@ export const sessionRoutes =
         result: { type: 'object' },
       }),
       async (request) => {
-        const { at } = admit(atQuery, request.query)
+        const { at } = validateBody(atQuery, request.query)
         const view = Object.hasOwn(views, request.params.view) ? views[request.params.view as ViewName] : undefined
         if (view === undefined) throw new MillraceError('not-found', `no view ${request.params.view}`)
-        const session = await ownedSession(deps, request, request.params.id)
+        const session = await sessionForRequest(deps, request, request.params.id)
         return fold(view as never, await rowsUpTo(deps, session.id, at))
       },
     )

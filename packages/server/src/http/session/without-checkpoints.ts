@@ -2,7 +2,7 @@ import type { Dialect } from '@millrace/core'
 import { isCheckpoint } from '../../agent/langgraph/checkpoint.ts'
 
 /** A dialect that leaves out what an engine keeps in the log for itself: checkpoints are bytes, not something said. */
-export function discreet(dialect: Dialect): Dialect {
+export function withoutCheckpoints(dialect: Dialect): Dialect {
   return {
     name: dialect.name,
     decoder: (options) => dialect.decoder(options),

@@ -5,17 +5,17 @@ import {
   openInterrupts,
   parseJson,
   type RunInput,
-  transcript,
+  transcriptView,
 } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AgentDescription } from '../../agent/agent.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
-import { maxJsonDepth } from '../doors/json-body.ts'
-import { ownedSession } from '../doors/session-access.ts'
-import { admit, documented } from '../doors/validate-body.ts'
-import { listOf, shapeOf } from '../openapi/answers.ts'
+import { maxBodyDepth } from '../doors/json-body.ts'
+import { sessionForRequest } from '../doors/session-access.ts'
+import { documented, validateBody } from '../doors/validate-body.ts'
+import { listShape, shapeOf } from '../openapi/answers.ts'
 import { removeSession } from '../session/remove-session.ts'
 import { serveRun } from '../stream.ts'
 
@@ -35,7 +35,7 @@ export const studioRoutes =
 
     app.get(
       '/api/projects',
-      documented({ ...doc, summary: 'The projects', answer: 'The projects', result: listOf('Project') }),
+      documented({ ...doc, summary: 'The projects', answer: 'The projects', result: listShape('Project') }),
       async () => {
         const described = await Promise.all(deps.agents.names.map((name) => deps.agents.get(name)?.describe()))
         return described.flatMap((agent) => (agent === undefined ? [] : [summary(agent, deps.now())]))
@@ -57,7 +57,7 @@ export const studioRoutes =
     )
 
     const stream = async (request: FastifyRequest<ById>, reply: FastifyReply, given: unknown) => {
-      const { input, session_id: wanted } = admit(streamInput, given)
+      const { input, session_id: wanted } = validateBody(streamInput, given)
       const { name } = project(deps, request.params.id)
       const known = wanted === undefined ? undefined : await log.get(wanted)
       if (known !== undefined && (!mayTouch(request, known) || known.agent !== name))
@@ -101,7 +101,7 @@ export const studioRoutes =
       '/api/sessions/:id',
       documented({ ...doc, summary: 'Stop and delete a session', answer: 'Nothing', status: 204 }),
       async (request, reply) => {
-        await removeSession(deps, request, await ownedSession(deps, request, request.params.id))
+        await removeSession(deps, request, await sessionForRequest(deps, request, request.params.id))
         return reply.code(204).send()
       },
     )
@@ -117,9 +117,9 @@ export const studioRoutes =
         starts: true,
       }),
       async (request) => {
-        const { response } = admit(resumeBody, request.body)
-        const session = await ownedSession(deps, request, request.params.id)
-        const open = openInterrupts(fold(transcript, await log.read(session.id, { after: 0 })))
+        const { response } = validateBody(resumeBody, request.body)
+        const session = await sessionForRequest(deps, request, request.params.id)
+        const open = openInterrupts(fold(transcriptView, await log.read(session.id, { after: 0 })))
         if (open.length === 0) throw new MillraceError('not-found', `session ${session.id} is not interrupted`)
         const resume = open.map(({ id }) => ({ interrupt: id, status: 'resolved' as const, payload: response }))
         const { run } = await engine.start({
@@ -136,7 +136,7 @@ export const studioRoutes =
 
 /** A session that waits for an answer takes the next input as that answer, as Studio's console does. */
 async function runInput({ log, newId }: HttpDeps, session: string, text: string): Promise<RunInput> {
-  const open = openInterrupts(fold(transcript, await log.read(session, { after: 0 })))
+  const open = openInterrupts(fold(transcriptView, await log.read(session, { after: 0 })))
   if (open.length > 0)
     return {
       messages: [],
@@ -150,7 +150,7 @@ async function runInput({ log, newId }: HttpDeps, session: string, text: string)
 function answer(text: string) {
   if (/^\s*(yes|y|approve|ok|confirm)\s*$/i.test(text)) return true
   if (/^\s*(no|n|reject|deny|cancel)\s*$/i.test(text)) return false
-  const parsed = parseJson(text, maxJsonDepth)
+  const parsed = parseJson(text, maxBodyDepth)
   return 'value' in parsed ? parsed.value : text
 }
 

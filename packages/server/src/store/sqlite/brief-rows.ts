@@ -1,6 +1,6 @@
 import type { RawRecorded } from '@millrace/core'
-import type { Reader } from './connection.ts'
-import { lineOf, marks, rowsIn } from './event-row.ts'
+import type { ReadConnection } from './connection.ts'
+import { lineOf, rowKindNumbers, rowsIn } from './event-row.ts'
 
 /** Some rows, and the seq up to which they were looked for; none when the session is over. */
 export interface Page {
@@ -14,13 +14,15 @@ const pageRows = 500
 /**
  * A session without the partials that retention could drop (SPEC 2.9): 8 of 100 rows of one that streams. What a cut message had said so far exists nowhere else, so it stays.
  */
-export function briefRows(reader: Reader): (session: number) => (after: number, limit: number) => Page | undefined {
-  const ended = reader.prepare(`SELECT run FROM event WHERE session = ? AND mark = ${marks.end}`)
+export function briefRows(
+  reader: ReadConnection,
+): (session: number) => (after: number, limit: number) => Page | undefined {
+  const ended = reader.prepare(`SELECT run FROM event WHERE session = ? AND mark = ${rowKindNumbers.end}`)
   const wholes = reader.prepare(
-    `SELECT run, json_extract(body, '$.message') FROM event WHERE session = ? AND mark = ${marks.whole}`,
+    `SELECT run, json_extract(body, '$.message') FROM event WHERE session = ? AND mark = ${rowKindNumbers.whole}`,
   )
   // Of a partial only the name of its message is handed over.
-  const text = `iif(mark = ${marks.partial}, json_quote(json_extract(body, '$.message')), body)`
+  const text = `iif(mark = ${rowKindNumbers.partial}, json_quote(json_extract(body, '$.message')), body)`
   const page = reader.prepare(
     `SELECT ${lineOf(text)} FROM (SELECT * FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ${pageRows})`,
   )
@@ -35,7 +37,7 @@ export function briefRows(reader: Reader): (session: number) => (after: number, 
       let cursor = after
       for (const row of rowsIn(lines)) {
         cursor = row.seq
-        if (row.mark !== 'partial') rows.push(row)
+        if (row.kind !== 'partial') rows.push(row)
         else if (!over.has(row.run) || !whole.has(nameOf(row.run, JSON.parse(row.body)))) {
           rows.push({ ...row, body: String(body([session, row.seq])[0]?.[0]) })
         }

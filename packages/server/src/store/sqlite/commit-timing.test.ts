@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { commitTiming } from './commit-timing.ts'
-import type { Writer } from './connection.ts'
+import type { WriteConnection } from './connection.ts'
 
 const small = { rows: 1, text: 100, jobs: 1, bulk: false }
 
@@ -9,7 +9,7 @@ async function setUp() {
   const made: string[] = []
   let clock = 0
   let takes = 0
-  const writer: Writer = {
+  const writer: WriteConnection = {
     exec: async (sql) => {
       made.push(sql === 'COMMIT' ? 'away' : sql)
       if (sql === 'COMMIT') clock += takes

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Writer } from './connection.ts'
+import type { WriteConnection } from './connection.ts'
 
 /** What a transaction holds: how much there is to write decides where. */
 export interface CommitSize {
@@ -36,7 +36,7 @@ const fair = 4
  * thread while the disk is quick, off it while it is not. A disk that turns slow stalls the loop for one fsync, one that
  * hiccups keeps its commits here. Checkpoints, and commits of a crowd or of much text, are never made here.
  */
-export async function commitTiming(writer: Writer, stopwatch: () => number): Promise<CommitTiming> {
+export async function commitTiming(writer: WriteConnection, stopwatch: () => number): Promise<CommitTiming> {
   const here = await writer.prepare('COMMIT')
   let usual = 0
   let pages = 0

@@ -16,20 +16,20 @@ export interface Statement {
 }
 
 /** A connection that writes: statements run at once on this thread, `exec` on another one of libsql's own. */
-export interface Writer {
+export interface WriteConnection {
   exec(sql: string): Promise<void>
   prepare(sql: string): Promise<Statement>
   close(): void
 }
 
 /** A connection that reads, on this thread: in WAL mode it waits for no writer. */
-export interface Reader {
+export interface ReadConnection {
   prepare(sql: string): (values: readonly Bound[]) => readonly Row[]
   exec(sql: string): void
   close(): void
 }
 
-export function openWriter(file: string): Writer {
+export function openWriter(file: string): WriteConnection {
   const database = new Promised(file, {})
   return {
     exec: async (sql) => {
@@ -47,7 +47,7 @@ export function openWriter(file: string): Writer {
   }
 }
 
-export function openReader(file: string): Reader {
+export function openReader(file: string): ReadConnection {
   const database = new Blocking(file, {})
   return {
     exec: (sql) => database.exec(sql),

@@ -1,9 +1,9 @@
-import type { Mark, RawRecorded } from '@millrace/core'
-import type { Reader } from './connection.ts'
+import type { RawRecorded, RowKind } from '@millrace/core'
+import type { ReadConnection } from './connection.ts'
 
 /** `event.mark` by its number. Append only: the numbers are in files. */
-const markNames: readonly Mark[] = ['other', 'whole', 'partial', 'end', 'start']
-export const marks: Readonly<Record<Mark, number>> = { other: 0, whole: 1, partial: 2, end: 3, start: 4 }
+const rowKindNames: readonly RowKind[] = ['other', 'whole', 'partial', 'end', 'start']
+export const rowKindNumbers: Readonly<Record<RowKind, number>> = { other: 0, whole: 1, partial: 2, end: 3, start: 4 }
 
 /** A page: this many rows, or fewer where their text is more than a slow reader, who holds a page, should cost. */
 const pageRows = 500
@@ -18,7 +18,7 @@ export interface EventPages {
  * A page comes as one text, a row a line, and is cut up here: handing 10,000 rows over cell by cell takes 23 ms, as
  * text 12 ms. JSON holds no raw newline and no raw tab, so nothing in a line can be taken for its end.
  */
-export function eventPages(reader: Reader): EventPages {
+export function eventPages(reader: ReadConnection): EventPages {
   const page = reader.prepare(
     `SELECT ${lineOf('body')}
      FROM (SELECT * FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?)`,
@@ -67,7 +67,7 @@ export function rowsIn(text: string): readonly RawRecorded[] {
       seq: Number(text.slice(start, seq)),
       at: Number(text.slice(seq + 1, at)),
       run,
-      mark: markNames[Number(text.slice(at + 1, mark))] ?? 'other',
+      kind: rowKindNames[Number(text.slice(at + 1, mark))] ?? 'other',
       body: text.slice(name + 1, end),
     })
     start = end + 1

@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { asStoreFailure, storeFailed } from '../store-error.ts'
 import { autocheckpoint } from './commit-timing.ts'
-import { openReader, openWriter, type Reader, type Writer } from './connection.ts'
+import { openReader, openWriter, type ReadConnection, type WriteConnection } from './connection.ts'
 import { applicationId, migrate, migrations } from './schema.ts'
 
 /** An open database file: one connection that writes, one that reads, and the lock that keeps other processes out. */
 export interface SqliteFile {
   readonly path: string
-  readonly writer: Writer
-  readonly reader: Reader
+  readonly writer: WriteConnection
+  readonly reader: ReadConnection
   /** What `PRAGMA integrity_check` finds; nothing when all is well. */
   integrity(): Promise<readonly string[]>
   close(): Promise<void>
@@ -62,7 +62,7 @@ export async function openSqliteFile({ folder, now, maxBytes }: SqliteFileOption
 }
 
 /** A read that fails is a `store-failed`, too. */
-function guarded(reader: Reader, path: string): Reader {
+function guarded(reader: ReadConnection, path: string): ReadConnection {
   return {
     ...reader,
     prepare: (sql) => {

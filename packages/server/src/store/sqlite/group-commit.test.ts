@@ -1,6 +1,6 @@
 import { MillraceError } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
-import type { Writer } from './connection.ts'
+import type { WriteConnection } from './connection.ts'
 import { type GroupCommit, groupCommit } from './group-commit.ts'
 
 /** A database that writes down what it was told, and whose COMMITs are let through, or failed, by hand. */
@@ -8,7 +8,7 @@ function fakeWriter() {
   const told: string[] = []
   const commits: { resolve(): void; reject(error: Error): void }[] = []
   let busy = 0
-  const writer: Writer = {
+  const writer: WriteConnection = {
     exec: (sql) => {
       told.push(sql)
       return sql === 'COMMIT' ? new Promise((resolve, reject) => commits.push({ resolve, reject })) : Promise.resolve()

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MillraceError } from '@millrace/core'
 import { asStoreFailure } from '../store-error.ts'
 import type { CommitTiming } from './commit-timing.ts'
-import type { Statement, Writer } from './connection.ts'
+import type { Statement, WriteConnection } from './connection.ts'
 
 /**
  * One writer, many callers: whatever has gathered goes into one transaction as soon as the commit before it returns.
@@ -51,7 +51,7 @@ const rowsPerTurn = 200
 const patience = 5000
 
 export async function groupCommit(
-  writer: Writer,
+  writer: WriteConnection,
   place: string,
   hooks: CommitHooks,
   timing: CommitTiming,
@@ -86,7 +86,7 @@ export async function groupCommit(
 }
 
 interface Transaction {
-  readonly writer: Writer
+  readonly writer: WriteConnection
   readonly begin: Statement
   readonly timing: CommitTiming
   readonly place: string

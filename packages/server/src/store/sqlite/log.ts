@@ -5,7 +5,7 @@ import { commitTiming } from './commit-timing.ts'
 import { openSqliteFile, type SqliteFile } from './file.ts'
 import { type GroupCommit, groupCommit } from './group-commit.ts'
 import { sqliteReads } from './read.ts'
-import { sessionHeads } from './session-cache.ts'
+import { sessionCache } from './session-cache.ts'
 import { sqliteWrites } from './write.ts'
 
 export interface SqliteLogOptions {
@@ -45,7 +45,7 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
     if (closing !== undefined) throw new MillraceError('unavailable', 'the log is closed')
   }
   const tails = newTails()
-  const heads = await sessionHeads(writer)
+  const heads = await sessionCache(writer)
   const group = await groupCommit(writer, path, heads, await commitTiming(writer, () => performance.now()))
   const commit: GroupCommit['run'] = async (job) => {
     checkOpen()

@@ -13,7 +13,7 @@ import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/
 import { recordedOf } from '../recorded.ts'
 import type { Tail, Tails } from '../tail.ts'
 import { briefRows, type Page } from './brief-rows.ts'
-import type { Bound, Reader } from './connection.ts'
+import type { Bound, ReadConnection } from './connection.ts'
 import { eventPages } from './event-row.ts'
 import { infoColumns, infoOf } from './session-row.ts'
 
@@ -28,7 +28,7 @@ interface Place {
 type Reads = Required<Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'expired'>>
 
 /** The reading half of the log, on a connection of its own. `checkOpen` throws once the log is closed. */
-export function sqliteReads(reader: Reader, tails: Tails, now: () => number, checkOpen: () => void): Reads {
+export function sqliteReads(reader: ReadConnection, tails: Tails, now: () => number, checkOpen: () => void): Reads {
   const info = reader.prepare(`SELECT ${infoColumns} FROM session s WHERE s.name = ?`)
   const find = placeFinder(reader)
   const place = (id: string): Place => {
@@ -145,7 +145,7 @@ function sourceOf<T>(
   }
 }
 
-function placeFinder(reader: Reader): (id: string) => Place | undefined {
+function placeFinder(reader: ReadConnection): (id: string) => Place | undefined {
   const select = reader.prepare('SELECT id, widest, last_seq, partials FROM session WHERE name = ?')
   return (id) => {
     const [row] = select([id])
@@ -155,7 +155,7 @@ function placeFinder(reader: Reader): (id: string) => Place | undefined {
   }
 }
 
-function sessionList(reader: Reader): (query: SessionQuery) => { sessions: SessionInfo[]; total: number } {
+function sessionList(reader: ReadConnection): (query: SessionQuery) => { sessions: SessionInfo[]; total: number } {
   const filter = `(?2 IS NULL OR s.agent = ?2) AND (?3 IS NULL OR s.status = ?3) AND (?4 IS NULL OR instr(s.search, ?4) > 0)`
   const select = (whose: string) => ({
     page: reader.prepare(
@@ -174,7 +174,7 @@ function sessionList(reader: Reader): (query: SessionQuery) => { sessions: Sessi
   }
 }
 
-function deadRunFinder(reader: Reader): (now: number, owner: string | undefined) => readonly Lease[] {
+function deadRunFinder(reader: ReadConnection): (now: number, owner: string | undefined) => readonly Lease[] {
   const select = reader.prepare(
     `SELECT s.name, l.run, l.owner, l.epoch, l.until FROM lease l JOIN session s ON s.id = l.session
      WHERE l.until <= ?1 OR l.owner = ?2

@@ -1,4 +1,4 @@
-import type { Writer } from './connection.ts'
+import type { WriteConnection } from './connection.ts'
 
 /** `PRAGMA application_id`: "MLRC". Tells our file from any other SQLite database before anything is written. */
 export const applicationId = 0x4d4c5243
@@ -65,7 +65,11 @@ export const migrations: readonly Migration[] = [
 ]
 
 /** Brings the file to the newest version in one transaction, and writes down when each step was taken. */
-export async function migrate(writer: Writer, now: number, steps: readonly Migration[] = migrations): Promise<void> {
+export async function migrate(
+  writer: WriteConnection,
+  now: number,
+  steps: readonly Migration[] = migrations,
+): Promise<void> {
   await writer.exec('BEGIN IMMEDIATE')
   try {
     await writer.exec('CREATE TABLE IF NOT EXISTS migration (version INTEGER PRIMARY KEY, at INTEGER NOT NULL)')

@@ -1,15 +1,15 @@
 import { MillraceError, type SessionInfo } from '@millrace/core'
 import type { SessionLeases } from '@millrace/core/store'
-import type { Statement, Writer } from './connection.ts'
+import type { Statement, WriteConnection } from './connection.ts'
 import type { CommitHooks } from './group-commit.ts'
 import {
   countValues,
-  type Head,
   headColumns,
   headOf,
   insertSession,
   insertValues,
   onlyCountsDiffer,
+  type SessionRow,
   updateCounts,
   updateSession,
   updateValues,
@@ -19,29 +19,29 @@ import {
  * The session rows inside the writer's transaction. What a group changes is staged here and written once per session
  * before COMMIT, however many appends there were; after it the rows stay at hand, since nobody else writes the file.
  */
-export interface SessionHeads extends CommitHooks {
-  find(id: string): Head | undefined
-  must(id: string): Head
+export interface SessionCache extends CommitHooks {
+  find(id: string): SessionRow | undefined
+  must(id: string): SessionRow
   /** Inserts the row at once: its key is needed for the events. */
-  insert(info: SessionInfo): Head
-  change(head: Head): void
-  changeLeases(head: Head, leases: SessionLeases): void
+  insert(info: SessionInfo): SessionRow
+  change(head: SessionRow): void
+  changeLeases(head: SessionRow, leases: SessionLeases): void
   forget(id: string): void
 }
 
 /** Sessions kept at hand between transactions. */
 const kept = 2000
 
-export async function sessionHeads(writer: Writer): Promise<SessionHeads> {
+export async function sessionCache(writer: WriteConnection): Promise<SessionCache> {
   const select = await writer.prepare(`SELECT ${headColumns} FROM session s WHERE s.name = ?`)
   const insert = await writer.prepare(insertSession)
   const update = await writer.prepare(updateSession)
   const count = await writer.prepare(updateCounts)
   const leases = await leaseRows(writer)
-  const known = new Map<string, Head>()
-  const staged = new Map<string, Head | undefined>()
+  const known = new Map<string, SessionRow>()
+  const staged = new Map<string, SessionRow | undefined>()
 
-  const find = (id: string): Head | undefined => {
+  const find = (id: string): SessionRow | undefined => {
     if (staged.has(id)) return staged.get(id)
     const head = known.get(id)
     if (head !== undefined) return head
@@ -56,7 +56,7 @@ export async function sessionHeads(writer: Writer): Promise<SessionHeads> {
       return head
     },
     insert: (info) => {
-      const head: Head = { key: 0, info, leases: { epoch: 0, held: [] }, partials: 0, widest: 0 }
+      const head: SessionRow = { key: 0, info, leases: { epoch: 0, held: [] }, partials: 0, widest: 0 }
       return { ...head, key: insert.run(insertValues(head)) }
     },
     change: (head) => void staged.set(head.info.id, head),
@@ -89,7 +89,7 @@ export async function sessionHeads(writer: Writer): Promise<SessionHeads> {
 }
 
 /** Writes down the difference: in the usual case one row. */
-async function leaseRows(writer: Writer): Promise<(head: Head, next: SessionLeases) => void> {
+async function leaseRows(writer: WriteConnection): Promise<(head: SessionRow, next: SessionLeases) => void> {
   const put: Statement = await writer.prepare(
     `INSERT INTO lease (session, run, owner, epoch, until) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (session, run) DO UPDATE SET owner = excluded.owner, epoch = excluded.epoch, until = excluded.until`,

@@ -3,7 +3,7 @@ import type { SessionLeases } from '@millrace/core/store'
 import type { Bound, Row } from './connection.ts'
 
 /** A session as the store holds it: what the contract shows, its leases, and what only the store needs. */
-export interface Head {
+export interface SessionRow {
   /** The rowid: what events and leases refer to. */
   readonly key: number
   readonly info: SessionInfo
@@ -38,7 +38,7 @@ export function infoOf(row: Row): SessionInfo {
   }
 }
 
-export function headOf(row: Row): Head {
+export function headOf(row: Row): SessionRow {
   const info = infoOf(row)
   const [key, epoch, partials, widest, leases] = row.slice(13)
   const held: readonly (readonly [string, string, number, number])[] = JSON.parse(String(leases))
@@ -61,23 +61,23 @@ function leaseOf(session: string, run: string, owner: string, epoch: number, unt
 export const insertSession = `INSERT INTO session (name, user, agent, created_at, fork_session, fork_seq,
   title, search, status, last_run, last_seq, events, runs, updated_at, epoch, partials, widest)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-export function insertValues(head: Head): readonly Bound[] {
+export function insertValues(head: SessionRow): readonly Bound[] {
   const { id, user, agent, createdAt, forkOf } = head.info
   return [id, user, agent, createdAt, forkOf?.session ?? null, forkOf?.seq ?? null, ...changing(head)]
 }
 
 export const updateSession = `UPDATE session SET title = ?, search = ?, status = ?, last_run = ?, last_seq = ?,
   events = ?, runs = ?, updated_at = ?, epoch = ?, partials = ?, widest = ? WHERE id = ?`
-export function updateValues(head: Head): readonly Bound[] {
+export function updateValues(head: SessionRow): readonly Bound[] {
   return [...changing(head), head.key]
 }
 
 /** What an append in the middle of a run changes, and nothing else: every value bound costs half a microsecond. */
 export const updateCounts = 'UPDATE session SET last_seq = ?, events = ?, updated_at = ?, partials = ? WHERE id = ?'
-export function countValues({ key, info, partials }: Head): readonly Bound[] {
+export function countValues({ key, info, partials }: SessionRow): readonly Bound[] {
   return [info.lastSeq, info.events, info.updatedAt, partials, key]
 }
-export function onlyCountsDiffer(before: Head, { info, leases, widest }: Head): boolean {
+export function onlyCountsDiffer(before: SessionRow, { info, leases, widest }: SessionRow): boolean {
   return (
     before.info.title === info.title &&
     before.info.status === info.status &&
@@ -88,7 +88,7 @@ export function onlyCountsDiffer(before: Head, { info, leases, widest }: Head): 
   )
 }
 
-function changing({ info, leases, partials, widest }: Head): readonly Bound[] {
+function changing({ info, leases, partials, widest }: SessionRow): readonly Bound[] {
   const { id, title, status, lastRun, lastSeq, events, runs, updatedAt } = info
   const counts = [lastSeq, events, runs, updatedAt, leases.epoch, partials, widest]
   return [title, searchText(title, id), status, lastRun ?? null, ...counts]

@@ -9,18 +9,18 @@ import {
   eventText,
   type Granted,
   isLive,
-  markOf,
   release,
   renew,
+  rowKindOf,
   takeOver,
   tally,
 } from '@millrace/core/store'
 import type { Tails } from '../tail.ts'
-import type { Reader, Statement, Writer } from './connection.ts'
-import { marks } from './event-row.ts'
+import type { ReadConnection, Statement, WriteConnection } from './connection.ts'
+import { rowKindNumbers } from './event-row.ts'
 import type { GroupCommit, Turn } from './group-commit.ts'
-import type { SessionHeads } from './session-cache.ts'
-import type { Head } from './session-row.ts'
+import type { SessionCache } from './session-cache.ts'
+import type { SessionRow } from './session-row.ts'
 
 type Writes = Pick<
   EventLog,
@@ -29,9 +29,9 @@ type Writes = Pick<
 
 /** What the writing half works with. */
 export interface WriteDeps {
-  readonly writer: Writer
-  readonly reader: Reader
-  readonly heads: SessionHeads
+  readonly writer: WriteConnection
+  readonly reader: ReadConnection
+  readonly heads: SessionCache
   readonly tails: Tails
   readonly now: () => number
   readonly commit: GroupCommit['run']
@@ -84,7 +84,7 @@ function sessionWrites(deps: WriteDeps, insert: Statement): Pick<Writes, 'create
   }
 }
 
-function make({ heads }: WriteDeps, info: Head['info']): Head {
+function make({ heads }: WriteDeps, info: SessionRow['info']): SessionRow {
   if (heads.find(info.id) !== undefined) {
     throw new MillraceError('conflict', `session ${info.id} exists`, { session: info.id })
   }
@@ -111,7 +111,7 @@ function appendWrites({ heads, tails, now, commit }: WriteDeps, insert: Statemen
 }
 
 function rawOf(rows: readonly Recorded[], bodies: readonly string[]): readonly RawRecorded[] {
-  return rows.map(({ seq, at, run, event }, i) => ({ seq, at, run, mark: markOf(event), body: bodies[i] ?? '' }))
+  return rows.map(({ seq, at, run, event }, i) => ({ seq, at, run, kind: rowKindOf(event), body: bodies[i] ?? '' }))
 }
 
 function recorded(drafts: readonly Draft[], first: number, now: number): readonly Recorded[] {
@@ -122,17 +122,17 @@ function recorded(drafts: readonly Draft[], first: number, now: number): readonl
 async function take(
   insert: Statement,
   turn: Turn,
-  head: Head,
+  head: SessionRow,
   rows: readonly Recorded[],
   bodies: readonly string[],
-): Promise<Head> {
+): Promise<SessionRow> {
   let { partials, widest } = head
   for (let i = 0; i < rows.length; i++) {
     const [row, body] = [rows[i], bodies[i]]
     if (row === undefined || body === undefined) break
     const { seq, at, run, event } = row
-    const mark = markOf(event)
-    insert.run([head.key, seq, at, run, marks[mark], body])
+    const mark = rowKindOf(event)
+    insert.run([head.key, seq, at, run, rowKindNumbers[mark], body])
     if (mark === 'partial') partials += 1
     while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
     const pause = turn.wrote(body.length)
@@ -142,7 +142,7 @@ async function take(
 }
 
 function leaseWrites({ heads, now, commit }: WriteDeps): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
-  const grant = (id: string, decide: (head: Head) => Granted): Promise<Lease> =>
+  const grant = (id: string, decide: (head: SessionRow) => Granted): Promise<Lease> =>
     commit(() => {
       const head = heads.must(id)
       const { leases, lease } = decide(head)
@@ -192,8 +192,8 @@ async function retention({ writer, reader, heads, tails, commit }: WriteDeps): P
 /** Only numbers of our own go into the text: `exec` takes no parameters, and it is what runs off this thread. */
 function pruneSql(key: number, before: number): string {
   const ofSession = `FROM event WHERE session = ${key}`
-  return `DELETE ${ofSession} AND mark = ${marks.partial}
-    AND run IN (SELECT run ${ofSession} GROUP BY run HAVING max(mark = ${marks.end}) = 1 AND max(at) < ${before})
+  return `DELETE ${ofSession} AND mark = ${rowKindNumbers.partial}
+    AND run IN (SELECT run ${ofSession} GROUP BY run HAVING max(mark = ${rowKindNumbers.end}) = 1 AND max(at) < ${before})
     AND (run, json_extract(body, '$.message')) IN
-      (SELECT run, json_extract(body, '$.message') ${ofSession} AND mark = ${marks.whole})`
+      (SELECT run, json_extract(body, '$.message') ${ofSession} AND mark = ${rowKindNumbers.whole})`
 }

@@ -9,17 +9,27 @@ import { rolesIn, survives } from '../document.ts'
 import { readFact } from '../fact.ts'
 import { inputMessage, readMessages } from '../input.ts'
 import { isCurrent, printMessage, type ReadMessage } from '../message.ts'
-import { array, type FieldError, flag, json, list, object, patchOp, text, type WireMessage } from '../wire.ts'
+import {
+  type AgUiMessage,
+  array,
+  type FieldError,
+  flag,
+  jsonField,
+  listField,
+  object,
+  patchOp,
+  textField,
+} from '../wire.ts'
 import { contentRoles } from './message.ts'
-import { type Aside, type Handler, on, type Reading } from './state.ts'
+import { type DecoderState, type FrameContext, type Handler, on } from './state.ts'
 
 /** State, snapshots, activities and the extension points. */
 export const factHandlers: Readonly<Record<string, Handler>> = {
-  STATE_SNAPSHOT: on({ snapshot: json }, {}, ({ snapshot }, aside, reading) => {
+  STATE_SNAPSHOT: on({ snapshot: jsonField }, {}, ({ snapshot }, aside, reading) => {
     emitState(reading, [{ op: 'replace', path: '', value: snapshot }], aside)
     return undefined
   }),
-  STATE_DELTA: on({ delta: list(patchOp) }, {}, ({ delta }, aside, reading) => {
+  STATE_DELTA: on({ delta: listField(patchOp) }, {}, ({ delta }, aside, reading) => {
     emitState(reading, delta, aside)
     return undefined
   }),
@@ -29,12 +39,12 @@ export const factHandlers: Readonly<Record<string, Handler>> = {
     const [wrong] = errors
     if (wrong !== undefined) return `${wrong.path} ${wrong.message}`
     reading.tellAll()
-    emitSnapshot(reading, made, messages as readonly WireMessage[], aside)
+    emitSnapshot(reading, made, messages as readonly AgUiMessage[], aside)
     return undefined
   }),
 
   ACTIVITY_SNAPSHOT: on(
-    { messageId: text, activityType: text, content: object },
+    { messageId: textField, activityType: textField, content: object },
     { replace: flag },
     ({ messageId, activityType, content, replace }, aside, reading) => {
       const part = activityPart(activityType, content)
@@ -49,7 +59,7 @@ export const factHandlers: Readonly<Record<string, Handler>> = {
     },
   ),
   ACTIVITY_DELTA: on(
-    { messageId: text, activityType: text, patch: list(patchOp) },
+    { messageId: textField, activityType: textField, patch: listField(patchOp) },
     {},
     ({ messageId, activityType, patch }, aside, reading) => {
       const data = patch.map((op) => ({ ...op }))
@@ -57,11 +67,11 @@ export const factHandlers: Readonly<Record<string, Handler>> = {
       return undefined
     },
   ),
-  RAW: on({ event: json }, { source: text }, ({ event, source }, aside, reading) => {
+  RAW: on({ event: jsonField }, { source: textField }, ({ event, source }, aside, reading) => {
     note(reading, 'debug', source ?? 'RAW', event, aside, { type: 'RAW', source })
     return undefined
   }),
-  CUSTOM: on({ name: text, value: json }, {}, ({ name, value }, aside, reading) => {
+  CUSTOM: on({ name: textField, value: jsonField }, {}, ({ name, value }, aside, reading) => {
     const fact = readFact(name, value)
     if (fact === undefined) note(reading, 'info', name, value, aside, { type: 'CUSTOM' })
     else reading.emit(fact, aside)
@@ -69,17 +79,17 @@ export const factHandlers: Readonly<Record<string, Handler>> = {
   }),
 }
 
-function emitState(reading: Reading, patch: readonly PatchOp[], aside: Aside): void {
+function emitState(reading: DecoderState, patch: readonly PatchOp[], aside: FrameContext): void {
   reading.emit({ kind: 'state', patch, ...(aside.tag === undefined ? {} : { node: aside.tag }) }, aside)
 }
 
 /** What has no canonical word is a log line with its data; what it was on the wire is kept beside it. */
 function note(
-  reading: Reading,
+  reading: DecoderState,
   level: Logged['level'],
   message: string,
   data: Json,
-  aside: Aside,
+  aside: FrameContext,
   kept: Readonly<Record<string, Json | undefined>>,
 ): void {
   const node = aside.tag === undefined ? {} : { node: aside.tag }
@@ -100,10 +110,10 @@ function activityPart(type: string, content: JsonObject): AdkPart | undefined {
  * that are gone or changed, that the earlier ones no longer count. All of them are printed by the last event alone.
  */
 function emitSnapshot(
-  reading: Reading,
+  reading: DecoderState,
   messages: readonly ReadMessage[],
-  wire: readonly WireMessage[],
-  aside: Aside,
+  wire: readonly AgUiMessage[],
+  aside: FrameContext,
 ): void {
   const quiet = { ...aside, rest: undefined }
   const given = new Map(wire.map((message) => [message.id, message]))
@@ -123,12 +133,17 @@ function emitSnapshot(
 }
 
 /** The messages of the log that a message of the wire is made of: its own, and its calls' where they stand alone. */
-function idsOf(reading: Reading, id: string): readonly string[] {
+function idsOf(reading: DecoderState, id: string): readonly string[] {
   const calls = reading.document.message(id)?.toolCalls ?? []
   return [reading.messageOf(id), ...calls.map((call) => call.id).filter((call) => call !== id)]
 }
 
-function emitMessage(reading: Reading, read: ReadMessage, wire: WireMessage | undefined, aside: Aside): void {
+function emitMessage(
+  reading: DecoderState,
+  read: ReadMessage,
+  wire: AgUiMessage | undefined,
+  aside: FrameContext,
+): void {
   const { id, role, name, parts } = read
   const verbatim = isCurrent(wire) ? wire : inputMessage(read).flatMap(printMessage)[0]
   const tag = typeof wire?.subagentRunId === 'string' ? wire.subagentRunId : undefined

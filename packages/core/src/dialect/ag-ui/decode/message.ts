@@ -1,18 +1,18 @@
 import type { AdkEvent, AdkFunctionCall } from '../../../event/adk-event.ts'
 import type { Json } from '../../../json/json.ts'
 import { sameJson } from '../../../json/json.ts'
-import { contentParts, responseFiles, responseOf, resultOf } from '../content.ts'
+import { contentFromResponse, contentParts, responseFiles, responseFromContent } from '../content.ts'
 import { callArguments } from '../message.ts'
-import { type Check, json, oneOf, text, type Wire } from '../wire.ts'
+import { type AgUiEvent, type Check, jsonField, oneOfField, textField } from '../wire.ts'
 import {
-  type Aside,
   type Calling,
+  type DecoderState,
+  type FrameContext,
   type Handler,
   type Kept,
+  type MessageSpan,
   on,
-  type Reading,
-  type Span,
-  type Streaming,
+  type StreamedMessage,
 } from './state.ts'
 
 /** The role of ADK content for each AG-UI role of a streamed text. */
@@ -20,18 +20,18 @@ export const contentRoles = { assistant: 'model', user: 'user', system: 'system'
 
 /** Text, or a list of content parts, as JSON. */
 const toolContent: Check<Json> = (value, path, errors) =>
-  contentParts(value, path, errors) === undefined ? undefined : json(value, path, errors)
+  contentParts(value, path, errors) === undefined ? undefined : jsonField(value, path, errors)
 
 /** Text, reasoning and tool calls: what is said and done. */
 export const messageHandlers: Readonly<Record<string, Handler>> = {
   TEXT_MESSAGE_START: on(
-    { messageId: text },
-    { role: oneOf('assistant', 'user', 'system', 'developer'), name: text },
+    { messageId: textField },
+    { role: oneOfField('assistant', 'user', 'system', 'developer'), name: textField },
     ({ messageId, role = 'assistant', name }, aside, reading) => {
       if (reading.texts.has(messageId)) return `text message ${messageId} is already open`
       const voice = role === 'assistant' ? reading.voice(aside.tag) : role
       // Who speaks to the agent is its user, by whatever name: views tell the two sides apart by that.
-      const open: Streaming = {
+      const open: StreamedMessage = {
         author: role === 'assistant' ? (name ?? voice) : voice,
         role: contentRoles[role],
         tag: aside.tag,
@@ -49,7 +49,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       return undefined
     },
   ),
-  TEXT_MESSAGE_CONTENT: on({ messageId: text, delta: text }, {}, ({ messageId, delta }, aside, reading) => {
+  TEXT_MESSAGE_CONTENT: on({ messageId: textField, delta: textField }, {}, ({ messageId, delta }, aside, reading) => {
     const open = reading.texts.get(messageId)
     if (open === undefined || strays(open, aside)) return `no text message ${messageId} is open here`
     reading.tell(messageId, open)
@@ -57,7 +57,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     partial(reading, open, delta, false, aside)
     return undefined
   }),
-  TEXT_MESSAGE_END: on({ messageId: text }, {}, ({ messageId }, aside, reading) => {
+  TEXT_MESSAGE_END: on({ messageId: textField }, {}, ({ messageId }, aside, reading) => {
     const open = reading.texts.get(messageId)
     if (open === undefined || strays(open, aside)) return `no text message ${messageId} is open here`
     reading.tell(messageId, open)
@@ -69,21 +69,21 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
   }),
 
   /** The span is told by the message that follows: in almost every stream they are one and share an id. */
-  REASONING_START: on({ messageId: text }, {}, ({ messageId }, aside, reading) => {
+  REASONING_START: on({ messageId: textField }, {}, ({ messageId }, aside, reading) => {
     if (reading.spans.has(messageId)) return `reasoning span ${messageId} is already open`
-    const span: Span = { id: messageId, aside, state: 'held' }
+    const span: MessageSpan = { id: messageId, aside, state: 'held' }
     reading.spans.set(messageId, span)
     reading.held.add(span)
     return undefined
   }),
-  REASONING_MESSAGE_START: on({ messageId: text }, { role: text }, ({ messageId }, aside, reading) => {
+  REASONING_MESSAGE_START: on({ messageId: textField }, { role: textField }, ({ messageId }, aside, reading) => {
     if (reading.reasonings.has(messageId)) return `reasoning message ${messageId} is already open`
     const span = heldSpan(reading, messageId, aside)
     if (span !== undefined) {
       span.state = 'told'
       reading.held.delete(span)
     }
-    const open: Streaming = {
+    const open: StreamedMessage = {
       author: reading.voice(aside.tag),
       role: 'model',
       tag: aside.tag,
@@ -101,15 +101,19 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     })
     return undefined
   }),
-  REASONING_MESSAGE_CONTENT: on({ messageId: text, delta: text }, {}, ({ messageId, delta }, aside, reading) => {
-    const open = reading.reasonings.get(messageId)
-    if (open === undefined || strays(open, aside)) return `no reasoning message ${messageId} is open here`
-    reading.tell(messageId, open)
-    open.told = open.deltas.push(delta)
-    partial(reading, open, delta, true, aside)
-    return undefined
-  }),
-  REASONING_MESSAGE_END: on({ messageId: text }, {}, ({ messageId }, aside, reading) => {
+  REASONING_MESSAGE_CONTENT: on(
+    { messageId: textField, delta: textField },
+    {},
+    ({ messageId, delta }, aside, reading) => {
+      const open = reading.reasonings.get(messageId)
+      if (open === undefined || strays(open, aside)) return `no reasoning message ${messageId} is open here`
+      reading.tell(messageId, open)
+      open.told = open.deltas.push(delta)
+      partial(reading, open, delta, true, aside)
+      return undefined
+    },
+  ),
+  REASONING_MESSAGE_END: on({ messageId: textField }, {}, ({ messageId }, aside, reading) => {
     const open = reading.reasonings.get(messageId)
     if (open === undefined || strays(open, aside)) return `no reasoning message ${messageId} is open here`
     reading.tell(messageId, open)
@@ -119,7 +123,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     reading.say({ ...open, id: open.event, parts }, aside, reasoningKept(messageId, open))
     return undefined
   }),
-  REASONING_END: on({ messageId: text }, {}, ({ messageId }, aside, reading, wire) => {
+  REASONING_END: on({ messageId: textField }, {}, ({ messageId }, aside, reading, wire) => {
     const span = reading.spans.get(messageId)
     if (span === undefined || strays(span.aside, aside)) return `no reasoning span ${messageId} is open`
     reading.spans.delete(messageId)
@@ -131,7 +135,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
   }),
   /** A signature comes after what it seals, which the log cannot change any more: it is an event of its own. */
   REASONING_ENCRYPTED_VALUE: on(
-    { subtype: oneOf('message', 'tool-call'), entityId: text, encryptedValue: text },
+    { subtype: oneOfField('message', 'tool-call'), entityId: textField, encryptedValue: textField },
     {},
     ({ subtype, entityId, encryptedValue }, aside, reading) => {
       const message = `${entityId}:signature`
@@ -144,8 +148,8 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
   ),
 
   TOOL_CALL_START: on(
-    { toolCallId: text, toolCallName: text },
-    { parentMessageId: text },
+    { toolCallId: textField, toolCallName: textField },
+    { parentMessageId: textField },
     ({ toolCallId, toolCallName, parentMessageId }, aside, reading) => {
       if (reading.calls.has(toolCallId)) return `tool call ${toolCallId} is already open`
       const open = calling(reading, toolCallId, toolCallName, parentMessageId, aside)
@@ -155,14 +159,14 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       return undefined
     },
   ),
-  TOOL_CALL_ARGS: on({ toolCallId: text, delta: text }, {}, ({ toolCallId, delta }, aside, reading) => {
+  TOOL_CALL_ARGS: on({ toolCallId: textField, delta: textField }, {}, ({ toolCallId, delta }, aside, reading) => {
     const open = reading.calls.get(toolCallId)
     if (open === undefined || strays(open, aside)) return `no tool call ${toolCallId} is open here`
     open.args += delta
     partialCall(reading, toolCallId, open, delta, aside)
     return undefined
   }),
-  TOOL_CALL_END: on({ toolCallId: text }, {}, ({ toolCallId }, aside, reading) => {
+  TOOL_CALL_END: on({ toolCallId: textField }, {}, ({ toolCallId }, aside, reading) => {
     const open = reading.calls.get(toolCallId)
     if (open === undefined || strays(open, aside)) return `no tool call ${toolCallId} is open here`
     reading.calls.delete(toolCallId)
@@ -172,12 +176,12 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     return undefined
   }),
   TOOL_CALL_RESULT: on(
-    { messageId: text, toolCallId: text, content: toolContent },
+    { messageId: textField, toolCallId: textField, content: toolContent },
     {},
     ({ messageId, toolCallId, content }, aside, reading) => {
-      const response = responseOf(content)
+      const response = responseFromContent(content)
       const files = responseFiles(content)
-      const exact = sameJson(resultOf(response, files), content) ? undefined : content
+      const exact = sameJson(contentFromResponse(response, files), content) ? undefined : content
       const name = reading.callNames.get(toolCallId) ?? ''
       const made = { id: toolCallId, name, response, ...(files.length > 0 ? { parts: files } : {}) }
       const author = reading.voice(aside.tag)
@@ -189,7 +193,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       })
       return undefined
     },
-    { role: oneOf('tool') },
+    { role: oneOfField('tool') },
   ),
 }
 
@@ -197,7 +201,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
  * Reads the frame that nearly every frame is: a bare token of a message that is open. By hand, for the general way
  * makes six objects on the way that nobody keeps, and costs a long answer half its time. False for any other frame.
  */
-export function readToken(wire: Wire, reading: Reading): boolean {
+export function readToken(wire: AgUiEvent, reading: DecoderState): boolean {
   const thinks = wire.type === 'REASONING_MESSAGE_CONTENT'
   if (!thinks && (wire.type !== 'TEXT_MESSAGE_CONTENT' || reading.held.size > 0)) return false
   const { messageId, delta } = wire
@@ -219,7 +223,7 @@ export function readToken(wire: Wire, reading: Reading): boolean {
 }
 
 /** It has a type, an id and a delta, and nothing else. */
-function isBare(wire: Wire): boolean {
+function isBare(wire: AgUiEvent): boolean {
   let size = 0
   for (const _ in wire) if (++size > 3) return false
   return true
@@ -231,11 +235,18 @@ function renamed(id: string, message: string): Kept | undefined {
 }
 
 /** A continuation may leave its subagent out, but may not name another than its opener's. */
-function strays(open: { readonly tag: string | undefined }, { tag }: Aside): boolean {
+function strays(open: { readonly tag: string | undefined }, { tag }: FrameContext): boolean {
   return tag !== undefined && tag !== open.tag
 }
 
-function partial(reading: Reading, open: Streaming, delta: string, thought: boolean, aside: Aside, kept?: Kept): void {
+function partial(
+  reading: DecoderState,
+  open: StreamedMessage,
+  delta: string,
+  thought: boolean,
+  aside: FrameContext,
+  kept?: Kept,
+): void {
   const id = `${open.event}~${open.partials++}`
   const { message, author, role, tag } = open
   const parts = [thought ? { text: delta, thought } : { text: delta }]
@@ -243,19 +254,19 @@ function partial(reading: Reading, open: Streaming, delta: string, thought: bool
 }
 
 /** Under which ids the encoder prints it: those of the wire. A span of the message's own id goes without saying. */
-function reasoningKept(id: string, { span }: Streaming): Kept {
+function reasoningKept(id: string, { span }: StreamedMessage): Kept {
   return { reasoning: id, ...(span === undefined || span === id ? {} : { span }) }
 }
 
 /** The span that a message stands in: the one of its own id, else the last of its owner's that waits for a message. */
-function heldSpan(reading: Reading, id: string, { tag }: Aside): Span | undefined {
+function heldSpan(reading: DecoderState, id: string, { tag }: FrameContext): MessageSpan | undefined {
   const own = reading.spans.get(id)
   if (own !== undefined && reading.held.has(own) && own.aside.tag === tag) return own
   return [...reading.held].findLast((span) => span.aside.tag === tag)
 }
 
 /** A span that nothing is said in, or not yet, is still a frame of the wire. */
-export function emptySpan(reading: Reading, span: Span): void {
+export function emptySpan(reading: DecoderState, span: MessageSpan): void {
   const type = 'REASONING_START'
   const node = span.aside.tag === undefined ? {} : { node: span.aside.tag }
   span.state = 'said'
@@ -264,7 +275,13 @@ export function emptySpan(reading: Reading, span: Span): void {
 }
 
 /** A call belongs to its parent's message, unless that is still streaming: then it would cut the text in two. */
-function calling(reading: Reading, id: string, name: string, parent: string | undefined, aside: Aside): Calling {
+function calling(
+  reading: DecoderState,
+  id: string,
+  name: string,
+  parent: string | undefined,
+  aside: FrameContext,
+): Calling {
   const shared = parent !== undefined && !reading.texts.has(parent)
   const own = reading.document.message(id) === undefined ? id : `${id}:call`
   const message = shared ? reading.messageOf(parent) : own
@@ -281,7 +298,7 @@ function calling(reading: Reading, id: string, name: string, parent: string | un
 }
 
 /** Arguments stream as text. ADK has no word for that, so the call carries `argsDelta`; SPEC 1.5 keeps it from counting. */
-function partialCall(reading: Reading, id: string, open: Calling, delta: string, aside: Aside): void {
+function partialCall(reading: DecoderState, id: string, open: Calling, delta: string, aside: FrameContext): void {
   const parts = [{ functionCall: { id, name: open.name, argsDelta: delta } }]
   const said = { message: open.message, id: `${open.event}~${open.partials++}`, author: reading.voice(open.tag) }
   reading.say({ ...said, role: 'model', parts, partial: true, tag: open.tag }, aside, callKept(open))

@@ -1,13 +1,23 @@
 import type { Interrupted, RunFinished, RunInput, Usage } from '../../../event/run-event.ts'
 import { isJsonObject, type JsonObject, sameJson } from '../../../json/json.ts'
 import { echoOf, isCurrentInput, readInput } from '../input.ts'
-import { type Check, count, type FieldError, json, list, object, oneOf, read, text } from '../wire.ts'
-import { type Aside, type Handler, type Kept, on, type Reading } from './state.ts'
+import {
+  type Check,
+  count,
+  type FieldError,
+  jsonField,
+  listField,
+  object,
+  oneOfField,
+  read,
+  textField,
+} from '../wire.ts'
+import { type DecoderState, type FrameContext, type Handler, type Kept, on } from './state.ts'
 
 const subagentOutcome: Check<JsonObject> = (value, path, errors) => {
   const given = object(value, path, errors)
   if (given === undefined) return undefined
-  read(given, { type: oneOf('success', 'suspended') }, { interruptIds: list(text) }, `${path}.`, errors)
+  read(given, { type: oneOfField('success', 'suspended') }, { interruptIds: listField(textField) }, `${path}.`, errors)
   // It is printed again as it came, and 1.0 has no null for absent.
   if (given.interruptIds === null) errors.push({ path: `${path}.interruptIds`, message: 'must be a list' })
   return given
@@ -23,7 +33,7 @@ const tokenUsage: Check<JsonObject> = (value, path, errors) => {
   const given = object(value, path, errors)
   if (given === undefined) return undefined
   const counts = Object.fromEntries([...counted, 'cacheWriteInputTokens'].map((name) => [name, count]))
-  read(given, {}, { provider: text, model: text, ...counts }, `${path}.`, errors)
+  read(given, {}, { provider: textField, model: textField, ...counts }, `${path}.`, errors)
   return withoutNulls(given)
 }
 const counted = ['inputTokens', 'outputTokens', 'totalTokens', 'reasoningTokens', 'cachedInputTokens'] as const
@@ -31,8 +41,8 @@ const counted = ['inputTokens', 'outputTokens', 'totalTokens', 'reasoningTokens'
 /** Runs, steps and subagents: what begins and ends. */
 export const runHandlers: Readonly<Record<string, Handler>> = {
   RUN_STARTED: on(
-    { threadId: text, runId: text },
-    { parentRunId: text, input: object },
+    { threadId: textField, runId: textField },
+    { parentRunId: textField, input: object },
     ({ threadId, runId, parentRunId, input }, aside, reading, wire) => {
       // '' is the run of what happens outside any run, so no run may be called that.
       if (runId === '') return 'runId: empty'
@@ -50,11 +60,11 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
         reading.emit({ kind: 'resumed', ...answer }, { ...aside, rest: undefined })
       return undefined
     },
-    { protocolVersion: text },
+    { protocolVersion: textField },
   ),
   RUN_FINISHED: on(
-    { threadId: text, runId: text },
-    { result: json, outcome: object, usage: list(tokenUsage) },
+    { threadId: textField, runId: textField },
+    { result: jsonField, outcome: object, usage: listField(tokenUsage) },
     ({ threadId, runId, result, outcome, usage }, aside, reading) => {
       const ended = endOf(outcome, aside)
       if (typeof ended === 'string') return ended
@@ -80,8 +90,8 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     },
   ),
   RUN_ERROR: on(
-    { message: text },
-    { code: text, usage: list(tokenUsage) },
+    { message: textField },
+    { code: textField, usage: listField(tokenUsage) },
     ({ message, code, usage }, aside, reading) => {
       const counts = usage === undefined ? undefined : usageOf(usage)
       reading.emit(
@@ -99,7 +109,7 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     },
   ),
 
-  STEP_STARTED: on({ stepName: text }, {}, ({ stepName }, aside, reading) => {
+  STEP_STARTED: on({ stepName: textField }, {}, ({ stepName }, aside, reading) => {
     const key = stepKey(aside, stepName)
     if (reading.steps.has(key)) return `step ${stepName} is already open`
     const count = (reading.stepCounts.get(key) ?? 0) + 1
@@ -110,7 +120,7 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     reading.emit({ kind: 'node.started', node, agent: stepName, ...parent }, aside, { as: 'step' })
     return undefined
   }),
-  STEP_FINISHED: on({ stepName: text }, {}, ({ stepName }, aside, reading) => {
+  STEP_FINISHED: on({ stepName: textField }, {}, ({ stepName }, aside, reading) => {
     const node = reading.steps.get(stepKey(aside, stepName))
     if (node === undefined) return `step ${stepName} is not open`
     reading.steps.delete(stepKey(aside, stepName))
@@ -125,8 +135,8 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     return undefined
   }),
   SUBAGENT_STARTED: on(
-    { subagentRunId: text, name: text },
-    { parentSubagentRunId: text, parentToolCallId: text },
+    { subagentRunId: textField, name: textField },
+    { parentSubagentRunId: textField, parentToolCallId: textField },
     ({ subagentRunId, name, parentSubagentRunId, parentToolCallId }, aside, reading) => {
       if (reading.agents.has(subagentRunId)) return `subagent ${subagentRunId} has already begun`
       reading.agents.set(subagentRunId, name)
@@ -144,10 +154,10 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
       )
       return undefined
     },
-    { description: text, parentMessageId: text },
+    { description: textField, parentMessageId: textField },
   ),
   SUBAGENT_FINISHED: on(
-    { subagentRunId: text },
+    { subagentRunId: textField },
     {},
     ({ subagentRunId }, aside, reading) => {
       if (!reading.subagents.delete(subagentRunId)) return `subagent ${subagentRunId} is not open`
@@ -157,8 +167,8 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     { outcome: subagentOutcome },
   ),
   SUBAGENT_ERROR: on(
-    { subagentRunId: text, message: text },
-    { code: text },
+    { subagentRunId: textField, message: textField },
+    { code: textField },
     ({ subagentRunId, message, code }, aside, reading) => {
       if (!reading.subagents.delete(subagentRunId)) return `subagent ${subagentRunId} is not open`
       const error = { code: 'agent-error' as const, message, ...(code === undefined ? {} : { source: code }) }
@@ -168,7 +178,7 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
   ),
 }
 
-function begin(reading: Reading, threadId: string, runId: string): void {
+function begin(reading: DecoderState, threadId: string, runId: string): void {
   reading.tellAll()
   reading.session ??= threadId
   reading.run = runId
@@ -180,7 +190,7 @@ function begin(reading: Reading, threadId: string, runId: string): void {
   reading.subagents.clear()
 }
 
-function stepKey({ tag }: Aside, name: string): string {
+function stepKey({ tag }: FrameContext, name: string): string {
   return tag === undefined ? name : `${tag}\n${name}`
 }
 
@@ -192,7 +202,7 @@ interface Start {
 const noInput: Start = { input: { messages: [] } }
 
 /** The echo of the request. Only its unseen messages are new; what printing would not give back is kept as it came. */
-function inputOf(reading: Reading, threadId: string, runId: string, given: JsonObject): Start {
+function inputOf(reading: DecoderState, threadId: string, runId: string, given: JsonObject): Start {
   const made = readInput(given, reading.callNames)
   if ('errors' in made) {
     const [first] = made.errors
@@ -210,7 +220,7 @@ interface End {
   readonly kept: Kept
 }
 
-function endOf(outcome: JsonObject | undefined, { rest }: Aside): End | string {
+function endOf(outcome: JsonObject | undefined, { rest }: FrameContext): End | string {
   switch (outcome?.type) {
     case undefined: {
       // Our own note: AG-UI has no word for a run that waits without a question.
@@ -225,7 +235,7 @@ function endOf(outcome: JsonObject | undefined, { rest }: Aside): End | string {
       const { pendingToolCallIds: pending = [] } = read(
         outcome,
         {},
-        { pendingToolCallIds: list(text) },
+        { pendingToolCallIds: listField(textField) },
         'outcome.',
         errors,
       )
@@ -239,7 +249,7 @@ function endOf(outcome: JsonObject | undefined, { rest }: Aside): End | string {
     }
     case 'interrupt': {
       const errors: FieldError[] = []
-      const given = list(object)(outcome.interrupts, 'outcome.interrupts', errors) ?? []
+      const given = listField(object)(outcome.interrupts, 'outcome.interrupts', errors) ?? []
       const interrupts = given.map((one, index) => interruptOf(one, `outcome.interrupts[${index}].`, errors))
       const [wrong] = errors
       if (wrong !== undefined) return `${wrong.path} ${wrong.message}`
@@ -253,8 +263,15 @@ function endOf(outcome: JsonObject | undefined, { rest }: Aside): End | string {
 function interruptOf(given: JsonObject, path: string, errors: FieldError[]): readonly [Interrupted, Kept] {
   const { id, reason, message, toolCallId, responseSchema, expiresAt, subagentRunId, metadata } = read(
     given,
-    { id: text, reason: text },
-    { message: text, toolCallId: text, responseSchema: object, expiresAt: text, subagentRunId: text, metadata: object },
+    { id: textField, reason: textField },
+    {
+      message: textField,
+      toolCallId: textField,
+      responseSchema: object,
+      expiresAt: textField,
+      subagentRunId: textField,
+      metadata: object,
+    },
     path,
     errors,
   )

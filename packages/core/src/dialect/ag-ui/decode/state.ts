@@ -2,18 +2,28 @@ import type { AdkPart } from '../../../event/adk-event.ts'
 import type { Draft, RunEvent } from '../../../event/run-event.ts'
 import type { Json, JsonObject } from '../../../json/json.ts'
 import { AgUiDocument } from '../document.ts'
-import type { CallNames } from '../message.ts'
-import { type FieldError, type Fields, keep, object, reader, type Shape, text, time, type Wire } from '../wire.ts'
+import type { ToolNames } from '../message.ts'
+import {
+  type AgUiEvent,
+  type FieldError,
+  type Fields,
+  keepUnknownFields,
+  object,
+  reader,
+  type Shape,
+  textField,
+  time,
+} from '../wire.ts'
 
 /** What a frame says beside its own fields: whose it is, when it was, and all that has no canonical place. */
-export interface Aside {
+export interface FrameContext {
   readonly tag: string | undefined
   readonly at: number | undefined
   readonly rest: JsonObject | undefined
 }
 
 /** A text or reasoning message that is streaming. */
-export interface Streaming {
+export interface StreamedMessage {
   readonly author: string
   readonly role: string
   readonly tag: string | undefined
@@ -37,9 +47,9 @@ export interface Calling {
   args: string
   partials: number
 }
-export interface Span {
+export interface MessageSpan {
   readonly id: string
-  readonly aside: Aside
+  readonly aside: FrameContext
   /** `held` until it is clear what it holds; `told` by its message, or `said` by a line of its own. */
   state: 'held' | 'told' | 'said'
 }
@@ -48,7 +58,7 @@ export interface Span {
 export type Kept = Readonly<Record<string, Json | undefined>>
 
 /** What one ADK event of a decoded frame consists of. */
-export interface Said {
+export interface StreamedText {
   readonly message: string
   readonly id: string
   readonly author: string
@@ -59,7 +69,7 @@ export interface Said {
 }
 
 /** The state of one decoder: what is open on the wire, and the drafts of the frame at hand. */
-export class Reading {
+export class DecoderState {
   run: string
   session: string | undefined
   readonly agent: string
@@ -67,14 +77,14 @@ export class Reading {
   /** A run has started and has not ended. */
   active = false
   readonly document = new AgUiDocument()
-  readonly texts = new Map<string, Streaming>()
-  readonly reasonings = new Map<string, Streaming>()
+  readonly texts = new Map<string, StreamedMessage>()
+  readonly reasonings = new Map<string, StreamedMessage>()
   readonly calls = new Map<string, Calling>()
   /** Reasoning spans by id: agents that think side by side have one each. */
-  readonly spans = new Map<string, Span>()
+  readonly spans = new Map<string, MessageSpan>()
   /** Those of which it is not clear yet what they hold. */
-  readonly held = new Set<Span>()
-  readonly callNames: CallNames = new Map()
+  readonly held = new Set<MessageSpan>()
+  readonly callNames: ToolNames = new Map()
   /** Open steps, by owner and name, and how often each has begun: the node ids of a wire that has none. */
   readonly steps = new Map<string, string>()
   readonly stepCounts = new Map<string, number>()
@@ -114,7 +124,7 @@ export class Reading {
   readonly #times = new Map<string, number>()
 
   /** The document learns what was said when somebody is going to look. */
-  tell(id: string, open: Streaming): void {
+  tell(id: string, open: StreamedMessage): void {
     if (open.told < open.deltas.length) this.document.grow(id, open.deltas.slice(open.told).join(''))
     open.told = open.deltas.length
   }
@@ -122,15 +132,15 @@ export class Reading {
     for (const streaming of [this.texts, this.reasonings]) for (const [id, open] of streaming) this.tell(id, open)
   }
 
-  emit(event: RunEvent, aside: Aside, kept?: Kept): void {
+  emit(event: RunEvent, aside: FrameContext, kept?: Kept): void {
     const plain = kept === undefined && aside.rest === undefined
-    const made: RunEvent = plain ? event : { ...event, ...keep({ ...kept, rest: aside.rest }) }
+    const made: RunEvent = plain ? event : { ...event, ...keepUnknownFields({ ...kept, rest: aside.rest }) }
     this.drafts.push(
       aside.at === undefined ? { run: this.run, event: made } : { run: this.run, event: made, at: aside.at },
     )
   }
 
-  say(said: Said, aside: Aside, kept?: Kept): void {
+  say(said: StreamedText, aside: FrameContext, kept?: Kept): void {
     const { message, id, author, role, parts, partial, tag } = said
     const task = taskOf(aside)
     this.emit(
@@ -156,7 +166,7 @@ export class Reading {
 }
 
 /** Our own encoder notes the task that a message belongs to in its metadata. */
-function taskOf({ rest }: Aside): string | undefined {
+function taskOf({ rest }: FrameContext): string | undefined {
   const metadata = rest?.metadata
   const own =
     typeof metadata === 'object' && metadata !== null && 'millrace' in metadata ? metadata.millrace : undefined
@@ -165,7 +175,7 @@ function taskOf({ rest }: Aside): string | undefined {
 }
 
 /** Reads one kind of event into drafts; a returned string says why it is not one. */
-export type Handler = (wire: Wire, reading: Reading) => string | undefined
+export type Handler = (wire: AgUiEvent, reading: DecoderState) => string | undefined
 
 /**
  * A handler whose fields are checked and typed before it runs. What it does not name is kept in `rest`, where `checked`
@@ -174,7 +184,7 @@ export type Handler = (wire: Wire, reading: Reading) => string | undefined
 export function on<R extends Shape, O extends Shape>(
   required: R,
   optional: O,
-  handle: (fields: Fields<R, O>, aside: Aside, reading: Reading, wire: Wire) => string | undefined,
+  handle: (fields: Fields<R, O>, aside: FrameContext, reading: DecoderState, wire: AgUiEvent) => string | undefined,
   checked: Shape = {},
 ): Handler {
   const named = new Set(['type', 'subagentRunId', ...Object.keys(required), ...Object.keys(optional)])
@@ -189,12 +199,12 @@ export function on<R extends Shape, O extends Shape>(
     return wrong === undefined ? handle(fields, aside, reading, wire) : `${wrong.path} ${wrong.message}`
   }
 }
-export const nothing: Aside = { tag: undefined, at: undefined, rest: undefined }
+export const ignored: FrameContext = { tag: undefined, at: undefined, rest: undefined }
 
 /** What every event may carry. */
-const base = { subagentRunId: text, timestamp: time, metadata: object }
+const base = { subagentRunId: textField, timestamp: time, metadata: object }
 
-function asideOf(wire: Wire, named: ReadonlySet<string>): Aside {
+function asideOf(wire: AgUiEvent, named: ReadonlySet<string>): FrameContext {
   const { subagentRunId: tag, timestamp } = wire
   return {
     tag: typeof tag === 'string' ? tag : undefined,
@@ -204,7 +214,7 @@ function asideOf(wire: Wire, named: ReadonlySet<string>): Aside {
 }
 
 /** 1.0 wants a whole timestamp; 0.x peers may send fractions. */
-function restOf(wire: Wire, named: ReadonlySet<string>): JsonObject | undefined {
+function restOf(wire: AgUiEvent, named: ReadonlySet<string>): JsonObject | undefined {
   let rest: [string, Json][] | undefined
   for (const key in wire) {
     const value = wire[key]

@@ -1,4 +1,4 @@
-import type { Wire } from '../wire.ts'
+import type { AgUiEvent } from '../wire.ts'
 
 /**
  * Turns what AG-UI 1.0 has only as a shorthand or no longer has into its plain events: `*_CHUNK` into START, CONTENT
@@ -6,9 +6,9 @@ import type { Wire } from '../wire.ts'
  */
 export interface Upgrade {
   /** The plain events, or why the frame is none. */
-  push(event: Wire): readonly Wire[] | string
+  push(event: AgUiEvent): readonly AgUiEvent[] | string
   /** The ENDs of what chunks left open. */
-  end(): readonly Wire[]
+  end(): readonly AgUiEvent[]
   /** No chunks are open: plain events pass as they are. */
   readonly idle: boolean
 }
@@ -47,7 +47,7 @@ export function upgrade(run: string): Upgrade {
   const open: Readonly<Record<Kind, Map<string, Open>>> = { text: new Map(), tool: new Map(), reasoning: new Map() }
   const thinking = thinkingUpgrade(run)
 
-  const close = (lane: Open | undefined): readonly Wire[] => {
+  const close = (lane: Open | undefined): readonly AgUiEvent[] => {
     if (lane === undefined) return []
     const { kind, id, tag } = lane
     lanes.delete(tag)
@@ -61,9 +61,9 @@ export function upgrade(run: string): Upgrade {
     if (own?.kind === kind) return own
     return tag === undefined && open[kind].size === 1 ? [...open[kind].values()][0] : undefined
   }
-  const closeAll = (): readonly Wire[] => [...lanes.values()].flatMap(close)
+  const closeAll = (): readonly AgUiEvent[] => [...lanes.values()].flatMap(close)
 
-  const chunk = (kind: Kind, event: Wire): readonly Wire[] | string => {
+  const chunk = (kind: Kind, event: AgUiEvent): readonly AgUiEvent[] | string => {
     const names = plain[kind]
     const { type: _, delta, [names.id]: id, ...fields } = event
     const lane = laneOf(kind, id, event.subagentRunId)
@@ -72,7 +72,7 @@ export function upgrade(run: string): Upgrade {
     if (kind === 'tool' && !same && typeof event.toolCallName !== 'string')
       return 'a first chunk needs its toolCallName'
     if (delta !== undefined && typeof delta !== 'string') return 'delta must be a string'
-    const made: Wire[] = []
+    const made: AgUiEvent[] = []
     const tag = same ? lane.tag : stringOr(event.subagentRunId)
     if (!same) {
       made.push(...close(lanes.get(tag)))
@@ -105,7 +105,13 @@ export function upgrade(run: string): Upgrade {
 }
 
 /** The content event of a chunk: the provider's payload and the metadata ride on it, as the official client does. */
-function content(names: (typeof plain)[Kind], id: string, delta: string, tag: string | undefined, chunk: Wire): Wire {
+function content(
+  names: (typeof plain)[Kind],
+  id: string,
+  delta: string,
+  tag: string | undefined,
+  chunk: AgUiEvent,
+): AgUiEvent {
   const { timestamp, rawEvent, metadata } = chunk
   return { type: names.content, [names.id]: id, delta, ...tagged(tag), timestamp, rawEvent, metadata }
 }
@@ -119,7 +125,7 @@ function stringOr(value: unknown): string | undefined {
 }
 
 /** THINKING_* had no ids: they are counted per run. Its title has no field in 1.0 and goes to the metadata. */
-function thinkingUpgrade(first: string): (event: Wire) => Wire {
+function thinkingUpgrade(first: string): (event: AgUiEvent) => AgUiEvent {
   let run = first
   let count = 0
   let span = ''

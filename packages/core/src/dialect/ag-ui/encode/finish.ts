@@ -1,7 +1,7 @@
 import type { AdkEvent } from '../../../event/adk-event.ts'
 import type { Interrupted, RunEvent, RunFinished, Usage } from '../../../event/run-event.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../../json/json.ts'
-import { keptOf, restOf, type Wire } from '../wire.ts'
+import { type AgUiEvent, keptOf, restOf } from '../wire.ts'
 
 /** What the end of a run has to tell. */
 export interface Ending {
@@ -16,7 +16,7 @@ export interface Ending {
 }
 
 /** The one terminal event of a run: RUN_ERROR for a failed one, RUN_FINISHED with its outcome for any other. */
-export function terminal(event: RunFinished & RunEvent, ending: Ending): Wire {
+export function terminal(event: RunFinished & RunEvent, ending: Ending): AgUiEvent {
   const kept = keptOf(event)
   const usage = usageEntries(event.usage, kept, ending.usage)
   const counts = usage.length === 0 ? {} : { usage }
@@ -52,7 +52,7 @@ function outcomeOf({ outcome }: RunFinished, kept: JsonObject, ending: Ending): 
   return { type: 'success', pendingToolCallIds: ending.pending }
 }
 
-export function printInterrupt(event: Interrupted & RunEvent, tag: string | undefined): JsonObject {
+export function agUiInterrupt(event: Interrupted & RunEvent, tag: string | undefined): JsonObject {
   const { id, reason, message, call, schema, payload, expiresAt } = event
   const { metadata } = keptOf(event)
   const about = {

@@ -1,12 +1,12 @@
 import type { AdkFunctionResponse, AdkPart } from '../../../event/adk-event.ts'
 import type { AgentSaid, RunEvent } from '../../../event/run-event.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../../json/json.ts'
-import { mediaPart, resultOf } from '../content.ts'
+import { contentFromResponse, mediaPart } from '../content.ts'
 import { mediaActivity, partActivity } from '../decode/fact.ts'
 import { argumentText, partsIn } from '../message.ts'
-import { json, keptOf, restOf } from '../wire.ts'
+import { jsonField, keptOf, restOf } from '../wire.ts'
 import type { Nodes } from './node.ts'
-import { type Mark, tagged, type Writer } from './writer.ts'
+import { type AgUiWriter, tagged, type WrittenMark } from './writer.ts'
 
 /** One message of the log on its way out: its ids on the wire, and what was streamed since its last whole event. */
 interface Speech {
@@ -27,15 +27,15 @@ export interface Waiting {
 }
 
 /** Turns what agents say and do into events. Deltas are told from aggregates by `partial` alone (SPEC 1.4). */
-export class Speaker {
-  readonly #writer: Writer
+export class MessageEncoder {
+  readonly #writer: AgUiWriter
   readonly #nodes: Nodes
   readonly #speeches = new Map<string, Speech>()
   /** The wire ids that a message of the log was printed under, for when it no longer counts. */
   readonly #printed = new Map<string, Set<string>>()
   readonly #waiting = new Map<string, Waiting>()
 
-  constructor(writer: Writer, nodes: Nodes) {
+  constructor(writer: AgUiWriter, nodes: Nodes) {
     this.#writer = writer
     this.#nodes = nodes
   }
@@ -74,13 +74,13 @@ export class Speaker {
     const kept = keptOf(said)
     const parts = partsIn(said.event.content?.parts)
     const tag = this.#nodes.speaker(said)
-    const mark: Mark = { tag, rest: restOf(kept) }
+    const mark: WrittenMark = { tag, rest: restOf(kept) }
     if (isJsonObject(kept.signature)) this.#sign(kept.signature, parts, mark)
     else if (said.event.partial === true) this.#stream(said, parts, mark, kept)
     else this.#tell(said, parts, mark, kept)
   }
 
-  #stream(said: AgentSaid, parts: readonly AdkPart[], mark: Mark, kept: JsonObject): void {
+  #stream(said: AgentSaid, parts: readonly AdkPart[], mark: WrittenMark, kept: JsonObject): void {
     const speech = this.#speech(said.message, kept)
     for (const part of parts) {
       const call = part.functionCall
@@ -94,13 +94,13 @@ export class Speaker {
   }
 
   /** The fields of the frame belong to the one event that it was: the opener, or the delta if it is open already. */
-  #talk(said: AgentSaid, speech: Speech, delta: string, mark: Mark, kept: JsonObject): void {
+  #talk(said: AgentSaid, speech: Speech, delta: string, mark: WrittenMark, kept: JsonObject): void {
     this.#writer.closeReasoning(speech.reasoning, speech.span, { tag: mark.tag })
     this.#openText(said, speech, delta === '' ? mark : { tag: mark.tag }, kept)
     this.#writer.appendText(speech.text, delta, mark)
     speech.said += delta
   }
-  #think(said: AgentSaid, speech: Speech, delta: string, mark: Mark, kept: JsonObject): void {
+  #think(said: AgentSaid, speech: Speech, delta: string, mark: WrittenMark, kept: JsonObject): void {
     const opener = delta === '' ? mark : { tag: mark.tag }
     const spanRest = isJsonObject(kept.spanRest) ? kept.spanRest : undefined
     this.#print(said.message, speech.reasoning)
@@ -109,7 +109,7 @@ export class Speaker {
     speech.thought += delta
   }
 
-  #tell(said: AgentSaid, parts: readonly AdkPart[], mark: Mark, kept: JsonObject): void {
+  #tell(said: AgentSaid, parts: readonly AdkPart[], mark: WrittenMark, kept: JsonObject): void {
     const speech = this.#speech(said.message, kept)
     const text = textIn(parts, false)
     const thought = textIn(parts, true)
@@ -133,7 +133,14 @@ export class Speaker {
    * The aggregate is what was said. Where the deltas fell short the rest follows; where they were other words, or too
    * many, only a snapshot can put it right: then true.
    */
-  #settle(said: AgentSaid, speech: Speech, text: string, thought: string, mark: Mark, kept: JsonObject): boolean {
+  #settle(
+    said: AgentSaid,
+    speech: Speech,
+    text: string,
+    thought: string,
+    mark: WrittenMark,
+    kept: JsonObject,
+  ): boolean {
     let wrong = false
     if (thought.startsWith(speech.thought)) {
       const rest = thought.slice(speech.thought.length)
@@ -158,7 +165,7 @@ export class Speaker {
   }
 
   /** A part that is neither said nor thought. */
-  #do(said: AgentSaid, part: AdkPart, index: number, calls: Set<string>, mark: Mark, kept: JsonObject): void {
+  #do(said: AgentSaid, part: AdkPart, index: number, calls: Set<string>, mark: WrittenMark, kept: JsonObject): void {
     const { functionCall: call, functionResponse: response } = part
     if (isObject(call)) {
       // A client knows a call by its id alone: where the source gave none, or one to two calls, it gets its own.
@@ -171,7 +178,7 @@ export class Speaker {
   }
 
   /** False for a call that was made before: a source may repeat its events. */
-  #openCall(said: AgentSaid, part: AdkPart, id: string, mark: Mark, kept: JsonObject): boolean {
+  #openCall(said: AgentSaid, part: AdkPart, id: string, mark: WrittenMark, kept: JsonObject): boolean {
     if (this.#writer.isCallOpen(id)) return true
     if (this.#writer.document.call(id) !== undefined) return false
     const call = part.functionCall
@@ -185,7 +192,7 @@ export class Speaker {
     this.#waiting.set(id, { id, name })
     return true
   }
-  #call(said: AgentSaid, part: AdkPart, id: string, mark: Mark, kept: JsonObject): void {
+  #call(said: AgentSaid, part: AdkPart, id: string, mark: WrittenMark, kept: JsonObject): void {
     if (!this.#openCall(said, part, id, mark, kept)) return
     const whole = argumentText(part.functionCall ?? {})
     const streamed = this.#writer.document.call(id)?.call.function.arguments ?? ''
@@ -195,11 +202,11 @@ export class Speaker {
     if (typeof thoughtSignature === 'string') this.#encrypt('tool-call', id, thoughtSignature, { tag: mark.tag })
   }
 
-  #answer(said: AgentSaid, response: AdkFunctionResponse, index: number, mark: Mark, kept: JsonObject): void {
+  #answer(said: AgentSaid, response: AdkFunctionResponse, index: number, mark: WrittenMark, kept: JsonObject): void {
     const id = typeof response.id === 'string' && response.id !== '' ? response.id : this.#oldest(response.name)
     const wanted = typeof kept.id === 'string' ? kept.id : said.message
     const messageId = this.#writer.document.message(wanted) === undefined ? wanted : `${wanted}:${index}`
-    const content: Json = kept.content ?? resultOf(response.response, partsIn(response.parts))
+    const content: Json = kept.content ?? contentFromResponse(response.response, partsIn(response.parts))
     this.#waiting.delete(id)
     this.#print(said.message, messageId)
     this.#writer.write({
@@ -219,9 +226,9 @@ export class Speaker {
   }
 
   /** An assistant's message holds text alone, so files and code are activities, which every client keeps in place. */
-  #show(said: AgentSaid, part: AdkPart, index: number, mark: Mark, kept: JsonObject): void {
+  #show(said: AgentSaid, part: AdkPart, index: number, mark: WrittenMark, kept: JsonObject): void {
     const media = mediaPart(part)
-    const content = media ?? json(part, '', [])
+    const content = media ?? jsonField(part, '', [])
     if (!isJsonObject(content) || Object.keys(content).every((key) => key === 'thoughtSignature' || key === 'thought'))
       return
     const messageId = typeof kept.activity === 'string' ? kept.activity : `${said.message}:part-${index}`
@@ -238,27 +245,32 @@ export class Speaker {
   }
 
   /** Signatures of what was said or thought. */
-  #seal(speech: Speech, parts: readonly AdkPart[], mark: Mark): void {
+  #seal(speech: Speech, parts: readonly AdkPart[], mark: WrittenMark): void {
     for (const part of parts) {
       if (typeof part.thoughtSignature !== 'string' || isObject(part.functionCall)) continue
       const id = part.thought === true ? speech.reasoning : speech.text
       if (this.#writer.document.message(id) !== undefined) this.#encrypt('message', id, part.thoughtSignature, mark)
     }
   }
-  #sign(signature: JsonObject, parts: readonly AdkPart[], mark: Mark): void {
+  #sign(signature: JsonObject, parts: readonly AdkPart[], mark: WrittenMark): void {
     const { subtype, entityId } = signature
     const [part] = parts
     if (typeof entityId !== 'string' || typeof part?.thoughtSignature !== 'string') return
     this.#encrypt(subtype === 'tool-call' ? subtype : 'message', entityId, part.thoughtSignature, mark)
   }
-  #encrypt(subtype: 'message' | 'tool-call', entityId: string, encryptedValue: string, { tag, rest }: Mark): void {
+  #encrypt(
+    subtype: 'message' | 'tool-call',
+    entityId: string,
+    encryptedValue: string,
+    { tag, rest }: WrittenMark,
+  ): void {
     const { document } = this.#writer
     const owner = subtype === 'message' ? document.message(entityId) : document.call(entityId)?.message
     const own = owner === undefined || owner.subagentRunId === tag ? tagged(tag) : {}
     this.#writer.write({ type: 'REASONING_ENCRYPTED_VALUE', subtype, entityId, encryptedValue, ...own, ...rest })
   }
 
-  #openText(said: AgentSaid, speech: Speech, mark: Mark, kept: JsonObject): void {
+  #openText(said: AgentSaid, speech: Speech, mark: WrittenMark, kept: JsonObject): void {
     if (this.#writer.isTextOpen(speech.text)) return
     const role = roleOf(said)
     const voice = role === 'assistant' ? this.#nodes.voice(mark.tag, said.event.author) : role

@@ -1,7 +1,7 @@
 import type { AgentSaid, NodeFinished, NodeStarted, RunEvent } from '../../../event/run-event.ts'
 import type { JsonObject } from '../../../json/json.ts'
-import { keptOf, restOf, type Wire } from '../wire.ts'
-import { tagged, type Writer } from './writer.ts'
+import { type AgUiEvent, keptOf, restOf } from '../wire.ts'
+import { type AgUiWriter, tagged } from './writer.ts'
 
 /** What a node execution is to an AG-UI client. */
 interface Node {
@@ -21,7 +21,7 @@ const mostBranches = 256
  * still tell by author and branch: another author's turn is a step, a branch is a subagent that runs beside others.
  */
 export class Nodes {
-  readonly #writer: Writer
+  readonly #writer: AgUiWriter
   #agent = ''
   #wired = false
   /** The log tells nodes itself, so nothing is concluded from authors. */
@@ -36,7 +36,7 @@ export class Nodes {
   /** How high steps of one name were numbered. */
   readonly #numbers = new Map<string, number>()
 
-  constructor(writer: Writer) {
+  constructor(writer: AgUiWriter) {
     this.#writer = writer
   }
 
@@ -111,7 +111,7 @@ export class Nodes {
     const name = this.#stepName(agent, tag)
     const key = stepKey(tag, name)
     this.#nodes.set(id, { as: 'step', agent: name, tag, key })
-    const start: Wire = { type: 'STEP_STARTED', stepName: name, ...tagged(tag), ...rest }
+    const start: AgUiEvent = { type: 'STEP_STARTED', stepName: name, ...tagged(tag), ...rest }
     this.#writer.openNode(key, start, stepEnd({ agent: name, tag }))
   }
 
@@ -132,7 +132,7 @@ export class Nodes {
     // A parent that has ended is not named: a reader who joined since then would not know it.
     const inside = owner !== undefined && this.#writer.isNodeOpen(owner) ? { parentSubagentRunId: owner } : {}
     const caller = call === undefined ? {} : { parentToolCallId: call }
-    const start: Wire = { type: 'SUBAGENT_STARTED', subagentRunId: id, name: agent, ...inside, ...caller, ...rest }
+    const start: AgUiEvent = { type: 'SUBAGENT_STARTED', subagentRunId: id, name: agent, ...inside, ...caller, ...rest }
     this.#writer.openNode(id, start, { type: 'SUBAGENT_FINISHED', subagentRunId: id })
   }
 
@@ -166,7 +166,7 @@ export class Nodes {
     const known = this.#nodes.get(key)
     if (known !== undefined && this.#writer.isNodeOpen(known.key)) return known.tag
     const id = this.#register(key, branch, author)
-    const start: Wire = { type: 'SUBAGENT_STARTED', subagentRunId: id, name: author }
+    const start: AgUiEvent = { type: 'SUBAGENT_STARTED', subagentRunId: id, name: author }
     this.#writer.openNode(id, start, { type: 'SUBAGENT_FINISHED', subagentRunId: id })
     const [oldest] = this.#branches.size >= mostBranches ? this.#branches.keys() : []
     if (oldest !== undefined) this.#over(oldest)
@@ -192,6 +192,6 @@ function stepKey(tag: string | undefined, name: string): string {
   return `step ${tag ?? ''}\n${name}`
 }
 
-function stepEnd({ agent, tag }: { readonly agent: string; readonly tag: string | undefined }): Wire {
+function stepEnd({ agent, tag }: { readonly agent: string; readonly tag: string | undefined }): AgUiEvent {
   return { type: 'STEP_FINISHED', stepName: agent, ...tagged(tag) }
 }

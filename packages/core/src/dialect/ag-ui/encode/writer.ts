@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../json/json.ts'
 import { AgUiDocument } from '../document.ts'
-import type { Wire } from '../wire.ts'
+import type { AgUiEvent } from '../wire.ts'
 
 /** Whose it is, and the fields of the frame that it was read from. */
-export interface Mark {
+export interface WrittenMark {
   readonly tag?: string | undefined
   readonly rest?: JsonObject | undefined
 }
@@ -13,19 +13,19 @@ export interface Mark {
  * continued or closed without being open, or owned by two. It knows what is open, so that all of it can be closed
  * before a run ends, or opened again for a reader who joins.
  */
-export class Writer {
+export class AgUiWriter {
   readonly document = new AgUiDocument()
-  #out: Wire[] = []
+  #out: AgUiEvent[] = []
   /** What is open, with the event that opened it. */
-  readonly #texts = new Map<string, Wire>()
-  readonly #reasonings = new Map<string, Wire>()
-  readonly #spans = new Map<string, Wire>()
-  readonly #calls = new Map<string, Wire>()
+  readonly #texts = new Map<string, AgUiEvent>()
+  readonly #reasonings = new Map<string, AgUiEvent>()
+  readonly #spans = new Map<string, AgUiEvent>()
+  readonly #calls = new Map<string, AgUiEvent>()
   /** Whose an id is for the rest of the run: the first to open it, unless a snapshot says otherwise. */
   readonly #owners = new Map<string, string | undefined>()
-  readonly #nodes = new Map<string, { readonly start: Wire; readonly end: Wire }>()
+  readonly #nodes = new Map<string, { readonly start: AgUiEvent; readonly end: AgUiEvent }>()
 
-  write(event: Wire): void {
+  write(event: AgUiEvent): void {
     this.document.apply(event)
     if (event.type === 'MESSAGES_SNAPSHOT') {
       for (const { id, subagentRunId } of this.document.messages) this.#owners.set(id, subagentRunId)
@@ -33,18 +33,18 @@ export class Writer {
     this.#out.push(event)
   }
   /** Prints one event and lets another stand for it in the document: a client knows what it sent itself. */
-  writeAs(printed: Wire, meant: Wire): void {
+  writeAs(printed: AgUiEvent, meant: AgUiEvent): void {
     this.document.apply(meant)
     this.#out.push(printed)
   }
   /** What was written since the last time. */
-  take(): readonly Wire[] {
+  take(): readonly AgUiEvent[] {
     const made = this.#out
     this.#out = []
     return made
   }
 
-  openText(id: string, role: string, name: string | undefined, mark: Mark): void {
+  openText(id: string, role: string, name: string | undefined, mark: WrittenMark): void {
     if (this.#texts.has(id)) return
     const tag = this.#owner(id, mark.tag)
     this.#open(this.#texts, id, {
@@ -56,12 +56,12 @@ export class Writer {
       ...mark.rest,
     })
   }
-  appendText(id: string, delta: string, mark: Mark): void {
+  appendText(id: string, delta: string, mark: WrittenMark): void {
     if (delta === '') return // 0.x clients refuse an empty delta, and it says nothing
     const tag = this.#owner(id, mark.tag)
     this.write({ type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta, ...tagged(tag), ...mark.rest })
   }
-  closeText(id: string, mark: Mark): void {
+  closeText(id: string, mark: WrittenMark): void {
     if (!this.#texts.delete(id)) return
     this.write({ type: 'TEXT_MESSAGE_END', messageId: id, ...tagged(this.#owner(id, mark.tag)), ...mark.rest })
   }
@@ -70,19 +70,19 @@ export class Writer {
   }
 
   /** Opens a reasoning message, and the span around it unless it is told to stand alone. */
-  openReasoning(id: string, span: string | null, mark: Mark, spanRest: JsonObject | undefined): void {
+  openReasoning(id: string, span: string | null, mark: WrittenMark, spanRest: JsonObject | undefined): void {
     if (this.#reasonings.has(id)) return
     const tag = this.#owner(id, mark.tag)
     if (span !== null) this.openSpan(span, { tag, rest: spanRest })
     const type = 'REASONING_MESSAGE_START'
     this.#open(this.#reasonings, id, { type, messageId: id, role: 'reasoning', ...tagged(tag), ...mark.rest })
   }
-  appendReasoning(id: string, delta: string, mark: Mark): void {
+  appendReasoning(id: string, delta: string, mark: WrittenMark): void {
     if (delta === '') return
     const tag = this.#owner(id, mark.tag)
     this.write({ type: 'REASONING_MESSAGE_CONTENT', messageId: id, delta, ...tagged(tag), ...mark.rest })
   }
-  closeReasoning(id: string, span: string | null, mark: Mark): void {
+  closeReasoning(id: string, span: string | null, mark: WrittenMark): void {
     if (!this.#reasonings.delete(id)) return
     const tag = this.#owner(id, mark.tag)
     this.write({ type: 'REASONING_MESSAGE_END', messageId: id, ...tagged(tag), ...mark.rest })
@@ -91,17 +91,17 @@ export class Writer {
   isReasoningOpen(id: string): boolean {
     return this.#reasonings.has(id)
   }
-  openSpan(id: string, { tag: wanted, rest }: Mark): void {
+  openSpan(id: string, { tag: wanted, rest }: WrittenMark): void {
     if (this.#spans.has(id)) return
     const tag = this.#owner(id, wanted)
     this.#open(this.#spans, id, { type: 'REASONING_START', messageId: id, ...tagged(tag), ...rest })
   }
-  closeSpan(id: string, { tag, rest }: Mark): void {
+  closeSpan(id: string, { tag, rest }: WrittenMark): void {
     if (!this.#spans.delete(id)) return
     this.write({ type: 'REASONING_END', messageId: id, ...tagged(this.#owner(id, tag)), ...rest })
   }
 
-  openCall(id: string, name: string, wanted: string | undefined, mark: Mark): void {
+  openCall(id: string, name: string, wanted: string | undefined, mark: WrittenMark): void {
     if (this.#calls.has(id)) return
     const parent = this.#parent(id, wanted, mark.tag)
     this.#open(this.#calls, id, {
@@ -113,12 +113,12 @@ export class Writer {
       ...mark.rest,
     })
   }
-  appendCall(id: string, delta: string, mark: Mark): void {
+  appendCall(id: string, delta: string, mark: WrittenMark): void {
     const start = this.#calls.get(id)
     if (delta === '' || start === undefined) return
     this.write({ type: 'TOOL_CALL_ARGS', toolCallId: id, delta, ...callerTag(start, mark), ...mark.rest })
   }
-  closeCall(id: string, mark: Mark): void {
+  closeCall(id: string, mark: WrittenMark): void {
     const start = this.#calls.get(id)
     if (start === undefined) return
     this.#calls.delete(id)
@@ -129,11 +129,11 @@ export class Writer {
   }
 
   /** A step or subagent, by a key of the caller's: `end` is what closes it when nothing better does. */
-  openNode(key: string, start: Wire, end: Wire): void {
+  openNode(key: string, start: AgUiEvent, end: AgUiEvent): void {
     this.#nodes.set(key, { start, end })
     this.write(start)
   }
-  closeNode(key: string, end?: Wire): void {
+  closeNode(key: string, end?: AgUiEvent): void {
     const node = this.#nodes.get(key)
     if (node === undefined) return
     this.#nodes.delete(key)
@@ -144,7 +144,7 @@ export class Writer {
   }
 
   /** Closes everything: what is said, then the nodes from the inside out. */
-  closeAll(endOf: (key: string, end: Wire) => Wire = (_, end) => end): void {
+  closeAll(endOf: (key: string, end: AgUiEvent) => AgUiEvent = (_, end) => end): void {
     for (const [id, { subagentRunId: tag }] of this.#texts) this.closeText(id, markOf(tag))
     for (const [id, { subagentRunId: tag }] of this.#reasonings) this.closeReasoning(id, null, markOf(tag))
     for (const [id, { subagentRunId: tag }] of this.#spans) this.closeSpan(id, markOf(tag))
@@ -152,18 +152,18 @@ export class Writer {
     for (const [key, { end }] of [...this.#nodes].reverse()) this.closeNode(key, endOf(key, end))
   }
   /** The events that open again what is open, for a reader who was not there. */
-  reopened(): readonly Wire[] {
+  reopened(): readonly AgUiEvent[] {
     const nodes = [...this.#nodes.values()].map(({ start }) => this.#orphaned(start))
     const said = [this.#spans, this.#reasonings, this.#texts].flatMap((open) => [...open.values()])
     return [...nodes, ...said.map((start) => this.#disowned(start)), ...this.#calls.values()]
   }
   /** A parent that has ended since is nobody to a reader who joins. */
-  #orphaned(start: Wire): Wire {
+  #orphaned(start: AgUiEvent): AgUiEvent {
     const { parentSubagentRunId: parent, ...rest } = start
     return typeof parent !== 'string' || this.#nodes.has(parent) ? start : { ...rest, type: start.type }
   }
   /** A message that a snapshot gave to another since is opened without saying whose. */
-  #disowned(start: Wire): Wire {
+  #disowned(start: AgUiEvent): AgUiEvent {
     const { subagentRunId: tag, messageId: id, ...rest } = start
     if (typeof tag !== 'string' || typeof id !== 'string' || this.#owner(id, tag) === tag) return start
     return { ...rest, messageId: id, type: start.type }
@@ -180,7 +180,7 @@ export class Writer {
     for (const open of [this.#texts, this.#reasonings, this.#spans, this.#calls, this.#nodes]) open.clear()
   }
 
-  #open(open: Map<string, Wire>, id: string, start: Wire): void {
+  #open(open: Map<string, AgUiEvent>, id: string, start: AgUiEvent): void {
     open.set(id, start)
     if (open !== this.#calls) this.#own(id, typeof start.subagentRunId === 'string' ? start.subagentRunId : undefined)
     this.write(start)
@@ -215,10 +215,10 @@ export function tagged(tag: string | undefined): { readonly subagentRunId?: stri
   return tag === undefined ? {} : { subagentRunId: tag }
 }
 
-function callerTag(start: Wire, { tag }: Mark): { readonly subagentRunId?: string } {
+function callerTag(start: AgUiEvent, { tag }: WrittenMark): { readonly subagentRunId?: string } {
   return start.subagentRunId === tag ? tagged(tag) : {}
 }
 
-function markOf(tag: unknown): Mark {
+function markOf(tag: unknown): WrittenMark {
   return typeof tag === 'string' ? { tag } : {}
 }

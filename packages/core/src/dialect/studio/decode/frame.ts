@@ -1,12 +1,12 @@
 import type { Level } from '../../../event/run-event.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../json/json.ts'
 import { keepFields } from '../../bare-text/kept-fields.ts'
-import { argsOf, responseOf } from '../../bare-text/message-builder.ts'
-import { type Read, readObject, type StudioRun } from './run.ts'
+import { argsOf, responseFromResult } from '../../bare-text/message-builder.ts'
+import { readObject, type StudioFrameResult, type StudioRun } from './run.ts'
 
 // What the frames other than `trace` mean: those of seed 000, and those that only ADK Studio's real server sends.
 
-export function chunk(run: StudioRun, data: string): Read {
+export function readChunk(run: StudioRun, data: string): StudioFrameResult {
   const delta = run.chunks.read(data)
   if (delta === undefined) return 'repeats the text so far'
   const closed = delta.sign === 'anew' ? run.speech.close() : []
@@ -16,7 +16,7 @@ export function chunk(run: StudioRun, data: string): Read {
   return [{ kind: 'log', level: 'warn', message: 'chunks repeat the text so far: read as deltas' }, ...said]
 }
 
-export function thinking(run: StudioRun, data: string): Read {
+export function readThinking(run: StudioRun, data: string): StudioFrameResult {
   const parsed = readObject(data)
   if (typeof parsed === 'string') return run.speech.delta(run.speaker(), data, true)
   const { content, agent, node_id: id } = parsed
@@ -26,7 +26,7 @@ export function thinking(run: StudioRun, data: string): Read {
 }
 
 /** From here on text is this node's: how parallel nodes stay apart on a wire whose text carries no name. */
-export function speaks(run: StudioRun, data: string): Read {
+export function readSpeaker(run: StudioRun, data: string): StudioFrameResult {
   const node = run.nodes.get(data) ?? run.nodes.named(data)
   if (node === undefined) {
     run.author = data
@@ -39,7 +39,7 @@ export function speaks(run: StudioRun, data: string): Read {
 const callFields = new Set(['name', 'args', 'id', 'node_id'])
 const resultFields = new Set(['name', 'result', 'id', 'node_id'])
 
-export function toolCall(run: StudioRun, data: string): Read {
+export function readToolCall(run: StudioRun, data: string): StudioFrameResult {
   const parsed = readObject(data)
   if (typeof parsed === 'string') return parsed
   const { name, args, id } = parsed
@@ -49,17 +49,17 @@ export function toolCall(run: StudioRun, data: string): Read {
   return keepFields('studio', events, parsed, callFields)
 }
 
-export function toolResult(run: StudioRun, data: string): Read {
+export function readToolResult(run: StudioRun, data: string): StudioFrameResult {
   const parsed = readObject(data)
   if (typeof parsed === 'string') return parsed
   const { name, result, id } = parsed
   if (typeof name !== 'string') return 'a tool result without name'
   const call = run.calls.result(name, typeof id === 'string' ? id : undefined)
-  const events = run.speech.result(run.speakerOf(parsed), call.id, name, responseOf(result ?? null))
+  const events = run.speech.result(run.speakerOf(parsed), call.id, name, responseFromResult(result ?? null))
   return keepFields('studio', events, parsed, resultFields)
 }
 
-export function log(run: StudioRun, data: string): Read {
+export function readLog(run: StudioRun, data: string): StudioFrameResult {
   const parsed = readObject(data)
   if (typeof parsed === 'string') return parsed
   const { message, level, node_id: _, ...rest } = parsed
@@ -83,7 +83,7 @@ function facts(data: JsonObject): { data?: Json } {
 }
 
 /** ADK Studio's debug console: the same facts as the other events, once more, as log records. */
-export function debug(run: StudioRun, data: string): Read {
+export function readDebug(run: StudioRun, data: string): StudioFrameResult {
   run.chunks.sign('upstream')
   const parsed = readObject(data)
   if (typeof parsed === 'string') return parsed
@@ -111,7 +111,7 @@ function levelOf(level: Json | undefined): Level | undefined {
   }
 }
 
-export function interrupt(run: StudioRun, data: string): Read {
+export function readInterrupt(run: StudioRun, data: string): StudioFrameResult {
   const parsed = readObject(data)
   if (typeof parsed === 'string') return parsed
   const { node_id: name, message, data: payload, id, reason, call, schema, expires_at: expiresAt } = parsed
@@ -130,7 +130,7 @@ export function interrupt(run: StudioRun, data: string): Read {
   return [{ ...event, extra: { studio: { thread_id, checkpoint_id } } }]
 }
 
-export function resume(run: StudioRun, data: string): Read {
+export function readResume(run: StudioRun, data: string): StudioFrameResult {
   const parsed = readObject(data)
   if (typeof parsed === 'string') return parsed
   const { node_id: name, id, status, response } = parsed

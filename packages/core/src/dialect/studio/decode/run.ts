@@ -1,13 +1,13 @@
 import type { Interrupted, RunEvent, RunFinished } from '../../../event/run-event.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../../json/json.ts'
 import { type CallIds, callIds } from '../../bare-text/call-ids.ts'
-import { type Speaker, type Speech, speech } from '../../bare-text/message-builder.ts'
+import { type MessageAuthor, type MessageBuilder, messageBuilder } from '../../bare-text/message-builder.ts'
 import { ChunkText } from '../chunks.ts'
-import { OpenInterrupts } from '../interrupts.ts'
+import { StudioInterrupts } from '../interrupts.ts'
 import { OpenNodes } from '../nodes.ts'
 
 /** What a frame means, or why it could not be read. */
-export type Read = readonly RunEvent[] | string
+export type StudioFrameResult = readonly RunEvent[] | string
 
 export type Ended = Omit<RunFinished, 'kind'> & Pick<RunEvent, 'extra'>
 
@@ -19,9 +19,9 @@ export class StudioRun {
   busy = false
   readonly nodes: OpenNodes = new OpenNodes()
   readonly calls: CallIds
-  readonly speech: Speech
+  readonly speech: MessageBuilder
   readonly chunks: ChunkText
-  readonly interrupts: OpenInterrupts
+  readonly interrupts: StudioInterrupts
   /** Who speaks while no node is open. */
   author: string
   state: JsonObject
@@ -33,22 +33,22 @@ export class StudioRun {
     this.id = id
     this.author = author
     this.calls = callIds(id)
-    this.speech = speech(id)
+    this.speech = messageBuilder(id)
     this.chunks = before?.chunks ?? new ChunkText()
     this.chunks.reset()
     this.state = before?.state ?? {}
-    this.interrupts = before?.interrupts ?? new OpenInterrupts()
+    this.interrupts = before?.interrupts ?? new StudioInterrupts()
   }
 
   /** Whoever has that name, or the voice of the moment. */
-  speaker(name?: string): Speaker {
+  speaker(name?: string): MessageAuthor {
     const node = name === undefined ? this.nodes.voice : this.nodes.named(name)
     if (node !== undefined) return { author: node.name, node: node.id }
     return { author: name ?? this.author }
   }
 
   /** The node a frame names beside the seed's fields, or the voice of the moment. */
-  speakerOf({ node_id: id }: JsonObject): Speaker {
+  speakerOf({ node_id: id }: JsonObject): MessageAuthor {
     const node = typeof id === 'string' ? this.nodes.get(id) : undefined
     return node === undefined ? this.speaker() : { author: node.name, node: node.id }
   }

@@ -4,10 +4,10 @@ import { isJsonObject, type Json, type JsonObject, type PatchOp } from '../../..
 import { keepFields } from '../../bare-text/kept-fields.ts'
 import type { OpenNode } from '../nodes.ts'
 import { changesTo, updateOf } from '../state.ts'
-import { type Ended, type Read, readObject, type StudioRun } from './run.ts'
+import { type Ended, readObject, type StudioFrameResult, type StudioRun } from './run.ts'
 
 /** A `trace` frame: the four types of seed 000, and what ADK Studio's server lets through from its graph. */
-export function readTrace(run: StudioRun, data: string): Read {
+export function readTrace(run: StudioRun, data: string): StudioFrameResult {
   const trace = readObject(data)
   if (typeof trace === 'string') return trace
   switch (trace.type) {
@@ -43,7 +43,7 @@ const snapshotFields = ['type', 'node', 'step', 'node_id', 'state_snapshot', 'st
 const startFields = new Set([...snapshotFields, 'parent', 'after', 'call'])
 const endFields = new Set([...snapshotFields, 'duration_ms', 'status', 'error', 'code'])
 
-function nodeStart(run: StudioRun, trace: JsonObject): Read {
+function nodeStart(run: StudioRun, trace: JsonObject): StudioFrameResult {
   const { node: name, step, node_id, parent, after, call } = trace
   if (typeof name !== 'string') return 'node_start without node'
   const id = textOf(node_id) ?? run.nodes.impliedId(name)
@@ -68,7 +68,7 @@ function nodeStart(run: StudioRun, trace: JsonObject): Read {
   return keepFields('studio', [...patched(patch), started], trace, startFields)
 }
 
-function nodeEnd(run: StudioRun, trace: JsonObject): Read {
+function nodeEnd(run: StudioRun, trace: JsonObject): StudioFrameResult {
   const open = openNode(run, trace)
   if (open === undefined) return 'node_end of a node that is not open'
   const closed = run.speech.close({ author: open.name, node: open.id })
@@ -95,20 +95,20 @@ function statusOf({ status, error, code }: JsonObject): { status: 'ok' } | { sta
   return { status, error: { code: isProblemCode(code) ? code : 'agent-error', message: textOf(error) ?? '' } }
 }
 
-function stateUpdate(run: StudioRun, trace: JsonObject): Read {
+function stateUpdate(run: StudioRun, trace: JsonObject): StudioFrameResult {
   const state = snapshotOf(trace).output ?? objectOf(trace.state)
   const patch = state === undefined ? [] : updateOf(run.state, state)
   return patch.length === 0 ? 'no state in it' : patched(patch)
 }
 
-function updates(run: StudioRun, trace: JsonObject): Read {
+function updates(run: StudioRun, trace: JsonObject): StudioFrameResult {
   const update = objectOf(trace.updates)
   const patch = update === undefined ? [] : changesTo(run.state, update, {})
   if (patch.length === 0) return [passing(run, trace, 'debug', 'updates')]
   return patched(patch, nodeNamed(run, trace)?.id)
 }
 
-function done(run: StudioRun, trace: JsonObject): Read {
+function done(run: StudioRun, trace: JsonObject): StudioFrameResult {
   if (run.phase === 'finished') return 'the run is over already'
   const output = snapshotOf(trace).output ?? objectOf(trace.state)
   const { outcome, total_steps: steps, result } = trace
@@ -126,7 +126,7 @@ function done(run: StudioRun, trace: JsonObject): Read {
 }
 
 /** The graph's own text events. ADK Studio sends each text as a chunk first: then this says nothing new. */
-function message(run: StudioRun, trace: JsonObject): Read {
+function message(run: StudioRun, trace: JsonObject): StudioFrameResult {
   const { node, content, is_final: final } = trace
   if (typeof content !== 'string' || run.chunks.has(content)) return [passing(run, trace, 'debug', 'message')]
   const speaker = run.speaker(textOf(node))
@@ -134,7 +134,7 @@ function message(run: StudioRun, trace: JsonObject): Read {
 }
 
 /** The server sends `interrupt` first, and this after it. */
-function interrupted(run: StudioRun, trace: JsonObject): Read {
+function interrupted(run: StudioRun, trace: JsonObject): StudioFrameResult {
   const name = textOf(trace.node) ?? ''
   if (run.interrupts.asks(name)) return [passing(run, trace, 'debug', 'interrupted')]
   const { message, data } = trace

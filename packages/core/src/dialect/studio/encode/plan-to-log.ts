@@ -1,7 +1,7 @@
 import type { RunEvent } from '../../../event/run-event.ts'
 
 /** The plan facts, which seed 000 has no event for, as sentences for its log. */
-export function tellPlan(event: RunEvent): readonly string[] {
+export function planToLog(event: RunEvent): readonly string[] {
   switch (event.kind) {
     case 'tasks':
       return [`Tasks: ${event.tasks.map((task) => task.title).join(', ')}`]

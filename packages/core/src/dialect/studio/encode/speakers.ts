@@ -16,7 +16,7 @@ const mostOpen = 256
  * node until another agent speaks there; what ran on the branches below it is over when a branch speaks again. Nobody is
  * over in the middle of a message.
  */
-export class Lanes {
+export class StudioSpeakers {
   readonly #open = new Map<string, Lane>()
   #last: Lane | undefined
 
