@@ -23,6 +23,7 @@ export type { FieldError } from './dialect/ag-ui-wire.ts'
 export { type ConvertOptions, convert, type RecordingOptions, readRecording } from './dialect/convert.ts'
 export { detectDialect, detectFraming, type Framing } from './dialect/detect.ts'
 export {
+  type AgUiProtocol,
   type Decoder,
   type DecoderOptions,
   type Dialect,

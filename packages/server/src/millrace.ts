@@ -81,7 +81,12 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const fanOut = streams({
     log,
     dialects: all,
-    wires: { 'adk-whole': sseWire(discreet(adkWhole)), 'ag-ui-protobuf': agUiProtobufWire },
+    wires: {
+      'adk-whole': sseWire(discreet(adkWhole)),
+      'ag-ui-0': sseWire(discreet(known['ag-ui']), { protocol: '0' }),
+      'ag-ui-protobuf': agUiProtobufWire('1'),
+      'ag-ui-0-protobuf': agUiProtobufWire('0'),
+    },
     ...(options.heartbeat === undefined ? {} : { heartbeat: options.heartbeat }),
     ...options.retain,
     onError: (error, session) => app?.log.error({ err: error, session }, 'a stream could not be read'),

@@ -12,6 +12,7 @@ import type {
 } from '../event/run-event.ts'
 import { applyState } from '../event/state-fold.ts'
 import type { Frame } from '../frame/frame.ts'
+import { type Downgrade, downgrade } from './ag-ui-downgrade.ts'
 import { deltaOf, printFact, printLog, printPatch } from './ag-ui-fact.ts'
 import { printInterrupt, Reported, terminal } from './ag-ui-finish.ts'
 import { echoOf } from './ag-ui-input.ts'
@@ -39,7 +40,7 @@ export interface AgUiEncoder extends Encoder {
   readonly messages: readonly WireMessage[]
 }
 
-/** Canonical events to AG-UI 1.0, from any log. Events outside a run cannot be told: the next run begins with them. */
+/** Canonical events to AG-UI 1.0, or to 0.x for those who ask, from any log. Events outside a run cannot be told: the next run begins with them. */
 export function agUiEncoder(options: EncoderOptions): AgUiEncoder {
   return new Encoding(options)
 }
@@ -47,6 +48,8 @@ export function agUiEncoder(options: EncoderOptions): AgUiEncoder {
 class Encoding implements AgUiEncoder {
   readonly #session: string
   readonly #echo: boolean
+  /** For a reader of 0.x: what is printed passes through it last. */
+  readonly #downgrade: Downgrade | undefined
   readonly #writer = new Writer()
   readonly #nodes = new Nodes(this.#writer)
   readonly #speaker = new Speaker(this.#writer, this.#nodes)
@@ -63,9 +66,10 @@ class Encoding implements AgUiEncoder {
   /** Messages of a snapshot that is about to be printed, as they came. */
   readonly #snapshot = new Map<string, WireMessage>()
 
-  constructor({ session, echo = true }: EncoderOptions) {
+  constructor({ session, echo = true, protocol = '1' }: EncoderOptions) {
     this.#session = session
     this.#echo = echo
+    this.#downgrade = protocol === '0' ? downgrade() : undefined
   }
 
   get messages(): readonly WireMessage[] {
@@ -82,7 +86,7 @@ class Encoding implements AgUiEncoder {
     }
     const made = this.#writer.take()
     if (this.#run === undefined && event.kind !== 'run.finished') return this.#hold(made)
-    return made.map(frameOf)
+    return made.map((event) => frameOf(this.#downgrade?.push(event) ?? event))
   }
 
   prelude(): readonly Frame[] {
@@ -95,7 +99,7 @@ class Encoding implements AgUiEncoder {
       ...this.#writer.reopened(),
     ]
     if (this.#run === undefined && this.#last !== undefined) frames.push(this.#last.end)
-    return frames.map(frameOf)
+    return frames.map((event) => frameOf(this.#downgrade?.repeat(event) ?? event))
   }
 
   #start(id: string, event: RunStarted & RunEvent): void {

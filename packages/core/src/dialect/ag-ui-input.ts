@@ -13,12 +13,15 @@ import {
   text,
   type WireMessage,
 } from './ag-ui-wire.ts'
+import type { AgUiProtocol } from './dialect.ts'
 
 /** A RunAgentInput, read: which session and run it is for, and what the run starts with. */
 export interface AgUiRequest {
   readonly threadId: string
   readonly runId: string
   readonly parentRunId?: string
+  /** What the client reads: it says 1.0 or later itself, and before that no client said anything. */
+  readonly protocol: AgUiProtocol
   readonly input: RunInput
 }
 
@@ -59,6 +62,7 @@ export function readInput(body: unknown, calls: CallNames): AgUiRequest | { read
     threadId,
     runId,
     ...(parentRunId === undefined ? {} : { parentRunId }),
+    protocol: protocolOf(given.protocolVersion),
     input: {
       messages: messages.flatMap(inputMessage),
       ...(state === undefined || Object.keys(state).length === 0 ? {} : { state }),
@@ -68,6 +72,11 @@ export function readInput(body: unknown, calls: CallNames): AgUiRequest | { read
       ...(props === undefined ? {} : forwarded(props)),
     },
   }
+}
+
+/** A version that is no version is not refused: the protocol has clients only warn about it. */
+export function protocolOf(version: unknown): AgUiProtocol {
+  return typeof version === 'string' && /^[1-9]\d*(\.|$)/.test(version) ? '1' : '0'
 }
 
 /** The messages of an input or a snapshot; their calls name the results that follow. */
@@ -134,6 +143,7 @@ const answer: Check<ResumeAnswer> = (value, path, errors) => {
 const snake: Readonly<Record<string, string>> = {
   thread_id: 'threadId',
   run_id: 'runId',
+  protocol_version: 'protocolVersion',
   parent_run_id: 'parentRunId',
   forwarded_props: 'forwardedProps',
   interrupt_id: 'interruptId',

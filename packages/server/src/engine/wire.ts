@@ -19,7 +19,7 @@ export interface Wire {
   readonly heartbeat: string | Uint8Array
 }
 
-export interface SseWireOptions extends Pick<EncoderOptions, 'echo'> {
+export interface SseWireOptions extends Pick<EncoderOptions, 'echo' | 'protocol'> {
   /** How long a browser waits before it comes back, in milliseconds. */
   readonly retry?: number
 }

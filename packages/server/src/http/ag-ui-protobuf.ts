@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { EventEncoder } from '@ag-ui/encoder'
-import { agUi } from '@millrace/core'
+import { type AgUiProtocol, agUi } from '@millrace/core'
 import type { Wire } from '../engine/wire.ts'
 import { discreet } from './discreet.ts'
 
@@ -16,9 +16,9 @@ function encoder(): EventEncoder {
 }
 
 /** AG-UI as length-prefixed protobuf messages. It has no place for a cursor: a client that wants to re-join uses SSE. */
-export const agUiProtobufWire: Wire = {
-  encoder: (options) => discreet(agUi).encoder(options),
+export const agUiProtobufWire = (protocol: AgUiProtocol): Wire => ({
+  encoder: (options) => discreet(agUi).encoder({ ...options, protocol }),
   print: (frame) => (frame.data === '' ? '' : encoder().encodeProtobuf(JSON.parse(frame.data))),
   opening: '',
   heartbeat: '',
-}
+})
