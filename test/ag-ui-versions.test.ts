@@ -1,12 +1,9 @@
+import { createRequire } from 'node:module'
 import { HttpAgent as Current } from '@ag-ui/client'
 import { LlmAgent } from '@google/adk'
 import type { AdkPart, RunEvent } from '@millrace/core'
 import { adkAgent, discoverAgents } from '@millrace/server'
 import { call, model, type OfflineRequest, type OfflineTurn, say } from '@millrace/server/adk'
-import { HttpAgent as From46 } from 'ag-ui-client-0.0.46'
-import { HttpAgent as From52 } from 'ag-ui-client-0.0.52'
-import { HttpAgent as From55 } from 'ag-ui-client-0.0.55'
-import { HttpAgent as From59 } from 'ag-ui-client-0.0.59'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { scriptedAgent } from './scripted-agent.ts'
 import { testServer } from './server.ts'
@@ -41,12 +38,14 @@ interface Event {
 }
 type Make = new (config: { readonly url: string; readonly threadId: string }) => Client
 
+// The ES builds of 0.x cannot find `applyPatch` in Node, so that state would never change; the CommonJS builds can.
+const require = createRequire(import.meta.url)
 const versions: readonly (readonly [string, Make])[] = [
   ['1.0.0', Current as unknown as Make],
-  ['0.0.59', From59 as unknown as Make],
-  ['0.0.55', From55 as unknown as Make],
-  ['0.0.52', From52 as unknown as Make],
-  ['0.0.46', From46 as unknown as Make],
+  ['0.0.59', require('ag-ui-client-0.0.59').HttpAgent],
+  ['0.0.55', require('ag-ui-client-0.0.55').HttpAgent],
+  ['0.0.52', require('ag-ui-client-0.0.52').HttpAgent],
+  ['0.0.46', require('ag-ui-client-0.0.46').HttpAgent],
 ]
 
 /** Asks for a colour with a tool that the client runs, and says which it is. */
