@@ -12,6 +12,7 @@ import {
 } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { protocolHeader } from '../agent/remote/protocol-header.ts'
 import { mayTouch, userFor } from './access.ts'
 import { agUiProtobuf } from './ag-ui-protobuf.ts'
 import { capabilitiesOf } from './capabilities.ts'
@@ -87,7 +88,8 @@ async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
   const session =
     known ?? (await deps.log.create({ id: threadId, user: userFor(request), agent, title: titleOf(asked.input) }))
   const rows = known === undefined ? [] : await deps.log.read(threadId, { after: 0 })
-  const wire = wireOf(request, asked.protocol)
+  const protocol = request.headers[protocolHeader] === '1.0' ? '1' : asked.protocol
+  const wire = wireOf(request, protocol)
   const before = rows.find((row) => row.run === runId && row.event.kind === 'run.started')
   if (before !== undefined) {
     // The same run asked for again is the same run heard again: a retry must never run an agent twice.
