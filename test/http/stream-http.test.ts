@@ -32,13 +32,22 @@ const agUiBody = (threadId: string) => ({
 const ways: readonly Way[] = [
   {
     way: 'AG-UI, default agent',
-    dialect: 'ag-ui',
+    dialect: 'ag-ui-0',
     request: (agent, id) => ({ method: 'POST', path: '/', body: { ...agUiBody(id), forwardedProps: { agent } } }),
   },
   {
     way: 'AG-UI',
-    dialect: 'ag-ui',
+    dialect: 'ag-ui-0',
     request: (agent, id) => ({ method: 'POST', path: `/ag-ui/${agent}`, body: agUiBody(id) }),
+  },
+  {
+    way: 'AG-UI 1.0',
+    dialect: 'ag-ui',
+    request: (agent, id) => ({
+      method: 'POST',
+      path: `/ag-ui/${agent}`,
+      body: { ...agUiBody(id), protocolVersion: '1.0' },
+    }),
   },
   {
     way: 'ADK run_sse',

@@ -34,6 +34,7 @@ export { type AgUiStart, toRunAgentInput } from './dialect/ag-ui/request.ts'
 export type { FieldError } from './dialect/ag-ui/wire.ts'
 export { detectDialect, detectFraming, type Framing } from './dialect/detect.ts'
 export {
+  type AgUiProtocol,
   type Decoder,
   type DecoderOptions,
   type Dialect,

@@ -81,7 +81,12 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const fanOut = streams({
     log,
     dialects: all,
-    wires: { 'adk-whole': sseFormat(withoutCheckpoints(adkWithoutPartials)), 'ag-ui-protobuf': agUiProtobufFormat },
+    wires: {
+      'adk-whole': sseFormat(withoutCheckpoints(adkWithoutPartials)),
+      'ag-ui-0': sseFormat(withoutCheckpoints(known['ag-ui']), { protocol: '0' }),
+      'ag-ui-protobuf': agUiProtobufFormat('1'),
+      'ag-ui-0-protobuf': agUiProtobufFormat('0'),
+    },
     ...(options.heartbeat === undefined ? {} : { heartbeat: options.heartbeat }),
     ...options.retain,
     onError: (error, session) => app?.log.error({ err: error, session }, 'a stream could not be read'),

@@ -45,7 +45,11 @@ export interface EncoderOptions {
    * is whole; false for the reply to the client that has just sent it.
    */
   readonly echo?: boolean
+  /** Which AG-UI the reader knows: 1.0, or what came before it. Default `1`; other dialects have one form only. */
+  readonly protocol?: AgUiProtocol
 }
+
+export type AgUiProtocol = '1' | '0'
 
 /**
  * Frames for each recorded event. What it prints for an event depends on nothing but the rows before it, so one

@@ -101,7 +101,7 @@ function rejoinPlace(request: FastifyRequest, { session, dialect, run }: StreamT
 }
 
 /** Protobuf has no place for a cursor, so it is joined again as the SSE of its dialect. */
-const rejoinDialect = (wire: string): string => (wire === 'ag-ui-protobuf' ? 'ag-ui' : wire)
+const rejoinDialect = (wire: string): string => wire.replace(/-protobuf$/, '')
 
 /** The cursor of a resumed stream: `Last-Event-ID` wins over `?after=`; what is no seq is a 400, never a replay. */
 export function cursorOf(request: FastifyRequest): number | undefined {

@@ -19,7 +19,7 @@ export interface StreamFormat {
   readonly heartbeat: string | Uint8Array
 }
 
-export interface SseFormatOptions extends Pick<EncoderOptions, 'echo'> {
+export interface SseFormatOptions extends Pick<EncoderOptions, 'echo' | 'protocol'> {
   /** How long a browser waits before it comes back, in milliseconds. */
   readonly retry?: number
 }

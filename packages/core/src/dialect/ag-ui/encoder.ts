@@ -13,6 +13,7 @@ import { applyState } from '../../event/state-fold.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject, sameJson } from '../../json/json.ts'
 import type { Encoder, EncoderOptions } from '../dialect.ts'
+import { type Downgrade, downgrade } from './encode/downgrade.ts'
 import { agUiInterrupt, Reported, terminal } from './encode/finish.ts'
 import { MessageEncoder } from './encode/message.ts'
 import { Nodes } from './encode/node.ts'
@@ -39,7 +40,10 @@ export interface AgUiEncoder extends Encoder {
   readonly messages: readonly AgUiMessage[]
 }
 
-/** Canonical events to AG-UI 1.0, from any log. Events outside a run cannot be told: the next run begins with them. */
+/**
+ * Canonical events to AG-UI 1.0, or to 0.x where the request asks for it, from any log. AG-UI cannot carry events
+ * outside a run; they are printed when the next run starts.
+ */
 export function agUiEncoder(options: EncoderOptions): AgUiEncoder {
   return new Encoding(options)
 }
@@ -47,6 +51,8 @@ export function agUiEncoder(options: EncoderOptions): AgUiEncoder {
 class Encoding implements AgUiEncoder {
   readonly #session: string
   readonly #echo: boolean
+  /** For a reader of 0.x: what is printed passes through it last. */
+  readonly #downgrade: Downgrade | undefined
   readonly #writer = new AgUiWriter()
   readonly #nodes = new Nodes(this.#writer)
   readonly #speaker = new MessageEncoder(this.#writer, this.#nodes)
@@ -63,9 +69,10 @@ class Encoding implements AgUiEncoder {
   /** Messages of a snapshot that is about to be printed, as they came. */
   readonly #snapshot = new Map<string, AgUiMessage>()
 
-  constructor({ session, echo = true }: EncoderOptions) {
+  constructor({ session, echo = true, protocol = '1' }: EncoderOptions) {
     this.#session = session
     this.#echo = echo
+    this.#downgrade = protocol === '0' ? downgrade() : undefined
   }
 
   get messages(): readonly AgUiMessage[] {
@@ -82,7 +89,7 @@ class Encoding implements AgUiEncoder {
     }
     const made = this.#writer.take()
     if (this.#run === undefined && event.kind !== 'run.finished') return this.#hold(made)
-    return made.map(frameOf)
+    return made.map((event) => frameOf(this.#downgrade?.push(event) ?? event))
   }
 
   prelude(): readonly Frame[] {
@@ -95,7 +102,7 @@ class Encoding implements AgUiEncoder {
       ...this.#writer.reopened(),
     ]
     if (this.#run === undefined && this.#last !== undefined) frames.push(this.#last.end)
-    return frames.map(frameOf)
+    return frames.map((event) => frameOf(this.#downgrade?.repeat(event) ?? event))
   }
 
   #start(id: string, event: RunStarted & RunEvent): void {

@@ -3,7 +3,7 @@ import { agUiDecoder } from './decoder.ts'
 import { agUiEncoder } from './encoder.ts'
 
 /**
- * AG-UI 1.0, and 0.x on the way in. Whatever log it prints, the official `verifyEvents` and schemas accept it: START
+ * AG-UI 1.0; 0.x on the way in, and on the way out to a reader that knows no other (`protocol: '0'`). Whatever log it prints, the official `verifyEvents` and schemas accept it: START
  * before CONTENT, all that is open closed before RUN_FINISHED, exactly one terminal event a run, RUN_ERROR for a failed
  * one.
  *

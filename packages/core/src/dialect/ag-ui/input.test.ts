@@ -18,6 +18,7 @@ describe('a request is read', () => {
     expect(readRunAgentInput(body)).toEqual({
       threadId: 'thread-12345',
       runId: 'run-67890',
+      protocol: '0',
       input: { messages: [user('msg-1', 'Hello')] },
     })
   })
@@ -33,8 +34,24 @@ describe('a request is read', () => {
     expect(readRunAgentInput({ threadId: 't', runId: 'r', messages: [], protocolVersion: '1.0' })).toEqual({
       threadId: 't',
       runId: 'r',
+      protocol: '1',
       input: { messages: [] },
     })
+  })
+  test.each([
+    ['1.0', '1'],
+    ['1', '1'],
+    ['2.7', '1'],
+    ['10.0', '1'],
+    ['0.9', '0'],
+    ['', '0'],
+    ['latest', '0'],
+    [1, '0'],
+    [null, '0'],
+  ])('protocolVersion %j is read as %s, whichever way its key is written', (version, protocol) => {
+    const body = { threadId: 't', runId: 'r', messages: [] }
+    expect(readRunAgentInput({ ...body, protocolVersion: version })).toMatchObject({ protocol })
+    expect(readRunAgentInput({ ...body, protocol_version: version })).toMatchObject({ protocol })
   })
   test('every role, with what each may carry', () => {
     const call = {
@@ -127,6 +144,7 @@ describe('a request is read', () => {
       threadId: 't',
       runId: 'r',
       parentRunId: 'r0',
+      protocol: '0',
       input: {
         messages: [
           {

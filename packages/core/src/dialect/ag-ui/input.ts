@@ -1,5 +1,6 @@
 import type { ClientTool, InputMessage, ResumeAnswer, RunInput } from '../../event/run-event.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import type { AgUiProtocol } from '../dialect.ts'
 import { isClean, isCurrent, printMessage, type ReadMessage, readMessage, type ToolNames } from './message.ts'
 import {
   type AgUiMessage,
@@ -19,6 +20,8 @@ export interface AgUiRequest {
   readonly threadId: string
   readonly runId: string
   readonly parentRunId?: string
+  /** What the client reads: it says 1.0 or later itself, and before that no client said anything. */
+  readonly protocol: AgUiProtocol
   readonly input: RunInput
 }
 
@@ -59,6 +62,7 @@ export function readInput(body: unknown, calls: ToolNames): AgUiRequest | { read
     threadId,
     runId,
     ...(parentRunId === undefined ? {} : { parentRunId }),
+    protocol: protocolOf(given.protocolVersion),
     input: {
       messages: messages.flatMap(inputMessage),
       ...(state === undefined || Object.keys(state).length === 0 ? {} : { state }),
@@ -68,6 +72,11 @@ export function readInput(body: unknown, calls: ToolNames): AgUiRequest | { read
       ...(props === undefined ? {} : forwarded(props)),
     },
   }
+}
+
+/** A version that is no version is not refused: the protocol has clients only warn about it. */
+export function protocolOf(version: unknown): AgUiProtocol {
+  return typeof version === 'string' && /^[1-9]\d*(\.|$)/.test(version) ? '1' : '0'
 }
 
 /** The messages of an input or a snapshot; their calls name the results that follow. */
@@ -136,6 +145,7 @@ const answer: Check<ResumeAnswer> = (value, path, errors) => {
 const snake: Readonly<Record<string, string>> = {
   thread_id: 'threadId',
   run_id: 'runId',
+  protocol_version: 'protocolVersion',
   parent_run_id: 'parentRunId',
   forwarded_props: 'forwardedProps',
   interrupt_id: 'interruptId',

@@ -46,6 +46,7 @@ describe('a request is written', () => {
     expect(readRunAgentInput(echo)).toEqual({
       threadId: 't',
       runId: 'r',
+      protocol: '0',
       input: {
         ...input,
         messages: input.messages.map((m) => (m.id === 's1' ? { ...m, content: { role: 'user', ...m.content } } : m)),

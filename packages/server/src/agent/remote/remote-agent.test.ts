@@ -53,6 +53,19 @@ function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   return { opened, open }
 }
 
+test('over AG-UI the agents inside another Millrace are known as they are there, not as steps', async () => {
+  const team = scriptedAgent('team', function* () {
+    yield { kind: 'node.started', node: 'team', agent: 'team' }
+    yield { kind: 'node.started', node: 'searcher@7', agent: 'searcher', parent: 'team' }
+    yield { kind: 'node.finished', node: 'searcher@7', status: 'ok' }
+  })
+  const front = await inFrontOf(entryOf('ag-ui', (await millraceWith(team)).url, 'team'))
+  const rows = await front.run('s1', 'Search')
+  expect(ending(rows)).toBe('done')
+  const started = rows.flatMap(({ event }) => (event.kind === 'node.started' ? [event.node] : []))
+  expect(started).toContain('searcher@7')
+})
+
 describe.each(['ag-ui', 'adk'] as const)('an agent on another Millrace, over %s', (dialect) => {
   const echo = scriptedAgent('echo', function* (input, { history, state }) {
     yield { kind: 'state', patch: [{ op: 'add', path: '/heard', value: textOf(input) }] }

@@ -3,6 +3,7 @@ import type { Agent, AgentDescription, RunContext } from '../agent.ts'
 import type { RemoteEntry } from '../config.ts'
 import { openAdkSession, toRunRequest } from './adk-request.ts'
 import { follow, truncatedAdk } from './follow.ts'
+import { protocolHeader } from './protocol-header.ts'
 
 /**
  * An agent on another server: any AG-UI endpoint, or any ADK server. Millrace becomes its durable, multi-dialect front.
@@ -39,7 +40,8 @@ async function* runAgUi(
 ): AsyncGenerator<RunEvent> {
   const { session: threadId, run: runId, history, state } = context
   const body = toRunAgentInput({ threadId, runId, input, history, state })
-  yield* follow({ url: entry.url, dialect: agUi, body, name, entry, host, context })
+  const versioned = { ...entry, headers: { [protocolHeader]: '1.0', ...entry.headers } }
+  yield* follow({ url: entry.url, dialect: agUi, body, name, entry: versioned, host, context })
 }
 
 async function* runAdk(

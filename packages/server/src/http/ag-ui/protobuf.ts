@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { EventEncoder } from '@ag-ui/encoder'
-import { agUi } from '@millrace/core'
+import { type AgUiProtocol, agUi } from '@millrace/core'
 import type { StreamFormat } from '../../stream/stream-format.ts'
 import { withoutCheckpoints } from '../session/without-checkpoints.ts'
 
@@ -16,9 +16,9 @@ function encoder(): EventEncoder {
 }
 
 /** AG-UI as length-prefixed protobuf messages. It has no place for a cursor: a client that wants to re-join uses SSE. */
-export const agUiProtobufFormat: StreamFormat = {
-  encoder: (options) => withoutCheckpoints(agUi).encoder(options),
+export const agUiProtobufFormat = (protocol: AgUiProtocol): StreamFormat => ({
+  encoder: (options) => withoutCheckpoints(agUi).encoder({ ...options, protocol }),
   print: (frame) => (frame.data === '' ? '' : encoder().encodeProtobuf(JSON.parse(frame.data))),
   opening: '',
   heartbeat: '',
-}
+})

@@ -1,4 +1,5 @@
 import {
+  type AgUiProtocol,
   type AgUiRequest,
   applyState,
   type InputMessage,
@@ -11,6 +12,7 @@ import {
 } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { protocolHeader } from '../../agent/remote/protocol-header.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
 import { bodyRefusal, documented } from '../doors/validate-body.ts'
@@ -24,6 +26,10 @@ const runAgentInput = z.looseObject({
   threadId: z.string(),
   runId: z.string(),
   messages: z.array(z.looseObject({ id: z.string(), role: z.string() })),
+  protocolVersion: z
+    .string()
+    .optional()
+    .describe('`1.0` for AG-UI 1.0; without it the answer is what 0.x clients read'),
   state: z.json().optional(),
   tools: z.array(z.looseObject({ name: z.string() })).optional(),
   context: z.array(z.looseObject({})).optional(),
@@ -31,7 +37,7 @@ const runAgentInput = z.looseObject({
   resume: z.array(z.looseObject({ interruptId: z.string() })).optional(),
 })
 
-/** AG-UI 1.0: one POST starts a run and streams it. The thread is the session. */
+/** AG-UI, 1.0 or 0.x as the request says: one POST starts a run and streams it. The thread is the session. */
 export const agUiRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
@@ -82,7 +88,8 @@ async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
   const session =
     known ?? (await deps.log.create({ id: threadId, user: userFor(request), agent, title: titleOf(asked.input) }))
   const rows = known === undefined ? [] : await deps.log.read(threadId, { after: 0 })
-  const wire = wireOf(request)
+  const protocol = request.headers[protocolHeader] === '1.0' ? '1' : asked.protocol
+  const wire = wireOf(request, protocol)
   const before = rows.find((row) => row.run === runId && row.event.kind === 'run.started')
   if (before !== undefined) {
     // The same run asked for again is the same run heard again: a retry must never run an agent twice.
@@ -101,12 +108,16 @@ async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
 }
 
 /** Protobuf only for who names it exactly: `*\/*` is a browser or curl, and they mean SSE. */
-function wireOf(request: FastifyRequest): { dialect: string; headers?: Record<string, string> } {
+function wireOf(
+  request: FastifyRequest,
+  protocol: AgUiProtocol,
+): { dialect: string; headers?: Record<string, string> } {
   const named = (request.headers.accept ?? '').split(',').some((range) => {
     const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
     return type === agUiProtobuf && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
   })
-  return named ? { dialect: 'ag-ui-protobuf', headers: { 'content-type': agUiProtobuf } } : { dialect: 'ag-ui' }
+  const dialect = protocol === '1' ? 'ag-ui' : 'ag-ui-0'
+  return named ? { dialect: `${dialect}-protobuf`, headers: { 'content-type': agUiProtobuf } } : { dialect }
 }
 
 /** A client sends the whole conversation and its whole state every time; new is what the log does not have yet. */

@@ -1,0 +1,229 @@
+import { isJsonObject, type Json, type JsonObject } from '../../../json/json.ts'
+import { type AgUiEvent, print } from '../wire.ts'
+
+/**
+ * Turns the events of AG-UI 1.0 into what every client since 0.0.45 accepts. Those clients end the run at the first
+ * event or field that their schemas refuse, so nothing newer may pass. Reasoning stays as it is: they have REASONING_*,
+ * and show nothing for the THINKING_* before it.
+ *
+ * | 1.0 | 0.x |
+ * |---|---|
+ * | SUBAGENT_STARTED, _FINISHED, _ERROR | STEP_STARTED, STEP_FINISHED, under a name that no open step has |
+ * | RUN_STARTED.input | the same, with `tools` and `context` even when empty |
+ * | RUN_FINISHED.outcome | only `interrupt`; `cancelled` goes to the metadata, the others are what absent means |
+ * | files in a tool's result | its text |
+ * | image, audio, video, document in a user's message | binary |
+ * | subagentRunId | absent |
+ */
+export interface Downgrade {
+  push(event: AgUiEvent): AgUiEvent
+  /** The same for an event of a prelude: what is open keeps the name that the shared stream gave it. */
+  repeat(event: AgUiEvent): AgUiEvent
+}
+
+export function downgrade(): Downgrade {
+  const steps = new Steps()
+  const place = new Place()
+  const turn = (event: AgUiEvent): AgUiEvent => {
+    switch (event.type) {
+      case 'RUN_STARTED':
+        return isJsonObject(event.input) ? { ...event, input: inputBefore(event.input) } : event
+      case 'RUN_FINISHED':
+        return finishBefore(event)
+      case 'MESSAGES_SNAPSHOT':
+        return { ...event, messages: messagesBefore(event.messages) }
+      case 'TOOL_CALL_RESULT':
+        return untagged({ ...event, content: resultBefore(event.content) })
+      case 'TOOL_CALL_START':
+        return untagged(place.call(event))
+      case 'STEP_STARTED':
+      case 'SUBAGENT_STARTED':
+        return steps.start(event)
+      case 'STEP_FINISHED':
+      case 'SUBAGENT_FINISHED':
+      case 'SUBAGENT_ERROR':
+        return steps.finish(event)
+      default:
+        return untagged(event)
+    }
+  }
+  return {
+    push(event) {
+      if (event.type === 'RUN_STARTED') steps.clear()
+      const made = turn(event)
+      if (event.type.endsWith('_FINISHED') || event.type === 'SUBAGENT_ERROR') steps.close(event)
+      place.note(made)
+      return made
+    },
+    repeat: turn,
+  }
+}
+
+/** Steps and subagents together: 0.x knows steps by their names alone, whoever's they are. */
+class Steps {
+  /** The names of those that are open. */
+  readonly #open = new Map<string, string>()
+  readonly #taken = new Set<string>()
+  /** How high steps of one name were numbered: a number never comes twice, so that none has to be looked for. */
+  readonly #numbers = new Map<string, number>()
+
+  clear(): void {
+    for (const index of [this.#open, this.#taken, this.#numbers]) index.clear()
+  }
+
+  start(event: AgUiEvent): AgUiEvent {
+    const { type: _, subagentRunId, name, stepName, description, metadata, ...rest } = event
+    const key = keyOf(event)
+    const known = this.#open.get(key) ?? this.#free(text(event.type === 'STEP_STARTED' ? stepName : name))
+    this.#open.set(key, known)
+    this.#taken.add(known)
+    if (event.type === 'STEP_STARTED') return { ...untagged(event), stepName: known }
+    const { parentSubagentRunId, parentToolCallId, parentMessageId, ...others } = rest
+    const subagent = { subagentRunId, name, description, parentSubagentRunId, parentToolCallId, parentMessageId }
+    return { type: 'STEP_STARTED', stepName: known, ...others, metadata: noted(metadata, { subagent: told(subagent) }) }
+  }
+
+  finish(event: AgUiEvent): AgUiEvent {
+    const stepName = this.#open.get(keyOf(event)) ?? text(event.stepName)
+    if (event.type === 'STEP_FINISHED') return { ...untagged(event), stepName }
+    const { type: _, subagentRunId, message, code, outcome, result, metadata, ...rest } = event
+    const error = message === undefined ? undefined : told({ message, code })
+    const subagent = told({ subagentRunId, result, outcome, error })
+    return { type: 'STEP_FINISHED', stepName, ...rest, metadata: noted(metadata, { subagent }) }
+  }
+
+  close(event: AgUiEvent): void {
+    const name = this.#open.get(keyOf(event))
+    if (name === undefined) return
+    this.#open.delete(keyOf(event))
+    this.#taken.delete(name)
+  }
+
+  #free(wanted: string): string {
+    if (!this.#taken.has(wanted)) return wanted
+    let count = this.#numbers.get(wanted) ?? 1
+    do count += 1
+    while (this.#taken.has(`${wanted}@${count}`))
+    this.#numbers.set(wanted, count)
+    return `${wanted}@${count}`
+  }
+}
+
+function keyOf({ type, subagentRunId, stepName }: AgUiEvent): string {
+  return type.startsWith('STEP_') ? `step ${text(subagentRunId)}\n${text(stepName)}` : `subagent ${text(subagentRunId)}`
+}
+
+/**
+ * Where a call goes: 0.0.46 adds it to its parent only if that is the last message, and else makes a second message of
+ * the same id. Such a call goes without its parent, and gets a message of its own.
+ */
+class Place {
+  readonly #known = new Set<string>()
+  #last = ''
+
+  call(event: AgUiEvent): AgUiEvent {
+    const { parentMessageId: parent, ...rest } = event
+    if (typeof parent !== 'string' || parent === this.#last || !this.#known.has(parent)) return event
+    return { ...rest, type: event.type }
+  }
+
+  note(event: AgUiEvent): void {
+    const { messageId, toolCallId, parentMessageId, messages, input } = event
+    switch (event.type) {
+      case 'TEXT_MESSAGE_START':
+      case 'REASONING_MESSAGE_START':
+      case 'ACTIVITY_SNAPSHOT':
+      case 'TOOL_CALL_RESULT':
+        this.#add(messageId)
+        break
+      case 'TOOL_CALL_START':
+        this.#add(parentMessageId ?? toolCallId)
+        break
+      case 'RUN_STARTED':
+        if (isJsonObject(input)) this.#addAll(input.messages)
+        break
+      case 'MESSAGES_SNAPSHOT':
+        this.#known.clear()
+        this.#addAll(messages)
+    }
+  }
+
+  #addAll(messages: Json | undefined): void {
+    for (const message of listed(messages)) if (isJsonObject(message)) this.#add(message.id)
+  }
+  #add(id: Json | undefined): void {
+    if (typeof id !== 'string' || this.#known.has(id)) return
+    this.#known.add(id)
+    this.#last = id
+  }
+}
+
+function inputBefore(input: JsonObject): JsonObject {
+  const { messages, tools, context } = input
+  return { ...input, messages: messagesBefore(messages), tools: [...listed(tools)], context: [...listed(context)] }
+}
+
+function finishBefore(event: AgUiEvent): AgUiEvent {
+  const { outcome, metadata, ...rest } = event
+  const kind = isJsonObject(outcome) ? outcome.type : undefined
+  const note = kind === 'cancelled' ? noted(metadata, { outcome: kind }) : metadata
+  const same: AgUiEvent = { ...rest, type: event.type, ...(note === undefined ? {} : { metadata: note }) }
+  if (!isJsonObject(outcome) || kind !== 'interrupt') return same
+  const interrupts = listed(outcome.interrupts).map((one) => (isJsonObject(one) ? untag(one) : one))
+  return { ...same, outcome: { type: kind, interrupts } }
+}
+
+function messagesBefore(messages: Json | undefined): Json {
+  return listed(messages).map((message) => {
+    if (!isJsonObject(message)) return message
+    const { role, content } = message
+    if (role === 'tool') return untag({ ...message, content: resultBefore(content) })
+    if (role === 'user' && Array.isArray(content)) return untag({ ...message, content: content.map(partBefore) })
+    return untag(message)
+  })
+}
+
+/** A tool's result was text alone. */
+function resultBefore(content: Json | undefined): string {
+  if (typeof content === 'string') return content
+  const texts = listed(content).flatMap((part) => (isJsonObject(part) && part.type === 'text' ? [text(part.text)] : []))
+  return texts.length > 0 ? texts.join('') : print(content)
+}
+
+/** Binary is the one kind of file that all of 0.x reads. */
+function partBefore(part: Json): Json {
+  if (!isJsonObject(part) || !isJsonObject(part.source)) return part
+  const { type, value, mimeType } = part.source
+  const field = type === 'data' ? 'data' : type === 'url' ? 'url' : 'id'
+  return { type: 'binary', mimeType: typeof mimeType === 'string' ? mimeType : unknownType, [field]: text(value) }
+}
+const unknownType = 'application/octet-stream'
+
+function untagged(event: AgUiEvent): AgUiEvent {
+  if (event.subagentRunId === undefined) return event
+  const { subagentRunId: _, ...rest } = event
+  return { ...rest, type: event.type }
+}
+
+function untag({ subagentRunId: _, ...rest }: JsonObject): JsonObject {
+  return rest
+}
+
+/** What 0.x has no field for goes to the metadata, which its clients pass on or ignore. */
+function noted(metadata: Json | undefined, note: JsonObject): JsonObject {
+  const given = isJsonObject(metadata) ? metadata : {}
+  return { ...given, millrace: { ...(isJsonObject(given.millrace) ? given.millrace : {}), ...note } }
+}
+
+function told(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
+  const entries = Object.entries(fields).filter((entry): entry is [string, Json] => entry[1] !== undefined)
+  return Object.fromEntries(entries)
+}
+
+function listed(value: Json | undefined): readonly Json[] {
+  return Array.isArray(value) ? value : []
+}
+
+function text(value: Json | undefined): string {
+  return typeof value === 'string' ? value : ''
+}
