@@ -20,8 +20,8 @@ export { agUi } from './dialect/ag-ui.ts'
 export { type AgUiRequest, type RunAgentInput, readRunAgentInput } from './dialect/ag-ui-input.ts'
 export { type AgUiStart, toRunAgentInput } from './dialect/ag-ui-request.ts'
 export type { FieldError } from './dialect/ag-ui-wire.ts'
-export { type ConvertOptions, convert, type RecordingOptions, readRecording } from './dialect/convert.ts'
-export { detectDialect, detectFraming, type Framing } from './dialect/detect.ts'
+export { type ConvertOptions, convert } from './dialect/convert.ts'
+export { detectDialect } from './dialect/detect.ts'
 export {
   type Decoder,
   type DecoderOptions,
@@ -33,9 +33,12 @@ export {
   withSeq,
 } from './dialect/dialect.ts'
 export { dialects } from './dialect/dialects.ts'
+export { detectFraming, type Framing } from './dialect/framing.ts'
 export { millrace, printRecorded } from './dialect/millrace.ts'
 export { plan as planDialect } from './dialect/plan.ts'
+export { type RecordingOptions, readRecording } from './dialect/recording.ts'
 export { studio } from './dialect/studio.ts'
+export { type Recording, wholeRecording } from './dialect/whole-recording.ts'
 export type * from './event/adk-event.ts'
 export { adkRequest, type PendingCalls, pendingCalls } from './event/adk-request.ts'
 export { functionCallsOf, functionResponsesOf, isErrorEvent, isFinalResponse } from './event/adk-rules.ts'

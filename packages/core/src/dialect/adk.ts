@@ -55,6 +55,9 @@ class AdkDecoder implements Decoder {
   readonly #given: string
   readonly #agent: string
   readonly #ingest: (raw: unknown) => Ingested
+  readonly #turns: boolean
+  /** The invocation of the run that is open, once an event has named it. */
+  #invocation = ''
   #run: string
   #runs = 0
   #open = false
@@ -66,10 +69,11 @@ class AdkDecoder implements Decoder {
   /** What the last event said, if that was an error. */
   #lastError: Problem | undefined
 
-  constructor({ run, agent = '' }: DecoderOptions) {
+  constructor({ run, agent = '', turns = false }: DecoderOptions) {
     this.#given = run
     this.#run = run
     this.#agent = agent
+    this.#turns = turns
     this.#ingest = adkIngest({ prefix: run, author: agent, owned: true })
   }
 
@@ -83,11 +87,20 @@ class AdkDecoder implements Decoder {
     const ingested = this.#ingest(parsed.value)
     if ('reason' in ingested) return this.#kept(data, ingested.reason)
     const { event, message } = ingested
+    const over = this.#turns && this.#isNext(event) ? this.end('closed') : undefined
     const begun = this.#open ? undefined : this.#begun(event.author)
+    if (event.invocationId !== '') this.#invocation = event.invocationId
     this.#pending.push(event)
     this.#lastError = problemOfEvent(event)
     const said: Draft = { run: this.#run, event: { kind: 'agent', event, message } }
+    if (over !== undefined) return [...over, ...(begun ?? []), said]
     return begun === undefined ? [said] : [...begun, said]
+  }
+
+  /** Of another turn than the run that is open. An announced run ends where it says so. */
+  #isNext({ invocationId }: AdkEvent): boolean {
+    if (!this.#open || this.#announced || this.#invocation === '') return false
+    return invocationId !== '' && invocationId !== this.#invocation
   }
 
   end(how: 'closed' | 'cut'): readonly Draft[] {
@@ -120,6 +133,7 @@ class AdkDecoder implements Decoder {
     this.#run = run
     this.#runs += 1
     this.#open = true
+    this.#invocation = ''
     this.#announced = announced
     this.#pending = pendingCalls()
     this.#failure = undefined
