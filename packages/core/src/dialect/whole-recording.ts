@@ -13,19 +13,20 @@ export interface Recording {
 
 /** As many as an import of an export takes. */
 const mostRows = 1_000_000
+const piece = 256 * 1024
 
 /**
  * A whole recording, for keeping it as a session. Frames that cannot be read are kept beside those that can (SPEC 3.3);
  * a recording without one that can is `invalid`, and the error says what it was taken for and what is wrong with which
  * frame.
  */
-export async function wholeRecording(chunks: AsyncIterable<string>, options: RecordingOptions): Promise<Recording> {
+export async function wholeRecording(text: string, options: RecordingOptions): Promise<Recording> {
   const rows: Recorded[] = []
   let taken: DialectName | undefined = options.from
   let agent = ''
   let understood = 0
   let wrong: { readonly place: string; readonly reason: string } | undefined
-  for await (const { row, dialect, place } of read(chunks, options)) {
+  for await (const { row, dialect, place } of read(slices(text), options)) {
     if (rows.length >= mostRows)
       throw new MillraceError('limit', `more than ${mostRows} events, too many for a session`)
     taken = dialect
@@ -47,4 +48,9 @@ export async function wholeRecording(chunks: AsyncIterable<string>, options: Rec
 function namedIn({ event }: Recorded): string {
   if (event.kind === 'run.started') return event.agent
   return event.kind === 'agent' && event.event.author !== 'user' ? event.event.author : ''
+}
+
+/** In pieces, so that the frames of a long text are not all there at once. */
+async function* slices(text: string): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += piece) yield text.slice(at, at + piece)
 }

@@ -67,7 +67,7 @@ export const historyRoutes =
         return importSession(log, [...reader.feed(text), ...reader.end()], as)
       }
       const options = { run: as.id, now: () => deps.now(), ...(from === undefined ? {} : { from }) }
-      const { agent, rows } = await wholeRecording(once(text), options)
+      const { agent, rows } = await wholeRecording(text, options)
       return log.restore({ agent: agent.slice(0, 200), ...as }, rows)
     }
 
@@ -148,10 +148,6 @@ function unreadable(error: unknown): unknown {
   if (!(error instanceof MillraceError)) return error
   if (error.code === 'limit') return refuse('too-large', error.message, error.facts)
   return error.code === 'invalid' ? refuse('unprocessable', error.message, error.facts) : error
-}
-
-async function* once(text: string): AsyncGenerator<string> {
-  yield text
 }
 
 /** Many lines a write: one line a write makes 100,000 of them take three times as long. */

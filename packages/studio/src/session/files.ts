@@ -30,10 +30,7 @@ export function fileHandle(id: string): SessionHandle | undefined {
 export async function openFile(file: File): Promise<string> {
   const text = await file.text()
   const id = `${prefix}${file.name}`
-  const chunks = (async function* () {
-    yield text
-  })()
-  const { rows } = await wholeRecording(chunks, { run: file.name, now: () => file.lastModified })
+  const { rows } = await wholeRecording(text, { run: file.name, now: () => file.lastModified })
   const handle = handleOf(id, rows)
   const opened: OpenedFile = { info: infoOf(id, file.name, handle, rows), handle, text }
   useFiles.setState(({ files }) => ({ files: [opened, ...files.filter(({ info }) => info.id !== id)] }))
