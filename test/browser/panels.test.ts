@@ -48,6 +48,33 @@ test('flow: what ran is done, and at an earlier moment it is not yet', async () 
   await shot('flow-past')
 })
 
+test('flow: a click with the mouse on a node moves the page to its last moment', async () => {
+  await open('flow')
+  const node = tab.locator('[data-testid="flow-node"][data-status="ok"]').first()
+  await node.waitFor()
+  // The graph is fitted to its room first: a node that has stopped moving has the same place twice.
+  const placeOf = async (): Promise<string> => JSON.stringify(await node.boundingBox())
+  let before = ''
+  await expect
+    .poll(async () => {
+      const [last, now] = [before, await placeOf()]
+      before = now
+      return now === last
+    })
+    .toBe(true)
+  const box = await node.boundingBox()
+  if (box === null) throw new Error('the node is not on the page')
+  await tab.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
+  await tab.getByTestId('moment-bar').waitFor({ timeout: 5000 })
+  const clicked = await tab.getByTestId('scrubber').inputValue()
+  await tab.keyboard.press('Escape')
+  await tab.getByTestId('moment-bar').waitFor({ state: 'detached' })
+  await node.focus()
+  await tab.keyboard.press('Enter')
+  await tab.getByTestId('moment-bar').waitFor()
+  expect(await tab.getByTestId('scrubber').inputValue()).toBe(clicked)
+})
+
 test('proof: the confidence is the one in the text, with its origin', async () => {
   await open('proof')
   const head = tab.getByTestId('proof-confidence')

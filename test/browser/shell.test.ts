@@ -75,6 +75,23 @@ test.each(['adk', 'ag-ui', 'studio', 'plan'] as const)(
   },
 )
 
+test('an ADK session is opened from its file; a file that cannot be read says why', async () => {
+  const { page } = await studio.open()
+  const event = { id: 'e', author: 'scout', invocationId: 'i', content: { parts: [{ text: 'Cedar Creek.' }] } }
+  const file = (name: string, value: unknown) => ({
+    name,
+    mimeType: 'application/json',
+    buffer: Buffer.from(JSON.stringify(value, null, 2)),
+  })
+  await page.getByTestId('open-file').setInputFiles(file('bad.json', [1, 2]))
+  await page.getByText('event 1: JSON, but no dialect has such an event').waitFor()
+  await page
+    .getByTestId('open-file')
+    .setInputFiles(file('session.json', { id: 's', appName: 'scout', events: [event] }))
+  await page.getByRole('heading', { name: 'session.json' }).waitFor()
+  await page.getByText('Cedar Creek.').first().waitFor()
+})
+
 test('a session that was exported and dropped again is the same, step by step', async () => {
   const session = await studio.run('assistant', 'What is 17 * 23?')
   const tab = await studio.open(`/s/${session}`)

@@ -122,6 +122,45 @@ test('events of ADK, one a line, are read as lines', async () => {
   expect(plainText(rows)).toBe('hi')
 })
 
+const event = (i: number, invocationId = 'i'): object => ({
+  id: `e${i}`,
+  author: 'a',
+  invocationId,
+  timestamp: 1_767_081_391 + i,
+  content: { parts: [{ text: `word ${i} ` }] },
+})
+const wordy = Array.from({ length: 8 }, (_, i) => event(i, i < 4 ? 'i' : 'j'))
+test.each([
+  ['lines', wordy.map((each) => JSON.stringify(each)).join('\r\n')],
+  ['lines after blank ones', `\n\n${wordy.map((each) => JSON.stringify(each)).join('\n\n')}\n`],
+  ['a list', JSON.stringify(wordy)],
+  ['a list over many lines', `\uFEFF\n${JSON.stringify(wordy, null, 2)}\n`],
+  ['an ADK session', JSON.stringify({ id: 's', appName: 'a', events: wordy })],
+  ['an ADK session over many lines', JSON.stringify({ id: 's', appName: 'a', events: wordy }, null, '\t')],
+])('SPEC 3.2: %s: the same rows, however it is cut', async (_name, text) => {
+  const read = (size: number): Promise<Recorded[]> => collect(readRecording(inChunks(text, size), { run: 'r', now }))
+  const whole = await read(text.length)
+  expect(plainText(whole)).toBe(wordy.map((_, i) => `word ${i} `).join(''))
+  expect(whole.map(({ run }) => run)).toEqual([...Array(6).fill('r'), ...Array(6).fill('r.2')])
+  expect(whole.map(({ at }) => at / 1000 - 1_767_081_391)).toEqual([0, 0, 1, 2, 3, 3, 4, 4, 5, 6, 7, 7])
+  for (const size of [1, 7, 61]) expect(await read(size)).toEqual(whole)
+})
+
+test('a first line that is damaged is kept, and the lines after it are read', async () => {
+  const text = `{"id": "e0", "auth\n${JSON.stringify(event(1))}\n${JSON.stringify(event(2))}\n`
+  for (const size of [1, 7, text.length]) {
+    const rows = await collect(readRecording(inChunks(text, size), { run: 'r', now }))
+    expect(rows.flatMap(({ event }) => (event.kind === 'foreign' ? [event.raw] : []))).toEqual(['{"id": "e0", "auth'])
+    expect(plainText(rows)).toBe('word 1 word 2 ')
+  }
+})
+
+test('where nothing tells a time, all of it has the time of the reading', async () => {
+  const text = wordy.map((each) => `${JSON.stringify({ ...each, timestamp: undefined })}\n`).join('')
+  const rows = await collect(readRecording(inChunks(text.repeat(20), 999), { run: 'r', now }))
+  expect(new Set(rows.map(({ at }) => at))).toEqual(new Set([now()]))
+})
+
 test('a source that breaks gives the frames so far, an end that says so, and its error', async () => {
   async function* broken(): AsyncGenerator<string> {
     yield 'event: session\ndata: s\n\nevent: chunk\ndata: Half\n\n'

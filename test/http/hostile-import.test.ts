@@ -38,7 +38,7 @@ describe('a hostile import', () => {
     ['an agent of a megabyte', exported({ ...header, agent: 'x'.repeat(1_000_000) })],
     ['a fork of a place that is none', exported({ ...header, forkOf: { session: 'any', seq: -1e300 } })],
   ])('%s', async (_name, file) => {
-    expect((await post('/sessions/import?id=bad&dialect=millrace', file)).statusCode).toBe(400)
+    expect((await post('/sessions/import?id=bad&dialect=millrace', file)).statusCode).toBe(422)
     expect(await server.log.get('bad')).toBe(undefined)
   })
 

@@ -170,7 +170,7 @@ describe('five surfaces on one port', () => {
       ...sent,
       body: exported.text.replace('"kind"', '"kond"'),
     })
-    expect(broken.status).toBe(400)
+    expect(broken.status).toBe(422)
     expect(await broken.text()).toMatch(/line 2/)
     expect((await call('POST', '/sessions/any-1/fork', { at: 3, id: 'any-3' })).json).toMatchObject({
       id: 'any-3',

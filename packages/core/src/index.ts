@@ -32,7 +32,6 @@ export { agUi } from './dialect/ag-ui/index.ts'
 export { type AgUiRequest, type RunAgentInput, readRunAgentInput } from './dialect/ag-ui/input.ts'
 export { type AgUiStart, toRunAgentInput } from './dialect/ag-ui/request.ts'
 export type { FieldError } from './dialect/ag-ui/wire.ts'
-export { detectDialect, detectFraming, type Framing } from './dialect/detect.ts'
 export {
   type AgUiProtocol,
   type Decoder,
@@ -47,7 +46,6 @@ export {
 export { millrace } from './dialect/millrace/index.ts'
 export { printRecorded } from './dialect/millrace/wire.ts'
 export { planDialect } from './dialect/plan/index.ts'
-export { type ConvertOptions, convert, type RecordingOptions, readRecording } from './dialect/recording.ts'
 export { dialects } from './dialect/registry.ts'
 export { studio } from './dialect/studio/index.ts'
 export type * from './event/adk-event.ts'
@@ -89,6 +87,11 @@ export {
 } from './log/history.ts'
 export { memoryLog } from './log/memory-log.ts'
 export type { Printed, Sequence } from './persistent/sequence.ts'
+export { type ConvertOptions, convert } from './recording/convert.ts'
+export { detectDialect } from './recording/detect.ts'
+export { detectFraming, type Framing } from './recording/framing.ts'
+export { type RecordingOptions, readRecording } from './recording/recording.ts'
+export { type Recording, wholeRecording } from './recording/whole.ts'
 export { END, type FlowEdge, type FlowKey, type FlowNode, START } from './view/flow/graph.ts'
 export { activeNodes, type Flow, flowView, stateKeys } from './view/flow/index.ts'
 export { preview } from './view/flow/preview.ts'

@@ -1,4 +1,4 @@
-import { type Dialect, type DialectName, detectDialect, type EventLog, dialects as known } from '@millrace/core'
+import { type Dialect, type EventLog, dialects as known } from '@millrace/core'
 import type { Context, Tracer } from '@opentelemetry/api'
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { AgentCatalog } from './agent/catalog.ts'
@@ -59,7 +59,6 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const all: readonly Dialect[] = Object.values(known).map((dialect) =>
     dialect.name === 'millrace' ? dialect : withoutCheckpoints(dialect),
   )
-  const dialects = known as Record<DialectName, Dialect>
   const tracing = options.tracing && (await tracerOf(log, options.tracing))
   const audit = (entry: AuditEntry): void => {
     if (entry.run !== undefined && entry.seq !== undefined) tracing?.follow(entry.session, entry.run, entry.seq - 1)
@@ -107,8 +106,6 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     ready: () => !closing,
     stopped: () => stopped,
     audit,
-    dialects,
-    detect: detectDialect,
     ...(options.page === undefined ? {} : { page: options.page }),
     ...(options.access === undefined ? {} : { access: options.access }),
     ...(options.basePath === undefined ? {} : { basePath: options.basePath }),

@@ -25,6 +25,11 @@ export interface DecoderOptions {
   readonly run: string
   /** The agent of that run, where the wire does not say. */
   readonly agent?: string
+  /**
+   * The frames are a file of events, which may hold many turns: where a dialect has no other word for the end of a run
+   * (adk), the first event of another turn is one.
+   */
+  readonly turns?: boolean
 }
 
 export interface Decoder {

@@ -1,6 +1,6 @@
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
-import { type Dialect, type DialectName, MillraceError } from '@millrace/core'
+import { MillraceError } from '@millrace/core'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { adkRoutes } from './adk/routes.ts'
 import { agUiRoutes } from './ag-ui/routes.ts'
@@ -24,9 +24,6 @@ import { sessionRoutes } from './session/routes.ts'
 import { studioRoutes } from './studio/routes.ts'
 
 export interface AppDeps extends Omit<HttpDeps, 'opened'>, ServiceDeps {
-  readonly dialects: Readonly<Record<DialectName, Dialect>>
-  /** Which dialect a recorded stream is in. */
-  readonly detect: (text: string) => DialectName | undefined
   /** The folder of the built page; absent in tests that need none. */
   readonly page?: string
   readonly access?: Access

@@ -1,4 +1,4 @@
-import { liveLog, type Recorded, readRecording, type SessionInfo, transcriptView } from '@millrace/core'
+import { liveLog, type Recorded, type SessionInfo, transcriptView, wholeRecording } from '@millrace/core'
 import type { SessionHandle } from '@millrace/react'
 import { create } from 'zustand'
 
@@ -26,16 +26,11 @@ export function fileHandle(id: string): SessionHandle | undefined {
   return openedFile(id)?.handle ?? handleOf(id, [])
 }
 
-/** Opens a recording: a session export, or a stream of any dialect, told by what it says. Resolves with its id. */
+/** Opens a recording as the server would import it: an export, or a stream of any dialect. Resolves with its id. */
 export async function openFile(file: File): Promise<string> {
   const text = await file.text()
   const id = `${prefix}${file.name}`
-  const rows: Recorded[] = []
-  const chunks = (async function* () {
-    yield text
-  })()
-  for await (const row of readRecording(chunks, { run: file.name, now: () => file.lastModified })) rows.push(row)
-  if (rows.length === 0) throw new Error('there is no event in it')
+  const { rows } = await wholeRecording(text, { run: file.name, now: () => file.lastModified })
   const handle = handleOf(id, rows)
   const opened: OpenedFile = { info: infoOf(id, file.name, handle, rows), handle, text }
   useFiles.setState(({ files }) => ({ files: [opened, ...files.filter(({ info }) => info.id !== id)] }))

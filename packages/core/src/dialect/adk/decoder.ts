@@ -1,3 +1,4 @@
+import type { AdkEvent } from '../../event/adk-event.ts'
 import { type PendingCalls, pendingCalls } from '../../event/adk-request.ts'
 import { adkIngest, type Ingested } from '../../event/ingest.ts'
 import type { Problem } from '../../event/problem.ts'
@@ -14,6 +15,9 @@ export class AdkDecoder implements Decoder {
   readonly #given: string
   readonly #agent: string
   readonly #ingest: (raw: unknown) => Ingested
+  readonly #turns: boolean
+  /** The invocation of the open run, once an event has named it. */
+  #invocation = ''
   #run: string
   #runs = 0
   #open = false
@@ -25,10 +29,11 @@ export class AdkDecoder implements Decoder {
   /** What the last event said, if that was an error. */
   #lastError: Problem | undefined
 
-  constructor({ run, agent = '' }: DecoderOptions) {
+  constructor({ run, agent = '', turns = false }: DecoderOptions) {
     this.#given = run
     this.#run = run
     this.#agent = agent
+    this.#turns = turns
     this.#ingest = adkIngest({ prefix: run, author: agent, owned: true })
   }
 
@@ -42,11 +47,20 @@ export class AdkDecoder implements Decoder {
     const ingested = this.#ingest(parsed.value)
     if ('reason' in ingested) return this.#kept(data, ingested.reason)
     const { event, message } = ingested
+    const over = this.#turns && this.#isNext(event) ? this.end('closed') : undefined
     const begun = this.#open ? undefined : this.#begun(event.author)
+    if (event.invocationId !== '') this.#invocation = event.invocationId
     this.#pending.push(event)
     this.#lastError = problemOfEvent(event)
     const said: Draft = { run: this.#run, event: { kind: 'agent', event, message } }
+    if (over !== undefined) return [...over, ...(begun ?? []), said]
     return begun === undefined ? [said] : [...begun, said]
+  }
+
+  /** Whether the event belongs to another turn than the open run. An announced run ends where it says so. */
+  #isNext({ invocationId }: AdkEvent): boolean {
+    if (!this.#open || this.#announced || this.#invocation === '') return false
+    return invocationId !== '' && invocationId !== this.#invocation
   }
 
   end(how: 'closed' | 'cut'): readonly Draft[] {
@@ -79,6 +93,7 @@ export class AdkDecoder implements Decoder {
     this.#run = run
     this.#runs += 1
     this.#open = true
+    this.#invocation = ''
     this.#announced = announced
     this.#pending = pendingCalls()
     this.#failure = undefined

@@ -1,16 +1,17 @@
 import { Readable } from 'node:stream'
 import {
-  type Dialect,
   type DialectName,
+  detectDialect,
   detectFraming,
   dialectNames,
   exportSession,
   forkSession,
+  type ImportAs,
   importSession,
   MillraceError,
   ndjsonReader,
-  type Recorded,
-  sseReader,
+  type SessionInfo,
+  wholeRecording,
 } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
@@ -35,7 +36,7 @@ const logQuery = z.object({
     .describe('`true`: tokens of messages that are there whole may be left out'),
 })
 const importQuery = z.object({
-  dialect: z.enum(dialectNames).optional().describe('For a recorded stream; absent: it is detected'),
+  dialect: z.enum(dialectNames).optional().describe('Of a recorded stream; absent: it is detected'),
   id: z.string().min(1).max(200).optional(),
   agent: z.string().max(200).optional(),
   title: z.string().max(200).optional(),
@@ -48,12 +49,7 @@ const short = 5000
 
 /** History as a feature: a session as a file, a file as a session, and a copy up to any moment. */
 export const historyRoutes =
-  (
-    deps: HttpDeps & {
-      readonly dialects: Readonly<Record<DialectName, Dialect>>
-      readonly detect: (text: string) => DialectName | undefined
-    },
-  ): FastifyPluginAsync =>
+  (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     const { log } = deps
     const doc = { tag: 'Session' } as const
@@ -62,6 +58,17 @@ export const historyRoutes =
       app.addContentTypeParser(type, { parseAs: 'string', bodyLimit: deps.limits.importBody }, (_request, body, done) =>
         done(null, body),
       )
+    }
+
+    /** An export is a log and keeps its numbers (SPEC 2.10); anything else is read as the stream that it was. */
+    const imported = async (text: string, as: ImportAs, from: DialectName | undefined): Promise<SessionInfo> => {
+      if (detectFraming(text) === 'lines' && (from ?? detectDialect(text)) === 'millrace') {
+        const reader = ndjsonReader()
+        return importSession(log, [...reader.feed(text), ...reader.end()], as)
+      }
+      const options = { run: as.id, now: () => deps.now(), ...(from === undefined ? {} : { from }) }
+      const { agent, rows } = await wholeRecording(text, options)
+      return log.restore({ agent: agent.slice(0, 200), ...as }, rows)
     }
 
     app.get<ById>(
@@ -108,51 +115,39 @@ export const historyRoutes =
         bodyLimit: deps.limits.importBody,
         ...documented({
           ...doc,
-          summary: 'A session out of a JSONL export or a recorded stream of any dialect',
+          summary:
+            'A session out of an export or a recording of any dialect: SSE, JSONL, a JSON array of events, an ADK session',
           query: importQuery,
           answer: 'The session',
           result: shapeOf('Session'),
-          body: z.string().describe('JSONL, or the bytes of a stream'),
-          takes: importTypes,
+          body: z.string().describe('The file as it is'),
+          takes: [...importTypes, 'application/json'],
           status: 201,
         }),
       },
       async (request, reply) => {
         const { dialect, id = deps.newId(), agent, title } = validateBody(importQuery, request.query)
-        if (typeof request.body !== 'string' || request.body.trim() === '')
-          throw new MillraceError('invalid', 'the body is empty; send JSONL or an event stream as text')
+        // A JSON body comes parsed; its recording is a document.
+        const text = typeof request.body === 'string' ? request.body : JSON.stringify(request.body ?? '')
+        if (text.trim() === '' || text === '""')
+          throw new MillraceError('invalid', 'the body is empty; send JSONL, JSON or an event stream')
         const user = userFor(request)
         request.about.session = id
         const named = { ...(agent === undefined ? {} : { agent }), ...(title === undefined ? {} : { title }) }
-        const kind = dialect ?? deps.detect(request.body)
-        if (kind === undefined)
-          throw refuse(
-            'unprocessable',
-            'neither a Millrace export nor a stream of a dialect we know; say which with ?dialect=',
-          )
-        if (kind === 'millrace' && detectFraming(request.body) === 'lines') {
-          const reader = ndjsonReader()
-          const all = [...reader.feed(request.body), ...reader.end()]
-          return reply.code(201).send(await importSession(log, all, { id, user, ...named }))
+        try {
+          return reply.code(201).send(await imported(text, { id, user, ...named }, dialect))
+        } catch (error) {
+          throw unreadable(error)
         }
-        const rows = recordedRows(deps.dialects[kind], request.body, id, deps.now())
-        if (rows.length === 0) throw refuse('unprocessable', 'the stream holds no event')
-        const first = rows[0]?.event
-        const by = first?.kind === 'run.started' ? first.agent.slice(0, 200) : ''
-        return reply.code(201).send(await log.restore({ id, user, agent: by, ...named }, rows))
       },
     )
   }
 
-/** A recorded stream as rows: the bytes are over, so what is missing at the end is a cut. */
-function recordedRows(dialect: Dialect, text: string, run: string, now: number): readonly Recorded[] {
-  const reader = sseReader()
-  const decoder = dialect.decoder({ run })
-  const drafts = [
-    ...reader.feed(text).flatMap((frame) => decoder.push(frame)),
-    ...decoder.end(reader.open ? 'cut' : 'closed'),
-  ]
-  return drafts.map((draft, i) => ({ seq: i + 1, at: draft.at ?? now, run: draft.run, event: draft.event }))
+/** What cannot be read is a 422 with the reason, and more than a session takes a 413; nothing has been written. */
+function unreadable(error: unknown): unknown {
+  if (!(error instanceof MillraceError)) return error
+  if (error.code === 'limit') return refuse('too-large', error.message, error.facts)
+  return error.code === 'invalid' ? refuse('unprocessable', error.message, error.facts) : error
 }
 
 /** Many lines a write: one line a write makes 100,000 of them take three times as long. */

@@ -1,11 +1,8 @@
+import type { DialectName } from '../dialect/dialect.ts'
 import type { Frame } from '../frame/frame.ts'
-import { ndjsonReader } from '../frame/ndjson.ts'
-import { sseReader } from '../frame/sse.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts'
-import type { DialectName } from './dialect.ts'
-
-/** How the text of a recorded stream is cut into frames: SSE, or one JSON value a line. */
-export type Framing = 'sse' | 'lines'
+import { frameSource } from './frames.ts'
+import { detectFraming } from './framing.ts'
 
 /** How much of a text is looked at. */
 const sampleText = 256 * 1024
@@ -16,7 +13,8 @@ const sampleFrames = 50
  * export of Millrace (JSONL) is `millrace`.
  */
 export function detectDialect(recording: string | readonly Frame[]): DialectName | undefined {
-  const frames = typeof recording === 'string' ? framesIn(recording.slice(0, sampleText)) : recording
+  const { dialect, frames } = typeof recording === 'string' ? sampleOf(recording) : { frames: recording }
+  if (dialect !== undefined) return dialect
   const votes = new Map<DialectName, number>()
   for (const frame of frames.slice(0, sampleFrames)) {
     const name = dialectOf(frame)
@@ -27,15 +25,17 @@ export function detectDialect(recording: string | readonly Frame[]): DialectName
   return best
 }
 
-/** A JSON value at the start means lines of them: no line of SSE begins so. */
-export function detectFraming(text: string): Framing {
-  return /^\uFEFF?\s*[{[]/.test(text) ? 'lines' : 'sse'
-}
-
-function framesIn(text: string): readonly Frame[] {
-  if (detectFraming(text) === 'sse') return sseReader().feed(text)
-  const reader = ndjsonReader()
-  return [...reader.feed(text), ...reader.end()].map((line) => ({ data: line.text }))
+/** A document shows its events only whole. */
+function sampleOf(text: string): { readonly dialect?: DialectName | undefined; readonly frames: readonly Frame[] } {
+  const framing = detectFraming(text)
+  const source = frameSource()
+  try {
+    const fed = source.feed(framing === 'document' ? text : text.slice(0, sampleText))
+    const placed = framing === 'sse' ? fed : [...fed, ...source.end()]
+    return { dialect: source.about.dialect, frames: placed.map(({ frame }) => frame) }
+  } catch {
+    return { frames: [] }
+  }
 }
 
 /** The dialect that a frame can only be of. */

@@ -1,0 +1,198 @@
+import { fold, type Recorded, timelineView, transcriptView } from '@millrace/core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { testServer } from '../kit/server.ts'
+import { loadVectors, wireText } from '../kit/vectors.ts'
+
+/** One turn as ADK tells it: a question, a call, its result, the answer; two seconds in all. */
+const began = 1_767_081_391
+const turn = (invocationId: string, from: number): readonly object[] =>
+  [
+    { author: 'user', content: { role: 'user', parts: [{ text: 'Which fire?' }] } },
+    { author: 'scout', content: { role: 'model', parts: [{ functionCall: { id: 'c1', name: 'find', args: {} } }] } },
+    {
+      author: 'scout',
+      content: { role: 'user', parts: [{ functionResponse: { id: 'c1', name: 'find', response: { fire: 'Cedar' } } }] },
+      actions: { stateDelta: { fire: 'Cedar' } },
+    },
+    { author: 'scout', content: { role: 'model', parts: [{ text: 'Cedar Creek.' }] } },
+  ].map((event, i) => ({ id: `${invocationId}-${i}`, invocationId, timestamp: from + i * 0.5, ...event }))
+const events = turn('i1', began)
+const snake = events.map((event) => {
+  const { invocationId, ...rest } = event as { invocationId: string }
+  return { invocation_id: invocationId, ...rest }
+})
+const inMs = events.map((event) => ({ ...event, timestamp: (event as { timestamp: number }).timestamp * 1000 }))
+const jsonl = (items: readonly object[]): string => items.map((item) => `${JSON.stringify(item)}\n`).join('')
+const sse = (items: readonly object[]): string => items.map((item) => `data: ${JSON.stringify(item)}\n\n`).join('')
+const session = {
+  id: 'their-session',
+  appName: 'scouts',
+  userId: 'u',
+  state: { fire: 'Cedar', region: 'west' },
+  events: [...events, ...turn('i2', began + 60)],
+  lastUpdateTime: began + 70,
+}
+const agUi = [
+  { type: 'RUN_STARTED', threadId: 't', runId: 'r' },
+  { type: 'STEP_STARTED', stepName: 'scout' },
+  { type: 'TOOL_CALL_START', toolCallId: 'c1', toolCallName: 'find' },
+  { type: 'TOOL_CALL_END', toolCallId: 'c1' },
+  { type: 'TOOL_CALL_RESULT', messageId: 'm1', toolCallId: 'c1', content: '{}' },
+  { type: 'TEXT_MESSAGE_START', messageId: 'm2', role: 'assistant' },
+  { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm2', delta: 'Cedar Creek.' },
+  { type: 'TEXT_MESSAGE_END', messageId: 'm2' },
+  { type: 'STEP_FINISHED', stepName: 'scout' },
+  { type: 'RUN_FINISHED', threadId: 't', runId: 'r' },
+].map((event, i) => ({ ...event, timestamp: began * 1000 + i * 100 }))
+const studio = wireText([
+  { event: 'session', data: 's' },
+  { event: 'trace', data: '{"type":"node_start","node":"scout","step":0}' },
+  { event: 'tool_call', data: '{"name":"find","args":{}}' },
+  { event: 'tool_result', data: '{"name":"find","result":{}}' },
+  { event: 'chunk', data: 'Cedar Creek.' },
+  { event: 'trace', data: '{"type":"node_end","node":"scout","step":0,"duration_ms":1500}' },
+  { event: 'end', data: 's' },
+])
+const plan = wireText(
+  [
+    { type: 'tool_call', tool: 'find', args: {} },
+    { type: 'tool_result', tool: 'find', result: {} },
+    { type: 'content', content: 'Cedar Creek.' },
+    { type: 'done' },
+  ].map((data) => ({ event: data.type, data: JSON.stringify(data) })),
+)
+
+let server: Awaited<ReturnType<typeof testServer>>
+beforeAll(async () => {
+  server = await testServer()
+})
+afterAll(() => server.close(0))
+
+const post = (id: string, payload: string, type = 'text/plain', query = '') =>
+  server.app.inject({
+    method: 'POST',
+    url: `/sessions/import?id=${id}${query}`,
+    payload,
+    headers: { host: 'localhost', 'content-type': type },
+  })
+
+async function bring(id: string, payload: string, type?: string): Promise<readonly Recorded[]> {
+  const answer = await post(id, payload, type)
+  expect(answer.statusCode, answer.body).toBe(201)
+  return server.log.read(id, { after: 0 })
+}
+
+function seen(rows: readonly Recorded[]): object {
+  const messages = fold(transcriptView, rows)
+    .settled.toArray()
+    .flatMap((item) => (item.kind === 'message' ? [item] : []))
+  const executions = fold(timelineView, rows).executions.toArray()
+  return {
+    said: messages.flatMap(({ text }) => (text === '' ? [] : [text])),
+    tools: messages.flatMap(({ parts }) => parts.filter(({ kind }) => kind === 'tool')).length,
+    longest: Math.max(0, ...executions.map(({ duration = 0 }) => duration)),
+  }
+}
+
+const asked = ['Which fire?', 'Cedar Creek.']
+describe('an import gives the messages, the calls and the times that are in it', () => {
+  test.each([
+    ['ADK, one event a line', jsonl(events), 'application/x-ndjson', asked, 1500],
+    ['ADK, snake case', jsonl(snake), 'application/jsonl', asked, 1500],
+    ['ADK, milliseconds', jsonl(inMs), 'text/plain', asked, 1500],
+    ['ADK, SSE', sse(events), 'text/event-stream', asked, 1500],
+    [
+      'ADK, a stream that says where its run starts',
+      `: run.started r1 scout\n\n${sse(events)}: run.finished done\n\n`,
+      'text/event-stream',
+      asked,
+      1500,
+    ],
+    ['ADK, an array', JSON.stringify(events), 'text/plain', asked, 1500],
+    ['ADK, an array as JSON', JSON.stringify(events), 'application/json', asked, 1500],
+    ['ADK, an array over many lines', JSON.stringify(events, null, 2), 'text/plain', asked, 1500],
+    ['an ADK session', JSON.stringify(session), 'text/plain', [...asked, ...asked], 1500],
+    ['an ADK session as JSON', JSON.stringify(session), 'application/json', [...asked, ...asked], 1500],
+    ['an ADK session over many lines', JSON.stringify(session, null, 2), 'text/plain', [...asked, ...asked], 1500],
+    ['AG-UI, SSE', sse(agUi), 'text/event-stream', ['Cedar Creek.'], 700],
+    ['AG-UI, one event a line', jsonl(agUi), 'application/x-ndjson', ['Cedar Creek.'], 700],
+    ['AG-UI, an array', JSON.stringify(agUi), 'text/plain', ['Cedar Creek.'], 700],
+    ['Studio', studio, 'text/event-stream', ['Cedar Creek.'], 1500],
+    ['plan, which tells no times', plan, 'text/event-stream', ['Cedar Creek.'], 0],
+  ])('%s', async (name, text, type, said, longest) => {
+    const id = name.replace(/\W+/g, '-')
+    const rows = await bring(id, text, type)
+    expect(seen(rows)).toEqual({ said, tools: said.filter((words) => words === 'Cedar Creek.').length, longest })
+    expect(rows.map(({ at }) => at)).toEqual(rows.map(({ at }) => at).toSorted((a, b) => a - b))
+    expect(rows.filter(({ event }) => event.kind === 'foreign')).toEqual([])
+    expect((await server.log.get(id))?.status).toBe('done')
+  })
+
+  test('an ADK session: a run for each invocation, its agent, its state', async () => {
+    const rows = await bring('whole', JSON.stringify(session))
+    expect(rows.filter(({ event }) => event.kind === 'run.finished').map(({ at }) => at / 1000 - began)).toEqual([
+      1.5, 61.5,
+    ])
+    expect(await server.log.get('whole')).toMatchObject({ agent: 'scouts', runs: 2 })
+    const state = await server.app.inject({ url: '/sessions/whole/state', headers: { host: 'localhost' } })
+    expect(state.json().state).toEqual({ fire: 'Cedar', region: 'west' })
+  })
+
+  test('events without a time, and a clock that went back, keep the log in order', async () => {
+    const [first, second, third, fourth] = events as readonly [object, object, object, object]
+    const rows = await bring(
+      'clock',
+      jsonl([
+        { ...first, timestamp: undefined },
+        second,
+        { ...third, timestamp: began - 100 },
+        { ...fourth, timestamp: undefined },
+      ]),
+    )
+    expect(new Set(rows.map(({ at }) => at))).toEqual(new Set([began * 1000 + 500]))
+  })
+
+  test('an export keeps seq, time and run exactly', async () => {
+    await bring('first', jsonl(events))
+    const lines = (await server.app.inject({ url: '/sessions/first/log', headers: { host: 'localhost' } })).body
+    expect(await bring('second', lines)).toEqual(await server.log.read('first', { after: 0 }))
+  })
+
+  test('one frame that cannot be read is kept beside those that can', async () => {
+    const rows = await bring('kept', `${jsonl(events)}{"half": \n`)
+    expect(rows.flatMap(({ event }) => (event.kind === 'foreign' ? [event.raw] : []))).toEqual(['{"half": '])
+  })
+})
+
+describe('what cannot be read is refused with the reason, and nothing is written', () => {
+  const half = JSON.stringify(session).slice(0, 400)
+  test.each([
+    ['plain text', 'hello, this is no recording\n', '', /no frame/],
+    ['frames of nothing', 'data: hello\n\ndata: again\n\n', '', /frame 1: not JSON/],
+    ['lines of other JSON', '{"a":1}\n{"b":2}\n', '', /line 1: .*dialect/],
+    ['lines that were said to be ADK', '{"a":1}\n{"b":2}\n', '&dialect=adk', /adk.*line 1: not an ADK event/],
+    ['frames that were said to be AG-UI', 'data: 1\n\n', '&dialect=ag-ui', /ag-ui.*frame 1: not an object/],
+    ['SSE that was said to be Studio', 'data: 1\n\n', '&dialect=studio', /studio.*frame 1/],
+    ['an empty array', '[]', '', /no event/],
+    ['a session without events', JSON.stringify({ ...session, events: [] }), '', /no event/],
+    ['half a session', half, '', /JSON/],
+    ['half an array', JSON.stringify(events).slice(0, 300), '', /JSON/],
+    ['an array of numbers', '[1,2,3]', '', /event 1: /],
+    ['a broken export', '{"format":"millrace.session","version":1}\n{}\n', '', /line 1/],
+  ])('%s', async (_name, text, query, why) => {
+    const answer = await post('bad', text, 'text/plain', query)
+    expect(answer.statusCode, answer.body).toBe(422)
+    expect(answer.json().detail).toMatch(why)
+    expect(await server.log.get('bad')).toBeUndefined()
+  })
+})
+
+test.each(['adk', 'ag-ui', 'studio', 'plan'] as const)(
+  'every %s recording that has an event is taken',
+  async (name) => {
+    for (const { name: vector, wire, drafts } of loadVectors(name)) {
+      if (drafts.every(({ event }) => /^(run|foreign)/.test(event.kind))) continue
+      await bring(`${name}-${vector}`, wireText(wire), 'text/event-stream')
+    }
+  },
+)
