@@ -81,7 +81,11 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const fanOut = streams({
     log,
     dialects: all,
-    wires: { 'adk-whole': sseWire(discreet(adkWhole)), 'ag-ui-protobuf': agUiProtobufWire },
+    wires: {
+      'adk-whole': sseWire(discreet(adkWhole)),
+      'ag-ui-protobuf': agUiProtobufWire,
+      'studio-run': sseWire(discreet(known.studio), { namesRun: true }),
+    },
     ...(options.heartbeat === undefined ? {} : { heartbeat: options.heartbeat }),
     ...options.retain,
     onError: (error, session) => app?.log.error({ err: error, session }, 'a stream could not be read'),

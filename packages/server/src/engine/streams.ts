@@ -1,6 +1,6 @@
 import { type Dialect, type EventLog, MillraceError, type Signal } from '@millrace/core'
 import { Channel } from './channel.ts'
-import { type Bytes, bytesOf } from './piece.ts'
+import { type Bytes, bytesOf, joinBytes } from './piece.ts'
 import { Reader, type Sink, type StreamEnd } from './reader.ts'
 import { sseWire, type Wire } from './wire.ts'
 
@@ -83,7 +83,7 @@ export function streams(options: StreamsOptions): Streams {
   const add = (reader: Reader, wire: Wire): void => {
     if (readers.size === 0) timer = setInterval(beat, heartbeat)
     readers.set(reader, bytesOf(wire.heartbeat))
-    reader.write(bytesOf(wire.opening))
+    reader.write(openingOf(wire, reader))
   }
   const drop = (reader: Reader): void => {
     readers.delete(reader)
@@ -130,4 +130,14 @@ export function streams(options: StreamsOptions): Streams {
       return readers.size
     },
   }
+}
+
+/**
+ * Where ids name the run, the first comes at once: whenever the connection breaks, the reader knows its run. An id
+ * without data is no event to a browser, which keeps it all the same.
+ */
+function openingOf(wire: Wire, { run, cursor: seq }: Reader): Bytes {
+  const opening = bytesOf(wire.opening)
+  if (wire.cursor === undefined || run === undefined) return opening
+  return joinBytes([opening, bytesOf(`id: ${wire.cursor({ run, seq })}\n\n`)])
 }

@@ -1,4 +1,4 @@
-import { MillraceError } from '@millrace/core'
+import { type Cursor, MillraceError, readCursor } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StartRequest } from '../engine/run-engine.ts'
 import type { HttpDeps } from './deps.ts'
@@ -100,16 +100,20 @@ function rejoinPlace(request: FastifyRequest, { session, dialect, run }: StreamT
   return `${'../'.repeat(Math.max(0, depth))}sessions/${encodeURIComponent(session)}/events?${query}`
 }
 
-/** Protobuf has no place for a cursor, so it is joined again as the SSE of its dialect. */
-const rejoinDialect = (wire: string): string => (wire === 'ag-ui-protobuf' ? 'ag-ui' : wire)
+/**
+ * Protobuf has no place for a cursor, so it is joined again as the SSE of its dialect; where the address names the run,
+ * its ids need not.
+ */
+const rejoinDialect = (wire: string): string => wiresOf[wire] ?? wire
+const wiresOf: Readonly<Record<string, string>> = { 'ag-ui-protobuf': 'ag-ui', 'studio-run': 'studio' }
 
-/** The cursor of a resumed stream: `Last-Event-ID` wins over `?after=`; what is no seq is a 400, never a replay. */
-export function cursorOf(request: FastifyRequest): number | undefined {
+/** The cursor of a resumed stream: `Last-Event-ID` wins over `?after=`; what is none is a 400, never a replay. */
+export function cursorOf(request: FastifyRequest): Cursor | undefined {
   const header = request.headers['last-event-id']
   const text = header ?? (request.query as { after?: unknown }).after
   if (text === undefined || text === '') return undefined
-  if (typeof text !== 'string' || !/^\d{1,16}$/.test(text) || !Number.isSafeInteger(Number(text))) {
-    throw new MillraceError('invalid', 'Last-Event-ID (or ?after=) must be a sequence number')
-  }
-  return Number(text)
+  const cursor = typeof text === 'string' ? readCursor(text) : undefined
+  if (cursor === undefined)
+    throw new MillraceError('invalid', 'Last-Event-ID (or ?after=) must be a sequence number, or `run:number`')
+  return cursor
 }
