@@ -156,4 +156,12 @@ describe('a GET that starts a run, asked again', () => {
     for (const text of texts) expect(text).toContain('event: end')
     expect(await runs()).toBe(1)
   })
+
+  test('a POST names no run: a field of that name is one of those that nobody reads', async () => {
+    open()
+    const headers = { authorization: 'Bearer adas-token', 'content-type': 'application/json' }
+    const body = JSON.stringify({ input: 'hi', run: { not: 'a name' } })
+    const answer = await fetch(`${address}/api/projects/halting/stream`, { method: 'POST', headers, body })
+    expect(await answer.text()).toMatch(/event: end\nid: \d+\n/)
+  })
 })

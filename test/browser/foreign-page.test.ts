@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { scriptedAgent, speech } from '../scripted-agent.ts'
 import { testServer } from '../server.ts'
 import { launchChromium } from './chromium.ts'
@@ -13,8 +13,6 @@ let foreign: Server
 let port: string
 beforeAll(async () => {
   browser = await launchChromium()
-  server = await testServer({ with: [echo], fallback: 'echo', access: { hosts: ['0.0.0.0', '[::]'] } })
-  port = new URL(await server.app.listen({ port: 0, host: '127.0.0.1' })).port
   foreign = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end('<!doctype html>'))
   await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve))
 })
@@ -22,8 +20,12 @@ afterAll(async () => {
   await browser.close()
   foreign.close()
   foreign.closeAllConnections()
-  await server.close(0)
 })
+beforeEach(async () => {
+  server = await testServer({ with: [echo], fallback: 'echo', access: { hosts: ['0.0.0.0', '[::]'] } })
+  port = new URL(await server.app.listen({ port: 0, host: '127.0.0.1' })).port
+})
+afterEach(() => server.close(0))
 
 test.each(['0.0.0.0', '127.0.0.1', 'localhost'])('a page on another port starts nothing at %s', async (host) => {
   const reached: string[] = []

@@ -12,6 +12,8 @@ export interface StreamTarget {
   readonly run?: string
   readonly after?: number
   readonly from?: 'start' | 'live'
+  /** Ids name the run: for a browser that comes back to the GET that started it. Only for `studio`. */
+  readonly namesRun?: boolean
   /** Cancel the run when this reader leaves before its end. */
   readonly cancelOnDisconnect?: boolean
   readonly headers?: Readonly<Record<string, string>>
@@ -27,7 +29,7 @@ export async function serveStream(
   reply: FastifyReply,
   target: StreamTarget,
 ): Promise<void> {
-  const { session, dialect, run, after, from, cancelOnDisconnect = false, headers = {} } = target
+  const { session, dialect, run, after, from, namesRun = false, cancelOnDisconnect = false, headers = {} } = target
   request.about = { session, ...(run === undefined ? {} : { run }) }
   const detach = deps.engine.attach(session)
   try {
@@ -45,7 +47,7 @@ export async function serveStream(
     const end = await deps.streams.open(
       session,
       {
-        dialect,
+        dialect: namesRun ? `${dialect}-run` : dialect,
         signal,
         ...(run === undefined ? {} : { run }),
         ...(after === undefined ? {} : { after }),
@@ -75,7 +77,7 @@ export async function serveRun(
   request: FastifyRequest,
   reply: FastifyReply,
   start: StartRequest,
-  stream: Pick<StreamTarget, 'dialect' | 'headers'>,
+  stream: Pick<StreamTarget, 'dialect' | 'headers' | 'namesRun'>,
 ): Promise<void> {
   const cancelOnDisconnect = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
   // The starter is its run's first reader, from the same moment on: a second start is refused, not taken for a successor.
@@ -100,12 +102,8 @@ function rejoinPlace(request: FastifyRequest, { session, dialect, run }: StreamT
   return `${'../'.repeat(Math.max(0, depth))}sessions/${encodeURIComponent(session)}/events?${query}`
 }
 
-/**
- * Protobuf has no place for a cursor, so it is joined again as the SSE of its dialect; where the address names the run,
- * its ids need not.
- */
-const rejoinDialect = (wire: string): string => wiresOf[wire] ?? wire
-const wiresOf: Readonly<Record<string, string>> = { 'ag-ui-protobuf': 'ag-ui', 'studio-run': 'studio' }
+/** Protobuf has no place for a cursor, so it is joined again as the SSE of its dialect. */
+const rejoinDialect = (wire: string): string => (wire === 'ag-ui-protobuf' ? 'ag-ui' : wire)
 
 /** The cursor of a resumed stream: `Last-Event-ID` wins over `?after=`; what is none is a 400, never a replay. */
 export function cursorOf(request: FastifyRequest): Cursor | undefined {

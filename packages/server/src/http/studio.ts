@@ -66,7 +66,7 @@ export const studioRoutes =
       },
     )
 
-    const stream = async (request: FastifyRequest<ById>, reply: FastifyReply, asked: Asked, dialect: string) => {
+    const stream = async (request: FastifyRequest<ById>, reply: FastifyReply, asked: Asked, namesRun: boolean) => {
       const { input, session_id: wanted, run } = asked
       const { name } = project(deps, request.params.id)
       const id = wanted ?? run ?? deps.newId()
@@ -79,7 +79,7 @@ export const studioRoutes =
         // A reconnect finds the session by the run where its URL names none.
         ...(run !== undefined ? { run } : wanted === undefined ? { run: id } : {}),
       }
-      await serveRun(deps, request, reply, start, { dialect })
+      await serveRun(deps, request, reply, start, { dialect: 'studio', namesRun })
     }
     /** A browser's EventSource asks for the same URL again after every cut: only the first time starts a run. */
     const streamOnce = async (request: FastifyRequest<ById>, reply: FastifyReply) => {
@@ -91,13 +91,13 @@ export const studioRoutes =
         if (place === 'over') void reply.code(204).send()
         else if (place !== undefined) {
           const cancelOnDisconnect = asked.disconnect === 'cancel'
-          await serveStream(deps, request, reply, { ...place, dialect: 'studio-run', cancelOnDisconnect })
+          await serveStream(deps, request, reply, { ...place, dialect: 'studio', namesRun: true, cancelOnDisconnect })
         }
         return place !== undefined
       }
       if (await again()) return reply
       try {
-        await stream(request, reply, asked, 'studio-run')
+        await stream(request, reply, asked, true)
       } catch (error) {
         // The same request came twice at once, and the other one has started the run.
         const started = error instanceof MillraceError && error.code === 'conflict'
@@ -116,7 +116,8 @@ export const studioRoutes =
     const noHead = { exposeHeadRoute: false }
     app.get<ById>('/api/projects/:id/stream', { ...noHead, ...documented({ ...told, query: streamQuery }) }, streamOnce)
     app.post<ById>('/api/projects/:id/stream', documented({ ...told, body: streamInput }), async (request, reply) => {
-      await stream(request, reply, admit(streamInput, request.body), 'studio')
+      const { input, session_id } = admit(streamInput, request.body)
+      await stream(request, reply, { input, session_id }, false)
       return reply
     })
 
