@@ -169,6 +169,7 @@ describe('streams over HTTP', () => {
 
   test.each(streaming)('$way: head, framing, ids, and a place to join it again', async ({ request, dialect }) => {
     const id = await session('echo')
+    const { method } = request('echo', id)
     const answer = await send(request('echo', id))
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('text/event-stream')
@@ -179,15 +180,17 @@ describe('streams over HTTP', () => {
     expect(text).not.toContain('\r')
     expect(text.startsWith('retry: ')).toBe(true)
     expect(text.endsWith('\n\n')).toBe(true)
-    const cursors = [...text.matchAll(/^id: (\d+)$/gm)].map(([, cursor]) => Number(cursor))
+    // A GET names its run in every id, for a browser that comes back to it; its place does without.
+    const plain = method === 'GET' ? text.replace(/\nid: .*\n\n/, '\n').replace(/^id: .*:(\d+)$/gm, 'id: $1') : text
+    const cursors = [...plain.matchAll(/^id: (\d+)$/gm)].map(([, cursor]) => Number(cursor))
     expect(cursors.length).toBeGreaterThan(0)
     expect(cursors).toEqual(cursors.toSorted((a, b) => a - b))
-    expect(text.slice(text.trimEnd().lastIndexOf('\n\n'))).toMatch(/^id: \d+$/m)
+    expect(plain.slice(plain.trimEnd().lastIndexOf('\n\n'))).toMatch(/^id: \d+$/m)
     // A relative reference: it holds behind any prefix.
     const place = new URL(answer.headers.get('content-location') ?? '', answer.url)
     expect(place.searchParams.get('dialect')).toBe(dialect)
     const again = await (await fetch(place)).text()
-    expect(again).toBe(text)
+    expect(again).toBe(plain)
     const half = cursors[Math.floor(cursors.length / 2)] ?? 0
     const rest = await (await fetch(place, { headers: { 'last-event-id': String(half) } })).text()
     const cut = again.indexOf('\n\n', again.indexOf(`id: ${half}\n`)) + 2

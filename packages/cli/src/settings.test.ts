@@ -39,7 +39,8 @@ test.each([['0.0.0.0'], ['::'], ['192.168.1.7'], ['mill.example']])(
     expect(readSettings(['--host', host, '--token', 'ada=a-long-token'], {})).toMatchObject({
       host,
       tokens: new Map([['a-long-token', 'ada']]),
-      hostNames: [host === '::' ? '[::]' : host],
+      // Every address is no name: a page elsewhere could ask for it without saying where it is from.
+      hostNames: host === '0.0.0.0' || host === '::' ? [] : [host],
     })
   },
 )
@@ -66,6 +67,8 @@ test.each([
   ['an origin with a path', ['--origin', 'https://page.example/']],
   ['an origin without a scheme', ['--origin', 'page.example']],
   ['a host name with a port', ['--host-name', 'mill.example:8000']],
+  ['every address as a host name', ['--host-name', '0.0.0.0']],
+  ['every IPv6 address as a host name', ['--host-name', '[::]']],
   ['a data dir that is nothing', ['--data-dir', '']],
   ['one token for two', ['--token', 'ada=a-long-token', '--token', 'bob=a-long-token']],
 ])('%s is refused in words', (_name, args) => {

@@ -58,6 +58,9 @@ const options = {
 
 const loopback = new Set(['127.0.0.1', 'localhost', '::1'])
 
+/** To listen on; as a `Host` they would let any page in (see the server's access). */
+const everyAddress = new Set(['0.0.0.0', '[::]'])
+
 /** Settings, or a sentence that says what is wrong with them. */
 export function readSettings(
   args: readonly string[],
@@ -102,6 +105,8 @@ export function readSettings(
   const named = values['host-name'] ?? []
   const notName = named.find((name) => !/^([^\s/:[\]]+|\[[^\s/[\]]+\])$/.test(name))
   if (notName !== undefined) return bad(`a host name looks like mill.example, with no port, not ${said(notName)}`)
+  const notOne = named.find((name) => everyAddress.has(name))
+  if (notOne !== undefined) return bad(`${notOne} is every address, not the name of one; ask for 127.0.0.1`)
   return {
     host,
     port,
@@ -110,7 +115,7 @@ export function readSettings(
     retain: retain === undefined ? undefined : retain * day,
     dataDir,
     agents: given(values.agents, 'MILLRACE_AGENTS'),
-    hostNames: [...named, ...(loopback.has(host) ? [] : [inHeader(host)])],
+    hostNames: [...named, ...(loopback.has(host) || everyAddress.has(inHeader(host)) ? [] : [inHeader(host)])],
     origins,
     tokens,
     insecure,

@@ -63,6 +63,7 @@ export {
 } from './event/problem.ts'
 export type * from './event/run-event.ts'
 export { applyState, patchState, type StateProblem } from './event/state-fold.ts'
+export { type Cursor, printCursor, readCursor } from './frame/cursor.ts'
 export type { Frame } from './frame/frame.ts'
 export { type Line, type LineReader, ndjsonReader, printLine } from './frame/ndjson.ts'
 export { type FrameReader, maxFrameSize, printFrame, printRetry, sseReader } from './frame/sse.ts'

@@ -85,6 +85,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
       'ag-ui-0': sseFormat(withoutCheckpoints(known['ag-ui']), { protocol: '0' }),
       'ag-ui-protobuf': agUiProtobufFormat('1'),
       'ag-ui-0-protobuf': agUiProtobufFormat('0'),
+      'studio-run': sseFormat(withoutCheckpoints(known.studio), { namesRun: true }),
     },
     ...(options.heartbeat === undefined ? {} : { heartbeat: options.heartbeat }),
     ...options.retain,

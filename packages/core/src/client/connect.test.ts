@@ -128,6 +128,16 @@ describe('connect', () => {
     expect(states.map(({ phase }) => phase)).toEqual(['connecting', 'open', 'waiting', 'connecting', 'open', 'closed'])
   })
 
+  test('SPEC 2.5: ids that name their run are cursors too, and one without data is no event', async () => {
+    const named = (recorded: Recorded): string => frame(recorded).replace('id: ', 'id: a:b:')
+    const { rows, calls } = await follow([
+      { headers: healable, chunks: ['retry: 100\n\nid: a:b:0\n\n', named(row(1)), named(row(2))], last: 'error' },
+      { headers: healable, chunks: [frame(row(2)), frame(done)] },
+    ])
+    expect(rows).toEqual([row(1), row(2), done])
+    expect(calls[1]?.headers).toMatchObject({ 'last-event-id': '2' })
+  })
+
   test('an event of several frames is held until its id, so a cut between them doubles nothing', async () => {
     const said = (id: string, text: string) =>
       `data: ${JSON.stringify({ id, author: 'a', invocationId: 'i', timestamp: 1, content: { parts: [{ text }] } })}\n\n`

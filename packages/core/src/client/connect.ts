@@ -1,6 +1,7 @@
 import type { Decoder } from '../dialect/dialect.ts'
 import type { Problem } from '../event/problem.ts'
 import type { Draft, Recorded } from '../event/run-event.ts'
+import { readCursor } from '../frame/cursor.ts'
 import type { Frame } from '../frame/frame.ts'
 import { sseReader } from '../frame/sse.ts'
 import { isJsonObject, parseJson } from '../json/json.ts'
@@ -222,11 +223,11 @@ class Stream {
   }
 
   *#take(frames: readonly Frame[]): Generator<Recorded> {
-    const id = Number(frames.at(-1)?.id || Number.NaN)
+    const id = readCursor(frames.at(-1)?.id ?? '')?.seq
     // Told again, by a server that was asked for what comes after it or by somebody in between who lost the question.
-    if (this.#healable && id <= this.cursor) return
+    if (this.#healable && id !== undefined && id <= this.cursor) return
     for (const frame of frames) for (const draft of this.#decoder.push(frame)) yield this.#record(draft)
-    if (Number.isSafeInteger(id)) this.cursor = id
+    if (id !== undefined) this.cursor = id
   }
 
   #record({ run, event, at, seq }: Draft): Recorded {

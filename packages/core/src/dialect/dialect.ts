@@ -71,8 +71,8 @@ export interface Encoder {
   prelude(): readonly Frame[]
 }
 
-/** The SSE `id` is the seq, on the last frame an event prints (SPEC 2.4). */
-export function withSeq(frames: readonly Frame[], seq: number): readonly Frame[] {
+/** The SSE `id` is the seq (or a cursor that holds it), on the last frame an event prints (SPEC 2.4). */
+export function withSeq(frames: readonly Frame[], seq: number | string): readonly Frame[] {
   const last = frames.at(-1)
   if (last === undefined) return frames
   if (frames.length === 1) return [{ ...last, id: String(seq) }]

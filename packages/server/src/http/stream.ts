@@ -1,4 +1,4 @@
-import { MillraceError } from '@millrace/core'
+import { type Cursor, MillraceError, readCursor } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StartRequest } from '../run/run-engine.ts'
 import type { HttpDeps } from './deps.ts'
@@ -12,6 +12,8 @@ export interface StreamTarget {
   readonly run?: string
   readonly after?: number
   readonly from?: 'start' | 'live'
+  /** Ids name the run: for a browser that comes back to the GET that started it. Only for `studio`. */
+  readonly namesRun?: boolean
   /** Cancel the run when this reader leaves before its end. */
   readonly cancelOnDisconnect?: boolean
   readonly headers?: Readonly<Record<string, string>>
@@ -27,7 +29,7 @@ export async function serveStream(
   reply: FastifyReply,
   target: StreamTarget,
 ): Promise<void> {
-  const { session, dialect, run, after, from, cancelOnDisconnect = false, headers = {} } = target
+  const { session, dialect, run, after, from, namesRun = false, cancelOnDisconnect = false, headers = {} } = target
   request.about = { session, ...(run === undefined ? {} : { run }) }
   const detach = deps.engine.attach(session)
   try {
@@ -45,7 +47,7 @@ export async function serveStream(
     const end = await deps.streams.open(
       session,
       {
-        dialect,
+        dialect: namesRun ? `${dialect}-run` : dialect,
         signal,
         ...(run === undefined ? {} : { run }),
         ...(after === undefined ? {} : { after }),
@@ -75,7 +77,7 @@ export async function serveRun(
   request: FastifyRequest,
   reply: FastifyReply,
   start: StartRequest,
-  stream: Pick<StreamTarget, 'dialect' | 'headers'>,
+  stream: Pick<StreamTarget, 'dialect' | 'headers' | 'namesRun'>,
 ): Promise<void> {
   const cancelOnDisconnect = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
   // The starter is its run's first reader, from the same moment on: a second start is refused, not taken for a successor.
@@ -103,13 +105,13 @@ function rejoinPlace(request: FastifyRequest, { session, dialect, run }: StreamT
 /** Protobuf has no place for a cursor, so it is joined again as the SSE of its dialect. */
 const rejoinDialect = (wire: string): string => wire.replace(/-protobuf$/, '')
 
-/** The cursor of a resumed stream: `Last-Event-ID` wins over `?after=`; what is no seq is a 400, never a replay. */
-export function cursorOf(request: FastifyRequest): number | undefined {
+/** The cursor of a resumed stream: `Last-Event-ID` wins over `?after=`; what is none is a 400, never a replay. */
+export function cursorOf(request: FastifyRequest): Cursor | undefined {
   const header = request.headers['last-event-id']
   const text = header ?? (request.query as { after?: unknown }).after
   if (text === undefined || text === '') return undefined
-  if (typeof text !== 'string' || !/^\d{1,16}$/.test(text) || !Number.isSafeInteger(Number(text))) {
-    throw new MillraceError('invalid', 'Last-Event-ID (or ?after=) must be a sequence number')
-  }
-  return Number(text)
+  const cursor = typeof text === 'string' ? readCursor(text) : undefined
+  if (cursor === undefined)
+    throw new MillraceError('invalid', 'Last-Event-ID (or ?after=) must be a sequence number, or `run:number`')
+  return cursor
 }

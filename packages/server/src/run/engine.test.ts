@@ -181,6 +181,14 @@ describe('one run at a time', () => {
     expect((await own.rows()).filter(({ event }) => event.kind === 'run.finished')).toHaveLength(1)
   })
 
+  test('a start that is asked again under its own id does not supersede itself', async () => {
+    const { start, engine, log } = bench([patient])
+    await start('patient', { run: 'r' })
+    await expect(start('patient', { run: 'r' })).rejects.toMatchObject({ code: 'conflict' })
+    expect(await log.get('s')).toMatchObject({ status: 'running', lastRun: 'r', runs: 1 })
+    await engine.cancel('s')
+  })
+
   test('two starts at once: without a reader the second supersedes the first', async () => {
     const own = bench([patient, quick])
     await own.log.create({ id: 's', user: 'u', agent: 'patient' })

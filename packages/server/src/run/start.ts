@@ -27,6 +27,8 @@ export async function startRun(parts: EngineParts, request: StartRequest): Promi
   // Another's session looks like none at all (DESIGN 4.10).
   if (info?.user !== user) throw new MillraceError('not-found', `no session ${session}`, { session })
   const current = runs.of(session)
+  // The same start, asked again: it must not supersede itself.
+  if (current?.run === run) throw new MillraceError('conflict', `run ${run} exists`, { session, run })
   if (current !== undefined && !current.over && runs.isRead(session)) {
     throw new MillraceError('busy', `session ${session} has an active run`, { session, run: current.run })
   }

@@ -137,7 +137,9 @@ export class SharedEncoder {
     const seq = this.window.head
     reader.cursor = seq
     // Without frames the cursor still goes out: a reader that drops before the next event must know where it was.
-    reader.write(this.#print(withSeq(frames.length > 0 ? frames : [{ data: '', comment: 'live' }], seq)))
+    reader.write(
+      this.#print(withSeq(frames.length > 0 ? frames : [{ data: '', comment: 'live' }], this.#idOf(seq, ''))),
+    )
     this.readers.add(reader)
     reader.flush()
   }
@@ -189,7 +191,15 @@ export class SharedEncoder {
     const needed = row.seq > this.#skipTo
     if (!('event' in row)) return needed ? bytesOf(this.#options.wire.printRaw?.(row) ?? '') : undefined
     const frames = this.#encoder.push(row)
-    return needed && frames.length > 0 ? this.#print(withSeq(frames, row.seq)) : undefined
+    return needed && frames.length > 0 ? this.#print(withSeq(frames, this.#idOf(row.seq, row.run))) : undefined
+  }
+
+  /** The SSE id after a row; what belongs to no run has the name of the one that is open, if one is. */
+  #idOf(seq: number, run: string): number | string {
+    const { cursor } = this.#options.wire
+    if (cursor === undefined) return seq
+    const named = run === '' ? this.#open : run
+    return cursor(named === '' ? { seq } : { seq, run: named })
   }
 
   #print(frames: readonly Frame[]): Bytes {

@@ -1,8 +1,10 @@
 import {
+  type Cursor,
   type Dialect,
   type Encoder,
   type EncoderOptions,
   type Frame,
+  printCursor,
   printFrame,
   type RawRecorded,
 } from '@millrace/core'
@@ -15,6 +17,8 @@ export interface StreamFormat {
   printRaw?(row: RawRecorded): string
   /** Sent once, before anything else; empty for nothing. */
   readonly opening: string | Uint8Array
+  /** How an `id` says where a reader is; absent: the seq alone. */
+  readonly cursor?: (cursor: Cursor) => string
   /** Sent while nothing else is, so that proxies keep the connection; empty for never. */
   readonly heartbeat: string | Uint8Array
 }
@@ -22,15 +26,21 @@ export interface StreamFormat {
 export interface SseFormatOptions extends Pick<EncoderOptions, 'echo' | 'protocol'> {
   /** How long a browser waits before it comes back, in milliseconds. */
   readonly retry?: number
+  /** Ids name their run: for a browser that comes back to the request that started it, and brings nothing else. */
+  readonly namesRun?: boolean
 }
 
 /** A dialect over Server-Sent Events. */
-export function sseFormat(dialect: Dialect, { retry = 1000, ...own }: SseFormatOptions = {}): StreamFormat {
+export function sseFormat(
+  dialect: Dialect,
+  { retry = 1000, namesRun = false, ...own }: SseFormatOptions = {},
+): StreamFormat {
   const data = dialect.printRaw
   return {
-    ...(data === undefined ? {} : { printRaw: (row) => `id: ${row.seq}\ndata: ${data(row)}\n\n` }),
+    ...(data === undefined || namesRun ? {} : { printRaw: (row) => `id: ${row.seq}\ndata: ${data(row)}\n\n` }),
     encoder: (options) => dialect.encoder({ ...options, ...own }),
     print: printFrame,
+    ...(namesRun ? { cursor: printCursor } : {}),
     opening: `retry: ${retry}\n\n`,
     heartbeat: ': heartbeat\n\n',
   }

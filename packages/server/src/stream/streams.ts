@@ -1,6 +1,6 @@
 import { type Dialect, type EventLog, MillraceError, type Signal } from '@millrace/core'
 import { Channel } from './channel.ts'
-import { type Bytes, bytesOf } from './encoded-row.ts'
+import { type Bytes, bytesOf, joinBytes } from './encoded-row.ts'
 import { Reader, type Sink, type StreamEnd } from './reader.ts'
 import { type StreamFormat, sseFormat } from './stream-format.ts'
 
@@ -85,7 +85,7 @@ export function streams(options: StreamsOptions): Streams {
   const add = (reader: Reader, wire: StreamFormat): void => {
     if (readers.size === 0) timer = setInterval(beat, heartbeat)
     readers.set(reader, bytesOf(wire.heartbeat))
-    reader.write(bytesOf(wire.opening))
+    reader.write(openingOf(wire, reader))
   }
   const drop = (reader: Reader): void => {
     readers.delete(reader)
@@ -132,4 +132,14 @@ export function streams(options: StreamsOptions): Streams {
       return readers.size
     },
   }
+}
+
+/**
+ * Where ids name the run, the first comes at once: whenever the connection breaks, the reader knows its run. An id
+ * without data is no event to a browser, which keeps it all the same.
+ */
+function openingOf(wire: StreamFormat, { run, cursor: seq }: Reader): Bytes {
+  const opening = bytesOf(wire.opening)
+  if (wire.cursor === undefined || run === undefined) return opening
+  return joinBytes([opening, bytesOf(`id: ${wire.cursor({ run, seq })}\n\n`)])
 }

@@ -1,9 +1,9 @@
 import { adk, agUi, type Host, type RunEvent, type RunInput, toRunAgentInput } from '@millrace/core'
 import type { Agent, AgentDescription, RunContext } from '../agent.ts'
 import type { RemoteEntry } from '../config.ts'
+import { protocolHeader } from '../protocol-header.ts'
 import { openAdkSession, toRunRequest } from './adk-request.ts'
 import { follow, truncatedAdk } from './follow.ts'
-import { protocolHeader } from './protocol-header.ts'
 
 /**
  * An agent on another server: any AG-UI endpoint, or any ADK server. Millrace becomes its durable, multi-dialect front.

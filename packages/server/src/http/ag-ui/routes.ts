@@ -12,7 +12,7 @@ import {
 } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { protocolHeader } from '../../agent/remote/protocol-header.ts'
+import { protocolHeader } from '../../agent/protocol-header.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
 import { bodyRefusal, documented } from '../doors/validate-body.ts'

@@ -4,14 +4,16 @@ import { type Access, guardAccess, userFor } from './access.ts'
 import { jsonDepth, readJsonBodies } from './json-body.ts'
 import { sendProblem } from './problem.ts'
 
-async function answer(access: Access, headers: Record<string, string>, url = '/x') {
+async function answer(access: Access, headers: Record<string, string>, url = '/x', method: 'GET' | 'POST' = 'GET') {
   const app = Fastify()
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
   guardAccess(app, access, (path) => path === '/health')
   app.get('/x', async (request) => ({ user: userFor(request) }))
   app.get('/health', async () => ({ user: 'nobody' }))
+  app.post('/x', async (request) => ({ user: userFor(request) }))
   app.get('/api/run', async () => ({ user: 'nobody' }))
-  const { statusCode, body } = await app.inject({ url, headers: { host: '127.0.0.1:8000', ...headers } })
+  app.get('/starts', { config: { startsRun: true } }, async () => ({ user: 'nobody' }))
+  const { statusCode, body } = await app.inject({ method, url, headers: { host: '127.0.0.1:8000', ...headers } })
   return { statusCode, body: JSON.parse(body) }
 }
 
@@ -19,7 +21,9 @@ describe('access', () => {
   test.each([
     ['loopback by name', { host: 'localhost:8000' }, 200],
     ['loopback by IPv6', { host: '[::1]:8000' }, 200],
-    ['the address of the seeds', { host: '0.0.0.0:8000' }, 200],
+    ['no address at all', { host: '0.0.0.0:8000' }, 403],
+    ['no address at all, in IPv6', { host: '[::]:8000' }, 403],
+    ['an image on another port of this machine', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }, 403],
     ['a rebound name', { host: 'evil.example:8000' }, 403],
     ['a name that only starts like ours', { host: 'localhost.evil.example' }, 403],
     ['a host that is none', { host: 'a:b:c' }, 403],
@@ -36,11 +40,27 @@ describe('access', () => {
   test.each([
     ['/x', 200],
     ['/api/run', 403],
+    ['/starts', 403],
     ['/%61pi/run', 403],
     ['/api/r%75n', 403],
   ])('a link on another site to %s: %i', async (url, status) => {
     const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
     expect((await answer({}, link, url)).statusCode).toBe(status)
+  })
+
+  test.each([
+    ['a tool', {}, 200],
+    ['a page', { origin: 'http://0.0.0.0:8000' }, 403],
+    ['a page of another site', { origin: 'https://evil.example' }, 403],
+    ['a browser that hides the page', { 'sec-fetch-site': 'same-origin' }, 403],
+  ])('a POST to 0.0.0.0 by %s', async (_name, headers, status) => {
+    expect((await answer({}, { host: '0.0.0.0:8000', ...headers }, '/x', 'POST')).statusCode).toBe(status)
+  })
+
+  test('listening on every address makes none of them a name', async () => {
+    for (const host of ['0.0.0.0', '[::]'])
+      expect((await answer({ hosts: ['0.0.0.0', '[::]', 'mill.example'] }, { host })).statusCode).toBe(403)
+    expect((await answer({ hosts: ['0.0.0.0', 'mill.example'] }, { host: 'mill.example' })).statusCode).toBe(200)
   })
 
   test('an allowed origin may call', async () => {

@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 export interface Access {
   /** token → user. Absent: no tokens are needed, one person on loopback owns everything. */
   readonly tokens?: ReadonlyMap<string, string>
-  /** Host names we answer to besides loopback ones: anything else is DNS rebinding. */
+  /** Host names we answer to besides loopback ones: anything else is DNS rebinding. `0.0.0.0` and `[::]` are none. */
   readonly hosts?: readonly string[]
   /** Other origins whose pages may call us (CORS). Our own page needs no entry. */
   readonly origins?: readonly string[]
@@ -22,7 +22,13 @@ declare module 'fastify' {
 /** The user of sessions that nobody put a name on; also adk-web's default. */
 export const localUser = 'user'
 
-const loopback = new Set(['localhost', '127.0.0.1', '[::1]', '0.0.0.0'])
+const loopback = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * Addresses to listen on, which lead to this machine when they are asked for. A browser does not trust them, so an
+ * image of a page elsewhere asks with neither `Origin` nor `Sec-Fetch-Site`, and nothing tells it from a tool.
+ */
+const unspecified: ReadonlySet<string> = new Set(['0.0.0.0', '[::]'])
 
 /** Checked before anything else is done with a request, on every route. */
 export function guardAccess(app: FastifyInstance, access: Access, open: (path: string) => boolean): void {
@@ -53,9 +59,18 @@ export function userFor(request: FastifyRequest, claimed?: string): string {
 
 function checkHost(request: FastifyRequest, hosts: ReadonlySet<string>): void {
   const host = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec((request.headers.host ?? '').toLowerCase())?.[1]
+  if (host !== undefined && unspecified.has(host)) {
+    if (isTool(request)) return
+    throw new MillraceError('forbidden', `${host} is every address, not a name; ask for 127.0.0.1`, { host })
+  }
   if (host === undefined || !hosts.has(host)) {
     throw new MillraceError('forbidden', 'this Host is not served here; name it with --host-name', { host })
   }
+}
+
+/** Every browser puts an `Origin` on a POST, whatever it trusts: one without is of a tool, such as curl. */
+function isTool({ method, headers }: FastifyRequest): boolean {
+  return method === 'POST' && headers.origin === undefined && headers['sec-fetch-site'] === undefined
 }
 
 /** Cross-site requests may not act on us even when their page cannot read the answer (CSRF); GET streams act too. */
@@ -72,8 +87,9 @@ function checkOrigin(request: FastifyRequest, origins: ReadonlySet<string>): voi
     request.headers['sec-fetch-mode'] === 'navigate' && request.headers['sec-fetch-dest'] === 'document'
   const quiet = site === undefined || site === 'same-origin' || site === 'none'
   // By the route it comes to, not by its path: `/%61pi/…` comes to the same one as `/api/…`.
-  const route = request.routeOptions.url ?? ''
-  if (quiet || (navigation && request.method === 'GET' && !/^\/(api|run|sessions|apps)\b/.test(route))) return
+  const { url: route = '', config } = request.routeOptions
+  const acts = config?.startsRun === true || /^\/(api|run|sessions|apps)\b/.test(route)
+  if (quiet || (navigation && request.method === 'GET' && !acts)) return
   throw new MillraceError('forbidden', 'another site may not call this server')
 }
 

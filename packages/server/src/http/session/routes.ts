@@ -62,7 +62,7 @@ export const sessionRoutes =
       }),
       async (request, reply) => {
         const { dialect, run, from, disconnect } = validateBody(eventsQuery, request.query)
-        const after = cursorOf(request)
+        const after = cursorOf(request)?.seq
         const session = await sessionForRequest(deps, request, request.params.id)
         if (run !== undefined && (await isOver(deps, session.id, run, after ?? 0))) return reply.code(204).send()
         await serveStream(deps, request, reply, {

@@ -5,6 +5,7 @@ import {
   openInterrupts,
   parseJson,
   type RunInput,
+  type SessionInfo,
   transcriptView,
 } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
@@ -13,15 +14,24 @@ import type { AgentDescription } from '../../agent/agent.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
 import { maxBodyDepth } from '../doors/json-body.ts'
+import { rejoin } from '../doors/rejoin.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
 import { documented, validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
 import { removeSession } from '../session/remove-session.ts'
-import { serveRun } from '../stream.ts'
+import { serveRun, serveStream } from '../stream.ts'
 
 const streamInput = z.looseObject({
   input: z.string().min(1, 'input is required').max(100_000).describe('What the user says'),
   session_id: z.string().min(1).max(200).optional().describe('Go on with this session'),
+})
+const streamQuery = streamInput.extend({
+  run: z
+    .string()
+    .regex(/^[\w.~-]{1,200}$/, 'a run is named with letters, digits and . _ ~ - alone')
+    .optional()
+    .describe('Name the run: asked again, even before its first id came, the request re-joins it'),
+  after: z.string().optional().describe('Re-join after this id, start nothing; `Last-Event-ID` wins'),
 })
 const resumeBody = z.object({ response: z.json() })
 
@@ -56,27 +66,43 @@ export const studioRoutes =
       },
     )
 
-    const stream = async (request: FastifyRequest<ById>, reply: FastifyReply, given: unknown) => {
-      const { input, session_id: wanted } = validateBody(streamInput, given)
+    const stream = async (request: FastifyRequest<ById>, reply: FastifyReply, asked: Asked, namesRun: boolean) => {
+      const { input, session_id: wanted, run } = asked
       const { name } = project(deps, request.params.id)
-      const known = wanted === undefined ? undefined : await log.get(wanted)
-      if (known !== undefined && (!mayTouch(request, known) || known.agent !== name))
-        throw new MillraceError('not-found', `no session ${wanted}`)
-      const session =
-        known ??
-        (await log.create({
-          id: wanted ?? deps.newId(),
-          user: userFor(request),
-          agent: name,
-          title: input.slice(0, 80),
-        }))
+      const id = wanted ?? run ?? deps.newId()
+      const session = await sessionFor(deps, request, { id, agent: name, title: input.slice(0, 80) })
       const start = {
         session: session.id,
         user: session.user,
         agent: name,
         input: await runInput(deps, session.id, input),
+        // A reconnect finds the session by the run where its URL names none.
+        ...(run !== undefined ? { run } : wanted === undefined ? { run: id } : {}),
       }
-      await serveRun(deps, request, reply, start, { dialect: 'studio' })
+      await serveRun(deps, request, reply, start, { dialect: 'studio', namesRun })
+    }
+    /** A browser's EventSource asks for the same URL again after every cut: only the first time starts a run. */
+    const streamOnce = async (request: FastifyRequest<ById>, reply: FastifyReply) => {
+      const asked = validateBody(streamQuery, request.query)
+      const meant = { agent: project(deps, request.params.id).name, session: asked.session_id, run: asked.run }
+      /** Whether it was answered: a reply itself is a promise of its own end. */
+      const again = async (): Promise<boolean> => {
+        const place = await rejoin(deps, request, meant)
+        if (place === 'over') void reply.code(204).send()
+        else if (place !== undefined) {
+          const cancelOnDisconnect = asked.disconnect === 'cancel'
+          await serveStream(deps, request, reply, { ...place, dialect: 'studio', namesRun: true, cancelOnDisconnect })
+        }
+        return place !== undefined
+      }
+      if (await again()) return reply
+      try {
+        await stream(request, reply, asked, true)
+      } catch (error) {
+        // The same request came twice at once, and the other one has started the run.
+        const started = error instanceof MillraceError && error.code === 'conflict'
+        if (!started || !(await again())) throw error
+      }
       return reply
     }
     const told = {
@@ -88,14 +114,12 @@ export const studioRoutes =
     } as const
     // A HEAD would start a run to throw its words away.
     const noHead = { exposeHeadRoute: false }
-    app.get<ById>(
-      '/api/projects/:id/stream',
-      { ...noHead, ...documented({ ...told, query: streamInput }) },
-      (request, reply) => stream(request, reply, request.query),
-    )
-    app.post<ById>('/api/projects/:id/stream', documented({ ...told, body: streamInput }), (request, reply) =>
-      stream(request, reply, request.body),
-    )
+    app.get<ById>('/api/projects/:id/stream', { ...noHead, ...documented({ ...told, query: streamQuery }) }, streamOnce)
+    app.post<ById>('/api/projects/:id/stream', documented({ ...told, body: streamInput }), async (request, reply) => {
+      const { input, session_id } = validateBody(streamInput, request.body)
+      await stream(request, reply, { input, session_id }, false)
+      return reply
+    })
 
     app.delete<ById>(
       '/api/sessions/:id',
@@ -133,6 +157,31 @@ export const studioRoutes =
       },
     )
   }
+
+interface Asked {
+  readonly input: string
+  readonly session_id?: string | undefined
+  readonly run?: string | undefined
+}
+
+/** The session as it is, or a new one. Another's, and one of another project, look unknown (SPEC 6.2). */
+async function sessionFor(
+  { log }: HttpDeps,
+  request: FastifyRequest,
+  wanted: { readonly id: string; readonly agent: string; readonly title: string },
+): Promise<SessionInfo> {
+  const known =
+    (await log.get(wanted.id)) ??
+    (await log.create({ ...wanted, user: userFor(request) }).catch(async (error: unknown) => {
+      // Created meanwhile by the same request, sent twice.
+      const made = error instanceof MillraceError && error.code === 'conflict' ? await log.get(wanted.id) : undefined
+      if (made === undefined) throw error
+      return made
+    }))
+  if (!mayTouch(request, known) || known.agent !== wanted.agent)
+    throw new MillraceError('not-found', `no session ${wanted.id}`)
+  return known
+}
 
 /** A session that waits for an answer takes the next input as that answer, as Studio's console does. */
 async function runInput({ log, newId }: HttpDeps, session: string, text: string): Promise<RunInput> {
