@@ -128,6 +128,16 @@ describe('architecture', () => {
     const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 400)
     expect(long.map((file) => relative(packages, file))).toEqual([])
   })
+
+  test('a URL becomes a path by fileURLToPath: its pathname has %20 where a folder has a space', () => {
+    const root = resolve(packages, '..')
+    const code = ['packages', 'agents', 'bench', 'examples', 'scripts', 'test']
+      .flatMap((folder) => walk(resolve(root, folder)))
+      .filter((file) => /\.(tsx?|mjs)$/.test(file))
+    expect(code.length).toBeGreaterThan(files.length)
+    const wrong = code.filter((file) => /import\.meta\.url\)\s*\.pathname/.test(readFileSync(file, 'utf8')))
+    expect(wrong.map((file) => relative(root, file))).toEqual([])
+  })
 })
 
 /** `core/dialect/ag-ui`, `server/run`; `react` for a package without folders in the table. */

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { HttpAgent } from '@ag-ui/client'
 import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas'
 import { LlmAgent } from '@google/adk'
@@ -15,7 +16,7 @@ describe('the official AG-UI client', () => {
   let server: Awaited<ReturnType<typeof testServer>>
   let address: string
   beforeAll(async () => {
-    const agents = discoverAgents(new URL('../../agents/', import.meta.url).pathname, {
+    const agents = discoverAgents(fileURLToPath(new URL('../../agents/', import.meta.url)), {
       models: { tokensPerSecond: 0 },
     })
     const asker = adkAgent('asker', async () => new LlmAgent({ name: 'asker', model: model({ offline: asks }) }))

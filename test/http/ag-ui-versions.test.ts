@@ -90,7 +90,9 @@ describe.each(versions)('@ag-ui/client %s', (version, Agent) => {
   let server: Awaited<ReturnType<typeof testServer>>
   let address: string
   beforeAll(async () => {
-    const shipped = discoverAgents(new URL('../agents/', import.meta.url).pathname, { models: { tokensPerSecond: 0 } })
+    const shipped = discoverAgents(new URL('../../agents/', import.meta.url).pathname, {
+      models: { tokensPerSecond: 0 },
+    })
     const asker = adkAgent('asker', async () => new LlmAgent({ name: 'asker', model: model({ offline: asks }) }))
     const agents = new Map([...shipped.agents, ['asker', asker], ['team', scriptedAgent('team', team)]] as const)
     server = await testServer({ agents: { agents }, fallback: 'assistant' })

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { fileURLToPath } from 'node:url'
 import { discoverAgents } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testServer } from '../kit/server.ts'
@@ -66,7 +67,7 @@ describe('the requests of the seeds, as printed', () => {
   let server: Awaited<ReturnType<typeof testServer>>
   let port: number
   beforeAll(async () => {
-    const agents = discoverAgents(new URL('../../agents/', import.meta.url).pathname, {
+    const agents = discoverAgents(fileURLToPath(new URL('../../agents/', import.meta.url)), {
       models: { tokensPerSecond: 0 },
     })
     server = await testServer({ agents, fallback: 'assistant' })

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { discoverAgents } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTelemetry } from '../../packages/cli/src/telemetry.ts'
@@ -40,7 +41,7 @@ describe('traces', () => {
       { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}/`, OTEL_SERVICE_NAME: 'mill' },
       '1',
     )
-    const agents = discoverAgents(new URL('../../agents/', import.meta.url).pathname, {
+    const agents = discoverAgents(fileURLToPath(new URL('../../agents/', import.meta.url)), {
       models: { tokensPerSecond: 0 },
     })
     server = await testServer({ agents, fallback: 'assistant', tracing: telemetry })

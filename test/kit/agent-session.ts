@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import type { JsonObject, Recorded, RunEvent, RunInput } from '@millrace/core'
 import { applyState } from '@millrace/core'
 import { discoverAgents } from '@millrace/server'
@@ -11,7 +12,9 @@ export interface AgentRunOptions {
 
 /** For tests of the examples: a session in memory, run after run, offline and without pauses. */
 export function testSession(name: string) {
-  const catalog = discoverAgents(new URL('../../agents/', import.meta.url).pathname, { models: { tokensPerSecond: 0 } })
+  const catalog = discoverAgents(fileURLToPath(new URL('../../agents/', import.meta.url)), {
+    models: { tokensPerSecond: 0 },
+  })
   const agent = catalog.agents.get(name)
   if (agent === undefined) throw new Error(`no agent ${name}`)
   const history: Recorded[] = []

@@ -4,7 +4,7 @@ import { build } from 'vite'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A process of its own from `test/children/<name>.ts`, bundled once: a killed one is replaced in a tenth of a second. */
+/** A process of its own from `test/process/children/<name>.ts`, bundled once: a killed one is replaced in a tenth of a second. */
 export async function buildChild(name: string): Promise<(...args: string[]) => ChildProcess> {
   await build({
     root,
@@ -13,7 +13,7 @@ export async function buildChild(name: string): Promise<(...args: string[]) => C
     resolve: { conditions: ['source'] },
     ssr: { resolve: { conditions: ['source'] }, noExternal: [/^@millrace\//, 'zod'] },
     build: {
-      ssr: `test/children/${name}.ts`,
+      ssr: `test/process/children/${name}.ts`,
       outDir: `.cache/child/${name}`,
       rolldownOptions: { output: { entryFileNames: 'child.mjs' } },
     },

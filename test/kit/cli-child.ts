@@ -3,6 +3,13 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
 const main = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url))
+const builder = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url))
+
+/** Builds what is stale, so that a test of what is built does not judge yesterday's sources. */
+export async function built(): Promise<void> {
+  const [code] = await once(spawn(process.execPath, [builder], { stdio: ['ignore', 'ignore', 'inherit'] }), 'exit')
+  if (code !== 0) throw new Error(`the build failed with exit code ${code}: run npm run build to see why`)
+}
 
 /** The built command as a process of its own, with nothing of our env but what is said here. */
 export interface Served {

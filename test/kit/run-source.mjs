@@ -1,5 +1,5 @@
 // Runs `main(args)` of a TypeScript module of ours in this process, from sources: what tests kill, limit or lock out.
-// usage: node test/kit/run-source.mjs <module, from the root> <argument>…
+// usage: [RUN_AS=<user id>] node test/kit/run-source.mjs <module, from the root> <argument>…
 import { fileURLToPath } from 'node:url'
 import { createServer } from 'vite'
 
@@ -15,5 +15,7 @@ const vite = await createServer({
   ssr: { resolve: { conditions, externalConditions: conditions } },
 })
 const { main } = await vite.ssrLoadModule(`/${module}`)
+// Only now: the other user need not be able to read this checkout, which may be below a home that is closed to others.
+if (process.env.RUN_AS !== undefined) process.setuid(Number(process.env.RUN_AS))
 process.exitCode = (await main(args)) ?? 0
 await vite.close()

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { sqliteLog } from '@millrace/server'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { said } from '../kit/engine-kit.ts'
+import { unprivileged } from '../kit/unprivileged.ts'
 
 const source = fileURLToPath(new URL('../kit/run-source.mjs', import.meta.url))
 const root = mkdtempSync(join(tmpdir(), 'millrace-serve-'))
@@ -53,7 +54,7 @@ beforeEach(({ task }) => {
 })
 
 /** `millrace serve` in a process of its own. */
-function serve(args: readonly string[] = [], options: { readonly uid?: number } = {}) {
+function serve(args: readonly string[] = [], options: { readonly env?: NodeJS.ProcessEnv } = {}) {
   const command = [source, 'packages/cli/src/main.ts', 'serve', '--port', '0', '--data-dir', data]
   const child = spawn(process.execPath, [...command, '--agents', join(root, 'agents'), ...args], {
     cwd: root,
@@ -173,8 +174,7 @@ test('data that cannot be used is told, exit 1, and left as it is', async () => 
   rmSync(data, { recursive: true })
   mkdirSync(data)
   chmodSync(data, 0o555)
-  const nobody = process.getuid?.() === 0 ? { uid: 65_534 } : {} // root may write anywhere
-  const readOnly = serve([], nobody)
+  const readOnly = serve([], unprivileged)
   expect((await readOnly.exit).code).toBe(1)
   expect(readOnly.said()).toBe(`millrace: cannot use the data folder ${data}: it cannot be written to\n`)
   expect(readdirSync(data)).toEqual([])

@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { outline, said, testSession } from '../../../../../test/kit/run-agent.ts'
 import { adkAgent } from '../adk/adk-agent.ts'
@@ -49,7 +50,9 @@ describe('the offline model', () => {
 
   test('“count slowly to 200” takes about ten seconds, whatever the pace; none when the pace is 0', async () => {
     const agents = (models: ModelSettings) =>
-      discoverAgents(new URL('../../../../../agents/', import.meta.url).pathname, { models }).agents.get('assistant')
+      discoverAgents(fileURLToPath(new URL('../../../../../agents/', import.meta.url)), { models }).agents.get(
+        'assistant',
+      )
     for (const [models, seconds] of [
       [{}, 10],
       [{ tokensPerSecond: 0 }, 0],

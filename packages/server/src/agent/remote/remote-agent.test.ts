@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { applyState, type JsonObject, type Recorded, webHost } from '@millrace/core'
 import { afterEach, describe, expect, test } from 'vitest'
 import { ending, type Front, frontOf, frontWith, spoken } from '../../../../../test/kit/remote-front.ts'
@@ -99,7 +100,7 @@ describe.each(['ag-ui', 'adk'] as const)('an agent on another Millrace, over %s'
   })
 
   test('a person is asked through it, and the answer goes back', async () => {
-    const { agents } = discoverAgents(new URL('../../../../../agents/', import.meta.url).pathname, {
+    const { agents } = discoverAgents(fileURLToPath(new URL('../../../../../agents/', import.meta.url)), {
       models: { tokensPerSecond: 0 },
     })
     const assistant = agents.get('assistant')

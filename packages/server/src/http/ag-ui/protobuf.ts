@@ -10,8 +10,11 @@ export const agUiProtobuf = 'application/vnd.ag-ui.event+proto'
 /** Loaded by the first client who asks: its schemas cost a fifth of a second, and a start must not pay for them. */
 let made: EventEncoder | undefined
 function encoder(): EventEncoder {
+  if (made !== undefined) return made
   const load = createRequire(import.meta.url)
-  made ??= new (load('@ag-ui/encoder') as typeof import('@ag-ui/encoder')).EventEncoder({ accept: agUiProtobuf })
+  // The class gets a name first: TypeScript 7.0 emits `new (load() as T).EventEncoder()` without its parentheses.
+  const { EventEncoder } = load('@ag-ui/encoder') as typeof import('@ag-ui/encoder')
+  made = new EventEncoder({ accept: agUiProtobuf })
   return made
 }
 

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
+import { unprivileged } from '../../../../../test/kit/unprivileged.ts'
 import { sqliteLog } from './log.ts'
 
 const repository = fileURLToPath(new URL('../../../../../', import.meta.url))
@@ -17,15 +18,19 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true })
 })
 
-/** One of test/children in a process of its own. */
-function run(module: string, args: readonly string[], options: { uid?: number; shell?: string } = {}): ChildProcess {
-  const command = [process.execPath, 'test/kit/run-source.mjs', `test/children/${module}.ts`, ...args]
+/** One of test/process/children in a process of its own. */
+function run(
+  module: string,
+  args: readonly string[],
+  options: { env?: NodeJS.ProcessEnv; shell?: string } = {},
+): ChildProcess {
+  const command = [process.execPath, 'test/kit/run-source.mjs', `test/process/children/${module}.ts`, ...args]
   const [file = '', ...rest] =
     options.shell === undefined ? command : ['sh', '-c', `${options.shell}; exec "$@"`, 'sh', ...command]
   const child = spawn(file, rest, {
     cwd: repository,
     stdio: ['ignore', 'pipe', 'inherit'],
-    ...(options.uid === undefined ? {} : { uid: options.uid }),
+    ...(options.env === undefined ? {} : { env: options.env }),
   })
   children.add(child)
   child.once('exit', () => children.delete(child))
@@ -120,8 +125,7 @@ test('a folder that may not be written to: a clear refusal, and nothing in it', 
   const folder = join(root, 'read-only')
   mkdirSync(folder)
   chmodSync(folder, 0o555)
-  const nobody = process.getuid?.() === 0 ? { uid: 65_534 } : {} // root may write anywhere
-  expect(await answerOf(run('filler', [folder], nobody))).toEqual({
+  expect(await answerOf(run('filler', [folder], unprivileged))).toEqual({
     code: 'store-failed',
     reason: 'read-only',
     taken: 0,
