@@ -21,7 +21,7 @@ describe('a node that', () => {
     ['one message without a list', new AIMessage('hi')],
   ])('returns %s has said it', async (_, messages) => {
     const events = await sessionOf(only(() => ({ messages }) as Returned)).run('go')
-    expect(outline(events)).toEqual(['> node@1', 'node “hi”', '< node@1', 'log'])
+    expect(outline(events)).toEqual(['state', '> node@1', 'node “hi”', 'state', '< node@1', 'log'])
   })
 
   test.each([
@@ -31,8 +31,9 @@ describe('a node that', () => {
     const inner = only(() => ({ messages: [message()] }) as Returned)
     const outer = new StateGraph(State).addNode('outer', inner).addEdge(START, 'outer').addEdge('outer', END).compile()
     const session = sessionOf(outer)
-    const once = ['> outer@1', '> node@1', 'node “new”', '< node@1', '< outer@1', 'log']
-    expect(outline(await session.run('go'))).toEqual(once)
+    const once = ['> outer@1', '> node@1', 'node “new”', '< node@1', 'state', '< outer@1', 'log']
+    expect(outline(await session.run('go'))).toEqual(['state', ...once])
+    // The same message of the user once more: the state has it.
     expect(outline(await session.run('go'))).toEqual(once)
   })
 
@@ -41,7 +42,7 @@ describe('a node that', () => {
       only(({ messages }) => ({ messages: [...messages, new AIMessage(`${messages.length}`)] })),
     )
     await session.run('go')
-    expect(outline(await session.run('go'))).toEqual(['> node@1', 'node “2”', '< node@1', 'log'])
+    expect(outline(await session.run('go'))).toEqual(['> node@1', 'node “2”', 'state', '< node@1', 'log'])
   })
 
   test('is tried again is two executions, the first of them failed', async () => {
@@ -57,6 +58,7 @@ describe('a node that', () => {
       { retryPolicy },
     )
     expect(outline(await sessionOf(flaky).run('go'))).toEqual([
+      'state',
       '> node@1',
       '< node@1 error',
       '> node@2',
@@ -80,7 +82,7 @@ describe('a node that', () => {
     const cyclic: Record<string, unknown> = {}
     cyclic.self = cyclic
     const events = await sessionOf(only(() => ({ extra: cyclic }))).run('go')
-    expect(events[1]).toEqual({
+    expect(events[2]).toEqual({
       kind: 'log',
       level: 'warn',
       message: "'node' returned what is not JSON in extra: it stays in the graph, and is not in the log",

@@ -1,6 +1,7 @@
 import { Command, Send } from '@langchain/langgraph'
 import { isObject, MillraceError, maxJsonDepth, parseJson } from '@millrace/core'
-import { isMessage, messageData, messageOf } from './message-table.ts'
+import { isMessage, messageData } from './message-fields.ts'
+import { messageOf } from './message-table.ts'
 
 /**
  * The only key that means something in a stored value: `{ "~": kind, "of": … }`. An object of the graph's that has this
