@@ -131,6 +131,7 @@ class Mapper {
     this.#executions.set(name, count)
     const step = Number(event.metadata?.langgraph_step ?? 0)
     const node: OpenNode = { node: `${name}@${count}`, name, step, task }
+    if (!isInside(node)) yield* this.#over(step)
     this.#open.set(event.run_id, node)
     const after = this.#before(node)
     yield { kind: 'node.started', node: node.node, agent: name, ...(after.length > 0 ? { after } : {}) }
@@ -143,6 +144,20 @@ class Mapper {
       this.#open.delete(run)
       const error = { code: 'agent-error' as const, message: `'${name}' failed and is tried again` }
       yield { kind: 'node.finished', node: open.node, status: 'error', error }
+    }
+  }
+
+  /** A node whose graph sent the graph around it elsewhere (`Command.PARENT`) ends without a word: its step is over. */
+  *#over(step: number): Generator<RunEvent> {
+    for (const [, outer] of [...this.#open].filter(([, open]) => !isInside(open) && open.step < step)) {
+      const isOf = ({ task }: OpenNode): boolean => String(task).startsWith(`${String(outer.task)}|`)
+      // Those inside end first.
+      for (const [run, open] of [...this.#open].reverse()) {
+        if (open !== outer && !isOf(open)) continue
+        this.#open.delete(run)
+        this.#finished.push(open)
+        yield { kind: 'node.finished', node: open.node, status: 'ok' }
+      }
     }
   }
 

@@ -1,5 +1,5 @@
 import { AIMessage } from '@langchain/core/messages'
-import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import { Annotation, Command, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test, vi } from 'vitest'
 import { outline, testSession } from '../../../../../test/run-agent.ts'
 import { type CompiledGraph, graphAgent } from './langgraph-agent.ts'
@@ -35,6 +35,22 @@ describe('a node that', () => {
     expect(outline(await session.run('go'))).toEqual(['state', ...once])
     // The same message of the user once more: the state has it.
     expect(outline(await session.run('go'))).toEqual(once)
+  })
+
+  test('sends the graph around it elsewhere has ended, and so has the one it is in', async () => {
+    const inner = new StateGraph(State)
+      .addNode('in', () => new Command({ graph: Command.PARENT, goto: 'last', update: { extra: 'sent' } }))
+      .addEdge(START, 'in')
+      .compile()
+    const outer = new StateGraph(State)
+      .addNode('outer', inner, { ends: ['last'] })
+      .addNode('last', ({ extra }) => ({ extra: `${extra} on` }))
+      .addEdge(START, 'outer')
+      .compile()
+    const session = sessionOf(outer)
+    const events = outline(await session.run('go')).filter((line) => line !== 'state')
+    expect(events).toEqual(['> outer@1', '> in@1', '< in@1', '< outer@1', '> last@1', '< last@1', 'log'])
+    expect(session.state.extra).toBe('sent on')
   })
 
   test('returns all messages, old and new, says the new one', async () => {
