@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
 import { HttpAgent as Current } from '@ag-ui/client'
 import { LlmAgent } from '@google/adk'
 import type { AdkPart, RunEvent } from '@millrace/core'
@@ -90,7 +91,7 @@ describe.each(versions)('@ag-ui/client %s', (version, Agent) => {
   let server: Awaited<ReturnType<typeof testServer>>
   let address: string
   beforeAll(async () => {
-    const shipped = discoverAgents(new URL('../../agents/', import.meta.url).pathname, {
+    const shipped = discoverAgents(fileURLToPath(new URL('../../agents/', import.meta.url)), {
       models: { tokensPerSecond: 0 },
     })
     const asker = adkAgent('asker', async () => new LlmAgent({ name: 'asker', model: model({ offline: asks }) }))

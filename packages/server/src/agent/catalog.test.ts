@@ -138,7 +138,7 @@ describe('discovery', () => {
   })
 
   test.each([
-    ['a graph', 'graphed', ['> talk@1', 'talk “Hi Ada”', '< talk@1']],
+    ['a graph', 'graphed', ['state', '> talk@1', 'talk “Hi Ada”', 'state', '< talk@1']],
     ['plain JavaScript', 'scripted', ['> scripted@1', 'scripted … “hi”', 'scripted “hi”', '< scripted@1', 'done']],
   ])('%s in a folder without packages runs on the server’s own', async (_, name, lines) => {
     const events = await testSession(find(name)).run('Ada')

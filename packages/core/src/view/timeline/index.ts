@@ -58,7 +58,8 @@ export function track(line: Timeline, row: Recorded, watcher?: Watcher): Timelin
     case 'state': {
       const { state, keys } = changed(line, row)
       if (keys.length === 0) return line
-      const owner = event.node === undefined ? undefined : ownerOf(line, row.run, event.node, '')
+      // The node may have ended: a graph applies what the nodes of one step wrote when the last of them has ended.
+      const owner = event.node === undefined ? undefined : line.index.nodes.get(timelineKey(row.run, event.node))
       const next = withTimelineIndex(line, { state })
       return owner === undefined ? next : wrote(next, owner, keys)
     }

@@ -142,6 +142,26 @@ describe('nodes in the log', () => {
     ])
   })
 
+  test('what a node wrote is its own, also when the state has it only after the node ended', () => {
+    const line = fold(
+      timelineView,
+      rowsOf([
+        started,
+        { kind: 'node.started', node: 'l@1', agent: 'l' },
+        { kind: 'node.started', node: 'r@1', agent: 'r' },
+        { kind: 'node.finished', node: 'l@1', status: 'ok' },
+        { kind: 'state', node: 'l@1', patch: [{ op: 'add', path: '/left', value: 1 }] },
+        { kind: 'state', node: 'r@1', patch: [{ op: 'add', path: '/right', value: 2 }] },
+        { kind: 'node.finished', node: 'r@1', status: 'ok' },
+        done,
+      ]),
+    )
+    expect(line.executions.toArray().map(({ node, wrote }) => [node, wrote.toArray()])).toEqual([
+      ['l@1', ['left']],
+      ['r@1', ['right']],
+    ])
+  })
+
   test('a called specialist is delegated to, not a step after the one called before it', () => {
     const line = fold(
       timelineView,

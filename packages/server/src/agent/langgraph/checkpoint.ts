@@ -10,6 +10,9 @@ export function isCheckpoint(event: RunEvent): boolean {
   return event.kind === 'log' && event.message === checkpointMessage
 }
 
+/** How its bytes are to be read. Another form is passed over: read as this one, its messages would be plain objects. */
+const form = 1
+
 /** Characters of it: it goes into the log as one event, with room for what surrounds it. */
 const maxCheckpoint = 4_000_000
 
@@ -34,13 +37,15 @@ export async function seedCheckpoint(graph: CompiledGraph, context: RunContext):
   if (saver === undefined) {
     if (graph.checkpointer !== undefined && graph.checkpointer !== false) return undefined
     const { MemorySaver } = await import('@langchain/langgraph')
-    const made = new MemorySaver()
+    const { serializer } = await import('./serializer.ts')
+    const made = new MemorySaver(serializer)
     graph.checkpointer = made
     saver = made as unknown as Saver
     savers.set(graph, saver)
   }
   const seeded = saver
-  load(seeded, context.session, lastCheckpoint(context.history))
+  const { readStored } = await import('./serializer.ts')
+  load(seeded, context.session, lastCheckpoint(context.history), readStored)
   return {
     saver: seeded,
     forget(thread) {
@@ -80,7 +85,7 @@ export function checkpointEvent({ saver }: SeededSaver, thread: string): RunEven
     const told = `the graph's state is ${size(length)} as a checkpoint; the limit is ${size(maxCheckpoint)}`
     throw new MillraceError('limit', `${told}. Keep less in it: trim messages, save what is large as artifacts.`)
   }
-  return { kind: 'log', level: 'debug', message: checkpointMessage, data: { spaces } }
+  return { kind: 'log', level: 'debug', message: checkpointMessage, data: { form, spaces } }
 }
 
 function lastCheckpoint(history: readonly Recorded[]): unknown {
@@ -88,25 +93,49 @@ function lastCheckpoint(history: readonly Recorded[]): unknown {
   return found?.event.kind === 'log' ? found.event.data : undefined
 }
 
+type Read = (bytes: Uint8Array) => unknown
+
 /** A door: the record may come from an import. What does not fit is passed over; the graph then starts afresh. */
-function load(saver: Saver, thread: string, data: unknown): void {
-  const spaces = isObject(data) && Array.isArray(data.spaces) ? (data.spaces as unknown[]) : []
+function load(saver: Saver, thread: string, data: unknown, read: Read): void {
+  const spaces = isObject(data) && data.form === form && Array.isArray(data.spaces) ? (data.spaces as unknown[]) : []
   for (const space of spaces) {
     if (!isObject(space)) continue
     const { namespace, id, checkpoint, metadata, parent, writes } = space
-    if (typeof namespace !== 'string' || typeof id !== 'string') continue
+    if (!isName(namespace) || !isName(id) || id === '') continue
     if (typeof checkpoint !== 'string' || typeof metadata !== 'string') continue
-    saver.storage[thread] ??= {}
-    const from = typeof parent === 'string' ? parent : undefined
+    if (!isCheckpointData(readable(read, checkpoint)) || !isObject(readable(read, metadata))) continue
+    const from = isName(parent) && parent !== '' ? parent : undefined
+    saver.storage[thread] ??= Object.create(null) as Saver['storage'][string]
     saver.storage[thread][namespace] = { [id]: [bytes(checkpoint), bytes(metadata), from] }
     const listed = Array.isArray(writes) ? (writes as unknown[]) : []
     saver.writes[JSON.stringify([thread, namespace, id])] = Object.fromEntries(
       listed.flatMap((write) => {
-        if (!Array.isArray(write) || write.length !== 4 || !write.every((cell) => typeof cell === 'string')) return []
+        if (!Array.isArray(write) || write.length !== 4 || !write.every(isName)) return []
         const [slot, task, channel, value] = write as [string, string, string, string]
-        return [[slot, [task, channel, bytes(value)] as const]]
+        return readable(read, value) === unreadable ? [] : [[slot, [task, channel, bytes(value)] as const]]
       }),
     )
+  }
+}
+
+/** LangGraph keeps what it has under these names in plain objects, where some names are no keys. */
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== '__proto__' && value !== 'constructor' && value !== 'prototype'
+}
+
+function isCheckpointData(value: unknown): boolean {
+  if (!isObject(value) || typeof value.id !== 'string' || typeof value.v !== 'number') return false
+  const { channel_values: values, channel_versions: versions, versions_seen: seen } = value
+  return isObject(values) && isObject(versions) && isObject(seen) && Object.values(seen).every(isObject)
+}
+
+const unreadable = Symbol('unreadable')
+
+function readable(read: Read, text: string): unknown {
+  try {
+    return read(bytes(text))
+  } catch {
+    return unreadable
   }
 }
 

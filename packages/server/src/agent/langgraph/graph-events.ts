@@ -11,8 +11,11 @@ import {
 import type { AgentGraph, RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
 import { tooMuch } from '../tool-result.ts'
+import { type GraphState, updatesOf } from './graph-state.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
 import { graphUsageOf, messageParts, type ToolAnswer, toolAnswer } from './message-parts.ts'
+import { toJson } from './state-json.ts'
+import { inSteps, type StepEvent } from './steps.ts'
 
 /** The custom event by which a graph's own code records a canonical event (plan facts, artifacts, data). */
 export const recordEvent = 'millrace'
@@ -30,18 +33,19 @@ interface OpenNode {
 
 /**
  * LangGraph's `streamEvents` v2 as canonical events: author = node name, chat tokens = partials, the end of a model
- * call = the aggregate, tools = calls and responses, node start and end, state updates as patches. A model call tagged
- * `nostream` (LangGraph's own tag) says nothing to people: structured output stays inside.
+ * call = the aggregate, tools = calls and responses, node start and end, the state after each step as patches. A model
+ * call tagged `nostream` (LangGraph's own tag) says nothing to people: structured output stays inside.
  */
 export async function* graphEvents(
   events: AsyncIterable<StreamEvent>,
   graph: AgentGraph,
   context: RunContext,
+  state: GraphState,
   known: Iterable<string> = [],
 ): AsyncGenerator<RunEvent> {
-  const mapper = new Mapper(graph, context, known)
+  const mapper = new Mapper(graph, context, state, known)
   try {
-    for await (const event of events) yield* mapper.map(event)
+    for await (const event of inSteps(events)) yield* mapper.map(event)
   } catch (error) {
     const message = messageOf(error)
     yield* mapper.fail(message)
@@ -52,6 +56,7 @@ export async function* graphEvents(
 class Mapper {
   readonly #graph: AgentGraph
   readonly #context: RunContext
+  readonly #state: GraphState
   readonly #open = new Map<string, OpenNode>()
   readonly #executions = new Map<string, number>()
   readonly #finished: OpenNode[] = []
@@ -68,13 +73,16 @@ class Mapper {
   #task: string | undefined
 
   /** `known`: ids of the messages that were in the graph's state before. */
-  constructor(graph: AgentGraph, context: RunContext, known: Iterable<string>) {
+  constructor(graph: AgentGraph, context: RunContext, state: GraphState, known: Iterable<string>) {
+    this.#state = state
     this.#spoken = new Set(known)
     this.#graph = graph
     this.#context = context
   }
 
-  *map(event: StreamEvent): Generator<RunEvent> {
+  *map(event: StepEvent): Generator<RunEvent> {
+    // The end of a step without a node of ours: the run's input, or what was there before.
+    if (event.values !== undefined && !this.#open.has(event.run_id)) yield* this.#state.step(event.values)
     if (event.tags?.includes('langsmith:hidden') === true) return
     switch (event.event) {
       case 'on_chain_start':
@@ -123,6 +131,7 @@ class Mapper {
     this.#executions.set(name, count)
     const step = Number(event.metadata?.langgraph_step ?? 0)
     const node: OpenNode = { node: `${name}@${count}`, name, step, task }
+    if (!isInside(node)) yield* this.#over(step)
     this.#open.set(event.run_id, node)
     const after = this.#before(node)
     yield { kind: 'node.started', node: node.node, agent: name, ...(after.length > 0 ? { after } : {}) }
@@ -138,6 +147,20 @@ class Mapper {
     }
   }
 
+  /** A node whose graph sent the graph around it elsewhere (`Command.PARENT`) ends without a word: its step is over. */
+  *#over(step: number): Generator<RunEvent> {
+    for (const [, outer] of [...this.#open].filter(([, open]) => !isInside(open) && open.step < step)) {
+      const isOf = ({ task }: OpenNode): boolean => String(task).startsWith(`${String(outer.task)}|`)
+      // Those inside end first.
+      for (const [run, open] of [...this.#open].reverse()) {
+        if (open !== outer && !isOf(open)) continue
+        this.#open.delete(run)
+        this.#finished.push(open)
+        yield { kind: 'node.finished', node: open.node, status: 'ok' }
+      }
+    }
+  }
+
   /** The nodes of the latest earlier step that have an edge to this one: the edges really taken. */
   #before({ name, step }: OpenNode): readonly NodeId[] {
     const sources = new Set(this.#graph.edges.filter((edge) => edge.to === name).map((edge) => edge.from))
@@ -146,26 +169,22 @@ class Mapper {
     return earlier.filter((done) => done.step === latest).map((done) => done.node)
   }
 
-  *#end(event: StreamEvent): Generator<RunEvent> {
+  *#end(event: StepEvent): Generator<RunEvent> {
     const node = this.#open.get(event.run_id)
     if (node === undefined) return
     this.#open.delete(event.run_id)
     this.#finished.push(node)
     const output = event.data?.output
-    if (isObject(output)) {
+    for (const [key, update] of updatesOf(output)) {
+      if (key !== 'messages') continue
       // LangGraph takes one message for a list of one.
-      for (const message of [output.messages ?? []].flat()) {
+      for (const message of [update ?? []].flat()) {
         yield* this.#unspoken(event, node, message)
         yield* this.#unheard(node, message)
       }
-      const lost: string[] = []
-      const patch = Object.entries(output).flatMap(([key, value]) => {
-        const plain = key === 'messages' ? undefined : toJson(value, () => lost.push(key))
-        return plain === undefined ? [] : [{ op: 'add' as const, path: `/${pointer(key)}`, value: plain }]
-      })
-      if (lost.length > 0) yield notJson(node, lost)
-      if (patch.length > 0) yield { kind: 'state', patch, node: node.node }
     }
+    if (!isInside(node)) this.#state.wrote(node.node, output)
+    if (event.values !== undefined) yield* this.#state.step(event.values)
     yield { kind: 'node.finished', node: node.node, status: 'ok' }
   }
 
@@ -299,20 +318,7 @@ function isQuiet({ tags = [] }: StreamEvent): boolean {
   return tags.includes('nostream') || tags.includes('langsmith:nostream')
 }
 
-function notJson({ name, node }: OpenNode, keys: readonly string[]): RunEvent {
-  const message = `'${name}' returned what is not JSON in ${keys.join(', ')}: it stays in the graph, and is not in the log`
-  return { kind: 'log', level: 'warn', message, node }
+/** A node of a graph inside another: what it writes is that graph's, until that graph ends. */
+function isInside({ task }: OpenNode): boolean {
+  return typeof task === 'string' && task.includes('|')
 }
-
-/** JSON, or undefined for what is none (functions; `lost` is told of cycles): a graph's state may hold anything. */
-function toJson(value: unknown, lost: () => void = () => {}): Json | undefined {
-  try {
-    const text = JSON.stringify(value)
-    return text === undefined ? undefined : (JSON.parse(text) as Json)
-  } catch {
-    lost()
-    return undefined
-  }
-}
-
-const pointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')

@@ -1,5 +1,5 @@
 import { AIMessage } from '@langchain/core/messages'
-import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import { Annotation, Command, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test, vi } from 'vitest'
 import { outline, testSession } from '../../../../../test/kit/run-agent.ts'
 import { type CompiledGraph, graphAgent } from './langgraph-agent.ts'
@@ -21,7 +21,7 @@ describe('a node that', () => {
     ['one message without a list', new AIMessage('hi')],
   ])('returns %s has said it', async (_, messages) => {
     const events = await sessionOf(only(() => ({ messages }) as Returned)).run('go')
-    expect(outline(events)).toEqual(['> node@1', 'node “hi”', '< node@1', 'log'])
+    expect(outline(events)).toEqual(['state', '> node@1', 'node “hi”', 'state', '< node@1', 'log'])
   })
 
   test.each([
@@ -31,9 +31,26 @@ describe('a node that', () => {
     const inner = only(() => ({ messages: [message()] }) as Returned)
     const outer = new StateGraph(State).addNode('outer', inner).addEdge(START, 'outer').addEdge('outer', END).compile()
     const session = sessionOf(outer)
-    const once = ['> outer@1', '> node@1', 'node “new”', '< node@1', '< outer@1', 'log']
+    const once = ['> outer@1', '> node@1', 'node “new”', '< node@1', 'state', '< outer@1', 'log']
+    expect(outline(await session.run('go'))).toEqual(['state', ...once])
+    // The same message of the user once more: the state has it.
     expect(outline(await session.run('go'))).toEqual(once)
-    expect(outline(await session.run('go'))).toEqual(once)
+  })
+
+  test('sends the graph around it elsewhere has ended, and so has the one it is in', async () => {
+    const inner = new StateGraph(State)
+      .addNode('in', () => new Command({ graph: Command.PARENT, goto: 'last', update: { extra: 'sent' } }))
+      .addEdge(START, 'in')
+      .compile()
+    const outer = new StateGraph(State)
+      .addNode('outer', inner, { ends: ['last'] })
+      .addNode('last', ({ extra }) => ({ extra: `${extra} on` }))
+      .addEdge(START, 'outer')
+      .compile()
+    const session = sessionOf(outer)
+    const events = outline(await session.run('go')).filter((line) => line !== 'state')
+    expect(events).toEqual(['> outer@1', '> in@1', '< in@1', '< outer@1', '> last@1', '< last@1', 'log'])
+    expect(session.state.extra).toBe('sent on')
   })
 
   test('returns all messages, old and new, says the new one', async () => {
@@ -41,7 +58,7 @@ describe('a node that', () => {
       only(({ messages }) => ({ messages: [...messages, new AIMessage(`${messages.length}`)] })),
     )
     await session.run('go')
-    expect(outline(await session.run('go'))).toEqual(['> node@1', 'node “2”', '< node@1', 'log'])
+    expect(outline(await session.run('go'))).toEqual(['> node@1', 'node “2”', 'state', '< node@1', 'log'])
   })
 
   test('is tried again is two executions, the first of them failed', async () => {
@@ -57,6 +74,7 @@ describe('a node that', () => {
       { retryPolicy },
     )
     expect(outline(await sessionOf(flaky).run('go'))).toEqual([
+      'state',
       '> node@1',
       '< node@1 error',
       '> node@2',
@@ -80,7 +98,7 @@ describe('a node that', () => {
     const cyclic: Record<string, unknown> = {}
     cyclic.self = cyclic
     const events = await sessionOf(only(() => ({ extra: cyclic }))).run('go')
-    expect(events[1]).toEqual({
+    expect(events[2]).toEqual({
       kind: 'log',
       level: 'warn',
       message: "'node' returned what is not JSON in extra: it stays in the graph, and is not in the log",

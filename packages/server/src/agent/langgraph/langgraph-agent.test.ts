@@ -4,7 +4,7 @@ import { tool } from '@langchain/core/tools'
 import { FakeListChatModel } from '@langchain/core/utils/testing'
 import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { ToolNode } from '@langchain/langgraph/prebuilt'
-import type { Recorded, RunEvent, RunInput } from '@millrace/core'
+import { applyState, type JsonObject, type Recorded, type RunEvent, type RunInput } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { RunContext } from '../agent.ts'
@@ -23,15 +23,18 @@ const failing = tool(
   { name: 'failing', description: 'Fails', schema: z.object({}) },
 )
 
+const applyEvent = (state: JsonObject, event: RunEvent): JsonObject => applyState(state, event)
+
 async function runAll(graph: unknown, input: Partial<RunInput>, history: readonly Recorded[] = [], resumable = false) {
   let id = 0
+  const before = history.map(({ event }) => event).reduce(applyEvent, {})
   const agent = graphAgent('g', async () => ({ graph: graph as never, resumable }))
   const context: RunContext = {
     session: 's',
     run: 'r',
     user: 'u',
     history,
-    state: {},
+    state: before,
     resumed: false,
     signal: new AbortController().signal,
     now: () => 1,
@@ -47,6 +50,7 @@ async function runAll(graph: unknown, input: Partial<RunInput>, history: readonl
   return {
     events,
     error,
+    state: events.reduce(applyEvent, before),
     rows: events.map((event, i): Recorded => ({ seq: history.length + i + 1, at: i, run: 'r', event })),
   }
 }
@@ -60,7 +64,7 @@ const brief = (event: RunEvent): string => {
   }
   if (event.kind === 'node.started') return `> ${event.node}${event.after ? ` after ${event.after.join()}` : ''}`
   if (event.kind === 'node.finished') return `< ${event.node} ${event.status}`
-  if (event.kind === 'state') return `state ${JSON.stringify(event.patch)}`
+  if (event.kind === 'state') return `state ${event.patch.map(({ op, path }) => `${op} ${path}`)}`
   if (event.kind === 'log') return 'checkpoint'
   return event.kind
 }
@@ -84,19 +88,22 @@ describe('a LangGraph graph behind the agent port', () => {
       .compile()
     const { events } = await runAll(graph, hello)
     expect(events.map(brief)).toEqual([
+      'state add /messages',
       '> chat@1',
       'chat~H',
       'chat~e',
       'chat~y',
       'chat:Hey',
+      'state add /messages/1',
       '< chat@1 ok',
       '> extract@1 after chat@1',
       'tasks',
       'extract:weather',
-      'state [{"op":"add","path":"/plan","value":["a"]}]',
+      'state add /messages/2,add /plan',
       '< extract@1 ok',
       '> tools@1 after extract@1',
       'tools:{"city":"Oslo","sky":"clear"}',
+      'state add /messages/3',
       '< tools@1 ok',
       'checkpoint',
     ])
@@ -117,11 +124,9 @@ describe('a LangGraph graph behind the agent port', () => {
         .compile()
     const first = await runAll(build(), hello)
     const second = await runAll(build(), { messages: [{ ...hello.messages[0]!, id: 'm2' }] }, first.rows)
-    expect(second.events.map(brief)).toContain(
-      'state [{"op":"add","path":"/plan","value":["1 messages","2 messages"]}]',
-    )
+    expect(second.state.plan).toEqual(['1 messages', '2 messages'])
     const alone = await runAll(build(), hello)
-    expect(alone.events.map(brief)).toContain('state [{"op":"add","path":"/plan","value":["1 messages"]}]')
+    expect(alone.state.plan).toEqual(['1 messages'])
   })
 
   test('an interrupt asks, ends the run as interrupted, and goes on with the answer in another process', async () => {
@@ -143,9 +148,7 @@ describe('a LangGraph graph behind the agent port', () => {
       { resume: [{ interrupt: interruptId, status: 'resolved', payload: { approved: true } }] },
       asked.rows,
     )
-    expect(answered.events.map(brief)).toContain(
-      'state [{"op":"add","path":"/plan","value":["{\\"approved\\":true}"]}]',
-    )
+    expect(answered.state.plan).toEqual(['{"approved":true}'])
   })
 
   test('a node that throws is finished as an error, and the run fails', async () => {
@@ -157,7 +160,7 @@ describe('a LangGraph graph behind the agent port', () => {
       .addEdge('broken', END)
       .compile()
     const { events, error } = await runAll(graph, hello)
-    expect(events.map(brief)).toEqual(['> broken@1', '< broken@1 error'])
+    expect(events.map(brief)).toEqual(['state add /messages', '> broken@1', '< broken@1 error'])
     expect(error).toMatchObject({ message: 'the data set is gone' })
   })
 
@@ -173,6 +176,7 @@ describe('a LangGraph graph behind the agent port', () => {
       .compile()
     const { events } = await runAll(graph, hello)
     expect(events.map(brief)).toEqual([
+      'state add /messages',
       '> work@1',
       'work:weather',
       'work:{"city":"Rome","sky":"clear"}',

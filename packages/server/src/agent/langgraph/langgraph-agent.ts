@@ -1,16 +1,20 @@
+import { isDeepStrictEqual } from 'node:util'
 import { isObject, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
 import type { Agent, AgentDescription, AgentGraph, RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { checkpointEvent, seedCheckpoint } from './checkpoint.ts'
 import { graphEvents } from './graph-events.ts'
+import { GraphState } from './graph-state.ts'
 import { messageParts } from './message-parts.ts'
+import { toJson } from './state-json.ts'
+import { stepMode } from './steps.ts'
 
 /** The part of a compiled LangGraph that we use; any version that has it will do. */
 export interface CompiledGraph {
   checkpointer?: unknown
   readonly channels?: Readonly<Record<string, unknown>>
   streamEvents(input: unknown, config: Readonly<Record<string, unknown>>): AsyncIterable<StreamEvent>
-  getState(config: object): Promise<GraphState>
+  getState(config: object): Promise<Snapshot>
   getGraphAsync?(): Promise<DrawableGraph>
   getGraph(): DrawableGraph
 }
@@ -23,7 +27,7 @@ export interface StreamEvent {
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly data?: Readonly<Record<string, unknown>>
 }
-interface GraphState {
+interface Snapshot {
   readonly values?: unknown
   readonly next?: readonly string[]
   readonly tasks?: readonly { readonly name: string; readonly interrupts?: readonly GraphInterrupt[] }[]
@@ -77,21 +81,27 @@ async function* runGraph(
   const saver = await seedCheckpoint(graph, context)
   const config = {
     version: 'v2',
+    streamMode: [stepMode],
     signal: context.signal,
     recursionLimit: 200,
     configurable: { thread_id: context.session, millrace: { input, context, models } },
   }
   const before = await stateOf(graph, config)
-  const next = await graphInput(graph, input, context, openInterrupts(before))
+  const next = await graphInput(graph, input, context, before)
+  const state = new GraphState(context.state, before.values)
   const drawn = describeGraph(graph.getGraph())
   const keep = file.resumable === true && saver !== undefined
   try {
     const stream = graph.streamEvents(next, config)
-    for await (const event of graphEvents(stream, drawn, context, messageIds(before))) {
+    for await (const event of graphEvents(stream, drawn, context, state, messageIds(before))) {
+      state.saw(event)
       yield event
       if (keep && event.kind === 'node.finished') yield checkpointEvent(saver, context.session)
     }
-    const waiting = openInterrupts(await stateOf(graph, config))
+    const after = await stateOf(graph, config)
+    // What the last step wrote, where an interrupt kept it from ending.
+    yield* state.step(after.values)
+    const waiting = openInterrupts(after)
     if (saver !== undefined) yield checkpointEvent(saver, context.session)
     if (waiting.length > 0) {
       yield* waiting.map(interruptEvent)
@@ -107,8 +117,9 @@ async function graphInput(
   graph: CompiledGraph,
   input: RunInput,
   context: RunContext,
-  open: readonly GraphInterrupt[],
+  before: Snapshot,
 ): Promise<unknown> {
+  const open = openInterrupts(before)
   if (open.length > 0 && (input.resume?.length ?? 0) > 0) {
     const { Command } = await import('@langchain/langgraph')
     const answers = (input.resume ?? []).map(({ interrupt, payload, status }) => [
@@ -131,20 +142,27 @@ async function graphInput(
     return new HumanMessage({ id, content: text })
   })
   const known = new Set(Object.keys(graph.channels ?? {}))
-  const state = Object.entries(input.state ?? {}).filter(([key]) => known.has(key) && key !== 'messages')
+  const held = isObject(before.values) ? before.values : {}
+  // A client sends back the whole state: what it did not change is no update, a reducer would add it once more.
+  const state = Object.entries(input.state ?? {}).filter(
+    ([key, value]) =>
+      known.has(key) &&
+      key !== 'messages' &&
+      !(Object.hasOwn(held, key) && isDeepStrictEqual(toJson(held[key]), value)),
+  )
   return { ...Object.fromEntries(state), messages }
 }
 
-async function stateOf(graph: CompiledGraph, config: object): Promise<GraphState> {
+async function stateOf(graph: CompiledGraph, config: object): Promise<Snapshot> {
   return graph.checkpointer === undefined || graph.checkpointer === false ? {} : graph.getState(config)
 }
 
-function openInterrupts({ tasks = [] }: GraphState): readonly GraphInterrupt[] {
+function openInterrupts({ tasks = [] }: Snapshot): readonly GraphInterrupt[] {
   return tasks.flatMap(({ interrupts = [] }) => interrupts)
 }
 
 /** The messages of runs before: shown then. */
-function messageIds({ values }: GraphState): readonly string[] {
+function messageIds({ values }: Snapshot): readonly string[] {
   const messages = isObject(values) && Array.isArray(values.messages) ? values.messages : []
   return messages.flatMap((message) => messageParts(message).id ?? [])
 }

@@ -1,0 +1,66 @@
+// The messages that a state may hold, and which of their fields are data to keep. No import of LangChain: a server
+// without a graph does not load it.
+
+const common = ['id', 'name', 'content', 'additional_kwargs', 'response_metadata']
+const ai = [...common, 'tool_calls', 'invalid_tool_calls', 'usage_metadata']
+const tool = [...common, 'tool_call_id', 'status', 'artifact', 'metadata']
+const chat = [...common, 'role']
+
+/** By LangChain's name of the class. */
+export const messageFields = {
+  HumanMessage: common,
+  HumanMessageChunk: common,
+  SystemMessage: common,
+  SystemMessageChunk: common,
+  AIMessage: ai,
+  AIMessageChunk: [...ai, 'tool_call_chunks'],
+  ToolMessage: tool,
+  ToolMessageChunk: tool,
+  FunctionMessage: common,
+  FunctionMessageChunk: common,
+  ChatMessage: chat,
+  ChatMessageChunk: chat,
+  RemoveMessage: common,
+} as const satisfies Readonly<Record<string, readonly string[]>>
+
+export type MessageName = keyof typeof messageFields
+
+export function isMessageName(name: unknown): name is MessageName {
+  return typeof name === 'string' && Object.hasOwn(messageFields, name)
+}
+
+/** The class for a message that an author derived from one of these: by what LangChain calls its type. */
+const byType: ReadonlyMap<string, MessageName> = new Map([
+  ['human', 'HumanMessage'],
+  ['system', 'SystemMessage'],
+  ['developer', 'SystemMessage'],
+  ['ai', 'AIMessage'],
+  ['tool', 'ToolMessage'],
+  ['function', 'FunctionMessage'],
+  ['generic', 'ChatMessage'],
+  ['remove', 'RemoveMessage'],
+])
+
+/** By shape, not by class: a graph may bring its own copy of the library. */
+export function isMessage(value: object): value is { getType(): string } {
+  return 'getType' in value && typeof value.getType === 'function' && 'lc_kwargs' in value && 'content' in value
+}
+
+export interface MessageData {
+  readonly name: MessageName
+  readonly fields: Readonly<Record<string, unknown>>
+}
+
+/** The name and the data of a message; undefined for one of no type we know. */
+export function messageData(message: { getType(): string }): MessageData | undefined {
+  const known: unknown = Reflect.get(message.constructor, 'lc_name')
+  const own: unknown = typeof known === 'function' ? known.call(message.constructor) : undefined
+  const name = isMessageName(own) ? own : byType.get(message.getType())
+  if (name === undefined) return undefined
+  const fields: Record<string, unknown> = {}
+  for (const field of messageFields[name]) {
+    const value: unknown = Reflect.get(message, field)
+    if (value !== undefined) fields[field] = value
+  }
+  return { name, fields }
+}
