@@ -56,7 +56,7 @@ function joined(rows: readonly Recorded[], cut: number, session = 's'): readonly
   return [...encoder.prelude(), ...rows.slice(cut).flatMap((row) => encoder.push(row))]
 }
 
-const folder = new URL('../vectors/', import.meta.url)
+const folder = new URL('../../vectors/', import.meta.url)
 const logs = dialectNames
   .filter((name) => existsSync(new URL(`${name}/`, folder)))
   .flatMap((from) => loadVectors(from).map((vector) => ({ ...vector, from })))

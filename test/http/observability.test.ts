@@ -84,7 +84,7 @@ describe('what an operator sees', () => {
     const of = (msg: string, session: string) => lines.filter((line) => line.msg === msg && line.session === session)
     expect(of('stream', 's1')[0]).toMatchObject({
       run: 'r1',
-      dialect: 'ag-ui',
+      dialect: 'ag-ui-0',
       end: 'finished',
       user: 'ada',
       route: '/',

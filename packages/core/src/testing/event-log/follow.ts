@@ -89,7 +89,7 @@ function asText({ check, expect }: Kit): void {
     await Promise.all(appends)
     expect(stop.listeners()).toBe(0)
     expect(raw).toEqual(await log.readRaw('s', { after: 100 }))
-    expect(raw.at(-1)).toMatchObject({ mark: 'partial' })
+    expect(raw.at(-1)).toMatchObject({ kind: 'partial' })
     expect(raw.map(({ seq, at, run, body }) => ({ seq, at, run, event: JSON.parse(body) }))).toEqual(await plain)
   })
 }
