@@ -67,6 +67,7 @@ export { type Cursor, printCursor, readCursor } from './frame/cursor.ts'
 export type { Frame } from './frame/frame.ts'
 export { type Line, type LineReader, ndjsonReader, printLine } from './frame/ndjson.ts'
 export { type FrameReader, maxFrameSize, printFrame, printRetry, sseReader } from './frame/sse.ts'
+export { type Defined, defined } from './json/defined.ts'
 export {
   isJsonObject,
   isObject,
