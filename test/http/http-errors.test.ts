@@ -18,7 +18,7 @@ const body = {
 }
 const adkBody = { appName: 'echo', userId: 'user', sessionId: 's', newMessage: { parts: [{ text: 'hi' }] } }
 
-describe('refusals', () => {
+describe('SPEC 6.1: refusals', () => {
   let server: Awaited<ReturnType<typeof testServer>>
   let address: string
   beforeAll(async () => {

@@ -17,7 +17,7 @@ const makers = new Set([
   'POST /apps/{app}/users/{user}/sessions/{id}',
 ])
 
-describe('another user', () => {
+describe('SPEC 6.2: another user', () => {
   let server: Awaited<ReturnType<typeof testServer>>
   let address: string
   const ask = async (token: string, { method, at, body, headers = {} }: Sample) => {

@@ -137,7 +137,7 @@ describe('streams over HTTP', () => {
     return { id, run }
   }
 
-  test.each(ways)('$way: leaving is not stopping', async (way) => {
+  test.each(ways)('SPEC 4.2: $way: leaving is not stopping', async (way) => {
     const { id, run } = await beginAndLeave(way)
     await noReaders()
     expect(await server.log.get(id)).toMatchObject({ status: 'running', lastRun: run })

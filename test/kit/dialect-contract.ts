@@ -41,7 +41,7 @@ export function describeDialect(dialect: Dialect): void {
       for (const { event } of vector.drafts) expect(whyNotRunEvent(event)).toBeUndefined()
       foldAll(recorded(vector.drafts))
     })
-    test('SPEC 2.5: a warmed encoder goes on exactly where the first one was', () => {
+    test('SPEC 2.5, 3.5: a warmed encoder goes on exactly where the first one was', () => {
       const rows = recorded(vector.drafts)
       const whole = rows.map(framesOf(dialect))
       for (let cut = 0; cut <= rows.length; cut += Math.max(1, Math.floor(rows.length / 7))) {

@@ -9,7 +9,7 @@ const echo = scriptedAgent('echo', function* (input) {
   yield* speech('echo', `You said ${textOf(input)}`)
 })
 
-describe('abuse', () => {
+describe('SPEC 6.3: abuse', () => {
   let server: Awaited<ReturnType<typeof testServer>>
   let address: string
   let port: number

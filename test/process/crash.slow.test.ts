@@ -86,7 +86,7 @@ function printed(dialect: Dialect, session: string, rows: readonly Recorded[]): 
 }
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-test(`killed ${rounds} times with ${sessions} runs going: nothing a client saw is gone, every run has one end`, async () => {
+test(`SPEC 2.3, 4.1: killed ${rounds} times with ${sessions} runs going: nothing a client saw is gone, every run has one end`, async () => {
   let received = 0
   let crashed = 0
   let resumed = 0

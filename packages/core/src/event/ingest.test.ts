@@ -16,6 +16,17 @@ const reasonOf = (raw: unknown): string | undefined => {
   return 'reason' in ingested ? ingested.reason : undefined
 }
 
+test('SPEC 1.1: fields that Millrace does not know are kept as they came, at every level', () => {
+  const unknown = { novel_field: { snake_inside: [null, 1] } }
+  const raw = {
+    ...base,
+    ...unknown,
+    content: { role: 'model', parts: [{ text: 'x', ...unknown }], ...unknown },
+    actions: { ...unknown },
+  }
+  expect(read(structuredClone(raw))).toEqual(raw)
+})
+
 describe('SPEC 1.2: normalised once', () => {
   test.each([
     ['milliseconds stay', 1_767_081_391_059, 1_767_081_391_059],

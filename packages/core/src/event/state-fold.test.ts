@@ -56,7 +56,7 @@ describe('state deltas', () => {
   })
 })
 
-describe('patches that blow up', () => {
+describe('SPEC 1.7: patches that grow without bound', () => {
   /** Many patches of one operation each; which was the first that was refused, and why. */
   const grow = (start: JsonObject, op: (index: number) => PatchOp, count: number) => {
     let state = start

@@ -14,7 +14,7 @@ export interface StateProblem {
 const temporary = 'temp:'
 
 /**
- * The one fold of state (SPEC 1.6): `actions.stateDelta` of whole ADK events, `state` patches, and the client state a
+ * The one fold of state (SPEC 1.3): `actions.stateDelta` of whole ADK events, `state` patches, and the client state a
  * run starts with. Returns the same reference when nothing changed, shares what did not change, never throws.
  * Partials do not count, as in ADK's own session services: they may be pruned, and the state must not change by that.
  */

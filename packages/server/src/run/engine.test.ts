@@ -167,7 +167,7 @@ describe('cancel', () => {
   })
 })
 
-describe('one run at a time', () => {
+describe('SPEC 4.3: one run at a time', () => {
   test('two starts at once: with a reader the second is refused', async () => {
     const own = bench([patient])
     await own.log.create({ id: 's', user: 'u', agent: 'patient' })

@@ -23,7 +23,7 @@ async function asked(props: RunInput['props']): Promise<Bench> {
 }
 
 describe('questions to a person', () => {
-  test('every open one must be answered, or the run is refused and nothing is written', async () => {
+  test('SPEC 4.5: every open one must be answered, or the run is refused and nothing is written', async () => {
     const own = await asked({ q1: {}, q2: {} })
     const before = await own.rows()
     const answer = { interrupt: 'q1', status: 'resolved' } as const

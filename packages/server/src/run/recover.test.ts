@@ -18,7 +18,7 @@ async function left(log: EventLog, events: readonly RunEvent[], session = 's', o
   )
 }
 
-describe('a run whose process died', () => {
+describe('SPEC 4.1: a run whose process died', () => {
   test('gets its end once its lease ran out, what it left open closed, and the session is free', async () => {
     const own = bench([plain])
     await left(own.log, [started, { kind: 'node.started', node: 'a@1', agent: 'a' }, delta('m', 'hal')])
@@ -102,7 +102,7 @@ describe('a run whose process died', () => {
   })
 })
 
-describe('a resumable agent', () => {
+describe('SPEC 4.6: a resumable agent', () => {
   test('goes on: what was half said is superseded, what was done is in its history', async () => {
     const seen: unknown[] = []
     const agent = scripted(

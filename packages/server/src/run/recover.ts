@@ -20,7 +20,7 @@ interface DeadRun {
 /** An agent that takes longer to say whether it can go on is not waited for. */
 const describeTimeout = 10_000
 
-/** Gives every run whose process died its end, or takes it up again where its agent can (SPEC 4.5, 4.6). */
+/** Gives every run whose process died its end, or takes it up again where its agent can (SPEC 4.1, 4.6). */
 export async function recoverRuns(parts: EngineParts): Promise<{ readonly failed: number; readonly resumed: number }> {
   const { log, owner, turns, audit } = parts
   const count = { failed: 0, resumed: 0 }

@@ -175,7 +175,7 @@ describe('proof_layer', () => {
     expect('reason' in read ? read.reason : '').toMatch(reason)
   })
 
-  test('what is not given stays absent, also as null', () => {
+  test('SPEC 5.5: what is not given stays absent, also as null', () => {
     expect(readProofLayer({ confidence: null, citations: null, reasoning_chain: null })).toEqual({ citations: [] })
     expect(readProofLayer({ confidence: 0 })).toEqual({ confidence: 0, citations: [] })
   })

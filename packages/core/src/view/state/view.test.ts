@@ -46,7 +46,7 @@ describe('vectors', () => {
 })
 
 describe('stateAt', () => {
-  test('SPEC 5.1: is the fold up to that seq, whatever the log', () => {
+  test('SPEC 1.3, 5.1: is the fold up to that seq, whatever the log', () => {
     fc.assert(
       fc.property(fc.oneof(chaos(), sessions()), (rows) => {
         const folded = fold(stateView, rows)

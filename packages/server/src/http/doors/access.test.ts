@@ -17,7 +17,7 @@ async function answer(access: Access, headers: Record<string, string>, url = '/x
   return { statusCode, body: JSON.parse(body) }
 }
 
-describe('access', () => {
+describe('SPEC 6.4: access', () => {
   test.each([
     ['loopback by name', { host: 'localhost:8000' }, 200],
     ['loopback by IPv6', { host: '[::1]:8000' }, 200],
@@ -77,7 +77,7 @@ describe('access', () => {
   })
 })
 
-describe('JSON bodies', () => {
+describe('SPEC 6.3: JSON bodies', () => {
   test.each([
     ['deep', '['.repeat(20_000) + ']'.repeat(20_000)],
     ['broken', '{"a":'],
