@@ -1,4 +1,4 @@
-import type { Host, ResumeAnswer, RunInput } from '@millrace/core'
+import { defined, type Host, type ResumeAnswer, type RunInput } from '@millrace/core'
 import { nextFrame, pageHost } from './page-host.ts'
 import { openSession, type ServerSession, type SessionHandle } from './session-handle.ts'
 
@@ -61,7 +61,7 @@ export function createClient(options: ClientOptions = {}): Client {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
       signal: host.abortController().signal,
     })
     const text = await answer.text()

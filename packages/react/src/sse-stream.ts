@@ -4,6 +4,7 @@ import {
   type ConnectionState,
   connect,
   type Dialect,
+  defined,
   type Flow,
   type Frame,
   flowView,
@@ -136,7 +137,7 @@ export class SseStream<T> {
           this.#wake(live)
         }),
         onState: () => this.#wake(live),
-        ...(body === undefined ? {} : { body }),
+        ...defined({ body }),
       }),
       host,
       queue,

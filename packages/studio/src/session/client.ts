@@ -29,11 +29,10 @@ const server: Client = createClient({
 export const client: Client = { ...server, session: (id) => fileHandle(id) ?? server.session(id) }
 
 /** A request whose body or response is not JSON: exporting a log or importing a recording. */
-export async function requestText(path: string, init: { readonly body?: string } = {}): Promise<string> {
-  const answer = await fetch(`${root}${path}`, {
-    ...(init.body === undefined ? {} : { method: 'POST', body: init.body }),
-    headers: { ...headers, ...(init.body === undefined ? {} : { 'content-type': 'text/plain' }) },
-  })
+export async function requestText(path: string, { body }: { readonly body?: string } = {}): Promise<string> {
+  const sent = body === undefined ? {} : { method: 'POST', body }
+  const type = body === undefined ? {} : { 'content-type': 'text/plain' }
+  const answer = await fetch(`${root}${path}`, { ...sent, headers: { ...headers, ...type } })
   const text = await answer.text()
   if (!answer.ok) throw new Error(detailOf(text) ?? `status ${answer.status}`)
   return text
