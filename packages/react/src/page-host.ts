@@ -1,6 +1,6 @@
 import { type Host, type WebGlobals, webHost } from '@millrace/core'
 
-/** Globals that exist on a page but not on a server. They are read on use, never on import, so both can load this package. */
+/** Globals of a page that a server lacks. They are read on use, never on import, so both can load this package. */
 interface PageGlobals extends WebGlobals {
   requestAnimationFrame?(callback: () => void): unknown
 }

@@ -3,7 +3,7 @@ import { firstIndexWhere } from '@millrace/core/persistent'
 
 /** The existing events of a session, loaded in one request instead of event by event. */
 interface SessionHistory {
-  /** Appends the existing events without the tokens of completed messages. Resolves with the last seq, or 0 on failure. */
+  /** Appends the existing events, without the tokens of completed messages. Resolves with the last seq; 0 on failure. */
   load(): Promise<number>
   /** Loads the omitted tokens: those of the run at a seq, or all of them. A repeated call does nothing. */
   fill(at?: number): Promise<void>

@@ -17,7 +17,7 @@ export interface WireEvent {
 /** A frame as `onMessage` receives it, or the reason why it cannot be read. */
 export type ReadFrameResult<T> = { readonly event: T } | { readonly reason: string }
 
-/** `canonical` selects the form: true for parsed ADK events, false for flattened `{type, data}`, absent for the wire's own. */
+/** `canonical` selects the form: true: parsed ADK events; false: flattened `{type, data}` events; absent: the wire's own. */
 export function readFrame(
   frame: Frame,
   canonical: boolean | undefined,

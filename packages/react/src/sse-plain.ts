@@ -5,7 +5,8 @@ const endings: ReadonlySet<unknown> = new Set(['done', 'end', 'RUN_FINISHED', 'R
 
 /**
  * The dialect of a stream for which the caller named none. It yields no events for the views, only the end of the run.
- * An orderly close counts as the end, because such a stream may have no other; half a frame or a broken connection does not.
+ * An orderly close counts as the end, because such a stream may have no other; half a frame or a broken connection does
+ * not.
  */
 export const plainDialect: Dialect = {
   name: 'millrace',

@@ -57,7 +57,7 @@ export function navigate(change: Partial<Route>): void {
   for (const listener of [...listeners]) listener()
 }
 
-/** Browsers allow about 200 address changes in 30 s; playing a session makes more. So they are limited to four a second. */
+/** Browsers allow about 200 address changes in 30 s, and playing a session makes more: so at most four a second. */
 const writeAddress = {
   timer: 0,
   soon(): void {

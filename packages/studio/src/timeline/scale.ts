@@ -32,8 +32,9 @@ export function scaleOf(log: LiveLog): Scale {
       return ordinal ? index : (places[index] ?? 0)
     },
     seqAt(place) {
-      const after = firstIndexWhere(rows.length, (i) => (places[i] ?? 0) > place)
-      const index = ordinal ? Math.round(place) : after - 1
+      const index = ordinal
+        ? Math.round(place)
+        : firstIndexWhere(rows.length, (each) => (places[each] ?? 0) > place) - 1
       return rows[Math.max(0, Math.min(rows.length - 1, index))]?.seq ?? 0
     },
   }
