@@ -155,7 +155,7 @@ test('a fork goes its own way from the moment it was taken at', async () => {
 
 test('what the offline model is, is said before anything is asked', async () => {
   const tab = await studio.open()
-  await tab.page.getByText('Offline model: its replies are scripted', { exact: false }).waitFor()
+  await tab.page.getByText('Offline model: replies are scripted', { exact: false }).waitFor()
   await tab.shot('welcome')
 })
 
