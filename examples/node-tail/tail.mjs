@@ -1,5 +1,5 @@
 // @ts-check
-// Prints a session as it happens, from its first event on, and goes on after every cut: node tail.mjs <session> [server]
+// Prints the events of a session, from the first one on, and reconnects after every cut: node tail.mjs <session> [server]
 import { connect, functionCallsOf, millrace, webHost } from '@millrace/core'
 
 const [session = '', server = 'http://127.0.0.1:8000'] = process.argv.slice(2)

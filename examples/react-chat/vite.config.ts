@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/** The page and Millrace on one origin: `npm run dev` hands what is not the page's on to `npm start`. */
+/** The page and Millrace share one origin: the dev server forwards `/sessions` to the server of `npm start`. */
 const target = process.env.MILLRACE ?? 'http://127.0.0.1:8000'
 
 export default defineConfig({

@@ -1,7 +1,7 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-/** Built into the CLI package, which serves it. Relative base: the page works behind a path prefix. */
+/** The page is built into the CLI package, which serves it. The relative base lets it work behind a path prefix. */
 export default defineConfig({
   root: import.meta.dirname,
   base: './',

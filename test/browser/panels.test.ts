@@ -79,7 +79,7 @@ test('proof: the confidence is the one in the text, with its origin', async () =
   await open('proof')
   const head = tab.getByTestId('proof-confidence')
   await head.waitFor()
-  expect(await head.textContent()).toMatch(/\d+%.*(stated|parsed from text)/)
+  expect(await head.textContent()).toMatch(/\d+%.*(given by the agent|read from the text)/)
   expect(await tab.getByTestId('proof-specialist').count()).toBeGreaterThanOrEqual(4)
   await shot('proof')
   await tab.getByTestId('scrubber').fill('3')
@@ -180,7 +180,7 @@ test('usage: a row for every agent that called a model', async () => {
   expect(await rows.count()).toBe(5)
   await shot('usage')
   await tab.getByTestId('scrubber').fill('1')
-  await tab.getByTestId('panel-usage').getByText('No model was called yet').waitFor()
+  await tab.getByTestId('panel-usage').getByText('No model calls yet').waitFor()
 })
 
 test('each panel in the dark, and no empty one', async () => {

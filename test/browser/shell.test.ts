@@ -67,7 +67,7 @@ test.each(['adk', 'ag-ui', 'studio', 'plan'] as const)(
       return transfer
     }, wireText(vector!.wire))
     await page.dispatchEvent('body', 'dragover', { dataTransfer: data })
-    await page.getByText('Let go to open it').waitFor()
+    await page.getByText('Drop the file to open it').waitFor()
     await page.dispatchEvent('body', 'drop', { dataTransfer: data })
     await page.getByRole('heading', { name: 'recorded.sse' }).waitFor()
     await page.locator('.block').first().waitFor()
@@ -112,7 +112,7 @@ test('a session that was exported and dropped again is the same, step by step', 
   await page.getByTestId('moment-bar').waitFor()
   await tab.shot('file-past')
   await page.getByTestId('back-to-live').click()
-  await page.getByRole('button', { name: 'Keep on the server' }).click()
+  await page.getByRole('button', { name: 'Save to the server' }).click()
   await page.waitForURL((url) => !url.pathname.includes('file'))
   await page.getByTestId('message-complete').waitFor()
 })
@@ -155,7 +155,7 @@ test('a fork goes its own way from the moment it was taken at', async () => {
 
 test('what the offline model is, is said before anything is asked', async () => {
   const tab = await studio.open()
-  await tab.page.getByText('Offline model: its words are scripted', { exact: false }).waitFor()
+  await tab.page.getByText('Offline model: replies are scripted', { exact: false }).waitFor()
   await tab.shot('welcome')
 })
 

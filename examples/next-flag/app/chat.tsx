@@ -5,7 +5,7 @@ import { createChatStore, useAgentStatus, useDerivedMessages, useSSE } from '@mi
 import { useState } from 'react'
 import { config } from '../lib/env.ts'
 
-/** One switch: with the flag the stream is ADK events and the messages are derived; without it all is as it was. */
+/** With the flag, the stream consists of ADK events and the messages are derived from them; without it, nothing changes. */
 export function Chat({ sessionId }: { sessionId: string }) {
   const [store] = useState(() => createChatStore())
   const [legacy, setLegacy] = useState<readonly LegacyEvent[]>([])

@@ -1,7 +1,7 @@
-/** Next replaces each of these by its value when it builds, so they stand here in full. */
+/** Next replaces each `process.env` expression at build time, so the names must be written out in full. */
 export const config = {
   adk: {
-    /** Seed 003's flag: the canonical stream, or the flattened one of before. */
+    /** True: the stream of canonical ADK events; false: the old stream of flattened events. */
     enableCanonicalStream: process.env.NEXT_PUBLIC_ENABLE_ADK_CANONICAL_STREAM === 'true',
     appName: process.env.NEXT_PUBLIC_ADK_APP_NAME || 'research',
     defaultUser: process.env.NEXT_PUBLIC_ADK_DEFAULT_USER || 'default',

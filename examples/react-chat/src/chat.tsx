@@ -9,7 +9,7 @@ export function Chat({ id, agent }: { id: string; agent: string }) {
     <SessionProvider session={session} agent={agent}>
       <header>
         <strong>{agent}</strong>
-        <span>{phase === 'waiting' ? 'connection lost, trying again …' : ''}</span>
+        <span>{phase === 'waiting' ? 'connection lost, reconnecting …' : ''}</span>
       </header>
       <Conversation />
       <Composer />
@@ -18,7 +18,7 @@ export function Chat({ id, agent }: { id: string; agent: string }) {
 }
 
 function Conversation() {
-  // Items that did not change are the same objects: a token renders the one message it belongs to.
+  // Unchanged items stay the same objects, so a token renders only the message that it belongs to.
   const items = useView(transcriptView, { select: itemsOf })
   return (
     <main>
@@ -32,13 +32,13 @@ function Conversation() {
 }
 
 const Row = memo(function Row({ item }: { item: Item }) {
-  if (item.kind === 'message') return <Said message={item} />
+  if (item.kind === 'message') return <MessageRow message={item} />
   if (item.kind === 'transfer') return <hr data-label={`${item.from} hands over to ${item.to}`} />
   if (item.kind === 'end' && item.outcome !== 'done') return <p role="status">{item.error?.message ?? item.outcome}</p>
   return null
 })
 
-function Said({ message: { author, role, text, thoughts, parts } }: { message: Message }) {
+function MessageRow({ message: { author, role, text, thoughts, parts } }: { message: Message }) {
   const tools = parts.filter((part) => part.kind === 'tool')
   return (
     <article className={role} style={{ '--hue': hue(author) } as object}>
@@ -60,7 +60,7 @@ function Composer() {
   const submit = (event: SyntheticEvent) => {
     event.preventDefault()
     if (asked !== undefined) void resume([{ interrupt: asked.id, status: 'resolved', payload: text }]).catch(() => {})
-    else void send(text).catch(() => {}) // told by `error` below
+    else void send(text).catch(() => {}) // `error` below shows the failure
     setText('')
   }
   return (

@@ -10,13 +10,16 @@ import { describe, expect, test } from 'vitest'
 import { createChatStore } from './chat-store.ts'
 
 const seconds = 1_760_000_000
-const said = (id: string, author: string, parts: object[], more: object = {}): AdkEvent =>
+const adkEvent = (id: string, author: string, parts: object[], more: object = {}): AdkEvent =>
   ({ id, author, invocationId: 'inv_456', timestamp: seconds, content: { parts }, ...more }) as AdkEvent
 
-/** Seed 003 section 5.1, its three events as they stand there. */
-const seed = {
-  text: said('evt_123', 'plan_generator', [{ text: 'Hello from agent' }, { text: 'This is a thought', thought: true }]),
-  response: said('evt_789', 'section_researcher', [
+/** The three example events of the front-end requirements (docs/requirements.md, R3). */
+const examples = {
+  text: adkEvent('evt_123', 'plan_generator', [
+    { text: 'Hello from agent' },
+    { text: 'This is a thought', thought: true },
+  ]),
+  response: adkEvent('evt_789', 'section_researcher', [
     {
       functionResponse: { name: 'web_search', response: { results: ['result1', 'result2'] }, id: 'fn_123' },
     },
@@ -30,21 +33,21 @@ const seed = {
   } as AdkEvent,
 }
 
-describe('ADK Event Parser (seed 003, 5.1)', () => {
+describe('ADK Event Parser', () => {
   test('should parse text content from content.parts[]', () => {
-    const parsed = normalizeAdkEvent(seed.text)
+    const parsed = normalizeAdkEvent(examples.text)
     expect(parsed.textParts).toEqual(['Hello from agent'])
     expect(parsed.thoughtParts).toEqual(['This is a thought'])
   })
 
   test('should extract function responses', () => {
-    const parsed = normalizeAdkEvent(seed.response)
+    const parsed = normalizeAdkEvent(examples.response)
     expect(parsed.functionResponses).toHaveLength(1)
     expect(parsed.functionResponses[0]?.name).toBe('web_search')
   })
 
   test('should detect agent transfers', () => {
-    const parsed = normalizeAdkEvent(seed.transfer)
+    const parsed = normalizeAdkEvent(examples.transfer)
     expect(parsed.isAgentTransfer).toBe(true)
     expect(parsed.transferTargetAgent).toBe('section_researcher')
   })
@@ -54,18 +57,18 @@ describe('the chat store', () => {
   test.each(['constructor', '__proto__'])('a session may be called %s', (id) => {
     const { addRawEvent, getRawEvents, getDerivedMessages } = createChatStore().getState()
     expect([getRawEvents(id), getDerivedMessages(id)]).toEqual([[], []])
-    addRawEvent(id, seed.text)
+    addRawEvent(id, examples.text)
     expect([getRawEvents(id).length, getDerivedMessages(id).length]).toEqual([1, 1])
   })
 
-  test("the seed's events, through its store and its four selectors", () => {
+  test('the example events give the expected events, messages, thoughts, transitions and status', () => {
     const store = createChatStore()
     const { addRawEvent, getRawEvents, getDerivedMessages } = store.getState()
-    for (const event of [seed.text, seed.response, seed.transfer]) addRawEvent('s', event)
+    for (const event of [examples.text, examples.response, examples.transfer]) addRawEvent('s', event)
     const session = store.getState().sessions.s
     if (session === undefined) throw new Error('no session')
 
-    expect(getRawEvents('s')).toEqual([seed.text, seed.response, seed.transfer])
+    expect(getRawEvents('s')).toEqual([examples.text, examples.response, examples.transfer])
     expect(session.rawEvents).toBe(getRawEvents('s'))
     expect(session.lastProcessedEventId).toBe('evt_transfer')
     expect(getDerivedMessages('s')).toEqual([
@@ -97,16 +100,16 @@ describe('the chat store', () => {
     })
   })
 
-  test('a streamed message grows, is replaced by its whole, and its neighbours stay the same objects', () => {
+  test('a streamed message grows, the aggregate replaces it, and other messages stay the same objects', () => {
     const { addRawEvent, getDerivedMessages } = createChatStore().getState()
-    addRawEvent('s', said('u', 'user', [{ text: 'Hi' }]))
+    addRawEvent('s', adkEvent('u', 'user', [{ text: 'Hi' }]))
     const [question] = getDerivedMessages('s')
     const contents = ['Hel', 'lo ', 'you'].map((text, i) => {
-      addRawEvent('s', said(`p${i}`, 'writer', [{ text }], { partial: true }))
+      addRawEvent('s', adkEvent(`p${i}`, 'writer', [{ text }], { partial: true }))
       return getDerivedMessages('s').at(-1)?.content
     })
     expect(contents).toEqual(['Hel', 'Hello ', 'Hello you'])
-    addRawEvent('s', said('whole', 'writer', [{ text: 'Hello you' }]))
+    addRawEvent('s', adkEvent('whole', 'writer', [{ text: 'Hello you' }]))
     expect(getDerivedMessages('s').map(({ content, role }) => [role, content])).toEqual([
       ['user', 'Hi'],
       ['assistant', 'Hello you'],
@@ -115,32 +118,32 @@ describe('the chat store', () => {
     expect(getDerivedMessages('s')[1]?.sourceEventIds).toEqual(['p0', 'p1', 'p2', 'whole'])
   })
 
-  test('events are bounded, what they said is not', () => {
+  test('the number of raw events is limited, the number of messages is not', () => {
     const { addRawEvent, getRawEvents, getDerivedMessages } = createChatStore().getState()
-    for (let i = 0; i < 2500; i++) addRawEvent('s', said(`e${i}`, 'writer', [{ text: `${i}` }]))
+    for (let i = 0; i < 2500; i++) addRawEvent('s', adkEvent(`e${i}`, 'writer', [{ text: `${i}` }]))
     expect(getRawEvents('s').map(({ id }) => id)).toEqual(Array.from({ length: 1000 }, (_, i) => `e${1500 + i}`))
     expect(getDerivedMessages('s')).toHaveLength(2500)
     const few = createChatStore({ maxRawEvents: 2 }).getState()
-    for (const id of ['a', 'b', 'c']) few.addRawEvent('s', said(id, 'writer', [{ text: id }]))
+    for (const id of ['a', 'b', 'c']) few.addRawEvent('s', adkEvent(id, 'writer', [{ text: id }]))
     expect(few.getRawEvents('s').map(({ id }) => id)).toEqual(['b', 'c'])
   })
 
-  test('a session kept from before still shows what it was', () => {
+  test('an earlier session object still shows the earlier state', () => {
     const store = createChatStore()
-    store.getState().addRawEvent('s', said('a', 'writer', [{ text: 'one' }]))
+    store.getState().addRawEvent('s', adkEvent('a', 'writer', [{ text: 'one' }]))
     const before = store.getState().sessions.s
-    store.getState().addRawEvent('s', said('b', 'writer', [{ text: 'two' }]))
+    store.getState().addRawEvent('s', adkEvent('b', 'writer', [{ text: 'two' }]))
     if (before === undefined) throw new Error('no session')
     expect(before.rawEvents.map(({ id }) => id)).toEqual(['a'])
     expect(selectDerivedMessages(before).map(({ content }) => content)).toEqual(['one'])
     expect({ ...before }.rawEvents).toEqual(before.rawEvents)
   })
 
-  test('sessions are apart; an unknown one is empty, always by the same answer; a cleared one is gone', () => {
+  test('sessions are separate, an unknown session gives the same empty array, and a cleared session is gone', () => {
     const store = createChatStore()
     const { addRawEvent, getRawEvents, getDerivedMessages, clear } = store.getState()
-    addRawEvent('a', said('1', 'x', [{ text: 'in a' }]))
-    addRawEvent('b', said('1', 'x', [{ text: 'in b' }]))
+    addRawEvent('a', adkEvent('1', 'x', [{ text: 'in a' }]))
+    addRawEvent('b', adkEvent('1', 'x', [{ text: 'in b' }]))
     expect(getDerivedMessages('a').map(({ content }) => content)).toEqual(['in a'])
     expect(getRawEvents('none')).toBe(getRawEvents('none'))
     expect(getDerivedMessages('none')).toEqual([])
@@ -150,7 +153,7 @@ describe('the chat store', () => {
     expect(store.getState().sessions).toEqual({})
   })
 
-  test('what is no ADK event is kept as it came, and says nothing', () => {
+  test('a value that is not an ADK event is stored as it is and gives no message', () => {
     const { addRawEvent, getRawEvents, getDerivedMessages } = createChatStore().getState()
     addRawEvent('s', null as unknown as AdkEvent)
     addRawEvent('s', { content: 7 } as unknown as AdkEvent)
@@ -169,7 +172,7 @@ describe('the chat store', () => {
       for (let i = 0; i < count; i++) {
         const author = `agent${Math.floor(events / length) % 3}`
         const partial = events % length < length - 1
-        addRawEvent('s', said(`e${events}`, author, [{ text: 'word ' }], partial ? { partial } : {}))
+        addRawEvent('s', adkEvent(`e${events}`, author, [{ text: 'word ' }], partial ? { partial } : {}))
         events += 1
         getDerivedMessages('s')
       }
@@ -180,7 +183,7 @@ describe('the chat store', () => {
     append(95_000)
     const late = Math.min(append(1000), append(1000), append(1000))
     expect(getDerivedMessages('s')).toHaveLength(Math.ceil(events / length))
-    // Copying 1,000 events, or deriving all again, for each one makes this 20 and more.
+    // Copying 1,000 events, or deriving everything again, for each event makes this 20 and more.
     expect(late / early).toBeLessThan(8)
   })
 })

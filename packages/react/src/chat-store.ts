@@ -9,49 +9,49 @@ import {
 import { create, type StoreApi, type UseBoundStore } from 'zustand'
 import { EventWindow } from './event-window.ts'
 
-/** Seed 003's store: canonical events by session, and what is derived from them. */
+/** Canonical ADK events by session, and what is derived from them. */
 export interface ChatState {
   readonly sessions: Readonly<Record<string, ChatSession>>
-  /** Takes an ADK event of either flavour, as it came off the wire; a session begins with its first. */
+  /** Adds an ADK event (JavaScript or Python form) as it came off the wire. The first event creates the session. */
   readonly addRawEvent: (sessionId: string, event: AdkEvent) => void
   /** The newest events, oldest first. */
   readonly getRawEvents: (sessionId: string) => readonly AdkEvent[]
-  /** What was said; also by events that are no longer kept. */
+  /** The messages of a session, including those whose events have been dropped. */
   readonly getDerivedMessages: (sessionId: string) => readonly DerivedMessage[]
-  /** Forgets a session, or all of them. */
+  /** Removes one session, or all sessions. */
   readonly clear: (sessionId?: string) => void
 }
 
 export interface ChatStoreOptions {
-  /** How many events a session keeps. What was derived from the others stays. */
+  /** How many raw events a session keeps. Messages derived from dropped events stay. */
   readonly maxRawEvents?: number
 }
 
-/** A hook (`const messages = useChat((state) => …)`) and a store (`useChat.getState()`), as zustand makes them. */
+/** A zustand store: a hook (`const messages = useChat((state) => …)`) with `useChat.getState()`. */
 export type ChatStore = UseBoundStore<StoreApi<ChatState>>
 
-interface Kept {
+interface StoredSession {
   readonly derivation: Derivation
   events: EventWindow<AdkEvent>
 }
 
-/** Make one per page; on a server one per request, for it holds what users said. */
+/** Create one per page. On a server create one per request, because it holds what users wrote. */
 export function createChatStore({ maxRawEvents = 1000 }: ChatStoreOptions = {}): ChatStore {
-  const all = new Map<string, Kept>()
-  const keptFor = (id: string): Kept => {
+  const all = new Map<string, StoredSession>()
+  const storedFor = (id: string): StoredSession => {
     const known = all.get(id)
     if (known !== undefined) return known
-    const made: Kept = { derivation: new Derivation(id), events: EventWindow.of(maxRawEvents) }
+    const made: StoredSession = { derivation: new Derivation(id), events: EventWindow.of(maxRawEvents) }
     all.set(id, made)
     return made
   }
   return create<ChatState>()((set, get) => ({
     sessions: {},
     addRawEvent(id, event) {
-      const kept = keptFor(id)
-      kept.events = kept.events.append(event)
-      kept.derivation.take(event)
-      const session = sessionOf(id, kept, event)
+      const stored = storedFor(id)
+      stored.events = stored.events.append(event)
+      stored.derivation.take(event)
+      const session = sessionOf(id, stored, event)
       set(({ sessions }) => ({ sessions: { ...sessions, [id]: session } }))
     },
     getRawEvents: (id) => sessionIn(get(), id)?.rawEvents ?? none,
@@ -70,16 +70,16 @@ export function createChatStore({ maxRawEvents = 1000 }: ChatStoreOptions = {}):
   }))
 }
 
-/** Ids are the users': one may be called `constructor`. */
+/** Users choose the ids, so an id may be `constructor`. */
 export function sessionIn({ sessions }: ChatState, id: string): ChatSession | undefined {
   return Object.hasOwn(sessions, id) ? sessions[id] : undefined
 }
 
-/** One array for every answer that has nothing in it: a new one each time would look like a change. */
+/** One shared empty array: a new one for every call would look like a change. */
 const none: readonly never[] = []
 
-/** A session as it is now. Its arrays are made when somebody reads them, and once. */
-function sessionOf(id: string, { events, derivation }: Kept, last: AdkEvent | null): ChatSession {
+/** An immutable snapshot of a session. Its arrays are built on first access. */
+function sessionOf(id: string, { events, derivation }: StoredSession, last: AdkEvent | null): ChatSession {
   const transitions = derivation.transitions()
   return derivedBy(
     {

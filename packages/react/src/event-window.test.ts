@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { EventWindow } from './event-window.ts'
 
-test('every window keeps the newest of what was appended to it, whatever was appended after or beside it', () => {
+test('every window keeps its newest events, whatever was appended to other windows that share its array', () => {
   fc.assert(
     fc.property(fc.integer({ min: 1, max: 9 }), fc.array(fc.nat({ max: 30 }), { maxLength: 60 }), (most, branches) => {
       const windows = [{ window: EventWindow.of<number>(most), items: [] as number[] }]

@@ -1,6 +1,6 @@
 /**
- * The newest events of a list, at most `most`. Appending takes no copy of those before: windows share one array that
- * only grows at its end, and every `most` appends the window moves to a new one, which is O(1) amortised.
+ * The newest events of a list, at most `most` of them. Appending does not copy the earlier events: windows share one
+ * array that only grows at its end, and after `most` appends the window moves to a new array. Amortised O(1).
  */
 export class EventWindow<T> {
   readonly length: number
@@ -21,14 +21,14 @@ export class EventWindow<T> {
   }
 
   append(event: T): EventWindow<T> {
-    // An older window that goes on by itself, and one whose array has grown to twice its size, begin a new array.
+    // A new array is needed when a newer window has already appended to this one, or when it has reached twice `most`.
     const own = this.#end === this.#shared.length && this.#end < 2 * this.#most
     const shared = own ? this.#shared : this.#shared.slice(this.#end - Math.min(this.length, this.#most - 1), this.#end)
     shared.push(event)
     return new EventWindow(this.#most, shared, shared.length)
   }
 
-  /** Made once per window. */
+  /** Built once per window. */
   toArray(): readonly T[] {
     this.#array ??= this.#shared.slice(this.#end - this.length, this.#end)
     return this.#array

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-/** What a page has. Node has none of these, so that a trap can stand in each one's place. */
+/** Globals of a page. Node has none of them, so each can be replaced by a getter that records its use. */
 const names = ['window', 'document', 'localStorage', 'requestAnimationFrame', 'EventSource', 'location']
 let touched: string[] = []
 beforeEach(() => {
@@ -11,7 +11,7 @@ beforeEach(() => {
     Object.defineProperty(globalThis, name, {
       configurable: true,
       get() {
-        // React asks for `window` to know where it is; whoever else asks is ours.
+        // React itself reads `window` to detect its environment, so only reads from our sources count.
         if (/packages\/(react|core)\/src\/(?!on-a-server)/.test(new Error().stack ?? '')) touched.push(name)
         return undefined
       },
@@ -20,20 +20,20 @@ beforeEach(() => {
 })
 afterEach(() => vi.unstubAllGlobals())
 
-test('importing it, and making a client and a store, touches no page', async () => {
+test('importing the package and creating a client and a store reads no global of a page', async () => {
   const { createChatStore, createClient } = await import('./index.ts')
   createClient().session('s')
   createChatStore().getState().getDerivedMessages('s')
   expect(touched).toEqual([])
 })
 
-test('the trap works: the next animation frame is asked for where it is needed', async () => {
+test('the getters work: requestAnimationFrame is read when it is needed', async () => {
   const { nextFrame } = await import('./page-host.ts')
   await new Promise<void>((resolve) => nextFrame(resolve))
   expect(touched).toEqual(['requestAnimationFrame'])
 })
 
-test('a frame that never comes, as in a hidden tab, is not waited for; one that comes is told once', async () => {
+test('nextFrame does not wait for a frame that never comes, as in a hidden tab, and calls back only once', async () => {
   const frames: (() => void)[] = []
   Object.defineProperty(globalThis, 'requestAnimationFrame', {
     configurable: true,
@@ -41,14 +41,14 @@ test('a frame that never comes, as in a hidden tab, is not waited for; one that 
   })
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   const { nextFrame } = await import('./page-host.ts')
-  let told = 0
-  nextFrame(() => told++)
+  let calls = 0
+  nextFrame(() => calls++)
   vi.advanceTimersByTime(1000)
   for (const callback of frames.splice(0)) callback()
-  expect(told).toBe(1)
-  nextFrame(() => told++)
+  expect(calls).toBe(1)
+  nextFrame(() => calls++)
   for (const callback of frames.splice(0)) callback()
   vi.advanceTimersByTime(1000)
-  expect(told).toBe(2)
+  expect(calls).toBe(2)
   vi.useRealTimers()
 })

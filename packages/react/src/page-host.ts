@@ -1,29 +1,29 @@
 import { type Host, type WebGlobals, webHost } from '@millrace/core'
 
-/** What a page has and a server has not; read when it is needed, never on import, so that both can load this package. */
+/** Globals of a page that a server lacks. They are read on use, never on import, so both can load this package. */
 interface PageGlobals extends WebGlobals {
   requestAnimationFrame?(callback: () => void): unknown
 }
 
-/** Fetch, clock and timers of the page, or of Node: both have them by the same names. */
+/** Fetch, clock and timers of the page or of Node, which use the same names. */
 export function pageHost(): Host {
   return webHost(pageGlobals())
 }
 
-/** A hidden tab has no animation frames, yet must not fall behind for ever. Milliseconds. */
+/** A hidden tab gets no animation frames; the flush happens after this many milliseconds at the latest. */
 const longestFrame = 250
 
-/** Calls back with the next animation frame; where none comes (a hidden tab, a server), a moment later. */
+/** Calls `flush` on the next animation frame, or after a short timeout where there is none (a hidden tab, a server). */
 export function nextFrame(flush: () => void): void {
   const globals = pageGlobals()
   if (globals.requestAnimationFrame === undefined) {
     globals.setTimeout(flush, 16)
     return
   }
-  let told = false
+  let flushed = false
   const once = (): void => {
-    if (told) return
-    told = true
+    if (flushed) return
+    flushed = true
     globals.clearTimeout(timer as never)
     flush()
   }

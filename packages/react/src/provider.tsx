@@ -4,25 +4,26 @@ import type { SessionHandle } from './session-handle.ts'
 
 const ClientContext = createContext<Client | undefined>(undefined)
 
-/** The server that the components below talk to. */
+/** Provides the client that the components below use. */
 export function MillraceProvider({ client, children }: { readonly client: Client; readonly children: ReactNode }) {
-  // `.Provider`, because React 18 knows no other form.
+  // React 18 only supports the `.Provider` form.
   return <ClientContext.Provider value={client}>{children}</ClientContext.Provider>
 }
 
 export function useClient(): Client {
   const client = useContext(ClientContext)
-  if (client === undefined) throw new Error('put a <MillraceProvider client={createClient(…)}> above this component')
+  if (client === undefined)
+    throw new Error('no client: render this component inside <MillraceProvider client={createClient(…)}>')
   return client
 }
 
-interface Around {
+interface SurroundingSession {
   readonly session: SessionHandle
   readonly agent: string | undefined
 }
-const SessionContext = createContext<Around | undefined>(undefined)
+const SessionContext = createContext<SurroundingSession | undefined>(undefined)
 
-/** The session (`useSession(id)`) that `useView(view)` reads and `useRun()` acts on, in the components below. */
+/** Provides the session (`useSession(id)`) that `useView(view)` and `useRun()` use in the components below. */
 export function SessionProvider({
   session,
   agent,
@@ -33,10 +34,10 @@ export function SessionProvider({
   readonly agent?: string
   readonly children: ReactNode
 }) {
-  const around = useMemo(() => ({ session, agent }), [session, agent])
-  return <SessionContext.Provider value={around}>{children}</SessionContext.Provider>
+  const value = useMemo(() => ({ session, agent }), [session, agent])
+  return <SessionContext.Provider value={value}>{children}</SessionContext.Provider>
 }
 
-export function useAround(): Around | undefined {
+export function useSurroundingSession(): SurroundingSession | undefined {
   return useContext(SessionContext)
 }

@@ -13,7 +13,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 
 type Answer = readonly [status: number, body: string | Promise<string>]
 
-/** A server of which the test says what it answers, and sees what was asked. */
+/** A fake server: the test gives the answers and sees the requests. */
 function scene(answers: readonly Answer[] = [], options: ClientOptions = {}) {
   const asked: string[] = []
   const timers: (() => void)[] = []
@@ -68,7 +68,7 @@ function scene(answers: readonly Answer[] = [], options: ClientOptions = {}) {
       body: { getReader: () => ({ read, cancel: async () => undefined }) },
     }
   }
-  /** A body in one piece; reading it fails once the request is aborted. */
+  /** A body in one chunk; reading it fails once the request is aborted. */
   const exported = (body: Answer[1], signal: AbortSignal): NonNullable<FetchAnswer['body']> => {
     let given = false
     const read = async () => {
@@ -83,7 +83,7 @@ function scene(answers: readonly Answer[] = [], options: ClientOptions = {}) {
   const fire = (): void => {
     for (const callback of timers.splice(0)) callback()
   }
-  /** Every timer that was set has come. */
+  /** Fires every timer that is set. */
   const later = async (): Promise<void> => {
     await turn()
     fire()
@@ -100,7 +100,7 @@ function scene(answers: readonly Answer[] = [], options: ClientOptions = {}) {
 }
 
 describe('a client', () => {
-  test('components on one session share one log over one connection; the last to leave closes it', async () => {
+  test('components on one session share one log and one connection, and the last release closes it', async () => {
     const { client, asked, open, later } = scene()
     const session = client.session('s 1')
     expect(client.session('s 1')).toBe(session)
@@ -120,7 +120,7 @@ describe('a client', () => {
     expect(client.session('s 1')).not.toBe(session)
   })
 
-  test('StrictMode leaves and comes back at once: nothing is closed, nothing is asked twice', async () => {
+  test('a release followed at once by a retain, as in StrictMode, closes nothing and requests nothing twice', async () => {
     const { client, asked, open, later } = scene()
     const session = client.session('s')
     session.retain()()
@@ -130,7 +130,7 @@ describe('a client', () => {
     expect(open[0]?.aborted).toBe(false)
   })
 
-  test('rows that come again are known', async () => {
+  test('repeated rows are ignored', async () => {
     const { client, open } = scene()
     const session = client.session('s')
     session.retain()
@@ -141,7 +141,7 @@ describe('a client', () => {
     expect(session.log.read(transcriptView).settled.length).toBe(3)
   })
 
-  test('a session that is not there yet is looked for again once a run has made it', async () => {
+  test('a session that does not exist yet is requested again once a run has created it', async () => {
     const { client, asked } = scene([
       [404, '{"detail":"no such session"}'],
       [201, '{"run":"r","seq":1}'],
@@ -156,29 +156,31 @@ describe('a client', () => {
     expect(session.state).toEqual({ phase: 'open' })
   })
 
-  test('a session that is made while we are told that there is none is looked for again', async () => {
-    let tell = (_: string): void => {}
+  test('a session that is created while a request for it is being refused is requested again', async () => {
+    let answer = (_: string): void => {}
     const { client, asked } = scene([
-      [404, new Promise<string>((resolve) => (tell = resolve))],
+      [404, new Promise<string>((resolve) => (answer = resolve))],
       [201, '{"run":"r","seq":1}'],
     ])
     const session = client.session('s')
     session.retain()
     await client.start('s', 'a', { messages: [] })
-    tell('{"detail":"no such session"}')
+    answer('{"detail":"no such session"}')
     await turn()
     expect(asked).toHaveLength(3)
     expect(session.state).toEqual({ phase: 'open' })
   })
 
-  test('a reader that comes back while the history is read does not have it twice', async () => {
-    let tell = (_: string): void => {}
-    const { client, asked, later } = scene([[200, new Promise<string>((resolve) => (tell = resolve))]], { bulk: true })
+  test('a release and a retain while the history is loading do not load it twice', async () => {
+    let answer = (_: string): void => {}
+    const { client, asked, later } = scene([[200, new Promise<string>((resolve) => (answer = resolve))]], {
+      bulk: true,
+    })
     const session = client.session('s')
     session.retain()()
     await later()
     session.retain()
-    tell(`{"header":1}\n${printRecorded(row(1))}\n${printRecorded(row(2))}\n`)
+    answer(`{"header":1}\n${printRecorded(row(1))}\n${printRecorded(row(2))}\n`)
     await turn()
     expect(session.log.rows.map(({ seq }) => seq)).toEqual([1, 2])
     expect(asked).toEqual([
@@ -187,7 +189,7 @@ describe('a client', () => {
     ])
   })
 
-  test('a history that never comes is given up, and the session followed event by event', async () => {
+  test('a history request that stays silent is aborted, and the session is followed event by event', async () => {
     const { client, patience, asked } = scene([[200, new Promise<string>(() => {})]], { bulk: true })
     const session = client.session('s')
     session.retain()
@@ -198,7 +200,7 @@ describe('a client', () => {
     expect(session.state).toEqual({ phase: 'open' })
   })
 
-  test('a connection that was left does not speak for the one that followed it', async () => {
+  test('a closed connection does not change the state of its successor', async () => {
     const { client, fire } = scene()
     const session = client.session('s')
     const leave = session.retain()
@@ -212,7 +214,7 @@ describe('a client', () => {
     expect(phases).toEqual(['connecting', 'open'])
   })
 
-  test('what a server refuses is an error with its words, its status and its code', async () => {
+  test('a refused request is an error with the message, status and code of the server', async () => {
     const { client } = scene([
       [409, '{"detail":"a run is active","code":"busy"}'],
       [502, '<html>'],
@@ -224,7 +226,10 @@ describe('a client', () => {
     expect(refused).toMatchObject({ message: 'a run is active', status: 409, code: 'busy' })
     await expect(client.cancel('s')).rejects.toMatchObject({ status: 502, message: 'status 502' })
     expect(await client.request('anything')).toBeUndefined()
-    await expect(client.cancel('s')).rejects.toMatchObject({ status: 200, message: 'the answer is not JSON' })
+    await expect(client.cancel('s')).rejects.toMatchObject({
+      status: 200,
+      message: 'the answer is not JSON; check that baseUrl points to Millrace',
+    })
     expect(client.newId()).not.toBe('')
   })
 })

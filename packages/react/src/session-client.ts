@@ -1,18 +1,18 @@
-import type { Host, ResumeAnswer, RunInput } from '@millrace/core'
+import { defined, type Host, type ResumeAnswer, type RunInput } from '@millrace/core'
 import { nextFrame, pageHost } from './page-host.ts'
 import { openSession, type ServerSession, type SessionHandle } from './session-handle.ts'
 
 export interface ClientOptions {
-  /** Where Millrace answers, without a trailing slash; '' (the default) for the page's own origin. */
+  /** The address of the Millrace server, without a trailing slash. Default: '', the origin of the page. */
   readonly baseUrl?: string
-  /** Fetch, clock and timers; those of the page when absent. */
+  /** Fetch, clock and timers. Default: those of the page. */
   readonly host?: Host
   readonly headers?: Readonly<Record<string, string>>
-  /** When readers are told of new rows: by default with the next animation frame. */
+  /** When readers are notified of new rows. Default: on the next animation frame. */
   readonly schedule?: (flush: () => void) => void
   /**
-   * Reads what a session already holds in one go before it follows it, without the tokens of messages that are there
-   * whole: a session of 100,000 events is open in a fraction of the time. `fill` of the handle brings the tokens.
+   * Loads the existing events of a session in one request before following it, without the tokens of completed
+   * messages: a session of 100,000 events opens in a fraction of the time. `fill` of the handle loads the tokens.
    */
   readonly bulk?: boolean
 }
@@ -22,14 +22,14 @@ export interface RunHandle {
   readonly seq: number
 }
 
-/** Talks to a Millrace server. Sessions are shared: every hook on one session reads one log over one connection. */
+/** A client of a Millrace server. Sessions are shared: all hooks on one session use one log and one connection. */
 export interface Client {
   session(id: string): SessionHandle
-  /** Starts a run; its events arrive on the session like everybody else's. */
+  /** Starts a run. Its events arrive through the session, like those of any other run. */
   start(session: string, agent: string, input: RunInput): Promise<RunHandle>
   resume(session: string, agent: string, answers: readonly ResumeAnswer[]): Promise<RunHandle>
   cancel(session: string): Promise<void>
-  /** An id no one else has made: for messages and sessions. */
+  /** A new unique id for a message or a session. */
   newId(): string
   request(
     path: string,
@@ -48,7 +48,7 @@ export class RequestError extends Error {
   }
 }
 
-/** Make one per page; on a server one per request. Nothing is opened before a component has mounted. */
+/** Create one per page, on a server one per request. No connection is opened before a component has mounted. */
 export function createClient(options: ClientOptions = {}): Client {
   const handles = new Map<string, ServerSession>()
   const { baseUrl = '', host = pageHost(), headers = {}, schedule = nextFrame } = options
@@ -61,7 +61,7 @@ export function createClient(options: ClientOptions = {}): Client {
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
       signal: host.abortController().signal,
     })
     const text = await answer.text()
@@ -69,14 +69,14 @@ export function createClient(options: ClientOptions = {}): Client {
     try {
       return text === '' ? undefined : JSON.parse(text)
     } catch {
-      // A proxy that asks for a login says so in HTML, with a 200.
-      throw new RequestError(answer.status, 'the answer is not JSON', undefined)
+      // A proxy that requires a login may answer with status 200 and an HTML page.
+      throw new RequestError(answer.status, 'the answer is not JSON; check that baseUrl points to Millrace', undefined)
     }
   }
   const place = (session: string): string => `sessions/${encodeURIComponent(session)}`
   const start = async (session: string, agent: string, input: RunInput): Promise<RunHandle> => {
     const started = await request(`${place(session)}/runs`, { method: 'POST', body: { agent, input } })
-    // A first run makes its session: who looked for it before was refused.
+    // The first run creates its session, so a connection that was refused before can be opened now.
     handles.get(session)?.revive()
     return started as RunHandle
   }

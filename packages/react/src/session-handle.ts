@@ -9,21 +9,21 @@ import {
 } from '@millrace/core'
 import { sessionHistory } from './session-history.ts'
 
-/** One session as a page sees it: its log, and how the connection to it stands. */
+/** One session as a page sees it: its log, and the state of its connection. */
 export interface SessionHandle {
   readonly id: string
   readonly log: LiveLog
   readonly state: ConnectionState
   subscribeState(listener: () => void): () => void
-  /** Keeps the connection open until the result is called; the last one to leave closes it. */
+  /** Keeps the connection open until the returned function is called. The last release closes the connection. */
   retain(): () => void
-  /** Brings the tokens that `bulk` left out: of the run around a moment, or all of them. */
+  /** Loads the tokens that `bulk` left out: those of the run at a seq, or all of them. */
   fill(at?: number): Promise<void>
 }
 
 /** A handle on a session of a server. */
 export interface ServerSession extends SessionHandle {
-  /** The session may be there by now: one that was refused or lost is asked for again, if anybody reads it. */
+  /** Reconnects after a refused or lost connection if the session has readers; call it once the session may exist. */
   revive(): void
 }
 
@@ -32,9 +32,9 @@ export interface SessionOptions {
   readonly host: Host
   readonly headers: Readonly<Record<string, string>>
   readonly schedule: (flush: () => void) => void
-  /** Where its whole history is read in one go first; absent: event by event. */
+  /** The address of the session, from which its history is loaded in one request. Absent: event by event. */
   readonly bulk?: string
-  /** Nobody reads it any more. */
+  /** Called when the last reader has released the session. */
   readonly forget: () => void
 }
 
@@ -49,18 +49,18 @@ export function openSession(id: string, options: SessionOptions): ServerSession 
   let readers = 0
   let cursor = 0
   let loading: Promise<number> | undefined
-  /** The session was made while we were being told that there is none. */
-  let made = false
+  /** The session was created while a request for it was still pending, which may be refused. */
+  let created = false
 
   const enter = (next: ConnectionState): void => {
     state = next
     for (const listener of [...listeners]) listener()
-    if (next.phase === 'open') made = false
-    if (next.phase === 'closed' && next.how === 'refused' && made && readers > 0) open()
+    if (next.phase === 'open') created = false
+    if (next.phase === 'closed' && next.how === 'refused' && created && readers > 0) open()
   }
   const follow = async (live: Connection): Promise<void> => {
     for await (const row of live) {
-      // A re-join may begin before what we have: rows are numbered, so what is known is known.
+      // A re-joined stream may repeat rows that we already have.
       if (row.seq <= cursor) continue
       cursor = row.seq
       log.append([row])
@@ -68,8 +68,8 @@ export function openSession(id: string, options: SessionOptions): ServerSession 
   }
   const open = (): void => {
     opened = true
-    made = false
-    // One that was left tells of its end when another may have begun.
+    created = false
+    // A closed connection reports its end late, possibly after a new one has been opened: ignore it then.
     const onState = (next: ConnectionState): void => {
       if (connection === undefined || connection === live) enter(next)
     }
@@ -84,7 +84,7 @@ export function openSession(id: string, options: SessionOptions): ServerSession 
       cursor = Math.max(cursor, await loading)
       loading = undefined
     }
-    // Meanwhile the last reader may have left, or another begun.
+    // While loading, the last reader may have left, or another call may have opened the connection.
     if (opened && connection === undefined) open()
   }
   return {
@@ -99,7 +99,7 @@ export function openSession(id: string, options: SessionOptions): ServerSession 
     },
     revive() {
       if (readers > 0 && connection?.state.phase === 'closed') open()
-      else if (connection?.state.phase === 'connecting') made = true
+      else if (connection?.state.phase === 'connecting') created = true
     },
     retain() {
       readers += 1
@@ -109,7 +109,7 @@ export function openSession(id: string, options: SessionOptions): ServerSession 
         if (left) return
         left = true
         readers -= 1
-        // StrictMode leaves and comes back at once: closing waits a turn, so that nothing is read twice.
+        // StrictMode unmounts and mounts again at once: closing waits one turn, so that nothing is loaded twice.
         host.after(0, () => {
           if (readers > 0) return
           connection?.close()

@@ -1,10 +1,11 @@
 import { connect, type Host, type LiveLog, millrace, ndjsonReader, parseRecorded, type Recorded } from '@millrace/core'
+import { firstIndexWhere } from '@millrace/core/persistent'
 
-/** What a session holds already, read in one go instead of event by event. */
-export interface SessionHistory {
-  /** Appends what is there, as brief as the server has it; resolves with the last seq, 0 where nothing could be read. */
+/** The existing events of a session, loaded in one request instead of event by event. */
+interface SessionHistory {
+  /** Appends the existing events, without the tokens of completed messages. Resolves with the last seq; 0 on failure. */
   load(): Promise<number>
-  /** Brings the tokens left out: of the run around a moment, or all of them. Asked again, it does nothing more. */
+  /** Loads the omitted tokens: those of the run at a seq, or all of them. A repeated call does nothing. */
   fill(at?: number): Promise<void>
 }
 
@@ -14,7 +15,7 @@ interface HistoryOptions {
   readonly log: LiveLog
 }
 
-/** An export that says nothing for longer is given up: the session is then followed event by event. Milliseconds. */
+/** An export that is silent for this many milliseconds is aborted; the session is then followed event by event. */
 const longestSilence = 45_000
 
 export function sessionHistory(url: string, { host, headers, log }: HistoryOptions): SessionHistory {
@@ -27,14 +28,14 @@ export function sessionHistory(url: string, { host, headers, log }: HistoryOptio
     const { signal } = control
     const accept = { accept: 'application/x-ndjson', ...headers }
     let cancel = (): void => {}
-    const heard = (): void => {
+    const restartTimeout = (): void => {
       cancel()
       cancel = host.after(longestSilence, () => control.abort())
     }
-    heard()
+    restartTimeout()
     try {
       const answer = await host.fetch(`${url}/log${query}`, { method: 'GET', headers: accept, signal })
-      return answer.status === 200 ? await rowsOf(answer.body?.getReader(), host, heard) : []
+      return answer.status === 200 ? await rowsOf(answer.body?.getReader(), host, restartTimeout) : []
     } finally {
       cancel()
     }
@@ -54,7 +55,7 @@ export function sessionHistory(url: string, { host, headers, log }: HistoryOptio
         brief = rows.length < last
         return last
       } catch {
-        // Following it will say what is wrong, and goes on trying.
+        // The stream that follows reports the problem and keeps retrying.
         return 0
       }
     },
@@ -82,8 +83,8 @@ export function sessionHistory(url: string, { host, headers, log }: HistoryOptio
 
 type Bytes = { read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | undefined }> }
 
-/** An export as rows: the first line is its header. A line that is none is left to the stream, which tells of it. */
-async function rowsOf(bytes: Bytes | undefined, host: Host, heard: () => void): Promise<readonly Recorded[]> {
+/** The rows of an export, whose first line is a header. Unreadable lines are skipped: the stream reports them. */
+async function rowsOf(bytes: Bytes | undefined, host: Host, onChunk: () => void): Promise<readonly Recorded[]> {
   const text = host.textDecoder()
   const lines = ndjsonReader()
   const rows: Recorded[] = []
@@ -94,7 +95,7 @@ async function rowsOf(bytes: Bytes | undefined, host: Host, heard: () => void): 
     }
   }
   for (let chunk = await bytes?.read(); chunk !== undefined && !chunk.done; chunk = await bytes?.read()) {
-    heard()
+    onChunk()
     take(lines.feed(text.decode(chunk.value ?? new Uint8Array(), { stream: true })))
   }
   take(lines.end())
@@ -102,14 +103,8 @@ async function rowsOf(bytes: Bytes | undefined, host: Host, heard: () => void): 
 }
 
 function runAt(rows: readonly Recorded[], seq: number): string | undefined {
-  let low = 0
-  let high = rows.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((rows[middle]?.seq ?? 0) <= seq) low = middle + 1
-    else high = middle
-  }
-  const { run = '' } = rows[low - 1] ?? {}
+  const after = firstIndexWhere(rows.length, (index) => (rows[index]?.seq ?? 0) > seq)
+  const { run = '' } = rows[after - 1] ?? {}
   return run === '' ? undefined : run
 }
 

@@ -1,15 +1,15 @@
 import { type StateSnapshot, snapshots, type Timeline } from '@millrace/core'
 
-/** Seed 000's timeline: which snapshots are kept, and which one is looked at. */
+/** The snapshots of a stream, and which of them is selected. */
 export interface SnapshotList {
   readonly snapshots: readonly StateSnapshot[]
-  /** -1 while there are none; otherwise always one of them. */
+  /** -1 while there are no snapshots; otherwise always a valid index. */
   readonly currentSnapshotIndex: number
 }
 
 /**
- * Follows the newest snapshot until someone chooses another, and then stays with that one however many come after it or
- * are dropped before it. ADK Studio counts up instead, and shows nothing once 100 have been dropped.
+ * Follows the newest snapshot until another one is chosen, and then stays with that one, however many are added after it
+ * or dropped before it. (ADK Studio keeps a plain counter instead, and shows nothing once 100 have been dropped.)
  */
 export class SnapshotIndex {
   #all: readonly StateSnapshot[] = []
@@ -27,7 +27,7 @@ export class SnapshotIndex {
     return this.#listed()
   }
 
-  /** Choosing the last one, or anything beyond, goes back to following. */
+  /** Choosing the last snapshot, or an index beyond it, follows the newest again. */
   choose(index: number): SnapshotList {
     const { snapshots: kept } = this.#list
     const wanted = Math.max(0, Math.trunc(index))

@@ -8,20 +8,20 @@ import {
   parseLegacyEvent,
 } from '@millrace/core'
 
-/** An event as it stands on a wire of seed 000 or 002: its JSON, under the name that the JSON or the frame gives it. */
+/** An event as it is on the wire: its JSON, with the type that the JSON or the frame gives it. */
 export interface WireEvent {
   readonly type: string
   readonly [field: string]: unknown
 }
 
-/** A frame as `onMessage` gets it, or why it cannot be read. */
-export type SseReading<T> = { readonly event: T } | { readonly reason: string }
+/** A frame as `onMessage` receives it, or the reason why it cannot be read. */
+export type ReadFrameResult<T> = { readonly event: T } | { readonly reason: string }
 
-/** Seed 003's flag chooses: ADK events taken apart, flattened `{type, data}` events, or (absent) the wire as it is. */
+/** `canonical` selects the form: true: parsed ADK events; false: flattened `{type, data}` events; absent: the wire's own. */
 export function readFrame(
   frame: Frame,
   canonical: boolean | undefined,
-): SseReading<ParsedAdkEvent | LegacyEvent | WireEvent> {
+): ReadFrameResult<ParsedAdkEvent | LegacyEvent | WireEvent> {
   if (canonical === undefined) return { event: wireEvent(frame) }
   if (canonical) {
     const { event, error = '' } = normalizeSseBlock(frame)
@@ -31,10 +31,10 @@ export function readFrame(
   return event === null ? { reason: 'not a JSON object' } : { event }
 }
 
-/** Frames of ADK Studio whose data is text whatever it looks like: an answer may well be JSON. */
+/** Frames of ADK Studio whose data is always text, even where it looks like JSON: an answer may be JSON. */
 const textual: ReadonlySet<unknown> = new Set(['chunk', 'session', 'end'])
 
-/** Data that is no JSON object comes as `{ type, data }`; an object without a type gets the frame's. */
+/** Data that is not a JSON object becomes `{ type, data }`; an object without a type gets the type of the frame. */
 function wireEvent({ event, data }: Frame): WireEvent {
   const type = event ?? 'message'
   if (textual.has(event)) return { type, data }

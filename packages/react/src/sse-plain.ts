@@ -1,13 +1,14 @@
 import { type Dialect, type Draft, isJsonObject, parseJson } from '@millrace/core'
 
-/** The names under which streams say that they are over. A trace of that type is one step of a Studio stream, no end. */
+/** Event types that end a stream. A Studio `trace` frame whose JSON has such a type is only one step, not the end. */
 const endings: ReadonlySet<unknown> = new Set(['done', 'end', 'RUN_FINISHED', 'RUN_ERROR', '[DONE]'])
 
 /**
- * A wire that nobody named: nothing is read from it for the views, only where it ends. An orderly close is an end, for
- * such a stream has no other; half a frame or a broken connection is not.
+ * The dialect of a stream for which the caller named none. It yields no events for the views, only the end of the run.
+ * An orderly close counts as the end, because such a stream may have no other; half a frame or a broken connection does
+ * not.
  */
-export const plain: Dialect = {
+export const plainDialect: Dialect = {
   name: 'millrace',
   decoder: ({ run }) => {
     let over = false

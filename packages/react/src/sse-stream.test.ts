@@ -1,9 +1,9 @@
-import { type Frame, type Host, printFrame, studio } from '@millrace/core'
+import { defined, type Frame, type Host, printFrame, studio } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
 import type { WireEvent } from './sse-message.ts'
 import { type SseSettings, type SseState, SseStream } from './sse-stream.ts'
 
-/** A server that sends what the test hands it, when the test says so; and frames that pass when the test says so. */
+/** A fake server that sends what the test passes to `send`, and animation frames that the test triggers with `frame`. */
 function scene(settings: SseSettings<WireEvent> = {}) {
   const requests: { url: string; method: string; body: string | undefined }[] = []
   const timers: (() => void)[] = []
@@ -43,11 +43,11 @@ function scene(settings: SseSettings<WireEvent> = {}) {
       }
     },
   }
-  const heard: WireEvent[] = []
+  const received: WireEvent[] = []
   const options: SseSettings<WireEvent> = {
     host,
     schedule: (flush) => frames.push(flush),
-    onMessage: (event) => void heard.push(event),
+    onMessage: (event) => void received.push(event),
     ...settings,
   }
   const stream = new SseStream<WireEvent>(() => options)
@@ -56,7 +56,7 @@ function scene(settings: SseSettings<WireEvent> = {}) {
   const turn = () => new Promise((resolve) => setImmediate(resolve))
   return {
     stream,
-    heard,
+    received,
     requests,
     published,
     detach,
@@ -66,7 +66,7 @@ function scene(settings: SseSettings<WireEvent> = {}) {
       for (const frame of sent) push(typeof frame === 'object' ? printFrame(frame) : frame)
       await turn()
     },
-    /** One animation frame; the component renders what it was told, and its effects run. */
+    /** One animation frame, after which the component renders and its effects run. */
     async frame({ commit = true } = {}) {
       for (const flush of frames.splice(0)) flush()
       if (commit) stream.committed(stream.state)
@@ -82,87 +82,87 @@ const content = (text: string): Frame => ({
 const done: Frame = { event: 'done', data: '{"type":"done"}' }
 
 describe('a stream of useSSE', () => {
-  test('is told once per frame, whatever came in between', async () => {
-    const { stream, heard, published, requests, send, frame } = scene()
+  test('delivers messages and publishes its state once per frame', async () => {
+    const { stream, received, published, requests, send, frame } = scene()
     stream.connect('/sessions/s/chat', { message: 'hi' })
     await send(...Array.from({ length: 500 }, (_, i) => content(`${i}`)))
     const before = published.length
-    expect(heard).toEqual([])
+    expect(received).toEqual([])
     await frame()
-    expect(heard).toHaveLength(500)
+    expect(received).toHaveLength(500)
     expect(published.length - before).toBe(1)
     expect(stream.state).toMatchObject({ status: 'open', lastEvent: { type: 'content', content: '499' } })
     expect(requests).toEqual([{ url: '/sessions/s/chat', method: 'POST', body: '{"message":"hi"}' }])
   })
 
-  test('a wire that nobody named is told as it comes, not at its end', async () => {
-    const { stream, heard, send, frame } = scene()
+  test('without a dialect, messages are delivered as they arrive, not only at the end', async () => {
+    const { stream, received, send, frame } = scene()
     stream.connect('/x')
     for (const text of ['a', 'b', 'c']) {
       await send(content(text))
       await frame()
-      expect(heard.at(-1)).toEqual({ type: 'content', content: text })
+      expect(received.at(-1)).toEqual({ type: 'content', content: text })
     }
   })
 
-  test('an end that comes as a message is an end too', async () => {
-    const { stream, heard, send, frame } = scene()
+  test('an end in the JSON of a frame without an event name ends the stream', async () => {
+    const { stream, received, send, frame } = scene()
     stream.connect('/x')
     await send(content('a'), { event: 'message', data: '{"type":"done"}' })
     await frame({ commit: false })
-    expect(heard.map(({ type }) => type)).toEqual(['content'])
+    expect(received.map(({ type }) => type)).toEqual(['content'])
     await frame()
     expect(stream.state.status).toBe('closed')
   })
 
-  test('what a component that is gone still opens is left at once', async () => {
-    const { stream, heard, requests, detach, send, frame, timers } = scene()
+  test('a stream that is opened after an unmount is closed at once', async () => {
+    const { stream, received, requests, detach, send, frame, timers } = scene()
     detach()
     stream.connect('/x')
     for (const fire of timers.splice(0)) fire()
     await send(content('a'))
     await frame()
-    expect([requests.length, heard, stream.state.status]).toEqual([1, [], 'closed'])
+    expect([requests.length, received, stream.state.status]).toEqual([1, [], 'closed'])
   })
 
-  test('the end is told only once what came before it has been rendered', async () => {
-    const { stream, heard, send, frame } = scene()
+  test('the end is delivered only after everything before it has been rendered', async () => {
+    const { stream, received, send, frame } = scene()
     stream.connect('/x')
     await send(content('all of it'), done)
     await frame({ commit: false })
-    expect(heard.map(({ type }) => type)).toEqual(['content'])
+    expect(received.map(({ type }) => type)).toEqual(['content'])
     expect(stream.state.status).toBe('open')
     stream.committed(stream.state)
     await frame()
-    expect(heard.map(({ type }) => type)).toEqual(['content', 'done'])
+    expect(received.map(({ type }) => type)).toEqual(['content', 'done'])
     expect(stream.state).toMatchObject({ status: 'closed', error: undefined })
   })
 
-  test('a component that never renders does not hold the end back for ever', async () => {
-    const { stream, heard, send, frame, timers } = scene()
+  test('a component that never renders does not delay the end for ever', async () => {
+    const { stream, received, send, frame, timers } = scene()
     stream.connect('/x')
     await send(content('a'), done)
     await frame({ commit: false })
     for (const fire of timers.splice(0)) fire()
-    expect(heard.map(({ type }) => type)).toEqual(['content', 'done'])
+    expect(received.map(({ type }) => type)).toEqual(['content', 'done'])
   })
 
-  test('connecting again leaves the first stream, and nothing of it is told any more', async () => {
-    const { stream, heard, send, frame, requests } = scene()
+  test('connecting again closes the first stream, which delivers nothing more', async () => {
+    const { stream, received, send, frame, requests } = scene()
     stream.connect('/first')
     await send(content('first'))
     stream.connect('/second')
     await send(content('second'))
     await frame()
-    expect(heard).toEqual([{ type: 'content', content: 'second' }])
+    expect(received).toEqual([{ type: 'content', content: 'second' }])
     expect(requests.map(({ url, method }) => [method, url])).toEqual([
       ['GET', '/first'],
       ['GET', '/second'],
     ])
   })
 
-  test('closed: nothing more is told; leaving for good closes, a rehearsal does not', async () => {
-    const { stream, heard, send, frame, detach, timers } = scene()
+  test('an unmount closes the stream, a remount by StrictMode does not; a closed stream delivers nothing', async () => {
+    const { stream, received, send, frame, detach, timers } = scene()
     stream.connect('/x')
     await send(content('a'))
     detach()
@@ -173,10 +173,10 @@ describe('a stream of useSSE', () => {
     for (const fire of timers.splice(0)) fire()
     expect(stream.state.status).toBe('closed')
     await frame()
-    expect(heard).toEqual([])
+    expect(received).toEqual([])
   })
 
-  test('what cannot be read is handed over as such, and a callback that throws stops nothing', async () => {
+  test('unreadable frames go to onUnread, and a callback that throws does not stop the stream', async () => {
     const unread: string[] = []
     const { stream, send, frame, timers } = scene({
       canonical: true,
@@ -204,7 +204,7 @@ describe('a stream of useSSE', () => {
   test.each([
     ['a run that failed', [{ data: '{"error":"no quota"}' }], 'failed', /no quota/],
     ['a stream that broke off', ['data: {"id":'], 'cut', /broke off/],
-  ] as const)('%s is told as such', async (_, frames, how, message) => {
+  ] as const)('%s ends with an error of its kind', async (_, frames, how, message) => {
     const { stream, send, frame } = scene({ canonical: true })
     stream.connect('/run_sse', {})
     await send(...frames, undefined)
@@ -216,8 +216,8 @@ describe('a stream of useSSE', () => {
   })
 })
 
-/** Seed 000's own example stream, and longer ones of its kind. */
-describe('snapshots and state keys (seed 000)', () => {
+/** The example stream of Studio SSE v2 (docs/requirements.md, R0), and longer ones of its kind. */
+describe('snapshots and state keys of a Studio stream', () => {
   const trace = (data: object): Frame => ({ event: 'trace', data: JSON.stringify(data) })
   const step = (node: string, at: number, input: object = { query: 'test' }): Frame[] => {
     const output = { ...input, [`result_${node}`]: at }
@@ -227,8 +227,8 @@ describe('snapshots and state keys (seed 000)', () => {
     ]
   }
 
-  test("the seed's stream gives a snapshot and the keys that travelled", async () => {
-    const { stream, heard, send, frame } = scene({ dialect: studio })
+  test('the example stream gives snapshots and the keys that were passed on', async () => {
+    const { stream, received, send, frame } = scene({ dialect: studio })
     stream.connect('/api/projects/p/stream?input=test')
     await send(
       { event: 'session', data: 'abc123' },
@@ -247,16 +247,16 @@ describe('snapshots and state keys (seed 000)', () => {
     })
     expect(stream.state.currentSnapshotIndex).toBe(1)
     expect(stream.state.stateKeys.get('researcher->writer')).toEqual(['result_researcher'])
-    expect(heard[0]).toEqual({ type: 'session', data: 'abc123' })
-    expect(heard[1]).toMatchObject({ type: 'node_start', node: 'researcher' })
-    expect(heard.at(-1)).toEqual({ type: 'chunk', data: '{"looks":"like JSON"}' })
+    expect(received[0]).toEqual({ type: 'session', data: 'abc123' })
+    expect(received[1]).toMatchObject({ type: 'node_start', node: 'researcher' })
+    expect(received.at(-1)).toEqual({ type: 'chunk', data: '{"looks":"like JSON"}' })
   })
 
   test.each([
-    ['by default none is dropped', undefined, 130],
-    ["the seed's 100", 100, 100],
-  ])('%s, and the index never overruns', async (_, maxSnapshots, kept) => {
-    const { stream, send, frame } = scene({ dialect: studio, ...(maxSnapshots === undefined ? {} : { maxSnapshots }) })
+    ['by default no snapshot is dropped', undefined, 130],
+    ['with maxSnapshots 100, the newest 100 are kept', 100, 100],
+  ])('%s, and the index is always valid', async (_, maxSnapshots, kept) => {
+    const { stream, send, frame } = scene(defined({ dialect: studio, maxSnapshots }))
     stream.connect('/x')
     await send(...Array.from({ length: 60 }, (__, i) => step(`n${i}`, i + 1)).flat())
     await frame()
@@ -278,7 +278,7 @@ describe('snapshots and state keys (seed 000)', () => {
     expect(stream.state.currentSnapshotIndex).toBe(0)
   })
 
-  test('one that was chosen and then dropped leaves the oldest that is there', async () => {
+  test('if the chosen snapshot is dropped, the oldest remaining one is selected', async () => {
     const { stream, send, frame } = scene({ dialect: studio, maxSnapshots: 3 })
     stream.connect('/x')
     expect(stream.state.currentSnapshotIndex).toBe(-1)

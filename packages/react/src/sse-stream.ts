@@ -4,6 +4,7 @@ import {
   type ConnectionState,
   connect,
   type Dialect,
+  defined,
   type Flow,
   type Frame,
   flowView,
@@ -17,12 +18,12 @@ import {
 } from '@millrace/core'
 import { nextFrame, pageHost } from './page-host.ts'
 import { SnapshotIndex } from './snapshot-index.ts'
-import { readFrame, type SseReading } from './sse-message.ts'
-import { plain } from './sse-plain.ts'
+import { type ReadFrameResult, readFrame } from './sse-message.ts'
+import { plainDialect } from './sse-plain.ts'
 
 export type SSEStatus = 'idle' | ConnectionState['phase']
 
-/** Why a stream is not what was hoped for: it broke off, it was refused, or the run it told of failed. */
+/** Why a stream failed: the connection was cut, the request was refused, or the run itself failed. */
 export class StreamError extends Error {
   readonly how: 'cut' | 'refused' | 'failed'
   readonly code: string
@@ -34,7 +35,7 @@ export class StreamError extends Error {
   }
 }
 
-/** What a stream has told so far; a new object each time it is published. */
+/** What a stream has delivered so far. Every publication is a new object. */
 export interface SseState<T> {
   readonly status: SSEStatus
   readonly lastEvent: T | undefined
@@ -45,63 +46,63 @@ export interface SseState<T> {
 }
 
 export interface SseSettings<T> {
-  /** Seed 003's flag. True: ADK events taken apart; false: flattened `{ type, data }` events; absent: the wire's own. */
+  /** True: parsed ADK events; false: flattened `{ type, data }` events; absent: the events of the wire as they are. */
   readonly canonical?: boolean | undefined
-  /** Which wire it is, for `snapshots` and `stateKeys`. `adk` when `canonical` is true; otherwise only its end is known. */
+  /** The dialect of the stream, needed for `snapshots` and `stateKeys`. Default: `adk` if `canonical`, otherwise none. */
   readonly dialect?: Dialect
   readonly onMessage?: ((event: T, frame: Frame) => void) | undefined
-  /** A frame that `canonical` asks for in a form it has not. */
+  /** Called for a frame that cannot be read in the form that `canonical` selects. */
   readonly onUnread?: ((frame: Frame, reason: string) => void) | undefined
   readonly headers?: Readonly<Record<string, string>>
-  /** How many snapshots are kept, the newest; by default all. */
+  /** How many of the newest snapshots are kept. Default: all. */
   readonly maxSnapshots?: number
   /** Resume after this seq. */
   readonly after?: number
-  /** Go on after a run's end: a session rather than a run. */
+  /** Continue after the end of a run: follow the session instead of one run. */
   readonly follow?: boolean
-  /** Milliseconds of silence after which a connection is taken for dead. */
+  /** Milliseconds of silence after which a connection is considered dead. */
   readonly inactivity?: number
   /** Failed attempts in a row before giving up. */
   readonly maxAttempts?: number
-  /** Where the run can be followed if the answer to its POST never arrives. */
+  /** The address at which the run can be followed if the response to its POST never arrives. */
   readonly reattach?: string
-  /** Fetch, clock and timers; those of the page when absent. */
+  /** Fetch, clock and timers. Default: those of the page. */
   readonly host?: Host
-  /** When messages are handed over: by default with the next animation frame. */
+  /** When messages are delivered. Default: on the next animation frame. */
   readonly schedule?: (flush: () => void) => void
 }
 
 interface Arrived {
   readonly frame: Frame
-  /** It finishes a run. */
+  /** The frame finishes a run. */
   readonly ends: boolean
 }
 
-/** One connection and what came over it. */
+/** One connection and what has arrived over it. */
 interface Live {
   readonly connection: Connection
   readonly host: Host
   readonly index: SnapshotIndex
-  /** Frames that the component has not been told of, and rows that are not folded yet. No row is kept after that. */
+  /** Frames that are not delivered yet, and rows that are not folded yet. Both are dropped afterwards. */
   readonly queue: Arrived[]
   readonly rows: Recorded[]
   line: Timeline
   graph: Flow
   open: boolean
   scheduled: boolean
-  /** False while the component has yet to render what it was told. */
-  shown: boolean
+  /** False while the component has not yet rendered what was delivered to it. */
+  rendered: boolean
   failed: StreamError | undefined
 }
 
-/** Nobody waits longer than this for a component to show what it was told. Milliseconds. */
+/** How many milliseconds the end of a run waits at most for the component to render what came before. */
 const longestCommit = 1000
 
 /**
- * One `useSSE`, outside React. Messages gather and are handed over once per animation frame, so that however many
- * tokens come, a component renders once per frame. The one that ends a run is handed over only after those before it
- * have been rendered and their effects have run: a component that keeps its text in state, with a ref or without one
- * (seed 002 shows both), then has all of it when it is told `done`.
+ * The part of `useSSE` that lives outside React. Messages are collected and delivered once per animation frame, so a
+ * component renders once per frame, however many tokens arrive. The message that ends a run is delivered only after the
+ * earlier ones have been rendered and their effects have run: a component that keeps its text in state, with or without
+ * a ref, then has the whole text when it receives `done`.
  */
 export class SseStream<T> {
   state: SseState<T> = {
@@ -113,7 +114,7 @@ export class SseStream<T> {
     error: undefined,
   }
   readonly #settings: () => SseSettings<T>
-  /** The component was here and has left. */
+  /** The component has been unmounted. */
   #left = false
   #listener: ((state: SseState<T>) => void) | undefined
   #live: Live | undefined
@@ -122,9 +123,9 @@ export class SseStream<T> {
     this.#settings = settings
   }
 
-  /** Opens a stream: a POST with `body` (once, ever), else a GET. One that is open is left for it. */
+  /** Opens a stream: a POST if there is a `body` (sent only once), otherwise a GET. Closes a stream that is open. */
   readonly connect = (url: string, body?: unknown): void => {
-    const { canonical, dialect = canonical === true ? adk : plain, host = pageHost() } = this.#settings()
+    const { canonical, dialect = canonical === true ? adk : plainDialect, host = pageHost() } = this.#settings()
     const queue: Arrived[] = []
     const live: Live = {
       connection: connect(url, {
@@ -132,11 +133,11 @@ export class SseStream<T> {
         host,
         dialect: tapped(dialect, (arrived) => {
           queue.push(arrived)
-          // Not every frame makes a row, and of a wire that nobody named only its end does.
+          // Waking on rows is not enough: many frames yield no row, and without a dialect only the end does.
           this.#wake(live)
         }),
         onState: () => this.#wake(live),
-        ...(body === undefined ? {} : { body }),
+        ...defined({ body }),
       }),
       host,
       queue,
@@ -146,7 +147,7 @@ export class SseStream<T> {
       graph: flowView.initial,
       open: true,
       scheduled: false,
-      shown: true,
+      rendered: true,
       failed: undefined,
     }
     this.#leave()
@@ -156,7 +157,7 @@ export class SseStream<T> {
     if (this.#left) this.#leaveSoon(host)
   }
 
-  /** Leaves the stream. What it has told stays; nothing more is told. A run goes on without us (SPEC 4.2). */
+  /** Closes the stream: what was delivered stays, nothing more is delivered. The run itself continues (SPEC 4.2). */
   readonly close = (): void => {
     if (this.#leave()) this.#publish({ ...this.state, status: 'closed' })
   }
@@ -166,7 +167,7 @@ export class SseStream<T> {
     if (this.#live !== undefined) this.#publish({ ...this.state, ...this.#live.index.choose(index) })
   }
 
-  /** The component is there until the result is called; one that StrictMode only rehearses comes back at once. */
+  /** Call on mount, and the returned function on unmount. In StrictMode a component is mounted again at once. */
   attach(listener: (state: SseState<T>) => void): () => void {
     this.#listener = listener
     this.#left = false
@@ -177,18 +178,18 @@ export class SseStream<T> {
     }
   }
 
-  /** Unless the component is back by then. Also what a component that is gone still asks for is left at once. */
+  /** Closes on the next turn unless the component is mounted again; also for `connect` calls after an unmount. */
   #leaveSoon(host: Host): void {
     host.after(0, () => {
       if (this.#listener === undefined) this.close()
     })
   }
 
-  /** The component has rendered this state, and its effects have run. */
+  /** Call when the component has rendered this state and its effects have run. */
   committed(state: SseState<T>): void {
     const live = this.#live
-    if (live === undefined || live.shown || state !== this.state) return
-    live.shown = true
+    if (live === undefined || live.rendered || state !== this.state) return
+    live.rendered = true
     void Promise.resolve().then(() => this.#flush(live))
   }
 
@@ -202,7 +203,7 @@ export class SseStream<T> {
   }
 
   #wake(live: Live): void {
-    if (!live.open || live.scheduled || !live.shown) return
+    if (!live.open || live.scheduled || !live.rendered) return
     live.scheduled = true
     const { schedule = nextFrame } = this.#settings()
     schedule(() => {
@@ -216,48 +217,48 @@ export class SseStream<T> {
     const { canonical } = this.#settings()
     const { queue, rows } = live
     let { lastEvent } = this.state
-    let told = 0
-    for (; told < queue.length && (queue[told]?.ends !== true || told === 0); told++) {
-      const frame = queue[told]?.frame ?? { data: '' }
-      const reading = readFrame(frame, canonical) as SseReading<T>
-      if ('event' in reading) lastEvent = reading.event
-      this.#tell(frame, reading, live.host)
-      if (!live.open) return // closed, or connected anew, by what it was told
+    let delivered = 0
+    for (; delivered < queue.length && (queue[delivered]?.ends !== true || delivered === 0); delivered++) {
+      const frame = queue[delivered]?.frame ?? { data: '' }
+      const result = readFrame(frame, canonical) as ReadFrameResult<T>
+      if ('event' in result) lastEvent = result.event
+      this.#deliver(frame, result, live.host)
+      if (!live.open) return // the callback has closed this stream or opened another one
     }
-    queue.splice(0, told)
+    queue.splice(0, delivered)
     for (const row of rows.splice(0)) {
       live.line = timelineView.apply(live.line, row)
       live.graph = flowView.apply(live.graph, row)
     }
     if (queue.length > 0) this.#hold(live)
-    const standing = standingOf<T>(live)
-    // The server may have closed already: for the component it is over when it has been told all of it.
-    const shown = queue.length > 0 && standing.status === 'closed' ? { status: 'open' as const } : standing
-    this.#publish({ ...this.state, ...this.#seen(live), lastEvent, ...shown })
+    const current = statusOf<T>(live)
+    // The server may have closed already, but for the component the stream is open until everything is delivered.
+    const status = queue.length > 0 && current.status === 'closed' ? { status: 'open' as const } : current
+    this.#publish({ ...this.state, ...this.#seen(live), lastEvent, ...status })
   }
 
-  #tell(frame: Frame, reading: SseReading<T>, host: Host): void {
+  #deliver(frame: Frame, result: ReadFrameResult<T>, host: Host): void {
     const { onMessage, onUnread } = this.#settings()
     try {
-      if ('event' in reading) onMessage?.(reading.event, frame)
-      else onUnread?.(frame, reading.reason)
+      if ('event' in result) onMessage?.(result.event, frame)
+      else onUnread?.(frame, result.reason)
     } catch (error) {
-      // Theirs to see as an uncaught error; the stream goes on.
+      // The caller sees it as an uncaught error; the stream continues.
       host.after(0, () => {
         throw error
       })
     }
   }
 
-  /** The end is next: until what came before it has been rendered, nothing more is told. */
+  /** The end of the run is next: deliver nothing more until everything before it has been rendered. */
   #hold(live: Live): void {
-    live.shown = false
-    const goOn = (): void => {
-      if (live.shown) return
-      live.shown = true
+    live.rendered = false
+    const proceed = (): void => {
+      if (live.rendered) return
+      live.rendered = true
       this.#flush(live)
     }
-    live.host.after(this.#listener === undefined ? 0 : longestCommit, goOn)
+    live.host.after(this.#listener === undefined ? 0 : longestCommit, proceed)
   }
 
   #seen({ line, graph, index }: Live): Pick<SseState<T>, 'snapshots' | 'currentSnapshotIndex' | 'stateKeys'> {
@@ -279,7 +280,7 @@ export class SseStream<T> {
   }
 }
 
-/** The same dialect, noting each frame on its way: exactly once, whatever was cut and re-joined in between. */
+/** The same dialect, reporting each frame that it decodes: exactly once, whatever was cut and re-joined in between. */
 function tapped(dialect: Dialect, take: (arrived: Arrived) => void): Dialect {
   return {
     ...dialect,
@@ -301,7 +302,7 @@ function tapped(dialect: Dialect, take: (arrived: Arrived) => void): Dialect {
   }
 }
 
-function standingOf<T>({ connection: { state }, failed }: Live): Pick<SseState<T>, 'status' | 'error'> {
+function statusOf<T>({ connection: { state }, failed }: Live): Pick<SseState<T>, 'status' | 'error'> {
   if (state.phase !== 'closed') return { status: state.phase, error: undefined }
   const { how, problem } = state
   if (how !== 'cut' && how !== 'refused') return { status: 'closed', error: failed }

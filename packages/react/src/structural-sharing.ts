@@ -1,11 +1,11 @@
-/** Deeper than any selector builds; what lies below is compared by identity. */
+/** How many levels are compared, which is deeper than selectors build. Below that, values are compared by identity. */
 const deepest = 4
 
 /**
- * What a selector made, with every part that says what it said before being the very object it was before: a list made
- * anew for one token is the old rows and one new one. Nothing is copied but the lists and objects around such a part.
+ * The result of a selector, in which every part that equals its earlier value is the earlier object: a list rebuilt for
+ * one token consists of the old rows and one new row. Only the lists and objects around a reused part are copied.
  */
-export function shared<T>(before: unknown, after: T, depth: number = deepest): T {
+export function shareUnchanged<T>(before: unknown, after: T, depth: number = deepest): T {
   if (Object.is(before, after) || depth === 0) return after
   if (Array.isArray(before) && Array.isArray(after)) return sharedList(before, after, depth) as T
   if (isPlain(before) && isPlain(after)) return sharedFields(before, after, depth) as T
@@ -18,7 +18,7 @@ function sharedList(before: readonly unknown[], after: readonly unknown[], depth
   for (let i = 0; i < after.length; i++) {
     const item = after[i]
     if (Object.is(item, before[i])) continue
-    const part = shared(before[i], item, depth - 1)
+    const part = shareUnchanged(before[i], item, depth - 1)
     same &&= Object.is(part, before[i])
     if (Object.is(part, item)) continue
     made ??= [...after]
@@ -35,7 +35,7 @@ function sharedFields(before: Fields, after: Fields, depth: number): Fields {
   let same = Object.keys(before).length === keys.length
   for (const key of keys) {
     const known = Object.hasOwn(before, key)
-    const part = known ? shared(before[key], after[key], depth - 1) : after[key]
+    const part = known ? shareUnchanged(before[key], after[key], depth - 1) : after[key]
     same &&= known && Object.is(part, before[key])
     if (Object.is(part, after[key])) continue
     made ??= { ...after }

@@ -37,14 +37,14 @@ import {
 } from './index.ts'
 import type { StreamError } from './sse-stream.ts'
 
-// Checked by `tsc -p tsconfig.test.json`. What calls a hook stands in a component that nobody renders.
+// Checked by `tsc -p tsconfig.test.json`. Hooks are called in components that are never rendered.
 interface ChatEvent {
   type: 'content' | 'done'
   content: string
 }
 
 describe('types of the public API', () => {
-  test('useSSE says what its messages are', () => {
+  test('useSSE infers the type of its messages', () => {
     const component = (flag: boolean) => {
       expectTypeOf(useSSE().lastEvent).toEqualTypeOf<WireEvent | undefined>()
       expectTypeOf(useSSE<ChatEvent>({}).lastEvent).toEqualTypeOf<ChatEvent | undefined>()
@@ -64,9 +64,9 @@ describe('types of the public API', () => {
         canonical: flag,
         onMessage: (event) => expectTypeOf(event).toEqualTypeOf<ParsedAdkEvent | LegacyEvent>(),
       })
-      // @ts-expect-error an option that there is not
+      // @ts-expect-error this option does not exist
       useSSE({ onMesage: () => {} })
-      // @ts-expect-error the flag decides what a message is
+      // @ts-expect-error the flag determines the message type
       useSSE<ChatEvent>({ canonical: true })
       const { connect: open, close, status, snapshots, currentSnapshotIndex, setCurrentSnapshotIndex } = useSSE()
       const { stateKeys, error } = useSSE()
@@ -82,17 +82,17 @@ describe('types of the public API', () => {
     expectTypeOf(component).toBeFunction()
   })
 
-  test('useView gives the view, or the part that was asked for', () => {
+  test('useView returns the view, or the selected part', () => {
     const component = (log: LiveLog) => {
       expectTypeOf(useView(log, transcriptView)).toEqualTypeOf<Transcript>()
       expectTypeOf(useView(transcriptView)).toEqualTypeOf<Transcript>()
       expectTypeOf(useView(transcriptView, { select: itemsOf })).toEqualTypeOf<readonly Item[]>()
       expectTypeOf(useView(log, transcriptView, { at: 3, select: ({ open }) => open.length })).toEqualTypeOf<number>()
-      // @ts-expect-error a log is no view
+      // @ts-expect-error a log is not a view
       useView(log)
       expectTypeOf(useRun()).toEqualTypeOf<RunControls>()
       expectTypeOf(useRun('session', 'agent')).toEqualTypeOf<RunControls>()
-      // @ts-expect-error a session alone does not say whom to ask
+      // @ts-expect-error the agent is missing
       useRun('session')
     }
     expectTypeOf(component).toBeFunction()
@@ -113,7 +113,7 @@ describe('types of the public API', () => {
     expectTypeOf<typeof useAgentStatus>().returns.toEqualTypeOf<Readonly<Record<string, 'active' | 'idle'>>>()
   })
 
-  test('connect is an async iterable of rows that says how it stands', () => {
+  test('connect returns an async iterable of rows with a state', () => {
     expectTypeOf<typeof connect>().returns.toEqualTypeOf<Connection>()
     expectTypeOf<Connection>().toExtend<AsyncIterable<Recorded>>()
     expectTypeOf<ConnectionState['phase']>().toEqualTypeOf<'connecting' | 'open' | 'waiting' | 'closed'>()

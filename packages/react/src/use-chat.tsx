@@ -12,12 +12,12 @@ import { type ChatStore, sessionIn } from './chat-store.ts'
 
 const StoreContext = createContext<ChatStore | undefined>(undefined)
 
-/** The store for the components below, so that they need not be handed it. */
+/** Provides the store that the hooks in the components below use. */
 export function ChatStoreProvider({ store, children }: { readonly store: ChatStore; readonly children: ReactNode }) {
   return <StoreContext.Provider value={store}>{children}</StoreContext.Provider>
 }
 
-/** What was said in a session. A message that did not change is the same object: memoised rows render once. */
+/** The messages of a session. An unchanged message stays the same object, so memoised rows do not render again. */
 export function useDerivedMessages(sessionId: string, store?: ChatStore): readonly DerivedMessage[] {
   return useDerived(sessionId, store, selectDerivedMessages, noMessages)
 }
@@ -27,12 +27,12 @@ export function useThoughts(sessionId: string, store?: ChatStore): Readonly<Reco
   return useDerived(sessionId, store, selectThoughtProcesses, noThoughts)
 }
 
-/** Who handed over to whom. */
+/** The transfers from one agent to another. */
 export function useAgentTransitions(sessionId: string, store?: ChatStore): readonly AgentTransition[] {
   return useDerived(sessionId, store, selectAgentTransitions, noTransitions)
 }
 
-/** Whether each agent that has spoken is at work. */
+/** Whether each agent that has taken part is active. */
 export function useAgentStatus(sessionId: string, store?: ChatStore): Readonly<Record<string, 'active' | 'idle'>> {
   return useDerived(sessionId, store, selectLatestAgentStatus, noStatus)
 }
@@ -42,20 +42,22 @@ const noTransitions: readonly AgentTransition[] = []
 const noThoughts: Readonly<Record<string, string>> = {}
 const noStatus: Readonly<Record<string, 'active' | 'idle'>> = {}
 
-/** The selectors answer with the same reference until an event changes it, so nothing need be compared. */
+/** The selectors return the same reference until an event changes it, so no comparison is needed. */
 function useDerived<T>(
   sessionId: string,
   given: ChatStore | undefined,
   select: (session: ChatSession) => T,
   absent: T,
 ): T {
-  const around = useContext(StoreContext)
-  const store = given ?? around
-  if (store === undefined) throw new Error('hand over a store, or put a <ChatStoreProvider store={…}> above')
+  const provided = useContext(StoreContext)
+  const store = given ?? provided
+  if (store === undefined) {
+    throw new Error('no chat store: pass one, or render this component inside <ChatStoreProvider store={…}>')
+  }
   const read = (): T => {
     const session = sessionIn(store.getState(), sessionId)
     return session === undefined ? absent : select(session)
   }
-  // Not zustand's own hook: a server would render its store as it was at first, without what was put into it since.
+  // Not zustand's own hook: on a server it renders the initial state of the store, without what was added since.
   return useSyncExternalStore(store.subscribe, read, read)
 }

@@ -10,7 +10,7 @@ function Probe(): null {
   return null
 }
 
-test('a failed request nobody waits for is no unhandled rejection; who waits is told', async () => {
+test('a failed request causes no unhandled rejection, but an awaited one rejects', async () => {
   const down = async (): Promise<never> => {
     throw new Error('down')
   }

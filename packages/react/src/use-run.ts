@@ -1,27 +1,29 @@
 import type { ResumeAnswer, RunInput } from '@millrace/core'
 import { useCallback, useState } from 'react'
-import { useAround, useClient } from './provider.tsx'
+import { useClient, useSurroundingSession } from './provider.tsx'
 
 export interface RunControls {
-  /** Starts a run with a text or a whole input; resolves with its id once it is recorded. */
+  /** Starts a run with a text or a whole input. Resolves with the id of the run once it is recorded. */
   send(message: string | RunInput): Promise<string>
   stop(): Promise<void>
-  /** Answers what a run asked, all of it at once, and goes on. */
+  /** Answers all open questions of an interrupted run at once and continues it. */
   resume(answers: readonly ResumeAnswer[]): Promise<string>
-  /** A request of ours is under way. Whether the agent works is for the log to tell. */
+  /** A request of this hook is pending. Whether the agent is running is in the log. */
   readonly pending: boolean
   readonly error: Error | undefined
 }
 
-/** Acts on a session: by name, or on that of the `SessionProvider` above. */
+/** Acts on the given session, or on that of the `SessionProvider` above. */
 export function useRun(): RunControls
 export function useRun(session: string, agent: string): RunControls
 export function useRun(...named: [] | [session: string, agent: string]): RunControls {
   const client = useClient()
-  const around = useAround()
-  const [session = around?.session.id, agent = around?.agent] = named
+  const surrounding = useSurroundingSession()
+  const [session = surrounding?.session.id, agent = surrounding?.agent] = named
   if (session === undefined || agent === undefined) {
-    throw new Error('name a session and an agent, or put a <SessionProvider session={…} agent="…"> above')
+    throw new Error(
+      'useRun() has no session: pass a session and an agent, or render it inside <SessionProvider session={…} agent="…">',
+    )
   }
   const [requests, setRequests] = useState(0)
   const [error, setError] = useState<Error>()
@@ -29,7 +31,7 @@ export function useRun(...named: [] | [session: string, agent: string]): RunCont
     setRequests((count) => count + 1)
     setError(undefined)
     const settled = work.finally(() => setRequests((count) => count - 1))
-    // Told by `error`, so that `void send(…)` is no unhandled rejection; who awaits it is told as well.
+    // The failure is in `error`, so `void send(…)` must not cause an unhandled rejection; awaiting it still throws.
     settled.catch((thrown) => setError(thrown instanceof Error ? thrown : new Error(String(thrown))))
     return settled
   }, [])

@@ -3,22 +3,22 @@ import { useEffect, useInsertionEffect, useRef, useState } from 'react'
 import type { WireEvent } from './sse-message.ts'
 import { type SseSettings, type SseState, SseStream } from './sse-stream.ts'
 
-/** What `useSSE` can be told. Callbacks may be new ones with every render: the latest are called. */
+/** The options of `useSSE`. Callbacks may change with every render: the latest ones are called. */
 export type UseSSEOptions<T> = SseSettings<T>
 
 export interface UseSSEReturn<T> extends SseState<T> {
-  /** Opens a stream: a POST with `body` (once, ever), else a GET. The same function for as long as the component lives. */
+  /** Opens a stream: a POST if there is a `body` (sent only once), otherwise a GET. Stable while the component lives. */
   readonly connect: (url: string, body?: unknown) => void
-  /** Leaves the stream; a run goes on without us. */
+  /** Closes the stream. The run continues. */
   readonly close: () => void
-  /** Chooses a snapshot; the last one, or anything beyond, follows the newest again. */
+  /** Selects a snapshot. The last one, or any index beyond it, follows the newest again. */
   readonly setCurrentSnapshotIndex: (next: number | ((index: number) => number)) => void
 }
 
 /**
- * Reads one event stream. With `canonical` (seed 003's flag) messages are ADK events taken apart, or flattened events;
- * without it, the events of the wire as they are (seeds 000 and 002). `dialect` says which wire it is, so that
- * `snapshots` and `stateKeys` can be folded from it. Nothing reconnects because a component renders.
+ * Reads one event stream. With `canonical: true` messages are parsed ADK events, with `canonical: false` flattened
+ * events, and without it the events of the wire as they are. `dialect` names the wire, so that `snapshots` and
+ * `stateKeys` can be folded from it. A render never causes a reconnect.
  */
 export function useSSE(
   options: UseSSEOptions<ParsedAdkEvent> & { readonly canonical: true },
@@ -31,9 +31,9 @@ export function useSSE<T = WireEvent>(options?: UseSSEOptions<T> & { readonly ca
 export function useSSE<T>(options: UseSSEOptions<T> = {}): UseSSEReturn<T> {
   const latest = useRef(options)
   const [stream] = useState(() => new SseStream<T>(() => latest.current))
-  // In React's own state, beside what the callbacks set: both are rendered in one go.
+  // In React state, like what the callbacks set, so that both are rendered together.
   const [state, setState] = useState(stream.state)
-  // Before every other effect: a child's may call `connect`, and must not send the headers of the render before.
+  // Runs before all other effects: an effect of a child may call `connect`, which must use the headers of this render.
   useInsertionEffect(() => {
     latest.current = options
   }, [options])

@@ -5,7 +5,7 @@ import './ui/base.css'
 import { currentRoute } from './app/route.ts'
 import { client } from './session/client.ts'
 
-// The session is asked for while the page itself is still loading. The page holds it from its first render on.
+// The session is requested while the page itself is still loading. From its first render on, the page retains it itself.
 const { session } = currentRoute()
 const release = session === undefined ? undefined : client.session(session).retain()
 

@@ -3,7 +3,7 @@ import { Icon } from '../ui/icon.tsx'
 import { showFile } from './sidebar-foot.tsx'
 import './drop-zone.css'
 
-/** Anywhere on the page, a file can be let go. */
+/** Lets the user drop a file anywhere on the page. */
 export function DropZone() {
   const [over, setOver] = useState(false)
   useEffect(() => {
@@ -37,7 +37,7 @@ export function DropZone() {
     <div className="drop-zone" role="status">
       <div>
         <Icon name="file" size={28} />
-        <strong>Let go to open it</strong>
+        <strong>Drop the file to open it</strong>
         <span>A session export, or a recorded stream in any dialect. Nothing is sent to the server.</span>
       </div>
     </div>

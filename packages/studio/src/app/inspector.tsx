@@ -4,7 +4,7 @@ import { type PanelProps, panels } from './panels.ts'
 import { navigate, useRoute } from './route.ts'
 import './inspector.css'
 
-/** The panels as tabs, one at a time, all at the same moment. */
+/** The panels as tabs. Each shows the session at the shared cursor. */
 export const Inspector = memo(function Inspector(props: PanelProps) {
   const panel = useRoute('panel')
   const list = useRef<HTMLDivElement>(null)

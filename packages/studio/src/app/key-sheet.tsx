@@ -12,19 +12,19 @@ const groups: readonly (readonly [string, readonly (readonly [readonly string[],
   [
     'Time',
     [
-      [['←', '→'], 'one step back, forward'],
-      [['Shift', '←'], 'one event, tokens too'],
-      [['Space'], 'play, pause'],
+      [['←', '→'], 'step back or forward'],
+      [['Shift', '←'], 'step through every token'],
+      [['Space'], 'play or pause'],
       [['Esc'], 'back to live'],
     ],
   ],
   [
-    'Going places',
+    'Navigation',
     [
       [['/'], 'search sessions'],
       [['n'], 'new session'],
       [['m'], 'write a message'],
-      [['?'], 'this sheet'],
+      [['?'], 'keyboard shortcuts'],
     ],
   ],
   [
@@ -33,12 +33,12 @@ const groups: readonly (readonly [string, readonly (readonly [readonly string[],
       [['['], 'session list'],
       [[']'], 'inspector'],
       [['t'], 'timeline'],
-      [['d'], 'light, dark, as the system'],
+      [['d'], 'light, dark or system theme'],
     ],
   ],
 ]
 
-/** Everything the keyboard can do, on one sheet. */
+/** Lists all keyboard shortcuts. */
 export function KeySheet() {
   const { open } = useSheet()
   const dialog = useRef<HTMLDialogElement>(null)
@@ -46,10 +46,7 @@ export function KeySheet() {
     if (open) dialog.current?.showModal()
     else dialog.current?.close()
   }, [open])
-  const all =
-    panels.length === 0
-      ? groups
-      : [...groups, ['Panels', panels.map(({ key, title }) => [[key], title.toLowerCase()] as const)] as const]
+  const all = [...groups, ['Panels', panels.map(({ key, title }) => [[key], title.toLowerCase()] as const)] as const]
   return (
     <dialog
       ref={dialog}
@@ -59,7 +56,7 @@ export function KeySheet() {
       onClose={() => useSheet.setState({ open: false })}
     >
       <header>
-        <h2 id="key-sheet-title">Keyboard</h2>
+        <h2 id="key-sheet-title">Keyboard shortcuts</h2>
         <IconButton icon="close" label="Close" onClick={() => useSheet.setState({ open: false })} />
       </header>
       <div className="key-groups">

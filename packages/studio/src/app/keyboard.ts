@@ -8,7 +8,7 @@ import { closeDrawer, showPane, togglePane } from './panes.ts'
 import { currentRoute, navigate } from './route.ts'
 import { nextTheme } from './settings.ts'
 
-/** Keys that work wherever no text is being written. */
+/** Keys that work unless a text field has the focus. */
 const everywhere: Readonly<Record<string, () => void>> = {
   '?': showKeys,
   '/': () => {
@@ -26,7 +26,7 @@ const everywhere: Readonly<Record<string, () => void>> = {
   d: nextTheme,
 }
 
-/** The keyboard of the page. With a log, also the keys that move through it. */
+/** Handles the keyboard shortcuts of the page, and with a log also those that move the cursor. */
 export function useKeyboard(log: LiveLog | undefined): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
@@ -60,14 +60,14 @@ function inSession({ key, shiftKey }: KeyboardEvent, log: LiveLog): (() => void)
   }
 }
 
-/** The key means something to what has the focus: a text field, a dialog, or a button that is pressed with Space. */
+/** Whether the focused element needs the key itself: a text field, a dialog, or a button that is pressed with Space. */
 function isTaken({ target, key }: KeyboardEvent): boolean {
   if (!(target instanceof HTMLElement)) return false
   if (target.closest('dialog, [popover], input, textarea, select, [contenteditable="true"]') !== null) return true
   return key === ' ' && target.closest('button, summary, a, [role="slider"]') !== null
 }
 
-/** At once where the field is there, so that the next key is written into it; else with the render that brings it. */
+/** Focuses a field: now if it exists, so that the next key goes into it, otherwise after the render that creates it. */
 function focusSoon(id: string): void {
   const field = document.getElementById(id)
   if (field !== null) field.focus()

@@ -2,7 +2,10 @@ import type { SessionHandle } from '@millrace/react'
 import { type ComponentType, lazy } from 'react'
 import type { IconName } from '../ui/icon.tsx'
 
-/** A panel of the inspector: it shows one view of the session at the shared cursor. */
+/**
+ * A panel of the inspector: it shows one view of the session at the shared cursor. To add one, write
+ * `<name>/<name>.tsx` and `<name>/<name>.css`, add an icon to `ui/icon.tsx` and an entry to `panels` below.
+ */
 export interface Panel {
   readonly id: string
   readonly title: string
@@ -14,21 +17,22 @@ export interface Panel {
 
 export interface PanelProps {
   readonly session: SessionHandle
-  /** The agent of the session, for its graph. */
+  /** The name of the session's agent, whose graph the flow panel shows. */
   readonly agent: string
+  /** The seq to show; undefined is the live end. */
   readonly at: number | undefined
 }
 
 type Load = () => Promise<ComponentType<PanelProps>>
 const loads: Load[] = []
 
-/** A panel is loaded when it is first shown: the conversation need not wait for a graph library. */
+/** A panel is loaded when it is first shown, so that the conversation does not wait for a graph library. */
 function panel(load: Load): ComponentType<PanelProps> {
   loads.push(load)
   return lazy(async () => ({ default: await load() }))
 }
 
-/** When there is nothing else to do, so that no panel has to be waited for. */
+/** Loads all panels ahead of their use; called when the page is idle. */
 export function loadPanels(): void {
   for (const load of loads) void load()
 }

@@ -1,14 +1,12 @@
 import { useSyncExternalStore } from 'react'
 import { create } from 'zustand'
-import { panels } from './panels.ts'
 import { useSettings } from './settings.ts'
-import { slots } from './slots.ts'
 
 export type Pane = 'sidebar' | 'inspector' | 'timeline'
 
 const small = matchMedia('(max-width: 820px)')
 
-/** On a phone one pane at a time lies over the conversation; it is not remembered. */
+/** On a narrow screen one pane at a time covers the conversation. It is not remembered. */
 const useDrawer = create<{ readonly open: Pane | undefined }>()(() => ({ open: undefined }))
 
 export function useNarrow(): boolean {
@@ -21,18 +19,11 @@ export function useNarrow(): boolean {
   )
 }
 
-/** Which panes are there to be opened at all. */
-export const available: Readonly<Record<Pane, boolean>> = {
-  sidebar: true,
-  inspector: panels.length > 0,
-  timeline: slots.timeline !== undefined,
-}
-
 export function usePane(pane: Pane): boolean {
   const narrow = useNarrow()
   const drawer = useDrawer(({ open }) => open === pane)
-  const kept = useSettings((settings) => settings[pane])
-  return available[pane] && (narrow ? drawer : kept)
+  const remembered = useSettings((settings) => settings[pane])
+  return narrow ? drawer : remembered
 }
 
 export function showPane(pane: Pane, shown: boolean): void {
@@ -44,7 +35,7 @@ export function togglePane(pane: Pane): void {
   showPane(pane, small.matches ? useDrawer.getState().open !== pane : !useSettings.getState()[pane])
 }
 
-/** On a phone, whatever lies over the conversation goes away. */
+/** Closes the pane that covers the conversation on a narrow screen. */
 export function closeDrawer(): void {
   useDrawer.setState({ open: undefined })
 }

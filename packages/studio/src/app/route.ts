@@ -1,9 +1,9 @@
 import { useSyncExternalStore } from 'react'
 
-/** Where the page is: which session, at which moment, with which panel open. The address bar is the store. */
+/** The location of the page: session, moment and open panel. It is stored in the address bar. */
 export interface Route {
   readonly session: string | undefined
-  /** The shared cursor: the seq every panel shows; undefined is live. */
+  /** The shared cursor: the seq that every panel shows; undefined is live. */
   readonly at: number | undefined
   readonly panel: string
   /** A second session to compare with. */
@@ -12,7 +12,7 @@ export interface Route {
 
 const listeners = new Set<() => void>()
 
-/** The address of the page's own root, behind whatever prefix: `<base href>` is written by the server. */
+/** The address of the page's root, including any path prefix: the server writes it into `<base href>`. */
 export const root: string = new URL('.', document.baseURI).href
 
 let current = readRoute()
@@ -40,12 +40,12 @@ function address({ session, at, panel, compare }: Route): string {
   return `${new URL(root).pathname}${path}${text === '' ? '' : `?${text}`}`
 }
 
-/** The address of a session, for a link that can be opened in a tab of its own. */
+/** The address of a session, for a link that can be opened in a new tab. */
 export function hrefOf(session: string): string {
   return address({ session, at: undefined, panel: 'flow', compare: undefined })
 }
 
-/** Goes somewhere. Another session is a new entry in the history; moving the cursor or a panel only corrects it. */
+/** Changes the route. Another session is a new history entry; a new cursor or panel replaces the current entry. */
 export function navigate(change: Partial<Route>): void {
   const moved = 'session' in change && change.session !== current.session
   current = { ...current, ...(moved ? { at: undefined, compare: undefined } : {}), ...change }
@@ -57,7 +57,7 @@ export function navigate(change: Partial<Route>): void {
   for (const listener of [...listeners]) listener()
 }
 
-/** Browsers allow some 200 corrections of the address in 30 s; playing a session makes more. So: four a second. */
+/** Browsers allow about 200 address changes in 30 s, and playing a session makes more: so at most four a second. */
 const writeAddress = {
   timer: 0,
   soon(): void {
@@ -87,7 +87,7 @@ function subscribe(listener: () => void): () => void {
 
 export const currentRoute = (): Route => current
 
-/** One part of where the page is: who shows the panel is not drawn again because the cursor moved. */
+/** One part of the route, so that a component that only needs the panel does not render when the cursor moves. */
 export function useRoute<K extends keyof Route>(part: K): Route[K] {
   return useSyncExternalStore(subscribe, () => current[part])
 }

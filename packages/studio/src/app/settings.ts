@@ -1,7 +1,7 @@
 import { create } from 'zustand'
 import { persist } from 'zustand/middleware'
 
-/** What a person arranged, kept across visits. */
+/** The user's layout and preferences, stored across visits. */
 interface Settings {
   readonly theme: 'system' | 'light' | 'dark'
   readonly sidebar: boolean
@@ -10,7 +10,7 @@ interface Settings {
   readonly sidebarWidth: number
   readonly inspectorWidth: number
   readonly timelineHeight: number
-  /** The agent that new sessions begin with. */
+  /** The agent that new sessions start with. */
   readonly agent: string
   set(change: Partial<Omit<Settings, 'set'>>): void
 }
@@ -32,7 +32,7 @@ export const useSettings = create<Settings>()(
   ),
 )
 
-/** Follows the system unless the person chose. */
+/** Applies the chosen theme; `system` follows the operating system. */
 export function applyTheme(theme: Settings['theme']): void {
   if (theme === 'system') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = theme

@@ -4,12 +4,13 @@ import { Compare } from '../compare/compare.tsx'
 import { Conversation } from '../conversation/conversation.tsx'
 import { useAgentColours } from '../session/agents-seen.ts'
 import { useContentCursor } from '../session/content-cursor.ts'
-import { useDetail } from '../session/detail.ts'
 import { isFile, openedFile } from '../session/files.ts'
+import { useTokenLoading } from '../session/load-tokens.ts'
 import { usePlayback } from '../session/play.ts'
 import { SessionList } from '../session/session-list.tsx'
 import { useSessionInfo, useSessions } from '../session/sessions.ts'
 import { Welcome } from '../session/welcome.tsx'
+import { TimelinePanel } from '../timeline/timeline.tsx'
 import { Empty } from '../ui/controls.tsx'
 import { Splitter } from '../ui/splitter.tsx'
 import { DropZone } from './drop-zone.tsx'
@@ -19,11 +20,10 @@ import { useKeyboard } from './keyboard.ts'
 import { closeDrawer, useNarrow, usePane } from './panes.ts'
 import { useRoute } from './route.ts'
 import { applyTheme, useSettings } from './settings.ts'
-import { slots } from './slots.ts'
 import { Toast } from './toast.tsx'
 import './shell.css'
 
-/** The frame of the page: sessions, conversation, inspector, and under them the timeline that moves them all. */
+/** The layout of the page: session list, conversation, inspector, and the timeline below, which moves the cursor. */
 export function Shell() {
   const session = useRoute('session')
   const compare = useRoute('compare')
@@ -76,13 +76,13 @@ function Place({ id }: { readonly id: string }) {
   return <Workspace id={id} />
 }
 
-/** A file is never sent anywhere, so it is gone with the visit that opened it. */
+/** A file is never uploaded, so it is gone once the page is left. */
 function ClosedFile() {
   useKeyboard(undefined)
   return (
     <main className="workspace">
       <Empty icon="file" title="This file is no longer open">
-        Files stay on your machine and are forgotten when the page is left. Drop it here again to go on.
+        Files stay on your machine and are closed when you leave the page. Drop the file here again to continue.
       </Empty>
     </main>
   )
@@ -100,9 +100,8 @@ function Workspace({ id }: { readonly id: string }) {
   useKeyboard(session.log)
   useAgentColours(session)
   usePlayback(session.log)
-  useDetail(session, at)
+  useTokenLoading(session, at)
   const agent = info?.agent ?? ''
-  const { timeline: Timeline } = slots
   return (
     <div className="workspace">
       <div className="upper">
@@ -127,7 +126,7 @@ function Workspace({ id }: { readonly id: string }) {
           </>
         )}
       </div>
-      {timeline && Timeline !== undefined && (
+      {timeline && (
         <>
           <Splitter
             label="Height of the timeline"
@@ -140,7 +139,7 @@ function Workspace({ id }: { readonly id: string }) {
           />
           {narrow && <button type="button" className="scrim" aria-label="Close" onClick={closeDrawer} />}
           <section className="timeline-slot" style={{ height: timelineHeight }} aria-label="Timeline">
-            <Timeline session={session} agent={agent} at={at} />
+            <TimelinePanel session={session} agent={agent} at={at} />
           </section>
         </>
       )}

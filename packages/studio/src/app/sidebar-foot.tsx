@@ -4,18 +4,18 @@ import { IconButton } from '../ui/controls.tsx'
 import { showKeys } from './key-sheet.tsx'
 import { navigate } from './route.ts'
 import { nextTheme, useSettings } from './settings.ts'
-import { complain } from './toast.tsx'
+import { showError } from './toast.tsx'
 
 const icons = { system: 'system', light: 'sun', dark: 'moon' } as const
-const names = { system: 'as the system', light: 'light', dark: 'dark' } as const
+const names = { system: 'System theme', light: 'Light theme', dark: 'Dark theme' } as const
 
-/** What belongs to the page and to no session. */
+/** Actions of the page itself: open a file, change the theme, show the keyboard shortcuts. */
 export function SidebarFoot() {
   const theme = useSettings((settings) => settings.theme)
   const field = useRef<HTMLInputElement>(null)
   return (
     <footer className="sidebar-foot">
-      <IconButton icon="folder" label="Open a recorded file" onClick={() => field.current?.click()} />
+      <IconButton icon="folder" label="Open a recording" onClick={() => field.current?.click()} />
       <input
         ref={field}
         type="file"
@@ -28,16 +28,16 @@ export function SidebarFoot() {
           event.target.value = ''
         }}
       />
-      <IconButton icon={icons[theme]} label={`Theme: ${names[theme]}`} onClick={nextTheme} data-testid="theme" />
-      <IconButton icon="keyboard" label="Keyboard (?)" onClick={showKeys} />
+      <IconButton icon={icons[theme]} label={names[theme]} onClick={nextTheme} data-testid="theme" />
+      <IconButton icon="keyboard" label="Keyboard shortcuts (?)" onClick={showKeys} />
     </footer>
   )
 }
 
-/** Opens a recording and goes there, or says why it cannot be read. */
+/** Opens a recording and shows it, or shows why it cannot be read. */
 export function showFile(file: File): void {
   openFile(file).then(
     (session) => navigate({ session }),
-    (error: unknown) => complain(`${file.name} cannot be opened: ${error instanceof Error ? error.message : error}`),
+    (error: unknown) => showError(`${file.name} cannot be opened: ${error instanceof Error ? error.message : error}`),
   )
 }

@@ -5,13 +5,14 @@ import './toast.css'
 
 const useToast = create<{ readonly text: string | undefined }>()(() => ({ text: undefined }))
 
-/** Something a person asked for did not work: they are told why, at once and until they have read it. */
-export function complain(text: string): void {
+/** Shows why an action of the user failed, until the message is dismissed. */
+export function showError(text: string): void {
   useToast.setState({ text })
 }
 
-export function showToast(work: Promise<unknown>): void {
-  work.catch((error: unknown) => complain(error instanceof Error ? error.message : String(error)))
+/** Shows the error if the work fails. */
+export function showFailure(work: Promise<unknown>): void {
+  work.catch((error: unknown) => showError(error instanceof Error ? error.message : String(error)))
 }
 
 export function Toast() {

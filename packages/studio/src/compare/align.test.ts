@@ -17,27 +17,27 @@ const said = (author: string, text: string): Message => ({
   status: 'done',
   whole: 1,
 })
-const marks = (a: readonly Message[], b: readonly Message[]): readonly string[] => align(a, b).map(({ mark }) => mark)
+const kinds = (a: readonly Message[], b: readonly Message[]): readonly string[] => align(a, b).map(({ kind }) => kind)
 
 test('equal conversations have no difference', () => {
   const words = [said('user', 'hi'), said('a', 'hello')]
-  expect(marks(words, words)).toEqual(['same', 'same'])
+  expect(kinds(words, words)).toEqual(['same', 'same'])
 })
 
-test('other words of the same speaker are a change', () => {
-  expect(marks([said('user', 'hi'), said('a', 'hello')], [said('user', 'hi'), said('a', 'good day')])).toEqual([
+test('a different text by the same author is a change', () => {
+  expect(kinds([said('user', 'hi'), said('a', 'hello')], [said('user', 'hi'), said('a', 'good day')])).toEqual([
     'same',
     'changed',
   ])
 })
 
-test('a speaker who is only on one side does not shift the others', () => {
+test('an author who is only on one side does not shift the others', () => {
   const left = [said('user', 'hi'), said('planner', 'plan'), said('a', 'hello')]
   const right = [said('user', 'hi'), said('a', 'hello'), said('critic', 'well')]
-  expect(marks(left, right)).toEqual(['same', 'left', 'same', 'right'])
+  expect(kinds(left, right)).toEqual(['same', 'left', 'same', 'right'])
 })
 
-test('nothing is lost, whatever the order', () => {
+test('no message is lost, whatever the order', () => {
   const left = [said('a', '1'), said('b', '2'), said('a', '3')]
   const right = [said('b', '1'), said('a', '2'), said('b', '3'), said('b', '4')]
   const pairs = align(left, right)

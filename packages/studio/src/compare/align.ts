@@ -1,22 +1,22 @@
 import type { Item, Message } from '@millrace/core'
 
-/** Two conversations side by side: what stands at the same place in both, and how it differs. */
+/** One row of two conversations side by side: the messages that correspond, and how they differ. */
 export interface Pairing {
   readonly key: string
   readonly left: Message | undefined
   readonly right: Message | undefined
-  readonly mark: 'same' | 'changed' | 'left' | 'right'
+  readonly kind: 'same' | 'changed' | 'left' | 'right'
 }
 
-/** Beyond this many messages each, places are matched one by one instead of by the longest common order. */
+/** Above this many messages, the longest common subsequence is too expensive and messages are matched one by one. */
 const most = 1500
 
-/** Messages of the same speaker with the same tools belong together; in order, as many as possible. */
+/** Pairs messages of the same author with the same tools, in order and as many as possible. */
 export function align(a: readonly Message[], b: readonly Message[]): readonly Pairing[] {
   const pairs: Pairing[] = []
   const put = (left: Message | undefined, right: Message | undefined): void => {
     const key = `${left?.key ?? ''}|${right?.key ?? ''}`
-    pairs.push({ key, left, right, mark: markOf(left, right) })
+    pairs.push({ key, left, right, kind: kindOf(left, right) })
   }
   const [keysA, keysB] = [a.map(placeKey), b.map(placeKey)]
   const lengths = a.length <= most && b.length <= most ? commonLengths(keysA, keysB) : undefined
@@ -35,7 +35,7 @@ export function messagesOf(items: Iterable<Item>): readonly Message[] {
   return [...items].filter((item) => item.kind === 'message')
 }
 
-/** What a message says and what its tools were asked and answered: equal texts are equal messages. */
+/** The text of a message and its tool calls with their results; equal messages give equal strings. */
 export function comparableContent({ text, parts }: Message): string {
   return JSON.stringify([
     text.trim(),
@@ -43,7 +43,7 @@ export function comparableContent({ text, parts }: Message): string {
   ])
 }
 
-function markOf(left: Message | undefined, right: Message | undefined): Pairing['mark'] {
+function kindOf(left: Message | undefined, right: Message | undefined): Pairing['kind'] {
   if (left === undefined) return 'right'
   if (right === undefined) return 'left'
   return comparableContent(left) === comparableContent(right) ? 'same' : 'changed'
@@ -54,7 +54,7 @@ function placeKey({ role, author, parts }: Message): string {
   return role === 'user' ? 'user' : [author, ...tools].join(' ')
 }
 
-/** lengths[i][j]: how long the longest common order of a from i and b from j is. */
+/** lengths[i][j] is the length of the longest common subsequence of a from i and b from j. */
 function commonLengths(a: readonly string[], b: readonly string[]): readonly Uint16Array[] {
   const lengths = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1))
   for (let i = a.length - 1; i >= 0; i--) {

@@ -11,19 +11,19 @@ import { type Figure, figuresOf } from './figures.ts'
 import '../conversation/conversation.css'
 import './compare.css'
 
-/** Two sessions side by side: how long, how much, which tools, which state, and what was said, differences marked. */
+/** Two sessions side by side: figures, final state and messages, with the differences marked. */
 export function Compare({ left, right }: { readonly left: string; readonly right: string }) {
   const a = useSession(left)
   const b = useSession(right)
   useKeyboard(undefined)
   const pairs = usePairs(a, b)
-  const different = pairs.filter(({ mark }) => mark !== 'same').length
+  const different = pairs.filter(({ kind }) => kind !== 'same').length
   return (
     <main className="compare" data-testid="compare">
       <header className="conversation-head">
         <h1>Compare</h1>
         <span className="compare-count">
-          {different === 0 ? 'the same words' : `${different} of ${pairs.length} messages differ`}
+          {different === 0 ? 'Identical text' : `${different} of ${pairs.length} messages differ`}
         </span>
         <Button icon="close" onClick={() => navigate({ compare: undefined })}>
           Close
@@ -36,8 +36,8 @@ export function Compare({ left, right }: { readonly left: string; readonly right
         </div>
         <Figures a={a} b={b} />
         <StateDifferences a={a} b={b} />
-        <section aria-label="What was said">
-          <h2>What was said</h2>
+        <section aria-label="Messages">
+          <h2>Messages</h2>
           {pairs.map((pair) => (
             <PairRow key={pair.key} pair={pair} />
           ))}
@@ -67,7 +67,10 @@ function Name({ id }: { readonly id: string }) {
 function Figures({ a, b }: { readonly a: SessionHandle; readonly b: SessionHandle }) {
   const left = [useView(a.log, transcriptView), useView(a.log, usageView)] as const
   const right = [useView(b.log, transcriptView), useView(b.log, usageView)] as const
-  const rows = figuresOf({ log: a.log, said: left[0], used: left[1] }, { log: b.log, said: right[0], used: right[1] })
+  const rows = figuresOf(
+    { log: a.log, transcript: left[0], usage: left[1] },
+    { log: b.log, transcript: right[0], usage: right[1] },
+  )
   return (
     <section aria-label="Figures">
       <table className="figures">
@@ -86,7 +89,7 @@ function Figures({ a, b }: { readonly a: SessionHandle; readonly b: SessionHandl
 }
 
 const tones = { added: 'ok', changed: 'warn', removed: 'bad' } as const
-const words = { added: 'only right', changed: 'differs', removed: 'only left' } as const
+const words = { added: 'right only', changed: 'differs', removed: 'left only' } as const
 
 function StateDifferences({ a, b }: { readonly a: SessionHandle; readonly b: SessionHandle }) {
   const left = useView(a.log, stateView)
@@ -94,8 +97,8 @@ function StateDifferences({ a, b }: { readonly a: SessionHandle; readonly b: Ses
   const differences = useMemo(() => diffState(left.current, right.current), [left, right])
   return (
     <section aria-label="State">
-      <h2>State at the end</h2>
-      {differences.length === 0 && <p className="faint">The same on both sides.</p>}
+      <h2>Final state</h2>
+      {differences.length === 0 && <p className="faint">Identical on both sides.</p>}
       <ul className="state-differences">
         {differences.slice(0, 200).map(({ path, kind, before, after }) => (
           <li key={path}>
@@ -110,15 +113,15 @@ function StateDifferences({ a, b }: { readonly a: SessionHandle; readonly b: Ses
   )
 }
 
-const marks = { same: undefined, changed: 'differs', left: 'only left', right: 'only right' } as const
+const labels = { same: undefined, changed: 'differs', left: 'left only', right: 'right only' } as const
 
 function PairRow({ pair }: { readonly pair: Pairing }) {
-  const { left, right, mark } = pair
+  const { left, right, kind } = pair
   return (
-    <div className={`pair ${mark}`} data-testid={`pair-${mark}`}>
+    <div className={`pair ${kind}`} data-testid={`pair-${kind}`}>
       <div>{left !== undefined && <ItemRow item={left} />}</div>
       <div>{right !== undefined && <ItemRow item={right} />}</div>
-      {marks[mark] !== undefined && <span className="visually-hidden">{marks[mark]}</span>}
+      {labels[kind] !== undefined && <span className="visually-hidden">{labels[kind]}</span>}
     </div>
   )
 }

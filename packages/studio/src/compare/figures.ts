@@ -2,7 +2,7 @@ import { itemsOf, type LiveLog, type Transcript, type UsageReport } from '@millr
 import { duration } from '../ui/duration.ts'
 import { messagesOf } from './align.ts'
 
-/** One line of the comparison, as text on either side. */
+/** One line of the comparison: a name and a value for each side. */
 export interface Figure {
   readonly name: string
   readonly left: string
@@ -11,8 +11,8 @@ export interface Figure {
 
 interface Side {
   readonly log: LiveLog
-  readonly said: Transcript
-  readonly used: UsageReport
+  readonly transcript: Transcript
+  readonly usage: UsageReport
 }
 
 export function figuresOf(left: Side, right: Side): readonly Figure[] {
@@ -29,26 +29,29 @@ export function figuresOf(left: Side, right: Side): readonly Figure[] {
 
 const calls = (count = 0): string => (count === 1 ? '1 call' : `${count} calls`)
 
-function sideOf({ log, said, used }: Side): {
+function sideOf({ log, transcript, usage }: Side): {
   readonly facts: Readonly<Record<string, string>>
   readonly tools: ReadonlyMap<string, number>
 } {
-  const messages = messagesOf(itemsOf(said))
+  const messages = messagesOf(itemsOf(transcript))
   const tools = new Map<string, number>()
   for (const { parts } of messages) {
     for (const part of parts) if (part.kind === 'tool') tools.set(part.name, (tools.get(part.name) ?? 0) + 1)
   }
-  const took = [...said.settled].reduce((sum, item) => sum + (item.kind === 'end' ? (item.duration ?? 0) : 0), 0)
-  const { inputTokens, outputTokens } = used.total
+  const runTime = [...transcript.settled].reduce(
+    (sum, item) => sum + (item.kind === 'end' ? (item.duration ?? 0) : 0),
+    0,
+  )
+  const { inputTokens, outputTokens } = usage.total
   return {
     tools,
     facts: {
-      outcome: said.latest?.status ?? 'not started',
-      'time at work': duration(took),
-      events: String(log.lastSeq),
-      messages: String(messages.length),
-      'tokens in': inputTokens === undefined ? 'not told' : String(inputTokens),
-      'tokens out': outputTokens === undefined ? 'not told' : String(outputTokens),
+      Outcome: transcript.latest?.status ?? 'not started',
+      'Run time': duration(runTime),
+      Events: String(log.lastSeq),
+      Messages: String(messages.length),
+      'Input tokens': inputTokens === undefined ? 'not reported' : String(inputTokens),
+      'Output tokens': outputTokens === undefined ? 'not reported' : String(outputTokens),
     },
   }
 }

@@ -1,17 +1,17 @@
 import type { Asked, Message, ResumeAnswer, RunEnd } from '@millrace/core'
 import { createContext, useContext } from 'react'
 
-/** What a row of the conversation can ask for. Nothing of it exists in a file or in the past. */
+/** The actions that a row of the conversation offers. None is available in a file or at an earlier moment. */
 export interface Actions {
   readonly live: boolean
   readonly pending: boolean
-  /** At the moment shown, an agent is at work. */
+  /** An agent is running at the moment shown. */
   readonly working: boolean
   edit(message: Message, text: string): void
   retry(end: RunEnd): void
   forkAt(seq: number): void
   answer(asked: Asked, answer: ResumeAnswer): void
-  /** Given, but not sent yet: a run goes on only when all it asked is answered. */
+  /** Answers that are given but not sent yet: a run continues only when all of its questions are answered. */
   readonly given: ReadonlyMap<string, ResumeAnswer>
   readonly waiting: number
 }

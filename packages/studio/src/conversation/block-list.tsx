@@ -1,6 +1,6 @@
 import type { Block } from '@millrace/core'
 import { type ReactNode, useRef } from 'react'
-import { agentColour, agentTint, initials } from '../ui/agent-colour.ts'
+import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/controls.tsx'
 import { EndOfList, FewRows, ManyRows } from './row-list.tsx'
 import { useFollowing } from './use-following.ts'
@@ -13,10 +13,10 @@ interface BlockListProps {
   readonly children?: ReactNode
 }
 
-/** Below this many rows all are in the page, so that the browser's own search finds every word of them. */
+/** Up to this many rows are all in the page, so that the browser's own search finds every word. */
 const few = 120
 
-/** The rows, as many as can be seen. It stays at the newest unless the reader went up to read. */
+/** The visible rows. The list stays at the newest row unless the reader has scrolled up. */
 export function BlockList({ blocks, at, running, agent, children }: BlockListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const { following, leave, jump } = useFollowing(scroller, at, blocks)
@@ -55,19 +55,13 @@ export function BlockList({ blocks, at, running, agent, children }: BlockListPro
   )
 }
 
-/** Between two messages somebody is at work; the page says so instead of standing still. */
+/** Shows that an agent is working while no message is being streamed. */
 function Working({ agent, blocks }: { readonly agent: string; readonly blocks: readonly Block[] }) {
   const last = blocks.at(-1)
   if (last?.kind === 'item' && last.item.kind === 'message' && last.item.status === 'streaming') return null
   return (
     <div className="working" role="status">
-      <span
-        className="avatar small"
-        style={{ color: agentColour(agent), background: agentTint(agent) }}
-        aria-hidden="true"
-      >
-        {initials(agent)}
-      </span>
+      <Avatar agent={agent} small />
       <span className="visually-hidden">{agent} is working</span>
       <i />
       <i />

@@ -10,16 +10,16 @@ interface ComposerProps {
   readonly onSend: (text: string) => void
   readonly onStop: () => void
   readonly autoFocus?: boolean
-  /** What stands beside the button: the agent to ask, a hint. */
+  /** Shown beside the button: the agent picker or a hint. */
   readonly children?: ReactNode
 }
 
-/** Where a person types. Enter sends, Shift+Enter makes a line; while the agent works the button stops it. */
+/** The message field. Enter sends, Shift+Enter adds a new line; while the agent works, the button stops it. */
 export function Composer(props: ComposerProps) {
   const { running, pending, disabled = false, placeholder, onSend, onStop, autoFocus = false, children } = props
   const [text, setText] = useState('')
   const field = useRef<HTMLTextAreaElement>(null)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the words
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height depends on the text
   useEffect(() => {
     const element = field.current
     if (element === null) return
@@ -27,13 +27,13 @@ export function Composer(props: ComposerProps) {
     element.style.height = `${Math.min(element.scrollHeight, 200)}px`
   }, [text])
   useEffect(() => {
-    // A phone would open its keyboard over the page.
+    // Not on a phone, which would open its keyboard over the page.
     if (autoFocus && !disabled && matchMedia('(hover: hover)').matches) field.current?.focus()
   }, [autoFocus, disabled])
   const send = (): void => {
-    const said = text.trim()
-    if (said === '' || running || pending || disabled) return
-    onSend(said)
+    const message = text.trim()
+    if (message === '' || running || pending || disabled) return
+    onSend(message)
     setText('')
   }
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>): void => {

@@ -7,11 +7,11 @@ import { Button, Empty } from '../ui/controls.tsx'
 import { ActionsContext } from './actions.ts'
 import { BlockList } from './block-list.tsx'
 import { Composer } from './composer.tsx'
+import { connectionLabel } from './connection-label.ts'
 import { ConversationHeader } from './header.tsx'
 import { MomentBar } from './moment-bar.tsx'
 import { rowMaker } from './rows.ts'
-import { standing } from './standing.ts'
-import { useActionsOf } from './use-actions.ts'
+import { useConversationActions } from './use-actions.ts'
 import './conversation.css'
 
 interface ConversationProps {
@@ -20,16 +20,16 @@ interface ConversationProps {
   readonly at: number | undefined
 }
 
-/** What was said and done, at the cursor; and where to say something. */
+/** The messages and tool calls at the cursor, and the field for the next message. */
 export const Conversation = memo(function Conversation({ session, info, at }: ConversationProps) {
-  const said = useView(session.log, transcriptView, at === undefined ? {} : { at })
+  const transcript = useView(session.log, transcriptView, { at })
   const latest = useView(session.log, transcriptView, { select: latestOf })
   const connection = useConnectionState(session)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another session is another list
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each session needs its own cache of rows
   const rowsAt = useMemo(rowMaker, [session])
-  const shown = useMemo(() => rowsAt(said), [rowsAt, said])
-  const { actions, run, agent } = useActionsOf(session, info, at)
-  const stands = standing(connection, latest, isFile(session.id))
+  const shown = useMemo(() => rowsAt(transcript), [rowsAt, transcript])
+  const { actions, run, agent } = useConversationActions(session, info, at)
+  const label = connectionLabel(connection, latest, isFile(session.id))
   const refresh = useSessions((state) => state.refresh)
   const { status } = latest ?? {}
   // biome-ignore lint/correctness/useExhaustiveDependencies: a run that starts or ends changes the list
@@ -40,23 +40,23 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
   const running = status === 'running'
   return (
     <ActionsContext value={actions}>
-      <ConversationHeader session={session} info={info} at={at} agent={agent} stands={stands} />
+      <ConversationHeader session={session} info={info} at={at} agent={agent} label={label} />
       <MomentBar session={session} />
-      {stands.banner !== undefined && (
+      {label.banner !== undefined && (
         <div className="banner" role="alert" data-testid="banner">
-          <span>{stands.banner}</span>
-          {stands.lost === true && <Button onClick={() => location.reload()}>Reload</Button>}
+          <span>{label.banner}</span>
+          {label.lost === true && <Button onClick={() => location.reload()}>Reload</Button>}
         </div>
       )}
       <BlockList blocks={shown} at={at} running={running && at === undefined} agent={agent}>
-        {session.log.lastSeq === 0 && connection.phase === 'connecting' && <Reading />}
+        {session.log.lastSeq === 0 && connection.phase === 'connecting' && <LoadingSession />}
         {shown.length === 0 && connection.phase === 'open' && session.log.lastSeq === 0 && (
-          <Empty icon="thought" title="Nothing has been said yet">
-            Write the first message below. The run is recorded from its first event on.
+          <Empty icon="thought" title="No messages yet">
+            Write the first message below. The run is recorded from its first event.
           </Empty>
         )}
       </BlockList>
-      {!isFile(session.id) && stands.lost !== true && (
+      {!isFile(session.id) && label.lost !== true && (
         <div className="composer-place">
           {run.error !== undefined && (
             <p className="bad-text" role="alert">
@@ -72,7 +72,7 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
             onStop={() => void run.stop().catch(() => undefined)}
           >
             <span className="hint">
-              {running ? `${agent} is working` : at === undefined && 'Enter sends, Shift+Enter makes a line'}
+              {running ? `${agent} is working` : at === undefined && 'Enter to send, Shift+Enter for a new line'}
             </span>
           </Composer>
         </div>
@@ -81,11 +81,11 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
   )
 })
 
-/** A long session takes a moment; a short one is there before this is seen. */
-function Reading() {
+/** Shown while a long session is loading; a short one is there before this becomes visible. */
+function LoadingSession() {
   return (
     <div className="reading" role="status">
-      <span className="visually-hidden">Reading the session</span>
+      <span className="visually-hidden">Loading the session</span>
       <i />
       <i />
       <i />
@@ -96,7 +96,7 @@ function Reading() {
 const latestOf = ({ latest }: Transcript): RunStatus | undefined => latest
 
 function placeholder(at: number | undefined, status: string | undefined, agent: string): string {
-  if (at !== undefined) return 'This is the past. Press Esc to go back to live, or fork here.'
+  if (at !== undefined) return 'Viewing an earlier moment. Press Esc to return to live, or fork here.'
   if (status === 'interrupted') return 'Answer the question above, or write something else'
   return `Message ${agent}`
 }

@@ -1,26 +1,26 @@
 import type { SessionInfo } from '@millrace/core'
 import type { SessionHandle } from '@millrace/react'
 import { useState } from 'react'
-import { available, togglePane, usePane } from '../app/panes.ts'
-import { showToast } from '../app/toast.tsx'
+import { togglePane, usePane } from '../app/panes.ts'
+import { showFailure } from '../app/toast.tsx'
 import { isFile } from '../session/files.ts'
-import { download, fork, keepAsFile, rename } from '../session/session-actions.ts'
+import { download, fork, rename, saveToServer } from '../session/session-actions.ts'
 import { titleOf } from '../session/sessions.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { IconButton, Pill } from '../ui/controls.tsx'
 import { Editable } from '../ui/editable.tsx'
-import type { Standing } from './standing.ts'
+import type { ConnectionLabel } from './connection-label.ts'
 
 interface HeaderProps {
   readonly session: SessionHandle
   readonly info: SessionInfo | undefined
   readonly at: number | undefined
   readonly agent: string
-  readonly stands: Standing
+  readonly label: ConnectionLabel
 }
 
-/** Which session this is, how it stands, and what can be done with the whole of it. */
-export function ConversationHeader({ session, info, at, agent, stands }: HeaderProps) {
+/** The title, agent and status of the session, and the actions on the whole session. */
+export function ConversationHeader({ session, info, at, agent, label }: HeaderProps) {
   const sidebar = usePane('sidebar')
   const inspector = usePane('inspector')
   const timeline = usePane('timeline')
@@ -37,10 +37,10 @@ export function ConversationHeader({ session, info, at, agent, stands }: HeaderP
           </span>
         )}
       </div>
-      <span className="standing" role="status" data-testid="status" title={stands.reason}>
-        <Pill tone={stands.tone}>
-          <span className={`live-dot ${stands.moving === true ? 'moving' : ''}`} />
-          {stands.word}
+      <span role="status" data-testid="status" title={label.reason}>
+        <Pill tone={label.tone}>
+          <span className={`live-dot ${label.moving === true ? 'moving' : ''}`} />
+          {label.word}
         </Pill>
       </span>
       <div className="conversation-tools">
@@ -48,30 +48,26 @@ export function ConversationHeader({ session, info, at, agent, stands }: HeaderP
           <IconButton
             icon="fork"
             label={at === undefined ? 'Fork this session' : `Fork at event ${at}`}
-            onClick={() => showToast(fork(info, at))}
+            onClick={() => showFailure(fork(info, at))}
             data-testid="fork"
           />
         )}
         {isFile(session.id) && (
-          <IconButton icon="upload" label="Keep on the server" onClick={() => showToast(keepAsFile(session.id))} />
+          <IconButton icon="upload" label="Save to the server" onClick={() => showFailure(saveToServer(session.id))} />
         )}
-        <IconButton icon="download" label="Export" onClick={() => showToast(download(session.id))} />
-        {available.timeline && (
-          <IconButton
-            icon="timeline"
-            label="Timeline (t)"
-            aria-pressed={timeline}
-            onClick={() => togglePane('timeline')}
-          />
-        )}
-        {available.inspector && (
-          <IconButton
-            icon="panel"
-            label="Inspector (])"
-            aria-pressed={inspector}
-            onClick={() => togglePane('inspector')}
-          />
-        )}
+        <IconButton icon="download" label="Export" onClick={() => showFailure(download(session.id))} />
+        <IconButton
+          icon="timeline"
+          label="Timeline (t)"
+          aria-pressed={timeline}
+          onClick={() => togglePane('timeline')}
+        />
+        <IconButton
+          icon="panel"
+          label="Inspector (])"
+          aria-pressed={inspector}
+          onClick={() => togglePane('inspector')}
+        />
       </div>
     </header>
   )
@@ -87,7 +83,7 @@ function Title({ session, info }: { readonly session: SessionHandle; readonly in
         value={title}
         onDone={(next) => {
           setEditing(false)
-          if (next !== undefined) showToast(rename(session.id, next))
+          if (next !== undefined) showFailure(rename(session.id, next))
         }}
       />
     )

@@ -13,33 +13,38 @@ import {
   ValueFields,
 } from './value-fields.tsx'
 
-/** A person is asked: yes or no for a confirmation, typed fields or text for the rest, with what it is about. */
+/** A question to the user: approve or reject for a confirmation, typed fields or free text for anything else. */
 export function InterruptForm({ asked }: { readonly asked: Asked }) {
   const { live, answer, given, waiting } = useActions()
   const { id, message, status, reason } = asked
   const resolve = (value: Json): void => answer(asked, { interrupt: id, status: 'resolved', payload: value })
   const cancel = (): void => answer(asked, { interrupt: id, status: 'cancelled' })
-  const said = status === 'resolved' ? decision(asked.answer) : undefined
+  const decided = status === 'resolved' ? decision(asked.answer) : undefined
   const open = status === 'open' && live && !given.has(id)
   return (
-    <section className={`interrupt ${status}`} data-testid="interrupt" aria-label="The agent asks">
+    <section className={`interrupt ${status}`} data-testid="interrupt" aria-label="Question from the agent">
       <header>
         <Icon name="question" />
         <h3>{message ?? 'The agent is waiting for an answer'}</h3>
         {status === 'resolved' && (
-          <Pill tone={said === 'rejected' ? 'bad' : 'ok'}>
-            <span data-testid="interrupt-answer">{said ?? 'answered'}</span>
+          <Pill tone={decided === 'rejected' ? 'bad' : 'ok'}>
+            <span data-testid="interrupt-answer">{decided ?? 'answered'}</span>
           </Pill>
         )}
         {status === 'cancelled' && <Pill>cancelled</Pill>}
       </header>
-      {given.has(id) && <p className="faint">Noted. The run goes on when the other {waiting} are answered too.</p>}
+      {given.has(id) && (
+        <p className="faint">
+          Answer saved. The run continues once {waiting === 1 ? '1 more question is' : `${waiting} more questions are`}{' '}
+          answered.
+        </p>
+      )}
       {reason === 'confirmation' ? (
         <Confirmation asked={asked} open={open} onAnswer={resolve} />
       ) : (
         <Question asked={asked} open={open} onAnswer={resolve} onCancel={cancel} />
       )}
-      {asked.answer !== undefined && said === undefined && <pre>{JSON.stringify(asked.answer, null, 2)}</pre>}
+      {asked.answer !== undefined && decided === undefined && <pre>{JSON.stringify(asked.answer, null, 2)}</pre>}
     </section>
   )
 }
@@ -50,7 +55,7 @@ interface AnswerProps {
   readonly onAnswer: (value: Json) => void
 }
 
-/** May it call this tool with these arguments? Yes, no, or yes with others. */
+/** Asks whether the agent may call a tool with these arguments: approve, reject, or approve with edited arguments. */
 function Confirmation({ asked, open, onAnswer }: AnswerProps) {
   const { pending } = useActions()
   const { tool, args } = callOf(asked.payload)
@@ -74,7 +79,7 @@ function Confirmation({ asked, open, onAnswer }: AnswerProps) {
         <div className="asked-call">
           <p>
             <Icon name="tool" size={14} /> <code>{tool}</code>
-            {fields.length === 0 && <span className="faint"> without arguments</span>}
+            {fields.length === 0 && <span className="faint"> no arguments</span>}
           </p>
           {editing ? <ValueFields fields={fields} typed={typed} onChange={type} /> : <Values fields={fields} />}
         </div>
@@ -90,7 +95,7 @@ function Confirmation({ asked, open, onAnswer }: AnswerProps) {
       {open && (
         <div className="interrupt-actions">
           <Button tone="accent" icon="check" disabled={pending} onClick={approve} data-testid="interrupt-approve">
-            {editing ? 'Approve with these' : 'Approve'}
+            {editing ? 'Approve with changes' : 'Approve'}
           </Button>
           <Button
             tone="bad"
@@ -113,7 +118,7 @@ function Confirmation({ asked, open, onAnswer }: AnswerProps) {
               }}
               data-testid="interrupt-edit"
             >
-              {editing ? 'Leave as they are' : 'Edit arguments'}
+              {editing ? 'Discard changes' : 'Edit arguments'}
             </Button>
           )}
         </div>
@@ -136,7 +141,7 @@ function Values({ fields }: { readonly fields: readonly Field[] }) {
   )
 }
 
-/** Anything else that is asked: fields where the agent says which, else free words or JSON. */
+/** Any other question: fields if the agent sent a schema, otherwise free text or JSON. */
 function Question({ asked, open, onAnswer, onCancel }: AnswerProps & { readonly onCancel: () => void }) {
   const { pending } = useActions()
   const fields = useMemo(() => fieldsOfSchema(asked.schema), [asked.schema])
@@ -211,7 +216,7 @@ function readText(text: string): { readonly value: Json } | { readonly error: st
   }
 }
 
-/** Yes or no, where that was the question. */
+/** The decision, if the question was a confirmation. */
 function decision(answer: Json | undefined): 'approved' | 'rejected' | 'approved, edited' | undefined {
   if (!isJsonObject(answer) || typeof answer.confirmed !== 'boolean') return undefined
   if (!answer.confirmed) return 'rejected'

@@ -1,7 +1,8 @@
 import type { Item, Message, Part } from '@millrace/core'
 import { memo } from 'react'
 import { goTo } from '../session/cursor.ts'
-import { agentColour, agentTint, initials } from '../ui/agent-colour.ts'
+import { agentColour } from '../ui/agent-colour.ts'
+import { Avatar } from '../ui/avatar.tsx'
 import { Pill } from '../ui/controls.tsx'
 import './cards.css'
 import { duration } from '../ui/duration.ts'
@@ -9,9 +10,9 @@ import { Icon } from '../ui/icon.tsx'
 import { MarkdownText } from '../ui/markdown.tsx'
 import { useActions } from './actions.ts'
 import { InterruptForm } from './interrupt-form.tsx'
-import { shownParts } from './shown.ts'
 import { ToolCardRow } from './tool-card.tsx'
 import { UserMessage } from './user-message.tsx'
+import { visibleParts } from './visible-parts.ts'
 
 /** One row of the conversation. */
 export const ItemRow = memo(function ItemRow({ item }: { readonly item: Item }) {
@@ -63,7 +64,7 @@ const outcomes = {
   interrupted: { word: 'paused', tone: 'soft' },
 } as const
 
-/** The end of a run: how, how long it took, why; and what one may want to do from there. */
+/** The end of a run: outcome, duration and error, with the actions to retry it or to fork from there. */
 function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
   const { outcome, error, duration: took, seq } = item
   const { live, pending, retry, forkAt } = useActions()
@@ -78,12 +79,7 @@ function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
       <div>
         <Pill tone={tone}>{word}</Pill>
         {took !== undefined && <span className="number">{duration(took)}</span>}
-        <button
-          type="button"
-          className="link"
-          title="Show everything as it was at this moment"
-          onClick={() => goTo(seq)}
-        >
+        <button type="button" className="link" title="Show the session at this moment" onClick={() => goTo(seq)}>
           event {seq}
         </button>
         {live && (
@@ -105,12 +101,10 @@ function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
 
 function MessageRow({ message }: { readonly message: Message }) {
   const { author, status, superseded, error } = message
-  const shown = shownParts(message)
+  const shown = visibleParts(message)
   return (
     <article className={`message ${superseded === true ? 'superseded' : ''}`} data-testid={`message-${message.id}`}>
-      <span className="avatar" style={{ color: agentColour(author), background: agentTint(author) }} aria-hidden="true">
-        {initials(author)}
-      </span>
+      <Avatar agent={author} />
       <div className="message-body">
         <header>
           <span className="author" data-testid="message-author" style={{ color: agentColour(author) }}>
@@ -154,7 +148,7 @@ function PartRow({ part, streaming }: { readonly part: Part; readonly streaming:
         <img
           className="inline-image"
           src={`data:${part.mimeType};base64,${part.data}`}
-          alt={part.name ?? 'sent by the agent'}
+          alt={part.name ?? 'Image from the agent'}
         />
       ) : (
         <p className="note">

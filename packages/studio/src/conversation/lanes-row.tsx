@@ -1,13 +1,14 @@
 import type { Block, BlockLane, Item } from '@millrace/core'
 import { memo, useEffect, useLayoutEffect, useRef } from 'react'
-import { agentColour, agentTint, initials } from '../ui/agent-colour.ts'
+import { agentColour } from '../ui/agent-colour.ts'
+import { Avatar } from '../ui/avatar.tsx'
 import { ItemRow } from './item-row.tsx'
-import { isShown } from './shown.ts'
+import { isVisible } from './visible-parts.ts'
 
 /** Agents that worked at the same time, side by side. */
 export function LanesRow({ block }: { readonly block: Extract<Block, { kind: 'lanes' }> }) {
   return (
-    <section className="lanes" aria-label="In parallel" data-testid="lanes" data-count={block.lanes.length}>
+    <section className="lanes" aria-label="Parallel agents" data-testid="lanes" data-count={block.lanes.length}>
       {block.lanes.map((lane) => (
         <LaneColumn key={lane.key} lane={lane} />
       ))}
@@ -20,23 +21,17 @@ const LaneColumn = memo(function LaneColumn({ lane }: { readonly lane: BlockLane
   const body = useRef<HTMLElement>(null)
   const streaming = items.some(isStreaming)
   useLayoutEffect(() => {
-    // What an agent says last is what one wants to see while it speaks.
+    // While a message streams in, its end is what the reader wants to see.
     if (streaming && body.current !== null) body.current.scrollTop = body.current.scrollHeight
   })
-  // Once it is said, it is read from the top.
+  // A completed message is read from the top.
   useEffect(() => {
     if (!streaming && body.current !== null) body.current.scrollTop = 0
   }, [streaming])
   return (
     <div className="lane" style={{ borderTopColor: agentColour(agent) }}>
       <header>
-        <span
-          className="avatar small"
-          style={{ color: agentColour(agent), background: agentTint(agent) }}
-          aria-hidden="true"
-        >
-          {initials(agent)}
-        </span>
+        <Avatar agent={agent} small />
         <h3 className="ellipsis" style={{ color: agentColour(agent) }}>
           {agent}
         </h3>
@@ -47,9 +42,9 @@ const LaneColumn = memo(function LaneColumn({ lane }: { readonly lane: BlockLane
         ref={body}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
-        aria-label={`What ${agent} said`}
+        aria-label={`Messages from ${agent}`}
       >
-        {items.filter(isShown).map((item) => (
+        {items.filter(isVisible).map((item) => (
           <ItemRow key={item.key} item={item} />
         ))}
       </section>
@@ -57,7 +52,7 @@ const LaneColumn = memo(function LaneColumn({ lane }: { readonly lane: BlockLane
   )
 }, sameLane)
 
-/** The columns are made anew with every look at the log; their items are not. */
+/** Lanes are rebuilt on every read of the log, but their items stay the same objects. */
 function sameLane({ lane: a }: { readonly lane: BlockLane }, { lane: b }: { readonly lane: BlockLane }): boolean {
   return a.key === b.key && a.items.length === b.items.length && a.items.every((item, i) => item === b.items[i])
 }

@@ -1,27 +1,27 @@
 import type { SessionHandle } from '@millrace/react'
 import { useRoute } from '../app/route.ts'
 import { goTo } from '../session/cursor.ts'
-import { indexOf, stepCursor, togglePlay, usePlayer } from '../session/play.ts'
+import { rowIndexAt, stepCursor, togglePlay, usePlayer } from '../session/play.ts'
 import { Button, IconButton } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
 
-/** The page shows a moment that is over: which one, and the way back. */
+/** Shown at an earlier moment: which event it is, and the way back to live. */
 export function MomentBar({ session }: { readonly session: SessionHandle }) {
   const { log } = session
   const at = useRoute('at')
   const { playing } = usePlayer()
   if (at === undefined) return null
-  const row = log.rows[indexOf(log.rows, at)]
+  const row = log.rows[rowIndexAt(log.rows, at)]
   const first = log.rows[0]
   return (
     <div className="moment" role="status" data-testid="moment-bar">
-      <IconButton icon="left" label="One step back (←)" onClick={() => stepCursor(log, at, -1, false)} />
+      <IconButton icon="left" label="Step back (←)" onClick={() => stepCursor(log, at, -1, false)} />
       <IconButton
         icon={playing ? 'pause' : 'play'}
         label={playing ? 'Pause (Space)' : 'Play (Space)'}
         onClick={() => togglePlay(log)}
       />
-      <IconButton icon="right" label="One step forward (→)" onClick={() => stepCursor(log, at, 1, false)} />
+      <IconButton icon="right" label="Step forward (→)" onClick={() => stepCursor(log, at, 1, false)} />
       <span className="number">
         Viewing event <b>{at}</b> of {log.lastSeq}
         {row !== undefined && first !== undefined && (

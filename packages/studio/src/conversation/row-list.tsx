@@ -9,7 +9,7 @@ interface ListProps {
   readonly blocks: readonly Block[]
 }
 
-/** All of them. */
+/** A short list: all rows are in the page. */
 export function FewRows({ blocks }: ListProps) {
   return (
     <div className="blocks-inner">
@@ -21,8 +21,8 @@ export function FewRows({ blocks }: ListProps) {
 }
 
 /**
- * The end of a long list, and room for what is above it. Nothing is measured: with a thousand rows behind it, a token
- * or a step of the cursor costs what the rows on the screen cost.
+ * The end of a long list, below a spacer for the rows above it. Nothing is measured: even with a thousand rows, a token
+ * or a step of the cursor costs only as much as the rows on the screen.
  */
 export function EndOfList({ blocks }: ListProps) {
   const { from, above } = useMemo(() => tailOf(blocks, innerHeight * 1.2), [blocks])
@@ -36,7 +36,7 @@ export function EndOfList({ blocks }: ListProps) {
   )
 }
 
-/** A long list that somebody reads: the rows on the screen, at their places. */
+/** A long list that the reader has scrolled: only the rows on the screen, at their positions. */
 export function ManyRows({ blocks, scroller }: ListProps & { readonly scroller: RefObject<HTMLDivElement | null> }) {
   const virtual = useVirtualizer({
     count: blocks.length,
@@ -49,7 +49,7 @@ export function ManyRows({ blocks, scroller }: ListProps & { readonly scroller: 
   })
   useLayoutEffect(() => {
     const element = scroller.current
-    // It takes the place of the end of the list: where the reader was, one row up.
+    // This list replaces `EndOfList`, so start where the reader was, one row up.
     if (element !== null) element.scrollTop = element.scrollHeight - element.clientHeight - 80
   }, [scroller])
   return (
@@ -81,7 +81,7 @@ const Row = memo(function Row({ block, continued }: { readonly block: Block; rea
   )
 })
 
-/** The same agent speaks on: its name need not be said again. */
+/** Whether the same agent continues, in which case its name is not repeated. */
 function goesOn(before: Block | undefined, { kind, ...block }: Block): boolean {
   if (kind !== 'item' || before?.kind !== 'item' || !('item' in block)) return false
   const [a, b] = [before.item, block.item]

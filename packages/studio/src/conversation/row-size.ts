@@ -1,6 +1,6 @@
 import type { Block, Item } from '@millrace/core'
 
-/** About how tall a row will be, so that the scroll bar tells the truth before everything is drawn. */
+/** The estimated height of a row in pixels, so that the scroll bar is about right before everything is drawn. */
 export function rowSize(block: Block): number {
   if (block.kind === 'lanes') return 330
   return itemSize(block.item)
@@ -15,7 +15,7 @@ function itemSize(item: Item): number {
   return 40 + words + parts
 }
 
-/** How many rows from the end on fill a height, and what those before them would take. */
+/** The index of the first of the last rows that fill `height`, and the estimated height of all rows before it. */
 export function tailOf(rows: readonly Block[], height: number): { readonly from: number; readonly above: number } {
   let left = height
   let from = rows.length

@@ -2,9 +2,9 @@ import { type AdkPart, blocks, fold, type Recorded, type RunEvent, transcriptVie
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { rowMaker } from './rows.ts'
-import { isShown } from './shown.ts'
+import { isVisible } from './visible-parts.ts'
 
-/** Turns of a lead with two helpers side by side, one of which is answered a turn later. */
+/** Turns of a lead with two parallel helpers. The lead's tool call is answered one turn later. */
 function session(turns: number): readonly Recorded[] {
   const rows: Recorded[] = []
   for (let turn = 0; turn < turns; turn++) {
@@ -38,7 +38,7 @@ function session(turns: number): readonly Recorded[] {
   return rows
 }
 
-test('the rows at any moment are those made from nothing, whichever were made before', () => {
+test('the rows at any moment equal those built from scratch, whatever was built before', () => {
   const rows = session(9)
   fc.assert(
     fc.property(fc.array(fc.nat(rows.length), { minLength: 1, maxLength: 20 }), (moments) => {
@@ -48,14 +48,14 @@ test('the rows at any moment are those made from nothing, whichever were made be
       for (const moment of moments) {
         const shared = states[moment] ?? state
         const alone = fold(transcriptView, rows.slice(0, moment))
-        const expected = blocks(alone).filter((block) => block.kind === 'lanes' || isShown(block.item))
+        const expected = blocks(alone).filter((block) => block.kind === 'lanes' || isVisible(block.item))
         expect(rowsAt(shared)).toEqual(expected)
       }
     }),
   )
 })
 
-test('a token makes no row anew but its own', () => {
+test('a token rebuilds only its own row', () => {
   const rows = session(3)
   const rowsAt = rowMaker()
   const end = rows.findLastIndex(({ event }) => event.kind === 'agent' && event.event.partial === true)

@@ -8,7 +8,7 @@ import { useActions } from './actions.ts'
 const tones = { pending: 'accent', ok: 'ok', error: 'bad', cut: 'warn' } as const
 const words = { pending: 'running', ok: 'done', error: 'failed', cut: 'cut off' } as const
 
-/** A tool call and its result: the name and state at a glance, arguments and result on demand. */
+/** A tool call: name and status in one line; arguments and result when it is opened. */
 export function ToolCardRow({ card }: { readonly card: Card }) {
   const { working } = useActions()
   const waiting = card.status === 'pending' && (card.longRunning === true || !working)

@@ -1,22 +1,22 @@
 import { openInterrupts, type ResumeAnswer, type SessionInfo, type Transcript, transcriptView } from '@millrace/core'
 import { type RunControls, type SessionHandle, useRun, useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
-import { showToast } from '../app/toast.tsx'
+import { showFailure } from '../app/toast.tsx'
 import { isFile } from '../session/files.ts'
 import { fork, rerun } from '../session/session-actions.ts'
 import type { Actions } from './actions.ts'
 
-/** The ways to go on with a session, and the agent that would. */
-export function useActionsOf(
+/** The actions on a session, and the agent that would run next. */
+export function useConversationActions(
   session: SessionHandle,
   info: SessionInfo | undefined,
   at: number | undefined,
 ): { readonly actions: Actions; readonly run: RunControls; readonly agent: string } {
   const latest = useView(session.log, transcriptView, { select: latestAgent })
-  const working = useView(session.log, transcriptView, { select: isWorking, ...(at === undefined ? {} : { at }) })
-  // By their ids: an array that is made anew would look like news to every row of the conversation.
+  const working = useView(session.log, transcriptView, { select: isWorking, at })
+  // Selected by id: a rebuilt array would look like a change and render every row of the conversation.
   const open = useView(session.log, transcriptView, { select: openIds })
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the ids tell when it is another
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the ids change whenever the questions do
   const asked = useMemo(() => openInterrupts(session.log.read(transcriptView)), [session, open])
   const agent = latest ?? info?.agent ?? ''
   const run = useRun(session.id, agent)
@@ -31,36 +31,36 @@ export function useActionsOf(
       given,
       waiting: asked.filter(({ id }) => !given.has(id)).length,
       edit(message, text) {
-        if (info !== undefined) showToast(rerun(info, message.seq - 1, agent, text))
+        if (info !== undefined) showFailure(rerun(info, message.seq - 1, agent, text))
       },
       retry(end) {
-        const said = lastWords(session, end.seq)
-        if (said !== undefined) showToast(send(said))
+        const text = lastUserText(session, end.seq)
+        if (text !== undefined) showFailure(send(text))
       },
       forkAt(seq) {
-        if (info !== undefined) showToast(fork(info, seq))
+        if (info !== undefined) showFailure(fork(info, seq))
       },
       answer(question, answer) {
         const answers = new Map(given).set(question.id, answer)
         const missing = asked.filter(({ id }) => !answers.has(id))
         if (missing.length > 0) return setGiven(answers)
         setGiven(new Map())
-        showToast(resume([...answers.values()]))
+        showFailure(resume([...answers.values()]))
       },
     }
   }, [session, info, agent, asked, live, pending, working, given, resume, send])
   return { actions, run, agent }
 }
 
-const openIds = (said: Transcript): string =>
-  openInterrupts(said)
+const openIds = (transcript: Transcript): string =>
+  openInterrupts(transcript)
     .map(({ key }) => key)
     .join('\n')
 const isWorking = ({ latest }: Transcript): boolean => latest?.status === 'running'
 const latestAgent = ({ latest }: Transcript): string | undefined => (latest?.agent === '' ? undefined : latest?.agent)
 
-/** What a person said last before this moment. */
-function lastWords({ log }: SessionHandle, seq: number): string | undefined {
+/** The text of the last user message before this seq. */
+function lastUserText({ log }: SessionHandle, seq: number): string | undefined {
   const { settled } = log.readAt(transcriptView, seq)
   for (let i = settled.length - 1; i >= 0; i--) {
     const item = settled.at(i)

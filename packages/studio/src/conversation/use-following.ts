@@ -1,17 +1,17 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
-/** So near the end counts as at the end. */
+/** Pixels from the bottom that still count as the bottom. */
 const near = 60
 
 interface Following {
   readonly following: boolean
-  /** The reader goes up to read. */
+  /** Stops following, because the reader scrolls up. */
   leave(): void
-  /** Back to the newest. */
+  /** Scrolls to the newest row and follows again. */
   jump(): void
 }
 
-/** Holds on to the end while it moves, until the reader goes away from it; also when what is drawn changes its size. */
+/** Keeps the scroll position at the bottom while the content grows or changes its size, until the reader scrolls up. */
 export function useFollowing(
   scroller: RefObject<HTMLDivElement | null>,
   at: number | undefined,
@@ -42,7 +42,7 @@ export function useFollowing(
     let top = element.scrollTop
     const onScroll = (): void => {
       const atEnd = element.scrollHeight - element.clientHeight - element.scrollTop < near
-      // Growth moves the end away without anybody scrolling: only going up lets go of it.
+      // New content moves the bottom away without any scrolling, so only scrolling up stops following.
       if (atEnd ? element.scrollTop >= top : element.scrollTop < top - 1) {
         if (held.current !== atEnd) hold(atEnd)
       }
@@ -59,10 +59,10 @@ export function useFollowing(
       element.removeEventListener('scroll', onScroll)
     }
   }, [scroller, hold, toEnd])
-  // The newest row of a past moment is what that moment is about.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: wherever the cursor goes
+  // The newest row at the cursor is the one that the reader wants to see.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs whenever the cursor moves
   useLayoutEffect(() => hold(true), [at, hold])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: before it is painted, so that nothing jumps
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs before each paint, so that nothing jumps
   useLayoutEffect(() => {
     if (held.current) toEnd()
   }, [content, at, toEnd])

@@ -3,7 +3,7 @@ import { type KeyboardEvent, useState } from 'react'
 import { Button, IconButton } from '../ui/controls.tsx'
 import { useActions } from './actions.ts'
 
-/** What a person said. Edited, it begins another session: what was recorded is never changed. */
+/** A message of the user. Editing it creates a fork, because recorded events never change. */
 export function UserMessage({ message }: { readonly message: Message }) {
   const { live } = useActions()
   const [editing, setEditing] = useState(false)
@@ -17,7 +17,7 @@ export function UserMessage({ message }: { readonly message: Message }) {
           {live && (
             <IconButton
               icon="pencil"
-              label="Edit and run again, in a fork"
+              label="Edit and rerun in a fork"
               className="edit"
               onClick={() => setEditing(true)}
               data-testid="edit-message"
@@ -47,7 +47,7 @@ function EditForm({ message, onClose }: { readonly message: Message; readonly on
     <div className="edit-form">
       <textarea
         aria-label="Edit the message"
-        // biome-ignore lint/a11y/noAutofocus: it takes the place of the button that was pressed
+        // biome-ignore lint/a11y/noAutofocus: the field replaces the button that was pressed
         autoFocus
         rows={Math.min(8, text.split('\n').length + 1)}
         value={text}

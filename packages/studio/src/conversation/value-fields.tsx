@@ -1,7 +1,7 @@
-import { isJsonObject, type Json, type JsonObject } from '@millrace/core'
+import { defined, isJsonObject, type Json, type JsonObject } from '@millrace/core'
 import { useId, useState } from 'react'
 
-/** One value that a person can fill in. */
+/** One value that the user can fill in. */
 export interface Field {
   readonly name: string
   readonly kind: 'text' | 'number' | 'boolean' | 'choice' | 'json'
@@ -12,27 +12,26 @@ export interface Field {
   readonly value?: Json
 }
 
-/** The fields of a JSON Schema of an object; undefined where it is another kind of schema. */
+/** The fields of a JSON Schema of an object; undefined for any other kind of schema. */
 export function fieldsOfSchema(schema: JsonObject | undefined, values: JsonObject = {}): readonly Field[] | undefined {
   const { properties, required } = schema ?? {}
   if (!isJsonObject(properties) || Object.keys(properties).length === 0) return undefined
   const needed = new Set(Array.isArray(required) ? required : [])
-  return Object.entries(properties).map(([name, own]) => {
-    const known = isJsonObject(own) ? own : {}
-    const value = values[name] ?? known.default
-    return {
+  return Object.entries(properties).map(([name, property]) => {
+    const known = isJsonObject(property) ? property : {}
+    return defined({
       name,
       kind: kindOfSchema(known),
       title: typeof known.title === 'string' ? known.title : name,
-      ...(typeof known.description === 'string' ? { help: known.description } : {}),
-      ...(Array.isArray(known.enum) ? { choices: known.enum as readonly Json[] } : {}),
+      help: typeof known.description === 'string' ? known.description : undefined,
+      choices: Array.isArray(known.enum) ? (known.enum as readonly Json[]) : undefined,
       required: needed.has(name),
-      ...(value === undefined ? {} : { value }),
-    }
+      value: values[name] ?? known.default,
+    })
   })
 }
 
-/** The fields of an object as it is: each keeps the kind of its value. */
+/** The fields of an existing object, each of the kind of its value. */
 export function fieldsOfValue(values: JsonObject): readonly Field[] {
   return Object.entries(values).map(([name, value]) => ({
     name,
@@ -56,7 +55,7 @@ function kindOfValue(value: Json | undefined): Field['kind'] {
   return typeof value === 'boolean' ? 'boolean' : 'json'
 }
 
-/** What was typed, by name; a value that is not one yet is an error with its reason. */
+/** What the user typed, by field name; text that is not a valid value yet is an error with its reason. */
 export type Typed = ReadonlyMap<string, { readonly value: Json | undefined } | { readonly error: string }>
 
 export function typedFrom(fields: readonly Field[]): Typed {
@@ -65,17 +64,17 @@ export function typedFrom(fields: readonly Field[]): Typed {
   )
 }
 
-/** The object that was typed, or the first reason why it is none. */
+/** The object that the user typed, or the first error in it. */
 export function objectFromFields(
   fields: readonly Field[],
   typed: Typed,
 ): { readonly value: JsonObject } | { readonly error: string } {
   const made: Record<string, Json> = {}
   for (const { name, title, required } of fields) {
-    const own = typed.get(name)
-    if (own !== undefined && 'error' in own) return { error: `${title}: ${own.error}` }
-    const value = own?.value
-    if (value === undefined && required) return { error: `${title} is missing` }
+    const entry = typed.get(name)
+    if (entry !== undefined && 'error' in entry) return { error: `${title}: ${entry.error}` }
+    const value = entry?.value
+    if (value === undefined && required) return { error: `${title} is required` }
     if (value !== undefined) made[name] = value
   }
   return { value: made }
@@ -177,6 +176,6 @@ function readAs(kind: Field['kind'], text: string): { readonly value: Json | und
   try {
     return { value: JSON.parse(text) as Json }
   } catch {
-    return { error: 'not JSON yet' }
+    return { error: 'not valid JSON' }
   }
 }

@@ -1,22 +1,22 @@
-import { END, type Flow, type FlowEdge, type FlowKey, START } from '@millrace/core'
+import { defined, END, type Flow, type FlowEdge, type FlowKey, START } from '@millrace/core'
 import type { AgentInfo } from '../session/sessions.ts'
 
-/** A node as drawn: one that ran, or one that the agent's own graph says may run. */
+/** A node in the drawing: one that ran, or one of the agent's graph that may run. */
 export interface DrawnNode {
   readonly id: string
   readonly agent: string
   readonly kind: 'start' | 'end' | 'step'
 }
 
-/** A line between two nodes. A call and its answer are one line with two ways. */
+/** A line between two nodes. A call and its return are one line with two directions. */
 export interface DrawnLink {
   readonly id: string
   readonly from: string
   readonly to: string
-  /** The edges of the flow it stands for; none for a way that is only planned. */
+  /** The ids of the flow edges in both directions; absent for a link that is only in the agent's graph. */
   readonly forth?: string
   readonly back?: string
-  /** The keys that travelled, in the order of their first time. */
+  /** The state keys that were passed along, in the order of their first use. */
   readonly keys: readonly string[]
 }
 
@@ -25,13 +25,13 @@ export interface Drawing {
   readonly links: readonly DrawnLink[]
 }
 
-/** What is drawn is the whole session's graph, so that nothing moves when the cursor does. */
+/** The drawing contains the graph of the whole session, so that nothing moves when the cursor does. */
 export function drawingOf(
   { nodes, edges }: Pick<Flow, 'nodes' | 'edges'>,
   plan: AgentInfo['graph'] | undefined,
 ): Drawing {
   const drawn: DrawnNode[] = nodes.toArray().map(({ id, agent }) => ({ id, agent, kind: kindOf(id) }))
-  // Where several nodes could come first, the layout goes by this order.
+  // The layout uses this order where several nodes could come first.
   drawn.sort((a, b) => Number(b.kind === 'start') - Number(a.kind === 'start'))
   const byAgent = new Map<string, string>()
   for (const { id, agent } of drawn) if (!byAgent.has(agent)) byAgent.set(agent, id)
@@ -52,7 +52,7 @@ export function drawingOf(
   return { nodes: drawn, links }
 }
 
-/** An answer goes back along the line of its call. */
+/** Joins each return with its call into one link. */
 function joined(edges: readonly FlowEdge[]): DrawnLink[] {
   const answers = new Map<string, FlowEdge>()
   for (const edge of edges) if (isAnswer(edge)) answers.set(edge.id, edge)
@@ -62,14 +62,8 @@ function joined(edges: readonly FlowEdge[]): DrawnLink[] {
     const back = edge.from === edge.to ? undefined : answers.get(`${edge.to}->${edge.from}`)
     if (back !== undefined) answers.delete(back.id)
     const keys = [...edge.keys, ...(back?.keys ?? [])].map(({ key }) => key)
-    links.push({
-      id: edge.id,
-      from: edge.from,
-      to: edge.to,
-      forth: edge.id,
-      ...(back === undefined ? {} : { back: back.id }),
-      keys: [...new Set(keys)],
-    })
+    const { id, from, to } = edge
+    links.push(defined({ id, from, to, forth: id, back: back?.id, keys: [...new Set(keys)] }))
   }
   for (const { id, from, to, keys } of answers.values()) {
     links.push({ id, from, to, forth: id, keys: keys.map(({ key }) => key) })
@@ -85,12 +79,12 @@ function kindOf(id: string): DrawnNode['kind'] {
   return id === START ? 'start' : id === END ? 'end' : 'step'
 }
 
-/** LangGraph's own names for where a graph begins and ends: START and END stand for them. */
+/** LangGraph's names for the start and the end of a graph, which are drawn as START and END. */
 function isBorder(id: string): boolean {
   return id === '__start__' || id === '__end__'
 }
 
-/** What a link carried up to a moment: by both ways, the later value of a key. */
+/** What a link has carried so far in both directions: for each key its latest value. */
 export function carriedOn(
   link: DrawnLink,
   edges: ReadonlyMap<string, FlowEdge>,

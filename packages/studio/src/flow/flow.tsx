@@ -1,4 +1,4 @@
-import { activeNodes, type Flow, flowView } from '@millrace/core'
+import { activeNodes, defined, type Flow, flowView } from '@millrace/core'
 import { useView } from '@millrace/react'
 import { Background, Controls, MarkerType, ReactFlow, ReactFlowProvider, useReactFlow } from '@xyflow/react'
 import { useEffect, useMemo, useRef, useState } from 'react'
@@ -15,16 +15,16 @@ import './flow.css'
 const nodeTypes = { step: StepNodeView }
 const edgeTypes = { link: LinkEdgeView }
 
-/** The graph of the session: who led to whom, how often, with which state; the rest of the agent's own graph behind it. */
+/** The graph of the session: which node led to which, how often and with which state, within the graph of the agent. */
 export function FlowPanel({ session, agent, at }: PanelProps) {
   const whole = useView(session.log, flowView)
-  const shown = useView(session.log, flowView, at === undefined ? {} : { at })
+  const shown = useView(session.log, flowView, { at })
   const plan = useSessions(({ agents }) => agents.find(({ name }) => name === agent)?.graph)
   const drawing = useMemo(() => drawingOf(whole, plan), [whole, plan])
   if (drawing.nodes.length === 0) {
     return (
       <Empty icon="flow" title="No graph yet">
-        The agents appear here as they run, with the ways they took and the state that travelled along.
+        Agents appear here as they run, with the paths they took and the state they passed on.
       </Empty>
     )
   }
@@ -73,7 +73,7 @@ function Graph({ drawing, shown }: { readonly drawing: Drawing; readonly shown: 
 
 const fit = { padding: 0.06, maxZoom: 1 }
 
-/** A new layout, or a new room for it, is shown whole. */
+/** Fits the whole graph into the panel when the layout or the size of the panel changes. */
 function Refit({
   layout,
   place,
@@ -96,14 +96,14 @@ function Refit({
   return null
 }
 
-/** Laid out anew only when the graph has become another one, never because a node lit up or the cursor moved. */
+/** Computes the layout only when the graph itself changes, not when a node becomes active or the cursor moves. */
 function useLayout(drawing: Drawing, place: React.RefObject<HTMLDivElement | null>): Layout | undefined {
   const [layout, setLayout] = useState<Layout>()
   const shape = useMemo(
     () => JSON.stringify([drawing.nodes.map(({ id }) => id), drawing.links.map(({ id, keys }) => [id, keys])]),
     [drawing],
   )
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the shape is all of the drawing that the layout depends on
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the layout depends only on the shape of the drawing
   useEffect(() => {
     let stale = false
     const { clientWidth: width = 480, clientHeight: height = 600 } = place.current ?? {}
@@ -148,15 +148,15 @@ function edgesOf(
     const color = carried.count === 0 ? 'var(--line-strong)' : carries || latest ? 'var(--accent)' : 'var(--soft)'
     const marker = { type: MarkerType.ArrowClosed, width: 15, height: 15, color }
     const answer = { ...marker, orient: 'auto-start-reverse' }
-    const edge: LinkEdge = {
+    const edge = defined({
       id: link.id,
-      type: 'link',
+      type: 'link' as const,
       source: link.from,
       target: link.to,
       markerEnd: marker,
-      ...(carried.answered ? { markerStart: answer } : {}),
+      markerStart: carried.answered ? answer : undefined,
       data: { ...way, ...carried, latest, planned: link.forth === undefined, lit, onLit },
-    }
-    return [edge]
+    })
+    return [edge satisfies LinkEdge]
   })
 }

@@ -15,12 +15,12 @@ export interface Layout {
 
 const border = { width: 34, height: 34 }
 
-/** As wide as its name needs, within reason. */
+/** The size of a node: as wide as its name needs, within limits. */
 export function nodeSize({ kind, agent }: DrawnNode): { readonly width: number; readonly height: number } {
   if (kind !== 'step') return border
   return { width: Math.round(Math.min(232, Math.max(150, 66 + agent.length * 7.6))), height: 54 }
 }
-/** More pills than this on one line are counted, not shown. */
+/** How many keys are shown on a link; the others are only counted. */
 export const mostPills = 3
 const pillHeight = 22
 
@@ -38,10 +38,10 @@ const options = {
   'elk.padding': '[top=12,left=12,bottom=12,right=12]',
 }
 
-/** In a thread of its own: it is as large as the rest of the page, and takes longer than a frame. */
+/** ELK runs in a worker: it is as large as the rest of the page, and a layout takes longer than a frame. */
 const elk: ELK = new Elk({ workerFactory: () => new Worker(workerUrl) })
 
-/** Both ways up are tried; the one that can be shown larger in the room there is wins. */
+/** Tries both directions and returns the layout that can be shown larger in the available room. */
 export async function layOutGraph(
   drawing: Drawing,
   room: { readonly width: number; readonly height: number },
@@ -51,7 +51,7 @@ export async function layOutGraph(
   )
   const size = ({ width, height }: Layout): number => Math.min(room.width / width, room.height / height, 1)
   const [down, right] = made
-  if (down === undefined || right === undefined) throw new Error('no layout')
+  if (down === undefined || right === undefined) throw new Error('ELK returned no layout')
   return size(right) > size(down) ? right : down
 }
 
@@ -100,7 +100,7 @@ function read({ width = 1, height = 1, children = [], edges = [] }: ElkNode): La
   }
 }
 
-/** A line through the points with round corners. */
+/** An SVG path through the points, with rounded corners. */
 export function roundedPath(points: readonly Point[], radius = 8): string {
   const [first, ...rest] = points
   if (first === undefined) return ''

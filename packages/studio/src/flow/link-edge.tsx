@@ -1,4 +1,4 @@
-import { type FlowKey, preview } from '@millrace/core'
+import { defined, type FlowKey, preview } from '@millrace/core'
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/react'
 import { mostPills, type Point, roundedPath } from './layout.ts'
 
@@ -11,14 +11,14 @@ export type LinkEdge = Edge<
     readonly latest: boolean
     readonly planned: boolean
     readonly answered: boolean
-    /** The key being looked at, anywhere in the graph. */
+    /** The key under the pointer or with the focus, anywhere in the graph. */
     readonly lit: string | undefined
     readonly onLit: (key: string | undefined) => void
   },
   'link'
 >
 
-/** A way that control took, how often, and what it carried. */
+/** A link between two nodes: how often it was taken, and which state keys it carried. */
 export function LinkEdgeView({ id, data, markerEnd, markerStart }: EdgeProps<LinkEdge>) {
   if (data === undefined) return null
   const { points, label, count, keys, latest, planned, answered, lit, onLit } = data
@@ -32,8 +32,7 @@ export function LinkEdgeView({ id, data, markerEnd, markerStart }: EdgeProps<Lin
         id={id}
         path={roundedPath(points)}
         className={`link-edge ${state} ${dimmed ? 'dimmed' : ''}`}
-        {...(markerEnd === undefined ? {} : { markerEnd })}
-        {...(markerStart === undefined ? {} : { markerStart })}
+        {...defined({ markerEnd, markerStart })}
         interactionWidth={0}
       />
       {label !== undefined && count > 0 && (
@@ -59,7 +58,7 @@ export function LinkEdgeView({ id, data, markerEnd, markerStart }: EdgeProps<Lin
             {count > 1 && (
               <span
                 className={`edge-count number ${keys.length === 0 ? 'alone' : ''}`}
-                title={`Taken ${count} ${count === 1 ? 'time' : 'times'}${answered ? ', and answered' : ''}`}
+                title={`Taken ${count} times${answered ? ', and returned' : ''}`}
               >
                 {count}×
               </span>

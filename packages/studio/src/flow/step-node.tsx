@@ -10,13 +10,13 @@ export type StepNode = Node<
     readonly drawn: DrawnNode
     readonly node: FlowNode | undefined
     readonly active: boolean
-    /** The last thing that happened before the cursor was in it. */
+    /** The last event before the cursor happened in this node. */
     readonly latest: boolean
   },
   'step'
 >
 
-/** One agent or graph step, as it stands at the cursor. */
+/** One agent or graph step, with its status at the cursor. */
 export function StepNodeView({ data: { drawn, node, active, latest } }: NodeProps<StepNode>) {
   const ran = node !== undefined && (drawn.kind !== 'step' || node.executions > 0 || active)
   const status = active ? 'running' : ran ? (node?.status ?? 'ok') : 'idle'

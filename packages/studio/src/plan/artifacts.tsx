@@ -2,14 +2,14 @@ import type { AdkPart, PlanArtifact } from '@millrace/core'
 import type { SessionHandle } from '@millrace/react'
 import { root } from '../app/route.ts'
 import { isFile } from '../session/files.ts'
-import { indexOf } from '../session/play.ts'
+import { rowIndexAt } from '../session/play.ts'
 import { save } from '../session/session-actions.ts'
 import { Button, Pill } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { MarkdownText } from '../ui/markdown.tsx'
 import { SeqLink } from '../ui/seq-link.tsx'
 
-/** What was made: to be read here, or taken along. */
+/** The artifacts of the session, to read here or to download. */
 export function Artifacts({
   session,
   artifacts,
@@ -51,7 +51,7 @@ function ArtifactCard({ session, artifact }: { readonly session: SessionHandle; 
         ) : (
           <p className="nothing">
             {part === undefined
-              ? 'Its content was never recorded.'
+              ? 'The content was not recorded.'
               : `A file of type ${part.inlineData?.mimeType ?? 'unknown'}.`}
           </p>
         )}
@@ -71,9 +71,9 @@ function ArtifactCard({ session, artifact }: { readonly session: SessionHandle; 
   )
 }
 
-/** The event that saved it holds the only copy. */
+/** The content is only in the event that saved the artifact. */
 function contentOf({ log: { rows } }: SessionHandle, { content }: PlanArtifact): AdkPart | undefined {
   if (content === undefined) return undefined
-  const row = rows[indexOf(rows, content)]
+  const row = rows[rowIndexAt(rows, content)]
   return row?.event.kind === 'artifact' ? row.event.part : undefined
 }

@@ -3,7 +3,7 @@ import { Pill } from '../ui/controls.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { SeqLink } from '../ui/seq-link.tsx'
 
-/** The records the tasks made, by kind, as a table of their own fields. */
+/** The records that the tasks produced: one table for each kind, with the fields of its records. */
 export function DataItems({ items }: { readonly items: readonly PlanData[] }) {
   const present = items.filter(({ deleted }) => deleted !== true)
   if (present.length === 0) return null
@@ -73,7 +73,7 @@ function cell(item: PlanData['item'], field: string): string {
   return typeof value === 'string' ? value : preview(value, 80)
 }
 
-/** What was learnt on the way. */
+/** The reflections of the agent on its tasks. */
 export function Reflections({
   reflections,
   tasks,

@@ -13,9 +13,9 @@ import './plan.css'
 const latestOf = ({ latest }: { readonly latest?: { readonly status: string; readonly agent: string } | undefined }) =>
   latest
 
-/** What is to be done, by whom it can be changed, and what came of it. */
+/** The tasks, which can be edited while no run is active, and their results. */
 export function PlanPanel({ session, agent, at }: PanelProps) {
-  const state = useView(session.log, planView, at === undefined ? {} : { at })
+  const state = useView(session.log, planView, { at })
   const latest = useView(session.log, transcriptView, { select: latestOf })
   const actions = useTaskActions(session.id, latest?.agent || agent)
   const editable = at === undefined && !isFile(session.id)
@@ -26,7 +26,7 @@ export function PlanPanel({ session, agent, at }: PanelProps) {
       {nothing ? (
         <Empty icon="plan" title="No plan yet">
           {editable
-            ? 'Ask an agent that plans, such as the planner, or write the first task yourself. Then let it carry them out.'
+            ? 'Ask an agent that makes plans, such as the planner, or add the first task yourself. Then execute the plan.'
             : 'No tasks, artifacts or data at this moment.'}
         </Empty>
       ) : (
@@ -60,7 +60,7 @@ const modes = {
   paused: ['paused', 'warn'],
 } as const
 
-/** How far it is, and the two things to do about it. */
+/** The progress of the plan, and a button to execute or stop it. */
 function Head({ state: { mode, summary, tasks }, actions, editable, running }: HeadProps) {
   const { total, completed, failed } = summary
   const [word, tone] = modes[mode]
@@ -81,7 +81,7 @@ function Head({ state: { mode, summary, tasks }, actions, editable, running }: H
         )}
         {editable && !running && (
           <Button icon="play" tone="accent" disabled={!open} onClick={actions.execute} data-testid="plan-execute">
-            {mode === 'paused' ? 'Go on' : 'Execute'}
+            {mode === 'paused' ? 'Continue' : 'Execute'}
           </Button>
         )}
       </div>
@@ -111,7 +111,7 @@ function AddTask({ onAdd }: { readonly onAdd: (title: string) => void }) {
   return (
     <form className="add-task" onSubmit={submit}>
       <input
-        aria-label="A new task"
+        aria-label="New task"
         placeholder="Add a task"
         value={title}
         maxLength={500}

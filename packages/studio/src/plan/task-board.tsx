@@ -11,7 +11,7 @@ interface TaskBoardProps {
   readonly editable: boolean
 }
 
-/** The tasks in their order. A handle drags one; with the handle focused, the arrow keys move it. */
+/** The tasks in order. A task is moved by dragging its handle, or with the arrow keys while the handle is focused. */
 export function TaskBoard({ tasks, current, actions, editable }: TaskBoardProps) {
   const [dragged, setDragged] = useState<string>()
   const [over, setOver] = useState<number>()
@@ -57,7 +57,7 @@ export function TaskBoard({ tasks, current, actions, editable }: TaskBoardProps)
                 type="button"
                 className="handle"
                 draggable
-                title="Drag, or press the up and down arrows"
+                title="Drag to reorder, or use the up and down arrow keys"
                 aria-label={`Move ${task.title}: position ${index + 1} of ${tasks.length}`}
                 onDragStart={(event) => {
                   event.dataTransfer.effectAllowed = 'move'

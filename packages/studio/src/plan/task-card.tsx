@@ -17,7 +17,7 @@ interface TaskCardProps {
 const words = { pending: 'pending', in_progress: 'working', done: 'done', failed: 'failed' } as const
 const tones = { pending: 'soft', in_progress: 'accent', done: 'ok', failed: 'bad' } as const
 
-/** One task: how it stands, and behind it what was done for it. */
+/** One task with its status; its result and tool calls when it is opened. */
 export function TaskCard({ task, active, actions, editable }: TaskCardProps) {
   const [editing, setEditing] = useState(false)
   if (editing) return <TaskForm task={task} actions={actions} onDone={() => setEditing(false)} />
@@ -39,9 +39,9 @@ export function TaskCard({ task, active, actions, editable }: TaskCardProps) {
         <Pill tone={tones[status]}>{words[status]}</Pill>
         {editable && (
           <span className="task-actions">
-            {settled && <IconButton icon="retry" label={`Do ${title} again`} onClick={() => actions.retry(id)} />}
+            {settled && <IconButton icon="retry" label={`Retry ${title}`} onClick={() => actions.retry(id)} />}
             <IconButton icon="pencil" label={`Edit ${title}`} onClick={() => setEditing(true)} />
-            <IconButton icon="trash" label={`Drop ${title}`} onClick={() => actions.drop(id)} />
+            <IconButton icon="trash" label={`Delete ${title}`} onClick={() => actions.remove(id)} />
           </span>
         )}
       </div>

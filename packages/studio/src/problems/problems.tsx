@@ -12,11 +12,11 @@ const severities: readonly Severity[] = ['error', 'warning', 'info']
 
 const someProblems = 100
 
-/** What in the stream breaks the contract, is lost or is doubtful; each leads to its event. */
+/** Violations of the contract, losses and doubtful events in the stream, each with a link to its event. */
 export function ProblemsPanel({ session, at }: PanelProps) {
-  const state = useView(session.log, problemsView, at === undefined ? {} : { at })
+  const state = useView(session.log, problemsView, { at })
   const connection = useConnectionState(session)
-  // A dropped recording is over: a run that never ended is a problem there, and only there.
+  // A recording from a file is complete, so a run without an end is a problem there, and only there.
   const over = at === undefined && isFile(session.id) && connection.phase === 'closed'
   const settled: ProblemsState = useMemo(() => (over ? problemsAtEnd(state) : state), [over, state])
   const [hidden, setHidden] = useState<ReadonlySet<Severity>>(new Set())
@@ -26,8 +26,8 @@ export function ProblemsPanel({ session, at }: PanelProps) {
     return (
       <Empty icon="check" title="No problems">
         {session.log.lastSeq === 0
-          ? 'Every event is checked as it comes: order, pairing, text, state, tools.'
-          : `All ${at ?? session.log.lastSeq} events keep to the contract.`}
+          ? 'Every event is checked as it arrives: order, pairing, text, state, tools.'
+          : `All ${at ?? session.log.lastSeq} events follow the contract.`}
       </Empty>
     )
   }
@@ -49,7 +49,7 @@ export function ProblemsPanel({ session, at }: PanelProps) {
           </button>
         ))}
         <span className="spacer" />
-        {settled.total > found.length && <span className="faint">{settled.total} in all</span>}
+        {settled.total > found.length && <span className="faint">{settled.total} in total</span>}
       </div>
       <ul className="problem-list">
         {shown.slice(0, most).map((each, i) => (

@@ -3,10 +3,10 @@ import { Pill } from '../ui/controls.tsx'
 
 const around = 2 * Math.PI * 26
 
-/** How sure the answer says it is. Without a number the dial stays empty. */
+/** The stated confidence of an answer. Without a number the dial stays empty. */
 export function ConfidenceDial({ confidence }: { readonly confidence: Confidence | undefined }) {
   const value = confidence?.value
-  const text = value === undefined ? (confidence?.level ?? 'absent') : `${Math.round(value * 100)}`
+  const text = value === undefined ? (confidence?.level ?? 'not given') : `${Math.round(value * 100)}`
   return (
     <div className={`dial ${value === undefined ? 'without' : ''}`}>
       <svg viewBox="0 0 60 60" width="84" height="84" aria-hidden="true">
@@ -30,19 +30,19 @@ export function ConfidenceDial({ confidence }: { readonly confidence: Confidence
   )
 }
 
-/** Where a value comes from: a field said so, it was read out of the text, or nobody said it. */
+/** The origin of a value: a structured field, the text of the answer, or neither. */
 export function OriginPill({ origin }: { readonly origin: Where['origin'] | undefined }) {
   if (origin === 'stated')
     return (
-      <Pill tone="ok" title="A structured field of the answer says so">
-        stated
+      <Pill tone="ok" title="From a structured field of the answer">
+        given by the agent
       </Pill>
     )
   if (origin === 'parsed')
     return (
-      <Pill tone="accent" title="Read out of the words of the answer">
-        parsed from text
+      <Pill tone="accent" title="Found in the text of the answer">
+        read from the text
       </Pill>
     )
-  return <Pill title="Nobody said it, so nothing is shown">absent</Pill>
+  return <Pill title="The answer does not contain this value">not given</Pill>
 }

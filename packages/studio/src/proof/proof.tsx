@@ -5,14 +5,14 @@ import type { PanelProps } from '../app/panels.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Empty, IconButton, Pill } from '../ui/controls.tsx'
 import { SeqLink } from '../ui/seq-link.tsx'
+import { BasisList, CitationList } from './citations.tsx'
 import { ConfidenceDial, OriginPill } from './confidence.tsx'
-import { BasisList, CitationList } from './grounds.tsx'
 import { ReasoningChain } from './reasoning.tsx'
 import './proof.css'
 
-/** What an answer stands on. What nobody said is called absent; nothing here is made up. */
+/** The evidence behind an answer. A value that the answer does not give is shown as not given, never invented. */
 export function ProofPanel({ session, at }: PanelProps) {
-  const { proofs } = useView(session.log, proofView, at === undefined ? {} : { at })
+  const { proofs } = useView(session.log, proofView, { at })
   const answers = useMemo(() => answersIn(proofs.toArray()), [proofs])
   const [chosen, setChosen] = useState<string>()
   const found = answers.findIndex(({ id }) => id === chosen)
@@ -25,7 +25,7 @@ export function ProofPanel({ session, at }: PanelProps) {
   if (shown === undefined) {
     return (
       <Empty icon="proof" title="No answer yet">
-        Once an agent answers, this shows how sure it says it is, what it cites, and the steps that led there.
+        Once an agent answers, its stated confidence, its citations and its reasoning steps appear here.
       </Empty>
     )
   }
@@ -38,8 +38,8 @@ export function ProofPanel({ session, at }: PanelProps) {
             Answer <b>{place + 1}</b> of {answers.length}
           </span>
           <span className="spacer" />
-          <IconButton icon="left" label="The answer before" disabled={place === 0} onClick={go(-1)} />
-          <IconButton icon="right" label="The next answer" disabled={place === answers.length - 1} onClick={go(1)} />
+          <IconButton icon="left" label="Previous answer" disabled={place === 0} onClick={go(-1)} />
+          <IconButton icon="right" label="Next answer" disabled={place === answers.length - 1} onClick={go(1)} />
         </div>
       )}
       <AnswerProof answer={shown} specialists={specialists} />
@@ -49,7 +49,7 @@ export function ProofPanel({ session, at }: PanelProps) {
 
 interface Answered {
   readonly answer: Proof
-  /** What others handed back before it, in its run. */
+  /** The results that other agents and tools returned before it in the same run. */
   readonly specialists: readonly Proof[]
 }
 
@@ -95,7 +95,7 @@ function AnswerProof({ answer, specialists }: Answered) {
   )
 }
 
-/** The confidences an answer gives for its parts. */
+/** The confidence of each section of the answer. */
 function Sections({ answer: { confidences } }: { readonly answer: Proof }) {
   const parts = confidences.filter(({ overall, section, of }) => overall !== true && (section ?? of) !== undefined)
   if (parts.length === 0) return null
@@ -119,18 +119,18 @@ function Sections({ answer: { confidences } }: { readonly answer: Proof }) {
   )
 }
 
-/** Whom the answer's author asked, and apart from them the tools that those asked in turn. */
+/** The specialists that the author of the answer called, and separately the tools that these used. */
 function Ledgers({ answer, specialists }: Answered) {
   const asked = new Set(specialists.filter(({ node }) => node === answer.node).map(({ author }) => author))
   return (
     <>
       <Ledger title="Specialists" every={specialists.filter(({ author }) => asked.has(author))} />
-      <Ledger title="Behind them" every={specialists.filter(({ author }) => !asked.has(author))} />
+      <Ledger title="Tools used" every={specialists.filter(({ author }) => !asked.has(author))} />
     </>
   )
 }
 
-/** One line for everyone that handed something back: the last time, and how often. */
+/** One line for each specialist: its last result, and how many results it returned. */
 function Ledger({ title, every }: { readonly title: string; readonly every: readonly Proof[] }) {
   const specialists = [...new Map(every.map((each) => [each.author, each])).values()]
   if (specialists.length === 0) return null
@@ -167,7 +167,7 @@ function ConfidenceBar({ value, level }: { readonly value: number | undefined; r
   return (
     <span className="confidence-bar">
       <span className="track">{value !== undefined && <span style={{ width: `${value * 100}%` }} />}</span>
-      <b className="number">{value === undefined ? (level ?? 'absent') : `${Math.round(value * 100)}%`}</b>
+      <b className="number">{value === undefined ? (level ?? 'not given') : `${Math.round(value * 100)}%`}</b>
     </span>
   )
 }

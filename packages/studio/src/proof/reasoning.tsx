@@ -2,7 +2,7 @@ import type { Reasoning } from '@millrace/core'
 import { Pill } from '../ui/controls.tsx'
 import { SeqLink } from '../ui/seq-link.tsx'
 
-/** How the answer came about, step by step, each with its place in the log. */
+/** The reasoning behind the answer, step by step, with links to the events. */
 export function ReasoningChain({ reasoning }: { readonly reasoning: Reasoning | undefined }) {
   const steps = reasoning?.steps ?? []
   return (
@@ -15,21 +15,21 @@ export function ReasoningChain({ reasoning }: { readonly reasoning: Reasoning | 
             tone={reasoning.origin === 'stated' ? 'ok' : 'soft'}
             title={
               reasoning.origin === 'stated'
-                ? 'As its author states it'
-                : 'The calls and answers that led to it, as recorded'
+                ? 'As the agent gives it'
+                : 'The recorded calls and results that led to the answer'
             }
           >
-            {reasoning.origin === 'stated' ? 'stated' : 'from the record'}
+            {reasoning.origin === 'stated' ? 'given by the agent' : 'from the log'}
           </Pill>
         )}
       </h3>
-      {steps.length === 0 && <p className="nothing">Absent: no steps are stated and no call led to it.</p>}
+      {steps.length === 0 && <p className="nothing">Not given: there are no reasoning steps and no calls.</p>}
       {reasoning !== undefined && reasoning.omitted > 0 && (
         <p className="nothing">{reasoning.omitted} earlier steps are not listed.</p>
       )}
       <ol className="chain" start={(reasoning?.omitted ?? 0) + 1}>
         {steps.map(({ text, asked, answered, failed }, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a step has no name but its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: a step has no id except its position
           <li key={i} className={failed === true ? 'failed' : ''} data-testid="proof-step">
             <span className="chain-number number">{(reasoning?.omitted ?? 0) + i + 1}</span>
             <span className="chain-text">{text}</span>

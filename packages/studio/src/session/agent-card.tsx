@@ -1,5 +1,5 @@
 import { useSettings } from '../app/settings.ts'
-import { agentColour, agentTint, initials } from '../ui/agent-colour.ts'
+import { Avatar } from '../ui/avatar.tsx'
 import { Pill } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
 import type { AgentInfo } from './sessions.ts'
@@ -13,7 +13,7 @@ interface AgentCardProps {
   readonly onBegin: (agent: string, text: string) => void
 }
 
-/** An agent, what it runs on, and things to ask it: an example starts a session at a click. */
+/** An agent with its engine, its model and example messages. Clicking an example starts a session. */
 export function AgentCard({ agent, chosen, pending, onBegin }: AgentCardProps) {
   const { name, title, description, engine, model, examples, graph, error } = agent
   const set = useSettings((settings) => settings.set)
@@ -30,9 +30,7 @@ export function AgentCard({ agent, chosen, pending, onBegin }: AgentCardProps) {
         aria-pressed={chosen}
         onClick={() => set({ agent: name })}
       >
-        <span className="avatar" style={{ color: agentColour(name), background: agentTint(name) }} aria-hidden="true">
-          {initials(title ?? name)}
-        </span>
+        <Avatar agent={name} title={title} />
         <span className="agent-title">{title ?? name}</span>
         <span className="agent-badges">
           {error === undefined && <Pill>{engines[engine] ?? engine}</Pill>}
@@ -46,7 +44,7 @@ export function AgentCard({ agent, chosen, pending, onBegin }: AgentCardProps) {
         <p>{description}</p>
       ) : (
         <p className="bad-text">
-          <Icon name="problems" /> It could not be loaded: {error}
+          <Icon name="problems" /> Could not be loaded: {error}
         </p>
       )}
       <ul>

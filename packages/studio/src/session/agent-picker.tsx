@@ -1,7 +1,7 @@
 import { useSettings } from '../app/settings.ts'
 import { type AgentInfo, useSessions } from './sessions.ts'
 
-/** The agent that the next session begins with: the one chosen last, else the server's own choice. */
+/** The agent that the next session starts with: the one chosen last, otherwise the default of the server. */
 export function useChosenAgent(): AgentInfo | undefined {
   const { agents, fallback } = useSessions()
   const chosen = useSettings(({ agent }) => agent)

@@ -2,10 +2,10 @@ import type { Recorded, View } from '@millrace/core'
 import type { SessionHandle } from '@millrace/react'
 import { useView } from '@millrace/react'
 import { useMemo } from 'react'
-import { castColours } from '../ui/agent-colour.ts'
+import { assignColours } from '../ui/agent-colour.ts'
 
-/** Who took part, in the order of their first step. The list only grows, so no agent changes its colour. */
-const agentsSeen: View<readonly string[]> = {
+/** The agents that took part, in the order of their first step. The list only grows, so no agent changes its colour. */
+const agentsSeenView: View<readonly string[]> = {
   name: 'agents-seen',
   initial: [],
   apply(seen, row) {
@@ -20,8 +20,8 @@ function nameIn({ event }: Recorded): string | undefined {
   return undefined
 }
 
-/** Before anything of the session is drawn, and again when another agent joins. */
+/** Assigns the colours before the session is first drawn, and again when another agent joins. */
 export function useAgentColours({ log }: SessionHandle): void {
-  const seen = useView(log, agentsSeen)
-  useMemo(() => castColours(seen), [seen])
+  const seen = useView(log, agentsSeenView)
+  useMemo(() => assignColours(seen), [seen])
 }

@@ -3,7 +3,7 @@ import { type Client, createClient } from '@millrace/react'
 import { root } from '../app/route.ts'
 import { fileHandle } from './files.ts'
 
-/** The token of a server that wants one; kept for this tab only. */
+/** The access token, for a server that requires one. It is stored for this tab only. */
 const token = (): string | null => sessionStorage.getItem('millrace-token')
 
 export function rememberToken(value: string): void {
@@ -18,28 +18,27 @@ const server: Client = createClient({
   host: webHost(globalThis as unknown as WebGlobals),
   headers,
   bulk: true,
-  // A hidden tab has no animation frames, yet must not fall behind for ever: it is told once a second instead.
+  // A hidden tab gets no animation frames but must not fall behind: it is updated once a second instead.
   schedule: (flush) => {
     if (document.hidden) setTimeout(flush, 1000)
     else requestAnimationFrame(flush)
   },
 })
 
-/** The server's sessions, and the files opened on this page: whoever shows a session need not know which it is. */
+/** Sessions of the server and files opened on this page, behind one interface. */
 export const client: Client = { ...server, session: (id) => fileHandle(id) ?? server.session(id) }
 
-/** A request that is not JSON: a log out, a recording in. */
-export async function requestText(path: string, init: { readonly body?: string } = {}): Promise<string> {
-  const answer = await fetch(`${root}${path}`, {
-    ...(init.body === undefined ? {} : { method: 'POST', body: init.body }),
-    headers: { ...headers, ...(init.body === undefined ? {} : { 'content-type': 'text/plain' }) },
-  })
+/** A request whose body or response is not JSON: exporting a log or importing a recording. */
+export async function requestText(path: string, { body }: { readonly body?: string } = {}): Promise<string> {
+  const sent = body === undefined ? {} : { method: 'POST', body }
+  const type = body === undefined ? {} : { 'content-type': 'text/plain' }
+  const answer = await fetch(`${root}${path}`, { ...sent, headers: { ...headers, ...type } })
   const text = await answer.text()
   if (!answer.ok) throw new Error(detailOf(text) ?? `status ${answer.status}`)
   return text
 }
 
-/** What a problem document (RFC 9457) says to a person. */
+/** The readable message of a problem document (RFC 9457). */
 export function detailOf(text: string): string | undefined {
   try {
     const { detail, title } = JSON.parse(text) as { detail?: string; title?: string }

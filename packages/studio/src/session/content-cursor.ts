@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from 'react'
 import { flushSync } from 'react-dom'
 
-/** A frame of a screen, and what may come on top of it before it is noticed. */
+/** Milliseconds of one screen frame, and how many more go unnoticed. */
 const frame = 17
 const slack = 3
-/** For each millisecond that a moment took too long, the handle has so many of its own. */
-const rest = 11
+/** Idle milliseconds granted to the slider per millisecond of overrun. */
+const idlePerOverrun = 11
 
 /**
- * The cursor as the panels show it. Where a moment is drawn within a frame, they follow the cursor frame by frame; where
- * it takes longer (a long session on a slow machine), they follow as fast as leaves the handle itself smooth.
+ * The cursor as the panels show it. If a moment is drawn within a frame, the panels follow the cursor frame by frame; if
+ * it takes longer (a long session on a slow machine), they follow only as fast as keeps the slider itself smooth.
  */
 export function useContentCursor(at: number | undefined): number | undefined {
   const [shown, setShown] = useState(at)
@@ -24,7 +24,7 @@ export function useContentCursor(at: number | undefined): number | undefined {
       flushSync(() => setShown(wanted.current))
       afterPaint(() => {
         const over = performance.now() - begun - frame
-        setTimeout(next, over <= slack ? 0 : over * rest)
+        setTimeout(next, over <= slack ? 0 : over * idlePerOverrun)
       })
     }
     const next = (): void => {

@@ -2,11 +2,11 @@ import { liveLog, type Recorded, type SessionInfo, transcriptView, wholeRecordin
 import type { SessionHandle } from '@millrace/react'
 import { create } from 'zustand'
 
-/** A recording that was dropped on the page: a session like any other, but nothing of it ever reaches a server. */
+/** A recording that was dropped on the page: a session like any other, but it is never sent to the server. */
 export interface OpenedFile {
   readonly info: SessionInfo
   readonly handle: SessionHandle
-  /** As it was on the disk, for keeping it on the server. */
+  /** The original text of the file, for saving it to the server. */
   readonly text: string
 }
 
@@ -20,13 +20,13 @@ export function openedFile(id: string): OpenedFile | undefined {
   return useFiles.getState().files.find(({ info }) => info.id === id)
 }
 
-/** The handle of a file; an empty one for a file that this visit has not opened; undefined for a server's session. */
+/** The handle of an opened file, an empty one if the file is not open; undefined for a session of the server. */
 export function fileHandle(id: string): SessionHandle | undefined {
   if (!isFile(id)) return undefined
   return openedFile(id)?.handle ?? handleOf(id, [])
 }
 
-/** Opens a recording as the server would import it: an export, or a stream of any dialect. Resolves with its id. */
+/** Opens a recording (an export, or a stream of any dialect) as the server would import it. Resolves with its id. */
 export async function openFile(file: File): Promise<string> {
   const text = await file.text()
   const id = `${prefix}${file.name}`

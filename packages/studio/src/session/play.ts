@@ -1,16 +1,17 @@
 import type { LiveLog, Recorded } from '@millrace/core'
+import { firstIndexWhere } from '@millrace/core/persistent'
 import { useEffect } from 'react'
 import { create } from 'zustand'
 import { useRoute } from '../app/route.ts'
 import { goTo } from './cursor.ts'
 
-/** Replaying a session: the cursor moves by itself, at the pace the rows came in. */
+/** Replays a session: the cursor moves by itself, at the pace at which the rows were recorded. */
 export const usePlayer = create<{ readonly playing: boolean; readonly speed: number }>()(() => ({
   playing: false,
   speed: 1,
 }))
 
-/** A wait of a model or a person is not waited for again. */
+/** Limits for the pause between two rows, in milliseconds: long waits for a model or a person are shortened. */
 const longest = 600
 const shortest = 16
 
@@ -18,21 +19,21 @@ export function setSpeed(speed: number): void {
   usePlayer.setState({ speed })
 }
 
-/** Plays on from the cursor; from the start when the page is live. */
+/** Plays from the cursor, or from the start when the page is live. */
 export function togglePlay(log: LiveLog): void {
   const { playing } = usePlayer.getState()
   if (!playing && log.rows.length === 0) return
   usePlayer.setState({ playing: !playing })
 }
 
-/** Moves the cursor while playing; once, in the frame around the panels. */
+/** Moves the cursor while playing. Used once, by the workspace. */
 export function usePlayback(log: LiveLog): void {
   const at = useRoute('at')
   const { playing, speed } = usePlayer()
   useEffect(() => {
     if (!playing) return
     const { rows } = log
-    const here = at === undefined ? -1 : indexOf(rows, at)
+    const here = at === undefined ? -1 : rowIndexAt(rows, at)
     const next = rows[here + 1]
     if (next === undefined) {
       usePlayer.setState({ playing: false })
@@ -46,12 +47,12 @@ export function usePlayback(log: LiveLog): void {
   useEffect(() => () => usePlayer.setState({ playing: false }), [])
 }
 
-/** One step: tokens are passed over unless every row is wanted. Beyond the last row is live. */
+/** Moves the cursor by one row, skipping tokens unless `everyRow` is set. After the last row comes the live end. */
 export function stepCursor(log: LiveLog, at: number | undefined, direction: 1 | -1, everyRow: boolean): void {
   usePlayer.setState({ playing: false })
   const { rows } = log
   if (at === undefined && direction === 1) return
-  let index = (at === undefined ? rows.length - 1 : indexOf(rows, at)) + direction
+  let index = (at === undefined ? rows.length - 1 : rowIndexAt(rows, at)) + direction
   while (!everyRow && index > 0 && index < rows.length && isToken(rows[index])) index += direction
   if (index >= rows.length) goTo(undefined)
   else goTo(rows[Math.max(0, index)]?.seq)
@@ -61,14 +62,7 @@ function isToken(row: Recorded | undefined): boolean {
   return row?.event.kind === 'agent' && row.event.event.partial === true
 }
 
-/** Where the row `seq` is, or the last before it. */
-export function indexOf(rows: readonly Recorded[], seq: number): number {
-  let low = 0
-  let high = rows.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((rows[middle]?.seq ?? 0) <= seq) low = middle + 1
-    else high = middle
-  }
-  return low - 1
+/** The index of the row with this seq, or of the last row before it; -1 if there is none. */
+export function rowIndexAt(rows: readonly Recorded[], seq: number): number {
+  return firstIndexWhere(rows.length, (index) => (rows[index]?.seq ?? 0) > seq) - 1
 }

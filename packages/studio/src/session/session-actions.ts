@@ -1,4 +1,4 @@
-import type { SessionInfo } from '@millrace/core'
+import { defined, type SessionInfo } from '@millrace/core'
 import { currentRoute, navigate } from '../app/route.ts'
 import { client, requestText } from './client.ts'
 import { closeFile, isFile, openedFile } from './files.ts'
@@ -7,7 +7,7 @@ import { useSessions } from './sessions.ts'
 const path = (id: string): string => `sessions/${encodeURIComponent(id)}`
 const refresh = (): Promise<void> => useSessions.getState().refresh()
 
-/** A new session with its first words; the page goes there as soon as it exists, and the run starts in it. */
+/** Creates a session, shows it, and starts its first run with this text. */
 export async function beginSession(agent: string, text: string): Promise<void> {
   const id = client.newId()
   await client.request('sessions', { method: 'POST', body: { id, agent, title: titleFrom(text) } })
@@ -15,7 +15,7 @@ export async function beginSession(agent: string, text: string): Promise<void> {
   await say(id, agent, text)
 }
 
-/** A copy up to a moment, and other words from there on: how a message is edited. */
+/** Forks the session before a message and runs it again with another text. This is how a message is edited. */
 export async function rerun(session: SessionInfo, before: number, agent: string, text: string): Promise<void> {
   if (before < 1) return beginSession(agent, text)
   const id = await fork(session, before)
@@ -28,9 +28,9 @@ async function say(session: string, agent: string, text: string): Promise<void> 
   await refresh()
 }
 
-/** A session of its own out of everything up to `at`; the page goes there. */
+/** Copies everything up to `at` into a new session and shows it. */
 export async function fork(session: SessionInfo, at: number | undefined): Promise<string> {
-  const body = { ...(at === undefined ? {} : { at }), title: `${session.title || 'Session'} (fork)`.slice(0, 200) }
+  const body = defined({ at, title: `${session.title || 'Session'} (fork)`.slice(0, 200) })
   const { id } = (await client.request(`${path(session.id)}/fork`, { method: 'POST', body })) as SessionInfo
   await refresh()
   navigate({ session: id })
@@ -50,14 +50,14 @@ export async function remove(id: string): Promise<void> {
   await refresh()
 }
 
-/** The whole log as a file that can be dropped on any Millrace page. */
+/** Downloads the whole log as a file that can be dropped on any Millrace page. */
 export async function download(id: string): Promise<void> {
   const text = openedFile(id)?.text ?? (await requestText(`${path(id)}/log`))
   save(`${id.replace(/[^\w.-]/g, '_')}.jsonl`, text)
 }
 
-/** Keeps an opened file on the server, where it has an address of its own. */
-export async function keepAsFile(id: string): Promise<void> {
+/** Imports an opened file into the server and shows the new session. */
+export async function saveToServer(id: string): Promise<void> {
   const file = openedFile(id)
   if (file === undefined) return
   const answer = await requestText(`sessions/import?title=${encodeURIComponent(file.info.title)}`, { body: file.text })

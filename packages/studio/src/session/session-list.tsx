@@ -5,16 +5,16 @@ import { navigate, useRoute } from '../app/route.ts'
 import { SidebarFoot } from '../app/sidebar-foot.tsx'
 import { Button, IconButton } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { Logo } from '../ui/mark.tsx'
+import { Logo } from '../ui/logo.tsx'
 import { useFiles } from './files.ts'
-import { SessionRow } from './session-row.tsx'
+import { SessionListRow } from './session-row.tsx'
 import { mostListed, titleOf, useSessions } from './sessions.ts'
 import './session-list.css'
 
-/** The page asks again this often; while a run is under way the row of its session should not be stale. */
+/** Milliseconds between two polls. The list shows the status of running sessions, which must not become stale. */
 const pollEvery = 4000
 
-/** Every session, newest first, found by title, agent or id. */
+/** The sessions, newest first, with a search by title, agent or id. */
 export function SessionList() {
   const { sessions, total, status, error, refresh, find } = useSessions()
   const files = useFiles(({ files }) => files)
@@ -65,7 +65,7 @@ export function SessionList() {
         ))}
         {total > mostListed && search === '' && (
           <p className="sessions-note">
-            The newest {mostListed} of {total.toLocaleString('en')}. A search finds the others.
+            Showing the newest {mostListed} of {total.toLocaleString('en')}. Search to find the others.
           </p>
         )}
         {groups.length === 0 && <Nothing status={status} error={error} search={search} />}
@@ -90,7 +90,7 @@ function Group({
       <h2>{title}</h2>
       <ul>
         {sessions.map((info) => (
-          <SessionRow key={info.id} info={info} current={info.id === session} now={now} />
+          <SessionListRow key={info.id} info={info} current={info.id === session} now={now} />
         ))}
       </ul>
     </section>
@@ -107,10 +107,10 @@ function Nothing({
   readonly search: string
 }) {
   if (status === 'loading') return <p className="sessions-note">Loading sessions …</p>
-  if (status === 'unauthorized') return <p className="sessions-note">This server wants a token.</p>
-  if (error !== undefined) return <p className="sessions-note bad-text">The server does not answer: {error}</p>
+  if (status === 'unauthorized') return <p className="sessions-note">This server requires an access token.</p>
+  if (error !== undefined) return <p className="sessions-note bad-text">Cannot load the sessions: {error}</p>
   if (search !== '') return <p className="sessions-note">No session matches “{search}”.</p>
-  return <p className="sessions-note">What you start is kept here. Drop a recorded stream on the page to open it.</p>
+  return <p className="sessions-note">Your sessions will appear here. Drop a recorded stream on the page to open it.</p>
 }
 
 function usePolling(refresh: () => Promise<void>): number {

@@ -2,18 +2,18 @@ import type { SessionInfo } from '@millrace/core'
 import { type MouseEvent, useState } from 'react'
 import { closeDrawer } from '../app/panes.ts'
 import { currentRoute, hrefOf, navigate } from '../app/route.ts'
-import { showToast } from '../app/toast.tsx'
+import { showFailure } from '../app/toast.tsx'
 import { agentColour } from '../ui/agent-colour.ts'
 import { ago } from '../ui/duration.ts'
 import { Editable } from '../ui/editable.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { isFile } from './files.ts'
-import { download, fork, keepAsFile, remove, rename } from './session-actions.ts'
+import { download, fork, remove, rename, saveToServer } from './session-actions.ts'
 import { titleOf } from './sessions.ts'
 import { StatusDot } from './status-dot.tsx'
 
-/** One session: what it is called, who, when, how it stands, and what can be done with it. */
-export function SessionRow({
+/** One session in the list: title, agent, age, status and a menu of actions. */
+export function SessionListRow({
   info,
   current,
   now,
@@ -37,7 +37,7 @@ export function SessionRow({
           value={titleOf(info)}
           onDone={(title) => {
             setEditing(false)
-            if (title !== undefined) showToast(rename(info.id, title))
+            if (title !== undefined) showFailure(rename(info.id, title))
           }}
         />
       </li>
@@ -59,25 +59,25 @@ export function SessionRow({
 }
 
 function actions(info: SessionInfo, current: boolean, edit: () => void): readonly MenuItem[] {
-  const exported: MenuItem = { label: 'Export', icon: 'download', onSelect: () => showToast(download(info.id)) }
+  const exported: MenuItem = { label: 'Export', icon: 'download', onSelect: () => showFailure(download(info.id)) }
   const compared: MenuItem = {
-    label: 'Compare with open session',
+    label: 'Compare with the open session',
     icon: 'compare',
     onSelect: () => navigate({ compare: info.id }),
   }
   const comparable = !current && currentRoute().session !== undefined
   if (isFile(info.id)) {
     return [
-      { label: 'Keep on the server', icon: 'upload', onSelect: () => showToast(keepAsFile(info.id)) },
+      { label: 'Save to the server', icon: 'upload', onSelect: () => showFailure(saveToServer(info.id)) },
       ...(comparable ? [compared] : []),
-      { label: 'Close', icon: 'close', onSelect: () => showToast(remove(info.id)) },
+      { label: 'Close', icon: 'close', onSelect: () => showFailure(remove(info.id)) },
     ]
   }
   return [
     { label: 'Rename', icon: 'pencil', onSelect: edit },
-    { label: 'Fork', icon: 'fork', onSelect: () => showToast(fork(info, undefined)) },
+    { label: 'Fork', icon: 'fork', onSelect: () => showFailure(fork(info, undefined)) },
     exported,
     ...(comparable ? [compared] : []),
-    { label: 'Delete', icon: 'trash', dangerous: true, onSelect: () => showToast(remove(info.id)) },
+    { label: 'Delete', icon: 'trash', dangerous: true, onSelect: () => showFailure(remove(info.id)) },
   ]
 }

@@ -4,7 +4,7 @@ import { create } from 'zustand'
 import { client } from './client.ts'
 import { isFile, useFiles } from './files.ts'
 
-/** An agent as `GET /agents` tells it. */
+/** An agent as `GET /agents` describes it. */
 export interface AgentInfo {
   readonly name: string
   readonly title?: string
@@ -21,9 +21,9 @@ export interface AgentInfo {
 }
 
 interface Sessions {
-  /** The newest, and what was looked for beyond them. */
+  /** The newest sessions, and those that a search found beyond them. */
   readonly sessions: readonly SessionInfo[]
-  /** How many there are in all. */
+  /** How many sessions the server has in total. */
   readonly total: number
   readonly agents: readonly AgentInfo[]
   readonly fallback: string
@@ -31,13 +31,13 @@ interface Sessions {
   readonly status: 'loading' | 'ready' | 'failed' | 'unauthorized'
   readonly error: string | undefined
   refresh(): Promise<void>
-  /** Asks the server for sessions beyond the newest, by a part of their title or id. */
+  /** Searches the server for sessions by a part of their title or id, including those beyond the newest. */
   find(words: string): Promise<void>
   forget(id: string): void
   loadAgents(): Promise<void>
 }
 
-/** The lists of the page. The log of a session is not here: that is `useSession`. */
+/** The lists of sessions and agents. The log of a session comes from `useSession`. */
 export const useSessions = create<Sessions>()((set) => {
   const failed = (error: unknown): void => {
     const unauthorized = error instanceof Error && 'status' in error && error.status === 401
@@ -60,7 +60,7 @@ export const useSessions = create<Sessions>()((set) => {
         newest = new Set(sessions.map(({ id }) => id))
         const beyond = (before: readonly SessionInfo[]) => before.filter(({ id }) => found.has(id) && !newest.has(id))
         set((before) => ({
-          sessions: kept(before.sessions, [...sessions, ...beyond(before.sessions)]),
+          sessions: reuseUnchanged(before.sessions, [...sessions, ...beyond(before.sessions)]),
           total,
           status: 'ready',
           error: undefined,
@@ -74,7 +74,7 @@ export const useSessions = create<Sessions>()((set) => {
       const more = sessions.filter(({ id }) => !newest.has(id))
       for (const { id } of more) found.add(id)
       const others = (before: readonly SessionInfo[]) => before.filter(({ id }) => !more.some((each) => each.id === id))
-      set((before) => ({ sessions: kept(before.sessions, [...others(before.sessions), ...more]) }))
+      set((before) => ({ sessions: reuseUnchanged(before.sessions, [...others(before.sessions), ...more]) }))
     },
     forget(id) {
       found.delete(id)
@@ -91,7 +91,7 @@ export const useSessions = create<Sessions>()((set) => {
   }
 })
 
-/** The page lists so many; a search finds the others. */
+/** How many sessions the page lists. A search finds the others. */
 export const mostListed = 200
 
 interface Listed {
@@ -107,8 +107,8 @@ async function list(words: string): Promise<Listed> {
   return (await client.request(`sessions?limit=${mostListed}${search}`)) as Listed
 }
 
-/** What did not change stays the same object, so that a poll without news renders nothing. */
-function kept(before: readonly SessionInfo[], after: readonly SessionInfo[]): readonly SessionInfo[] {
+/** Unchanged sessions stay the same objects, so that a poll without changes renders nothing. */
+function reuseUnchanged(before: readonly SessionInfo[], after: readonly SessionInfo[]): readonly SessionInfo[] {
   const known = new Map(before.map((info) => [info.id, info]))
   const next = after.map((info) => {
     const old = known.get(info.id)
@@ -123,7 +123,7 @@ export function useSessionInfo(id: string): SessionInfo | undefined {
   const opened = useFiles(({ files }) => files.find(({ info }) => info.id === id)?.info)
   const listed = useSessions(({ sessions }) => sessions.find((session) => session.id === id))
   const missing = listing && opened === undefined && listed === undefined && !isFile(id)
-  // A link may lead to a session that is older than the list reaches.
+  // A link may lead to a session that is too old to be in the list.
   useEffect(() => {
     if (missing) void find(id)
   }, [missing, find, id])

@@ -9,7 +9,7 @@ const words: Readonly<Record<SessionInfo['status'], string>> = {
   interrupted: 'waiting for an answer',
 }
 
-/** How a session stands, as a colour and, for who cannot see it, as words. */
+/** The status of a session as a coloured dot, with a text for screen readers. */
 export function StatusDot({ status }: { readonly status: SessionInfo['status'] }) {
   return (
     <span className={`dot ${status}`} title={words[status]}>

@@ -1,7 +1,7 @@
 import { Button } from '../ui/controls.tsx'
 import { rememberToken } from './client.ts'
 
-/** The server wants to know who is there. The token stays in this tab. */
+/** Asks for the access token of the server. It is stored for this tab only. */
 export function TokenForm() {
   return (
     <form
@@ -12,11 +12,11 @@ export function TokenForm() {
         if (typeof token === 'string' && token !== '') rememberToken(token)
       }}
     >
-      <label htmlFor="token">This server wants a token</label>
+      <label htmlFor="token">This server requires an access token</label>
       <div>
         <input id="token" name="token" type="password" autoComplete="off" />
         <Button tone="accent" type="submit">
-          Enter
+          Continue
         </Button>
       </div>
     </form>

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react'
 import { togglePane, usePane } from '../app/panes.ts'
-import { complain } from '../app/toast.tsx'
+import { showError } from '../app/toast.tsx'
 import { Composer } from '../conversation/composer.tsx'
 import { IconButton } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { Logo } from '../ui/mark.tsx'
+import { Logo } from '../ui/logo.tsx'
 import { AgentCard } from './agent-card.tsx'
 import { AgentPicker, useChosenAgent } from './agent-picker.tsx'
 import { beginSession } from './session-actions.ts'
@@ -12,7 +12,7 @@ import { useSessions } from './sessions.ts'
 import { TokenForm } from './token-form.tsx'
 import './welcome.css'
 
-/** Before there is a session: who can be asked, and where to ask. */
+/** The start page: the available agents, and a field for the first message. */
 export function Welcome() {
   const { agents, agentsReady, status } = useSessions()
   const chosen = useChosenAgent()
@@ -24,7 +24,7 @@ export function Welcome() {
   const begin = (agent: string, text: string): void => {
     setPending(true)
     beginSession(agent, text)
-      .catch((error: unknown) => complain(error instanceof Error ? error.message : String(error)))
+      .catch((error: unknown) => showError(error instanceof Error ? error.message : String(error)))
       .finally(() => setPending(false))
   }
   return (
@@ -39,8 +39,8 @@ export function Welcome() {
           <Logo size={44} />
           <h1>Watch your agents work</h1>
           <p>
-            Every run is kept in one log. Leave it and come back, step through it, and see who did what, with which
-            state, on what evidence.
+            Every run is recorded in one log. Leave and come back, step through it, and see which agent did what, with
+            which state and on what evidence.
           </p>
         </header>
         {status === 'unauthorized' ? (
@@ -51,7 +51,7 @@ export function Welcome() {
               running={false}
               pending={pending}
               disabled={chosen === undefined}
-              placeholder={chosen === undefined ? 'Waiting for the agents …' : `Ask ${chosen.title ?? chosen.name}`}
+              placeholder={chosen === undefined ? 'Loading the agents …' : `Ask ${chosen.title ?? chosen.name}`}
               onSend={(text) => chosen !== undefined && begin(chosen.name, text)}
               onStop={() => undefined}
               autoFocus
@@ -67,7 +67,8 @@ export function Welcome() {
             </section>
             {agentsReady && agents.length === 0 && (
               <p className="sessions-note">
-                No agents here. Start the server with <code>--agents DIR</code>, or drop a recorded stream on this page.
+                No agents found. Start the server with <code>--agents DIR</code>, or drop a recorded stream on this
+                page.
               </p>
             )}
           </>
@@ -82,8 +83,8 @@ function OfflineNotice() {
     <p className="offline" data-testid="offline-notice">
       <Icon name="state" />
       <span>
-        Offline model: its words are scripted, its tools and data are real. Set <code>GOOGLE_API_KEY</code> or{' '}
-        <code>OPENAI_API_KEY</code> and restart for a live one.
+        Offline model: replies are scripted, tools and data are real. Set <code>GOOGLE_API_KEY</code> or{' '}
+        <code>OPENAI_API_KEY</code> and restart for a live model.
       </span>
     </p>
   )

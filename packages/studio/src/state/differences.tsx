@@ -4,7 +4,7 @@ import { useState } from 'react'
 const signs = { added: '+', changed: '~', removed: '−' } as const
 const most = 12
 
-/** What is not as it was, old and new. */
+/** The values that differ, old and new. */
 export function Differences({
   differences,
   onWatch,
@@ -13,7 +13,7 @@ export function Differences({
   readonly onWatch: (path: string) => void
 }) {
   const [all, setAll] = useState(false)
-  if (differences.length === 0) return <p className="nothing">Nothing differs.</p>
+  if (differences.length === 0) return <p className="nothing">No differences.</p>
   const shown = all ? differences.slice(0, 500) : differences.slice(0, most)
   return (
     <ul className="differences">

@@ -12,7 +12,7 @@ interface HistoryProps {
   readonly onClose: () => void
 }
 
-/** Every value one key has had, by whom and when. */
+/** Every value that a key has had, with its writer and its event. */
 export function History({ state, path, at, onClose }: HistoryProps) {
   const changes = useMemo(() => valueHistory(state, path), [state, path])
   return (

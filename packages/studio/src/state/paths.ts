@@ -1,7 +1,7 @@
 import type { Json, JsonObject, StateChange } from '@millrace/core'
 
-/** JSON Pointer of a child (RFC 6901). */
-export function pointer(path: string, key: string): string {
+/** The JSON Pointer (RFC 6901) of a child; the path of the root is ''. */
+export function childPointer(path: string, key: string): string {
   return `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
@@ -12,7 +12,7 @@ export function lastKey(path: string): string {
     .replaceAll('~0', '~')
 }
 
-/** Who made a change: the agent that said it, else the step it happened in, else a client. */
+/** The writer of a change: the agent that made it, otherwise the step in which it happened, otherwise a client. */
 export function writerOf({ author, node }: Pick<StateChange, 'author' | 'node'>): string {
   if (author !== undefined) return author
   return node === undefined ? 'client' : (node.split('/').at(-1) ?? node).replace(/@\d+$/, '')
@@ -27,11 +27,11 @@ export interface Found {
   readonly value: Json
 }
 
-/** A state may hold megabytes: the search looks at so many values and shows so many. */
+/** A state may hold megabytes, so the search is limited: values visited, and results shown. */
 const mostSeen = 20_000
 const mostFound = 200
 
-/** The values whose path or text contains the words, nearest to the root first. */
+/** The values whose key or text contains the words, nearest to the root first. */
 export function searchState(state: JsonObject, words: string): readonly Found[] {
   const wanted = words.toLowerCase()
   const found: Found[] = []
@@ -46,7 +46,7 @@ export function searchState(state: JsonObject, words: string): readonly Found[] 
       found.push({ path, value })
     }
     if (branch)
-      for (const [key, item] of Object.entries(value)) left.push({ path: pointer(path, key), value: item as Json })
+      for (const [key, item] of Object.entries(value)) left.push({ path: childPointer(path, key), value: item as Json })
   }
   return found
 }

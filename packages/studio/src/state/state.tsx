@@ -1,17 +1,18 @@
 import { diffState, type JsonObject, type SessionState, type StateChange, stateAt, stateView } from '@millrace/core'
+import { firstIndexWhere } from '@millrace/core/persistent'
 import { useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
 import { Empty, IconButton, Pill } from '../ui/controls.tsx'
-import { Icon } from '../ui/icon.tsx'
+import { SearchField } from '../ui/search-field.tsx'
 import { SeqLink } from '../ui/seq-link.tsx'
 import { Differences } from './differences.tsx'
 import { History } from './history.tsx'
-import { searchState, writerOf } from './paths.ts'
+import { childPointer, searchState, writerOf } from './paths.ts'
 import { TreeRow } from './tree.tsx'
 import './state.css'
 
-/** What the agents know at this moment, what changed, and how each value came to be. */
+/** The state at the cursor, its last change, and the history of each value. */
 export function StatePanel({ session, at }: PanelProps) {
   const whole = useView(session.log, stateView)
   const [words, setWords] = useState('')
@@ -24,7 +25,7 @@ export function StatePanel({ session, at }: PanelProps) {
   if (whole.changes.length === 0) {
     return (
       <Empty icon="state" title="No state yet">
-        As soon as an agent, a tool or a client writes a key, it stands here, with everything that becomes of it.
+        Keys appear here as agents, tools and clients write them, with their history.
       </Empty>
     )
   }
@@ -32,19 +33,10 @@ export function StatePanel({ session, at }: PanelProps) {
   return (
     <div className="state-panel scroll">
       <div className="panel-bar">
-        <label className="search">
-          <Icon name="search" size={14} />
-          <input
-            type="search"
-            placeholder="Search keys and values"
-            aria-label="Search the state"
-            value={words}
-            onChange={(event) => setWords(event.target.value)}
-          />
-        </label>
+        <SearchField label="Search the state" placeholder="Search keys and values" value={words} onChange={setWords} />
         <IconButton
           icon="pin"
-          label={pinned === undefined ? 'Compare later moments with this one' : 'Compare with the step before again'}
+          label={pinned === undefined ? 'Pin this moment and compare others with it' : 'Unpin and show the last change'}
           aria-pressed={pinned !== undefined}
           data-testid="state-pin"
           onClick={() => setPinned(pinned === undefined ? here : undefined)}
@@ -64,17 +56,17 @@ export function StatePanel({ session, at }: PanelProps) {
       </section>
       <section className="panel-section" data-testid="state-tree" aria-label="State">
         <h3>
-          {found === undefined ? 'State' : 'Found'}{' '}
+          {found === undefined ? 'State' : 'Results'}{' '}
           <Pill>{found === undefined ? Object.keys(current).length : found.length}</Pill>
         </h3>
-        {found?.length === 0 && <p className="nothing">No key and no value contains “{words}”.</p>}
+        {found?.length === 0 && <p className="nothing">No key or value contains “{words}”.</p>}
         <ul className="tree">
           {found === undefined
             ? Object.entries(current).map(([key, value]) => (
                 <TreeRow
                   key={key}
                   name={key}
-                  path={`/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`}
+                  path={childPointer('', key)}
                   value={value}
                   changed={changed}
                   onWatch={setWatched}
@@ -100,12 +92,12 @@ export function StatePanel({ session, at }: PanelProps) {
 interface Moment {
   readonly current: JsonObject
   readonly base: JsonObject
-  /** The event the differences are told from: the change itself, or the pinned one. */
+  /** The event that the differences refer to: the last change, or the pinned event. */
   readonly baseSeq: number | undefined
   readonly last: StateChange | undefined
 }
 
-/** The state at the cursor, and the one it is compared with: before the last change, or at the pin. */
+/** The state at the cursor, and the state to compare it with: before the last change, or at the pinned event. */
 function moment(whole: SessionState, at: number | undefined, pinned: number | undefined): Moment {
   const current = at === undefined ? whole.current : stateAt(whole, at)
   const last = lastChange(whole, at)
@@ -115,12 +107,6 @@ function moment(whole: SessionState, at: number | undefined, pinned: number | un
 
 function lastChange({ changes }: SessionState, at: number | undefined): StateChange | undefined {
   if (at === undefined) return changes.at(-1)
-  let low = 0
-  let high = changes.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((changes.at(middle)?.seq ?? 0) <= at) low = middle + 1
-    else high = middle
-  }
-  return low === 0 ? undefined : changes.at(low - 1)
+  const after = firstIndexWhere(changes.length, (index) => (changes.at(index)?.seq ?? 0) > at)
+  return after === 0 ? undefined : changes.at(after - 1)
 }

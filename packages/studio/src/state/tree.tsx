@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { IconButton } from '../ui/controls.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { Icon } from '../ui/icon.tsx'
-import { isBranch, pointer } from './paths.ts'
+import { childPointer, isBranch } from './paths.ts'
 
 interface TreeRowProps {
   readonly name: string
@@ -15,7 +15,7 @@ interface TreeRowProps {
 
 const mostChildren = 100
 
-/** One value; what is inside it is only made when it is opened. */
+/** One value. Its children are only rendered when it is opened. */
 export function TreeRow({ name, path, value, changed, onWatch }: TreeRowProps) {
   const branch = isBranch(value)
   const [open, setOpen] = useState(false)
@@ -52,7 +52,7 @@ export function TreeRow({ name, path, value, changed, onWatch }: TreeRowProps) {
             <TreeRow
               key={key}
               name={key}
-              path={pointer(path, key)}
+              path={childPointer(path, key)}
               value={item as Json}
               changed={changed}
               onWatch={onWatch}

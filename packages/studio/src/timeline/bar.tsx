@@ -3,10 +3,11 @@ import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
 import type { PlacedBar } from './place.ts'
 
+/** Shows the moment of a bar while the pointer rests on it. */
 export interface Peek {
-  readonly over: (seq: number) => void
-  readonly out: () => void
-  readonly keep: (seq: number) => void
+  readonly enter: (seq: number) => void
+  readonly leave: () => void
+  readonly select: (seq: number) => void
 }
 
 interface BarProps {
@@ -17,7 +18,7 @@ interface BarProps {
 
 const words = { running: 'running', ok: 'done', error: 'failed', interrupted: 'interrupted' } as const
 
-/** One execution. Its moment is its end: with what it left behind. */
+/** One execution. Selecting it goes to its end, where the panels show its results. */
 export function BarView({ bar, top, peek }: BarProps) {
   const { execution, left, right } = bar
   const { agent, node, status, startSeq, endSeq, superseded, error } = execution
@@ -35,9 +36,9 @@ export function BarView({ bar, top, peek }: BarProps) {
         .filter((text) => text !== undefined && text !== '')
         .join(' · ')}
       aria-label={`${agent}, ${words[status]}${time === '' ? '' : `, ${time}`}, events ${startSeq} to ${endSeq ?? 'now'}`}
-      onPointerMove={(event) => event.pointerType === 'mouse' && peek.over(moment)}
-      onPointerLeave={peek.out}
-      onClick={() => peek.keep(moment)}
+      onPointerMove={(event) => event.pointerType === 'mouse' && peek.enter(moment)}
+      onPointerLeave={peek.leave}
+      onClick={() => peek.select(moment)}
     >
       {status === 'error' && <Icon name="problems" size={12} />}
       {status === 'interrupted' && <Icon name="question" size={12} />}
@@ -48,14 +49,14 @@ export function BarView({ bar, top, peek }: BarProps) {
   )
 }
 
-/** Many executions on few pixels: pressing it goes to the moment under the pointer, as the empty track does. */
+/** Many executions on few pixels. A click goes to the moment under the pointer, as on the empty track. */
 function Band({ bar, style }: { readonly bar: PlacedBar; readonly style: React.CSSProperties }) {
   const { execution, last, count, left, right } = bar
   return (
     <div
       className={`bar band ${execution.status}`}
       style={style}
-      title={`${count} times ${execution.agent}, events ${execution.startSeq} to ${last.endSeq ?? 'now'}. Zoom in to tell them apart.`}
+      title={`${execution.agent}, ${count} executions, events ${execution.startSeq} to ${last.endSeq ?? 'now'}. Zoom in to see each one.`}
     >
       {right - left > 54 && <span className="bar-time number">{count}×</span>}
     </div>

@@ -21,7 +21,7 @@ const execution = (node: string, startSeq: number, endSeq?: number): Execution =
   known: Dictionary.empty,
 })
 
-test('lanes stand under the lane they are inside of, in the order of their starts', () => {
+test('lanes are below the lane that contains them, in the order of their starts', () => {
   const { lanes } = layOut([execution('a@1', 1, 9), execution('b@1', 2, 3), execution('a/c@1', 4, 5)])
   expect(lanes.map(({ path, depth, top }) => [path, depth, top])).toEqual([
     ['a', 0, 0],

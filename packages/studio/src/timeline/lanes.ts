@@ -1,12 +1,12 @@
 import type { Execution } from '@millrace/core'
 
-/** One agent at one place of the graph: its executions stand side by side, one under the other where they overlap. */
+/** One agent at one place of the graph. Its executions share a row, except where they overlap. */
 export interface WaterfallLane {
   readonly path: string
   readonly agent: string
-  /** How many of the lanes above it is inside of. */
+  /** How many other lanes contain this one. */
   readonly depth: number
-  /** Its first row, and how many it takes. */
+  /** The first row of the lane, and how many rows it has. */
   readonly top: number
   readonly rows: number
 }
@@ -26,7 +26,7 @@ interface Open {
   readonly path: string
   readonly agent: string
   readonly first: number
-  /** The seq at which each row is free again. */
+  /** For each row, the seq from which it is free again. */
   readonly free: number[]
   readonly bars: { readonly execution: Execution; readonly within: number }[]
 }
@@ -53,7 +53,7 @@ export function layOut(executions: readonly Execution[]): WaterfallLayout {
   return { lanes, bars, rows: top }
 }
 
-/** In the order of their first starts, each under the lane it is inside of. */
+/** The lanes in the order of their first starts, each below the lane that contains it. */
 function nested(open: ReadonlyMap<string, Open>): readonly Open[] {
   const order = (lane: Open): readonly number[] => [
     ...ancestors(lane.path, open).map((path) => open.get(path)?.first ?? 0),

@@ -1,20 +1,20 @@
 import type { Recorded, View } from '@millrace/core'
 import { Sequence } from '@millrace/core/persistent'
 
-/** A moment worth a flag on the axis. */
+/** A moment that gets a flag on the axis. */
 export interface TimelineMark {
   readonly seq: number
   readonly kind: 'run' | 'interrupt' | 'failed' | 'cancelled'
   readonly text: string
 }
 
-export interface Marks {
+export interface TimelineMarks {
   readonly list: Sequence<TimelineMark>
   readonly runs: number
 }
 
-/** Where runs begin, where a person is asked, and where something went wrong. */
-export const timelineMarks: View<Marks> = {
+/** The starts of runs, the questions to the user, and the failures. */
+export const timelineMarksView: View<TimelineMarks> = {
   name: 'marks',
   initial: { list: Sequence.empty, runs: 0 },
   apply(state, row) {
@@ -26,7 +26,7 @@ export const timelineMarks: View<Marks> = {
 
 function markOf({ seq, event }: Recorded, runs: number): TimelineMark | undefined {
   if (event.kind === 'run.started') return { seq, kind: 'run', text: `Run ${runs + 1}` }
-  if (event.kind === 'interrupt') return { seq, kind: 'interrupt', text: event.message ?? 'A person is asked' }
+  if (event.kind === 'interrupt') return { seq, kind: 'interrupt', text: event.message ?? 'The agent asked a question' }
   if (event.kind === 'run.finished' && event.outcome === 'failed') {
     return { seq, kind: 'failed', text: event.error?.message ?? 'The run failed' }
   }

@@ -1,20 +1,20 @@
 import type { Execution } from '@millrace/core'
 import type { WaterfallLayout } from './lanes.ts'
 
-/** A bar in pixels. */
+/** A bar with its position in pixels. */
 export interface PlacedBar {
   readonly execution: Execution
   readonly row: number
   readonly left: number
   right: number
-  /** Free pixels behind it. */
+  /** Free pixels to the right of the bar. */
   room: number
-  /** How many executions it stands for: those too narrow to be told apart are one band. */
+  /** How many executions the bar shows: executions that are too narrow to distinguish are merged into one band. */
   count: number
   last: Execution
 }
 
-/** A bar narrower than this is a speck; specks that touch become a band, for a screen has only so many pixels. */
+/** Bars narrower than `speck` pixels that are less than `touching` pixels apart are merged into a band. */
 const speck = 7
 const touching = 3
 
@@ -47,7 +47,7 @@ function isSpeck({ left, right, count }: PlacedBar): boolean {
   return count > 1 || right - left < speck
 }
 
-/** Whether it was at work at this moment. */
+/** Whether the execution was running at this seq. */
 export function isNow({ execution, last }: PlacedBar, at: number): boolean {
   return execution.startSeq <= at && (last.endSeq === undefined || at <= last.endSeq)
 }

@@ -1,21 +1,22 @@
 import type { LiveLog } from '@millrace/core'
-import { indexOf } from '../session/play.ts'
+import { firstIndexWhere } from '@millrace/core/persistent'
+import { rowIndexAt } from '../session/play.ts'
 
-/** Where events stand on the waterfall, in milliseconds from the first one. */
+/** The positions of events on the waterfall, in milliseconds from the first event. */
 export interface Scale {
   readonly total: number
-  /** The rows carry no times of their own (a recording without them): one unit is one event. */
+  /** The rows have no times (a recording without them), so one unit is one event. */
   readonly ordinal: boolean
   of(seq: number): number
   seqAt(place: number): number
 }
 
-/** Between two runs a person thinks, sleeps or goes home, and before its first step a run only loads: no part of the picture. */
+/** Pauses between two runs, and before the first step of a run, are shortened to this many milliseconds. */
 const longestPause = 100
 
 const borders: ReadonlySet<string> = new Set(['run.started', 'run.finished'])
 
-/** Grown with the log, so that a token costs one addition however long the session is. */
+/** The positions grow with the log, so that a token costs one addition, however long the session is. */
 const known = new WeakMap<LiveLog, number[]>()
 
 export function scaleOf(log: LiveLog): Scale {
@@ -27,11 +28,13 @@ export function scaleOf(log: LiveLog): Scale {
     total: ordinal ? Math.max(1, rows.length - 1) : last,
     ordinal,
     of(seq) {
-      const index = Math.max(0, indexOf(rows, seq))
+      const index = Math.max(0, rowIndexAt(rows, seq))
       return ordinal ? index : (places[index] ?? 0)
     },
     seqAt(place) {
-      const index = ordinal ? Math.round(place) : lastUpTo(places, rows.length, place)
+      const index = ordinal
+        ? Math.round(place)
+        : firstIndexWhere(rows.length, (each) => (places[each] ?? 0) > place) - 1
       return rows[Math.max(0, Math.min(rows.length - 1, index))]?.seq ?? 0
     },
   }
@@ -49,15 +52,4 @@ function placesOf(log: LiveLog): readonly number[] {
     places.push((places[i - 1] ?? 0) + (idle ? Math.min(gap, longestPause) : gap))
   }
   return places
-}
-
-function lastUpTo(places: readonly number[], count: number, place: number): number {
-  let low = 0
-  let high = count
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((places[middle] ?? 0) <= place) low = middle + 1
-    else high = middle
-  }
-  return low - 1
 }

@@ -1,4 +1,4 @@
-/** Round steps for the axis: about one mark for every `wanted` pixels. */
+/** Round values for the axis: about one tick for every `wanted` pixels. */
 export function ticks(total: number, width: number, wanted = 110): readonly number[] {
   const rough = (total / Math.max(1, width)) * wanted
   const power = 10 ** Math.floor(Math.log10(Math.max(rough, 1)))

@@ -1,6 +1,6 @@
 import type { LiveLog } from '@millrace/core'
 import { goTo } from '../session/cursor.ts'
-import { indexOf, setSpeed, stepCursor, togglePlay, usePlayer } from '../session/play.ts'
+import { rowIndexAt, setSpeed, stepCursor, togglePlay, usePlayer } from '../session/play.ts'
 import { IconButton } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -14,13 +14,13 @@ interface TransportProps {
   readonly onZoom: (zoom: number) => void
 }
 
-/** Play, step, scrub, and how fast and how near. */
+/** The controls of the cursor (play, step, scrub, speed) and the zoom of the waterfall. */
 export function Transport({ log, at, zoom, onZoom }: TransportProps) {
   const { playing, speed } = usePlayer()
   return (
     <div className="transport">
       <div className="transport-group">
-        <IconButton icon="left" label="One step back (←)" onClick={() => stepCursor(log, at, -1, false)} />
+        <IconButton icon="left" label="Step back (←)" onClick={() => stepCursor(log, at, -1, false)} />
         <IconButton
           icon={playing ? 'pause' : 'play'}
           label={playing ? 'Pause (Space)' : 'Play (Space)'}
@@ -28,14 +28,14 @@ export function Transport({ log, at, zoom, onZoom }: TransportProps) {
           className="play"
           onClick={() => togglePlay(log)}
         />
-        <IconButton icon="right" label="One step forward (→)" onClick={() => stepCursor(log, at, 1, false)} />
+        <IconButton icon="right" label="Step forward (→)" onClick={() => stepCursor(log, at, 1, false)} />
       </div>
       <Scrubber log={log} at={at} />
       <button
         type="button"
         className="live-button"
         aria-pressed={at === undefined}
-        title="Follow the live end (Esc)"
+        title="Return to live (Esc)"
         onClick={() => {
           usePlayer.setState({ playing: false })
           goTo(undefined)
@@ -84,7 +84,7 @@ export function Transport({ log, at, zoom, onZoom }: TransportProps) {
 function Scrubber({ log, at }: { readonly log: LiveLog; readonly at: number | undefined }) {
   const { rows, lastSeq } = log
   const first = rows[0]
-  const row = at === undefined ? rows.at(-1) : rows[indexOf(rows, at)]
+  const row = at === undefined ? rows.at(-1) : rows[rowIndexAt(rows, at)]
   const value = at === undefined ? lastSeq : Math.min(at, lastSeq)
   const time = first === undefined || row === undefined ? '' : duration(Math.max(0, row.at - first.at))
   const low = first?.seq ?? 0
@@ -95,7 +95,7 @@ function Scrubber({ log, at }: { readonly log: LiveLog; readonly at: number | un
         type="range"
         className="scrubber"
         data-testid="scrubber"
-        aria-label="Moment of the session"
+        aria-label="Position in the session"
         aria-valuetext={at === undefined ? `live, event ${lastSeq}` : `event ${value} of ${lastSeq}, ${time}`}
         min={low}
         max={lastSeq}

@@ -15,14 +15,14 @@ import { usePlayer } from '../session/play.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { duration } from '../ui/duration.ts'
 import { BarView, type Peek } from './bar.tsx'
-import type { WaterfallLayout as Picture, WaterfallLane } from './lanes.ts'
+import type { WaterfallLane, WaterfallLayout } from './lanes.ts'
 import type { TimelineMark } from './marks.ts'
 import { isNow, type PlacedBar, place } from './place.ts'
 import type { Scale } from './scale.ts'
 import { ticks } from './ticks.ts'
 
 interface WaterfallProps {
-  readonly picture: Picture
+  readonly picture: WaterfallLayout
   readonly scale: Scale
   readonly marks: readonly TimelineMark[]
   readonly at: number | undefined
@@ -32,9 +32,9 @@ interface WaterfallProps {
 
 const rowHeight = 26
 const axisHeight = 24
-/** A pointer that rests on a bar is looking at it; one that passes is not. */
+/** Milliseconds that the pointer must rest on a bar before its moment is shown. */
 const rest = 180
-/** What is drawn reaches this far beyond what is seen, so that moving by less draws nothing. */
+/** Bars are drawn this many pixels beyond the visible part, so that scrolling by less draws nothing. */
 const reach = 400
 
 export function Waterfall({ picture, scale, marks, at, zoom, onZoom }: WaterfallProps) {
@@ -98,7 +98,7 @@ export function Waterfall({ picture, scale, marks, at, zoom, onZoom }: Waterfall
   )
 }
 
-/** The part that is seen, in steps: scrolling by a pixel draws nothing anew. */
+/** The visible part, rounded to steps, so that scrolling by a pixel renders nothing. */
 function useWindow(scroller: React.RefObject<HTMLDivElement | null>) {
   const [view, setView] = useState({ left: 0, width: 800 })
   const measure = useCallback((): void => {
@@ -127,7 +127,7 @@ interface TracksProps {
   readonly to: number
 }
 
-/** All that does not move with the cursor: a step through a long session must not touch a thousand bars. */
+/** Everything that does not move with the cursor, so that a step through a long session does not render every bar. */
 const Tracks = memo(function Tracks({ lanes, placed, marks, scale, width, x, from, to }: TracksProps) {
   const peek = usePeek()
   return (
@@ -146,7 +146,7 @@ const Tracks = memo(function Tracks({ lanes, placed, marks, scale, width, x, fro
   )
 })
 
-/** A ring around what is at work at the cursor. */
+/** A ring around each bar that is running at the cursor. */
 function Now({ placed, at }: { readonly placed: readonly PlacedBar[]; readonly at: number }) {
   return placed.map((bar) => {
     if (bar.count > 1 || !isNow(bar, at)) return null
@@ -237,13 +237,13 @@ function Flags({
   })
 }
 
-/** Resting on a bar shows its moment everywhere; leaving goes back, unless it was clicked. */
+/** Resting on a bar moves the cursor there; leaving it moves the cursor back, unless the bar was clicked. */
 function usePeek(): Peek {
   const timer = useRef(0)
   const before = useRef<{ readonly at: number | undefined; readonly seq: number } | undefined>(undefined)
   useEffect(() => () => clearTimeout(timer.current), [])
   return {
-    over(seq) {
+    enter(seq) {
       clearTimeout(timer.current)
       if (usePlayer.getState().playing) return
       timer.current = setTimeout(() => {
@@ -252,13 +252,13 @@ function usePeek(): Peek {
         goTo(seq)
       }, rest)
     },
-    out() {
+    leave() {
       clearTimeout(timer.current)
       const last = before.current
       before.current = undefined
       if (last !== undefined && currentRoute().at === last.seq) goTo(last.at)
     },
-    keep(seq) {
+    select(seq) {
       clearTimeout(timer.current)
       before.current = undefined
       usePlayer.setState({ playing: false })

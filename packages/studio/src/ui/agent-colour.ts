@@ -1,11 +1,11 @@
-/** Hues far enough apart to tell, near enough in weight that no agent shouts; red and amber are kept for trouble. */
+/** Hues that are easy to distinguish and similar in weight. Red and amber are left out, because they mark problems. */
 const hues = [195, 265, 320, 145, 230, 295, 110, 345, 170, 248]
 
-/** The agents of the session on the page, in the order in which they first spoke, and the hue of each. */
-let cast: ReadonlyMap<string, number> = new Map()
+/** The hue of each agent of the session on the page. */
+let assigned: ReadonlyMap<string, number> = new Map()
 
-/** Where two agents of one session would get the same hue, the later one gets the next that is free. */
-export function castColours(agents: readonly string[]): void {
+/** Assigns a hue to each agent, in order. If its own hue is taken, an agent gets the next free one. */
+export function assignColours(agents: readonly string[]): void {
   const taken = new Set<number>()
   const next = new Map<string, number>()
   for (const agent of agents) {
@@ -15,10 +15,10 @@ export function castColours(agents: readonly string[]): void {
     taken.add(hue)
     next.set(agent, hue)
   }
-  cast = next
+  assigned = next
 }
 
-/** An agent's colour follows its name, so that it is the same in every panel, session and reload. */
+/** The hue of an agent depends on its name, so that it is the same in every panel, session and reload. */
 function hueOf(name: string): number {
   if (name === 'user') return 235
   let hash = 0
@@ -26,7 +26,7 @@ function hueOf(name: string): number {
   return hues[hash % hues.length] ?? 195
 }
 
-const agentHue = (name: string): number => cast.get(name) ?? hueOf(name)
+const agentHue = (name: string): number => assigned.get(name) ?? hueOf(name)
 
 export function agentColour(name: string): string {
   const hue = agentHue(name)
@@ -38,7 +38,7 @@ export function agentTint(name: string): string {
   return `light-dark(oklch(0.955 0.022 ${hue}), oklch(0.29 0.035 ${hue}))`
 }
 
-/** Two letters for an avatar: burn_analyst is BA. */
+/** Two letters for an avatar: `burn_analyst` becomes BA. */
 export function initials(name: string): string {
   const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
   const letters = words.length > 1 ? words.slice(0, 2).map((word) => word[0] ?? '') : [...(words[0] ?? '?')].slice(0, 2)

@@ -18,7 +18,7 @@ export function Button({
   )
 }
 
-/** A button that is only an icon: its label is its name, shown as a tip. */
+/** A button with only an icon. The label is its accessible name and its tooltip. */
 export function IconButton({
   icon,
   label,
@@ -59,7 +59,7 @@ export function Kbd({ children }: { readonly children: ReactNode }) {
   return <kbd className="kbd">{children}</kbd>
 }
 
-/** What a panel says when there is nothing to show: what would be here, and how to get it. */
+/** The empty state of a panel: what would be here, and how to get it. */
 export function Empty({
   icon,
   title,

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { IconButton } from './controls.tsx'
 
-/** Copies a text, and says so for a moment. */
+/** Copies a text and briefly shows that it was copied. */
 export function CopyButton({ text, label }: { readonly text: string | (() => string); readonly label: string }) {
   const [copied, setCopied] = useState(false)
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** 640 ms, 3.2 s, 1 m 05 s: short, and the same width class for the same size. */
+/** A short text for a duration: 640 ms, 3.2 s, 1 m 05 s. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, useEffect, useRef } from 'react'
 
-/** A name being changed: Enter keeps it, Esc leaves it, going elsewhere keeps it. */
+/** A field for changing a name. Enter or leaving the field saves it, Esc cancels. */
 export function Editable({
   value,
   label,
@@ -8,15 +8,15 @@ export function Editable({
 }: {
   readonly value: string
   readonly label: string
-  /** Undefined when nothing is to change. */
+  /** Called with the new value, or with undefined if nothing changes. */
   readonly onDone: (value: string | undefined) => void
 }) {
   const field = useRef<HTMLInputElement>(null)
-  const settled = useRef(false)
+  const finished = useRef(false)
   useEffect(() => field.current?.select(), [])
   const finish = (next: string | undefined): void => {
-    if (settled.current) return
-    settled.current = true
+    if (finished.current) return
+    finished.current = true
     const text = next?.trim()
     onDone(text === undefined || text === '' || text === value ? undefined : text)
   }

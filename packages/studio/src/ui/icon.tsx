@@ -1,4 +1,4 @@
-/** One stroke weight, 16 px grid. Decorative: the control around it carries the name. */
+/** Icons of one stroke weight on a 16 px grid. They are decorative: the control around an icon has the name. */
 const paths = {
   plus: 'M8 3v10M3 8h10',
   close: 'm4 4 8 8m0-8-8 8',

@@ -4,8 +4,9 @@ import remarkGfm from 'remark-gfm'
 import './markdown.css'
 
 /**
- * What a model wrote, as markdown. Raw HTML is text (react-markdown's default), links are http(s) or mail and open
- * elsewhere without a referrer, and images are never fetched: a picture's address is enough to leak that it was seen.
+ * Renders the output of a model as markdown. Raw HTML stays text (the default of react-markdown), links are http(s) or
+ * mailto and open in a new tab without a referrer, and images are never fetched, because fetching one reveals that the
+ * message was read.
  */
 const components: Components = {
   a: ({ href, children }) =>
@@ -16,7 +17,7 @@ const components: Components = {
     ) : (
       <span>{children}</span>
     ),
-  // A wide table scrolls by itself, also with the keyboard.
+  // A wide table scrolls on its own and can be scrolled with the keyboard.
   table: ({ children }) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable (axe: scrollable-region-focusable)
     <section className="wide" aria-label="Table" tabIndex={0}>

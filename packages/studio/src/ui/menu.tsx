@@ -7,11 +7,11 @@ export interface MenuItem {
   readonly label: string
   readonly icon: IconName
   readonly onSelect: () => void
-  /** It cannot be undone: it is asked for twice. */
+  /** The action cannot be undone, so it must be confirmed by a second click. */
   readonly dangerous?: boolean
 }
 
-/** A button with a list of actions. The browser's own popover: it closes on Esc and on a click elsewhere. */
+/** A button with a list of actions. It uses the browser's popover, which closes on Esc and on a click elsewhere. */
 export function Menu({
   label,
   icon = 'more',
@@ -25,10 +25,10 @@ export function Menu({
   const list = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLSpanElement>(null)
   const [open, setOpen] = useState(false)
-  const [asked, setAsked] = useState<string>()
+  const [confirming, setConfirming] = useState<string>()
   const choose = (item: MenuItem): void => {
-    if (item.dangerous === true && asked !== item.label) {
-      setAsked(item.label)
+    if (item.dangerous === true && confirming !== item.label) {
+      setConfirming(item.label)
       return
     }
     list.current?.hidePopover()
@@ -66,13 +66,13 @@ export function Menu({
         onToggle={(event) => {
           const shown = event.newState === 'open'
           setOpen(shown)
-          setAsked(undefined)
+          setConfirming(undefined)
           if (shown) place(event.currentTarget, button.current)
         }}
       >
         {items.map((item) => (
           <MenuButton key={item.label} item={item} onClick={() => choose(item)}>
-            {asked === item.label ? `${item.label} for good?` : item.label}
+            {confirming === item.label ? `${item.label} for good?` : item.label}
           </MenuButton>
         ))}
       </div>
@@ -97,7 +97,7 @@ function MenuButton({
   )
 }
 
-/** Under the button, inside the window. */
+/** Positions the menu at the button, inside the window. */
 function place(menu: HTMLElement, button: HTMLElement | null): void {
   if (button === null) return
   const { bottom, top, right } = button.getBoundingClientRect()

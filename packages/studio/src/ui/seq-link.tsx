@@ -1,7 +1,7 @@
 import { goTo } from '../session/cursor.ts'
 import './seq-link.css'
 
-/** The number of an event: pressing it moves every panel there. */
+/** The seq of an event as a button that moves the cursor there. */
 export function SeqLink({ seq, children }: { readonly seq: number; readonly children?: React.ReactNode }) {
   return (
     <button type="button" className="seq-link number" title={`Go to event ${seq}`} onClick={() => goTo(seq)}>

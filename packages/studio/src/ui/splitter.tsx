@@ -12,7 +12,7 @@ interface SplitterProps {
   readonly onChange: (value: number) => void
 }
 
-/** A bar between two panes: drag it, or focus it and use the arrow keys. */
+/** A bar that resizes a pane: drag it, or focus it and use the arrow keys. */
 export function Splitter({ label, axis, value, min, max, direction, onChange }: SplitterProps) {
   const start = useRef({ at: 0, value: 0 })
   const place = (event: PointerEvent): number => (axis === 'x' ? event.clientX : event.clientY)

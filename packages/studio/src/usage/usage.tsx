@@ -9,15 +9,15 @@ import './usage.css'
 
 const whole = new Intl.NumberFormat('en')
 
-/** What it cost: tokens, model calls and waits, by agent and by run. What a model did not report is a dash. */
+/** Tokens, model calls and times, by agent and by run. A dash means that the model did not report the value. */
 export function UsagePanel({ session, at }: PanelProps) {
-  const report = useView(session.log, usageView, at === undefined ? {} : { at })
-  // How long a first token took is in the tokens, and a long session is opened without them.
+  const report = useView(session.log, usageView, { at })
+  // The time to first token needs the tokens, and a long session is opened without them.
   useEffect(() => void session.fill(), [session])
   if (report.agents.length === 0) {
     return (
-      <Empty icon="usage" title="No model was called yet">
-        Tokens, calls and the wait for the first token stand here, for each agent.
+      <Empty icon="usage" title="No model calls yet">
+        The tokens, calls and time to first token of each agent appear here.
       </Empty>
     )
   }
@@ -36,7 +36,7 @@ function Totals({ report: { total, firstToken, runs } }: { readonly report: Usag
     ['Tokens', number(total.totalTokens)],
     ['Model calls', number(total.modelCalls)],
     ['First token', mean(firstToken)],
-    ['Time in runs', time === 0 ? '–' : duration(time)],
+    ['Run time', time === 0 ? '–' : duration(time)],
   ] as const
   return (
     <dl className="totals">
@@ -67,7 +67,7 @@ function Agents({ report }: { readonly report: UsageReport }) {
               <th scope="col">Out</th>
               <th scope="col">Total</th>
               <th scope="col">Calls</th>
-              <th scope="col" title="Mean wait for the first token, and the longest">
+              <th scope="col" title="Mean time to first token">
                 First token
               </th>
             </tr>
@@ -103,7 +103,7 @@ function Agents({ report }: { readonly report: UsageReport }) {
   )
 }
 
-/** Input and output as parts of the largest agent's total. */
+/** Input and output tokens as fractions of the largest total of any agent. */
 function Split({
   usage: { inputTokens = 0, outputTokens = 0 },
   most,

@@ -8,8 +8,9 @@ import {
   type Recorded,
   withSeq,
 } from '@millrace/core'
+import { firstIndexWhere } from '@millrace/core/persistent'
 
-/** One frame as a client of the dialect would get it. */
+/** One frame as a client of the dialect would receive it. */
 export interface WireFrame {
   readonly seq: number
   readonly frame: Frame
@@ -19,18 +20,18 @@ interface Encoded {
   readonly encoder: Encoder
   readonly frames: WireFrame[]
   rows: number
-  /** The row encoded last: when tokens were brought in before it, all of it is printed anew. */
+  /** The row that was encoded last. If tokens are inserted before it, everything is encoded again. */
   last: Recorded | undefined
 }
 
 const known = new WeakMap<LiveLog, Map<DialectName, Encoded>>()
 
-/** So long may one go take; who prints 100,000 events does it in many. */
+/** Time budget per pass in milliseconds; long logs take many passes. */
 const budget = 8
 
 /**
- * The frames of a log in a dialect, by the very encoder the server uses. Only new rows are encoded, and only for some
- * milliseconds at a time: `done` tells whether there are more. The array is the same one, longer.
+ * The frames of a log in a dialect, made by the encoder that the server uses. Only new rows are encoded, and only for a
+ * few milliseconds per call: `done` is false while there are more. Every call returns the same array, which grows.
  */
 export function framesOf(
   log: LiveLog,
@@ -60,23 +61,16 @@ export function framesOf(
   return { frames: encoded.frames, done: true }
 }
 
-/** How many frames have a seq up to this one. */
+/** How many frames have this seq or a lower one. */
 export function countUpTo(frames: readonly WireFrame[], seq: number): number {
-  let low = 0
-  let high = frames.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((frames[middle]?.seq ?? 0) <= seq) low = middle + 1
-    else high = middle
-  }
-  return low
+  return firstIndexWhere(frames.length, (index) => (frames[index]?.seq ?? 0) > seq)
 }
 
 export function wireTextOf({ frame }: WireFrame): string {
   return printFrame(frame)
 }
 
-/** What a person looks for first in a frame: its type, wherever the dialect writes it. */
+/** The type of a frame, wherever the dialect writes it. */
 export function nameOf({ frame }: WireFrame): string {
   if (frame.event !== undefined) return frame.event
   if (frame.data === '') return frame.comment === undefined ? 'empty' : 'comment'
@@ -92,7 +86,7 @@ export function pretty(data: string): string {
   }
 }
 
-/** The request that gets this stream, from this frame on. Quoted for a POSIX shell. */
+/** A curl command that reads this stream after this seq, quoted for a POSIX shell. */
 export function asCurl(root: string, session: string, dialect: DialectName, after: number): string {
   const url = `${root}sessions/${encodeURIComponent(session)}/events?dialect=${dialect}${after > 0 ? `&after=${after}` : ''}`
   return `curl -N -H 'Accept: text/event-stream' '${url.replaceAll("'", "'\\''")}'`

@@ -8,11 +8,11 @@ import { goTo } from '../session/cursor.ts'
 import { isFile } from '../session/files.ts'
 import { Button, Empty } from '../ui/controls.tsx'
 import { CopyButton } from '../ui/copy.tsx'
-import { Icon } from '../ui/icon.tsx'
+import { SearchField } from '../ui/search-field.tsx'
 import { asCurl, countUpTo, framesOf, nameOf, pretty, type WireFrame, wireTextOf } from './frames.ts'
 import './wire.css'
 
-/** The stream itself, in whichever dialect a client speaks, up to the cursor. */
+/** The frames of the session up to the cursor, in any dialect. */
 export function WirePanel({ session, at }: PanelProps) {
   const [dialect, setDialect] = useState<DialectName>('ag-ui')
   const [words, setWords] = useState('')
@@ -20,7 +20,7 @@ export function WirePanel({ session, at }: PanelProps) {
   const [open, setOpen] = useState<number>()
   const { printed, size, done } = useFrames(session, dialect)
   const wanted = useDeferredValue(words.toLowerCase())
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the array is the same one, longer
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the array is always the same one, so its size shows the change
   const found = useMemo(
     () => (wanted === '' ? printed : printed.filter((frame) => wireTextOf(frame).toLowerCase().includes(wanted))),
     [printed, size, wanted],
@@ -42,17 +42,8 @@ export function WirePanel({ session, at }: PanelProps) {
             <option key={name}>{name}</option>
           ))}
         </select>
-        <label className="search">
-          <Icon name="search" size={14} />
-          <input
-            type="search"
-            placeholder="Filter frames"
-            aria-label="Filter frames"
-            value={words}
-            onChange={(event) => setWords(event.target.value)}
-          />
-        </label>
-        <Button aria-pressed={raw} onClick={() => setRaw(!raw)} title="As it is on the wire, or readable">
+        <SearchField label="Filter frames" value={words} onChange={setWords} />
+        <Button aria-pressed={raw} onClick={() => setRaw(!raw)} title="Switch between raw and formatted frames">
           {raw ? 'Raw' : 'Pretty'}
         </Button>
       </div>
@@ -66,10 +57,10 @@ export function WirePanel({ session, at }: PanelProps) {
         <LabelledCopy label="all" text={() => found.slice(0, count).map(wireTextOf).join('')} />
       </div>
       {count === 0 ? (
-        <Empty icon="wire" title={words === '' ? 'No frames yet' : 'No frame contains that'}>
+        <Empty icon="wire" title={words === '' ? 'No frames yet' : 'No matching frames'}>
           {words === ''
-            ? `Nothing of this session is told in ${dialect} up to this moment.`
-            : 'Try a type, an id or a word of the text.'}
+            ? `This session has no ${dialect} frames up to this moment.`
+            : 'Try a type, an id or a word from the text.'}
         </Empty>
       ) : (
         <FrameList
@@ -96,7 +87,7 @@ function LabelledCopy({ label, text }: { readonly label: string; readonly text: 
   )
 }
 
-/** All frames of a session: its tokens are asked for, and printed a few at a time. */
+/** All frames of a session. Missing tokens are loaded, and the frames are encoded in several passes. */
 function useFrames(session: SessionHandle, dialect: DialectName) {
   const { log, id } = session
   const rows = useSyncExternalStore(log.subscribe, () => log.rows)
@@ -131,7 +122,7 @@ function FrameList({ frames, count, at, raw, open, onOpen, curl }: FrameListProp
     overscan: 12,
   })
   const last = count - 1
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the list follows the cursor, not the reader's own scrolling
+  // biome-ignore lint/correctness/useExhaustiveDependencies: scrolls only when the cursor moves
   useEffect(() => {
     if (at !== undefined) virtual.scrollToIndex(last, { align: 'end' })
   }, [at])
@@ -164,7 +155,7 @@ function FrameList({ frames, count, at, raw, open, onOpen, curl }: FrameListProp
   )
 }
 
-/** The name stands before it already: what is left is what differs. */
+/** The start of the data without its type, which the row already shows. */
 function briefly(data: string): string {
   return data.slice(0, 300).replace(/^\{"(?:type|kind)":"[^"]*",?/, '{')
 }

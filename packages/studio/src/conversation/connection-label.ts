@@ -2,18 +2,18 @@ import type { ConnectionState, RunStatus } from '@millrace/core'
 import { detailOf } from '../session/client.ts'
 import type { Tone } from '../ui/controls.tsx'
 
-/** How a session stands, in one word for the header and, where something is wrong, a sentence for a banner. */
-export interface Standing {
+/** The status of a session and its connection: a word for the header and, if there is a problem, a banner sentence. */
+export interface ConnectionLabel {
   readonly word: string
   readonly tone: Tone
   readonly moving?: boolean
   readonly reason?: string
   readonly banner?: string
-  /** There is no connection and none will come. */
+  /** The connection is closed and will not be retried. */
   readonly lost?: boolean
 }
 
-const outcomes: Readonly<Record<RunStatus['status'], Standing>> = {
+const outcomes: Readonly<Record<RunStatus['status'], ConnectionLabel>> = {
   running: { word: 'live', tone: 'accent', moving: true },
   done: { word: 'ended', tone: 'ok' },
   failed: { word: 'failed', tone: 'bad' },
@@ -21,7 +21,11 @@ const outcomes: Readonly<Record<RunStatus['status'], Standing>> = {
   interrupted: { word: 'waiting for you', tone: 'warn' },
 }
 
-export function standing(connection: ConnectionState, latest: RunStatus | undefined, file: boolean): Standing {
+export function connectionLabel(
+  connection: ConnectionState,
+  latest: RunStatus | undefined,
+  file: boolean,
+): ConnectionLabel {
   const run = latest === undefined ? undefined : outcomes[latest.status]
   if (file) return run ?? { word: 'recording', tone: 'soft' }
   if (connection.phase === 'connecting') return { word: 'connecting', tone: 'soft', moving: true }
@@ -31,11 +35,11 @@ export function standing(connection: ConnectionState, latest: RunStatus | undefi
       tone: 'warn',
       moving: true,
       reason: connection.reason,
-      banner: `The connection is lost (${connection.reason}). Trying again, attempt ${connection.attempt}. Nothing is lost: the run goes on.`,
+      banner: `Connection lost (${connection.reason}). Reconnecting, attempt ${connection.attempt}. The run continues and no event is lost.`,
     }
   }
   if (connection.phase === 'closed' && connection.how !== 'ended' && connection.how !== 'aborted') {
-    const { message = 'the stream was cut' } = connection.problem ?? {}
+    const { message = 'the connection was cut' } = connection.problem ?? {}
     const reason = detailOf(message) ?? message
     return { word: 'failed', tone: 'bad', reason, banner: `This session cannot be shown: ${reason}`, lost: true }
   }

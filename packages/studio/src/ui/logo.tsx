@@ -1,4 +1,4 @@
-/** The wheel in the race: spokes above, the stream below. */
+/** The logo: a mill wheel above a stream. */
 export function Logo({ size = 20 }: { readonly size?: number }) {
   return (
     <svg

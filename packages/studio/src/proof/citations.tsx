@@ -4,7 +4,7 @@ import { CopyButton } from '../ui/copy.tsx'
 import { SeqLink } from '../ui/seq-link.tsx'
 import { OriginPill } from './confidence.tsx'
 
-/** The rules it stands on, each once. */
+/** The rules that the answer is based on, without repetitions. */
 export function BasisList({ basis }: { readonly basis: readonly Basis[] }) {
   const once = [...new Map(basis.map((each) => [each.text, each])).values()]
   return (
@@ -13,7 +13,7 @@ export function BasisList({ basis }: { readonly basis: readonly Basis[] }) {
         Regulatory basis <Pill>{once.length}</Pill>
       </h3>
       {once.length === 0 ? (
-        <p className="nothing">Absent: no rule is cited.</p>
+        <p className="nothing">Not given: no rule is cited.</p>
       ) : (
         <ul className="basis">
           {once.map(({ text, from }) => (
@@ -29,7 +29,7 @@ export function BasisList({ basis }: { readonly basis: readonly Basis[] }) {
   )
 }
 
-interface Ground {
+interface CitedSource {
   readonly by: string
   readonly title: string
   readonly detail: string | undefined
@@ -39,17 +39,17 @@ interface Ground {
   readonly origin: 'stated' | 'parsed'
 }
 
-/** What is cited, by the answer and by whom it asked. */
+/** The sources that the answer and its specialists cite. */
 export function CitationList({ proofs }: { readonly proofs: readonly Proof[] }) {
-  const grounds = groundsOf(proofs)
+  const sources = citedSourcesOf(proofs)
   return (
     <section className="panel-section">
       <h3>
-        Citations <Pill>{grounds.length}</Pill>
+        Citations <Pill>{sources.length}</Pill>
       </h3>
-      {grounds.length === 0 && <p className="nothing">Absent: no source is named.</p>}
+      {sources.length === 0 && <p className="nothing">Not given: no source is cited.</p>}
       <ol className="citations">
-        {grounds.map(({ by, title, detail, excerpt, uri, seq, origin }) => (
+        {sources.map(({ by, title, detail, excerpt, uri, seq, origin }) => (
           <li key={`${by}\n${title}\n${detail}\n${seq}`} data-testid="proof-citation">
             <div className="citation-title">
               {uri !== undefined && /^https?:\/\//i.test(uri) ? (
@@ -74,8 +74,8 @@ export function CitationList({ proofs }: { readonly proofs: readonly Proof[] }) 
   )
 }
 
-function groundsOf(proofs: readonly Proof[]): readonly Ground[] {
-  const all = proofs.flatMap(({ author, citations, sources }): Ground[] => [
+function citedSourcesOf(proofs: readonly Proof[]): readonly CitedSource[] {
+  const all = proofs.flatMap(({ author, citations, sources }): CitedSource[] => [
     ...citations.map(({ source, reference, excerpt, uri, from }) => ({
       by: author,
       title: source,

@@ -2,11 +2,11 @@ import type { SessionHandle } from '@millrace/react'
 import { useEffect } from 'react'
 import { usePlayer } from './play.ts'
 
-/** A cursor that rests here is looking at something. */
+/** Milliseconds that the cursor must stay at one event before the tokens are loaded. */
 const rest = 120
 
-/** Around the cursor every token is wanted; a long session is opened without those of its finished messages. */
-export function useDetail(session: SessionHandle, at: number | undefined): void {
+/** A long session is opened without the tokens of its completed messages; this loads those around the cursor. */
+export function useTokenLoading(session: SessionHandle, at: number | undefined): void {
   const playing = usePlayer((player) => player.playing)
   useEffect(() => {
     if (at === undefined) return

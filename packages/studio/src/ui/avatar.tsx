@@ -1,0 +1,22 @@
+import { agentColour, agentTint, initials } from './agent-colour.ts'
+
+/** The initials of an agent on its colour. Decorative: the name is shown beside it. */
+export function Avatar({
+  agent,
+  title = agent,
+  small = false,
+}: {
+  readonly agent: string
+  readonly title?: string | undefined
+  readonly small?: boolean
+}) {
+  return (
+    <span
+      className={small ? 'avatar small' : 'avatar'}
+      style={{ color: agentColour(agent), background: agentTint(agent) }}
+      aria-hidden="true"
+    >
+      {initials(title)}
+    </span>
+  )
+}
