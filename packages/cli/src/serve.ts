@@ -3,15 +3,7 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { type EventLog, MillraceError, webHost } from '@millrace/core'
-import {
-  createMillrace,
-  discoverAgents,
-  loadConfig,
-  type Millrace,
-  modelSettings,
-  remoteAgent,
-  sqliteLog,
-} from '@millrace/server'
+import { createMillrace, discoverAgents, loadConfig, type Millrace, modelSettings, sqliteLog } from '@millrace/server'
 import { endpointOf, readSettings, type Settings } from './settings.ts'
 import { version } from './version.ts'
 
@@ -53,11 +45,10 @@ export async function serve(args: readonly string[]): Promise<number> {
 
 async function compose(settings: Settings, log: EventLog): Promise<Millrace> {
   const folder = settings.agents ?? (existsSync(examples) ? examples : undefined)
-  const host = webHost(globalThis)
   const agents = discoverAgents(folder, {
     models: modelSettings(process.env),
     config: await loadConfig(process.cwd()),
-    remote: (name, entry) => remoteAgent(name, entry, host),
+    host: webHost(globalThis),
   })
   const telemetry = await telemetryOf(process.env)
   const millrace = await createMillrace({

@@ -1,24 +1,41 @@
 import type { AdkPart, JsonObject, Recorded, RunEvent, RunInput } from '@millrace/core'
 
 /**
- * The port behind which every agent engine stands: ADK, LangGraph, remote. An agent yields what happens, in order;
- * the run engine records it. It never yields `run.started`; it may end with its own `run.finished` (a remote stream
+ * The port that every agent engine implements. An agent yields what happens, in order; the run engine records it. It never yields `run.started`; it may end with its own `run.finished` (a remote stream
  * that says how it ended, an interrupt), otherwise returning means `done` and throwing means `failed`.
  */
 export interface Agent {
   readonly name: string
-  /** May load the agent's code; failures are for `describe` to tell, not for the listing to die of. */
+  /** May load the agent's code. A failure to load is described (`error`) instead of thrown, so that listings still work. */
   describe(): Promise<AgentDescription>
   run(input: RunInput, context: RunContext): AsyncIterable<RunEvent>
 }
 
-export interface AgentDescription {
+/** The part of a description that is the same for all agents of one engine. */
+export interface EngineDescription {
+  /** `adk`, `langgraph`, `remote`; `broken` for an agent that could not be loaded. */
+  readonly engine: string
+  /** The engine's name for people; `engine` where it is absent. */
+  readonly engineLabel?: string
+  readonly capabilities?: EngineCapabilities
+}
+
+/** What an engine can do, for clients that ask; an absent field means that it cannot. */
+export interface EngineCapabilities {
+  /** Runs the tool calls of one model turn at the same time. */
+  readonly parallelToolCalls?: boolean
+  /** Lets the model call tools that the client brings and runs. */
+  readonly clientTools?: boolean
+  /** Streams the thoughts of a model that has any. */
+  readonly reasoning?: boolean
+}
+
+export interface AgentDescription extends EngineDescription {
   readonly name: string
-  /** What people call it, where its author says so. */
+  /** The name for people, where its author gave one. */
   readonly title?: string
   readonly description: string
-  readonly engine: 'adk' | 'langgraph' | 'remote' | 'broken'
-  /** For the page and for ADK's build_graph: agents or graph steps, and who may lead to whom. */
+  /** For the page and for ADK's build_graph: agents or graph steps, and which may lead to which. */
   readonly graph: AgentGraph
   readonly examples: readonly string[]
   /** After a crash the run goes on from its last committed step instead of failing. */

@@ -4,25 +4,10 @@ import { join } from 'node:path'
 import { isObject, MillraceError } from '@millrace/core'
 import { z } from 'zod'
 import { loadModule } from './agent-file.ts'
+import { agentEntry } from './engines.ts'
 import { messageOf } from './problem.ts'
 
-/** A server elsewhere that runs the agent; Millrace is its durable front. */
-export const remoteEntry = z.strictObject({
-  url: z.url({ protocol: /^https?$/ }),
-  dialect: z.enum(['ag-ui', 'adk']),
-  headers: z.record(z.string(), z.string()).optional(),
-  /** The app's name on an ADK server; ours unless said. */
-  app: z.string().optional(),
-  /** How long it may be silent before it is taken for dead, in milliseconds. Two minutes: few servers send a heartbeat. */
-  timeout: z.int().min(1).optional(),
-  /** How the page shows it; a server elsewhere cannot be asked. */
-  title: z.string().optional(),
-  description: z.string().optional(),
-  examples: z.array(z.string()).optional(),
-})
-export type RemoteEntry = z.infer<typeof remoteEntry>
-
-const millraceConfig = z.looseObject({ agents: z.record(z.string(), remoteEntry).optional() })
+const millraceConfig = z.looseObject({ agents: z.record(z.string(), agentEntry).optional() })
 export type MillraceConfig = z.infer<typeof millraceConfig>
 
 const names = ['millrace.config.ts', 'millrace.config.js', 'millrace.config.mjs', 'millrace.config.json']

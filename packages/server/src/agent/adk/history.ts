@@ -9,7 +9,7 @@ import {
   type RunInput,
 } from '@millrace/core'
 import { answers, type CallNames, type OpenInterrupts } from '../answer-parts.ts'
-import { isNested } from './nested.ts'
+import { isNested } from '../nested-event.ts'
 
 type Content = NonNullable<Event['content']>
 

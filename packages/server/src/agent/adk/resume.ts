@@ -2,7 +2,7 @@ import { createEvent, type Event } from '@google/adk'
 import type { AdkEvent, AgentSaid, NodeId, Recorded } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import type { OpenInterrupts } from '../answer-parts.ts'
-import { isNested } from './nested.ts'
+import { isNested } from '../nested-event.ts'
 import type { PastNodes } from './nodes.ts'
 
 /**

@@ -4,7 +4,7 @@ import { size } from '../tool-result.ts'
 import type { CompiledGraph } from './langgraph-agent.ts'
 
 /** The debug record under which a graph's own checkpoint is kept in the log, so that another process can go on. */
-const checkpointMessage = 'langgraph.checkpoint'
+export const checkpointMessage = 'langgraph.checkpoint'
 
 export function isCheckpoint(event: RunEvent): boolean {
   return event.kind === 'log' && event.message === checkpointMessage

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isObject, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
-import type { Agent, AgentDescription, AgentGraph, RunContext } from '../agent.ts'
+import { defined, isObject, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
+import type { Agent, AgentDescription, AgentGraph, EngineDescription, RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { checkpointEvent, seedCheckpoint } from './checkpoint.ts'
 import { graphEvents } from './graph-events.ts'
@@ -49,6 +49,9 @@ export interface GraphAgentFile {
   readonly model?: { readonly name: string; readonly offline: boolean }
 }
 
+/** What the engine says of itself in the description of each of its agents. */
+export const langgraphAbout: EngineDescription = { engine: 'langgraph', engineLabel: 'LangGraph' }
+
 /** A user's compiled graph behind the agent port. The graph is loaded on first use. */
 export function graphAgent(name: string, load: () => Promise<GraphAgentFile>, models: ModelSettings = {}): Agent {
   return {
@@ -58,11 +61,11 @@ export function graphAgent(name: string, load: () => Promise<GraphAgentFile>, mo
       return {
         name,
         description,
-        engine: 'langgraph',
+        ...langgraphAbout,
         graph: describeGraph(graph.getGraph()),
         examples,
         resumable,
-        ...(model === undefined ? {} : { model }),
+        ...defined({ model }),
       }
     },
     async *run(input, context) {

@@ -8,8 +8,8 @@ import {
 } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { answers } from '../answer-parts.ts'
-import type { RemoteEntry } from '../config.ts'
 import { reasonOf, silence } from './follow.ts'
+import type { RemoteEntry } from './remote-entry.ts'
 
 /**
  * ADK wants a session made before it is run in; one that is there already is fine, and is told by a 4xx (400 in JS, 409

@@ -1,6 +1,6 @@
 import { connect, type Dialect, type Host, type Problem, type RunEvent, type RunFinished } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
-import type { RemoteEntry } from '../config.ts'
+import type { RemoteEntry } from './remote-entry.ts'
 import { stoppable } from './stoppable.ts'
 
 /** How long a server elsewhere may say nothing. Most send no heartbeat, and a tool may take its time. */

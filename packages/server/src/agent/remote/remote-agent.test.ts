@@ -11,8 +11,8 @@ import { scriptedAgent, speech, textOf } from '../../../../../test/kit/scripted-
 import { testServer } from '../../../../../test/kit/server.ts'
 import type { Agent } from '../agent.ts'
 import { discoverAgents } from '../catalog.ts'
-import { loadConfig, type RemoteEntry } from '../config.ts'
-import { remoteAgent } from './remote-agent.ts'
+import { loadConfig } from '../config.ts'
+import type { RemoteEntry } from './remote-entry.ts'
 
 type Upstream = Awaited<ReturnType<typeof testServer>> & { readonly url: string; readonly posts: string[] }
 
@@ -202,7 +202,7 @@ describe('a remote agent of millrace.config.ts', () => {
     )
     const { agents } = discoverAgents(undefined, {
       config: await loadConfig(folder),
-      remote: (name, entry) => remoteAgent(name, entry, webHost(globalThis)),
+      host: webHost(globalThis),
     })
     const front = await frontWith([...agents.values()])
     closing.push(() => front.close())

@@ -1,9 +1,12 @@
-import { adk, agUi, type Host, type RunEvent, type RunInput, toRunAgentInput } from '@millrace/core'
-import type { Agent, AgentDescription, RunContext } from '../agent.ts'
-import type { RemoteEntry } from '../config.ts'
+import { adk, agUi, defined, type Host, type RunEvent, type RunInput, toRunAgentInput } from '@millrace/core'
+import type { Agent, AgentDescription, EngineDescription, RunContext } from '../agent.ts'
 import { protocolHeader } from '../protocol-header.ts'
 import { openAdkSession, toRunRequest } from './adk-request.ts'
 import { follow, truncatedAdk } from './follow.ts'
+import type { RemoteEntry } from './remote-entry.ts'
+
+/** What the engine says of itself in the description of each of its agents. */
+export const remoteAbout: EngineDescription = { engine: 'remote', engineLabel: 'Remote' }
 
 /**
  * An agent on another server: any AG-UI endpoint, or any ADK server. Millrace becomes its durable, multi-dialect front.
@@ -22,9 +25,9 @@ export function remoteAgent(name: string, entry: RemoteEntry, host: Host): Agent
 function describe(name: string, { url, dialect, title, description, examples = [] }: RemoteEntry): AgentDescription {
   return {
     name,
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     description: description ?? `Runs on ${new URL(url).host}, over ${dialect === 'adk' ? 'ADK' : 'AG-UI'}`,
-    engine: 'remote',
+    ...remoteAbout,
     graph: { nodes: [{ id: name, kind: 'agent' }], edges: [] },
     examples,
     resumable: false,

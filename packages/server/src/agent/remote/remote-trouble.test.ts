@@ -9,7 +9,7 @@ import {
   stalled,
 } from '../../../../../test/kit/model-server.ts'
 import { ending, type Front, frontOf, patientHost, spoken } from '../../../../../test/kit/remote-front.ts'
-import type { RemoteEntry } from '../config.ts'
+import type { RemoteEntry } from './remote-entry.ts'
 
 /** How long the servers here may be silent, and the answers that are. */
 const silence = 7000

@@ -12,12 +12,12 @@ import { treeOf } from './tree.ts'
 registerModels()
 
 /** A loaded ADK agent, made ready to run under Millrace. */
-export interface AdkEngine {
+export interface LoadedAdkAgent {
   describe(options: AdkOptions): Pick<AgentDescription, 'description' | 'graph' | 'model' | 'tools'>
   run(input: RunInput, context: RunContext, options: AdkOptions): AsyncIterable<RunEvent>
 }
 
-export function adkEngine(exported: unknown): AdkEngine {
+export function loadAdkAgent(exported: unknown): LoadedAdkAgent {
   const { root, plugins } = programOf(exported)
   const tree = treeOf(root)
   traceNodes(tree.nodes)
