@@ -57,7 +57,7 @@ describe('a search engine by configuration', () => {
 
   test.each<[string, Answer, RegExp]>([
     ['500', json({}, 500), /answered 500$/],
-    ['403, which is how SearXNG refuses JSON', json({}, 403), /answered 403; is JSON among the formats/],
+    ['403, which is how SearXNG refuses JSON', json({}, 403), /answered 403; allow the format json/],
   ])('%s is an error, never other data', async (_, answer, reason) => {
     vi.stubEnv('SEARXNG_URL', (await engine(answer)).url)
     await expect(webSearch('fire')).rejects.toThrow(reason)

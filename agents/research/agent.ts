@@ -2,7 +2,7 @@ import { FunctionTool, LlmAgent } from '@google/adk'
 import { model, specialists } from '@millrace/server/adk'
 import { z } from 'zod'
 import { webSearch } from '../corpus/search.ts'
-import { script } from './offline.ts'
+import { researchScript } from './offline.ts'
 
 export const title = 'Research'
 export const description =
@@ -14,7 +14,7 @@ export const examples = [
   'What can you do?',
 ]
 
-const llm = model({ offline: script })
+const llm = model({ offline: researchScript })
 
 const search = new FunctionTool({
   name: 'web_search',

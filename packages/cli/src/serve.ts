@@ -123,7 +123,7 @@ async function stopped(
       : [repeated(pruneEvery, () => log.prune(Date.now() - retain), failing(millrace, 'retention failed'))]),
   ]
   // An agent's code may let go of a promise that fails: no reason to end the runs of all others with it.
-  const slip = failing(millrace, 'an agent left a failure to nobody')
+  const slip = failing(millrace, 'unhandled rejection in agent code')
   process.on('unhandledRejection', slip)
   await stop
   for (const chore of chores) clearInterval(chore)

@@ -109,7 +109,7 @@ describe('a conversation', () => {
 
   test('without a message there is nothing to answer, and that is said', async () => {
     const events = await testSession(agentOf(root())).run({ messages: [] })
-    expect(outline(events)).toEqual([expect.stringMatching(/^failed \(invalid: there is no message to answer/)])
+    expect(outline(events)).toEqual([expect.stringMatching(/^failed \(invalid: no message to answer/)])
   })
 
   test('a delta carries no state: the turn it belongs to is not over', async () => {

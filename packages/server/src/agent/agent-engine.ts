@@ -23,11 +23,11 @@ export interface FileEngine extends AgentEngine {
    * they hold what is known of a run in memory.
    */
   readonly modules: Readonly<Record<string, () => Promise<unknown>>>
-  open(name: string, file: OpenedFile, models: ModelSettings): Agent
+  open(name: string, file: LoadedAgentFile, models: ModelSettings): Agent
 }
 
 /** The file of an agent, as its engine receives it. */
-export interface OpenedFile {
+export interface LoadedAgentFile {
   /** The value of the export that the engine recognised. */
   readonly exported: unknown
   /** Everything that the file exports, for settings of one engine only. */

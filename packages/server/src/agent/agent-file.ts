@@ -1,13 +1,13 @@
 import { dirname, extname, join, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { isObject, MillraceError } from '@millrace/core'
-import type { FileEngine, OpenedFile } from './agent-engine.ts'
+import type { FileEngine, LoadedAgentFile } from './agent-engine.ts'
 import { fileEngines } from './engines.ts'
 import { messageOf } from './problem.ts'
 import { sharedModules } from './shared-modules.ts'
 
 /** What an agent's file exports, checked, and the engine that runs it. */
-export interface AgentFile extends OpenedFile {
+export interface AgentFile extends LoadedAgentFile {
   readonly engine: FileEngine
   /** The name for people; exported as `title` or `name`. */
   readonly title?: string

@@ -2,7 +2,7 @@ import type { AdkPart, JsonObject, Recorded, RunEvent, RunInput } from '@millrac
 
 /**
  * The port that every agent engine implements. An agent yields what happens, in order; the run engine records it. It never yields `run.started`; it may end with its own `run.finished` (a remote stream
- * that says how it ended, an interrupt), otherwise returning means `done` and throwing means `failed`.
+ * that reports its outcome, an interrupt), otherwise returning means `done` and throwing means `failed`.
  */
 export interface Agent {
   readonly name: string
@@ -38,9 +38,9 @@ export interface AgentDescription extends EngineDescription {
   /** For the page and for ADK's build_graph: agents or graph steps, and which may lead to which. */
   readonly graph: AgentGraph
   readonly examples: readonly string[]
-  /** After a crash the run goes on from its last committed step instead of failing. */
+  /** After a crash a run continues from its last committed step instead of failing. */
   readonly resumable: boolean
-  /** The model's name, and whether it is the offline one (the page says so). */
+  /** The model's name, and whether it is the offline model, which the page points out. */
   readonly model?: { readonly name: string; readonly offline: boolean }
   readonly tools?: readonly string[]
   /** Why it cannot run, for an agent file that did not load. */
@@ -66,7 +66,7 @@ export interface RunContext {
   readonly history: readonly Recorded[]
   /** The session's state as this run begins, client state merged. */
   readonly state: JsonObject
-  /** Set when this run goes on after a crash: its own rows in `history` are what is already done. */
+  /** Whether this run continues after a crash: its own rows in `history` are then already done. */
   readonly resumed: boolean
   /** Fires on cancel, timeout, shutdown and lost lease. Must reach the model and the tools. */
   readonly signal: AbortSignal
@@ -74,7 +74,7 @@ export interface RunContext {
   readonly newId: () => string
 }
 
-/** Saved content of an artifact, by version. Read from the log; the event is the only copy. */
+/** Saved content of an artifact, by version. It is read from the log; the event is the only copy. */
 export interface ArtifactVersion {
   readonly id: string
   readonly name: string

@@ -7,7 +7,7 @@ const all = async <T>(values: AsyncIterable<T>): Promise<T[]> => {
   return seen
 }
 
-describe('outlet', () => {
+describe('bounded queue', () => {
   test('gives what was pushed, in order, before and after the reader comes', async () => {
     const out = new BoundedQueue<number>(9, () => {})
     out.push(1)

@@ -18,7 +18,7 @@ export async function loadConfig(folder: string): Promise<MillraceConfig> {
   return file === undefined ? {} : readConfig(await exported(file), file)
 }
 
-/** For editors: types the argument, gives it back. */
+/** Returns its argument; it is there so that editors check the type. */
 export function defineConfig(config: MillraceConfig): MillraceConfig {
   return config
 }
@@ -26,7 +26,7 @@ export function defineConfig(config: MillraceConfig): MillraceConfig {
 async function exported(file: string): Promise<unknown> {
   try {
     if (file.endsWith('.json')) return JSON.parse(await readFile(file, 'utf8'))
-    // Handed over, so that a folder without node_modules works, as it does for agents.
+    // The module is handed over, so that a folder without node_modules works, as it does for agents.
     const module = await loadModule(file, { '@millrace/server': { defineConfig } })
     return isObject(module) && 'default' in module ? module.default : module
   } catch (error) {
@@ -42,6 +42,6 @@ async function exported(file: string): Promise<unknown> {
 function readConfig(value: unknown, file: string): MillraceConfig {
   const read = millraceConfig.safeParse(value)
   if (read.success) return read.data
-  const issues = read.error.issues.map(({ path, message }) => `${path.join('.') || 'it'}: ${message}`)
+  const issues = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the configuration'}: ${message}`)
   throw new MillraceError('invalid', `${file}: ${issues.join('; ')}`, { file })
 }

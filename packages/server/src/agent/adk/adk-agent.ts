@@ -29,8 +29,8 @@ export const adkAbout: EngineDescription = {
 }
 
 /**
- * An ADK agent behind the port. `load` gives its `rootAgent` (an agent, a workflow or an App of @google/adk) and is
- * called once, when the agent is first described or run; @google/adk itself is imported then, and not before.
+ * An agent that runs on @google/adk. `load` returns its `rootAgent` (an agent, a workflow or an App) and is called once,
+ * when the agent is first described or run. @google/adk itself is imported then, and not before.
  */
 export function adkAgent(name: string, load: () => Promise<unknown>, options: AdkAgentOptions = {}): Agent {
   const { models = {}, description, examples = [], resumable = false } = options

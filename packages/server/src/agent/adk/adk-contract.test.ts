@@ -246,7 +246,7 @@ describe('4: a tool that does not exist', () => {
     const events = await testSession(agentOf(root)).run('go')
     expect(said(events)[1]?.event.content?.parts?.[0]?.functionResponse).toMatchObject({
       name: 'nothing',
-      response: { error: "There is no tool 'nothing'. There is: something." },
+      response: { error: "Unknown tool 'nothing'. Available: something." },
     })
     expect(outline(events).at(-1)).toBe('done')
   })
@@ -285,7 +285,7 @@ describe('4: a tool that does not exist', () => {
     const root = new LlmAgent({ name: 'root', model: llm(script), subAgents: [child] })
     const events = await testSession(agentOf(root)).run('go')
     expect(calls).toBe(2)
-    expect(outline(events).at(-1)).toMatch(/^failed \(model-error: .*agent 'nobody'.*There is: child/)
+    expect(outline(events).at(-1)).toMatch(/^failed \(model-error: .*agent 'nobody'.*Available: child/)
   })
 })
 

@@ -101,7 +101,7 @@ describe('a node that', () => {
     expect(events[2]).toEqual({
       kind: 'log',
       level: 'warn',
-      message: "'node' returned what is not JSON in extra: it stays in the graph, and is not in the log",
+      message: "'node' returned a value that is not JSON in extra: it stays in the graph and is left out of the log",
       node: 'node@1',
     })
   })

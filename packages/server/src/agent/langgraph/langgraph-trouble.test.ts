@@ -92,7 +92,7 @@ describe('a model of a graph that', () => {
   })
 
   test('says nothing fails the run', async () => {
-    await expect(sessionOf(loop(() => [])).run('go')).rejects.toThrow(/empty answer|answered nothing/)
+    await expect(sessionOf(loop(() => [])).run('go')).rejects.toThrow(/empty answer/)
   })
 
   test('calls without end is stopped', async () => {

@@ -10,7 +10,7 @@ export const remoteAbout: EngineDescription = { engine: 'remote', engineLabel: '
 
 /**
  * An agent on another server: any AG-UI endpoint, or any ADK server. Millrace becomes its durable, multi-dialect front.
- * A message that may have run is never sent again: a cut upstream that cannot be re-joined fails the run, with the reason.
+ * A message that may have run is never sent again: an upstream that was cut and cannot be rejoined fails the run.
  */
 export function remoteAgent(name: string, entry: RemoteEntry, host: Host): Agent {
   return {
@@ -21,7 +21,7 @@ export function remoteAgent(name: string, entry: RemoteEntry, host: Host): Agent
   }
 }
 
-/** What the configuration says: a server elsewhere cannot be asked, and may not be up. Never the headers: they hold keys. */
+/** From the configuration alone: the other server may be down. The headers are left out, because they hold keys. */
 function describe(name: string, { url, dialect, title, description, examples = [] }: RemoteEntry): AgentDescription {
   return {
     name,
@@ -58,7 +58,7 @@ async function* runAdk(
   const app = entry.app ?? name
   const made = await openAdkSession(base, app, entry, host, context)
   if (made && context.history.some(({ event }) => event.kind === 'agent')) {
-    const message = `${new URL(base).host} did not know this session: it goes on without what was said before`
+    const message = `${new URL(base).host} did not know this session: the run continues without the earlier conversation`
     yield { kind: 'log', level: 'warn', message }
   }
   const body = toRunRequest(app, input, context, made)

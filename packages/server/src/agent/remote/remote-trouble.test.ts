@@ -264,8 +264,8 @@ describe('a Content-Location that is not where a Millrace can be re-joined', () 
 
 describe('making a session on an ADK server', () => {
   test.each<[string, Answer, RegExp]>([
-    ['500', json({ detail: 'no database' }, 500), /answered 500 when asked for a session/],
-    ['403', json({}, 403), /answered 403 when asked for a session/],
+    ['500', json({ detail: 'no database' }, 500), /answered 500 to the request for a session/],
+    ['403', json({}, 403), /answered 403 to the request for a session/],
     ['silence', unanswered, /cannot be reached: silent for 7000 ms/],
   ])('%s: no message is sent', async (_, answer, reason) => {
     const { front, messages } = await inFront([answer], { dialect: 'adk' })
