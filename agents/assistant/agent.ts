@@ -5,7 +5,7 @@ import { assistantScript } from './offline.ts'
 import { weatherOf } from './weather.ts'
 
 export const title = 'Assistant'
-export const description = 'A single agent with state: keeps proverbs, tells the weather, asks before it deletes.'
+export const description = 'A single agent with state: keeps proverbs, looks up the weather, asks before it deletes.'
 export const examples = [
   'Hello',
   'Add a proverb: Still waters run deep',

@@ -49,7 +49,7 @@ const searchExecutor = new LlmAgent({
   description: 'Runs follow-up searches for what the sections left open.',
   model: llm,
   instruction:
-    'The plan: {research_plan?}. Run one or two searches that close the gap you are told of, then report what they add, with sources.',
+    'The plan: {research_plan?}. Run one or two searches that close the gap named in your request, then report what they add, with sources.',
   tools: [search],
   outputKey: 'enhanced_findings',
 })

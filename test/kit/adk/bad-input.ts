@@ -293,7 +293,7 @@ describe('a model that', () => {
     expect(await ending(new LlmAgent({ name: 'root', model: 'gemini-2.5-flash' }))).toBe(
       'failed (model-error: gemini-2.5-flash needs GOOGLE_API_KEY. Set it, or set MILLRACE_MODEL=offline.)',
     )
-    expect(await ending(new LlmAgent({ name: 'root', model: model('claude') }))).toMatch(/no such model: claude/)
+    expect(await ending(new LlmAgent({ name: 'root', model: model('claude') }))).toMatch(/unknown model: claude/)
   })
 })
 

@@ -19,8 +19,8 @@ export interface FileEngine extends AgentEngine {
   /** Packages that a file may import although its folder has no node_modules: the server hands over its own copy. */
   readonly packages: readonly string[]
   /**
-   * Modules that a file always gets from the server, by the name they are imported with: their classes are compared, or
-   * they hold what is known of a run in memory.
+   * Modules that a file always gets from the server, by the name they are imported with, because their classes are
+   * compared with the server's, or because they keep the state of runs in memory.
    */
   readonly modules: Readonly<Record<string, () => Promise<unknown>>>
   open(name: string, file: LoadedAgentFile, models: ModelSettings): Agent

@@ -8,7 +8,7 @@ type Completion = OpenAI.Chat.Completions.ChatCompletion
 type Parts = NonNullable<NonNullable<LlmResponse['content']>['parts']>
 
 interface OpenCall {
-  /** As the server sent it: it tells which pieces belong to the same call. */
+  /** As the server sent it: pieces of the same call have the same index. */
   readonly index: number | undefined
   readonly id: string
   name: string
