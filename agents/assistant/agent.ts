@@ -1,11 +1,11 @@
 import { FunctionTool, LlmAgent } from '@google/adk'
 import { confirm, model } from '@millrace/server/adk'
 import { z } from 'zod'
-import { script } from './offline.ts'
+import { assistantScript } from './offline.ts'
 import { weatherOf } from './weather.ts'
 
 export const title = 'Assistant'
-export const description = 'A single agent with state: keeps proverbs, tells the weather, asks before it deletes.'
+export const description = 'A single agent with state: keeps proverbs, looks up the weather, asks before it deletes.'
 export const examples = [
   'Hello',
   'Add a proverb: Still waters run deep',
@@ -17,7 +17,7 @@ export const examples = [
   'Simulate a model failure',
 ]
 
-/** The proverbs of this session; anything else in that place (a client may write state) counts as none. */
+/** The proverbs of this session. A client may write state: any value that is not a list of strings counts as empty. */
 const listOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
 
@@ -77,11 +77,11 @@ const getWeather = new FunctionTool({
 export const rootAgent = new LlmAgent({
   name: 'assistant',
   description,
-  model: model({ offline: script }),
+  model: model({ offline: assistantScript }),
   instruction: `You are a helpful assistant that keeps a list of proverbs for the user. The list now: {proverbs?}.
 Use the tools to add, list, remove and delete proverbs and to look up the weather. Think aloud before you answer a question about numbers.`,
   tools: [addProverb, listProverbs, removeProverb, deleteAllProverbs, getWeather],
-  /** Seed 001: a thread without proverbs gets the empty list as its first state change. */
+  /** A session without proverbs gets the empty list as its first state change, for clients that expect the key. */
   beforeAgentCallback(context) {
     if (context.state.get('proverbs') === undefined) context.state.set('proverbs', [])
     return undefined

@@ -38,12 +38,12 @@ describe('assistant, offline', () => {
     expect(session.state().proverbs).toEqual(left)
   })
 
-  test('asks also when the list is empty', async () => {
+  test('asks even when the list is empty', async () => {
     const asked = await testSession('assistant').run('Delete all proverbs')
     expect(asked.some((event) => event.kind === 'interrupt')).toBe(true)
   })
 
-  test('tells the weather from the tool’s own figures', async () => {
+  test('answers about the weather with the tool’s own figures', async () => {
     const events = await testSession('assistant').run('What is the weather in Lisbon?')
     const weather = weatherOf('lisbon')
     expect(said(events).join()).toContain(
@@ -51,7 +51,7 @@ describe('assistant, offline', () => {
     )
     expect(weatherOf('Sao Paulo')).toMatchObject({ city: 'São Paulo' })
     expect(said(await testSession('assistant').run('What is the weather in Atlantis?')).join()).toContain(
-      'no data for Atlantis',
+      'No data for Atlantis',
     )
   })
 

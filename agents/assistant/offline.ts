@@ -1,7 +1,7 @@
 import { call, fail, type OfflineRequest, type OfflineTurn, say, think } from '@millrace/server/adk'
 
-/** What the assistant says when there is no key. It understands a few sentences; its tools and their results are real. */
-export function script(request: OfflineRequest): OfflineTurn {
+/** The offline script: it understands a few sentences. The tools and their results are real. */
+export function assistantScript(request: OfflineRequest): OfflineTurn {
   return request.step === 0 ? firstTurn(request) : afterTools(request)
 }
 

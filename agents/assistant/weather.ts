@@ -31,14 +31,14 @@ export interface Weather {
   readonly rainyDaysPerWeek: number
 }
 
-/** Known cities, whatever their spelling; for any other, which are known. */
+/** The weather of a known city, whatever its case and accents; otherwise an error that lists the known cities. */
 export function weatherOf(city: string): Weather | { readonly error: string } {
   const key = city.trim().toLowerCase()
   const plain = (name: string): string => name.normalize('NFD').replace(/\p{M}/gu, '')
   const found = Object.entries(normals).find(([name]) => plain(name) === plain(key))
   if (found === undefined) {
     const known = Object.keys(normals).map(titled).join(', ')
-    return { error: `There are no data for ${city}. Known cities: ${known}.` }
+    return { error: `No data for ${city}. Known cities: ${known}.` }
   }
   const [name, { low, high, rainyDays }] = found
   return { city: titled(name), lowCelsius: low, highCelsius: high, rainyDaysPerWeek: rainyDays }

@@ -1,4 +1,4 @@
-/** A small library for the examples to search offline: short texts of our own, each with a place to read more. */
+/** A small library that the examples search offline: short texts of our own, each with a link to read more. */
 export interface Document {
   readonly id: string
   readonly title: string

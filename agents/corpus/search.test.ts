@@ -34,12 +34,12 @@ describe('the bundled library', () => {
 
 describe('a search engine by configuration', () => {
   const found = { title: 'A page', url: 'https://example.org/a', content: 'What it says.' }
-  const told = { title: 'A page', url: 'https://example.org/a', snippet: 'What it says.' }
+  const result = { title: 'A page', url: 'https://example.org/a', snippet: 'What it says.' }
 
   test('SearXNG', async () => {
     const { url, requests } = await engine(json({ results: [found, found, found] }))
     vi.stubEnv('SEARXNG_URL', `${url}/sub`)
-    expect(await webSearch('fire & water', 2)).toEqual({ engine: 'searxng', results: [told, told] })
+    expect(await webSearch('fire & water', 2)).toEqual({ engine: 'searxng', results: [result, result] })
     expect(requests[0]?.path).toBe('/sub/search?q=fire+%26+water&format=json')
   })
 
@@ -47,7 +47,7 @@ describe('a search engine by configuration', () => {
     const { url, requests } = await engine(json({ results: [found] }))
     vi.stubEnv('TAVILY_API_KEY', 'key')
     vi.stubEnv('TAVILY_URL', `${url}/search`)
-    expect(await webSearch('fire', 2)).toEqual({ engine: 'tavily', results: [told] })
+    expect(await webSearch('fire', 2)).toEqual({ engine: 'tavily', results: [result] })
     expect(requests[0]).toMatchObject({
       path: '/search',
       headers: { authorization: 'Bearer key' },
@@ -57,7 +57,7 @@ describe('a search engine by configuration', () => {
 
   test.each<[string, Answer, RegExp]>([
     ['500', json({}, 500), /answered 500$/],
-    ['403, which is how SearXNG refuses JSON', json({}, 403), /answered 403; is JSON among the formats/],
+    ['403, which is how SearXNG refuses JSON', json({}, 403), /answered 403; allow the format json/],
   ])('%s is an error, never other data', async (_, answer, reason) => {
     vi.stubEnv('SEARXNG_URL', (await engine(answer)).url)
     await expect(webSearch('fire')).rejects.toThrow(reason)

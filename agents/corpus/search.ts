@@ -8,12 +8,12 @@ export interface SearchResult {
   readonly date?: string
 }
 
-/** Words that every text has, and that so tell none from another. */
+/** Words that occur in every text and so do not distinguish texts. */
 const common = new Set(
   'a an and are as at be by for from how in is it its of on or that the this to what which with'.split(' '),
 )
 
-/** A result that fits less than this part of the best one is about something else that shares a word. */
+/** Results below this share of the best score are left out: they only have a word in common with the query. */
 const worthwhile = 0.3
 
 /** A real full-text index over the bundled library: stemmed by prefix, forgiving of a typo, titles weigh more. */
@@ -36,7 +36,7 @@ const byId = new Map(documents.map((document) => [document.id, document]))
 
 /**
  * Searches: Tavily where `TAVILY_API_KEY` is set, a SearXNG instance where `SEARXNG_URL` is, else the bundled library.
- * An endpoint that fails is an error for the agent to deal with, never a silent fall back to other data.
+ * An endpoint that fails is an error that the agent receives; there is no silent fallback to other data.
  */
 export async function webSearch(
   query: string,
@@ -117,7 +117,7 @@ async function tavily(
 
 async function answerOf(answer: Response): Promise<unknown> {
   // SearXNG gives 403 to JSON until its settings allow that format.
-  const hint = answer.status === 403 ? '; is JSON among the formats its settings allow?' : ''
+  const hint = answer.status === 403 ? '; allow the format json in its settings' : ''
   if (!answer.ok) throw new Error(`the search engine answered ${answer.status}${hint}`)
   return answer.json()
 }

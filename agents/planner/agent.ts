@@ -11,12 +11,12 @@ export const examples = [
   'Plan a product launch',
   'Plan an offsite for a remote team',
 ]
-/** After a crash an execution goes on with the task it was at: the graph is checkpointed after every node. */
+/** After a crash an execution continues with the task it was at: there is a checkpoint after every node. */
 export const resumable = true
 
 /**
- * What the nodes hand on. `queue` holds task ids still to do in this execution; `current` the one at hand; `findings` what
- * the searches of this plan's tasks have found, so that a later task can build on it.
+ * The state that the nodes share. `queue` has the ids of the tasks still to do in this execution, `current` is the task at
+ * hand, and `findings` are the search results of this plan's tasks, so that a later task can use them.
  */
 export const PlannerState = Annotation.Root({
   ...MessagesAnnotation.spec,

@@ -9,7 +9,7 @@ import { llm } from './offline.ts'
 
 type State = typeof PlannerState.State
 
-/** The conversation, streamed. */
+/** Answers in the conversation; the answer is streamed. */
 export async function chat({ messages }: State, config: RunnableConfig) {
   const system = new SystemMessage(
     'You help a person plan a piece of work. Answer briefly, then list the tasks you propose, one per line.',
@@ -24,16 +24,16 @@ const extracted = z.object({
 })
 
 /**
- * The tasks out of the conversation, as structured output; not for people, so not streamed. No tasks: the plan stays. A
- * task that was in the plan already stays what it is, done or not.
+ * Extracts the tasks from the conversation, as structured output, which is not streamed because it is not for people.
+ * Without tasks the plan stays as it is. A task that was in the plan already keeps its status.
  */
 export async function extractTasks({ messages }: State, config: RunnableConfig) {
   const ask =
     'Extract the tasks of the plan as JSON: {"tasks":[{"title":"…","description":"…"}]}. Answer with JSON only; no tasks: {"tasks":[]}.'
-  const said = messages.map((message) => `${message.getType()}: ${message.text}`).join('\n')
+  const conversation = messages.map((message) => `${message.getType()}: ${message.text}`).join('\n')
   const answer = await llm
     .withConfig({ tags: ['nostream'] })
-    .invoke([new SystemMessage(ask), new HumanMessage(said)], config)
+    .invoke([new SystemMessage(ask), new HumanMessage(conversation)], config)
   const { tasks } = extracted.parse(JSON.parse(jsonIn(answer.text)))
   if (tasks.length === 0) return {}
   const { context } = graphRun(config)
@@ -46,9 +46,9 @@ export async function extractTasks({ messages }: State, config: RunnableConfig) 
     return { id, title, description, status, order, createdAt: since }
   })
   await record({ kind: 'tasks', tasks: list }, config)
-  // Another plan: what was found for the last one is not about this one.
+  // An entirely new plan: the findings for the last one do not fit it.
   return list.some(({ id }) => [...before.values()].some((task) => task.id === id)) ? {} : { findings: [] }
 }
 
-/** Models like to put JSON in a code fence, whatever they are told. */
+/** Models often put JSON in a code fence, even when instructed not to. */
 const jsonIn = (text: string): string => /```(?:json)?\s*\n([\s\S]*?)\n\s*```/.exec(text)?.[1] ?? text

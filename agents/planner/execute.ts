@@ -10,15 +10,15 @@ import { toolsFor } from './tools.ts'
 
 type State = typeof PlannerState.State
 
-/** More turns than this on one task is a model that goes in circles. */
+/** Model turns on one task; a model that needs more is going in circles. */
 const maxTurns = 8
 
-/** The tasks as the log has them now, a person's edits included: the log is the only truth. */
+/** The tasks as the log had them when the run began, including a person's edits: the log is the only truth. */
 export function tasksOf(config: RunnableConfig): readonly PlanTask[] {
   return fold(planView, graphRun(config).context.history).tasks.toArray()
 }
 
-/** Chat, or carry out what is pending. A task left in progress by an earlier execution counts as pending. */
+/** Queues the open tasks, in execute mode. A task that an earlier execution left in progress counts as open. */
 export function beginTask(_state: State, config: RunnableConfig) {
   const execute = graphRun(config).input.props?.mode === 'execute'
   const open = tasksOf(config).filter(({ status }) => status === 'pending' || status === 'in_progress')
@@ -36,7 +36,7 @@ export async function selectTask({ queue }: State, config: RunnableConfig) {
   return { current, queue: rest, outcome: null }
 }
 
-/** One task: think, call tools, read results, until the model has an answer. What goes wrong fails this task alone. */
+/** Works on one task: the model calls tools until it has an answer. An error fails this task only. */
 export async function executeTask({ current, findings }: State, config: RunnableConfig) {
   const task = tasksOf(config).find(({ id }) => id === current)
   const found = new Map(findings.map((finding) => [finding.url, finding]))
@@ -83,7 +83,7 @@ interface Call {
   readonly args: Record<string, unknown>
 }
 
-/** A tool that fails answers with its error: the model may try something else. */
+/** A failed tool answers with its error, so that the model can try something else. */
 async function toolAnswer(
   tools: ReturnType<typeof toolsFor>,
   call: Call,
@@ -92,7 +92,7 @@ async function toolAnswer(
   const found = tools.find(({ name }) => name === call.name) as StructuredToolInterface | undefined
   const reply = (content: unknown) =>
     new ToolMessage({ content: JSON.stringify(content), tool_call_id: call.id ?? '', name: call.name })
-  if (found === undefined) return reply({ error: `there is no tool ${call.name}` })
+  if (found === undefined) return reply({ error: `unknown tool ${call.name}` })
   try {
     return reply(await found.invoke(call.args, config))
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { OfflineRequest } from '@millrace/server/adk'
 
-/** What is proposed for a request, or how the plan on the table looks after a change. */
+/** A plan for a request, or the current plan after a change. */
 export function proposal({ user, history }: Pick<OfflineRequest, 'user' | 'history'>): string {
   const last = history.findLast(({ role, text }) => role === 'model' && /^1\. /m.test(text))?.text ?? ''
   const lines = [...last.matchAll(/^\d+\. (.+)$/gm)].map(([, line = '']) => line)
@@ -14,7 +14,7 @@ export function proposal({ user, history }: Pick<OfflineRequest, 'user' | 'histo
 
 const numbered = (lines: readonly string[]): string => lines.map((line, i) => `${i + 1}. ${line}`).join('\n')
 
-/** The plan after “add a task: …” or “remove task 2”; undefined when neither was said. */
+/** The plan after “add a task: …” or “remove task 2”; undefined when the user asked for neither. */
 function change(lines: readonly string[], user: string): readonly string[] | undefined {
   const [, added] = /^(?:please )?add (?:a |another )?task\s*[:,]?\s*(.+)$/i.exec(user.trim()) ?? []
   if (added !== undefined) return [...lines, added]
@@ -28,7 +28,7 @@ const subjectOf = (text: string): string =>
     .replace(/[.?!]+$/, '')
     .trim()
 
-/** Two looks from different sides, then something to share that rests on both. */
+/** Two searches from different sides, then a document that uses both. */
 function tasksFor(subject: string): readonly string[] {
   const [, market] = /(?:analysis|comparison|study|survey) of (.+)$/i.exec(subject) ?? []
   if (market !== undefined) {

@@ -3,8 +3,8 @@ import { chatModel } from '@millrace/server/langgraph'
 import type { SearchResult } from '../corpus/search.ts'
 import { proposal } from './offline-proposal.ts'
 
-/** What the graph's nodes say when there is no key; searches, artifacts and data items are real. */
-const script: OfflineScript = {
+/** The offline script of the graph's nodes. Searches, artifacts and data items are real. */
+const plannerScript: OfflineScript = {
   chat: (request) => say(proposal(request)),
   extract_tasks: ({ user }) => JSON.stringify({ tasks: tasksIn(user) }),
   execute_task: carryOut,
@@ -20,7 +20,7 @@ const script: OfflineScript = {
   },
 }
 
-export const llm = chatModel({ offline: script })
+export const llm = chatModel({ offline: plannerScript })
 
 /** The numbered lines of the last answer. */
 function tasksIn(conversation: string): readonly { title: string; description: string }[] {
@@ -31,7 +31,7 @@ function tasksIn(conversation: string): readonly { title: string; description: s
   }))
 }
 
-/** A task that writes does so from what was found before; any other searches, and keeps what is new. */
+/** A writing task uses the findings so far; any other task searches, and saves what is new. */
 function carryOut(request: OfflineRequest): OfflineTurn {
   const { user, step, result } = request
   const [, title = ''] = /Task: (.*)/.exec(user) ?? []

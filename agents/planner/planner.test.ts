@@ -76,7 +76,7 @@ describe('planner, offline', () => {
     expect(JSON.stringify(events)).toContain('I found nothing about xyzzyq')
   })
 
-  test('a task that fails is reported with the reason, and the rest goes on', async () => {
+  test('a task that fails is reported with the reason, and the other tasks continue', async () => {
     const own = testSession('planner')
     await own.run('Plan a product launch')
     await own.run('Add a task: Simulate a failure')
@@ -119,7 +119,7 @@ describe('planner, offline', () => {
     expect(fold(planView, own.history).tasks.toArray()).toHaveLength(3)
   })
 
-  test('after a crash an execution goes on with the task it was at; what is done is not done again', async () => {
+  test('after a crash an execution continues with the task it was at; finished tasks are not repeated', async () => {
     const own = testSession('planner')
     await own.run('Plan a product launch')
     const titles = fold(planView, own.history)

@@ -6,8 +6,8 @@ import { z } from 'zod'
 import { type SearchResult, webSearch } from '../corpus/search.ts'
 
 /**
- * What a task may do. Artifacts and data items are recorded in the log; nothing is kept anywhere else. `found` is told
- * of every result of a search.
+ * The tools of a task. Artifacts and data items are recorded in the log and nowhere else. `found` is called with every
+ * search result.
  */
 export function toolsFor(task: string, config: RunnableConfig, found: (result: SearchResult) => void) {
   const { context } = graphRun(config)
@@ -37,7 +37,7 @@ export function toolsFor(task: string, config: RunnableConfig, found: (result: S
       },
       {
         name: 'create_artifact',
-        description: 'Keeps a document in markdown.',
+        description: 'Saves a document in markdown.',
         schema: z.object({
           name: z.string().min(1).max(200),
           type: z.enum(['document', 'note', 'summary', 'plan', 'other']),
@@ -55,7 +55,7 @@ export function toolsFor(task: string, config: RunnableConfig, found: (result: S
       },
       {
         name: 'save_data_item',
-        description: 'Keeps a structured item, such as a contact or a competitor; with an id, changes it.',
+        description: 'Saves a structured item, such as a contact or a competitor; with an id, changes that item.',
         schema: z.object({
           itemType: z.string().min(1).max(100),
           item: z.record(z.string(), z.unknown()),
@@ -66,11 +66,11 @@ export function toolsFor(task: string, config: RunnableConfig, found: (result: S
     tool(
       async ({ id }, inner) => {
         const known = items().find((each) => each.id === id)
-        if (known === undefined) throw new Error(`there is no data item ${id}`)
+        if (known === undefined) throw new Error(`unknown data item ${id}`)
         await record({ kind: 'data', id, operation: 'delete', itemType: known.itemType, task }, inner)
         return { deleted: id }
       },
-      { name: 'delete_data_item', description: 'Takes a data item away.', schema: z.object({ id: z.string() }) },
+      { name: 'delete_data_item', description: 'Deletes a data item.', schema: z.object({ id: z.string() }) },
     ),
   ]
 }

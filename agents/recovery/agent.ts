@@ -5,7 +5,7 @@ import { assessBurn } from './assess-burn.ts'
 import { decidePathway } from './assess-nepa.ts'
 import { assessSalvage } from './assess-salvage.ts'
 import { assessTrails } from './assess-trails.ts'
-import { script } from './offline.ts'
+import { recoveryScript } from './offline.ts'
 
 export const title = 'Recovery'
 export const description =
@@ -18,7 +18,7 @@ export const examples = [
   'Which NEPA pathway fits a salvage of 300 acres?',
 ]
 
-const llm = model({ offline: script })
+const llm = model({ offline: recoveryScript })
 const fireId = z.string().describe('Such as cedar-creek-2022')
 const format = `Answer in markdown with numbered sections, and close with one headed "Confidence & Source": a line **Confidence:** with the
 percentage your tool stated and a line **Source:** with its sources. Use the tool's figures and no others.`

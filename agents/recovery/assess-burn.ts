@@ -9,7 +9,7 @@ const percent = (part: number, whole: number): number => Math.round((100 * part)
 export function assessBurn(fireId: string) {
   const sectors = burnSectors[fireId]
   if (sectors === undefined)
-    return { error: `There are no burn sectors for ${fireId}. Known: ${Object.keys(burnSectors).join(', ')}.` }
+    return { error: `No burn sectors for ${fireId}. Known fires: ${Object.keys(burnSectors).join(', ')}.` }
   const total = acresOf(sectors)
   const breakdown = severityLimits.map(({ severity }) => {
     const members = sectors.filter(({ dnbr }) => severityOf(dnbr) === severity)

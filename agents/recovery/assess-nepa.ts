@@ -8,7 +8,7 @@ const found = (id: string): Regulation => {
 }
 const cite = ({ reference, title, uri }: Regulation) => ({ source: reference, reference: title, uri })
 
-/** The pathway for salvage of so many acres, and for the trail repairs that come with it. */
+/** The review that a salvage of this many acres needs, and the trail repairs that come with it. */
 export function assessNepa(salvageAcres: number, temporaryRoadMiles = 0) {
   const exclusion = found('ce-e13')
   const fits = salvageAcres <= (exclusion.maxAcres ?? 0) && temporaryRoadMiles <= (exclusion.maxTemporaryRoadMiles ?? 0)
@@ -36,7 +36,7 @@ export function assessNepa(salvageAcres: number, temporaryRoadMiles = 0) {
     },
     emergency: { regulatory_basis: emergency.reference, summary: emergency.summary },
     proof_layer: {
-      // Salvage rests on a rule with numbers; trail repair on how its words are read. An answer is no surer than that.
+      // The lower of the two: salvage follows a rule with numbers, trail repair an interpretation of its wording.
       confidence: 0.9,
       citations: [salvage, trails, emergency].map(cite),
       reasoning_chain: [
@@ -48,7 +48,7 @@ export function assessNepa(salvageAcres: number, temporaryRoadMiles = 0) {
   }
 }
 
-/** For so many acres; without a number, for all that is worth salvaging. */
+/** The pathway for this many acres; without a number, for every plot that is worth salvaging. */
 export function decidePathway(fireId: string, salvageAcres?: number, temporaryRoadMiles?: number) {
   if (salvageAcres !== undefined) return assessNepa(salvageAcres, temporaryRoadMiles)
   const salvage = assessSalvage(fireId)

@@ -8,7 +8,7 @@ import {
   yearsSinceFire,
 } from './data/timber-plots.ts'
 
-/** Sound volume and net value of one plot: what a year of decay left, at log price less the cost of getting it out. */
+/** Sound volume and net value of one plot: the volume left by decay, at log price minus the cost of logging. */
 function appraise(plot: TimberPlot) {
   const net = plot.acres * plot.grossMbfPerAcre * (1 - deterioration[plot.species]) ** yearsSinceFire
   const margin = logPrice[plot.species] - accessCost[plot.road]
@@ -22,11 +22,11 @@ function appraise(plot: TimberPlot) {
   }
 }
 
-/** Salvage volume and value; `sectors` keeps to plots in those. Plots that would cost money are left standing. */
+/** Salvage volume and value, optionally only of plots in some sectors. Plots that would cost money are left standing. */
 export function assessSalvage(fireId: string, sectors?: readonly string[]) {
   const all = timberPlots[fireId]
   if (all === undefined)
-    return { error: `There are no timber plots for ${fireId}. Known: ${Object.keys(timberPlots).join(', ')}.` }
+    return { error: `No timber plots for ${fireId}. Known fires: ${Object.keys(timberPlots).join(', ')}.` }
   const plots = sectors === undefined ? all : all.filter(({ sector }) => sectors.includes(sector))
   const appraised = plots.map(appraise)
   const viable = appraised.filter(({ value_usd }) => value_usd > 0).toSorted((a, b) => b.value_usd - a.value_usd)

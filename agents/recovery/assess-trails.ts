@@ -6,7 +6,7 @@ const closes = ({ score, type }: DamagePoint): boolean => score === 5 || (type =
 export function assessTrails(fireId: string) {
   const points = trailDamage[fireId]
   if (points === undefined)
-    return { error: `There is no trail survey for ${fireId}. Known: ${Object.keys(trailDamage).join(', ')}.` }
+    return { error: `No trail survey for ${fireId}. Known fires: ${Object.keys(trailDamage).join(', ')}.` }
   const trails = [...new Set(points.map(({ trail }) => trail))]
   const closures = trails.flatMap((trail) => {
     const reasons = points.filter((point) => point.trail === trail && closes(point))

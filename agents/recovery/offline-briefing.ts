@@ -3,11 +3,11 @@ interface Answer {
   readonly response: Readonly<Record<string, unknown>>
 }
 
-/** What a specialist answered, as text. */
+/** A specialist's answer as text. */
 export const briefingText = (answer: Readonly<Record<string, unknown>> | undefined): string =>
   typeof answer?.result === 'string' ? answer.result : typeof answer?.error === 'string' ? answer.error : ''
 
-/** What a specialist answered first, and what it answered to the follow-up, if there was one. */
+/** A specialist's first answer, and its answer to the follow-up, if there was one. */
 function answersOf(results: readonly Answer[], specialist: string): readonly [first: string, last: string] {
   const own = results.filter(({ name }) => name === specialist).map(({ response }) => briefingText(response))
   return [own[0] ?? '', own.at(-1) ?? '']
@@ -20,7 +20,7 @@ const line = (source: string, section: string): string =>
 const sum = (source: string): number => Number(found(source, /\$([\d,]+) net/).replaceAll(',', ''))
 const confidence = (source: string): string => found(source, /\*\*Confidence:\*\* (\d+)%/)
 
-/** The coordinator's synthesis: every figure is one that a specialist stated, the overall confidence is the lowest. */
+/** The coordinator's briefing: every figure comes from a specialist, and the overall confidence is the lowest. */
 export function briefing(results: readonly Answer[]): string {
   const [burn] = answersOf(results, 'burn_analyst')
   const [trails] = answersOf(results, 'trail_assessor')
@@ -50,7 +50,7 @@ ${overall}**Recommended Actions:**
 4. ${salvageAdvice(timber, worst, nepa, narrower)}`
 }
 
-/** The smaller salvage, where it saves an assessment, with what it gives up; else the regulation to document it under. */
+/** Advises the smaller salvage if it avoids an assessment, with its cost; else names the regulation to follow. */
 function salvageAdvice(timber: string, worst: string, nepa: string, narrower: string): string {
   const basis = (source: string): string => found(source, /\*\*Regulatory Basis:\*\* ([^\n]+)/)
   const saves = /needs an environmental assessment/.test(nepa) && /fits a categorical exclusion/.test(narrower)
@@ -60,7 +60,7 @@ function salvageAdvice(timber: string, worst: string, nepa: string, narrower: st
   return `Keep the salvage to the high-severity sectors: ${acres} acres need no assessment (${basis(narrower)}), at the price of $${less}.`
 }
 
-/** A narrow question: the one specialist's summary and what it rests on. */
+/** The answer to a narrow question: that of the one specialist. */
 export function narrowAnswer(results: readonly Answer[]): string {
   const answer = briefingText(results.at(-1)?.response)
   return answer === '' ? 'The specialist gave no answer.' : answer

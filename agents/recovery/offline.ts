@@ -10,8 +10,8 @@ type Trails = Exclude<ReturnType<typeof assessTrails>, { error: string }>
 type Salvage = Exclude<ReturnType<typeof assessSalvage>, { error: string }>
 type Nepa = ReturnType<typeof assessNepa>
 
-/** What the five agents say when there is no key: words around figures that the tools computed. */
-export const script: OfflineScript = {
+/** The offline script of the five agents: text around the figures that the tools computed. */
+export const recoveryScript: OfflineScript = {
   coordinator,
   burn_analyst: (request) => report(request, 'assess_severity', { fire_id: fireOf(request.user) }, burnReport),
   trail_assessor: (request) => report(request, 'classify_damage', { fire_id: fireOf(request.user) }, trailReport),
@@ -29,18 +29,18 @@ export const script: OfflineScript = {
 
 const fireOf = (text: string): string => /fire_id:([\w-]+)/.exec(text)?.[1] ?? 'cedar-creek-2022'
 
-/** Call the tool, then say what it found; a tool that failed is passed on in its own words. */
+/** Calls the tool, then reports its result; the error of a failed tool is passed on. */
 function report<T>(
   { step, result }: OfflineRequest,
   tool: string,
   args: Parameters<typeof call>[1],
-  tell: (found: T) => string,
+  format: (found: T) => string,
 ): OfflineTurn {
   if (step === 0) return call(tool, args)
   const found = result(tool)
   if (found === undefined || typeof found.error === 'string')
     return `I could not assess this: ${found?.error ?? 'the tool gave no answer'}`
-  return tell(found as T)
+  return format(found as T)
 }
 
 const wanted: readonly { readonly about: RegExp; readonly specialist: string }[] = [
@@ -50,7 +50,7 @@ const wanted: readonly { readonly about: RegExp; readonly specialist: string }[]
   { about: /nepa|pathway|regulation|exclusion|cfr/i, specialist: 'nepa_advisor' },
 ]
 
-/** All four at once, two follow-ups out of what they said, then the synthesis. A narrow question goes to one of them. */
+/** Asks all four at once, then two follow-ups, then writes the briefing. A narrow question goes to one specialist. */
 function coordinator(request: OfflineRequest): OfflineTurn {
   const { user, step, results } = request
   const narrow = /briefing|everything|overview/i.test(user) ? undefined : wanted.find(({ about }) => about.test(user))
@@ -66,7 +66,7 @@ function coordinator(request: OfflineRequest): OfflineTurn {
   return say(briefing(results))
 }
 
-/** What the first answers call for: the plots where the fire was worst, and whether those alone need less paper. */
+/** Asks about the plots where the fire was worst, and whether a salvage of those alone needs less review. */
 function followUps({ result }: OfflineRequest): OfflineTurn {
   const high = [...briefingText(result('burn_analyst')).matchAll(/^- ([A-Z]+-\d+):/gm)].map(([, id = '']) => id)
   const plots = [...briefingText(result('cruising_assistant')).matchAll(/^- TP-\d+ \(([\w-]+), [^,]+, (\d+) acres\)/gm)]

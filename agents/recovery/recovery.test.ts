@@ -25,7 +25,7 @@ describe('recovery, offline', () => {
   const answers = (index: number) =>
     (own()[index]?.content?.parts ?? []).flatMap((part) => part.functionResponse?.name ?? [])
 
-  test('seed 004: four calls, four responses, two calls, two responses, text, one invocation', () => {
+  test('four calls, four responses, two calls, two responses, text, one invocation', () => {
     const team = ['burn_analyst', 'trail_assessor', 'cruising_assistant', 'nepa_advisor']
     expect(own()).toHaveLength(5)
     expect(calls(0)).toEqual(team)

@@ -2,7 +2,7 @@ import { FunctionTool, LlmAgent } from '@google/adk'
 import { model, specialists } from '@millrace/server/adk'
 import { z } from 'zod'
 import { webSearch } from '../corpus/search.ts'
-import { script } from './offline.ts'
+import { researchScript } from './offline.ts'
 
 export const title = 'Research'
 export const description =
@@ -14,7 +14,7 @@ export const examples = [
   'What can you do?',
 ]
 
-const llm = model({ offline: script })
+const llm = model({ offline: researchScript })
 
 const search = new FunctionTool({
   name: 'web_search',
@@ -49,7 +49,7 @@ const searchExecutor = new LlmAgent({
   description: 'Runs follow-up searches for what the sections left open.',
   model: llm,
   instruction:
-    'The plan: {research_plan?}. Run one or two searches that close the gap you are told of, then report what they add, with sources.',
+    'The plan: {research_plan?}. Run one or two searches that close the gap named in your request, then report what they add, with sources.',
   tools: [search],
   outputKey: 'enhanced_findings',
 })

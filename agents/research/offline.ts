@@ -2,8 +2,8 @@ import { call, type OfflineRequest, type OfflineScript, type OfflineTurn, say, t
 import type { SearchResult as Found } from '../corpus/search.ts'
 import { report } from './offline-report.ts'
 
-/** What the agents say when there is no key: words around what the searches really found. */
-export const script: OfflineScript = {
+/** The offline script of the agents: text around what the searches really found. */
+export const researchScript: OfflineScript = {
   dispatcher({ user, step }) {
     if (/what can you|help/i.test(user))
       return 'I hand research questions to a planner with three assistants. Try “Research quantum computing”.'
@@ -25,10 +25,10 @@ const topicOf = (text: string): string =>
     .replace(/[?.!]+$/, '')
     .trim() || text
 
-/** Look around, plan by what there is, have the sections researched side by side, look again, have it written up. */
+/** Searches, plans sections from the results, has them researched in parallel, closes the gap, has the report written. */
 function plan({ user, step, results, result, state }: OfflineRequest): OfflineTurn {
   const topic = topicOf(user)
-  // What the first search found is what there is to write about.
+  // The results of the first search are the sections.
   const around = result('web_search')
   const sections = foundBy(around)
     .slice(0, 3)
@@ -57,8 +57,8 @@ function plan({ user, step, results, result, state }: OfflineRequest): OfflineTu
       })
     case 3: {
       const found = results.filter(({ name }) => name === 'section_researcher' || name === 'enhanced_search_executor')
-      const told = found.map(({ response }, i) => `## ${sections[i] ?? 'A second look'}\n${text(response)}`)
-      return call('report_composer', { request: `# ${topic}\n${told.join('\n')}` })
+      const findings = found.map(({ response }, i) => `## ${sections[i] ?? 'A second look'}\n${text(response)}`)
+      return call('report_composer', { request: `# ${topic}\n${findings.join('\n')}` })
     }
     default: {
       const written = text(results.findLast(({ name }) => name === 'report_composer')?.response)
@@ -67,7 +67,7 @@ function plan({ user, step, results, result, state }: OfflineRequest): OfflineTu
   }
 }
 
-/** Search, then tell; what is covered already is left out. */
+/** Searches, then reports the results that are not covered already. */
 function searchThen(
   { step, result }: OfflineRequest,
   query: string,

@@ -37,7 +37,7 @@ describe('research, offline', () => {
     expect(last).toBeLessThan(first)
   })
 
-  test('the plan follows from the first search, and the report tells every source once', () => {
+  test('the plan follows from the first search, and the report cites every source once', () => {
     const titles = searchLibrary('quantum computing', 5)
       .slice(0, 3)
       .map(({ title }) => title)
@@ -70,7 +70,7 @@ describe('research, offline', () => {
     }
   })
 
-  test('of what nobody has written about, nothing is made up', async () => {
+  test('without search results, nothing is made up', async () => {
     const nothing = await testSession('research').run('Research xyzzyqwert')
     expect(said(nothing).at(-1)).toMatch(/^I searched for \*\*xyzzyqwert\*\* and found nothing/)
     expect(JSON.stringify(nothing)).not.toContain('report_composer')

@@ -3,15 +3,7 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { type EventLog, MillraceError, webHost } from '@millrace/core'
-import {
-  createMillrace,
-  discoverAgents,
-  loadConfig,
-  type Millrace,
-  modelSettings,
-  remoteAgent,
-  sqliteLog,
-} from '@millrace/server'
+import { createMillrace, discoverAgents, loadConfig, type Millrace, modelSettings, sqliteLog } from '@millrace/server'
 import { endpointOf, readSettings, type Settings } from './settings.ts'
 import { version } from './version.ts'
 
@@ -53,11 +45,10 @@ export async function serve(args: readonly string[]): Promise<number> {
 
 async function compose(settings: Settings, log: EventLog): Promise<Millrace> {
   const folder = settings.agents ?? (existsSync(examples) ? examples : undefined)
-  const host = webHost(globalThis)
   const agents = discoverAgents(folder, {
     models: modelSettings(process.env),
     config: await loadConfig(process.cwd()),
-    remote: (name, entry) => remoteAgent(name, entry, host),
+    host: webHost(globalThis),
   })
   const telemetry = await telemetryOf(process.env)
   const millrace = await createMillrace({
@@ -132,7 +123,7 @@ async function stopped(
       : [repeated(pruneEvery, () => log.prune(Date.now() - retain), failing(millrace, 'retention failed'))]),
   ]
   // An agent's code may let go of a promise that fails: no reason to end the runs of all others with it.
-  const slip = failing(millrace, 'an agent left a failure to nobody')
+  const slip = failing(millrace, 'unhandled rejection in agent code')
   process.on('unhandledRejection', slip)
   await stop
   for (const chore of chores) clearInterval(chore)

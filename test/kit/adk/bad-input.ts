@@ -100,7 +100,7 @@ describe('a tool that', () => {
     [
       'returns what is nested too deeply to be stored',
       () => nest(3_000),
-      { error: "Tool 'bad' returned a value that is nested deeper than 400 levels. Return a flatter one." },
+      { error: "Tool 'bad' returned a value that is nested deeper than 400 levels. Return a flatter value." },
     ],
   ])('%s gives an answer that the model can act on', async (_, execute, response) => {
     const bad = new FunctionTool({ name: 'bad', description: 'bad', execute: async () => execute() })
@@ -113,7 +113,7 @@ describe('a tool that', () => {
     ['an object', { code: 5, message: 'quota exceeded' }, 'quota exceeded'],
     ['the body of an answer', { error: { code: 429, message: 'slow down' } }, 'slow down'],
     ['an object without words', { code: 5 }, '{"code":5}'],
-    ['an object without a prototype', Object.create(null), 'something was thrown that has no words'],
+    ['an object without a prototype', Object.create(null), 'the thrown value has no message'],
     ['an error whose message is no text', Object.assign(new Error(), { message: 5 }), 'Error'],
   ])('throws %s is told in words', async (_, thrown, error) => {
     class Bad extends BaseTool {
@@ -215,7 +215,7 @@ describe('a model that', () => {
     [
       'says half of it and no whole',
       [{ ...says({ text: 'half' }), partial: true }],
-      'broke off before its answer was whole.',
+      'broke off before its answer was complete.',
     ],
   ])('%s fails the run', async (_, turn, reason) => {
     expect(await ending(new LlmAgent({ name: 'root', model: new TurnsLlm(turn) }))).toBe(
@@ -227,7 +227,7 @@ describe('a model that', () => {
     async (name) => {
       const llm = new TurnsLlm([says({ functionCall: { name, args: {} } })])
       expect(await ending(new LlmAgent({ name: 'root', model: llm }))).toMatch(
-        `The model of 'root' called tool '${name}' again, after it was told that there is none.`,
+        `The model of 'root' called the unknown tool '${name}' again.`,
       )
       expect(llm.calls).toBe(2)
     },
@@ -293,7 +293,7 @@ describe('a model that', () => {
     expect(await ending(new LlmAgent({ name: 'root', model: 'gemini-2.5-flash' }))).toBe(
       'failed (model-error: gemini-2.5-flash needs GOOGLE_API_KEY. Set it, or set MILLRACE_MODEL=offline.)',
     )
-    expect(await ending(new LlmAgent({ name: 'root', model: model('claude') }))).toMatch(/no such model: claude/)
+    expect(await ending(new LlmAgent({ name: 'root', model: model('claude') }))).toMatch(/unknown model: claude/)
   })
 })
 
@@ -323,7 +323,7 @@ describe('an agent that', () => {
     })
     expect(await agent.describe()).toMatchObject({ engine: 'broken', error: 'DATABASE_URL is not set' })
     await expect(testSession(agent).run('go')).rejects.toThrow(
-      "The agent 'root' does not load: DATABASE_URL is not set",
+      "The agent 'root' could not be loaded: DATABASE_URL is not set",
     )
   })
 })

@@ -301,6 +301,8 @@ describe('answers', () => {
     const events = await sessionOf(root).run({
       messages: [{ id: 'm', role: 'tool', content: { parts: [{ functionResponse }] } }],
     })
-    expect(brief(events)).toEqual(['failed (invalid: there is no function call nobody to answer)'])
+    expect(brief(events)).toEqual([
+      'failed (invalid: unknown function call nobody: answer one that this session has made)',
+    ])
   })
 })

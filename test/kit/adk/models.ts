@@ -220,7 +220,7 @@ describe('openai', () => {
     [
       'a page',
       (response) => void response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Hi</h1>'),
-      /the answer is text\/html, not an event stream: is http:\S+\/v1 where the model is\?/,
+      /the answer is text\/html, not an event stream: check that http:\S+\/v1 is the model's address/,
     ],
     ['JSON for a stream', json({ choices: [] }), /the answer is application\/json, not an event stream/],
     [

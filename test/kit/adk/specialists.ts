@@ -2,7 +2,7 @@ import { FunctionTool, LlmAgent } from '@google/adk'
 import { describe, expect, test } from 'vitest'
 import { call, model, type OfflineScript, say, specialists, think, z } from '../../../packages/server/src/adk.ts'
 import { adkAgent } from '../../../packages/server/src/agent/adk/adk-agent.ts'
-import { isNested } from '../../../packages/server/src/agent/adk/nested.ts'
+import { isNested } from '../../../packages/server/src/agent/nested-event.ts'
 import { outline, said, testSession } from '../run-agent.ts'
 
 const models = { tokensPerSecond: 0 }

@@ -1,29 +1,46 @@
 import type { AdkPart, JsonObject, Recorded, RunEvent, RunInput } from '@millrace/core'
 
 /**
- * The port behind which every agent engine stands: ADK, LangGraph, remote. An agent yields what happens, in order;
- * the run engine records it. It never yields `run.started`; it may end with its own `run.finished` (a remote stream
- * that says how it ended, an interrupt), otherwise returning means `done` and throwing means `failed`.
+ * The port that every agent engine implements. An agent yields what happens, in order; the run engine records it. It never yields `run.started`; it may end with its own `run.finished` (a remote stream
+ * that reports its outcome, an interrupt), otherwise returning means `done` and throwing means `failed`.
  */
 export interface Agent {
   readonly name: string
-  /** May load the agent's code; failures are for `describe` to tell, not for the listing to die of. */
+  /** May load the agent's code. A failure to load is described (`error`) instead of thrown, so that listings still work. */
   describe(): Promise<AgentDescription>
   run(input: RunInput, context: RunContext): AsyncIterable<RunEvent>
 }
 
-export interface AgentDescription {
+/** The part of a description that is the same for all agents of one engine. */
+export interface EngineDescription {
+  /** `adk`, `langgraph`, `remote`; `broken` for an agent that could not be loaded. */
+  readonly engine: string
+  /** The engine's name for people; `engine` where it is absent. */
+  readonly engineLabel?: string
+  readonly capabilities?: EngineCapabilities
+}
+
+/** What an engine can do, for clients that ask; an absent field means that it cannot. */
+export interface EngineCapabilities {
+  /** Runs the tool calls of one model turn at the same time. */
+  readonly parallelToolCalls?: boolean
+  /** Lets the model call tools that the client brings and runs. */
+  readonly clientTools?: boolean
+  /** Streams the thoughts of a model that has any. */
+  readonly reasoning?: boolean
+}
+
+export interface AgentDescription extends EngineDescription {
   readonly name: string
-  /** What people call it, where its author says so. */
+  /** The name for people, where its author gave one. */
   readonly title?: string
   readonly description: string
-  readonly engine: 'adk' | 'langgraph' | 'remote' | 'broken'
-  /** For the page and for ADK's build_graph: agents or graph steps, and who may lead to whom. */
+  /** For the page and for ADK's build_graph: agents or graph steps, and which may lead to which. */
   readonly graph: AgentGraph
   readonly examples: readonly string[]
-  /** After a crash the run goes on from its last committed step instead of failing. */
+  /** After a crash a run continues from its last committed step instead of failing. */
   readonly resumable: boolean
-  /** The model's name, and whether it is the offline one (the page says so). */
+  /** The model's name, and whether it is the offline model, which the page points out. */
   readonly model?: { readonly name: string; readonly offline: boolean }
   readonly tools?: readonly string[]
   /** Why it cannot run, for an agent file that did not load. */
@@ -49,7 +66,7 @@ export interface RunContext {
   readonly history: readonly Recorded[]
   /** The session's state as this run begins, client state merged. */
   readonly state: JsonObject
-  /** Set when this run goes on after a crash: its own rows in `history` are what is already done. */
+  /** Whether this run continues after a crash: its own rows in `history` are then already done. */
   readonly resumed: boolean
   /** Fires on cancel, timeout, shutdown and lost lease. Must reach the model and the tools. */
   readonly signal: AbortSignal
@@ -57,7 +74,7 @@ export interface RunContext {
   readonly newId: () => string
 }
 
-/** Saved content of an artifact, by version. Read from the log; the event is the only copy. */
+/** Saved content of an artifact, by version. It is read from the log; the event is the only copy. */
 export interface ArtifactVersion {
   readonly id: string
   readonly name: string

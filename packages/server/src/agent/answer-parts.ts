@@ -1,6 +1,7 @@
 import {
   type AdkPart,
   adkRequest,
+  defined,
   type Interrupted,
   isObject,
   type Json,
@@ -12,18 +13,18 @@ import {
 /** The name of the tool behind each call of the session. */
 export type CallNames = ReadonlyMap<string, string>
 
-/** What a person was asked and has not answered, by interrupt id. */
+/** The interrupts that a person has not answered yet, by id. */
 export type OpenInterrupts = Map<string, Interrupted>
 
 /**
- * The function responses of one run's input: those in its messages, and its answers to interrupts. A client that has
- * only the call's id (AG-UI) is helped out with the tool's name.
+ * The function responses of one run's input: those in its messages, and its answers to interrupts. The tool's name is
+ * filled in for clients that send only the call's id (AG-UI).
  */
 export function answers(input: RunInput, open: OpenInterrupts, calls: CallNames): readonly AdkPart[] {
   const parts = new Map<string, AdkPart>()
   for (const { interrupt, status, payload } of input.resume ?? []) {
     const asked = open.get(interrupt)
-    if (asked !== undefined) parts.set(asked.id, answerPart(asked, { interrupt, status, ...given(payload) }))
+    if (asked !== undefined) parts.set(asked.id, answerPart(asked, { interrupt, status, ...defined({ payload }) }))
   }
   for (const { functionResponse } of input.messages.flatMap(({ content }) => content.parts ?? [])) {
     if (functionResponse?.id === undefined) continue
@@ -47,7 +48,7 @@ function answerPart(asked: Interrupted, { status, payload }: ResumeAnswer): AdkP
   return responsePart(asked.id, nameOf(asked), response)
 }
 
-/** `{ confirmed: true }` is ADK's word, `{ approved: true }` AG-UI's; a bare yes or no will do. Silence is no consent. */
+/** ADK sends `{ confirmed: true }`, AG-UI `{ approved: true }`; a plain `true` counts too. Anything else is a no. */
 function isConfirmed(payload: Json | undefined): boolean {
   if (isObject(payload)) return payload.confirmed === true || payload.approved === true
   return payload === true
@@ -61,8 +62,4 @@ function nameOf(asked: Interrupted): string {
 
 function responsePart(id: string, name: string, response: JsonObject): AdkPart {
   return { functionResponse: { id, name, response } }
-}
-
-function given(payload: Json | undefined): { payload?: Json } {
-  return payload === undefined ? {} : { payload }
 }

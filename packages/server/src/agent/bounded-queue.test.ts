@@ -7,7 +7,7 @@ const all = async <T>(values: AsyncIterable<T>): Promise<T[]> => {
   return seen
 }
 
-describe('outlet', () => {
+describe('bounded queue', () => {
   test('gives what was pushed, in order, before and after the reader comes', async () => {
     const out = new BoundedQueue<number>(9, () => {})
     out.push(1)
@@ -20,7 +20,7 @@ describe('outlet', () => {
     expect(await reading).toEqual([1, 2, 3])
   })
 
-  test('a writer that waits for room goes on when the reader has read, or when it is over', async () => {
+  test('a writer that waits for room continues when the reader has read, or when the queue has ended', async () => {
     const out = new BoundedQueue<number>(2, () => {})
     out.push(1)
     out.push(2)
@@ -39,7 +39,7 @@ describe('outlet', () => {
     await stuck
   })
 
-  test('a reader that goes early is told of, once; one that reads to the end is not', async () => {
+  test('a reader that stops early is reported once; a reader that reads to the end is not', async () => {
     let left = 0
     const out = new BoundedQueue<number>(9, () => {
       left += 1

@@ -1,9 +1,10 @@
 const finished: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /**
- * Where a run's events gather on their way out: many writers (ADK's stream, specialists, nodes), one reader. Writers
- * never block in the middle of ADK's machinery; whoever can wait asks for `room`, so that a slow log slows the model.
- * An iterator by hand: a generator around a generator costs each token several turns of the microtask queue.
+ * The events of one run on their way to the log: many writers (ADK's stream, specialists, nodes), one reader. `push`
+ * never blocks, because most writers are inside ADK's own code; a writer that can wait awaits `room`, so that a slow log
+ * slows the model down. The iterator is written by hand: a generator around a generator costs each token several turns
+ * of the microtask queue.
  */
 export class BoundedQueue<T> implements AsyncIterableIterator<T> {
   readonly #capacity: number
@@ -14,7 +15,7 @@ export class BoundedQueue<T> implements AsyncIterableIterator<T> {
   #reader: ((result: IteratorResult<T>) => void) | undefined
   #waiting: (() => void)[] = []
 
-  /** `left` is called when the reader goes before the end. */
+  /** `left` is called when the reader stops before the end. */
   constructor(capacity: number, left: () => void) {
     this.#capacity = capacity
     this.#left = left
@@ -29,7 +30,7 @@ export class BoundedQueue<T> implements AsyncIterableIterator<T> {
     }
   }
 
-  /** What was pushed is still read; later pushes are dropped. */
+  /** Values that were pushed before can still be read; later ones are dropped. */
   end(): void {
     if (this.#over) return
     this.#over = true
@@ -42,7 +43,7 @@ export class BoundedQueue<T> implements AsyncIterableIterator<T> {
     return !this.#over && this.#queue.length - this.#head >= this.#capacity
   }
 
-  /** Resolves when it is not full, or over. */
+  /** Resolves once the queue is not full, or has ended. */
   async room(): Promise<void> {
     while (this.full) await new Promise<void>((resume) => this.#waiting.push(resume))
   }

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
+import { webHost } from '@millrace/core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { outline, testSession } from '../../../../test/kit/run-agent.ts'
 import type { Agent } from './agent.ts'
@@ -98,6 +99,8 @@ describe('discovery', () => {
       title: 'The typed one',
       description: 'In order',
       engine: 'adk',
+      engineLabel: 'ADK',
+      capabilities: { parallelToolCalls: true, clientTools: true, reasoning: true },
       examples: ['Hello', 'Bye'],
       resumable: false,
       model: { name: 'offline', offline: true },
@@ -145,21 +148,21 @@ describe('discovery', () => {
     expect(outline(events.filter(({ kind }) => kind !== 'log'))).toEqual(lines)
   })
 
-  test('what a file imports from beside its folder may use them too', async () => {
+  test('a file outside the folder, imported from it, may use them too', async () => {
     expect(await find('shared').describe()).toMatchObject({ engine: 'adk', name: 'shared' })
   })
 
-  test('a file that never finishes loading is listed as such, and holds up nobody', async () => {
+  test('a file that never finishes loading is listed as broken, and the listing does not wait for it', async () => {
     const catalog = discoverAgents(folder, { patience: 20 })
     const stuck = catalog.agents.get('stuck')
     expect(await stuck?.describe()).toMatchObject({
       engine: 'broken',
-      error: expect.stringMatching(/stuck[\\/]agent\.ts has not loaded in 0\.02 s: is there an await/),
+      error: expect.stringMatching(/stuck[\\/]agent\.ts has not loaded in 0\.02 s: check for a top-level await/),
     })
     if (stuck !== undefined) await expect(testSession(stuck).run('hi')).rejects.toThrow(/has not loaded/)
   })
 
-  test('one that is only slow is there when it is done', async () => {
+  test('a file that is only slow becomes available once it has loaded', async () => {
     await write(
       'slow/agent.ts',
       `await (globalThis as { slowAgent?: Promise<void> }).slowAgent
@@ -200,27 +203,30 @@ describe('discovery', () => {
     await discoverAgents(folder, { patience: 200 }).warm()
   })
 
-  test('a folder that is not there is said to be not there', () => {
-    expect(() => discoverAgents(join(folder, 'nowhere'))).toThrow(/there is no folder/)
+  test('a folder that does not exist is an error that names it', () => {
+    expect(() => discoverAgents(join(folder, 'nowhere'))).toThrow(/does not exist/)
   })
 })
 
 describe('configuration', () => {
-  const remote = (name: string): Agent => ({ name, describe: () => Promise.reject(), async *run() {} })
+  const host = webHost(globalThis)
 
-  test('remote agents come from millrace.config, and a name is one agent', async () => {
+  test('remote agents come from millrace.config; a name that is also a folder is an error', async () => {
     await write(
       'a/millrace.config.ts',
       "export default { port: 9 as number, agents: { far: { url: 'http://localhost:9/run', dialect: 'ag-ui', headers: { authorization: 'Bearer x' } } } }",
     )
     const config = await loadConfig(join(folder, 'a'))
-    const { agents } = discoverAgents(folder, { config, remote })
-    expect(agents.has('far')).toBe(true)
+    const { agents } = discoverAgents(folder, { config, host })
+    expect(await agents.get('far')?.describe()).toMatchObject({ engine: 'remote', engineLabel: 'Remote' })
+    expect(() => discoverAgents(folder, { config })).toThrow(/far is in the configuration: discoverAgents needs a host/)
     const twice = { agents: { typed: { url: 'http://localhost:9', dialect: 'adk' as const } } }
-    expect(() => discoverAgents(folder, { config: twice, remote })).toThrow(/typed is a folder and also/)
+    expect(() => discoverAgents(folder, { config: twice, host })).toThrow(/typed is a folder and also/)
+    const wrong = { agents: { far: { url: 'nowhere', dialect: 'adk' as const } } }
+    expect(() => discoverAgents(folder, { config: wrong, host })).toThrow(/entry of the agent far .* is not valid/)
   })
 
-  test('without a file it is empty; a bad one names the file and the field', async () => {
+  test('without a file the configuration is empty; the error of an invalid one names the file and the field', async () => {
     expect(await loadConfig(folder)).toEqual({})
     await write(
       'b/millrace.config.json',

@@ -1,36 +1,36 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { MillraceError } from '@millrace/core'
-import { adkAgent } from './adk/adk-agent.ts'
-import type { Agent, AgentDescription } from './agent.ts'
+import { type Host, MillraceError } from '@millrace/core'
+import type { Agent } from './agent.ts'
 import { type AgentFile, loadAgentFile } from './agent-file.ts'
-import type { MillraceConfig, RemoteEntry } from './config.ts'
-import { type CompiledGraph, graphAgent } from './langgraph/langgraph-agent.ts'
+import { brokenDescription } from './broken-description.ts'
+import type { MillraceConfig } from './config.ts'
+import { type AgentEntry, entryEngines } from './engines.ts'
 import { lazyStream } from './lazy-stream.ts'
-import { chooseModel, type ModelSettings } from './model/settings.ts'
+import type { ModelSettings } from './model/settings.ts'
 import { messageOf } from './problem.ts'
 
 export interface DiscoveryOptions {
   readonly models?: ModelSettings
   readonly config?: MillraceConfig
-  /** Makes the agent for a remote entry of the configuration. */
-  readonly remote?: (name: string, entry: RemoteEntry) => Agent
-  /** How long an agent's file may take to load before the others stop waiting for it, in ms: 20 s. */
+  /** How agents of the configuration reach their servers: `webHost(globalThis)`. */
+  readonly host?: Host
+  /** Milliseconds that an agent's file may take to load before it counts as broken: 20 s. */
   readonly patience?: number
 }
 
 /** The agents of one server, by name. */
 export interface AgentCatalog {
   readonly agents: ReadonlyMap<string, Agent>
-  /** Loads every agent, one after the other, so that the first run does not wait. Broken ones are passed over. */
+  /** Loads every agent, one after the other, so that the first run does not wait. Broken ones are skipped. */
   warm(): Promise<void>
 }
 
 const files = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs', 'agent.cjs']
 
 /**
- * `<folder>/<name>/agent.ts` each, and the remote agents of the configuration. Only looks at names: a file is loaded
- * when its agent is first described or run, and one that does not load is an agent that says so.
+ * The agents in `<folder>/<name>/agent.ts`, and those of the configuration. This only looks at names: a file is loaded
+ * when its agent is first described or run. A file that does not load is listed as an agent with an error.
  */
 export function discoverAgents(folder: string | undefined, options: DiscoveryOptions = {}): AgentCatalog {
   const agents = new Map<string, Agent>()
@@ -41,8 +41,7 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
     if (agents.has(name)) {
       throw new MillraceError('conflict', `the agent ${name} is a folder and also in the configuration: rename one`)
     }
-    const remote = options.remote?.(name, entry)
-    if (remote !== undefined) agents.set(name, remote)
+    agents.set(name, openEntry(name, entry, options.host))
   }
   return {
     agents,
@@ -53,7 +52,7 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
 }
 
 function agentFiles(folder: string): readonly { readonly name: string; readonly file: string }[] {
-  if (!existsSync(folder)) throw new MillraceError('not-found', `there is no folder ${folder} to look for agents in`)
+  if (!existsSync(folder)) throw new MillraceError('not-found', `the agents folder ${folder} does not exist`)
   const entries = readdirSync(folder, { withFileTypes: true }).filter(
     (entry) => !/^[._]|^node_modules$/.test(entry.name),
   )
@@ -65,14 +64,14 @@ function agentFiles(folder: string): readonly { readonly name: string; readonly 
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-/** Which engine runs it is known once its file is loaded. */
+/** An agent whose file, and so whose engine, is known once it is first used. */
 function fileAgent(name: string, file: string, { models = {}, patience = 20_000 }: DiscoveryOptions): Agent {
   let loading: Promise<Agent> | undefined
   const load = (): Promise<Agent> => {
     loading ??= inTime(
-      loadAgentFile(file).then((loaded) => engineOf(name, loaded, models)),
+      loadAgentFile(file).then((loaded) => openFile(name, loaded, models)),
       patience,
-      `${file} has not loaded in ${patience / 1000} s: is there an await at its top that never ends?`,
+      `${file} has not loaded in ${patience / 1000} s: check for a top-level await that never ends`,
       (late) => {
         loading = late
       },
@@ -85,14 +84,14 @@ function fileAgent(name: string, file: string, { models = {}, patience = 20_000 
       try {
         return await (await load()).describe()
       } catch (error) {
-        return broken(name, messageOf(error))
+        return brokenDescription(name, messageOf(error))
       }
     },
     run: (input, context) => lazyStream(async () => (await load()).run(input, context)),
   }
 }
 
-/** Rejects when `work` takes too long; `late` gets it when it is done after all. */
+/** Rejects when `work` takes longer than `patience` ms; `late` receives it when it does settle. */
 function inTime<T>(work: Promise<T>, patience: number, message: string, late: (work: Promise<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const clock = setTimeout(() => {
@@ -106,28 +105,22 @@ function inTime<T>(work: Promise<T>, patience: number, message: string, late: (w
   })
 }
 
-function engineOf(name: string, file: AgentFile, models: ModelSettings): Agent {
-  const { rootAgent, graph, title, ...about } = file
-  const agent =
-    rootAgent === undefined
-      ? graphAgent(name, async () => ({ ...about, graph: compiled(graph), model: modelOf(models) }), models)
-      : adkAgent(name, async () => rootAgent, { ...about, models })
+function openFile(name: string, { engine, title, ...file }: AgentFile, models: ModelSettings): Agent {
+  const agent = engine.open(name, file, models)
   if (title === undefined) return agent
   return { ...agent, describe: async () => ({ ...(await agent.describe()), title }) }
 }
 
-/** What a graph's chat model will choose: the settings are all that decides. */
-function modelOf(models: ModelSettings): { readonly name: string; readonly offline: boolean } {
-  const choice = chooseModel(models, undefined, true)
-  return { name: choice.name, offline: choice.kind === 'offline' }
-}
-
-function compiled(graph: unknown): CompiledGraph {
-  if (typeof graph === 'object' && graph !== null && 'streamEvents' in graph) return graph as CompiledGraph
-  throw new MillraceError('agent-error', 'graph must be a compiled LangGraph: export graph.compile()')
-}
-
-function broken(name: string, error: string): AgentDescription {
-  const graph = { nodes: [], edges: [] }
-  return { name, description: '', engine: 'broken', graph, examples: [], resumable: false, error }
+function openEntry(name: string, entry: AgentEntry, host: Host | undefined): Agent {
+  if (host === undefined) {
+    throw new MillraceError(
+      'invalid',
+      `the agent ${name} is in the configuration: discoverAgents needs a host to reach it`,
+    )
+  }
+  for (const engine of entryEngines) {
+    const agent = engine.open(name, entry, host)
+    if (agent !== undefined) return agent
+  }
+  throw new MillraceError('invalid', `the entry of the agent ${name} in the configuration is not valid: see loadConfig`)
 }

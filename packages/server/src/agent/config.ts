@@ -4,25 +4,10 @@ import { join } from 'node:path'
 import { isObject, MillraceError } from '@millrace/core'
 import { z } from 'zod'
 import { loadModule } from './agent-file.ts'
+import { agentEntry } from './engines.ts'
 import { messageOf } from './problem.ts'
 
-/** A server elsewhere that runs the agent; Millrace is its durable front. */
-export const remoteEntry = z.strictObject({
-  url: z.url({ protocol: /^https?$/ }),
-  dialect: z.enum(['ag-ui', 'adk']),
-  headers: z.record(z.string(), z.string()).optional(),
-  /** The app's name on an ADK server; ours unless said. */
-  app: z.string().optional(),
-  /** How long it may be silent before it is taken for dead, in milliseconds. Two minutes: few servers send a heartbeat. */
-  timeout: z.int().min(1).optional(),
-  /** How the page shows it; a server elsewhere cannot be asked. */
-  title: z.string().optional(),
-  description: z.string().optional(),
-  examples: z.array(z.string()).optional(),
-})
-export type RemoteEntry = z.infer<typeof remoteEntry>
-
-const millraceConfig = z.looseObject({ agents: z.record(z.string(), remoteEntry).optional() })
+const millraceConfig = z.looseObject({ agents: z.record(z.string(), agentEntry).optional() })
 export type MillraceConfig = z.infer<typeof millraceConfig>
 
 const names = ['millrace.config.ts', 'millrace.config.js', 'millrace.config.mjs', 'millrace.config.json']
@@ -33,7 +18,7 @@ export async function loadConfig(folder: string): Promise<MillraceConfig> {
   return file === undefined ? {} : readConfig(await exported(file), file)
 }
 
-/** For editors: types the argument, gives it back. */
+/** Returns its argument; it is there so that editors check the type. */
 export function defineConfig(config: MillraceConfig): MillraceConfig {
   return config
 }
@@ -41,7 +26,7 @@ export function defineConfig(config: MillraceConfig): MillraceConfig {
 async function exported(file: string): Promise<unknown> {
   try {
     if (file.endsWith('.json')) return JSON.parse(await readFile(file, 'utf8'))
-    // Handed over, so that a folder without node_modules works, as it does for agents.
+    // The module is handed over, so that a folder without node_modules works, as it does for agents.
     const module = await loadModule(file, { '@millrace/server': { defineConfig } })
     return isObject(module) && 'default' in module ? module.default : module
   } catch (error) {
@@ -57,6 +42,6 @@ async function exported(file: string): Promise<unknown> {
 function readConfig(value: unknown, file: string): MillraceConfig {
   const read = millraceConfig.safeParse(value)
   if (read.success) return read.data
-  const issues = read.error.issues.map(({ path, message }) => `${path.join('.') || 'it'}: ${message}`)
+  const issues = read.error.issues.map(({ path, message }) => `${path.join('.') || 'the configuration'}: ${message}`)
   throw new MillraceError('invalid', `${file}: ${issues.join('; ')}`, { file })
 }

@@ -1,4 +1,4 @@
-/** The stream that `ready` gives, asked for when it is first read. By hand: a generator would slow down every event. */
+/** A stream that calls `ready` when it is first read. Written by hand: a generator would slow down every event. */
 export function lazyStream<T>(ready: () => Promise<AsyncIterable<T>>): AsyncIterable<T> {
   return {
     [Symbol.asyncIterator]() {

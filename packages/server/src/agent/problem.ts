@@ -1,6 +1,6 @@
 import { isObject, MillraceError, type Problem } from '@millrace/core'
 
-/** What an ADK error event or a thrown error says, as the run's reason. */
+/** An ADK error event or a thrown error, as the problem that a run ends with. */
 export function problemOf(source: unknown): Problem {
   if (source instanceof MillraceError) return { code: source.code, message: source.message }
   if (isObject(source) && typeof source.errorCode === 'string') {
@@ -15,9 +15,9 @@ export function problemOf(source: unknown): Problem {
 }
 
 const longestMessage = 2_000
-const wordless = 'something was thrown that has no words'
+const wordless = 'the thrown value has no message'
 
-/** What was thrown, in words. Anything can be: an object without a prototype makes String() itself throw. */
+/** The message of a thrown value. It can be anything: an object without a prototype makes String() itself throw. */
 export function messageOf(error: unknown): string {
   try {
     return wordsOf(error).slice(0, longestMessage) || wordless
@@ -30,7 +30,7 @@ function wordsOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return String(error)
   const { message, name, error: inner }: { message?: unknown; name?: unknown; error?: unknown } = error
   if (typeof message === 'string' && message !== '') return message
-  // As vendors' HTTP clients throw it: the body of the answer.
+  // The HTTP clients of some vendors throw the body of the answer.
   if (isObject(inner) && typeof inner.message === 'string') return inner.message
   if (error instanceof Error && typeof name === 'string') return name
   return Object.keys(error).length === 0 ? '' : JSON.stringify(error)

@@ -4,8 +4,6 @@ import { Pill } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
 import type { AgentInfo } from './sessions.ts'
 
-const engines: Readonly<Record<string, string>> = { adk: 'ADK', langgraph: 'LangGraph', remote: 'Remote' }
-
 interface AgentCardProps {
   readonly agent: AgentInfo
   readonly chosen: boolean
@@ -15,7 +13,7 @@ interface AgentCardProps {
 
 /** An agent with its engine, its model and example messages. Clicking an example starts a session. */
 export function AgentCard({ agent, chosen, pending, onBegin }: AgentCardProps) {
-  const { name, title, description, engine, model, examples, graph, error } = agent
+  const { name, title, description, engine, engineLabel, model, examples, graph, error } = agent
   const set = useSettings((settings) => settings.set)
   const members = graph.nodes.filter(({ kind }) => kind === 'agent').length
   return (
@@ -33,7 +31,7 @@ export function AgentCard({ agent, chosen, pending, onBegin }: AgentCardProps) {
         <Avatar agent={name} title={title} />
         <span className="agent-title">{title ?? name}</span>
         <span className="agent-badges">
-          {error === undefined && <Pill>{engines[engine] ?? engine}</Pill>}
+          {error === undefined && <Pill>{engineLabel ?? engine}</Pill>}
           {members > 1 && <Pill>{members} agents</Pill>}
           {model !== undefined && (
             <Pill tone={model.offline ? 'soft' : 'accent'}>{model.offline ? 'offline' : model.name}</Pill>

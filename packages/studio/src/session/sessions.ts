@@ -10,6 +10,7 @@ export interface AgentInfo {
   readonly title?: string
   readonly description: string
   readonly engine: string
+  readonly engineLabel?: string
   readonly examples: readonly string[]
   readonly graph: {
     readonly nodes: readonly { readonly id: string; readonly kind: string; readonly description?: string }[]

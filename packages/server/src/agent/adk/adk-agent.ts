@@ -1,9 +1,10 @@
-import { MillraceError } from '@millrace/core'
-import type { Agent, AgentDescription } from '../agent.ts'
+import { defined, MillraceError } from '@millrace/core'
+import type { Agent, AgentDescription, EngineDescription } from '../agent.ts'
+import { brokenDescription } from '../broken-description.ts'
 import { lazyStream } from '../lazy-stream.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { messageOf } from '../problem.ts'
-import type { AdkEngine } from './engine.ts'
+import type { LoadedAdkAgent } from './loaded-agent.ts'
 
 export interface AdkAgentOptions {
   readonly models?: ModelSettings
@@ -20,9 +21,16 @@ export interface AdkAgentOptions {
   readonly maxArtifact?: number
 }
 
+/** What the engine says of itself in the description of each of its agents. */
+export const adkAbout: EngineDescription = {
+  engine: 'adk',
+  engineLabel: 'ADK',
+  capabilities: { parallelToolCalls: true, clientTools: true, reasoning: true },
+}
+
 /**
- * An ADK agent behind the port. `load` gives its `rootAgent` (an agent, a workflow or an App of @google/adk) and is
- * called once, when the agent is first described or run; @google/adk itself is imported then, and not before.
+ * An agent that runs on @google/adk. `load` returns its `rootAgent` (an agent, a workflow or an App) and is called once,
+ * when the agent is first described or run. @google/adk itself is imported then, and not before.
  */
 export function adkAgent(name: string, load: () => Promise<unknown>, options: AdkAgentOptions = {}): Agent {
   const { models = {}, description, examples = [], resumable = false } = options
@@ -36,12 +44,12 @@ export function adkAgent(name: string, load: () => Promise<unknown>, options: Ad
       maxArtifact: options.maxArtifact ?? 3_000_000,
     },
   }
-  let loading: Promise<AdkEngine> | undefined
-  const engine = (): Promise<AdkEngine> => {
+  let loading: Promise<LoadedAdkAgent> | undefined
+  const loaded = (): Promise<LoadedAdkAgent> => {
     loading ??= (async () => {
-      // First the engine, which silences ADK's logger, then the agent's file, which may already make it speak.
-      const { adkEngine } = await import('./engine.ts')
-      return adkEngine(await load())
+      // This module first: it silences ADK's logger, and the agent's file may already make ADK print.
+      const { loadAdkAgent } = await import('./loaded-agent.ts')
+      return loadAdkAgent(await load())
     })()
     return loading
   }
@@ -50,19 +58,23 @@ export function adkAgent(name: string, load: () => Promise<unknown>, options: Ad
     async describe(): Promise<AgentDescription> {
       const own = { name, examples, resumable }
       try {
-        const described = (await engine()).describe(settings)
-        return { ...own, engine: 'adk', ...described, description: description ?? described.description }
+        const described = (await loaded()).describe(settings)
+        return { ...own, ...adkAbout, ...described, description: description ?? described.description }
       } catch (error) {
-        const graph = { nodes: [], edges: [] }
-        return { ...own, engine: 'broken', description: description ?? '', graph, error: messageOf(error) }
+        return { ...brokenDescription(name, messageOf(error)), ...own, ...defined({ description }) }
       }
     },
     run: (input, context) =>
       lazyStream(async () => {
         try {
-          return (await engine()).run(input, context, settings)
+          return (await loaded()).run(input, context, settings)
         } catch (error) {
-          throw new MillraceError('agent-error', `The agent '${name}' does not load: ${messageOf(error)}`, {}, error)
+          throw new MillraceError(
+            'agent-error',
+            `The agent '${name}' could not be loaded: ${messageOf(error)}`,
+            {},
+            error,
+          )
         }
       }),
   }

@@ -21,8 +21,8 @@ import { describe, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { outline, said, testSession } from '../../../../../test/kit/run-agent.ts'
 import { call, model, type OfflineAgentScript, type OfflineScript, say, specialists } from '../../adk.ts'
+import { isNested } from '../nested-event.ts'
 import { type AdkAgentOptions, adkAgent } from './adk-agent.ts'
-import { isNested } from './nested.ts'
 import { RunSessions } from './session.ts'
 // One file for all that runs ADK: importing it takes two seconds, and every test file pays for its own.
 import '../../../../../test/kit/adk/bad-input.ts'
@@ -53,7 +53,7 @@ async function alone(agent: LlmAgent | SequentialAgent, plugins: BasePlugin[] = 
   return events
 }
 
-/** A model written against BaseLlm by somebody else: yields what it is given, turn by turn. */
+/** A model derived from BaseLlm, as an author may write one: yields the given responses, turn by turn. */
 class TurnsLlm extends BaseLlm {
   calls = 0
   readonly #turns: readonly (readonly LlmResponse[])[]
@@ -185,7 +185,7 @@ describe('2, 3: AgentTool', () => {
       'child “heard request 0”',
     ])
   })
-  test('here: the failure of its model is the answer, not silence', async () => {
+  test('here: the failure of its model is the answer', async () => {
     const child = new LlmAgent({
       name: 'child',
       model: new TurnsLlm([[{ errorCode: '429', errorMessage: 'slow down' }]]),
@@ -240,13 +240,13 @@ describe('4: a tool that does not exist', () => {
     await alone(new LlmAgent({ name: 'root', model: llm(script) }))
     expect(calls()).toBe(30)
   })
-  test('here: the model is told what there is, and may try once more', async () => {
+  test('here: the model gets the list of tools, and may try once more', async () => {
     const { script } = asks('nothing', 1)
     const root = new LlmAgent({ name: 'root', model: llm(script), tools: [tool('something', () => 1)] })
     const events = await testSession(agentOf(root)).run('go')
     expect(said(events)[1]?.event.content?.parts?.[0]?.functionResponse).toMatchObject({
       name: 'nothing',
-      response: { error: "There is no tool 'nothing'. There is: something." },
+      response: { error: "Unknown tool 'nothing'. Available: something." },
     })
     expect(outline(events).at(-1)).toBe('done')
   })
@@ -255,7 +255,9 @@ describe('4: a tool that does not exist', () => {
     const root = new LlmAgent({ name: 'root', model: llm(script), tools: [tool('something', () => 1)] })
     const events = await testSession(agentOf(root)).run('go')
     expect(calls()).toBe(2)
-    expect(outline(events).at(-1)).toMatch(/^failed \(model-error: The model of 'root' called tool 'nothing' again/)
+    expect(outline(events).at(-1)).toMatch(
+      /^failed \(model-error: The model of 'root' called the unknown tool 'nothing' again/,
+    )
     expect(outline(said(events)).at(-1)).toBe('root answer nothing answer nothing')
   })
   test('here: in a specialist it is the specialist that fails', async () => {
@@ -271,7 +273,7 @@ describe('4: a tool that does not exist', () => {
     const events = await testSession(agentOf(root)).run('go')
     expect(calls()).toBe(2)
     expect(outline(said(events)).at(-1)).toMatch(
-      /^root “'child' failed: The model of 'child' called tool 'nothing' again/,
+      /^root “'child' failed: The model of 'child' called the unknown tool 'nothing' again/,
     )
     expect(outline(events).at(-1)).toBe('done')
   })
@@ -285,7 +287,7 @@ describe('4: a tool that does not exist', () => {
     const root = new LlmAgent({ name: 'root', model: llm(script), subAgents: [child] })
     const events = await testSession(agentOf(root)).run('go')
     expect(calls).toBe(2)
-    expect(outline(events).at(-1)).toMatch(/^failed \(model-error: .*agent 'nobody'.*There is: child/)
+    expect(outline(events).at(-1)).toMatch(/^failed \(model-error: .*agent 'nobody'.*Available: child/)
   })
 })
 
@@ -315,7 +317,7 @@ describe('5: long-running tools and workflows that throw', () => {
       false,
     )
   })
-  test('here: the model and the log are told', async () => {
+  test('here: the model and the log get the error', async () => {
     const events = await testSession(agentOf(failing())).run('go')
     const answers = said(events).flatMap(
       ({ event }) => event.content?.parts?.flatMap((part) => part.functionResponse ?? []) ?? [],
@@ -329,7 +331,7 @@ describe('5: long-running tools and workflows that throw', () => {
 })
 
 describe('6: pipelines', () => {
-  test('here: an error of one agent ends the run; ADK would go on with the next', async () => {
+  test('here: an error of one agent ends the run; ADK would continue with the next', async () => {
     const first = new LlmAgent({ name: 'first', model: new TurnsLlm([[{ errorCode: '500', errorMessage: 'broken' }]]) })
     const second = new LlmAgent({ name: 'second', model: llm(() => say('never')) })
     const root = new SequentialAgent({ name: 'root', subAgents: [first, second] })
@@ -356,7 +358,7 @@ describe('6: pipelines', () => {
     await session.run('go')
     expect(session.state.draft).toBe('a draft')
   })
-  test('here: nodes say whose end led to them, and parallel ones say nothing of the kind', async () => {
+  test('here: nodes of a pipeline name the node before them; parallel nodes do not', async () => {
     const step = (name: string) => new LlmAgent({ name, model: llm(() => say(name)) })
     const fan = new ParallelAgent({ name: 'fan', subAgents: [step('a'), step('b')] })
     const root = new SequentialAgent({ name: 'root', subAgents: [step('first'), fan, step('last')] })
@@ -390,21 +392,21 @@ describe('7: stopping', () => {
   })
   test('reaches a tool, and does not wait for one that does not listen', async () => {
     const stop = new AbortController()
-    let told: boolean | undefined
+    let aborted: boolean | undefined
     const deaf = new FunctionTool({
       name: 'deaf',
       description: 'never ends',
       execute: (_args, context) => {
         queueMicrotask(() => {
           stop.abort()
-          told = context?.abortSignal?.aborted
+          aborted = context?.abortSignal?.aborted
         })
         return new Promise(() => undefined)
       },
     })
     const root = new LlmAgent({ name: 'root', model: llm(() => call('deaf')), tools: [deaf] })
     const events = await testSession(agentOf(root)).run('go', { signal: stop.signal })
-    expect(told).toBe(true)
+    expect(aborted).toBe(true)
     expect(events.some(({ kind }) => kind === 'run.finished')).toBe(false)
   })
 })

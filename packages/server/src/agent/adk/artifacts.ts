@@ -5,19 +5,19 @@ import type {
   SaveArtifactRequest,
   SessionSaveArtifactRequest,
 } from '@google/adk'
-import type { AdkPart, ArtifactSaved, NodeId, Recorded } from '@millrace/core'
-import { size } from '../tool-result.ts'
+import { type AdkPart, type ArtifactSaved, defined, type NodeId, type Recorded } from '@millrace/core'
+import { sizeText } from '../tool-result.ts'
 
 type Part = SaveArtifactRequest['artifact']
 type Version = NonNullable<Awaited<ReturnType<BaseArtifactService['getArtifactVersion']>>>
 
 /**
- * ADK's artifacts, kept in the log: saving is an event with the content in it, loading reads what the log had when the
- * run began and what the run has saved since. Versions count from 0, as in ADK.
+ * ADK's artifacts, stored in the log. Saving emits an event with the content; loading reads what the log had when the run
+ * began and what the run has saved since. Versions count from 0, as in ADK.
  */
 export class LogArtifacts implements BaseArtifactService {
   readonly #versions = new Map<string, (ArtifactSaved & { readonly part: AdkPart })[]>()
-  /** Numbers are never given out again, also not after a deletion. */
+  /** The next version number by name. A number is never reused, not even after a deletion. */
   readonly #next = new Map<string, number>()
   readonly #emit: (event: ArtifactSaved) => void
   readonly #limit: number
@@ -31,12 +31,14 @@ export class LogArtifacts implements BaseArtifactService {
     return this.save(request)
   }
 
-  /** `node` is who saves it: ADK does not tell its service, so each agent's context has a service that does. */
+  /** `node` is the node that saves it. ADK does not pass it to its service, so each agent's context has its own service. */
   save({ filename, artifact, customMetadata }: SessionSaveArtifactRequest, node?: NodeId): number {
     const version = this.#next.get(filename) ?? 0
     const json = JSON.stringify(artifact)
     if (json.length > this.#limit) {
-      throw new Error(`the artifact ${filename} is ${size(json.length)}; the limit is ${size(this.#limit)}`)
+      throw new Error(
+        `the artifact ${filename} is ${sizeText(json.length)}; the limit is ${sizeText(this.#limit)}: save less of it`,
+      )
     }
     const part: AdkPart = JSON.parse(json)
     const type = typeof customMetadata?.type === 'string' ? customMetadata.type : typeOf(part)
@@ -47,7 +49,7 @@ export class LogArtifacts implements BaseArtifactService {
       type,
       version,
       part,
-      ...(node === undefined ? {} : { node }),
+      ...defined({ node }),
     }
     this.#take(event)
     this.#emit(event)
@@ -99,10 +101,10 @@ export class LogArtifacts implements BaseArtifactService {
 
 function describe({ version, part }: { readonly version: number; readonly part: AdkPart }): Version {
   const mimeType = part.inlineData?.mimeType ?? (part.text === undefined ? undefined : 'text/plain')
-  return { version, ...(mimeType === undefined ? {} : { mimeType }) }
+  return { version, ...defined({ mimeType }) }
 }
 
-/** Seed 002's words. A producer that knows better says so in `customMetadata.type`. */
+/** The artifact types of the plan surface. A tool that knows better passes `customMetadata.type`. */
 function typeOf(part: AdkPart): string {
   const mimeType = part.inlineData?.mimeType ?? 'text/plain'
   return /^text\/|json|markdown|pdf|msword|officedocument/.test(mimeType) ? 'document' : 'other'

@@ -13,19 +13,19 @@ const answers = (...names: string[]) => ({
 const none = (name: string) => ({ functionResponse: { name, response: { error: 'There was no answer.' } } })
 
 describe('calls without an answer', () => {
-  test('a whole history is left alone', () => {
+  test('a complete history is not changed', () => {
     const contents = [text('go'), calls('a', 'b'), answers('a', 'b'), text('done', 'model')]
     const before = structuredClone(contents)
     answerOpenCalls(contents)
     expect(contents).toEqual(before)
   })
-  test('the missing ones are added to the answers there are', () => {
+  test('missing answers are added to the existing ones', () => {
     const contents = [text('go'), calls('a', 'b', 'a'), answers('a'), text('next')]
     answerOpenCalls(contents)
     expect(contents[2]?.parts).toEqual([...answers('a').parts, none('b'), none('a')])
     expect(contents).toHaveLength(4)
   })
-  test('or put after the calls, where there are none', () => {
+  test('missing answers are put after the calls when there are no others', () => {
     const contents = [text('go'), calls('a'), text('never mind'), calls('b')]
     answerOpenCalls(contents)
     expect(contents).toEqual([

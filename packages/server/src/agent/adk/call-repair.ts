@@ -1,10 +1,11 @@
 import type { LlmRequest } from '@google/adk'
+import { defined } from '@millrace/core'
 
 type Contents = LlmRequest['contents']
 
 /**
- * A run that was cancelled, crashed or never answered leaves calls without a response, and every vendor refuses such a
- * history. The model is told that there was none. ADK strips call ids, so answers match by name and order.
+ * Adds an error response to each call without one. A run that was cancelled, crashed or never answered leaves such calls,
+ * and every vendor refuses a history that has them. ADK strips call ids, so answers match by name and order.
  */
 export function answerOpenCalls(contents: Contents): void {
   for (let i = 0; i < contents.length; i++) {
@@ -20,8 +21,7 @@ export function answerOpenCalls(contents: Contents): void {
     if (open.length === 0) continue
     const parts = open.map(({ id, name }) => ({
       functionResponse: {
-        ...(id === undefined ? {} : { id }),
-        ...named(name),
+        ...defined({ id, name }),
         response: { error: 'There was no answer.' },
       },
     }))
@@ -29,8 +29,4 @@ export function answerOpenCalls(contents: Contents): void {
     if (answers) next.parts = [...(next.parts ?? []), ...parts]
     else contents.splice(i + 1, 0, { role: 'user', parts })
   }
-}
-
-function named(name: string | undefined): { name?: string } {
-  return name === undefined ? {} : { name }
 }

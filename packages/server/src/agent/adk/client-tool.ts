@@ -2,8 +2,8 @@ import { BaseTool, type LlmRequest, type RunAsyncToolRequest } from '@google/adk
 import type { ClientTool } from '@millrace/core'
 
 /**
- * A tool that the client runs. To ADK it is a long-running tool that never answers: the call goes out, the run ends as
- * interrupted, and the answer comes as the next run's message.
+ * A tool that the client runs. For ADK it is a long-running tool that never answers: the client receives the call, the
+ * run ends as interrupted, and the answer comes as the next run's message.
  */
 export class ClientSideTool extends BaseTool {
   readonly #parameters: ClientTool['parameters']
@@ -18,12 +18,12 @@ export class ClientSideTool extends BaseTool {
   }
 
   override async runAsync({ toolContext }: RunAsyncToolRequest): Promise<undefined> {
-    // Other tools of the same turn are answered; without this ADK would call the model with one answer missing.
+    // Other tools of the same turn have answers; without this ADK would call the model with one answer missing.
     toolContext.invocationContext.endInvocation = true
   }
 }
 
-/** Offers the tools with this request. A tool of the agent's own with the same name wins. */
+/** Adds the tools to this request, except those whose name a tool of the agent already has. */
 export function offerTools(request: LlmRequest, tools: readonly ClientSideTool[]): void {
   const offered = tools.filter(({ name }) => !Object.hasOwn(request.toolsDict, name))
   if (offered.length === 0) return

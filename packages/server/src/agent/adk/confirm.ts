@@ -1,19 +1,19 @@
 import type { Context } from '@google/adk'
 
 /**
- * Asks a person before a tool goes on, in words of the tool's own (ADK's `requireConfirmation` has one sentence for all).
- * The run ends as interrupted; when the person has answered, the tool is called again with the same arguments.
+ * Asks a person before a tool continues, with a question of the tool's choice (ADK's `requireConfirmation` has one fixed
+ * sentence). The run ends as interrupted; after the answer the tool is called again with the same arguments.
  *
  * ```ts
  * execute: (_args, context) => confirm(context, 'Delete all 12 proverbs?') ?? deleteAll()
  * ```
- * Gives back what the tool must return, or undefined when the person said yes.
+ * Returns the value that the tool must return, or undefined when the person said yes.
  */
 export function confirm(
   context: Context | undefined,
   question: string,
 ): { status: string } | { error: string } | undefined {
-  if (context === undefined) throw new Error('confirm() needs the context that ADK hands to the tool')
+  if (context === undefined) throw new Error('confirm() needs the context: pass it the second argument of execute')
   if (context.toolConfirmation === undefined) {
     context.requestConfirmation({ hint: question })
     context.actions.skipSummarization = true

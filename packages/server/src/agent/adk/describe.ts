@@ -16,7 +16,7 @@ import { nodeBehind, treeOf } from './tree.ts'
 
 type Edge = AgentGraph['edges'][number]
 
-/** Agents, steps and tools, and who may lead to whom. */
+/** Agents, steps and tools, with an edge from each to those it may lead to. */
 export function graphOf(root: AdkRoot): AgentGraph {
   const nodes = new Map<string, AgentGraphNode>()
   const edges: Edge[] = []

@@ -9,22 +9,22 @@ import {
   type RunInput,
 } from '@millrace/core'
 import { answers, type CallNames, type OpenInterrupts } from '../answer-parts.ts'
-import { isNested } from './nested.ts'
+import { isNested } from '../nested-event.ts'
 
 type Content = NonNullable<Event['content']>
 
-/** What an earlier part of the conversation means to ADK. */
+/** The earlier part of the conversation, in the form that ADK needs. */
 export interface Past {
   readonly events: Event[]
-  /** System and developer messages: instructions from their run on. */
+  /** System and developer messages: they are instructions for their run and every later one. */
   readonly instructions: readonly string[]
   readonly interrupts: OpenInterrupts
   readonly calls: CallNames
 }
 
 /**
- * The log's rows as ADK's session events, in the log's order. Partials are not history (their aggregate is), a
- * specialist's own words are not the conversation, and what was superseded never happened.
+ * The log's rows as ADK's session events, in the log's order, without partials (their aggregate follows), without the
+ * events inside a specialist, and without superseded messages.
  */
 export function pastOf(history: readonly Recorded[], agent: string): Past {
   const superseded = new Set(history.flatMap(({ event }) => (event.kind === 'superseded' ? event.messages : [])))
@@ -54,8 +54,8 @@ export function pastOf(history: readonly Recorded[], agent: string): Past {
 }
 
 /**
- * A tool that asks for confirmation itself answers "not yet", and ADK 2.0.0 never shows that answer, but will not take
- * the confirmation without it ("confirmation_not_required"). So it is put back, before the question.
+ * A tool that asks for confirmation itself answers "not yet". ADK 2.0.0 never yields that answer, but refuses the
+ * confirmation without it ("confirmation_not_required"). So it is added here, before the question.
  */
 function confirmable(event: AdkEvent): readonly Event[] {
   const asked = Object.keys(event.actions?.requestedToolConfirmations ?? {})
@@ -70,13 +70,13 @@ function confirmable(event: AdkEvent): readonly Event[] {
   return [adkEvent({ ...event, id: `${event.id}-asked`, longRunningToolIds: [], content: { role: 'user', parts } })]
 }
 
-/** The messages of one run as contents, oldest first; answers of one run are one content, as ADK wants them. */
+/** The messages of one run as contents, oldest first. Its answers form one content, as ADK expects. */
 export function inputContents(input: RunInput, interrupts: OpenInterrupts, calls: CallNames): readonly AdkContent[] {
   const contents: AdkContent[] = []
   const answered = answers(input, interrupts, calls)
   if (answered.length > 0) contents.push({ role: 'user', parts: answered })
-  const told = answered.flatMap(inWords)
-  if (told.length > 0) contents.push({ role: 'user', parts: told })
+  const texts = answered.flatMap(asText)
+  if (texts.length > 0) contents.push({ role: 'user', parts: texts })
   for (const message of input.messages) {
     const parts = (message.content.parts ?? []).filter(({ functionResponse }) => functionResponse === undefined)
     if (parts.length === 0) continue
@@ -86,8 +86,8 @@ export function inputContents(input: RunInput, interrupts: OpenInterrupts, calls
   return contents
 }
 
-/** ADK keeps the answer to a question of its own (`adk_request_input`) from the model: so it is also said in words. */
-function inWords({ functionResponse }: AdkPart): readonly AdkPart[] {
+/** ADK withholds the answer to its own question (`adk_request_input`) from the model, so it is added as text too. */
+function asText({ functionResponse }: AdkPart): readonly AdkPart[] {
   if (functionResponse?.name !== REQUEST_INPUT_FUNCTION_CALL_NAME) return []
   const { result, ...more } = functionResponse.response ?? {}
   const answer = Object.keys(more).length === 0 ? result : functionResponse.response
@@ -106,7 +106,7 @@ export function authored(content: AdkContent, agent: string): { author: string; 
   return { author: content.role === 'model' ? agent : 'user', content: adkContent(content) }
 }
 
-/** Ours is ADK's own shape, read-only and with room for fields to come: the two types say the same. */
+/** Our type describes ADK's own shape, but read-only and open to new fields; the value is the same. */
 export function adkContent(content: AdkContent): Content {
   return content as unknown as Content
 }

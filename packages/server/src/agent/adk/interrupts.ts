@@ -1,7 +1,7 @@
 import type { Event } from '@google/adk'
 import { adkRequest, isObject, type JsonObject, type PendingCalls, pendingCalls } from '@millrace/core'
 
-/** Words by which a long-running tool says that it is not done. Any other `status` says that it is. */
+/** Values of `status` by which a long-running tool reports that it is not done. Any other value means done. */
 const waitingWords: ReadonlySet<string> = new Set([
   'pending',
   'in_progress',
@@ -13,7 +13,7 @@ const waitingWords: ReadonlySet<string> = new Set([
   'waiting',
 ])
 
-/** Which calls of a run wait for a person. `settling` names long-running tools whose first answer is their last (workflows). */
+/** The calls of a run that wait for a person. `settling` names long-running tools whose first answer is final (workflows). */
 export function waitingCalls(settling: ReadonlySet<string>): PendingCalls {
   return pendingCalls(({ name, response }) => settling.has(name) || isDone(response))
 }
@@ -24,8 +24,8 @@ function isDone(response: JsonObject | undefined): boolean {
   return typeof response.status === 'string' && !waitingWords.has(response.status.toLowerCase())
 }
 
-/** The calls of the turn that a confirmation was asked in, apart from those it asks about. */
-export function turnBeside(confirmation: Event, events: readonly Event[]): readonly { id: string; name: string }[] {
+/** The calls of the turn in which a confirmation was requested, except those that it is about. */
+export function callsBeside(confirmation: Event, events: readonly Event[]): readonly { id: string; name: string }[] {
   const pinned = new Set(
     (confirmation.content?.parts ?? []).flatMap(({ functionCall }) => {
       const original = functionCall?.args?.originalFunctionCall

@@ -1,7 +1,7 @@
 import type { Event } from '@google/adk'
 import { isObject, MillraceError } from '@millrace/core'
 
-/** What ADK writes for an event that does nothing. Shared: nobody changes an event. */
+/** What ADK writes for an event without actions. One object for all events, which is safe because it is frozen. */
 const noActions = Object.freeze({
   stateDelta: Object.freeze({}),
   artifactDelta: Object.freeze({}),
@@ -10,9 +10,9 @@ const noActions = Object.freeze({
 })
 
 /**
- * An event as JSON that nobody changes later. What a tool or callback put in that is not JSON fails the run, by name.
- * A partial is only copied: it is one of thousands, and ADK lets go of its content at once. Not so its actions, which
- * are one object for all events of a model turn, and still filled in when the turn ends.
+ * An event as JSON that does not change later. A value that is not JSON, put in by a tool or callback, fails the run with
+ * an error that names the author. A partial is only copied flat: there are thousands, and ADK does not touch its content
+ * again. Its actions are replaced: they are one object for all events of a model turn, and still change until it ends.
  */
 export function jsonEvent(event: Event): unknown {
   if (event.partial === true) {

@@ -12,12 +12,12 @@ import {
 import type { RunContext } from '../agent.ts'
 import type { BoundedQueue } from '../bounded-queue.ts'
 import type { ModelSettings } from '../model/settings.ts'
+import { isNested } from '../nested-event.ts'
 import { problemOf } from '../problem.ts'
 import { LogArtifacts } from './artifacts.ts'
 import { instructionsOf, type Past } from './history.ts'
 import { waitingCalls } from './interrupts.ts'
 import { jsonEvent } from './json-event.ts'
-import { isNested } from './nested.ts'
 import { NodeTracker } from './nodes.ts'
 import { afterAnswer, afterCrash, type Resumption } from './resume.ts'
 import type { AdkLimits, AdkRun, Scope } from './scope.ts'
@@ -38,7 +38,7 @@ export interface LiveRunParts {
   readonly out: BoundedQueue<RunEvent>
 }
 
-/** One run, from the first event to its last. */
+/** The state of one run while it is active: its nodes, limits, usage, and how it ends. */
 export class LiveRun implements AdkRun {
   readonly settings: ModelSettings
   readonly limits: AdkLimits
@@ -90,7 +90,7 @@ export class LiveRun implements AdkRun {
     return this.#failure
   }
 
-  /** What the run's own agents are in; specialists have a scope inside. */
+  /** The scope of the run's own agents. A specialist has its own, inside this one. */
   scope(): Scope {
     return {
       run: this,
@@ -121,22 +121,23 @@ export class LiveRun implements AdkRun {
   }
 
   deliver(event: Event, node: NodeId | undefined): void {
-    if (this.#unseen.has(event.id) || this.resumption?.isSaidAgain(event) === true) return
+    if (this.#unseen.has(event.id) || this.resumption?.isRepeated(event) === true) return
     const taken = this.#ingest(jsonEvent(event))
-    if ('reason' in taken) throw new MillraceError('garbage', `ADK yielded what is not an event: ${taken.reason}`)
+    if ('reason' in taken)
+      throw new MillraceError('garbage', `ADK yielded a value that is not an event: ${taken.reason}`)
     this.emit({ kind: 'agent', ...taken, ...(node === undefined ? {} : { node }) })
     this.#usage.take(taken.event)
     if (taken.event.partial === true || isNested(taken.event)) return
     this.#asked.push(taken.event, node)
-    // A workflow retries its nodes and may catch what they report: it throws when it gives up.
+    // A workflow retries its nodes and may catch their errors; it throws when it gives up.
     if (taken.event.errorCode !== undefined && taken.event.nodeInfo?.path === undefined)
       this.fail(problemOf(taken.event))
   }
 
-  /** The last events: what is open is closed, who is waited for is asked, and how it ended. */
+  /** Emits the last events: open nodes are closed, interrupts are reported, and the run is finished. */
   end(): void {
     this.nodes.closeAll(this.#failure)
-    // Of a run that crashed the log knows what it used before; the engine adds it up.
+    // For a resumed run the run engine adds up the usage, because part of it is in the log.
     const usage = this.#crashed ? {} : { usage: this.#usage.total(this.modelCalls) }
     if (this.#failure !== undefined) {
       this.emit({ kind: 'run.finished', outcome: 'failed', error: this.#failure, ...usage })
@@ -149,8 +150,8 @@ export class LiveRun implements AdkRun {
 }
 
 /**
- * An agent with a model of its own is taken up where it was by ADK itself, from the session's events. A pipeline is not:
- * ADK would begin it anew, or run the one agent that asked and forget the rest. A workflow keeps its own account.
+ * ADK itself continues an agent that has a model, from the session's events. It does not continue a pipeline: it would
+ * start it from the beginning, or run the one agent that asked and forget the rest. A workflow tracks its own progress.
  */
 function resumptionOf(root: AdkRoot, context: RunContext, past: Past): Resumption | undefined {
   if (context.resumed) return afterCrash(context)

@@ -1,10 +1,10 @@
 import type { Event } from '@google/adk'
-import type { NodeId, Problem, RunEvent } from '@millrace/core'
+import { defined, type NodeId, type Problem, type RunEvent } from '@millrace/core'
 import type { Scope } from './scope.ts'
 
-/** What a run that goes on has behind it, as nodes. */
+/** The nodes that a continued run has already executed. */
 export interface PastNodes {
-  /** Executions that ended well: those of the conversation's own agents are not run again. */
+  /** Executions that succeeded: those of the conversation's own agents are not run again. */
   readonly done: ReadonlySet<NodeId>
   /** The calls that specialists have answered. */
   readonly doneCalls: ReadonlySet<string>
@@ -15,12 +15,12 @@ export interface PastNodes {
 interface OpenNode {
   readonly id: NodeId
   readonly parent: NodeId | undefined
-  /** Yielded by the agent, not yet out: a workflow's channel holds events back, and a node ends after its last. */
+  /** Events that the agent yielded and ADK has not delivered yet: a workflow delays them, and a node ends after its last. */
   readonly pending: Set<string>
   ended: { readonly error: Problem | undefined } | undefined
 }
 
-/** Who runs inside a run, and which event is whose. */
+/** The nodes of a run that are open, and the node that each event belongs to. */
 export class NodeTracker {
   readonly #emit: (event: RunEvent) => void
   readonly #past: PastNodes | undefined
@@ -36,8 +36,8 @@ export class NodeTracker {
   }
 
   /**
-   * Opens a node: `after` is filled in from the sibling that ended last, where the parent runs them in order. Undefined
-   * for an execution that a resumed run has behind it.
+   * Opens a node: `after` is the sibling that ended last, where the parent runs its children in order. Returns undefined
+   * for an execution that a resumed run has already done.
    */
   open(name: string, scope: Scope, call?: string): NodeId | undefined {
     const id = this.#next(name, scope, call)
@@ -49,21 +49,19 @@ export class NodeTracker {
       kind: 'node.started',
       node: id,
       agent: name,
-      ...(parent === undefined ? {} : { parent }),
-      ...(before === undefined ? {} : { after: [before] }),
-      ...(call === undefined ? {} : { call }),
+      ...defined({ parent, after: before === undefined ? undefined : [before], call }),
     })
     return id
   }
 
-  /** Its generator is over; the node is, once its last event is out and all inside it is over. */
+  /** The node's generator has ended. The node ends once its last event is delivered and every node inside it has ended. */
   close(id: NodeId, error?: Problem): void {
     const node = this.#find(id)
     if (node !== undefined) node.ended ??= { error }
     this.#flush()
   }
 
-  /** The event is about to travel through ADK's streams, as the node's own. */
+  /** Marks an event that the node yields, before it passes through ADK's streams. */
   owns(id: NodeId, event: Event): void {
     const node = this.#find(id)
     if (node === undefined || this.#owners.has(event.id)) return
@@ -75,7 +73,7 @@ export class NodeTracker {
     return this.#owners.get(event.id)?.id
   }
 
-  /** The event is out: its node may be finished. */
+  /** The event has left ADK's streams, so its node may be finished. */
   delivered(event: Event): void {
     const node = this.#owners.get(event.id)
     this.#owners.delete(event.id)
@@ -91,11 +89,11 @@ export class NodeTracker {
     this.#flush()
   }
 
-  /** The id of the next execution. Pipelines go through their agents again in the same order, so the numbers meet. */
+  /** The id of the next execution. A resumed pipeline runs its agents in the same order, so the counts match. */
   #next(name: string, scope: Scope, call: string | undefined): NodeId | undefined {
     const path = scope.node === undefined ? name : `${pathOf(scope.node)}/${name}`
-    // Calls are made once: what runs inside one is numbered on from what ran before the crash.
-    const inCall = scope.nested !== undefined || scope.anew === true
+    // Calls are made once: executions inside a call continue the numbers from before the crash.
+    const inCall = scope.nested !== undefined || scope.inWorkflow === true
     const count = (this.#counts.get(path) ?? (inCall ? this.#past?.counts.get(path) : undefined) ?? 0) + 1
     const id = `${path}@${count}`
     if (call === undefined ? !inCall && this.#past?.done.has(id) : this.#past?.doneCalls.has(call)) {
@@ -129,7 +127,7 @@ function pathOf(node: NodeId): string {
   return node.slice(0, node.lastIndexOf('@'))
 }
 
-/** Whether the agent runs its sub-agents in order. ADK brands by symbols of the registry: it holds for any copy. */
+/** Whether the agent runs its sub-agents in order. ADK marks its classes with global symbols, so any copy of it works. */
 export function inOrder(agent: object | undefined): boolean {
   return agent !== undefined && orderedBrands.some((brand) => Reflect.get(agent, brand) === true)
 }

@@ -13,8 +13,8 @@ import { toolError } from '../tool-result.ts'
 import { answerOpenCalls } from './call-repair.ts'
 import { ClientSideTool, offerTools } from './client-tool.ts'
 import { type AdkRun, type Scope, scopeOf } from './scope.ts'
-import { type Turns, turns } from './turn.ts'
-import { guardTools, isUnknown, runOnce, type Strikes, strike } from './unknown-tool.ts'
+import { type ToolCalls, toolCalls } from './tool-calls.ts'
+import { guardTools, isUnknown, rejectUnknownTool, runOnce, type UnknownToolCounts } from './unknown-tool.ts'
 
 type Part = NonNullable<NonNullable<LlmResponse['content']>['parts']>[number]
 
@@ -30,20 +30,20 @@ interface ToolCall {
 
 const transfer = 'transfer_to_agent'
 
-/** Everything that makes ADK behave, in the places that ADK offers for it. One per run. */
+/** Millrace's corrections of ADK's behaviour, at the hooks that ADK offers. One instance per run. */
 export class MillracePlugin extends BasePlugin {
   readonly #run: AdkRun
   readonly #clientTools: readonly ClientSideTool[]
-  readonly #strikes: Strikes = new Map()
-  readonly turns: Turns
-  /** Ids of the calls there have been. */
+  readonly #unknownTools: UnknownToolCounts = new Map()
+  readonly toolCalls: ToolCalls
+  /** The ids of all calls so far. */
   readonly #calls: Set<string>
   constructor(run: AdkRun, parallel: boolean, calls: Iterable<string>) {
     super('millrace')
     this.#calls = new Set(calls)
     this.#run = run
     this.#clientTools = run.clientTools.map((tool) => new ClientSideTool(tool))
-    this.turns = turns(run, parallel)
+    this.toolCalls = toolCalls(run, parallel)
   }
 
   override async beforeModelCallback({ callbackContext, llmRequest }: ModelCall): Promise<LlmResponse | undefined> {
@@ -63,7 +63,7 @@ export class MillracePlugin extends BasePlugin {
       agent: scope.agent?.name ?? '',
       state: json(invocationContext.session.state),
     })
-    // A specialist's conversation is not the client's: neither its tools nor its context belong there.
+    // The client's tools and context are for its own conversation, not for that of a specialist.
     if (scope.nested === undefined) {
       offerTools(llmRequest, this.#clientTools)
       instruct(llmRequest, this.#run.instructions)
@@ -73,12 +73,12 @@ export class MillracePlugin extends BasePlugin {
     return undefined
   }
 
-  /** A call in a partial is a call half-streamed: ADK would run it, and again when it comes whole (SPEC 1.5). */
+  /** Removes calls from partials: ADK would run them, and again when the aggregate comes (SPEC 1.5). */
   override async afterModelCallback({ llmResponse }: { llmResponse: LlmResponse }): Promise<LlmResponse | undefined> {
     const parts = llmResponse.content?.parts
     if (!parts?.some(({ functionCall }) => functionCall !== undefined)) return undefined
     if (llmResponse.partial !== true) {
-      // In place: what a plugin returns here would keep the agent's own callback from being asked.
+      // Changed in place: if a plugin returns a response here, ADK does not call the agent's own callback.
       llmResponse.content = { ...llmResponse.content, parts: parts.map((part) => this.#identified(part)) }
       return undefined
     }
@@ -89,8 +89,8 @@ export class MillracePlugin extends BasePlugin {
   }
 
   /**
-   * Small servers number their calls from 0 in every turn, and a canned answer comes back with the id that ADK gave it
-   * before; an id names one call. One that was there already is taken away, and ADK gives another.
+   * An id must name one call. Small servers number their calls from 0 in every turn, and a canned answer comes back with
+   * the id that ADK gave it before. An id that was used already is removed, and ADK makes a new one.
    */
   #identified<P extends Part>(part: P): P {
     const { functionCall } = part
@@ -105,8 +105,8 @@ export class MillracePlugin extends BasePlugin {
   override async beforeToolCallback({ tool, toolArgs, toolContext }: ToolCall): Promise<JsonObject | undefined> {
     if (toolContext.toolConfirmation !== undefined) {
       amend(toolArgs, toolContext.toolConfirmation)
-      // A long-running tool may have no answer yet, and ADK would take that for "not run": so ADK runs it.
-      return tool.isLongRunning ? undefined : this.turns.confirmed(tool, toolArgs, toolContext)
+      // A long-running tool may have no answer yet, which ADK would take for "not run". So ADK runs it itself.
+      return tool.isLongRunning ? undefined : this.toolCalls.confirmed(tool, toolArgs, toolContext)
     }
     const scope = scopeOf(toolContext.invocationContext)
     if (scope === undefined) return undefined
@@ -114,34 +114,34 @@ export class MillracePlugin extends BasePlugin {
       const refused = this.#badTransfer(scope, toolArgs)
       if (refused !== undefined) return refused
     }
-    if (!isUnknown(tool)) this.#strikes.delete(scope.node)
-    return this.turns.run(tool, toolArgs, toolContext)
+    if (!isUnknown(tool)) this.#unknownTools.delete(scope.node)
+    return this.toolCalls.run(tool, toolArgs, toolContext)
   }
 
-  /** ADK swallows the error of a long-running tool; told as a result it reaches the model and the log. */
+  /** ADK swallows the error of a long-running tool; as a result it reaches the model and the log. */
   override async onToolErrorCallback({ error }: ToolCall & { error: Error }): Promise<JsonObject> {
     return toolError(error.message)
   }
 
-  /** From here on every tool name exists, and the calls of the turn that begins run together. */
+  /** Begins a turn: from here on every tool name resolves, and the calls of the turn run in parallel. */
   #offer(scope: Scope, context: InvocationContext, llmRequest: LlmRequest): void {
-    this.turns.begin(context, llmRequest.toolsDict)
-    const there = Object.keys(llmRequest.toolsDict)
+    this.toolCalls.begin(context, llmRequest.toolsDict)
+    const available = Object.keys(llmRequest.toolsDict)
     llmRequest.toolsDict = guardTools(
       llmRequest.toolsDict,
-      (name) => strike(scope, this.#strikes, `tool '${name}'`, there),
-      (tool) => runOnce(tool, (call) => this.turns.ran(call)),
+      (name) => rejectUnknownTool(scope, this.#unknownTools, `tool '${name}'`, available),
+      (tool) => runOnce(tool, (call) => this.toolCalls.ran(call)),
     )
   }
 
-  /** ADK throws for an agent that is not there, and then calls the model again, without end. */
+  /** For a transfer to an unknown agent ADK throws, and then calls the model again, without end. */
   #badTransfer(scope: Scope, { agentName }: Record<string, unknown>): JsonObject | undefined {
     const { agent } = scope
     if (agent === undefined || agent.rootAgent.findAgent(String(agentName)) !== undefined) return undefined
     const near = [...agent.subAgents, ...(agent.parentAgent === undefined ? [] : [agent.parentAgent])]
-    return strike(
+    return rejectUnknownTool(
       scope,
-      this.#strikes,
+      this.#unknownTools,
       `agent '${String(agentName)}'`,
       near.map(({ name }) => name),
     )
@@ -171,7 +171,7 @@ function instruct(request: LlmRequest, instructions: readonly string[]): void {
   request.config.systemInstruction = [...before, ...instructions].join('\n\n')
 }
 
-/** The state is JSON by contract; what a tool put there against it fails when the event is recorded. */
+/** The state is JSON by contract. A value that is not JSON fails the run when the event is recorded. */
 function json(state: Event['actions']['stateDelta']): JsonObject {
   return state as Record<string, Json>
 }

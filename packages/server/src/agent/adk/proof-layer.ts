@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What a specialist's answer rests on. Every field as somebody stated it; nothing is filled in. */
+/** The evidence for a specialist's answer. Every field is as a tool stated it; nothing is filled in. */
 export const proofLayer = z.object({
   /** 0 to 1. */
   confidence: z.number().min(0).max(1).optional(),
@@ -12,8 +12,8 @@ export const proofLayer = z.object({
 export type ProofLayer = z.infer<typeof proofLayer>
 
 /**
- * One layer out of those that a specialist's tools stated: citations and steps in order, none twice; the confidence is
- * the lowest stated, because an answer is no surer than what it rests on.
+ * Merges the layers that a specialist's tools stated: citations and steps in order, without duplicates. The confidence is
+ * the lowest one, because an answer is no surer than its evidence.
  */
 export function mergeProof(layers: readonly ProofLayer[]): ProofLayer | undefined {
   if (layers.length === 0) return undefined

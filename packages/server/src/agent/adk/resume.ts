@@ -2,30 +2,30 @@ import { createEvent, type Event } from '@google/adk'
 import type { AdkEvent, AgentSaid, NodeId, Recorded } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import type { OpenInterrupts } from '../answer-parts.ts'
-import { isNested } from './nested.ts'
+import { isNested } from '../nested-event.ts'
 import type { PastNodes } from './nodes.ts'
 
 /**
- * What a run has behind it that goes on: after a crash, or after a person answered in the middle of a pipeline. ADK knows
- * nothing of this. A finished agent is not run again, a specialist goes on from what it had said, and a model turn whose
- * tools were cut short is not asked for again but said again, so that its tools run. Tools without a recorded answer
- * run a second time; that is why authors opt in (`resumable`).
+ * What a continued run has already done: after a crash, or after a person answered in the middle of a pipeline. ADK has
+ * no such notion. A finished agent is not run again, and a specialist continues from its recorded events. A model turn
+ * whose tools were interrupted is not requested from the model again; the recorded one is repeated, so that its tools
+ * run. Tools without a recorded answer run a second time; that is why authors opt in (`resumable`).
  */
 export interface Resumption {
   readonly nodes: PastNodes
-  /** What each specialist had said, by the call it answers. */
+  /** The recorded events of the specialist that answers this call. */
   nestedEvents(call: string): readonly Event[]
-  /** Whether this agent had said its last word, and only its node was still open. True once. */
+  /** Whether this agent had finished its answer, and only its node was still open. True once. */
   hadSpoken(author: string, branch: string | undefined): boolean
-  /** The turn that this agent was in the middle of, once. Undefined from then on. */
+  /** The turn that this agent was in the middle of: returned once, undefined from then on. */
   turnOf(author: string, branch: string | undefined): Event | undefined
-  /** Whether the event is such a turn said again: it is in the log already. */
-  isSaidAgain(event: Event): boolean
-  /** Whether the event stands outside the history until it is said again. */
+  /** Whether the event repeats such a turn: it is in the log already. */
+  isRepeated(event: Event): boolean
+  /** Whether the event is left out of the history because `turnOf` will repeat it. */
   isOpenTurn(id: string): boolean
 }
 
-/** For a run whose process died: its own rows are what is done. */
+/** For a run whose process died: its own rows are already done. */
 export function afterCrash({ history, run }: RunContext): Resumption {
   const own = history.filter((row) => row.run === run)
   const nodes = pastNodes(own)
@@ -38,18 +38,18 @@ export function afterCrash({ history, run }: RunContext): Resumption {
   const turns = unfinished.map(({ event }) => event).filter((event) => isCutShort(event, answered))
   const open = new Map(turns.map((event) => [event.id, event]))
   const calls = new Set(turns.flatMap(callIds))
-  const spoken = new Set(unfinished.map(({ event }) => event).filter(isLastWord))
+  const spoken = new Set(unfinished.map(({ event }) => event).filter(isFinalAnswer))
   return {
     nodes,
     nestedEvents: (call) =>
       said
         .map(({ event }) => event)
         .filter((event) => event.isolationScope === call && isNested(event) && !open.has(event.id))
-        // Inside, they are the whole conversation.
+        // For the specialist these events are the whole conversation, not a nested part of one.
         .map(({ isolationScope: _, ...event }) => adkEvent(event)),
     hadSpoken(author, branch) {
-      const word = [...spoken].find((event) => event.author === author && event.branch === branch)
-      return word !== undefined && spoken.delete(word)
+      const answer = [...spoken].find((event) => event.author === author && event.branch === branch)
+      return answer !== undefined && spoken.delete(answer)
     },
     turnOf(author, branch) {
       const turn = [...open.values()].find((event) => event.author === author && event.branch === branch)
@@ -57,13 +57,13 @@ export function afterCrash({ history, run }: RunContext): Resumption {
       open.delete(turn.id)
       return adkEvent(turn)
     },
-    isSaidAgain: ({ content }) =>
+    isRepeated: ({ content }) =>
       content?.parts?.some(({ functionCall }) => functionCall?.id !== undefined && calls.has(functionCall.id)) === true,
     isOpenTurn: (id) => open.has(id),
   }
 }
 
-/** For a run that answers what an earlier one asked: what that one had finished before it asked, is done. */
+/** For a run that answers an interrupt: the nodes that the interrupted run had finished are done. */
 export function afterAnswer({ history }: RunContext, open: OpenInterrupts): Resumption {
   const asked = history.findLast(({ event }) => event.kind === 'interrupt')
   const before = history.filter((row) => row.run === asked?.run)
@@ -74,12 +74,12 @@ export function afterAnswer({ history }: RunContext, open: OpenInterrupts): Resu
     nestedEvents: () => [],
     hadSpoken: () => false,
     turnOf: () => undefined,
-    isSaidAgain: () => false,
+    isRepeated: () => false,
     isOpenTurn: () => false,
   }
 }
 
-/** Itself, or one of those it runs in: `root/fan@1` is above `root/fan/a@1`. */
+/** Whether `node` is the other node or contains it: `root/fan@1` is above `root/fan/a@1`. */
 function isAbove(node: NodeId, other: NodeId): boolean {
   const path = node.slice(0, node.lastIndexOf('@'))
   return node === other || other.startsWith(`${path}/`)
@@ -92,13 +92,13 @@ function wholeEvents(rows: readonly Recorded[]): readonly AgentSaid[] {
   )
 }
 
-/** Calls of which one has no answer, and none waits for a person. */
+/** Whether one of the event's calls has no answer, and none waits for a person. */
 function isCutShort(event: AdkEvent, answered: ReadonlySet<string>): boolean {
   return (event.longRunningToolIds ?? []).length === 0 && callIds(event).some((id) => !answered.has(id))
 }
 
-/** ADK's own rule: no call, no answer to one, no error. */
-function isLastWord(event: AdkEvent): boolean {
+/** ADK's own rule: no call, no function response, no error. */
+function isFinalAnswer(event: AdkEvent): boolean {
   const parts = partsOf(event)
   const acts = parts.some(({ functionCall, functionResponse }) => functionCall ?? functionResponse)
   return parts.length > 0 && !acts && event.errorCode === undefined

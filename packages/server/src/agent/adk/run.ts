@@ -7,13 +7,13 @@ import {
   type Session,
   StreamingMode,
 } from '@google/adk'
-import { MillraceError, type RunEvent, type RunInput } from '@millrace/core'
+import { defined, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { BoundedQueue } from '../bounded-queue.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { problemOf } from '../problem.ts'
 import { adkContent, authored, inputContents, type Past, pastOf } from './history.ts'
-import { turnBeside } from './interrupts.ts'
+import { callsBeside } from './interrupts.ts'
 import { type AdkRoot, LiveRun } from './live-run.ts'
 import { MillracePlugin } from './plugin.ts'
 import { type AdkLimits, openScope } from './scope.ts'
@@ -30,17 +30,17 @@ export interface AdkOptions {
 export interface AdkProgram {
   readonly root: AdkRoot
   readonly tree: Tree
-  /** Of the author's own App. */
+  /** The plugins of the author's App. */
   readonly plugins: readonly BasePlugin[]
 }
 
-/** Events that may wait for the log before the model does. */
+/** How many events may wait for the log before the model has to wait. */
 const buffer = 256
 
-/** Given as the reason, because Node makes a DOMException with its stack for every abort without one. */
+/** The reason of every abort here: without one, Node makes a DOMException with a stack each time. */
 const over = new MillraceError('cancelled', 'the run is over')
 
-/** One run of an ADK agent, as the events that the log takes. */
+/** One run of an ADK agent, as canonical events. */
 export function runAdk(
   program: AdkProgram,
   input: RunInput,
@@ -68,7 +68,7 @@ export function runAdk(
   return out
 }
 
-/** Reads ADK to its end. Never rejects: what goes wrong is how the run ends. */
+/** Reads ADK's stream to its end. Never rejects: an error becomes the run's failure. */
 async function drive(
   { root, tree, plugins }: AdkProgram,
   run: LiveRun,
@@ -80,7 +80,7 @@ async function drive(
   const release = useToolsets(tree.toolsets)
   try {
     const { session, message } = sessionOf(run, past, input, context, app, root.name)
-    // A guard among the author's plugins must be asked before each tool, and ADK asks when it comes to it: one by one.
+    // A plugin of the author may have to approve each tool first, and ADK asks it call by call: then nothing runs in parallel.
     const plugin = new MillracePlugin(run, plugins.length === 0, past.calls.keys())
     const runner = new Runner({
       appName: app,
@@ -88,7 +88,7 @@ async function drive(
       plugins: [...plugins, plugin],
       sessionService: new RunSessions(session, context.resumed),
       artifactService: run.artifacts,
-      // An answer goes to the agent that asked. In a pipeline, and after a crash, it is for the root to find its way.
+      // ADK resumes the agent that asked. In a pipeline, and after a crash, the root must run instead.
       resumabilityConfig: { isResumable: run.resumption === undefined },
     })
     openScope(runner.pluginManager, run.scope())
@@ -113,13 +113,13 @@ async function drive(
   run.end()
 }
 
-/** One event of ADK's own stream, on its way out. */
+/** Delivers one event of ADK's stream. */
 async function pass(run: LiveRun, plugin: MillracePlugin, session: Session, event: Event): Promise<void> {
   const node = run.nodes.nodeOf(event)
   run.deliver(event, node)
-  const beside = event.partial === true ? [] : turnBeside(event, session.events)
+  const beside = event.partial === true ? [] : callsBeside(event, session.events)
   if (beside.length > 0) {
-    const answered = await answeredBeside(event, beside, plugin)
+    const answered = await answersBeside(event, beside, plugin)
     session.events.push(...answered)
     for (const answer of answered) run.deliver(answer, node)
   }
@@ -127,7 +127,7 @@ async function pass(run: LiveRun, plugin: MillracePlugin, session: Session, even
   await run.room()
 }
 
-/** What ADK takes for its session: what the log says of it, and the message that is new. */
+/** ADK's session, built from the log, and the new message. */
 function sessionOf(
   run: LiveRun,
   past: Past,
@@ -139,15 +139,17 @@ function sessionOf(
   const contents = inputContents(input, past.interrupts, past.calls)
   for (const { functionResponse } of contents.flatMap(({ parts }) => parts ?? [])) {
     if (functionResponse?.id !== undefined && !past.calls.has(functionResponse.id)) {
-      throw new MillraceError('invalid', `there is no function call ${functionResponse.id} to answer`)
+      throw new MillraceError(
+        'invalid',
+        `unknown function call ${functionResponse.id}: answer one that this session has made`,
+      )
     }
   }
   const message = contents.at(-1)
   if (message === undefined || message.role === 'model') {
-    const how = 'send one by the user, or answers to what was asked'
-    throw new MillraceError('invalid', `there is no message to answer: ${how}`)
+    throw new MillraceError('invalid', 'no message to answer: send a user message, or answers to what was asked')
   }
-  // A resumed run has its own messages in its history; a turn cut short is said again, in its place.
+  // A resumed run has its own messages in its history; an interrupted turn is left out, because it is repeated.
   const before = context.resumed ? [] : contents.slice(0, -1)
   const events = past.events.filter((event) => run.resumption?.isOpenTurn(event.id) !== true)
   for (const content of before) events.push(createEvent({ invocationId: context.run, ...authored(content, agent) }))
@@ -163,23 +165,23 @@ function sessionOf(
 }
 
 /**
- * `props.partials: false` asks the model for whole answers. ADK's own `streaming: false` does not: it says what a client
- * wants to read, and the log is for everybody, the page that watches the run included.
+ * `props.partials: false` asks the model for whole answers. ADK's own `streaming: false` does not: it is about what one
+ * client reads, but the log serves every client, such as the page that watches the run.
  */
 function isStreaming({ props }: RunInput): boolean {
   return props?.partials !== false
 }
 
 /**
- * When one tool of a turn asks for confirmation, ADK throws the answers of the others away, although they ran. They are
- * said after the question, so that the log has them and the next turn's history is whole.
+ * When one tool of a turn asks for confirmation, ADK discards the answers of the others, although they ran. They are
+ * delivered after the question, so that the log has them and the next turn's history is complete.
  */
-async function answeredBeside(
+async function answersBeside(
   event: Event,
-  calls: ReturnType<typeof turnBeside>,
+  calls: ReturnType<typeof callsBeside>,
   plugin: MillracePlugin,
 ): Promise<readonly Event[]> {
-  const answers = await plugin.turns.answered(calls.map(({ id }) => id))
+  const answers = await plugin.toolCalls.answered(calls.map(({ id }) => id))
   if (answers.length === 0) return []
   const parts = answers.map(({ id, response }) => ({
     functionResponse: { id, name: calls.find((call) => call.id === id)?.name ?? '', response: { ...response } },
@@ -188,8 +190,7 @@ async function answeredBeside(
   return [
     createEvent({
       invocationId,
-      ...(author === undefined ? {} : { author }),
-      ...(branch === undefined ? {} : { branch }),
+      ...defined({ author, branch }),
       content: { role: 'user', parts },
     }),
   ]

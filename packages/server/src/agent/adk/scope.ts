@@ -1,41 +1,41 @@
 import type { BaseAgent, Event, InvocationContext, PluginManager, SessionArtifactService } from '@google/adk'
-import type { ClientTool, NodeId, Problem, RunEvent } from '@millrace/core'
+import { type ClientTool, defined, type NodeId, type Problem, type RunEvent } from '@millrace/core'
 import type { ModelSettings } from '../model/settings.ts'
 import type { LogArtifacts } from './artifacts.ts'
 import type { NodeTracker } from './nodes.ts'
 import type { Resumption } from './resume.ts'
 
-/** What one run shares with everything that ADK calls on its behalf. */
+/** The part of a run that the plugin, the tools and the wrapped agents use. */
 export interface AdkRun {
   readonly settings: ModelSettings
   readonly limits: AdkLimits
   readonly clientTools: readonly ClientTool[]
-  /** What the client adds to every agent's system instruction: its context, its system messages. */
+  /** Additions by the client to every agent's system instruction: its context, its system messages. */
   readonly instructions: readonly string[]
   readonly signal: AbortSignal
-  /** Rejects when the run is stopped. One promise for all who wait: a listener each would trip Node's leak warning. */
+  /** Rejects when the run is stopped. One promise for all: a listener for each waiter would trip Node's leak warning. */
   readonly stopped: Promise<never>
   readonly nodes: NodeTracker
   readonly artifacts: LogArtifacts
-  /** Set for a run that goes on after a crash. */
+  /** Set for a run that continues after a crash or an answer. */
   readonly resumption: Resumption | undefined
   emit(event: RunEvent): void
-  /** A person was asked: nothing that comes after in a pipeline may begin. */
+  /** Whether a person was asked: then no later agent of a pipeline may start. */
   readonly isWaiting: boolean
-  /** For an event that is there to steer ADK, and is nobody's word. */
+  /** Marks an event that only steers ADK, and returns it: `deliver` leaves it out of the log. */
   unseen(event: Event): Event
-  /** An ADK event on its way to the log. */
+  /** Sends an ADK event to the log. */
   deliver(event: Event, node: NodeId | undefined): void
-  /** Something to wait for while the log is behind. */
+  /** A promise to await while the log is behind; undefined when it is not. */
   room(): Promise<void> | undefined
   /** Model calls made, by execution of an agent. */
   readonly modelCalls: Map<NodeId | undefined, number>
-  /** Executions whose model was asked and has said nothing yet. */
+  /** Executions whose model was called and has not answered yet. */
   readonly silent: Set<NodeId | undefined>
 }
 
 export interface AdkLimits {
-  /** Model calls in one execution of one agent. ADK's own 500 is what an endless loop costs. */
+  /** Model calls in one execution of one agent. With ADK's default of 500 an endless loop is expensive. */
   readonly maxLlmCalls: number
   /** Model calls in one run, specialists and loops included. */
   readonly maxLlmCallsPerRun: number
@@ -45,25 +45,25 @@ export interface AdkLimits {
   readonly maxArtifact: number
 }
 
-/** Where in a run an agent stands. */
+/** The position of an agent or tool inside a run. */
 export interface Scope {
   readonly run: AdkRun
   readonly node?: NodeId
   readonly agent?: BaseAgent
-  /** The function call that a specialist answers: its agents' events are nested, and it cannot ask a person. */
+  /** Inside a specialist: the function call it answers. Its agents' events are nested, and it cannot ask a person. */
   readonly nested?: string
-  /** The same, for the specialist's outermost agent alone: its node answers the call. */
+  /** The same call, for the specialist's outermost agent only: its node answers the call. */
   readonly answers?: string
-  /** Inside a workflow, which keeps its own account of what is done: nothing is passed over. */
-  readonly anew?: boolean
-  /** Ends what this scope is part of, the run or the specialist, as failed. The first reason stands. */
+  /** Whether this is inside a workflow, which tracks its own progress: then no execution is skipped on resume. */
+  readonly inWorkflow?: boolean
+  /** Ends the run, or the specialist that this scope is part of, as failed. The first reason counts. */
   fail(problem: Problem): void
   failure(): Problem | undefined
 }
 
 /**
- * ADK builds a new context for every agent and tool, and copies only fields it knows. The plugin manager is the one
- * object that reaches all of them and is ours to make, so it carries the scope.
+ * ADK builds a new context for every agent and tool, and copies only the fields it knows. The plugin manager is the one
+ * object that reaches all of them and that we create, so the scope is attached to it.
  */
 const scopes = new WeakMap<PluginManager, Scope>()
 
@@ -75,7 +75,7 @@ export function openScope(plugins: PluginManager, scope: Scope): void {
   scopes.set(plugins, scope)
 }
 
-/** A context whose descendants, and only they, are in `scope`. */
+/** A copy of the context in which everything that runs with it is in `scope`. */
 export function withScope(context: InvocationContext, scope: Scope): InvocationContext {
   const plugins: PluginManager = Object.create(context.pluginManager)
   scopes.set(plugins, scope)
@@ -83,5 +83,5 @@ export function withScope(context: InvocationContext, scope: Scope): InvocationC
   const artifacts: SessionArtifactService | undefined =
     context.artifactService && Object.create(context.artifactService)
   if (artifacts !== undefined) artifacts.saveArtifact = async (request) => run.artifacts.save(request, node)
-  return context.clone({ pluginManager: plugins, ...(artifacts === undefined ? {} : { artifactService: artifacts }) })
+  return context.clone({ pluginManager: plugins, ...defined({ artifactService: artifacts }) })
 }

@@ -11,15 +11,15 @@ import {
 } from '@google/adk'
 
 /**
- * ADK's session, for the length of one run: what the log says, and what the run adds. The log is the only copy that
- * lasts, so nothing is written from here. ADK's own services copy the whole session for each run, reverse events of
- * one millisecond (the database one), and keep what AgentTool leaves behind.
+ * ADK's session service for one run: the session as the log has it, and what the run adds. Only the log is durable, so
+ * this writes nothing. ADK's own services copy the whole session for each run, reverse events of one millisecond (the
+ * database service), and keep the sessions that AgentTool makes.
  */
 export class RunSessions extends BaseSessionService {
   readonly #session: Session
-  /** Sessions that ADK's AgentTool makes for its agent, when it is used without our engine's turn. */
+  /** Sessions that ADK's AgentTool makes for its agent, when ADK itself runs the tool. */
   readonly #made = new Map<string, Session>()
-  /** ADK adds the message to every run it starts; one that goes on has it already. */
+  /** Whether to drop the user message that ADK adds at the start: a resumed run has it already. */
   #skip: boolean
   constructor(session: Session, resumed: boolean) {
     super()
@@ -34,7 +34,7 @@ export class RunSessions extends BaseSessionService {
   }
 
   override async createSession({ appName, userId, state = {} }: CreateSessionRequest): Promise<Session> {
-    // Never the caller's id: the second call of the same agent would find the first one's history (adk-js#294).
+    // Not the id that the caller gives: a second call of the same agent would find the first one's history (adk-js#294).
     const id = `${this.#session.id}/${appName}/${this.#made.size + 1}`
     const session = createSession({ id, appName, userId, state: { ...state }, events: [] })
     this.#made.set(id, session)

@@ -1,5 +1,5 @@
 import { setLogger } from '@google/adk'
 
-// ADK logs to stdout, in colour, from its first class on ("experimental", "deprecated", "Sending out request"). A library
-// does not print. Imported before anything that makes an agent.
+// ADK logs to stdout, in colour, as soon as one of its classes is used ("experimental", "deprecated", "Sending out
+// request"), but a library must not print. Import this file before anything that makes an agent.
 setLogger(null)

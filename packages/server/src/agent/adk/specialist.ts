@@ -1,5 +1,5 @@
 import { AgentTool, type BaseAgent, type Context, createEvent, type Event, isLlmAgent } from '@google/adk'
-import { isObject, type JsonObject, type Problem } from '@millrace/core'
+import { defined, isObject, type JsonObject, type Problem } from '@millrace/core'
 import { problemOf } from '../problem.ts'
 import { toolError } from '../tool-result.ts'
 import { mergeProof, type ProofLayer, proofLayer } from './proof-layer.ts'
@@ -7,20 +7,20 @@ import { type Scope, scopeOf, withScope } from './scope.ts'
 
 type FunctionCall = NonNullable<NonNullable<NonNullable<Event['content']>['parts']>[number]['functionCall']>
 
-/** Specialists that consult specialists that consult …: as deep as ADK lets nodes nest. */
+/** How deep specialists may consult specialists: as deep as ADK lets nodes nest. */
 const maxDepth = 8
 
 /**
- * An agent as a tool of another: `burn_analyst({ request })`. All that a coordinator calls in one turn work in parallel,
- * and each streams into the coordinator's run under its own name, branch and node. It sees its request and nothing
- * else of the conversation; state is shared. It answers `{ result, proof_layer? }`, or the object its `outputSchema`
- * describes, or `{ error }`.
+ * An agent as a tool of another: `burn_analyst({ request })`. Those that a coordinator calls in one turn work in
+ * parallel, and each streams into the coordinator's run under its own name, branch and node. It sees its request and
+ * nothing else of the conversation; state is shared. It answers `{ result, proof_layer? }`, or the object its
+ * `outputSchema` describes, or `{ error }`.
  */
 export function specialist(agent: BaseAgent): AgentTool {
   return new Specialist({ agent })
 }
 
-/** `specialist` for each. */
+/** `specialist` for each agent. */
 export function specialists(agents: readonly BaseAgent[]): AgentTool[] {
   return agents.map(specialist)
 }
@@ -31,19 +31,20 @@ class Specialist extends AgentTool {
   }
 }
 
-/** Runs `agent` to its end for one function call, and gives back what the caller's model is told. */
+/** Runs `agent` to its end for one function call, and returns the function response for the caller's model. */
 export async function consult(agent: BaseAgent, args: Record<string, unknown>, tool: Context): Promise<JsonObject> {
   const { invocationContext: caller, functionCallId: call = '' } = tool
-  if (caller.nodeToolDepth >= maxDepth) return toolError(`'${agent.name}' was consulted ${maxDepth} levels deep.`)
-  const lane = `${agent.name}@${call}`
-  const branch = caller.branch === undefined ? lane : `${caller.branch}.${lane}`
+  if (caller.nodeToolDepth >= maxDepth)
+    return toolError(`'${agent.name}' was consulted ${maxDepth} levels deep, which is the limit.`)
+  const segment = `${agent.name}@${call}`
+  const branch = caller.branch === undefined ? segment : `${caller.branch}.${segment}`
   const request = requestOf(agent, args)
   const asked = createEvent({ author: 'user', invocationId: caller.invocationId, branch, content: request })
   const scope = scopeOf(caller)
-  const heard = listener()
+  const collected = answerCollector()
   const before = scope?.run.resumption?.nestedEvents(call) ?? []
-  for (const event of before) heard.take(event)
-  // Its own events, the caller's state: a specialist must not see the conversation, and must see what tools wrote.
+  for (const event of before) collected.take(event)
+  // Its own events, but the caller's state: a specialist does not see the conversation, but does see what tools wrote.
   const session = { ...caller.session, events: [asked, ...before] }
   let failure: Problem | undefined
   const own = caller.clone({ agent, session, branch, userContent: request, nodeToolDepth: caller.nodeToolDepth + 1 })
@@ -68,17 +69,18 @@ export async function consult(agent: BaseAgent, args: Record<string, unknown>, t
       scope.run.nodes.delivered(event)
       await scope.run.room()
     }
-    heard.take(event)
+    collected.take(event)
     if (event.errorCode !== undefined) failure ??= problemOf(event)
     if (failure !== undefined) break
   }
   if (failure !== undefined) return toolError(`'${agent.name}' failed: ${failure.message}`)
-  return heard.answer(agent)
+  return collected.answer(agent)
 }
 
-/** The specialist's nodes hang under the caller's, and its outermost agent answers the call. */
+/** The specialist's nodes are children of the caller's node. */
 function inside(scope: Scope): Pick<Scope, 'run' | 'node'> {
-  return { run: scope.run, ...(scope.node === undefined ? {} : { node: scope.node }) }
+  const { run, node } = scope
+  return { run, ...defined({ node }) }
 }
 
 function requestOf(agent: BaseAgent, args: Record<string, unknown>): NonNullable<Event['content']> {
@@ -87,8 +89,8 @@ function requestOf(agent: BaseAgent, args: Record<string, unknown>): NonNullable
   return { role: 'user', parts: [{ text }] }
 }
 
-/** Keeps of a specialist's events what its answer is made of. */
-function listener(): { take(event: Event): void; answer(agent: BaseAgent): JsonObject } {
+/** Collects from a specialist's events what its answer consists of. */
+function answerCollector(): { take(event: Event): void; answer(agent: BaseAgent): JsonObject } {
   let text = ''
   let waiting: string[] = []
   const layers: ProofLayer[] = []
@@ -111,7 +113,7 @@ function listener(): { take(event: Event): void; answer(agent: BaseAgent): JsonO
     answer(agent) {
       if (waiting.length > 0) {
         return toolError(
-          `'${agent.name}' needs a person for ${waiting.join(', ')}. A specialist cannot ask; give that tool to the agent that consults it.`,
+          `'${agent.name}' needs a person for ${waiting.join(', ')}. A specialist cannot ask a person; give that tool to the agent that consults it.`,
         )
       }
       return answerOf(text, layers)
@@ -119,13 +121,13 @@ function listener(): { take(event: Event): void; answer(agent: BaseAgent): JsonO
   }
 }
 
-/** Behind ADK's own question there is the tool that it asks about. */
+/** The name of the tool that waits; for ADK's own confirmation call, the tool that it is about. */
 function askedFor(call: FunctionCall | undefined): string {
   const original = call?.args?.originalFunctionCall
   return String((isObject(original) ? original.name : undefined) ?? call?.name)
 }
 
-/** A JSON object is the answer itself (`outputSchema`); else the text, with what the tools stated in its support. */
+/** A JSON object is the answer itself (`outputSchema`); other text is the `result`. The tools' evidence is added. */
 function answerOf(text: string, layers: readonly ProofLayer[]): JsonObject {
   const proof = mergeProof(layers)
   const structured = jsonIn(text)
@@ -134,7 +136,7 @@ function answerOf(text: string, layers: readonly ProofLayer[]): JsonObject {
   return { ...answer, proof_layer: JSON.parse(JSON.stringify(proof)) }
 }
 
-/** Models like to put JSON in a code fence, whatever they are told. */
+/** Models often put JSON in a code fence, even when instructed not to. */
 function jsonIn(text: string): JsonObject | undefined {
   const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)
   const body = (fenced?.[1] ?? text).trim()

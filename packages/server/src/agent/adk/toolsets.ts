@@ -4,8 +4,8 @@ import type { BaseToolset } from '@google/adk'
 const users = new WeakMap<BaseToolset, number>()
 
 /**
- * ADK's Runner closes every toolset of the agent after every run, also while another run uses it. From here on only
- * the last one's close counts. Call the result when the run is over.
+ * ADK's Runner closes every toolset of the agent after every run, even while another run uses it. After this call only
+ * the close by the last run takes effect. Call the returned function when the run is over.
  */
 export function useToolsets(toolsets: readonly BaseToolset[]): () => void {
   for (const toolset of toolsets) {

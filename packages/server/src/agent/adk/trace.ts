@@ -16,9 +16,10 @@ import { type Scope, scopeOf, withScope } from './scope.ts'
 const traced = new WeakSet<object>()
 
 /**
- * ADK 2.0.0 declares `beforeAgentCallback` and `afterAgentCallback` for plugins and never calls them (agents/base_agent.js;
- * pinned in adk-contract.test.ts). So the one method that every agent runs through is wrapped, and for workflow nodes
- * theirs: once per class that has it. Outside our runs it does what it did.
+ * Makes every execution of these agents and workflow nodes a node of the run. ADK 2.0.0 declares `beforeAgentCallback` and
+ * `afterAgentCallback` for plugins but never calls them (agents/base_agent.js; pinned in adk-contract.test.ts). So the
+ * method that runs an agent or a workflow node is wrapped, once per class that has it. Outside our runs the wrapped
+ * method behaves as before.
  */
 export function traceNodes(nodes: Iterable<BaseNode>): void {
   for (const node of nodes) {
@@ -68,7 +69,7 @@ async function* traceAgent(
   run: BaseAgent['runAsync'],
 ): AsyncGenerator<Event, void, void> {
   const { nodes, silent, signal } = scope.run
-  // ADK's pipelines go on with the next agent while a person is asked about this one.
+  // ADK's pipelines continue with the next agent although a person was asked. That must not happen.
   if (inOrder(scope.agent) && scope.run.isWaiting) {
     if (isLoopAgent(scope.agent))
       yield scope.run.unseen(createEvent({ author: agent.name, actions: { escalate: true } }))
@@ -78,8 +79,8 @@ async function* traceAgent(
   const node = nodes.open(agent.name, scope, answers)
   if (node === undefined) return
   let error: Problem | undefined
-  /** Deltas came, and not yet the whole that ADK keeps. */
-  let heard = false
+  /** Whether deltas came whose aggregate is still missing. */
+  let pending = false
   try {
     if (scope.run.resumption?.hadSpoken(agent.name, context.branch) === true) return
     for await (const event of run.call(agent, withScope(context, { ...inside, node, agent }))) {
@@ -87,14 +88,14 @@ async function* traceAgent(
       if (event.author === agent.name) {
         keepOutput(agent, event)
         if (event.errorCode !== undefined) error = problemOf(event)
-        heard = event.partial === true && (heard || isSaid(event))
-        if (event.errorCode !== undefined || (event.partial !== true && isSaid(event))) silent.delete(node)
+        pending = event.partial === true && (pending || hasContent(event))
+        if (event.errorCode !== undefined || (event.partial !== true && hasContent(event))) silent.delete(node)
       }
       yield event
     }
     if (silent.has(node) && !signal.aborted) {
-      error = heard
-        ? modelError(`The model of '${agent.name}' broke off before its answer was whole.`, 'TRUNCATED')
+      error = pending
+        ? modelError(`The model of '${agent.name}' broke off before its answer was complete.`, 'TRUNCATED')
         : modelError(`The model of '${agent.name}' gave an empty answer.`, 'EMPTY')
       scope.fail(error)
     }
@@ -110,12 +111,12 @@ function modelError(message: string, source: string): Problem {
   return { code: 'model-error', message, source }
 }
 
-/** Text that is only white space says nothing; a call, a picture or code does. */
-function isSaid({ content }: Event): boolean {
+/** Whether the event has text other than white space, or a call, a picture or code. */
+function hasContent({ content }: Event): boolean {
   return content?.parts?.some(({ text }) => text === undefined || /\S/.test(text)) === true
 }
 
-/** ADK takes the tool answer by which an agent leaves a loop for its output, and empties the output key. */
+/** ADK mistakes the tool answer by which an agent leaves a loop for its output, and empties the output key. */
 function keepOutput(agent: BaseAgent, event: Event): void {
   const key: unknown = Reflect.get(agent, 'outputKey')
   if (typeof key !== 'string' || event.actions.stateDelta[key] !== '') return
@@ -130,10 +131,10 @@ async function* traceStep(
   run: BaseNode['run'],
 ): AsyncGenerator<Event, void, void> {
   const { nodes } = scope.run
-  const { agent: _, answers: __, ...outside } = { ...scope, anew: true }
+  const { agent: _, answers: __, ...outside } = { ...scope, inWorkflow: true }
   const node = nodes.open(step.name, outside)
   if (node === undefined) return
-  // The context is made for this execution: its descendants are found under this node.
+  // ADK made this context for this execution only, so it can be changed: its descendants belong to this node.
   Reflect.set(context, 'invocationContext', withScope(context.invocationContext, { ...outside, node }))
   let error: Problem | undefined
   try {

@@ -13,16 +13,16 @@ import {
 import { isObject } from '@millrace/core'
 import type { AdkRoot } from './live-run.ts'
 
-/** All that an agent is made of, each once. */
+/** Everything that an agent consists of, each once. */
 export interface Tree {
   readonly nodes: readonly BaseNode[]
   readonly agents: readonly BaseAgent[]
   readonly toolsets: readonly BaseToolset[]
-  /** Names of tools that run a workflow: long-running to ADK, and yet their answer is the whole answer. */
+  /** Names of tools that run a workflow: ADK calls them long-running, but their first answer is final. */
   readonly workflows: ReadonlySet<string>
 }
 
-/** Sub-agents, agents behind tools, and the nodes of workflows, wherever they hang. */
+/** Finds sub-agents, agents behind tools, and the nodes of workflows, at any depth. */
 export function treeOf(root: AdkRoot): Tree {
   const nodes = new Set<BaseNode>()
   const toolsets = new Set<BaseToolset>()
@@ -46,7 +46,7 @@ export function treeOf(root: AdkRoot): Tree {
   return { nodes: [...nodes], agents: [...nodes].filter(isBaseAgent), toolsets: [...toolsets], workflows }
 }
 
-/** The agent or workflow that a tool runs, where it does. */
+/** The agent or workflow that a tool runs; undefined for any other tool. */
 export function nodeBehind(tool: BaseTool | BaseToolset | BaseNode): BaseNode | undefined {
   if (isAgentTool(tool)) return Reflect.get(tool, 'agent')
   if (tool instanceof NodeTool) return tool.node

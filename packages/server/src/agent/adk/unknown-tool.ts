@@ -5,29 +5,30 @@ import type { Scope } from './scope.ts'
 
 type Tools = LlmRequest['toolsDict']
 
-/** In how many turns, one after the other, each execution of an agent has asked for something that is not there. */
-export type Strikes = Map<NodeId | undefined, { readonly turn: number; readonly count: number }>
+/** For each execution of an agent, how many turns in a row called an unknown tool or agent. */
+export type UnknownToolCounts = Map<NodeId | undefined, { readonly turn: number; readonly count: number }>
 
 /**
- * A model that calls a tool which does not exist makes ADK 2.0.0 throw, and try again, 500 times (adk-js#789). Here it
- * is told what there is, and may try once more; the second time in a row ends the run.
+ * The answer to a call of an unknown tool. ADK 2.0.0 would throw and try again, 500 times (adk-js#789). Here the model
+ * gets the list of what is available and may try once more; a second unknown call in a row ends the run.
  */
-export function strike(scope: Scope, strikes: Strikes, what: string, there: readonly string[]): JsonObject {
+export function rejectUnknownTool(
+  scope: Scope,
+  counts: UnknownToolCounts,
+  what: string,
+  available: readonly string[],
+): JsonObject {
   const turn = scope.run.modelCalls.get(scope.node) ?? 0
-  const before = strikes.get(scope.node)
+  const before = counts.get(scope.node)
   const count = before?.turn === turn ? before.count : (before?.count ?? 0) + 1
-  strikes.set(scope.node, { turn, count })
-  const message = `There is no ${what}. There is: ${there.join(', ') || 'none'}.`
+  counts.set(scope.node, { turn, count })
+  const choice = `Available: ${available.join(', ') || 'none'}.`
   if (count > 1) {
     const agent = scope.agent?.name ?? ''
-    const told = `The model of '${agent}' called ${what} again, after it was told that there is none.`
-    scope.fail({
-      code: 'model-error',
-      message: `${told} There is: ${there.join(', ') || 'none'}.`,
-      source: 'UNKNOWN_TOOL',
-    })
+    const message = `The model of '${agent}' called the unknown ${what} again. ${choice}`
+    scope.fail({ code: 'model-error', message, source: 'UNKNOWN_TOOL' })
   }
-  return toolError(message)
+  return toolError(`Unknown ${what}. ${choice}`)
 }
 
 class UnknownTool extends BaseTool {
@@ -45,7 +46,7 @@ export function isUnknown(tool: BaseTool): boolean {
   return tool instanceof UnknownTool
 }
 
-/** Every name is there: known ones as they are, others as a tool that says so. `wrap` stands in for each known one. */
+/** Tools under every name: known ones through `wrap`, others as a tool that answers with an error. */
 export function guardTools(
   tools: Tools,
   unknown: (name: string) => JsonObject,
@@ -61,7 +62,7 @@ export function guardTools(
   })
 }
 
-/** ADK asks a long-running tool again when a plugin ran it and it had no answer: it must not run twice. */
+/** ADK runs a long-running tool again when a plugin ran it and it had no answer. This prevents the second run. */
 export function runOnce(tool: BaseTool, ran: (call: string | undefined) => boolean): BaseTool {
   if (!tool.isLongRunning) return tool
   const runAsync = async (request: RunAsyncToolRequest): Promise<unknown> =>

@@ -20,7 +20,7 @@ import { messageParts } from './message-parts.ts'
 export interface ChatModelOptions {
   /** `gemini-…`, `openai:<model>` or `offline`; without it, whichever key is set. */
   readonly name?: string
-  /** What is said when there is no key, by graph node. */
+  /** The script of the offline model, by graph node. */
   readonly offline?: OfflineScript
 }
 
@@ -28,7 +28,7 @@ export interface ChatCallOptions extends BaseChatModelCallOptions {
   readonly tools?: readonly BindToolsInput[]
 }
 
-/** The models of Millrace as a LangChain chat model: the same settings, the same offline scripts, for graphs. */
+/** Millrace's models as a LangChain chat model, for graphs: with the same settings and the same offline scripts. */
 export function chatModel(options: ChatModelOptions = {}): BaseChatModel<ChatCallOptions> {
   return new MillraceChatModel(options)
 }
@@ -97,7 +97,7 @@ class MillraceChatModel extends BaseChatModel<ChatCallOptions> {
     let whole: ChatGenerationChunk | undefined
     for await (const chunk of this._streamResponseChunks(messages, options, runManager))
       whole = whole === undefined ? chunk : whole.concat(chunk)
-    if (whole === undefined) throw new MillraceError('model-error', 'the model answered nothing')
+    if (whole === undefined) throw new MillraceError('model-error', 'the model gave an empty answer')
     return { generations: [whole] }
   }
 }
@@ -115,7 +115,7 @@ function callChunk(call: { id?: string; name?: string; args?: unknown } | undefi
   ]
 }
 
-/** Which settings, which node: the graph's own configuration carries both. */
+/** The model settings and the node: the graph's own configuration carries both. */
 function binding() {
   const config = getConfig() as
     | { configurable?: Record<string, unknown>; metadata?: Record<string, unknown> }

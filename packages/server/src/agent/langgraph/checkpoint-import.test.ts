@@ -5,7 +5,7 @@ import type { RunContext } from '../agent.ts'
 import { isCheckpoint } from './checkpoint.ts'
 import { type CompiledGraph, graphAgent } from './langgraph-agent.ts'
 
-// A session can be imported, so whoever wrote the file also wrote the checkpoint in it: it may hold anything.
+// A session can be imported, with the checkpoint in it. So a checkpoint may contain anything.
 
 const State = Annotation.Root({ ...MessagesAnnotation.spec, extra: Annotation<unknown>() })
 
@@ -122,7 +122,7 @@ describe('an imported checkpoint', () => {
     ['__proto__ for an id', (space) => ({ ...space, id: '__proto__' })],
     ['a write to __proto__', (space) => ({ ...space, writes: [['t,0', 't', '__proto__', encoded('{"admin":1}')]] })],
     ['a write that is no JSON', (space) => ({ ...space, writes: [['t,0', 't', 'extra', encoded('{')]] })],
-  ])('with %s is passed over, and the graph runs', async (_, forge) => {
+  ])('with %s is ignored, and the graph runs', async (_, forge) => {
     const { graph, seen } = watching()
     const rows = await run(graph, [], 'first')
     await run(graph, forged(rows, forge), 'imported')
@@ -130,7 +130,7 @@ describe('an imported checkpoint', () => {
     expect('admin' in {}).toBe(false)
   })
 
-  test('of another form is passed over: the graph starts afresh', async () => {
+  test('of another form is ignored: the graph starts from the beginning', async () => {
     const { graph, seen } = watching()
     const rows = forged(await run(graph, [], 'first'), (space) => space)
     const other = rows.map((row) =>

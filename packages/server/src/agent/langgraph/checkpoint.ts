@@ -1,22 +1,22 @@
 import { isObject, MillraceError, type Recorded, type RunEvent } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
-import { size } from '../tool-result.ts'
+import { sizeText } from '../tool-result.ts'
 import type { CompiledGraph } from './langgraph-agent.ts'
 
-/** The debug record under which a graph's own checkpoint is kept in the log, so that another process can go on. */
-const checkpointMessage = 'langgraph.checkpoint'
+/** The message of the `log` row that holds a graph's checkpoint, so that another process can continue the graph. */
+export const checkpointMessage = 'langgraph.checkpoint'
 
 export function isCheckpoint(event: RunEvent): boolean {
   return event.kind === 'log' && event.message === checkpointMessage
 }
 
-/** How its bytes are to be read. Another form is passed over: read as this one, its messages would be plain objects. */
+/** The version of the stored form. Another one is ignored: read as this one, its messages would be plain objects. */
 const form = 1
 
-/** Characters of it: it goes into the log as one event, with room for what surrounds it. */
+/** Characters of a checkpoint: it goes into the log as one event, and the rest of the event needs room too. */
 const maxCheckpoint = 4_000_000
 
-/** LangGraph's MemorySaver, seen as what it stores: per thread and namespace, serialised checkpoints and writes. */
+/** What LangGraph's MemorySaver stores: per thread and namespace, serialised checkpoints and writes. */
 interface Saver {
   storage: Record<string, Record<string, Record<string, readonly [Uint8Array, Uint8Array, string | undefined]>>>
   writes: Record<string, Record<string, readonly [string, string, Uint8Array]>>
@@ -29,8 +29,8 @@ export interface SeededSaver {
 const savers = new WeakMap<CompiledGraph, Saver>()
 
 /**
- * Gives a graph without a checkpointer one whose content is the log: seeded from the last checkpoint of the history,
- * and forgotten after the run, because the log is the only truth. A graph with its own checkpointer keeps it.
+ * Gives a graph without a checkpointer one that is filled from the last checkpoint of the history and cleared after the
+ * run, because the log is the only truth. A graph with its own checkpointer keeps that.
  */
 export async function seedCheckpoint(graph: CompiledGraph, context: RunContext): Promise<SeededSaver | undefined> {
   let saver = savers.get(graph)
@@ -55,7 +55,7 @@ export async function seedCheckpoint(graph: CompiledGraph, context: RunContext):
   }
 }
 
-/** The newest checkpoint of each namespace and its pending writes: what going on needs, no more. */
+/** The newest checkpoint of each namespace and its pending writes: all that continuing the graph needs. */
 export function checkpointEvent({ saver }: SeededSaver, thread: string): RunEvent {
   const spaces = Object.entries(saver.storage[thread] ?? {}).flatMap(([namespace, checkpoints]) => {
     const newest = Object.keys(checkpoints).sort().at(-1)
@@ -82,8 +82,8 @@ export function checkpointEvent({ saver }: SeededSaver, thread: string): RunEven
   })
   const length = spaces.reduce((sum, space) => sum + space.checkpoint.length, 0)
   if (length > maxCheckpoint) {
-    const told = `the graph's state is ${size(length)} as a checkpoint; the limit is ${size(maxCheckpoint)}`
-    throw new MillraceError('limit', `${told}. Keep less in it: trim messages, save what is large as artifacts.`)
+    const problem = `the graph's state is ${sizeText(length)} as a checkpoint; the limit is ${sizeText(maxCheckpoint)}`
+    throw new MillraceError('limit', `${problem}. Keep less in it: trim messages, save what is large as artifacts.`)
   }
   return { kind: 'log', level: 'debug', message: checkpointMessage, data: { form, spaces } }
 }
@@ -95,7 +95,7 @@ function lastCheckpoint(history: readonly Recorded[]): unknown {
 
 type Read = (bytes: Uint8Array) => unknown
 
-/** A door: the record may come from an import. What does not fit is passed over; the graph then starts afresh. */
+/** Checks everything, because the row may come from an import. A part that does not fit is ignored. */
 function load(saver: Saver, thread: string, data: unknown, read: Read): void {
   const spaces = isObject(data) && data.form === form && Array.isArray(data.spaces) ? (data.spaces as unknown[]) : []
   for (const space of spaces) {
@@ -118,7 +118,7 @@ function load(saver: Saver, thread: string, data: unknown, read: Read): void {
   }
 }
 
-/** LangGraph keeps what it has under these names in plain objects, where some names are no keys. */
+/** LangGraph uses these names as keys of plain objects, where some names must not occur. */
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '__proto__' && value !== 'constructor' && value !== 'prototype'
 }

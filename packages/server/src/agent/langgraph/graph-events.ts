@@ -10,31 +10,31 @@ import {
 } from '@millrace/core'
 import type { AgentGraph, RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
-import { tooMuch } from '../tool-result.ts'
+import { resultTooLarge } from '../tool-result.ts'
 import { type GraphState, updatesOf } from './graph-state.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
 import { graphUsageOf, messageParts, type ToolAnswer, toolAnswer } from './message-parts.ts'
 import { toJson } from './state-json.ts'
 import { inSteps, type StepEvent } from './steps.ts'
 
-/** The custom event by which a graph's own code records a canonical event (plan facts, artifacts, data). */
+/** The name of the custom event by which a graph's own code records a canonical event (tasks, artifacts, data). */
 export const recordEvent = 'millrace'
 
-/** Characters of JSON that a tool may return: the graph's checkpoint repeats it, and the log keeps both. */
+/** Characters of JSON that a tool may return: the graph's checkpoint repeats it, and the log stores both. */
 const maxToolResult = 1_000_000
 
 interface OpenNode {
   readonly node: NodeId
   readonly name: string
   readonly step: number
-  /** LangGraph's name for the task: the same when it tries again. */
+  /** LangGraph's name for the task: a retry has the same one. */
   readonly task: unknown
 }
 
 /**
  * LangGraph's `streamEvents` v2 as canonical events: author = node name, chat tokens = partials, the end of a model
  * call = the aggregate, tools = calls and responses, node start and end, the state after each step as patches. A model
- * call tagged `nostream` (LangGraph's own tag) says nothing to people: structured output stays inside.
+ * call tagged `nostream` (LangGraph's own tag) is left out: its structured output is not for people.
  */
 export async function* graphEvents(
   events: AsyncIterable<StreamEvent>,
@@ -43,7 +43,7 @@ export async function* graphEvents(
   state: GraphState,
   known: Iterable<string> = [],
 ): AsyncGenerator<RunEvent> {
-  const mapper = new Mapper(graph, context, state, known)
+  const mapper = new EventMapper(graph, context, state, known)
   try {
     for await (const event of inSteps(events)) yield* mapper.map(event)
   } catch (error) {
@@ -53,7 +53,7 @@ export async function* graphEvents(
   }
 }
 
-class Mapper {
+class EventMapper {
   readonly #graph: AgentGraph
   readonly #context: RunContext
   readonly #state: GraphState
@@ -65,14 +65,14 @@ class Mapper {
   readonly #spoken: Set<string>
   /** Messages shown before they had an id: LangGraph gives it later, to the message or to a copy of it. */
   readonly #shown = new WeakSet<object>()
-  readonly #nameless: string[] = []
-  /** Calls whose tool has not started yet (call id → tool), and tools under way (their run → call id). */
+  readonly #withoutId: string[] = []
+  /** Calls whose tool has not started yet (call id → tool), and running tools (LangChain run → call id). */
   readonly #waiting = new Map<string, string>()
   readonly #running = new Map<string, string>()
-  /** The task that the graph's own code says it works on. */
+  /** The task that the graph's own code has started. */
   #task: string | undefined
 
-  /** `known`: ids of the messages that were in the graph's state before. */
+  /** `known` are the ids of the messages that were in the graph's state before. */
   constructor(graph: AgentGraph, context: RunContext, state: GraphState, known: Iterable<string>) {
     this.#state = state
     this.#spoken = new Set(known)
@@ -81,7 +81,7 @@ class Mapper {
   }
 
   *map(event: StepEvent): Generator<RunEvent> {
-    // The end of a step without a node of ours: the run's input, or what was there before.
+    // The end of a step without an open node: the run's input, or the state from before.
     if (event.values !== undefined && !this.#open.has(event.run_id)) yield* this.#state.step(event.values)
     if (event.tags?.includes('langsmith:hidden') === true) return
     switch (event.event) {
@@ -92,10 +92,10 @@ class Mapper {
         yield* this.#end(event)
         return
       case 'on_chat_model_stream':
-        if (!isQuiet(event)) yield* this.#said(event, event.data?.chunk, true)
+        if (!isNotStreamed(event)) yield* this.#message(event, event.data?.chunk, true)
         return
       case 'on_chat_model_end':
-        if (!isQuiet(event)) yield* this.#said(event, event.data?.output, false)
+        if (!isNotStreamed(event)) yield* this.#message(event, event.data?.output, false)
         return
       case 'on_tool_start':
         yield* this.#toolStarted(event)
@@ -110,7 +110,7 @@ class Mapper {
         })
         return
       case 'on_custom_event':
-        if (event.name === recordEvent && isObject(event.data)) yield this.#placed(event)
+        if (event.name === recordEvent && isObject(event.data)) yield this.#recorded(event)
         return
       default:
     }
@@ -126,19 +126,19 @@ class Mapper {
   *#start(event: StreamEvent): Generator<RunEvent> {
     const { name } = event
     const task = event.metadata?.langgraph_checkpoint_ns ?? event.metadata?.checkpoint_ns
-    yield* this.#tryAgain(name, task)
+    yield* this.#retry(name, task)
     const count = (this.#executions.get(name) ?? 0) + 1
     this.#executions.set(name, count)
     const step = Number(event.metadata?.langgraph_step ?? 0)
     const node: OpenNode = { node: `${name}@${count}`, name, step, task }
-    if (!isInside(node)) yield* this.#over(step)
+    if (!isInside(node)) yield* this.#endEarlierSteps(step)
     this.#open.set(event.run_id, node)
     const after = this.#before(node)
     yield { kind: 'node.started', node: node.node, agent: name, ...(after.length > 0 ? { after } : {}) }
   }
 
-  /** A node with a retry policy begins anew without a word about what became of it before. */
-  *#tryAgain(name: string, task: unknown): Generator<RunEvent> {
+  /** LangGraph retries a node without reporting that the attempt before failed. */
+  *#retry(name: string, task: unknown): Generator<RunEvent> {
     for (const [run, open] of this.#open) {
       if (task === undefined || open.name !== name || open.task !== task) continue
       this.#open.delete(run)
@@ -147,11 +147,11 @@ class Mapper {
     }
   }
 
-  /** A node whose graph sent the graph around it elsewhere (`Command.PARENT`) ends without a word: its step is over. */
-  *#over(step: number): Generator<RunEvent> {
+  /** A node whose inner graph leaves by `Command.PARENT` ends without an event: it is over when a later step starts. */
+  *#endEarlierSteps(step: number): Generator<RunEvent> {
     for (const [, outer] of [...this.#open].filter(([, open]) => !isInside(open) && open.step < step)) {
       const isOf = ({ task }: OpenNode): boolean => String(task).startsWith(`${String(outer.task)}|`)
-      // Those inside end first.
+      // Inner nodes end first.
       for (const [run, open] of [...this.#open].reverse()) {
         if (open !== outer && !isOf(open)) continue
         this.#open.delete(run)
@@ -177,10 +177,10 @@ class Mapper {
     const output = event.data?.output
     for (const [key, update] of updatesOf(output)) {
       if (key !== 'messages') continue
-      // LangGraph takes one message for a list of one.
+      // LangGraph accepts one message in place of a list.
       for (const message of [update ?? []].flat()) {
-        yield* this.#unspoken(event, node, message)
-        yield* this.#unheard(node, message)
+        yield* this.#newMessage(event, node, message)
+        yield* this.#answerWithoutRun(node, message)
       }
     }
     if (!isInside(node)) this.#state.wrote(node.node, output)
@@ -188,8 +188,8 @@ class Mapper {
     yield { kind: 'node.finished', node: node.node, status: 'ok' }
   }
 
-  /** A message the node made itself, without a streamed model call: its text and calls have not been seen yet. */
-  *#unspoken(event: StreamEvent, node: OpenNode, message: unknown): Generator<RunEvent> {
+  /** A message that the node made itself, without a streamed model call: its text and calls are not in the log yet. */
+  *#newMessage(event: StreamEvent, node: OpenNode, message: unknown): Generator<RunEvent> {
     const { id, type, parts } = messageParts(message)
     if (type !== 'ai' || parts.length === 0 || this.#isShown(message, id, parts)) return
     const fresh = parts.filter(
@@ -198,21 +198,21 @@ class Mapper {
     if (fresh.length > 0) yield this.#agent(node, fresh, { id: id ?? event.run_id })
   }
 
-  /** A node may return messages that are not new: a graph inside another returns all of them, each time. */
+  /** A node may return messages that are not new: an inner graph returns all of them each time. */
   #isShown(message: unknown, id: string | undefined, parts: readonly AdkPart[]): boolean {
     if (id !== undefined && this.#spoken.has(id)) return true
     const text = JSON.stringify(parts)
-    const copied = id === undefined ? -1 : this.#nameless.indexOf(text)
-    if (copied >= 0) this.#nameless.splice(copied, 1)
-    else if (id === undefined) this.#nameless.push(text)
+    const copied = id === undefined ? -1 : this.#withoutId.indexOf(text)
+    if (copied >= 0) this.#withoutId.splice(copied, 1)
+    else if (id === undefined) this.#withoutId.push(text)
     if (id !== undefined) this.#spoken.add(id)
     const known = copied >= 0 || (isObject(message) && this.#shown.has(message))
     if (isObject(message)) this.#shown.add(message)
     return known
   }
 
-  /** An answer to a call whose tool never ran: there is none of that name, or its arguments did not fit. */
-  *#unheard(node: OpenNode, message: unknown): Generator<RunEvent> {
+  /** An answer to a call whose tool never ran: no tool has that name, or the arguments did not fit. */
+  *#answerWithoutRun(node: OpenNode, message: unknown): Generator<RunEvent> {
     if (messageParts(message).type !== 'tool') return
     const { id, response } = toolAnswer(message)
     const name = id === undefined ? undefined : this.#waiting.get(id)
@@ -222,7 +222,7 @@ class Mapper {
     yield this.#agent(node, [part], { id: `result-${id}`, role: 'user' })
   }
 
-  *#said(event: StreamEvent, message: unknown, partial: boolean): Generator<RunEvent> {
+  *#message(event: StreamEvent, message: unknown, partial: boolean): Generator<RunEvent> {
     const node = this.#nodeOf(event)
     const { id, parts } = messageParts(message)
     const shown = partial ? parts.filter((part) => part.functionCall === undefined) : parts
@@ -232,7 +232,7 @@ class Mapper {
     yield this.#agent(node, shown, { id: event.run_id, partial, ...(usage === undefined ? {} : { usage }) })
   }
 
-  /** A tool that no message called (a node calls it itself) still gets a card: the call id is the tool's own run. */
+  /** A tool that a node calls itself, without a message, gets a call too; its id is the LangChain run of the tool. */
   *#toolStarted(event: StreamEvent): Generator<RunEvent> {
     const called = [...this.#waiting].find(([, name]) => name === event.name)?.[0]
     if (called !== undefined) {
@@ -252,12 +252,12 @@ class Mapper {
     const id = own ?? this.#running.get(event.run_id) ?? event.run_id
     this.#running.delete(event.run_id)
     const { length } = JSON.stringify(answer.response)
-    if (length > maxToolResult) throw new MillraceError('limit', tooMuch(event.name, length, maxToolResult))
+    if (length > maxToolResult) throw new MillraceError('limit', resultTooLarge(event.name, length, maxToolResult))
     const part = { functionResponse: { id, name: event.name, response: answer.response } }
     return this.#agent(this.#nodeOf(event), [part], { id: `result-${event.run_id}`, role: 'user' })
   }
 
-  #placed(event: StreamEvent): RunEvent {
+  #recorded(event: StreamEvent): RunEvent {
     const node = this.#nodeOf(event)
     const recorded = event.data as unknown as RunEvent
     if (recorded.kind === 'task.started') this.#task = recorded.task
@@ -314,11 +314,11 @@ function isNode({ name, metadata }: StreamEvent): boolean {
   return metadata?.langgraph_node === name && name !== '__start__'
 }
 
-function isQuiet({ tags = [] }: StreamEvent): boolean {
+function isNotStreamed({ tags = [] }: StreamEvent): boolean {
   return tags.includes('nostream') || tags.includes('langsmith:nostream')
 }
 
-/** A node of a graph inside another: what it writes is that graph's, until that graph ends. */
+/** Whether the node is in an inner graph: it writes that graph's state, not the outer one's. */
 function isInside({ task }: OpenNode): boolean {
   return typeof task === 'string' && task.includes('|')
 }

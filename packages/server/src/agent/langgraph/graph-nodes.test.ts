@@ -37,7 +37,7 @@ describe('a node that', () => {
     expect(outline(await session.run('go'))).toEqual(once)
   })
 
-  test('sends the graph around it elsewhere has ended, and so has the one it is in', async () => {
+  test('leaves by Command.PARENT has ended, and so has the node around it', async () => {
     const inner = new StateGraph(State)
       .addNode('in', () => new Command({ graph: Command.PARENT, goto: 'last', update: { extra: 'sent' } }))
       .addEdge(START, 'in')
@@ -53,7 +53,7 @@ describe('a node that', () => {
     expect(session.state.extra).toBe('sent on')
   })
 
-  test('returns all messages, old and new, says the new one', async () => {
+  test('returns all messages, old and new, records only the new one', async () => {
     const session = sessionOf(
       only(({ messages }) => ({ messages: [...messages, new AIMessage(`${messages.length}`)] })),
     )
@@ -61,8 +61,8 @@ describe('a node that', () => {
     expect(outline(await session.run('go'))).toEqual(['> node@1', 'node “2”', 'state', '< node@1', 'log'])
   })
 
-  test('is tried again is two executions, the first of them failed', async () => {
-    const told = vi.spyOn(console, 'log').mockImplementation(() => {})
+  test('is retried has two executions, of which the first failed', async () => {
+    const log = vi.spyOn(console, 'log').mockImplementation(() => {})
     let tries = 0
     const retryPolicy = { maxAttempts: 2, initialInterval: 1, jitter: false, logWarning: false }
     const flaky = only(
@@ -82,10 +82,10 @@ describe('a node that', () => {
       '< node@2',
       'log',
     ])
-    told.mockRestore()
+    log.mockRestore()
   })
 
-  test('throws what is not an error is told in words', async () => {
+  test('throws a value that is not an Error fails with a message', async () => {
     const thrower = only(() => {
       throw { code: 5, message: 'quota exceeded' }
     })
@@ -94,19 +94,19 @@ describe('a node that', () => {
     expect(session.rows.at(-1)?.event).toMatchObject({ kind: 'node.finished', error: { message: 'quota exceeded' } })
   })
 
-  test('returns what is not JSON goes on, and the log says what it lacks', async () => {
+  test('returns a value that is not JSON continues, and the log names what is left out', async () => {
     const cyclic: Record<string, unknown> = {}
     cyclic.self = cyclic
     const events = await sessionOf(only(() => ({ extra: cyclic }))).run('go')
     expect(events[2]).toEqual({
       kind: 'log',
       level: 'warn',
-      message: "'node' returned what is not JSON in extra: it stays in the graph, and is not in the log",
+      message: "'node' returned a value that is not JSON in extra: it stays in the graph and is left out of the log",
       node: 'node@1',
     })
   })
 
-  test('keeps more than the log takes is told how much, and what to do', async () => {
+  test('keeps more than the log accepts fails with the size and what to do', async () => {
     const long = 'x'.repeat(2_000_000)
     const session = sessionOf(only(() => ({ messages: [new AIMessage(long)] })))
     await session.run('go')

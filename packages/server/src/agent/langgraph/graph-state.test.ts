@@ -6,7 +6,7 @@ import { testSession } from '../../../../../test/kit/run-agent.ts'
 import { GraphState } from './graph-state.ts'
 import { type CompiledGraph, graphAgent } from './langgraph-agent.ts'
 
-// The state in the log is the graph's own: what its channels hold after each step, by its reducers.
+// The state in the log equals the graph's own: its channel values after each step, as its reducers make them.
 
 const list = () => Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] })
 const State = Annotation.Root({ ...MessagesAnnotation.spec, parts: list(), x: Annotation<unknown>() })

@@ -1,13 +1,13 @@
 import { applyState, isObject, type JsonObject, type NodeId, type PatchOp, type RunEvent } from '@millrace/core'
 import { toJson } from './state-json.ts'
-import { pointer, valuePatch } from './state-patch.ts'
+import { pointerToken, valuePatch } from './state-patch.ts'
 
 /**
- * The graph's state in the log: after each step, what its channels hold then, told as the difference to what the log
- * has. The updates that nodes return say who wrote a key, never what it holds: that is up to the graph's reducers.
+ * Records the graph's state: after each step, the difference between its channel values and the state in the log. The
+ * updates that nodes return only show which node wrote a key. Its value comes from the graph's reducers.
  */
 export class GraphState {
-  /** What a reader of the log has now. */
+  /** The state that the log has now. */
   #recorded: JsonObject
   /** The keys that the graph had after its last step. */
   #keys: ReadonlySet<string>
@@ -19,7 +19,7 @@ export class GraphState {
     this.#keys = new Set(isObject(values) ? Object.keys(values) : [])
   }
 
-  /** Every event that is recorded comes by: the graph's own code may record changes, too. */
+  /** Must get every recorded event: the graph's own code may record state changes too. */
   saw(event: RunEvent): void {
     this.#recorded = applyState(this.#recorded, event)
   }
@@ -28,23 +28,23 @@ export class GraphState {
     for (const [key] of updatesOf(output)) this.#writers.set(key, node)
   }
 
-  /** A step is over: one event for each node that wrote, and one for what no node did (the run's input). */
+  /** After a step: one event for each node that wrote, and one for changes by no node (the run's input). */
   *step(values: unknown): Generator<RunEvent> {
     if (!isObject(values)) return
     const patches = new Map<NodeId | undefined, PatchOp[]>()
     const lost = new Map<NodeId | undefined, string[]>()
     const gone = [...this.#keys].filter((key) => !Object.hasOwn(values, key))
     for (const key of [...Object.keys(values), ...gone]) {
-      // No JSON Patch may name it.
+      // A JSON Patch must not contain this key.
       if (key === '__proto__') continue
       const node = this.#writers.get(key)
-      let told = true
+      let isJson = true
       const value = toJson(values[key], () => {
-        told = false
+        isJson = false
         if (this.#writers.has(key)) addTo(lost, node, key)
       })
       const before = Object.hasOwn(this.#recorded, key) ? this.#recorded[key] : undefined
-      if (told) for (const op of valuePatch(`/${pointer(key)}`, before, value)) addTo(patches, node, op)
+      if (isJson) for (const op of valuePatch(`/${pointerToken(key)}`, before, value)) addTo(patches, node, op)
     }
     this.#keys = new Set(Object.keys(values))
     this.#writers.clear()
@@ -66,7 +66,7 @@ export function updatesOf(output: unknown): readonly (readonly [string, unknown]
 
 function notJson(node: NodeId, keys: readonly string[]): RunEvent {
   const name = node.slice(0, node.lastIndexOf('@'))
-  const message = `'${name}' returned what is not JSON in ${keys.join(', ')}: it stays in the graph, and is not in the log`
+  const message = `'${name}' returned a value that is not JSON in ${keys.join(', ')}: it stays in the graph and is left out of the log`
   return { kind: 'log', level: 'warn', message, node }
 }
 

@@ -115,7 +115,7 @@ describe('a LangGraph graph behind the agent port', () => {
     expect(JSON.stringify(answer)).toContain('"id":"c1"')
   })
 
-  test('the conversation goes on in a later run, from the log alone', async () => {
+  test('the conversation continues in a later run, from the log alone', async () => {
     const build = () =>
       new StateGraph(State)
         .addNode('count', async (state) => ({ plan: [...(state.plan ?? []), `${state.messages.length} messages`] }))
@@ -129,7 +129,7 @@ describe('a LangGraph graph behind the agent port', () => {
     expect(alone.state.plan).toEqual(['1 messages'])
   })
 
-  test('an interrupt asks, ends the run as interrupted, and goes on with the answer in another process', async () => {
+  test('an interrupt ends the run as interrupted, and another process continues with the answer', async () => {
     const build = () =>
       new StateGraph(State)
         .addNode('ask', async () => ({

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isObject, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
-import type { Agent, AgentDescription, AgentGraph, RunContext } from '../agent.ts'
+import { defined, isObject, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
+import type { Agent, AgentDescription, AgentGraph, EngineDescription, RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { checkpointEvent, seedCheckpoint } from './checkpoint.ts'
 import { graphEvents } from './graph-events.ts'
@@ -9,7 +9,7 @@ import { messageParts } from './message-parts.ts'
 import { toJson } from './state-json.ts'
 import { stepMode } from './steps.ts'
 
-/** The part of a compiled LangGraph that we use; any version that has it will do. */
+/** The part of a compiled LangGraph that we use; any version that has it works. */
 export interface CompiledGraph {
   checkpointer?: unknown
   readonly channels?: Readonly<Record<string, unknown>>
@@ -49,7 +49,10 @@ export interface GraphAgentFile {
   readonly model?: { readonly name: string; readonly offline: boolean }
 }
 
-/** A user's compiled graph behind the agent port. The graph is loaded on first use. */
+/** What the engine says of itself in the description of each of its agents. */
+export const langgraphAbout: EngineDescription = { engine: 'langgraph', engineLabel: 'LangGraph' }
+
+/** An agent that runs a compiled graph. The graph is loaded on first use. */
 export function graphAgent(name: string, load: () => Promise<GraphAgentFile>, models: ModelSettings = {}): Agent {
   return {
     name,
@@ -58,11 +61,11 @@ export function graphAgent(name: string, load: () => Promise<GraphAgentFile>, mo
       return {
         name,
         description,
-        engine: 'langgraph',
+        ...langgraphAbout,
         graph: describeGraph(graph.getGraph()),
         examples,
         resumable,
-        ...(model === undefined ? {} : { model }),
+        ...defined({ model }),
       }
     },
     async *run(input, context) {
@@ -99,7 +102,7 @@ async function* runGraph(
       if (keep && event.kind === 'node.finished') yield checkpointEvent(saver, context.session)
     }
     const after = await stateOf(graph, config)
-    // What the last step wrote, where an interrupt kept it from ending.
+    // The writes of a last step that an interrupt kept from ending.
     yield* state.step(after.values)
     const waiting = openInterrupts(after)
     if (saver !== undefined) yield checkpointEvent(saver, context.session)
@@ -112,7 +115,7 @@ async function* runGraph(
   }
 }
 
-/** New messages, or the answers to what was asked, or (after a crash) nothing: go on from the checkpoint. */
+/** New messages, or answers to interrupts, or nothing after a crash: LangGraph then continues from the checkpoint. */
 async function graphInput(
   graph: CompiledGraph,
   input: RunInput,
@@ -143,7 +146,7 @@ async function graphInput(
   })
   const known = new Set(Object.keys(graph.channels ?? {}))
   const held = isObject(before.values) ? before.values : {}
-  // A client sends back the whole state: what it did not change is no update, a reducer would add it once more.
+  // A client sends the whole state back. Unchanged keys are left out, because a reducer would add them once more.
   const state = Object.entries(input.state ?? {}).filter(
     ([key, value]) =>
       known.has(key) &&
@@ -161,15 +164,16 @@ function openInterrupts({ tasks = [] }: Snapshot): readonly GraphInterrupt[] {
   return tasks.flatMap(({ interrupts = [] }) => interrupts)
 }
 
-/** The messages of runs before: shown then. */
+/** The ids of the messages from earlier runs, which are in the log already. */
 function messageIds({ values }: Snapshot): readonly string[] {
   const messages = isObject(values) && Array.isArray(values.messages) ? values.messages : []
   return messages.flatMap((message) => messageParts(message).id ?? [])
 }
 
-/** `interrupt({ reason, message, schema, … })` in a node says what is asked; any other value is shown as it is. */
+/** `interrupt({ reason, message, schema, … })` in a node sets these fields; any other value is the message itself. */
 function interruptEvent({ id, value }: GraphInterrupt): RunEvent {
-  if (id === undefined) throw new MillraceError('agent-error', 'the graph was interrupted without an id')
+  if (id === undefined)
+    throw new MillraceError('agent-error', 'the graph was interrupted without an id: use a newer @langchain/langgraph')
   const asked = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : { message: value }
   const text = asked.message ?? asked.question ?? asked.prompt
   return {

@@ -1,12 +1,12 @@
-// The messages that a state may hold, and which of their fields are data to keep. No import of LangChain: a server
-// without a graph does not load it.
+// The messages that a state may hold, and which of their fields are data to store. LangChain is not imported here: a
+// server without a graph must not load it.
 
 const common = ['id', 'name', 'content', 'additional_kwargs', 'response_metadata']
 const ai = [...common, 'tool_calls', 'invalid_tool_calls', 'usage_metadata']
 const tool = [...common, 'tool_call_id', 'status', 'artifact', 'metadata']
 const chat = [...common, 'role']
 
-/** By LangChain's name of the class. */
+/** The fields by LangChain's name of the class. */
 export const messageFields = {
   HumanMessage: common,
   HumanMessageChunk: common,
@@ -29,7 +29,7 @@ export function isMessageName(name: unknown): name is MessageName {
   return typeof name === 'string' && Object.hasOwn(messageFields, name)
 }
 
-/** The class for a message that an author derived from one of these: by what LangChain calls its type. */
+/** The class by LangChain's message type, for messages whose class an author derived from one of these. */
 const byType: ReadonlyMap<string, MessageName> = new Map([
   ['human', 'HumanMessage'],
   ['system', 'SystemMessage'],
@@ -41,7 +41,7 @@ const byType: ReadonlyMap<string, MessageName> = new Map([
   ['remove', 'RemoveMessage'],
 ])
 
-/** By shape, not by class: a graph may bring its own copy of the library. */
+/** Recognised by shape, not by class: a graph may bring its own copy of the library. */
 export function isMessage(value: object): value is { getType(): string } {
   return 'getType' in value && typeof value.getType === 'function' && 'lc_kwargs' in value && 'content' in value
 }
@@ -51,7 +51,7 @@ export interface MessageData {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-/** The name and the data of a message; undefined for one of no type we know. */
+/** The class name and the data of a message; undefined for an unknown type. */
 export function messageData(message: { getType(): string }): MessageData | undefined {
   const known: unknown = Reflect.get(message.constructor, 'lc_name')
   const own: unknown = typeof known === 'function' ? known.call(message.constructor) : undefined

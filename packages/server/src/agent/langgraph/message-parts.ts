@@ -1,6 +1,6 @@
 import { type AdkPart, type AdkUsage, isObject, type Json } from '@millrace/core'
 
-/** LangChain messages, read by shape: a graph may bring its own copy of the library. */
+/** The parts of a LangChain message. It is read by shape: a graph may bring its own copy of the library. */
 export function messageParts(message: unknown): { id: string | undefined; type: string; parts: readonly AdkPart[] } {
   // The short form: ['ai', 'Hello'].
   if (Array.isArray(message) && message.length === 2) return messageParts({ role: message[0], content: message[1] })
@@ -17,9 +17,9 @@ export function messageParts(message: unknown): { id: string | undefined; type: 
     const args = isObject(call.args) ? (call.args as Record<string, Json>) : {}
     parts.push({ functionCall: { ...(typeof call.id === 'string' ? { id: call.id } : {}), name: call.name, args } })
   }
-  const said =
+  const kind =
     typeof message.getType === 'function' ? message.getType.call(message) : (message.type ?? message.role ?? '')
-  const type = said === 'assistant' ? 'ai' : String(said)
+  const type = kind === 'assistant' ? 'ai' : String(kind)
   return { id: typeof id === 'string' ? id : undefined, type, parts }
 }
 
@@ -57,7 +57,7 @@ function safeText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null'
   } catch {
-    return JSON.stringify({ error: 'the tool returned something that is not JSON' })
+    return JSON.stringify({ error: 'the tool returned a value that is not JSON' })
   }
 }
 

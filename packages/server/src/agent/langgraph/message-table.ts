@@ -6,7 +6,7 @@ const answer = { content: '', tool_call_id: '' }
 const called = { content: '', name: '' }
 const spoken = { content: '', role: '' }
 
-/** The classes of messages that a checkpoint may hold. No other class is ever made from one. */
+/** The message classes that a checkpoint may hold. A checkpoint never creates an object of another message class. */
 const table: Readonly<Record<MessageName, () => object>> = {
   HumanMessage: () => new messages.HumanMessage({ content: '' }),
   HumanMessageChunk: () => new messages.HumanMessageChunk({ content: '' }),
@@ -24,16 +24,16 @@ const table: Readonly<Record<MessageName, () => object>> = {
 }
 
 /**
- * A message with these fields; undefined where there is no such message. The constructor gets nothing of the data: some
- * parse what they get, and print or throw. The fields are set afterwards, only those of the table.
+ * A message with these fields; undefined for an unknown class. The constructor gets none of the data, because some
+ * constructors parse it, and print or throw. The fields are set afterwards, and only those of the table.
  */
-export function messageOf(name: unknown, data: unknown): object | undefined {
+export function restoredMessage(name: unknown, data: unknown): object | undefined {
   if (!isMessageName(name) || !isObject(data)) return undefined
   const message = table[name]()
   const given = messageFields[name].filter((field) => Object.hasOwn(data, field))
   const fields = Object.fromEntries(given.map((field) => [field, data[field]]))
   Object.assign(message, fields)
-  // LangChain prints a message by the names it finds here.
+  // LangChain prints the fields of a message that it finds here.
   Reflect.set(message, 'lc_kwargs', { ...fields })
   return message
 }

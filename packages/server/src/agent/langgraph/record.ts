@@ -4,7 +4,7 @@ import { isObject, type RunEvent, type RunInput } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { recordEvent } from './graph-events.ts'
 
-/** Records a canonical event from inside a node, in its place in the stream. */
+/** Records a canonical event from inside a node, in order with the graph's other events. */
 export async function record(event: RunEvent, config: RunnableConfig): Promise<void> {
   await dispatchCustomEvent(recordEvent, event, config)
 }
@@ -17,6 +17,6 @@ export interface GraphRun {
 /** The run a node is part of: its input, and the session's history and state. */
 export function graphRun(config: RunnableConfig): GraphRun {
   const given: unknown = config.configurable?.millrace
-  if (!isObject(given)) throw new Error('this graph is not run by Millrace')
+  if (!isObject(given)) throw new Error('graphRun() works only in a graph that Millrace runs')
   return given as unknown as GraphRun
 }

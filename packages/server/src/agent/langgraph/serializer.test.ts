@@ -104,7 +104,7 @@ describe('what a checkpoint stores', () => {
     expect(JSON.parse(JSON.stringify(made)).kwargs).toMatchObject(printed)
   })
 
-  test('a message that an author derived comes back as the one it is derived from', async () => {
+  test('a message of a derived class comes back as its base class', async () => {
     class Loud extends AIMessage {
       static override lc_name(): string {
         return 'Loud'
@@ -115,17 +115,17 @@ describe('what a checkpoint stores', () => {
     expect(back.content).toBe('HI')
   })
 
-  test('a message makes nothing of what it holds, and prints nothing', async () => {
-    const told = vi.spyOn(console, 'warn').mockImplementation(() => {})
+  test('the content of a message is not interpreted, and nothing is printed', async () => {
+    const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     const record = { '~': 'message', name: 'AIMessage', of: { additional_kwargs: { tool_calls: [{ function: 1 }] } } }
     const bytes = new TextEncoder().encode(JSON.stringify(record))
     const back = (await serializer.loadsTyped('json', bytes)) as AIMessage
     expect(back.tool_calls).toEqual([])
-    expect(told).not.toHaveBeenCalled()
-    told.mockRestore()
+    expect(warn).not.toHaveBeenCalled()
+    warn.mockRestore()
   })
 
-  test('a message takes no field but its own', async () => {
+  test('a message gets only the fields of its class', async () => {
     const text =
       '{"~":"message","name":"AIMessage","of":{"content":"x","getType":1,"lc_secrets":1,"__proto__":{"a":1}}}'
     const back = (await serializer.loadsTyped('json', text)) as AIMessage

@@ -1,21 +1,21 @@
 import { Command, Send } from '@langchain/langgraph'
 import { isObject, MillraceError, maxJsonDepth, parseJson } from '@millrace/core'
 import { isMessage, messageData } from './message-fields.ts'
-import { messageOf } from './message-table.ts'
+import { restoredMessage } from './message-table.ts'
 
 /**
- * The only key that means something in a stored value: `{ "~": kind, "of": … }`. An object of the graph's that has this
- * key itself is stored as `{ "~": "object", "of": … }`, so no data can be taken for one of these records.
+ * The only key with a meaning in a stored value: `{ "~": kind, "of": … }`. An object of the graph that has this key itself
+ * is stored as `{ "~": "object", "of": … }`, so data cannot be mistaken for such a record.
  */
 const tag = '~'
 
-/** Each level of a value takes at most three levels of what is stored (a map's record, its list, an entry). */
+/** Each level of a value takes at most three levels when stored (a map's record, its list, an entry). */
 const maxDepth = 3 * maxJsonDepth
 
 /**
- * How checkpoints are stored. LangGraph's own serializer gives what it reads to LangChain's `load()`, which makes objects
- * of any class and reads the environment; but a checkpoint in a session's log may come from an import. This one makes
- * data, and the few kinds of object named here, out of their data alone.
+ * How checkpoints are stored. LangGraph's own serializer passes what it reads to LangChain's `load()`, which creates
+ * objects of any class and reads the environment. That is unsafe here, because a checkpoint in a log may come from an
+ * import. This serializer creates only data and the few kinds of object named here.
  */
 export const serializer = {
   async dumpsTyped(value: unknown): Promise<[string, Uint8Array]> {
@@ -26,7 +26,7 @@ export const serializer = {
   },
 }
 
-/** Throws for what is not JSON, or nested too deeply. */
+/** Throws when the bytes are not JSON, or nested too deeply. */
 export function readStored(bytes: Uint8Array | string): unknown {
   const parsed = parseJson(typeof bytes === 'string' ? bytes : new TextDecoder().decode(bytes), maxDepth)
   if ('reason' in parsed) throw new Error(`the checkpoint cannot be read: ${parsed.reason}`)
@@ -55,8 +55,8 @@ function stored(value: unknown, above: Set<object>): unknown {
 
 function within(value: object, above: Set<object>): unknown {
   if (above.size > maxJsonDepth) {
-    const told = `the graph's state is nested deeper than ${maxJsonDepth}`
-    throw new MillraceError('limit', `${told}. Keep it flatter: no checkpoint can hold it.`)
+    const problem = `the graph's state is nested deeper than ${maxJsonDepth} levels`
+    throw new MillraceError('limit', `${problem}, too deep for a checkpoint. Keep it flatter.`)
   }
   above.add(value)
   const made = storedObject(value, above)
@@ -90,12 +90,12 @@ function storedObject(value: object, above: Set<object>): unknown {
   return Object.hasOwn(fields, tag) ? { [tag]: 'object', of: fields } : fields
 }
 
-/** By LangGraph's own mark, not by class: a graph may bring its own copy of the library. A plain object is data. */
+/** Recognised by LangGraph's own mark, not by class: a graph may bring its own copy. A plain object is data. */
 function isOf<T>(value: object, name: string): value is T & object {
   return 'lg_name' in value && value.lg_name === name && Object.getPrototypeOf(value) !== Object.prototype
 }
 
-/** As JSON does, without functions and symbols; `Object.fromEntries`, because `__proto__` is a key like others here. */
+/** Without functions and symbols, as in JSON. `Object.fromEntries` treats `__proto__` as an ordinary key. */
 function storedFields(value: object, inner: (each: unknown) => unknown): object {
   const entries = Object.entries(value).filter(([, each]) => typeof each !== 'function' && typeof each !== 'symbol')
   return Object.fromEntries(entries.map(([key, each]) => [key, inner(each)]))
@@ -105,7 +105,7 @@ function restored(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(restored)
   if (!isObject(value)) return value
   if (!Object.hasOwn(value, tag)) return restoredFields(value)
-  // A record that is none of ours was not written by us: what it says is data.
+  // An unknown record was not written by this serializer, so it is data.
   const made = restoredRecord(value)
   return made === undefined ? restoredFields(value) : made.value
 }
@@ -132,7 +132,7 @@ function restoredRecord(record: Readonly<Record<string, unknown>>): { readonly v
   if (kind === 'error') return { value: restoredError(data) }
   if (kind === 'send') return restoredSend(data)
   if (kind === 'command') return { value: restoredCommand(data) }
-  const message = kind === 'message' ? messageOf(name, data) : undefined
+  const message = kind === 'message' ? restoredMessage(name, data) : undefined
   return message === undefined ? undefined : { value: message }
 }
 
@@ -148,7 +148,7 @@ function restoredError({ name, message }: Readonly<Record<string, unknown>>): Er
   return error
 }
 
-/** The constructors of both look into what they get and make objects of what resembles them: they get it afterwards. */
+/** Fields are set afterwards: the constructors of Send and Command turn data that looks like them into objects. */
 function restoredSend({ node, args, timeout }: Readonly<Record<string, unknown>>): { value: object } | undefined {
   if (typeof node !== 'string') return undefined
   return { value: Object.assign(new Send(node, null), { args, timeout }) }

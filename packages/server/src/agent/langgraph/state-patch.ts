@@ -3,7 +3,7 @@ import type { Json, JsonObject, PatchOp } from '@millrace/core'
 
 /**
  * The JSON Patch from one value to another. Lists are compared by their items, not by position: a message that leaves
- * a long conversation is one operation. Core's `diffState` compares by position, as a page shows differences.
+ * a long conversation is one operation. (Core's `diffState` compares by position, to show differences on the page.)
  */
 export function valuePatch(path: string, before: Json | undefined, after: Json | undefined): readonly PatchOp[] {
   if (before === undefined) return after === undefined ? [] : [{ op: 'add', path, value: after }]
@@ -16,13 +16,13 @@ export function valuePatch(path: string, before: Json | undefined, after: Json |
   }
   if (isMap(before) && isMap(after)) {
     return Object.keys({ ...before, ...after }).flatMap((key) =>
-      valuePatch(`${path}/${pointer(key)}`, before[key], after[key]),
+      valuePatch(`${path}/${pointerToken(key)}`, before[key], after[key]),
     )
   }
   return [whole]
 }
 
-/** Walks both lists: what the other still has stays, what it lacks is changed in place, removed or added. */
+/** Walks both lists: common items stay, the others are changed in place, removed or added. */
 function listPatch(path: string, before: readonly Json[], after: readonly Json[]): readonly PatchOp[] {
   const same = before.findIndex((item, i) => i >= after.length || !isDeepStrictEqual(item, after[i]))
   const start = same === -1 ? before.length : same
@@ -53,13 +53,13 @@ function listPatch(path: string, before: readonly Json[], after: readonly Json[]
   return patch
 }
 
-export const pointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
+export const pointerToken = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1')
 
 function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value)
 }
 
-/** Not with a key `__proto__`: no patch may name it, so such an object is replaced whole. */
+/** An object without a key `__proto__`: a patch must not contain that key, so such an object is replaced as a whole. */
 function isMap(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !isList(value) && !Object.hasOwn(value, '__proto__')
 }

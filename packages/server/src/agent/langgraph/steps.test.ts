@@ -40,19 +40,19 @@ async function ordered(...events: readonly (StreamEvent | Error)[]): Promise<rea
 }
 
 describe('the end of a step', () => {
-  test('carries the state that LangGraph tells a moment later; what came meanwhile follows', async () => {
+  test('carries the state that LangGraph streams a moment later; events that came meanwhile follow', async () => {
     expect(
       await ordered(root, start('a', 1), end('a', 1), start('b', 2), token, state(1), end('b', 2), state(2)),
     ).toEqual(['>g', '>a', '<a {"step":1}', '>b', '·m', '<b {"step":2}'])
   })
 
-  test('is that of its last task; the others end when they do', async () => {
+  test('is the end of its last task; the other tasks are not held', async () => {
     expect(
       await ordered(root, start('a', 1), start('b', 1), end('b', 1), token, end('a', 1), state(1), start('c', 2)),
     ).toEqual(['>g', '>a', '>b', '<b', '·m', '<a {"step":1}', '>c'])
   })
 
-  test('was none when another task of the same step starts after it', async () => {
+  test('is corrected when another task of the same step starts after it', async () => {
     expect(await ordered(root, start('a', 1), end('a', 1), start('b', 1), token, end('b', 1), state(1))).toEqual([
       '>g',
       '>a',
@@ -63,7 +63,7 @@ describe('the end of a step', () => {
     ])
   })
 
-  test('is not held when the next step ends without word of the state', async () => {
+  test('is not held when the next step ends before the state arrives', async () => {
     expect(await ordered(root, start('a', 1), end('a', 1), start('b', 2), end('b', 2))).toEqual([
       '>g',
       '>a',
@@ -73,7 +73,7 @@ describe('the end of a step', () => {
     ])
   })
 
-  test('is there when the stream breaks', async () => {
+  test('is released when the stream breaks', async () => {
     expect(await ordered(root, start('a', 1), end('a', 1), start('b', 2), new Error('broken'))).toEqual([
       '>g',
       '>a',
@@ -83,7 +83,7 @@ describe('the end of a step', () => {
     ])
   })
 
-  test('without a task of ours is told by itself', async () => {
+  test('without a task is an event of its own', async () => {
     expect(await ordered(root, state(3), start('a', 4))).toEqual(['>g', '·g {"step":3}', '>a'])
   })
 })

@@ -1,17 +1,18 @@
 import { isObject } from '@millrace/core'
 import type { StreamEvent } from './langgraph-agent.ts'
 
-/** An event of the stream; the one that ends a step carries what the graph's channels hold then. */
+/** An event of the stream; the event that ends a step carries the channel values after it. */
 export interface StepEvent extends StreamEvent {
   readonly values?: unknown
 }
 
-/** The stream mode that tells the state after each step. */
+/** The stream mode that includes the state after each step. */
 export const stepMode = 'checkpoints'
 
 /**
- * LangGraph tells the state after a step beside its other events, and a moment late: the next nodes have started by
- * then. Here the event that ends a step waits for that state and carries it, and what came meanwhile follows it.
+ * LangGraph streams the state after a step between its other events, and a moment late: the next nodes have started by
+ * then. Here the event that ends a step is held until that state arrives, and carries it. Events that came meanwhile
+ * follow.
  */
 export async function* inSteps(events: AsyncIterable<StreamEvent>): AsyncGenerator<StepEvent> {
   const order = new StepOrder()
@@ -26,9 +27,9 @@ export async function* inSteps(events: AsyncIterable<StreamEvent>): AsyncGenerat
 
 class StepOrder {
   #root: string | undefined
-  /** Tasks of the outermost graph that run now, by LangGraph's name for them, which stays when one is tried again. */
+  /** Running tasks of the outermost graph, by LangGraph's name for them, which a retry keeps. */
   readonly #open = new Map<unknown, number>()
-  /** The end of a step, and what came after it. */
+  /** The event that ends a step, and those that came after it. */
   #held: StreamEvent[] = []
   #step = 0
 
@@ -39,12 +40,12 @@ class StepOrder {
 
   *push(event: StreamEvent): Generator<StepEvent> {
     this.#root ??= event.run_id
-    const told = event.run_id === this.#root ? stateIn(event) : undefined
-    if (told !== undefined) {
+    const state = event.run_id === this.#root ? stateIn(event) : undefined
+    if (state !== undefined) {
       // Before the input is applied, there is nothing new.
-      if (told.input) return
-      if (this.#held.length === 0) yield { ...event, values: told.values }
-      else if (told.step >= this.#step) yield* this.release(told.values)
+      if (state.input) return
+      if (this.#held.length === 0) yield { ...event, values: state.values }
+      else if (state.step >= this.#step) yield* this.release(state.values)
       return
     }
     const step = stepOf(event)
@@ -59,7 +60,7 @@ class StepOrder {
     else this.#held.push(event)
   }
 
-  /** Lets the end of the step go, with the state after it where that is known, then all that came meanwhile. */
+  /** Yields the event that ends the step, with the state if it is known, then the events that came meanwhile. */
   *release(values: unknown): Generator<StepEvent> {
     const [end, ...rest] = this.#held
     this.#held = []
@@ -88,19 +89,19 @@ function stepOf({ event, tags = [], metadata }: StreamEvent): number | undefined
   if (event !== 'on_chain_start' && event !== 'on_chain_end') return undefined
   const task = metadata?.langgraph_checkpoint_ns
   if (typeof task !== 'string' || task.includes('|')) return undefined
-  // What runs inside of a task has its metadata, but not this tag.
+  // Events inside a task have its metadata, but not this tag.
   if (!tags.some((tag) => tag.startsWith('graph:step:'))) return undefined
   const step = Number(metadata?.langgraph_step)
   return Number.isInteger(step) ? step : undefined
 }
 
-interface Told {
+interface StepState {
   readonly step: number
   readonly input: boolean
   readonly values: unknown
 }
 
-function stateIn({ event, data }: StreamEvent): Told | undefined {
+function stateIn({ event, data }: StreamEvent): StepState | undefined {
   const chunk = event === 'on_chain_stream' ? data?.chunk : undefined
   if (!Array.isArray(chunk) || chunk[0] !== stepMode || !isObject(chunk[1])) return undefined
   const { metadata, values } = chunk[1]

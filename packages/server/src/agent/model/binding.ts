@@ -2,7 +2,7 @@ import type { LlmRequest } from '@google/adk'
 import type { JsonObject } from '@millrace/core'
 import type { ModelSettings } from './settings.ts'
 
-/** What a model call is made with, besides the request itself. */
+/** What a model call needs besides the request itself. */
 export interface ModelBinding {
   readonly settings: ModelSettings
   readonly agent: string
@@ -10,8 +10,8 @@ export interface ModelBinding {
 }
 
 /**
- * ADK hands a model nothing but the request, and an agent file makes its model before anybody knows the settings. So
- * the engine ties the two together per request: no global, two servers in one process may differ.
+ * ADK passes a model nothing but the request, and an agent's file makes its model before the settings are known. So the
+ * engine binds the settings to each request. There is no global: two servers in one process may have different settings.
  */
 const bindings = new WeakMap<LlmRequest, ModelBinding>()
 
@@ -19,7 +19,7 @@ export function bindRequest(request: LlmRequest, binding: ModelBinding): void {
   bindings.set(request, binding)
 }
 
-/** For a request that no engine bound (an agent run by ADK's own runner): offline, and the name ADK puts in a label. */
+/** A request that no engine bound (an agent run by ADK's own runner) is offline, with the name that ADK puts in a label. */
 export function bindingOf(request: LlmRequest): ModelBinding {
   return bindings.get(request) ?? { settings: {}, agent: request.config?.labels?.adk_agent_name ?? '', state: {} }
 }

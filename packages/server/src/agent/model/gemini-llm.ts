@@ -1,11 +1,12 @@
 import { Gemini, type LlmRequest, type LlmResponse } from '@google/adk'
+import { defined } from '@millrace/core'
 import { finish } from './finish.ts'
 import { retryingFetch } from './retrying-fetch.ts'
 import type { ModelSettings } from './settings.ts'
 
 type HttpOptions = ReturnType<Gemini['getHttpOptions']>
 
-/** ADK's Gemini, with the retries its SDK lacks, and with the calls of one turn kept together. */
+/** ADK's Gemini, with the retries that its SDK lacks, and with all calls of a turn in one response. */
 export class GeminiLlm extends Gemini {
   readonly #settings: ModelSettings
   constructor(model: string, apiKey: string, settings: ModelSettings) {
@@ -17,14 +18,14 @@ export class GeminiLlm extends Gemini {
     const { googleBaseUrl, fetch = globalThis.fetch, attempts = 4 } = this.#settings
     return {
       ...super.getHttpOptions(),
-      ...(googleBaseUrl === undefined ? {} : { baseUrl: googleBaseUrl }),
+      ...defined({ baseUrl: googleBaseUrl }),
       fetch: retryingFetch(fetch, { attempts }),
     }
   }
 
   /**
-   * ADK yields each chunk's calls as an event of its own and runs them before it reads on: calls of one turn would run
-   * one after the other. Held back to the end they are one event, as without streaming, and run in parallel.
+   * ADK yields the calls of each chunk as a separate event and runs them before it reads on, so the calls of one turn would
+   * run one after the other. Collected until the end they are one event, as without streaming, and run in parallel.
    */
   override async *generateContentAsync(
     request: LlmRequest,
@@ -48,7 +49,7 @@ function join(before: LlmResponse, after: LlmResponse): LlmResponse {
   return { ...before, ...defined(after), ...(parts.length === 0 ? {} : { content: { role: 'model', parts } }) }
 }
 
-/** ADK makes an error of an answer cut at the token limit when it streams, and not when it does not. */
+/** An answer cut at the token limit is no error. ADK reports one when it streams, but not when it does not. */
 function settled(response: LlmResponse): LlmResponse {
   const { errorCode, errorMessage: _, ...rest } = response
   if (errorCode === undefined) return response
@@ -58,12 +59,8 @@ function settled(response: LlmResponse): LlmResponse {
   return response
 }
 
-/** Text without a reason for its end: a proxy cut the stream cleanly. Calls are whole, and ADK drops their reason. */
+/** Text without a finish reason: a proxy cut the stream cleanly. For calls ADK drops the reason, and they are complete. */
 function isCut({ finishReason, errorCode, content }: LlmResponse): boolean {
   if (finishReason !== undefined || errorCode !== undefined) return false
   return content?.parts?.some(({ functionCall }) => functionCall !== undefined) !== true
-}
-
-function defined(response: LlmResponse): LlmResponse {
-  return Object.fromEntries(Object.entries(response).filter(([, value]) => value !== undefined))
 }

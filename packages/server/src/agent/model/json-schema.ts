@@ -1,6 +1,6 @@
 import { isObject } from '@millrace/core'
 
-/** genai writes these bounds as strings. */
+/** Bounds that genai writes as strings. */
 const numeric: ReadonlySet<string> = new Set([
   'minItems',
   'maxItems',
@@ -10,7 +10,7 @@ const numeric: ReadonlySet<string> = new Set([
   'maxProperties',
 ])
 
-/** A genai Schema (types in capitals, `nullable`) as JSON Schema. A JSON Schema comes back as it is. */
+/** A genai Schema (types in capitals, `nullable`) as JSON Schema. A JSON Schema is returned as it is. */
 export function toolJsonSchema(schema: unknown): Record<string, unknown> {
   const converted = convert(schema)
   return isObject(converted) ? { ...converted } : { type: 'object', properties: {} }

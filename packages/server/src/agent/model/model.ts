@@ -7,12 +7,12 @@ import { chooseModel, type ModelChoice, type ModelSettings } from './settings.ts
 export interface ModelOptions {
   /** `gemini-…`, `openai:<model>` or `offline`. Without it: MILLRACE_MODEL, else whichever key is set, else offline. */
   readonly name?: string
-  /** What the agents say when there is no key. With it, an agent whose model has no key runs offline. */
+  /** The script of the offline model. An agent that has one runs offline when its model has no key. */
   readonly offline?: OfflineScript
 }
 
 /**
- * The model of an agent, chosen when it is first asked: an agent file is loaded before anybody knows the settings.
+ * The model of an agent. It is chosen at the first call: an agent's file is loaded before the settings are known.
  *
  * ```ts
  * export const rootAgent = new LlmAgent({ name: 'assistant', model: model({ offline: script }), … })
@@ -25,7 +25,7 @@ export function model(options: ModelOptions | string = {}): BaseLlm {
 export class ChosenLlm extends BaseLlm {
   readonly #options: ModelOptions
   readonly #offline: OfflineLlm
-  /** One client per settings object: clients hold connections. */
+  /** One client per settings object, because clients hold connections. */
   readonly #chosen = new WeakMap<ModelSettings, Promise<BaseLlm | string>>()
   constructor(options: ModelOptions) {
     super({ model: options.name ?? 'auto' })
@@ -80,9 +80,9 @@ export class ChosenLlm extends BaseLlm {
   }
 }
 
-/** What ADK makes of a model given as a string. */
+/** The class that ADK creates for a model given as a string. */
 class NamedLlm extends ChosenLlm {
-  // ADK looks patterns up in the order they came, and a pattern is its RegExp object: Gemini's own must be replaced.
+  // ADK takes the first pattern that matches, and its keys are the RegExp objects: the one of Gemini itself must be reused.
   static override readonly supportedModels: (string | RegExp)[] = [
     ...Gemini.supportedModels.slice(0, 1),
     /openai:.+/,
@@ -93,7 +93,7 @@ class NamedLlm extends ChosenLlm {
   }
 }
 
-/** Lets `model: 'gemini-…'`, `'openai:…'` and `'offline'` in an agent file mean what `model()` means. */
+/** Makes `model: 'gemini-…'`, `'openai:…'` and `'offline'` in an agent's file equivalent to `model('…')`. */
 export function registerModels(): void {
   LLMRegistry.register(NamedLlm)
 }

@@ -35,14 +35,14 @@ async function paced(run: () => Promise<unknown>): Promise<number> {
 }
 
 describe('the offline model', () => {
-  test('says the same every time, word by word', async () => {
+  test('answers the same every time, word by word', async () => {
     const agent = greeter({ tokensPerSecond: 0 })
     const [first, second] = [await testSession(agent).run('go'), await testSession(agent).run('go')]
     expect(outline(first)).toEqual(outline(second))
     expect(said(first).filter(({ event }) => event.partial === true)).toHaveLength(4)
   })
 
-  test('is paced as it is told to: words a second', async () => {
+  test('streams at the configured pace, in words per second', async () => {
     const slow = greeter({ tokensPerSecond: 2 })
     await slow.describe()
     expect(await paced(() => testSession(slow).run('go'))).toBe(2000)
@@ -66,7 +66,7 @@ describe('the offline model', () => {
     }
   })
 
-  test('stops between two words when it is told to', async () => {
+  test('stops between two words when the run is aborted', async () => {
     const stop = new AbortController()
     const agent = greeter({ tokensPerSecond: 0.001 })
     await agent.describe()

@@ -6,12 +6,12 @@ import { countWords, type OfflinePart, type OfflineScript, offlinePartsOf, scrip
 import { offlineRequest, promptText } from './offline-request.ts'
 import { abortableSleep } from './retrying-fetch.ts'
 
-/** About what a small hosted model streams; fast enough to try things out, slow enough to see them happen. */
+/** Words per second, about what a small hosted model streams: fast enough to try things, slow enough to watch. */
 const defaultPace = 80
 
 type Parts = NonNullable<NonNullable<LlmResponse['content']>['parts']>
 
-/** The deterministic model that needs no key: streams what the script says, calls what the script calls. */
+/** The deterministic model that needs no key: it streams the text and makes the calls of its script. */
 export class OfflineLlm extends BaseLlm {
   readonly #script: OfflineScript | undefined
   constructor(script?: OfflineScript) {
@@ -38,7 +38,7 @@ export class OfflineLlm extends BaseLlm {
         continue
       }
       for (const chunk of words(part.text)) {
-        // Always leave the microtask queue: a model that never does holds back every socket write to its end.
+        // Always leave the microtask queue: otherwise no socket is written before the answer ends.
         if (!(await pause(part.perSecond, pace, signal))) return
         if (stream) yield { content: { role: 'model', parts: [textPart(part, chunk)] }, partial: true }
       }
@@ -59,7 +59,7 @@ export class OfflineLlm extends BaseLlm {
   }
 }
 
-/** False when the run was stopped while it waited. */
+/** Waits for the next word. False when the run was stopped meanwhile. */
 async function pause(perSecond: number | undefined, pace: number, signal: AbortSignal | undefined): Promise<boolean> {
   if (pace === 0) await nextTick()
   else await abortableSleep(1000 / (perSecond ?? pace), signal).catch(() => undefined)

@@ -5,10 +5,10 @@ import type { OfflineRequest, OfflineResult } from './offline.ts'
 
 type Content = LlmRequest['contents'][number]
 
-/** ADK shows an agent what other agents said as user text that begins like this; it is not the user speaking. */
+/** ADK passes what other agents said as user text that begins like this; it does not come from the user. */
 const contextMark = 'For context:'
 
-/** What the script is asked, out of what ADK would send to a model. ADK strips call ids, so answers match by order. */
+/** ADK's model request in the form that scripts get. ADK strips call ids, so answers match by order. */
 export function offlineRequest(request: LlmRequest, { agent, state }: ModelBinding): OfflineRequest {
   const { contents } = request
   const asked = contents.findLastIndex(isUserMessage)
@@ -50,7 +50,7 @@ export function offlineRequest(request: LlmRequest, { agent, state }: ModelBindi
   }
 }
 
-/** Everything a model would read, as text: what the prompt tokens are counted from. */
+/** Everything that a model would read, as text, to count the prompt tokens. */
 export function promptText(request: LlmRequest): string {
   const parts = request.contents.flatMap((content) => content.parts ?? [])
   const texts = parts.map(
@@ -74,7 +74,7 @@ function textOf(content: Content | undefined): string {
   return (content?.parts ?? []).map(({ text, thought }) => (thought === true ? '' : (text ?? ''))).join('')
 }
 
-/** ADK has these as JSON already; it only types them wider. */
+/** ADK's values are JSON already; only their type is wider. */
 function jsonObject(value: unknown): JsonObject {
   return isObject(value) ? (value as JsonObject) : {}
 }

@@ -1,8 +1,8 @@
-import type { JsonObject } from '@millrace/core'
+import { defined, type JsonObject } from '@millrace/core'
 
 /**
- * The script of the offline model: what an agent says and which tools it calls, as a function of what it was asked and
- * what its tools answered. Only the language is scripted; the tools are real, and so are their results.
+ * The script of the offline model: what an agent answers and which tools it calls, as a function of the user's message
+ * and the tools' answers. Only the language is scripted; the tools are real, and so are their results.
  *
  * ```ts
  * const script: OfflineScript = {
@@ -13,9 +13,9 @@ import type { JsonObject } from '@millrace/core'
  * ```
  */
 export type OfflineScript = OfflineAgentScript | Readonly<Record<string, OfflineAgentScript>>
-/** Called once per model turn. Must be deterministic. */
+/** Called once per model turn. It must be deterministic. */
 export type OfflineAgentScript = (request: OfflineRequest) => OfflineTurn | Promise<OfflineTurn>
-/** What the model does in one turn; a string is said. An empty list is an empty turn, which fails the run. */
+/** One turn of the model; a string is text. An empty list is an empty answer, which fails the run. */
 export type OfflineTurn = string | OfflinePart | readonly (OfflinePart | string)[]
 
 export type OfflinePart =
@@ -23,27 +23,27 @@ export type OfflinePart =
   | { readonly kind: 'call'; readonly name: string; readonly args: JsonObject }
   | { readonly kind: 'fail'; readonly code: string; readonly message: string }
 
-/** Says `text`, streamed word by word. `perSecond` slows it to so many words a second (never in tests, at pace 0). */
+/** Text, streamed word by word. `perSecond` sets the words per second, unless the pace is 0 (tests). */
 export function say(text: string, perSecond?: number): OfflinePart {
-  return { kind: 'say', text, ...(perSecond === undefined ? {} : { perSecond }) }
+  return { kind: 'say', text, ...defined({ perSecond }) }
 }
-/** Thinks aloud: a part with `thought`, streamed like text. */
+/** A thought: a part with `thought`, streamed like text. */
 export function think(text: string, perSecond?: number): OfflinePart {
-  return { kind: 'think', text, ...(perSecond === undefined ? {} : { perSecond }) }
+  return { kind: 'think', text, ...defined({ perSecond }) }
 }
 /** Calls a tool. All calls of one turn run in parallel. */
 export function call(name: string, args: JsonObject = {}): OfflinePart {
   return { kind: 'call', name, args }
 }
-/** Fails as a model does: with a code and a message. What was said before it in the turn has been streamed. */
+/** An error as models report it, with a code and a message. Text before it in the turn is still streamed. */
 export function fail(code: string, message: string): OfflinePart {
   return { kind: 'fail', code, message }
 }
 
 export interface OfflineRequest {
-  /** Which agent asks. */
+  /** The name of the agent. */
   readonly agent: string
-  /** The latest message by the user (for a specialist: the request it was given). */
+  /** The latest message of the user (for a specialist: its request). */
   readonly user: string
   /** Model turns this agent has taken since that message: 0 on the first. */
   readonly step: number
@@ -57,7 +57,7 @@ export interface OfflineRequest {
   readonly instruction: string
   /** The names of the tools the agent may call now. */
   readonly tools: readonly string[]
-  /** All that was said before, oldest first, as text. */
+  /** The conversation so far, oldest first, as text. */
   readonly history: readonly { readonly role: 'user' | 'model'; readonly text: string }[]
 }
 
@@ -69,7 +69,7 @@ export interface OfflineResult {
   readonly step: number
 }
 
-/** The script for one agent; for an agent without any, a sentence that says so. */
+/** The script of one agent. An agent without one answers with a sentence that explains this. */
 export function scriptFor(script: OfflineScript | undefined, agent: string): OfflineAgentScript {
   if (typeof script === 'function') return script
   return script?.[agent] ?? (({ user }) => unscripted(agent, user))

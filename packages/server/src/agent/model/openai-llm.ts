@@ -1,4 +1,5 @@
 import { BaseLlm, type LlmRequest, type LlmResponse } from '@google/adk'
+import { defined } from '@millrace/core'
 import OpenAI from 'openai'
 import { toolJsonSchema } from './json-schema.ts'
 import { chatMessages, chatTools } from './openai-messages.ts'
@@ -8,17 +9,17 @@ import type { ModelSettings } from './settings.ts'
 
 type ChatRequest = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming
 
-/** Any server that speaks OpenAI's chat completions: OpenAI itself, Ollama, vLLM, llama.cpp, LiteLLM. */
+/** A model on any server with OpenAI's chat completions API: OpenAI itself, Ollama, vLLM, llama.cpp, LiteLLM. */
 export class OpenAiLlm extends BaseLlm {
   readonly #client: OpenAI
-  /** OpenAI's newer models refuse `max_tokens`; servers of one's own know nothing else. */
-  readonly #own: boolean
+  /** Which name the token limit has: OpenAI's newer models refuse `max_tokens`, other servers know only that. */
+  readonly #limitField: 'max_tokens' | 'max_completion_tokens'
   constructor(model: string, apiKey: string, settings: ModelSettings) {
     super({ model })
-    this.#own = settings.openaiBaseUrl !== undefined
+    this.#limitField = settings.openaiBaseUrl === undefined ? 'max_completion_tokens' : 'max_tokens'
     this.#client = new OpenAI({
       apiKey,
-      // Given always: the SDK would read env otherwise, and the CLI alone does that.
+      // Always set: the SDK would read the environment otherwise, which only the CLI may do.
       baseURL: settings.openaiBaseUrl ?? 'https://api.openai.com/v1',
       organization: null,
       project: null,
@@ -35,7 +36,7 @@ export class OpenAiLlm extends BaseLlm {
   ): AsyncGenerator<LlmResponse, void> {
     this.maybeAppendUserContent(request)
     const body = this.#body(request)
-    const options = signal === undefined ? {} : { signal }
+    const options = defined({ signal })
     try {
       const turn = new ChatTurn(this.model)
       if (stream) {
@@ -48,7 +49,7 @@ export class OpenAiLlm extends BaseLlm {
         }
         const type = response.headers.get('content-type') ?? 'no content type'
         if (chunks === 0 && !type.startsWith('text/event-stream') && !signal?.aborted) {
-          const errorMessage = `the answer is ${type}, not an event stream: is ${this.#client.baseURL} where the model is?`
+          const errorMessage = `the answer is ${type}, not an event stream: check that ${this.#client.baseURL} is the model's address`
           yield { errorCode: 'NO_STREAM', errorMessage }
           return
         }
@@ -76,15 +77,15 @@ export class OpenAiLlm extends BaseLlm {
       ...(tools.length > 0 && choice === 'ANY' ? { tool_choice: 'required' as const } : {}),
       ...(tools.length > 0 && choice === 'NONE' ? { tool_choice: 'none' as const } : {}),
       ...responseFormat(config),
-      ...(config.temperature === undefined ? {} : { temperature: config.temperature }),
-      ...(config.topP === undefined ? {} : { top_p: config.topP }),
-      ...(config.stopSequences === undefined ? {} : { stop: config.stopSequences }),
-      ...(config.seed === undefined ? {} : { seed: config.seed }),
-      ...(config.presencePenalty === undefined ? {} : { presence_penalty: config.presencePenalty }),
-      ...(config.frequencyPenalty === undefined ? {} : { frequency_penalty: config.frequencyPenalty }),
-      ...(config.maxOutputTokens === undefined
-        ? {}
-        : { [this.#own ? 'max_tokens' : 'max_completion_tokens']: config.maxOutputTokens }),
+      ...defined({
+        temperature: config.temperature,
+        top_p: config.topP,
+        stop: config.stopSequences,
+        seed: config.seed,
+        presence_penalty: config.presencePenalty,
+        frequency_penalty: config.frequencyPenalty,
+        [this.#limitField]: config.maxOutputTokens,
+      }),
     }
   }
 }
@@ -97,7 +98,7 @@ function responseFormat(config: NonNullable<LlmRequest['config']>): Pick<ChatReq
   return config.responseMimeType === 'application/json' ? { response_format: { type: 'json_object' } } : {}
 }
 
-/** ADK takes an error as a response with a code: so the run ends in `failed` with what the server said. */
+/** ADK expects an error as a response with a code; the run then fails with the server's message. */
 function failure(error: unknown): LlmResponse {
   if (error instanceof OpenAI.APIConnectionError) {
     return { errorCode: 'CONNECTION', errorMessage: `the model cannot be reached: ${reason(error)}` }

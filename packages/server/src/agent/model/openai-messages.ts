@@ -8,8 +8,8 @@ type Message = OpenAI.Chat.Completions.ChatCompletionMessageParam
 type UserPart = OpenAI.Chat.Completions.ChatCompletionContentPart
 
 /**
- * ADK's contents as chat messages. ADK strips the ids of calls, and small servers make ids that repeat, so ids are
- * given anew for each request: calls in order, each answer to the oldest open call of its name.
+ * ADK's contents as chat messages. ADK strips the ids of calls, and small servers make ids that repeat, so each request
+ * numbers its calls in order, and an answer belongs to the oldest open call of its name.
  */
 export function chatMessages(request: LlmRequest): readonly Message[] {
   const messages: Message[] = []
@@ -34,7 +34,7 @@ export function chatMessages(request: LlmRequest): readonly Message[] {
           },
         ]
       })
-      const text = said(parts)
+      const text = textOf(parts)
       if (made.length > 0) messages.push({ role: 'assistant', content: text === '' ? null : text, tool_calls: made })
       else if (text !== '') messages.push({ role: 'assistant', content: text })
       continue
@@ -53,7 +53,7 @@ export function chatMessages(request: LlmRequest): readonly Message[] {
   return messages
 }
 
-function said(parts: readonly Part[]): string {
+function textOf(parts: readonly Part[]): string {
   return parts.map(({ text, thought }) => (thought === true ? '' : (text ?? ''))).join('')
 }
 
@@ -79,7 +79,7 @@ function userPart({ text, inlineData, fileData }: Part): readonly UserPart[] {
   return [{ type: 'text', text: `[file: ${uri}]` }]
 }
 
-/** The functions an agent may call. What only Google's servers can do (search, code execution) is not among them. */
+/** The functions that an agent may call, without the tools that only Google's servers have (search, code execution). */
 export function chatTools(request: LlmRequest): readonly OpenAI.Chat.Completions.ChatCompletionFunctionTool[] {
   return (request.config?.tools ?? []).flatMap((tool) => {
     const declarations = 'functionDeclarations' in tool ? (tool.functionDeclarations ?? []) : []

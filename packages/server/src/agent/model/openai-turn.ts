@@ -8,14 +8,14 @@ type Completion = OpenAI.Chat.Completions.ChatCompletion
 type Parts = NonNullable<NonNullable<LlmResponse['content']>['parts']>
 
 interface OpenCall {
-  /** As the server gave them, to tell the pieces of one call from those of another. */
+  /** As the server sent it: pieces of the same call have the same index. */
   readonly index: number | undefined
   readonly id: string
   name: string
   args: string
 }
 
-/** One model turn off a chat stream: deltas out as partials, and at the end the one aggregate that ADK stores. */
+/** One model turn of a chat stream: deltas become partials, and the end one aggregate, which ADK stores. */
 export class ChatTurn {
   readonly #calls: OpenCall[] = []
   #text = ''
@@ -28,7 +28,7 @@ export class ChatTurn {
     this.#version = model
   }
 
-  /** Function calls never go out in a partial: ADK would run them, and again in the aggregate. */
+  /** A partial never has function calls: ADK would run them, and again in the aggregate. */
   *chunk(chunk: Chunk): Generator<LlmResponse, void> {
     if (chunk.model) this.#version = chunk.model
     if (chunk.usage) this.#usage = chunk.usage
@@ -47,7 +47,7 @@ export class ChatTurn {
     this.#reason = choice?.finish_reason
     this.#take(choice?.message)
     for (const call of choice?.message.tool_calls ?? []) {
-      // Some servers leave the type out; the other kind has no function.
+      // Some servers omit the type; the other kind of call has no function.
       if ('function' in call) addCall(this.#calls, { ...call, index: this.#calls.length })
     }
   }
@@ -100,8 +100,8 @@ interface CallPiece {
 }
 
 /**
- * The name and id come in the first piece, the arguments in many. Some servers send no index: then each is whole. Some
- * count from 1, some give every call the index 0 (Ollama), some repeat the name in every piece.
+ * The name and id come in the first piece, the arguments in many. Some servers send no index: then each piece is a whole
+ * call. Some count from 1, some give every call the index 0 (Ollama), some repeat the name in every piece.
  */
 function addCall(calls: OpenCall[], { index, id = '', function: piece = {} }: CallPiece): void {
   const isSame = (call: OpenCall): boolean => call.index === index && (id === '' || call.id === '' || call.id === id)
@@ -130,14 +130,14 @@ function reasoningOf(delta: unknown): string {
   return typeof reasoning === 'string' ? reasoning : ''
 }
 
-/** What is not a JSON object is not guessed at: the tool is not run, and the model is told (see turn.ts). */
+/** Arguments that are not a JSON object are kept as text: the tool is not run, and the model gets an error. */
 function readArgs(text: string): { args: Record<string, unknown>; invalidArgs?: string } {
   if (text.trim() === '') return { args: {} }
   try {
     const args: unknown = JSON.parse(text)
     if (isObject(args)) return { args: { ...args } }
   } catch {
-    // falls through: not JSON
+    // Not JSON.
   }
   return { args: {}, invalidArgs: text }
 }

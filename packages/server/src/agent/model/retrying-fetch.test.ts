@@ -48,7 +48,7 @@ describe('retrying', () => {
     expect(calls).toBe(1)
   })
 
-  test('sleep ends at once when the run is stopped, and lets go of the signal', async () => {
+  test('sleep ends at once when the run is stopped, and removes its listener', async () => {
     const stop = new AbortController()
     const slept = abortableSleep(60_000, stop.signal)
     stop.abort(new Error('stopped'))

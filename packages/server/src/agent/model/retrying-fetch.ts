@@ -1,7 +1,7 @@
-/** What a model server says when trying again may help. */
+/** The statuses after which trying again may help. */
 const retryable: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 const firstDelay = 500
-/** Waiting longer than this for a model helps nobody at the other end: the answer is passed on as it is. */
+/** Milliseconds. A server that asks for a longer delay is not tried again: its answer is returned as it is. */
 const longestDelay = 30_000
 
 export interface RetryOptions {
@@ -12,9 +12,9 @@ export interface RetryOptions {
 }
 
 /**
- * `fetch` that tries again on 429 and 5xx and honours `Retry-After` (seconds or a date) and `retry-after-ms`. One for
- * both SDKs: Google's ignores the header, and each has its own idea of how often. Only answers are retried, never a
- * request that may have been cut off half-way: a model call that ran is paid for.
+ * `fetch` that tries again on 429 and 5xx and honours `Retry-After` (seconds or a date) and `retry-after-ms`. Both SDKs
+ * use it: Google's ignores the header, and each has its own number of attempts. Only an answer is retried, never a
+ * request without one: it may have reached the model, and a model call that ran is paid for.
  */
 export function retryingFetch(fetch: typeof globalThis.fetch, options: RetryOptions): typeof globalThis.fetch {
   const { attempts, sleep = abortableSleep, now = Date.now } = options

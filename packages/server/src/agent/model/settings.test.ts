@@ -38,7 +38,7 @@ describe('model settings', () => {
       false,
       { kind: 'missing', reason: expect.stringContaining('OPENAI_BASE_URL') },
     ],
-    ['a name nobody knows', { googleApiKey: 'g' }, 'claude-3', true, { kind: 'missing' }],
+    ['an unknown name', { googleApiKey: 'g' }, 'claude-3', true, { kind: 'missing' }],
   ])('%s', (_, settings, name, scripted, choice) => {
     expect(chooseModel(settings, name, scripted)).toMatchObject(choice)
   })

@@ -1,20 +1,20 @@
-/** What the models need to know of the world. The CLI reads it from env and hands it in; nothing here reads env. */
+/** The settings of all models. The CLI reads them from the environment; nothing here does. */
 export interface ModelSettings {
-  /** The model of agents that name none: `gemini-…`, `openai:<model>` or `offline`. */
+  /** The model of agents that do not name one: `gemini-…`, `openai:<model>` or `offline`. */
   readonly model?: string
   readonly googleApiKey?: string
   readonly googleBaseUrl?: string
   readonly openaiApiKey?: string
   readonly openaiBaseUrl?: string
-  /** The offline model's pace. 0 is as fast as it can (tests). */
+  /** The offline model's pace; 0 is as fast as possible (tests). */
   readonly tokensPerSecond?: number
-  /** How often a model call that answered 429 or 5xx is tried, the first time included. */
+  /** How often a model call that answers 429 or 5xx is made, including the first time. */
   readonly attempts?: number
-  /** Given in tests; otherwise the host's own. */
+  /** For tests; otherwise the global one. */
   readonly fetch?: typeof globalThis.fetch
 }
 
-/** The env variables of the models, as the Gemini and OpenAI SDKs name them, and Millrace's own two. */
+/** The settings in environment variables: those of the Gemini and OpenAI SDKs, and two of Millrace's own. */
 export function modelSettings(env: Readonly<Record<string, string | undefined>>): ModelSettings {
   const tokensPerSecond = Number(env.MILLRACE_OFFLINE_TOKENS_PER_SECOND ?? '')
   return compact({
@@ -27,21 +27,21 @@ export function modelSettings(env: Readonly<Record<string, string | undefined>>)
   })
 }
 
-/** Which model really answers, and with what. */
+/** The model that will really answer. */
 export type ModelChoice =
   | { readonly kind: 'gemini'; readonly name: string; readonly apiKey: string }
   | { readonly kind: 'openai'; readonly name: string; readonly apiKey: string }
   | { readonly kind: 'offline'; readonly name: 'offline' }
-  /** A model was named that cannot be reached, and there is no script to fall back to. */
+  /** The named model has no key, and there is no script to fall back to. */
   | { readonly kind: 'missing'; readonly name: string; readonly reason: string }
 
-/** Defaults of each vendor's cheap, fast line: what a first run should cost. */
+/** The defaults are from each vendor's cheap, fast line, so that a first try costs little. */
 const defaultGemini = 'gemini-2.5-flash'
 const defaultOpenai = 'gpt-4o-mini'
 
 /**
- * Chooses by name, else by the setting, else by which key is there, else offline. `scripted` says that the agent can
- * run offline, and the setting that it shall: then a named model without a key is no error.
+ * Chooses by name, else by the setting, else by the key that is set, else offline. A named model without a key is no error
+ * if the agent has an offline script (`scripted`) or the setting is `offline`: then it runs offline.
  */
 export function chooseModel(settings: ModelSettings, named?: string, scripted = false): ModelChoice {
   const name = named ?? settings.model ?? nameByKey(settings)
@@ -62,13 +62,13 @@ export function chooseModel(settings: ModelSettings, named?: string, scripted = 
   return {
     kind: 'missing',
     name,
-    reason: `no such model: ${name}. Name gemini-<model>, openai:<model> or offline.`,
+    reason: `unknown model: ${name}. Use gemini-<model>, openai:<model> or offline.`,
   }
 }
 
 function nameByKey(settings: ModelSettings): string {
   if (settings.googleApiKey !== undefined) return defaultGemini
-  // With only a base URL the model's name cannot be guessed; MILLRACE_MODEL says it.
+  // A base URL alone does not name a model; MILLRACE_MODEL must.
   if (settings.openaiApiKey !== undefined) return `openai:${defaultOpenai}`
   return 'offline'
 }

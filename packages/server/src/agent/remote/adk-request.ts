@@ -8,12 +8,12 @@ import {
 } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { answers } from '../answer-parts.ts'
-import type { RemoteEntry } from '../config.ts'
 import { reasonOf, silence } from './follow.ts'
+import type { RemoteEntry } from './remote-entry.ts'
 
 /**
- * ADK wants a session made before it is run in; one that is there already is fine, and is told by a 4xx (400 in JS, 409
- * in Python). True when it was made now: the server knows nothing of what was said before.
+ * ADK needs a session before a run. One that exists already is fine; the server reports it with a 4xx (400 in JS, 409 in
+ * Python). Returns true when the session is new: the server then knows nothing of the conversation so far.
  */
 export async function openAdkSession(
   base: string,
@@ -39,7 +39,7 @@ export async function openAdkSession(
       signal: stop.signal,
     })
     if (status < 500 && status !== 401 && status !== 403) return status < 300
-    throw new MillraceError('remote-error', `${new URL(base).host} answered ${status} when asked for a session`)
+    throw new MillraceError('remote-error', `${new URL(base).host} answered ${status} to the request for a session`)
   } catch (error) {
     if (error instanceof MillraceError) throw error
     const why = late ? `silent for ${timeout} ms` : reasonOf(error)
@@ -50,7 +50,7 @@ export async function openAdkSession(
   }
 }
 
-/** The body of `/run_sse`. ADK takes one message: what is new of the conversation, and the answers to what was asked. */
+/** The body of `/run_sse`. ADK takes one message: the new parts of the conversation and the answers to interrupts. */
 export function toRunRequest(app: string, input: RunInput, context: RunContext, made: boolean): object {
   const { user, session, history, state } = context
   const open = new Map<string, Interrupted>()
@@ -64,17 +64,17 @@ export function toRunRequest(app: string, input: RunInput, context: RunContext, 
       }
     }
   }
-  const told: readonly AdkPart[] = input.messages
+  const texts: readonly AdkPart[] = input.messages
     .filter(({ role }) => role === 'user')
     .flatMap(({ content }) => content.parts ?? [])
     .filter(({ functionResponse }) => functionResponse === undefined)
-  // A new session has no state yet: it gets all of ours. One it has already is only told what the client changed.
+  // A new session has no state yet and gets all of ours. An existing one gets only what the client changed.
   const stateDelta: JsonObject = made ? state : (input.state ?? {})
   return {
     appName: app,
     userId: user,
     sessionId: session,
-    newMessage: { role: 'user', parts: [...answers(input, open, calls), ...told] },
+    newMessage: { role: 'user', parts: [...answers(input, open, calls), ...texts] },
     streaming: true,
     ...(Object.keys(stateDelta).length === 0 ? {} : { stateDelta }),
   }

@@ -1,12 +1,20 @@
-import { connect, type Dialect, type Host, type Problem, type RunEvent, type RunFinished } from '@millrace/core'
+import {
+  connect,
+  type Dialect,
+  defined,
+  type Host,
+  type Problem,
+  type RunEvent,
+  type RunFinished,
+} from '@millrace/core'
 import type { RunContext } from '../agent.ts'
-import type { RemoteEntry } from '../config.ts'
+import type { RemoteEntry } from './remote-entry.ts'
 import { stoppable } from './stoppable.ts'
 
-/** How long a server elsewhere may say nothing. Most send no heartbeat, and a tool may take its time. */
+/** Milliseconds that the other server may be silent. Most send no heartbeat, and a tool may take long. */
 export const silence = 120_000
 
-/** Attempts in a row to re-join a Millrace that is gone: half a minute, with the pauses between them. */
+/** Attempts in a row to rejoin a Millrace that went away: half a minute with the pauses between them. */
 const attempts = 6
 
 export interface RemoteRun {
@@ -20,15 +28,16 @@ export interface RemoteRun {
   readonly truncated?: Truncation
 }
 
-/** For wires without a last word: whether a stream that ended had really said all. */
+/** For dialects without a final event: whether a stream that ended was complete. */
 export interface Truncation {
   take(event: RunEvent): void
+  /** Why it was not complete. */
   why(): string | undefined
 }
 
 /**
- * One POST, and what comes back, without its `run.started`: this run has one. The upstream's last word is held until
- * the connection has ended, because how it ended decides whether that word is true.
+ * One POST, and the events of its answer without `run.started`, because this run already has one. The upstream's
+ * `run.finished` is held until the connection has ended: only then it is clear whether the stream was complete.
  */
 export async function* follow(run: RemoteRun): AsyncGenerator<RunEvent> {
   const { url, dialect, body, name, entry, context, truncated } = run
@@ -43,7 +52,7 @@ export async function* follow(run: RemoteRun): AsyncGenerator<RunEvent> {
     signal: context.signal,
     inactivity: timeout,
     maxAttempts: attempts,
-    ...(headers === undefined ? {} : { headers }),
+    ...defined({ headers }),
   })
   let last: RunFinished | undefined
   for await (const { event } of connection) {
@@ -65,17 +74,16 @@ export async function* follow(run: RemoteRun): AsyncGenerator<RunEvent> {
 
 function failed(url: string, problem: Problem | undefined, cut: string | undefined): RunFinished {
   const why = cut ?? problem?.message ?? 'the stream ended before the run did'
-  const source = problem?.source === undefined ? {} : { source: problem.source }
   return {
     kind: 'run.finished',
     outcome: 'failed',
-    error: { code: 'remote-error', message: `${new URL(url).host}: ${why}`, ...source },
+    error: { code: 'remote-error', message: `${new URL(url).host}: ${why}`, ...defined({ source: problem?.source }) },
   }
 }
 
 /**
- * An ADK server's stream just ends, so a proxy that cuts it cleanly looks like success. It is not when the last event is
- * a delta (its aggregate always follows), a call that nobody answered, or when no event came at all.
+ * An ADK server's stream has no final event, so a proxy that cuts it cleanly looks like success. The stream is incomplete
+ * if its last event is a delta (its aggregate always follows) or an unanswered call, or if no event came at all.
  */
 export function truncatedAdk(): Truncation {
   let last: Extract<RunEvent, { kind: 'agent' }>['event'] | undefined
@@ -98,7 +106,7 @@ export function truncatedAdk(): Truncation {
   }
 }
 
-/** `fetch failed` alone helps nobody: what made it fail is its cause. */
+/** The message with the cause: `fetch failed` alone does not say why. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error

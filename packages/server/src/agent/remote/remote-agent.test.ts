@@ -11,8 +11,8 @@ import { scriptedAgent, speech, textOf } from '../../../../../test/kit/scripted-
 import { testServer } from '../../../../../test/kit/server.ts'
 import type { Agent } from '../agent.ts'
 import { discoverAgents } from '../catalog.ts'
-import { loadConfig, type RemoteEntry } from '../config.ts'
-import { remoteAgent } from './remote-agent.ts'
+import { loadConfig } from '../config.ts'
+import type { RemoteEntry } from './remote-entry.ts'
 
 type Upstream = Awaited<ReturnType<typeof testServer>> & { readonly url: string; readonly posts: string[] }
 
@@ -99,7 +99,7 @@ describe.each(['ag-ui', 'adk'] as const)('an agent on another Millrace, over %s'
     expect(runPosts(posts)).toHaveLength(3)
   })
 
-  test('a person is asked through it, and the answer goes back', async () => {
+  test('an interrupt reaches the client, and the answer reaches the server', async () => {
     const { agents } = discoverAgents(fileURLToPath(new URL('../../../../../agents/', import.meta.url)), {
       models: { tokensPerSecond: 0 },
     })
@@ -141,7 +141,7 @@ describe.each(['ag-ui', 'adk'] as const)('an agent on another Millrace, over %s'
     expect(await upstream.engine.wait('s1', there)).toBe('cancelled')
   })
 
-  test('a cut is healed by re-joining: nothing is lost, doubled or sent again', async () => {
+  test('after a cut it rejoins: nothing is lost, doubled or sent again', async () => {
     const [speaking, going] = [gate(), gate()]
     const slow = scriptedAgent('slow', async function* () {
       yield* speech('slow', 'Before the cut', { message: 'm1' })
@@ -161,7 +161,7 @@ describe.each(['ag-ui', 'adk'] as const)('an agent on another Millrace, over %s'
     expect(runPosts(upstream.posts)).toHaveLength(1)
   })
 
-  test('one that does not come back fails the run, with what was said so far', async () => {
+  test('a server that does not come back fails the run; the text so far is kept', async () => {
     const speaking = gate()
     const slow = scriptedAgent('slow', async function* (_input, { signal }) {
       yield* speech('slow', 'So far so good')
@@ -202,7 +202,7 @@ describe('a remote agent of millrace.config.ts', () => {
     )
     const { agents } = discoverAgents(undefined, {
       config: await loadConfig(folder),
-      remote: (name, entry) => remoteAgent(name, entry, webHost(globalThis)),
+      host: webHost(globalThis),
     })
     const front = await frontWith([...agents.values()])
     closing.push(() => front.close())
@@ -224,7 +224,7 @@ describe('a remote agent of millrace.config.ts', () => {
 })
 
 describe('an ADK server that has forgotten a session', () => {
-  test('is given the state again, and the log says what is missing', async () => {
+  test('gets the state again, and the log notes what is missing', async () => {
     const echo = scriptedAgent('echo', function* (input, { state }) {
       yield { kind: 'state', patch: [{ op: 'add', path: '/heard', value: textOf(input) }] }
       yield* speech('echo', `${state.heard ?? 'nothing'} heard`)

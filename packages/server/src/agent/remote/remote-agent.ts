@@ -1,13 +1,16 @@
-import { adk, agUi, type Host, type RunEvent, type RunInput, toRunAgentInput } from '@millrace/core'
-import type { Agent, AgentDescription, RunContext } from '../agent.ts'
-import type { RemoteEntry } from '../config.ts'
+import { adk, agUi, defined, type Host, type RunEvent, type RunInput, toRunAgentInput } from '@millrace/core'
+import type { Agent, AgentDescription, EngineDescription, RunContext } from '../agent.ts'
 import { protocolHeader } from '../protocol-header.ts'
 import { openAdkSession, toRunRequest } from './adk-request.ts'
 import { follow, truncatedAdk } from './follow.ts'
+import type { RemoteEntry } from './remote-entry.ts'
+
+/** What the engine says of itself in the description of each of its agents. */
+export const remoteAbout: EngineDescription = { engine: 'remote', engineLabel: 'Remote' }
 
 /**
  * An agent on another server: any AG-UI endpoint, or any ADK server. Millrace becomes its durable, multi-dialect front.
- * A message that may have run is never sent again: a cut upstream that cannot be re-joined fails the run, with the reason.
+ * A message that may have run is never sent again: an upstream that was cut and cannot be rejoined fails the run.
  */
 export function remoteAgent(name: string, entry: RemoteEntry, host: Host): Agent {
   return {
@@ -18,13 +21,13 @@ export function remoteAgent(name: string, entry: RemoteEntry, host: Host): Agent
   }
 }
 
-/** What the configuration says: a server elsewhere cannot be asked, and may not be up. Never the headers: they hold keys. */
+/** From the configuration alone: the other server may be down. The headers are left out, because they hold keys. */
 function describe(name: string, { url, dialect, title, description, examples = [] }: RemoteEntry): AgentDescription {
   return {
     name,
-    ...(title === undefined ? {} : { title }),
+    ...defined({ title }),
     description: description ?? `Runs on ${new URL(url).host}, over ${dialect === 'adk' ? 'ADK' : 'AG-UI'}`,
-    engine: 'remote',
+    ...remoteAbout,
     graph: { nodes: [{ id: name, kind: 'agent' }], edges: [] },
     examples,
     resumable: false,
@@ -55,7 +58,7 @@ async function* runAdk(
   const app = entry.app ?? name
   const made = await openAdkSession(base, app, entry, host, context)
   if (made && context.history.some(({ event }) => event.kind === 'agent')) {
-    const message = `${new URL(base).host} did not know this session: it goes on without what was said before`
+    const message = `${new URL(base).host} did not know this session: the run continues without the earlier conversation`
     yield { kind: 'log', level: 'warn', message }
   }
   const body = toRunRequest(app, input, context, made)

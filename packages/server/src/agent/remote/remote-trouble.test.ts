@@ -9,9 +9,9 @@ import {
   stalled,
 } from '../../../../../test/kit/model-server.ts'
 import { ending, type Front, frontOf, patientHost, spoken } from '../../../../../test/kit/remote-front.ts'
-import type { RemoteEntry } from '../config.ts'
+import type { RemoteEntry } from './remote-entry.ts'
 
-/** How long the servers here may be silent, and the answers that are. */
+/** Milliseconds that these servers may be silent. */
 const silence = 7000
 const silent = new Set<Answer>()
 
@@ -50,12 +50,12 @@ const raw =
   }
 const sse = { 'content-type': 'text/event-stream' }
 const html = '<!doctype html><title>502</title><h1>Bad Gateway</h1>'
-const quiet = (answer: Answer): Answer => {
+const silenced = (answer: Answer): Answer => {
   silent.add(answer)
   return answer
 }
-const unanswered = quiet(() => undefined)
-const hush = (data: readonly object[]): Answer => quiet(stalled(data, () => undefined))
+const unanswered = silenced(() => undefined)
+const hush = (data: readonly object[]): Answer => silenced(stalled(data, () => undefined))
 
 const started = { type: 'RUN_STARTED', threadId: 't', runId: 'r' }
 const words = [
@@ -76,7 +76,7 @@ const said = (text: string, more: object = {}) => ({
 })
 const called = said('', { content: { role: 'model', parts: [{ functionCall: { id: 'c', name: 'look', args: {} } }] } })
 
-/** What goes wrong, and what a person is told. Each is one message sent, and one failed run. */
+/** Faulty answers and the error that each leads to. Each sends one message and fails one run. */
 const everywhere: readonly (readonly [string, Answer, RegExp])[] = [
   ['401 in JSON', json({ detail: 'the token has expired' }, 401), /: status 401: the token has expired$/],
   ['404 as text', raw(404, { 'content-type': 'text/plain' }, 'no such app'), /: status 404: no such app$/],
@@ -92,7 +92,7 @@ const everywhere: readonly (readonly [string, Answer, RegExp])[] = [
   ],
   ['500 in JSON', json({ error: 'boom' }, 500), /: status 500: boom$/],
   ['502 with a page', raw(502, { 'content-type': 'text/html' }, html), /: status 502$/],
-  ['503 without a word', raw(503, {}), /: status 503$/],
+  ['503 without a body', raw(503, {}), /: status 503$/],
   [
     'a page with status 200',
     raw(200, { 'content-type': 'text/html' }, html),
@@ -157,14 +157,14 @@ describe.each([
     const { server, front, messages } = await inFront(answers, { dialect })
     const rows = await front.run('s1', 'hello')
     expect(ending(rows)).toMatch(/^failed \(/)
-    const told = ending(rows).slice('failed ('.length, -1)
-    expect(told).toMatch(reason)
+    const error = ending(rows).slice('failed ('.length, -1)
+    expect(error).toMatch(reason)
     // Ours says whose trouble it is; an error of the agent's own is passed on in its words.
-    if (reason.source.startsWith(': ')) expect(told).toContain(`remote-error: ${new URL(server.url).host}: `)
+    if (reason.source.startsWith(': ')) expect(error).toContain(`remote-error: ${new URL(server.url).host}: `)
     expect(messages()).toBe(1)
   })
 
-  test('a server that is not there', async () => {
+  test('a server that does not run', async () => {
     const server = await modelServer([])
     await server.close()
     const front = await frontOf({ url: server.url, dialect })
@@ -192,7 +192,7 @@ describe.each([
     expect(ending(await front.run('s1', 'hello'))).toMatch(/^failed \(/)
   })
 
-  test('junk between events is kept as it is, and the run goes on', async () => {
+  test('junk between events is recorded as it is, and the run continues', async () => {
     const good = dialect === 'adk' ? [said('Whole.')] : whole
     const [first, ...rest] = good
     const stream = events([first ?? {}, '{bad', ...rest])
@@ -225,7 +225,7 @@ describe.each([
     await left
   })
 
-  test('the headers of the configuration are sent with every request, and are told to nobody', async () => {
+  test('the headers of the configuration are sent with every request, and are never shown', async () => {
     const headers = { authorization: 'Bearer s3cret', 'x-team': 'blue' }
     const stream = events(dialect === 'adk' ? [said('Hi.')] : whole)
     const { server, front } = await inFront(dialect === 'adk' ? [json({}), stream] : [stream], { dialect, headers })
@@ -249,7 +249,7 @@ describe('a Content-Location that is not where a Millrace can be re-joined', () 
     expect(server.requests).toHaveLength(1)
   })
 
-  test('on another server: nobody goes there, and the keys stay here', async () => {
+  test('on another server: no request goes there, and the keys are not sent', async () => {
     const other = await modelServer([json({})])
     closing.push(other.close)
     const stream: Answer = (response, request) => {
@@ -264,8 +264,8 @@ describe('a Content-Location that is not where a Millrace can be re-joined', () 
 
 describe('making a session on an ADK server', () => {
   test.each<[string, Answer, RegExp]>([
-    ['500', json({ detail: 'no database' }, 500), /answered 500 when asked for a session/],
-    ['403', json({}, 403), /answered 403 when asked for a session/],
+    ['500', json({ detail: 'no database' }, 500), /answered 500 to the request for a session/],
+    ['403', json({}, 403), /answered 403 to the request for a session/],
     ['silence', unanswered, /cannot be reached: silent for 7000 ms/],
   ])('%s: no message is sent', async (_, answer, reason) => {
     const { front, messages } = await inFront([answer], { dialect: 'adk' })
@@ -273,7 +273,7 @@ describe('making a session on an ADK server', () => {
     expect(messages()).toBe(0)
   })
 
-  test.each([400, 409])('one that is there already (%i) is gone on with', async (status) => {
+  test.each([400, 409])('a session that exists already (%i) is used', async (status) => {
     const { server, front } = await inFront(
       [json({ detail: 'Session already exists' }, status), events([said('Hi.')])],
       {

@@ -1,12 +1,12 @@
 import type { FetchAnswer, FetchInit, Host } from '@millrace/core'
 
-/** How long an unanswered request is kept open after everybody left, to learn where its run can be stopped. */
+/** Milliseconds that an unanswered request stays open after its run was stopped, to learn where to cancel it. */
 const grace = 2_000
 
 /**
- * Closing the connection stops most servers. A Millrace goes on (leaving is not stopping), so it is told: its answer
- * names the session's stream, and beside that is the way to cancel. A request that is left before it was answered may
- * have started a run all the same; so it stays open a moment longer than its caller, until the answer says where.
+ * Closing the connection stops most servers, but not a Millrace, where leaving is not stopping. So its run is cancelled
+ * by a request: its answer names the session's stream, and `cancel` is beside that. A request that is abandoned before it
+ * was answered may still have started a run. So it stays open a moment longer than its caller, to get that answer.
  */
 export function stoppable(host: Host, headers: Readonly<Record<string, string>> = {}): Stoppable {
   let stream: URL | undefined
@@ -16,7 +16,7 @@ export function stoppable(host: Host, headers: Readonly<Record<string, string>> 
     const { signal } = host.abortController()
     const body = JSON.stringify({ run: stream.searchParams.get('run') ?? undefined })
     const sent = { 'content-type': 'application/json', ...headers }
-    // Nobody waits for this: the run here is over either way, and a server that is gone has nothing to stop.
+    // Not awaited: the run here is over either way, and a server that is gone has nothing to stop.
     host.fetch(new URL('cancel', stream).href, { method: 'POST', headers: sent, body, signal }).catch(() => undefined)
   }
   return {
@@ -26,7 +26,7 @@ export function stoppable(host: Host, headers: Readonly<Record<string, string>> 
         patient(host, url, init, (answer) => {
           const place = answer.headers.get('content-location')
           const from = answer.url || url
-          // A server speaks for itself alone: the keys are for it, and not for whom it names.
+          // Only an address on the same server counts: the keys in the headers are for that server alone.
           if (place !== null && URL.canParse(place, from) && new URL(place, from).origin === new URL(from).origin) {
             stream = new URL(place, from)
           }
@@ -43,11 +43,11 @@ export function stoppable(host: Host, headers: Readonly<Record<string, string>> 
 export interface Stoppable {
   /** For all requests of one run. */
   readonly host: Host
-  /** Nobody wants the rest of the run. */
+  /** Cancels the run on the other server. */
   stop(): void
 }
 
-/** A fetch whose caller can leave at once, while the request itself has a moment to be answered. */
+/** A fetch whose caller can leave at once, while the request itself still has `grace` to be answered. */
 function patient(
   host: Host,
   url: string,
@@ -59,7 +59,7 @@ function patient(
     let settled = (): void => {}
     let leave = (): void => {
       settled = host.after(grace, () => request.abort())
-      reject(new Error('left'))
+      reject(new Error('the caller left'))
     }
     init.signal.addEventListener('abort', () => leave())
     const settle = (): void => {

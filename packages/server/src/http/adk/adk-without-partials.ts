@@ -1,5 +1,5 @@
 import { adk, type Dialect } from '@millrace/core'
-import { isNested } from '../../agent/adk/nested.ts'
+import { isNested } from '../../agent/nested-event.ts'
 
 /** `/run` and a `/run_sse` without streaming, as ADK answers them: no partials, nothing said inside a function call. */
 export const adkWithoutPartials: Dialect = {

@@ -8,7 +8,7 @@ import {
 } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { isNested } from '../../agent/adk/nested.ts'
+import { isNested } from '../../agent/nested-event.ts'
 import type { StartedRun, StartRequest } from '../../run/run-engine.ts'
 import type { HttpDeps } from '../deps.ts'
 import { documented, validateBody } from '../doors/validate-body.ts'

@@ -1,7 +1,9 @@
 import type { AgentDescription } from '../../agent/agent.ts'
 
 /** AG-UI AgentCapabilities: what is true of this agent behind this server, and nothing that is not. */
-export function capabilitiesOf({ name, description, engine, graph, tools = [], model }: AgentDescription) {
+export function capabilitiesOf(agent: AgentDescription) {
+  const { name, description, engine, capabilities = {}, graph, tools = [], model } = agent
+  const { parallelToolCalls = false, clientTools = false, reasoning = false } = capabilities
   const agents = graph.nodes.filter(({ kind }) => kind === 'agent')
   const several = agents.length > 1
   return {
@@ -10,8 +12,8 @@ export function capabilitiesOf({ name, description, engine, graph, tools = [], m
     tools: {
       supported: true,
       items: tools.map((tool) => ({ name: tool, description: '' })),
-      parallelCalls: engine === 'adk',
-      clientProvided: engine === 'adk',
+      parallelCalls: parallelToolCalls,
+      clientProvided: clientTools,
     },
     state: { snapshots: true, deltas: true, memory: false, persistentState: true },
     multiAgent: {
@@ -20,7 +22,7 @@ export function capabilitiesOf({ name, description, engine, graph, tools = [], m
       handoffs: several,
       subagents: agents.slice(1).map(({ id }) => ({ name: id })),
     },
-    reasoning: { supported: engine === 'adk', streaming: engine === 'adk', encrypted: false },
+    reasoning: { supported: reasoning, streaming: reasoning, encrypted: false },
     humanInTheLoop: {
       supported: true,
       approvals: true,

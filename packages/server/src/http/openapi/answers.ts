@@ -83,7 +83,15 @@ const shapes = {
     name: z.string(),
     title: z.string().optional(),
     description: z.string(),
-    engine: z.enum(['adk', 'langgraph', 'remote', 'broken']),
+    engine: z.string().describe('Which engine runs it; `broken` for an agent that could not be loaded'),
+    engineLabel: z.string().optional(),
+    capabilities: z
+      .object({
+        parallelToolCalls: z.boolean().optional(),
+        clientTools: z.boolean().optional(),
+        reasoning: z.boolean().optional(),
+      })
+      .optional(),
     graph: z.object({
       nodes: z.array(graphNode),
       edges: z.array(z.object({ from: z.string(), to: z.string(), label: z.string().optional() })),

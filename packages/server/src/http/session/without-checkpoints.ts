@@ -1,5 +1,5 @@
 import type { Dialect } from '@millrace/core'
-import { isCheckpoint } from '../../agent/langgraph/checkpoint.ts'
+import { isEngineRecord } from '../../agent/engines.ts'
 
 /** A dialect that leaves out what an engine keeps in the log for itself: checkpoints are bytes, not something said. */
 export function withoutCheckpoints(dialect: Dialect): Dialect {
@@ -9,7 +9,7 @@ export function withoutCheckpoints(dialect: Dialect): Dialect {
     encoder(options) {
       const encoder = dialect.encoder(options)
       return {
-        push: (recorded) => (isCheckpoint(recorded.event) ? [] : encoder.push(recorded)),
+        push: (recorded) => (isEngineRecord(recorded.event) ? [] : encoder.push(recorded)),
         prelude: () => encoder.prelude(),
       }
     },

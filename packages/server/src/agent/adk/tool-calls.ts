@@ -1,5 +1,5 @@
 import { type BaseTool, Context, isAgentTool, isFunctionTool, isLlmAgent, type LlmRequest } from '@google/adk'
-import { isObject, type JsonObject } from '@millrace/core'
+import { defined, isObject, type JsonObject } from '@millrace/core'
 import { messageOf } from '../problem.ts'
 import { argsProblem, toolError, toolResult } from '../tool-result.ts'
 import type { AdkRun } from './scope.ts'
@@ -15,24 +15,24 @@ interface Running {
   readonly result: Promise<JsonObject | undefined>
 }
 
-/** The calls of the turns of one run, by call id. */
-export interface Turns {
-  /** Which tools the agent behind this context may call in the turn that begins. */
+/** Runs the tool calls of one run, those of one model turn in parallel. */
+export interface ToolCalls {
+  /** Begins a model turn: these are the tools that the agent of this context may call in it. */
   begin(context: ToolContext, tools: Tools): void
   /**
-   * The answer to one call. ADK asks for them one after the other (agents/functions.js, adk-js#233); the first to be
-   * asked for starts all calls of its turn.
+   * The answer to one call. ADK asks for the answers one after the other (agents/functions.js, adk-js#233); the first
+   * request starts all calls of its turn.
    */
   run(tool: BaseTool, args: Record<string, unknown>, toolContext: Context): Promise<JsonObject | undefined>
-  /** The answer to a call that a person has approved: that call alone, what was called beside it is answered. */
+  /** The answer to a call that a person has approved. Only this call runs: the others of its turn have answers. */
   confirmed(tool: BaseTool, args: Record<string, unknown>, toolContext: Context): Promise<JsonObject | undefined>
-  /** Whether a long-running tool was run already: ADK asks again when there is no answer. */
+  /** Whether this call was run already: ADK asks again when a long-running tool has no answer. */
   ran(call: string | undefined): boolean
-  /** Answers of a turn that ADK has thrown away, because one of its tools waits for a confirmation. */
+  /** The answers that ADK discarded because another tool of the turn waits for a confirmation. */
   answered(calls: readonly string[]): Promise<readonly { readonly id: string; readonly response: JsonObject }[]>
 }
 
-export function turns(run: AdkRun, parallel: boolean): Turns {
+export function toolCalls(run: AdkRun, parallel: boolean): ToolCalls {
   const offered = new WeakMap<ToolContext, Tools>()
   const running = new Map<string, Running>()
 
@@ -46,7 +46,7 @@ export function turns(run: AdkRun, parallel: boolean): Turns {
   return {
     begin: (context, tools) => void offered.set(context, tools),
     confirmed: (tool, args, context) =>
-      execute(run, tool, { name: tool.name, args, ...idOf(context.functionCallId) }, context),
+      execute(run, tool, { name: tool.name, args, ...defined({ id: context.functionCallId }) }, context),
     ran: (call) => call !== undefined && running.has(call),
     async run(tool, args, toolContext) {
       const { invocationContext, functionCallId } = toolContext
@@ -55,10 +55,10 @@ export function turns(run: AdkRun, parallel: boolean): Turns {
         const siblings = callsOfTurn(invocationContext, functionCallId)
         const tools = offered.get(invocationContext) ?? {}
         const asked = siblings.find(({ id }) => id === functionCallId)
-        // ADK was given stand-ins (guard.ts); what runs is the agent's own tool.
+        // ADK's tool may be a wrapper (see guardTools); the agent's own tool is the one to run.
         const mine = start(
           own(tools, tool.name) ?? tool,
-          asked ?? { name: tool.name, args, ...idOf(functionCallId) },
+          asked ?? { name: tool.name, args, ...defined({ id: functionCallId }) },
           toolContext,
         )
         for (const call of parallel ? siblings : []) {
@@ -80,16 +80,12 @@ export function turns(run: AdkRun, parallel: boolean): Turns {
   }
 }
 
-/** A model may call a tool `constructor`: what every object has is not a tool. */
+/** Only own properties are tools: a model may call `constructor`. */
 function own(tools: Tools, name: string): BaseTool | undefined {
   return Object.hasOwn(tools, name) ? tools[name] : undefined
 }
 
-function idOf(id: string | undefined): { id?: string } {
-  return id === undefined ? {} : { id }
-}
-
-/** The model's call event is in the session by the time its first tool runs. */
+/** The calls of the model turn that made this call. Its event is in the session before the first tool runs. */
 function callsOfTurn(context: ToolContext, id: string | undefined): readonly FunctionCall[] {
   const turn = context.session.events.findLast((event) =>
     event.content?.parts?.some(({ functionCall }) => functionCall !== undefined && functionCall.id === id),
@@ -97,7 +93,7 @@ function callsOfTurn(context: ToolContext, id: string | undefined): readonly Fun
   return (turn?.content?.parts ?? []).flatMap(({ functionCall }) => functionCall ?? [])
 }
 
-/** Runs one tool as ADK would, the agent's own callbacks before it included; never rejects. */
+/** Runs one tool as ADK would, including the agent's own callbacks before it. Never rejects. */
 async function execute(
   run: AdkRun,
   tool: BaseTool,
@@ -115,7 +111,7 @@ async function execute(
     if (instead !== undefined) return toolResult(tool.name, instead, limits.maxToolResult)
     const problem = isFunctionTool(tool) ? argsProblem(Reflect.get(tool, 'parameters'), args) : undefined
     if (problem !== undefined) return toolError(`Invalid arguments for '${tool.name}': ${problem}`)
-    // AgentTool runs its agent in a black box that loses errors and streams nothing: consult() is what it should do.
+    // AgentTool itself would lose errors and stream nothing, so consult() runs its agent.
     const work = isAgentTool(tool)
       ? consult(agentOf(tool), args, context)
       : tool.runAsync({ args, toolContext: context })
@@ -131,7 +127,7 @@ function agentOf(tool: BaseTool): Parameters<typeof consult>[0] {
   return Reflect.get(tool, 'agent')
 }
 
-/** What ADK does itself for a call that no plugin answers. A guard must be asked before the tool runs, not after. */
+/** Calls the agent's `beforeToolCallback`s, as ADK does for a call that no plugin answers: a guard must run first. */
 async function beforeTool(tool: BaseTool, args: Record<string, unknown>, context: Context): Promise<unknown> {
   const { agent } = context.invocationContext
   if (!isLlmAgent(agent)) return undefined
@@ -142,7 +138,7 @@ async function beforeTool(tool: BaseTool, args: Record<string, unknown>, context
   return undefined
 }
 
-/** The call ran in a context of its own; what it did to state, artifacts and the flow is the asked-for context's. */
+/** Copies what a call did to state, artifacts and flow: it ran in another context than the one ADK passes now. */
 function adopt(from: Context, to: Context): void {
   if (from === to) return
   const { stateDelta, artifactDelta, requestedAuthConfigs, requestedToolConfirmations, ...flags } = from.actions

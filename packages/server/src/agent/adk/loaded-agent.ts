@@ -8,16 +8,17 @@ import { type AdkOptions, type AdkProgram, runAdk } from './run.ts'
 import { traceNodes } from './trace.ts'
 import { treeOf } from './tree.ts'
 
-// Everything that needs @google/adk is behind this module, and it is imported on first use: 1.5 to 2 s, 105 MB.
+// Every module that needs @google/adk is imported by this one, and this one on first use only: it takes 1.5 to 2 s and
+// 105 MB.
 registerModels()
 
-/** A loaded ADK agent, made ready to run under Millrace. */
-export interface AdkEngine {
+/** An ADK agent whose classes are wrapped so that its runs can be recorded. */
+export interface LoadedAdkAgent {
   describe(options: AdkOptions): Pick<AgentDescription, 'description' | 'graph' | 'model' | 'tools'>
   run(input: RunInput, context: RunContext, options: AdkOptions): AsyncIterable<RunEvent>
 }
 
-export function adkEngine(exported: unknown): AdkEngine {
+export function loadAdkAgent(exported: unknown): LoadedAdkAgent {
   const { root, plugins } = programOf(exported)
   const tree = treeOf(root)
   traceNodes(tree.nodes)
@@ -35,7 +36,7 @@ export function adkEngine(exported: unknown): AdkEngine {
   }
 }
 
-/** An agent, a workflow, or ADK's `App` around one, with plugins of its own. */
+/** Accepts an agent, a workflow, or ADK's `App` around one, with its plugins. */
 function programOf(exported: unknown): Pick<AdkProgram, 'root' | 'plugins'> {
   if (isRunnableRoot(exported)) return { root: exported, plugins: [] }
   if (isObject(exported) && isRunnableRoot(exported.rootAgent)) {

@@ -1,0 +1,34 @@
+import { defined } from '@millrace/core'
+import type { FileEngine } from '../agent-engine.ts'
+import { adkAbout, adkAgent } from './adk-agent.ts'
+
+/** Runs agents, workflows and Apps of @google/adk, exported as `adk web` expects them. */
+export const adkEngine: FileEngine = {
+  about: adkAbout,
+  exports: ['rootAgent', 'app'],
+  exported: 'an agent of @google/adk',
+  packages: ['@google/adk'],
+  modules: {
+    '@google/adk': async () => {
+      await silenced()
+      return import('@google/adk')
+    },
+    '@millrace/server/adk': async () => {
+      await silenced()
+      return import('./authoring.ts')
+    },
+  },
+  open(name, { exported, exports, description, examples, resumable }, models) {
+    const { maxLlmCalls } = exports
+    return adkAgent(name, async () => exported, {
+      models,
+      ...defined({ description, examples, resumable }),
+      ...(typeof maxLlmCalls === 'number' ? { maxLlmCalls } : {}),
+    })
+  },
+}
+
+/** Loads what silences ADK's logger, before the agent's file can make it print. */
+async function silenced(): Promise<void> {
+  await import('./loaded-agent.ts')
+}

@@ -1,0 +1,45 @@
+import type { Host } from '@millrace/core'
+import type { z } from 'zod'
+import type { Agent, EngineDescription } from './agent.ts'
+import type { ModelSettings } from './model/settings.ts'
+
+/** What every agent engine declares in its folder's `index.ts`. `engines.ts` lists the engines. */
+export interface AgentEngine {
+  readonly about: EngineDescription
+  /** Messages of the `log` rows in which the engine keeps its own data. Only Millrace's own clients receive these rows. */
+  readonly privateLogs?: readonly string[]
+}
+
+/** An engine that runs what the file of an agent exports. */
+export interface FileEngine extends AgentEngine {
+  /** The names of the exports it runs; the first one that the file has is taken. */
+  readonly exports: readonly string[]
+  /** What such an export is, for the error of a file that has none: `a compiled LangGraph`. */
+  readonly exported: string
+  /** Packages that a file may import although its folder has no node_modules: the server hands over its own copy. */
+  readonly packages: readonly string[]
+  /**
+   * Modules that a file always gets from the server, by the name they are imported with, because their classes are
+   * compared with the server's, or because they keep the state of runs in memory.
+   */
+  readonly modules: Readonly<Record<string, () => Promise<unknown>>>
+  open(name: string, file: LoadedAgentFile, models: ModelSettings): Agent
+}
+
+/** The file of an agent, as its engine receives it. */
+export interface LoadedAgentFile {
+  /** The value of the export that the engine recognised. */
+  readonly exported: unknown
+  /** Everything that the file exports, for settings of one engine only. */
+  readonly exports: Readonly<Record<string, unknown>>
+  readonly description?: string
+  readonly examples?: readonly string[]
+  readonly resumable?: boolean
+}
+
+/** An engine that runs what an entry of `millrace.config` describes. */
+export interface EntryEngine extends AgentEngine {
+  readonly entry: z.ZodType
+  /** Undefined when the entry is one of another engine. */
+  open(name: string, entry: unknown, host: Host): Agent | undefined
+}
