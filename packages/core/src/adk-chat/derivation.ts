@@ -1,9 +1,10 @@
 import type { AdkEvent } from '../event/adk-event.ts'
-import { isErrorEvent, isFinalResponse } from '../event/adk-rules.ts'
+import { isErrorEvent, isFinalResponse, transferOf } from '../event/adk-rules.ts'
 import { adkIngest } from '../event/ingest.ts'
-import { partsOf, responseOf, textOf, transferOf } from '../event/parts.ts'
+import { partsOf, responseOf, textOf } from '../event/parts.ts'
+import { isAggregate, isPartial, spokenText } from '../event/streaming.ts'
 import { isObject } from '../json/json.ts'
-import { isoTime } from '../view/iso-time.ts'
+import { isoTime } from './iso-time.ts'
 import type { AgentTransition, ChatSession, DerivedMessage } from './selectors.ts'
 
 /** A message as far as its events have come. */
@@ -81,7 +82,7 @@ export class Derivation {
     const read = this.#ingest(raw)
     if ('reason' in read) return
     const { event, message } = read
-    if (event.partial === true) this.#stream(event, message)
+    if (isPartial(event)) this.#stream(event, message)
     else if (!this.#whole.has(event.id)) this.#complete(event, message)
     if (event.author === 'user') return
     const status = statusAfter(event)
@@ -158,14 +159,10 @@ export class Derivation {
   #complete(event: AdkEvent, message: string): void {
     this.#whole.add(event.id)
     const parts = partsOf(event.content)
-    const said = parts.filter((part) => textOf(part) !== '')
-    if (said.length > 0) {
+    if (isAggregate(event)) {
       const grown = this.#grownOf(event, message)
-      grown.text += said.map((part) => (part.thought === true ? '' : textOf(part))).join('')
-      grown.thoughts = said.reduce(
-        (all, part) => (part.thought === true ? lines(all, textOf(part)) : all),
-        grown.thoughts,
-      )
+      grown.text += spokenText(event)
+      for (const part of parts) if (part.thought === true) grown.thoughts = lines(grown.thoughts, textOf(part))
       grown.streamedText = ''
       grown.streamedThoughts = ''
       this.#answers.thoughts = undefined

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chaos, sessions } from '../../../../test/kit/arbitrary-events.ts'
 import type { AdkEvent } from '../event/adk-event.ts'
-import { isoTime } from '../view/iso-time.ts'
+import { isoTime } from './iso-time.ts'
 import {
   type ChatSession,
   selectAgentTransitions,

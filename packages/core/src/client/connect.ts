@@ -5,6 +5,7 @@ import { readCursor } from '../frame/cursor.ts'
 import type { Frame } from '../frame/frame.ts'
 import { sseReader } from '../frame/sse.ts'
 import { isJsonObject, parseJson } from '../json/json.ts'
+import type { Signal } from '../log/event-log.ts'
 import {
   backoff,
   type Connection,
@@ -148,7 +149,7 @@ class Stream {
     return this.#options.inactivity ?? (this.#healable ? silenceOfOurs : silenceOfOthers)
   }
 
-  #request(signal: FetchInitSignal): Promise<FetchAnswer> {
+  #request(signal: Signal): Promise<FetchAnswer> {
     const { host, headers, body } = this.#options
     const resume = this.cursor > 0 ? { 'last-event-id': String(this.cursor) } : {}
     if (!this.#post) {
@@ -264,8 +265,6 @@ class Stream {
     this.#options.onState?.(state)
   }
 }
-
-type FetchInitSignal = Parameters<ConnectOptions['host']['fetch']>[1]['signal']
 
 /** Statuses that say "later": the server is restarting or busy. */
 const later = new Set([408, 425, 429, 502, 503, 504])

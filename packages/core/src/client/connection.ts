@@ -1,7 +1,8 @@
 import type { Dialect } from '../dialect/dialect.ts'
 import type { Problem } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
-import type { AbortSignalLike, Host } from './host.ts'
+import type { Signal } from '../log/event-log.ts'
+import type { Host } from './host.ts'
 
 /** How a connection stands. `closed` always says how: an end is told from a cut. */
 export type ConnectionState =
@@ -18,7 +19,7 @@ export interface ConnectOptions {
   readonly headers?: Readonly<Record<string, string>>
   /** Resume after this seq. */
   readonly after?: number
-  readonly signal?: AbortSignalLike
+  readonly signal?: Signal
   /** The run and agent for wires that name none. */
   readonly run?: string
   readonly agent?: string

@@ -1,3 +1,5 @@
+import type { Signal } from '../log/event-log.ts'
+
 /** What the client is handed instead of globals: `webHost(globalThis)` in browsers, Node, Deno and Bun. */
 export interface Host {
   fetch(url: string, init: FetchInit): Promise<FetchAnswer>
@@ -9,13 +11,7 @@ export interface Host {
   random(): number
   /** A fresh streaming UTF-8 decoder. */
   textDecoder(): { decode(chunk?: Uint8Array, options?: { stream?: boolean }): string }
-  abortController(): { readonly signal: AbortSignalLike; abort(): void }
-}
-
-export interface AbortSignalLike {
-  readonly aborted: boolean
-  addEventListener(type: 'abort', listener: () => void): void
-  removeEventListener(type: 'abort', listener: () => void): void
+  abortController(): { readonly signal: Signal; abort(): void }
 }
 
 export interface FetchInit {
@@ -24,7 +20,7 @@ export interface FetchInit {
   readonly body?: string
   /** A stream is never taken from a cache, nor put into one: browsers would share one answer between two readers. */
   readonly cache?: 'no-store'
-  readonly signal: AbortSignalLike
+  readonly signal: Signal
 }
 
 export interface FetchAnswer {

@@ -1,4 +1,5 @@
 import type { Recorded } from '../event/run-event.ts'
+import { firstIndexWhere } from '../persistent/search.ts'
 import type { View } from '../view/view.ts'
 
 /** A log in the hands of a page: rows come in, views are folded as far as they are asked for, at any moment of it. */
@@ -139,14 +140,7 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
 
 /** How many have a seq up to this one; seqs grow, with gaps where partials were pruned. */
 function countUpTo(rows: readonly { readonly seq: number }[], length: number, seq: number): number {
-  let low = 0
-  let high = length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((rows[middle]?.seq ?? 0) <= seq) low = middle + 1
-    else high = middle
-  }
-  return low
+  return firstIndexWhere(length, (i) => (rows[i]?.seq ?? 0) > seq)
 }
 
 /** Both are in order and have no row in common. */

@@ -1,13 +1,14 @@
 import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from './adk-event.ts'
+import { isPartial } from './streaming.ts'
 
 /** The calls an event makes. A partial makes none: its calls come again, whole, in the aggregate (SPEC 1.5). */
 export function functionCallsOf(event: AdkEvent): readonly AdkFunctionCall[] {
-  if (event.partial === true) return []
+  if (isPartial(event)) return []
   return (event.content?.parts ?? []).flatMap((part) => part.functionCall ?? [])
 }
 
 export function functionResponsesOf(event: AdkEvent): readonly AdkFunctionResponse[] {
-  if (event.partial === true) return []
+  if (isPartial(event)) return []
   return (event.content?.parts ?? []).flatMap((part) => part.functionResponse ?? [])
 }
 
@@ -23,6 +24,13 @@ export function isFinalResponse({ actions, longRunningToolIds, partial, content 
   const parts = content?.parts ?? []
   if (parts.some((part) => part.functionCall !== undefined || part.functionResponse !== undefined)) return false
   return parts.at(-1)?.codeExecutionResult === undefined
+}
+
+/** The agent that an event hands control to. Only whole events decide. */
+export function transferOf(event: AdkEvent): string | undefined {
+  if (isPartial(event)) return undefined
+  const target: unknown = event.actions?.transferToAgent
+  return typeof target === 'string' && target !== '' ? target : undefined
 }
 
 /** The model or the agent failed here: ADK says so in an event that may have no content. */

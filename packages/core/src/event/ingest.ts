@@ -1,6 +1,7 @@
 import { Fault } from '../schema/shape.ts'
 import type { AdkContent, AdkEvent } from './adk-event.ts'
 import { type AdkWireEvent, readAdkEvent } from './adk-shape.ts'
+import { isPartial } from './streaming.ts'
 
 /** What `ingest` makes of one ADK event off a wire: the canonical event and its stable message id, or why not. */
 export type Ingested = { readonly event: AdkEvent; readonly message: string } | { readonly reason: string }
@@ -83,7 +84,7 @@ function messageJoin(): (event: AdkEvent) => string {
   const streaming = new Map<string, Open>()
   let lane: Lane | undefined
   return (event) => {
-    const partial = event.partial === true
+    const partial = isPartial(event)
     if (!partial && streaming.size === 0) return event.id
     if (lane === undefined || !isIn(lane, event)) lane = laneOf(event) // most events are of the same lane as the last
     const open = streaming.get(lane.key)

@@ -1,5 +1,5 @@
 import { isObject } from '../json/json.ts'
-import type { AdkContent, AdkEvent, AdkFunctionCall, AdkFunctionResponse, AdkPart } from './adk-event.ts'
+import type { AdkContent, AdkFunctionCall, AdkFunctionResponse, AdkPart } from './adk-event.ts'
 
 const none: readonly never[] = []
 
@@ -25,11 +25,4 @@ export function responseOf(part: AdkPart): AdkFunctionResponse | undefined {
 
 export function textOf(part: AdkPart): string {
   return typeof part.text === 'string' ? part.text : ''
-}
-
-/** Where control goes next; only whole events decide. */
-export function transferOf(event: AdkEvent): string | undefined {
-  if (event.partial === true) return undefined
-  const target: unknown = event.actions?.transferToAgent
-  return typeof target === 'string' && target !== '' ? target : undefined
 }

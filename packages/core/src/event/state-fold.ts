@@ -1,6 +1,7 @@
 import { isJsonObject, isObject, type Json, type JsonObject, type PatchOp } from '../json/json.ts'
 import { PathError, patched } from '../json/patch.ts'
 import type { RunEvent } from './run-event.ts'
+import { isPartial } from './streaming.ts'
 
 /** A state change that could not be made: the whole patch is refused, as RFC 6902 section 5 asks, and said here. */
 export interface StateProblem {
@@ -27,7 +28,7 @@ export function applyState(
     case 'run.started':
       return mergeState(state, event.input.state)
     case 'agent':
-      return event.event.partial === true ? state : mergeState(state, event.event.actions?.stateDelta)
+      return isPartial(event.event) ? state : mergeState(state, event.event.actions?.stateDelta)
     case 'state':
       return patchState(state, event.patch, report)
     default:

@@ -83,7 +83,7 @@ function whyNotContainer(value: object, depth: number): string | undefined {
 }
 
 /** What JSON.stringify would turn into something else without a word: a Map into {}, a Date (by toJSON) into text. */
-function isOpaque(value: object): boolean {
+export function isOpaque(value: object): boolean {
   return (
     ('toJSON' in value && typeof value.toJSON === 'function') ||
     value instanceof Map ||

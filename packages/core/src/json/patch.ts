@@ -1,5 +1,6 @@
 import { type Json, maxJsonDepth, type PatchOp, sameJson } from './json.ts'
 import { measure } from './measure.ts'
+import { pointerKeys } from './pointer.ts'
 
 /** Why an operation cannot be done, in a sentence. */
 export class PathError extends Error {}
@@ -107,12 +108,7 @@ function valueAt(document: Json, keys: readonly string[]): Json {
   return value
 }
 
-/** RFC 6901: `~1` is a slash and `~0` a tilde. */
 function keysOf(path: string): string[] {
-  if (path === '') return []
-  if (!path.startsWith('/')) throw new PathError('a path begins with a slash')
-  return path
-    .slice(1)
-    .split('/')
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (path !== '' && !path.startsWith('/')) throw new PathError('a path begins with a slash')
+  return pointerKeys(path)
 }

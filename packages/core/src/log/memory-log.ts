@@ -1,5 +1,6 @@
 import { MillraceError } from '../event/problem.ts'
 import type { Draft, Recorded, RunEvent } from '../event/run-event.ts'
+import { firstIndexWhere } from '../persistent/search.ts'
 import type { EventLog, Lease, NewSession, SessionInfo, SessionQuery } from './event-log.ts'
 import { type FollowSource, followRows } from './follow.ts'
 import * as lease from './lease.ts'
@@ -203,14 +204,7 @@ function sourceOf(stored: Stored): FollowSource<Recorded> {
   }
 }
 
-/** Rows are in seq order, with gaps where partials were pruned: binary search. */
+/** Rows are in seq order, with gaps where partials were pruned. */
 function firstAfter(rows: readonly Recorded[], after: number): number {
-  let low = 0
-  let high = rows.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((rows[middle]?.seq ?? 0) <= after) low = middle + 1
-    else high = middle
-  }
-  return low
+  return firstIndexWhere(rows.length, (i) => (rows[i]?.seq ?? 0) > after)
 }

@@ -1,4 +1,5 @@
 import type { RowKind, RunEvent } from '../event/run-event.ts'
+import { isAggregate, isPartial } from '../event/streaming.ts'
 
 /**
  * The mark of an event. Retention lives on it (SPEC 2.9): a `partial` may go once a `whole` of the same run and message
@@ -9,7 +10,6 @@ export function rowKindOf(event: RunEvent): RowKind {
   if (event.kind === 'run.started') return 'start'
   if (event.kind === 'run.finished') return 'end'
   if (event.kind !== 'agent') return 'other'
-  if (event.event.partial === true) return 'partial'
-  const parts = event.event.content?.parts
-  return Array.isArray(parts) && parts.some((part) => (part?.text ?? '') !== '') ? 'whole' : 'other'
+  if (isPartial(event.event)) return 'partial'
+  return isAggregate(event.event) ? 'whole' : 'other'
 }

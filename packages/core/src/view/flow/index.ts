@@ -1,40 +1,15 @@
+import { inferredPath } from '../../event/branch.ts'
+import { nodePath } from '../../event/node-path.ts'
 import type { Recorded } from '../../event/run-event.ts'
+import { isPartial } from '../../event/streaming.ts'
 import { changedKeys } from '../../json/changed-keys.ts'
-import { Dictionary } from '../../persistent/dictionary.ts'
-import { Sequence } from '../../persistent/sequence.ts'
+import type { Sequence } from '../../persistent/sequence.ts'
 import { track } from '../timeline/index.ts'
-import { pathIn } from '../timeline/infer.ts'
-import { type Execution, emptyTimeline, executionOf, pathOf, type Timeline, timelineKey } from '../timeline/state.ts'
+import { type Execution, executionOf, type Timeline, timelineKey } from '../timeline/state.ts'
 import { executionsIn } from '../timeline/track.ts'
 import type { View } from '../view.ts'
-import {
-  carried,
-  END,
-  type FlowEdge,
-  type FlowNode,
-  type Graph,
-  nodeIn,
-  START,
-  withEdge,
-  withNode,
-  withoutEdge,
-} from './graph.ts'
-
-export interface Flow {
-  /** In the order in which they first ran. */
-  readonly nodes: Sequence<FlowNode>
-  /** The edges really taken, in the order in which they first were. */
-  readonly edges: Sequence<FlowEdge>
-  readonly index: FlowIndex
-}
-
-interface FlowIndex {
-  readonly line: Timeline
-  readonly places: Graph['places']
-  /** Keys that no node wrote since the last run ended: the client's state and people's edits. START brings them. */
-  readonly outside: readonly string[]
-  toJSON(): undefined
-}
+import { carried, END, type FlowEdge, type Graph, nodeIn, START, withEdge, withNode, withoutEdge } from './graph.ts'
+import { emptyFlow, type Flow } from './state.ts'
 
 /**
  * The graph of nodes, the edges really taken, and the state that travelled along each: keys that the source
@@ -43,15 +18,11 @@ interface FlowIndex {
  */
 export const flowView: View<Flow> = {
   name: 'flow',
-  initial: {
-    nodes: Sequence.empty,
-    edges: Sequence.empty,
-    index: { line: emptyTimeline, places: Dictionary.empty, outside: [], toJSON: () => undefined },
-  },
+  initial: emptyFlow,
   apply(state, row) {
     const { line, places, outside } = state.index
     const { event } = row
-    if (event.kind === 'agent' && event.event.partial === true) return noted(state, track(line, row))
+    if (event.kind === 'agent' && isPartial(event.event)) return noted(state, track(line, row))
     let graph: Graph = { nodes: state.nodes, edges: state.edges, places }
     const next = track(line, row, {
       started: (execution, now) => {
@@ -95,13 +66,13 @@ const keysOf = new WeakMap<Sequence<FlowEdge>, ReadonlyMap<string, readonly stri
 /** The nodes to light up: those that run, and, in a log without nodes, agents whose first words are streaming. */
 export function activeNodes({ nodes, index }: Flow): readonly string[] {
   const running = nodes.toArray().flatMap(({ id, running }) => (running > 0 ? [id] : []))
-  const starting = index.line.starting.map(({ agent, branch }) => pathIn(branch, agent))
+  const starting = index.line.starting.map(({ agent, branch }) => inferredPath(branch, agent))
   return [...new Set([...running, ...starting])]
 }
 
 function entered(graph: Graph, execution: Execution, line: Timeline, outside: readonly string[]): Graph {
   const { path, agent, parent, startSeq } = execution
-  const within = parent === undefined ? {} : { parent: pathOf(parent) }
+  const within = parent === undefined ? {} : { parent: nodePath(parent) }
   let next = withNode(graph, path, agent, (node) => ({
     ...node,
     ...within,

@@ -1,7 +1,8 @@
 import type { AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
 import type { DataChanged, Task, TaskStatus } from '../../event/run-event.ts'
-import type { Dictionary } from '../../persistent/dictionary.ts'
-import type { Sequence } from '../../persistent/sequence.ts'
+import { Dictionary } from '../../persistent/dictionary.ts'
+import { Sequence } from '../../persistent/sequence.ts'
+import type { OpenText } from '../open-text.ts'
 
 /**
  * Where the plan stands. `paused`: an execution ended before every task was settled (stopped, failed, waiting for a
@@ -30,7 +31,7 @@ export interface PlanState {
   /** What a message gave, by run and message, so that it can be withdrawn. */
   readonly given: Dictionary<Given>
   /** Text still streaming, by run and message; its aggregate replaces it. */
-  readonly streaming: Dictionary<Dictionary<StreamingText>>
+  readonly streaming: Dictionary<Dictionary<OpenText>>
 }
 
 export interface PlanTask extends Task {
@@ -110,7 +111,18 @@ export interface Given {
   readonly content?: number
   readonly calls: Sequence<number>
 }
-export interface StreamingText {
-  readonly task: string
-  readonly text: PlanText
+
+export const emptyPlan: PlanState = {
+  mode: 'planning',
+  tasks: Sequence.empty,
+  artifacts: Sequence.empty,
+  data: Sequence.empty,
+  reflections: Sequence.empty,
+  summary: { total: 0, completed: 0, failed: 0 },
+  taskAt: Dictionary.empty,
+  artifactAt: Dictionary.empty,
+  dataAt: Dictionary.empty,
+  open: Dictionary.empty,
+  given: Dictionary.empty,
+  streaming: Dictionary.empty,
 }

@@ -2,33 +2,13 @@ import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import { applyState } from '../../event/state-fold.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { Hidden } from '../../persistent/hidden.ts'
-import { Sequence } from '../../persistent/sequence.ts'
 import { patchProofs } from '../proof/read.ts'
 import type { View } from '../view.ts'
-import type { StreamProblem, StreamProblemCode } from './code.ts'
+import type { StreamProblem } from './code.ts'
+import { lintMessage } from './message.ts'
 import { lintEnd, lintInNode, lintNodeEnd, lintNodeStart, lintStart, lintSuperseded } from './run.ts'
-import { lintSaid } from './said.ts'
-import {
-  addProblem,
-  newRun,
-  newSession,
-  ownRun,
-  ownSession,
-  quoted,
-  type RunCheck,
-  type SessionCheck,
-  type Step,
-} from './track.ts'
-
-export interface ProblemsState {
-  /** Of each code the first fifty, in the order in which they were found. */
-  readonly problems: Sequence<StreamProblem>
-  /** How many there are of each code, listed or not. */
-  readonly counts: Readonly<Partial<Record<StreamProblemCode, number>>>
-  readonly total: number
-  readonly runs: Dictionary<RunCheck>
-  readonly session: Hidden<SessionCheck>
-}
+import { emptyProblems, newRun, ownRun, ownSession, type ProblemsState } from './state.ts'
+import { addProblem, quoted, type Step } from './step.ts'
 
 /** A broken stream breaks in the same way again and again: more of one code are counted, not listed. */
 const mostPerCode = 50
@@ -36,13 +16,7 @@ const mostPerCode = 50
 /** The linter: what in the stream breaks the contract, is lost or is doubtful, each with the number of its event. */
 export const problemsView: View<ProblemsState> = {
   name: 'problems',
-  initial: {
-    problems: Sequence.empty,
-    counts: {},
-    total: 0,
-    runs: Dictionary.empty,
-    session: new Hidden(newSession),
-  },
+  initial: emptyProblems,
   apply(state, row: Recorded) {
     const run = state.runs.get(row.run) ?? newRun
     const step: Step = { row, run: ownRun(run), session: ownSession(state.session.value), found: [] }
@@ -113,7 +87,7 @@ function lintKind(step: Step, event: RunEvent): void {
       lintEnd(step, event)
       return
     case 'agent':
-      lintSaid(step, event)
+      lintMessage(step, event)
       return
     case 'node.started':
       lintNodeStart(step, event)

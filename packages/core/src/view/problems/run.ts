@@ -7,17 +7,8 @@ import type {
   RunStarted,
   Superseded,
 } from '../../event/run-event.ts'
-import {
-  addProblem,
-  type CallTrack,
-  follows,
-  followsAll,
-  mostIds,
-  type NodeTrack,
-  newRun,
-  quoted,
-  type Step,
-} from './track.ts'
+import { type CallTrack, type NodeTrack, newRun } from './state.ts'
+import { addProblem, follows, followsAll, mostIds, quoted, type Step } from './step.ts'
 
 export function lintStart(step: Step, { input }: RunStarted): void {
   const { run, row } = step

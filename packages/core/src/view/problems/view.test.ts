@@ -7,7 +7,7 @@ import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import { fold } from '../view.ts'
 import { type StreamProblemCode, streamProblems } from './code.ts'
 import { problemsAtEnd, problemsView } from './index.ts'
-import { mostIds } from './track.ts'
+import { mostIds } from './step.ts'
 
 describe('problems', () => describeView(problemsView))
 

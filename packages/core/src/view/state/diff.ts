@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../json/json.ts'
+import { pointerSegment } from '../../json/pointer.ts'
 
 /** One difference between two states, at a JSON Pointer. `before` is absent for `added`, `after` for `removed`. */
 export interface Difference {
@@ -46,7 +47,7 @@ function pairs(path: string, was: Json | undefined, is: Json | undefined): Pair[
   if (!isContainer(was) || !isContainer(is)) return []
   const keys = new Set([...Object.keys(was), ...Object.keys(is)])
   return [...keys].map((key) => ({
-    path: `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    path: path + pointerSegment(key),
     before: own(was, key),
     after: own(is, key),
   }))

@@ -1,4 +1,5 @@
-import { partsOf, textOf, transferOf } from '../../event/parts.ts'
+import { transferOf } from '../../event/adk-rules.ts'
+import { branchOf } from '../../event/branch.ts'
 import type { Problem } from '../../event/problem.ts'
 import type {
   AgentSaid,
@@ -11,10 +12,11 @@ import type {
   Superseded,
 } from '../../event/run-event.ts'
 import { applyState } from '../../event/state-fold.ts'
+import { hasText, isPartial } from '../../event/streaming.ts'
 import { changedKeys } from '../../json/changed-keys.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { View } from '../view.ts'
-import { branchOf, infer, leave } from './infer.ts'
+import { infer, leave } from './infer.ts'
 import {
   type Cause,
   type Execution,
@@ -42,7 +44,7 @@ export function track(line: Timeline, row: Recorded, watcher?: Watcher): Timelin
   const { event } = row
   switch (event.kind) {
     case 'agent':
-      return event.event.partial === true ? stirred(line, row, event) : spoke(line, row, event, watcher)
+      return isPartial(event.event) ? stirred(line, row, event) : spoke(line, row, event, watcher)
     case 'run.started':
       return runStarted(line, row, event)
     case 'run.finished':
@@ -83,7 +85,7 @@ function stirred(line: Timeline, row: Recorded, { event, node }: AgentSaid): Tim
   if (track.named || track.ended || track.speakers.some((each) => !each.over && is(each.author, each.branch)))
     return line
   if (line.starting.some((each) => each.run === run && is(each.agent, each.branch))) return line
-  if (!partsOf(event.content).some((part) => textOf(part) !== '')) return line
+  if (!hasText(event)) return line
   return { ...line, starting: [...line.starting.slice(1 - mostStarting), { run, agent: event.author, branch }] }
 }
 

@@ -134,12 +134,6 @@ export const emptyTimeline: Timeline = {
 
 export const timelineKey = (run: string, id: string): string => `${run}\n${id}`
 
-/** `coordinator/burn_analyst@2` → `coordinator/burn_analyst`. */
-export function pathOf(node: NodeId): string {
-  const at = node.lastIndexOf('@')
-  return at <= 0 ? node : node.slice(0, at)
-}
-
 export function trackOf({ index }: Timeline, { run, seq, at }: Recorded): RunTimeline {
   return (
     index.runs.get(run) ?? {

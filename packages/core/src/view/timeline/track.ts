@@ -1,3 +1,4 @@
+import { nodePath } from '../../event/node-path.ts'
 import type { NodeId, Recorded } from '../../event/run-event.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { Sequence } from '../../persistent/sequence.ts'
@@ -6,7 +7,6 @@ import {
   type Execution,
   type Phase,
   type Positions,
-  pathOf,
   type Timeline,
   timelineKey,
   trackOf,
@@ -36,7 +36,7 @@ export function beginExecution(line: Timeline, row: Recorded, start: Begin, watc
     key: known === undefined ? `${run}/${start.node}` : `${run}/${start.node}~${row.seq}`,
     run,
     node: start.node,
-    path: pathOf(start.node),
+    path: nodePath(start.node),
     agent: start.agent,
     parent: start.parent,
     after: start.after,

@@ -1,6 +1,8 @@
 import type { AdkFunctionCall } from '../../event/adk-event.ts'
-import { partsOf, responseOf, transferOf } from '../../event/parts.ts'
+import { isErrorEvent, transferOf } from '../../event/adk-rules.ts'
+import { partsOf, responseOf } from '../../event/parts.ts'
 import type { AgentSaid, Recorded, RunFinished, RunStarted, Superseded } from '../../event/run-event.ts'
+import { isPartial } from '../../event/streaming.ts'
 import type { View } from '../view.ts'
 import { asked, questionAnswered, toolsAnswered } from './answer.ts'
 import type { Asked, Item, Message, Part, ToolCard } from './item.ts'
@@ -36,7 +38,7 @@ export const transcriptView: View<Transcript> = {
     const { event, run, seq, at } = row
     switch (event.kind) {
       case 'agent':
-        return event.event.partial === true ? stream(state, row, event) : complete(state, row, event)
+        return isPartial(event.event) ? stream(state, row, event) : complete(state, row, event)
       case 'run.started':
         return start(state, row, event)
       case 'run.finished':
@@ -142,8 +144,7 @@ function spoke(state: Transcript, row: Recorded, said: AgentSaid, parts: readonl
     const closed = at < 0 ? replacedAt(state, position, after) : messageAdded(without(state, at), after)
     return cardsPlaced(closed, row.run, at < 0 ? position : state.settled.length, before.whole)
   }
-  const failed = event.errorCode !== undefined || event.errorMessage !== undefined
-  if (parts.length === 0 && !failed) return state
+  if (parts.length === 0 && !isErrorEvent(event)) return state
   const after = completed(begun(row, said, keyOf(state, row.run, message)), parts, row, event)
   return cardsPlaced(messageAdded(state, after), row.run, state.settled.length, 0)
 }

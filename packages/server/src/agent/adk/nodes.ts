@@ -1,5 +1,5 @@
 import type { Event } from '@google/adk'
-import type { NodeId, Problem, RunEvent } from '@millrace/core'
+import { type NodeId, nodePath, type Problem, type RunEvent } from '@millrace/core'
 import type { Scope } from './scope.ts'
 
 /** What a run that goes on has behind it, as nodes. */
@@ -93,7 +93,7 @@ export class NodeTracker {
 
   /** The id of the next execution. Pipelines go through their agents again in the same order, so the numbers meet. */
   #next(name: string, scope: Scope, call: string | undefined): NodeId | undefined {
-    const path = scope.node === undefined ? name : `${pathOf(scope.node)}/${name}`
+    const path = scope.node === undefined ? name : `${nodePath(scope.node)}/${name}`
     // Calls are made once: what runs inside one is numbered on from what ran before the crash.
     const inCall = scope.nested !== undefined || scope.anew === true
     const count = (this.#counts.get(path) ?? (inCall ? this.#past?.counts.get(path) : undefined) ?? 0) + 1
@@ -122,11 +122,6 @@ export class NodeTracker {
       this.#emit({ kind: 'node.finished', node: node.id, ...(error ? { status: 'error', error } : { status: 'ok' }) })
     }
   }
-}
-
-/** `coordinator/burn_analyst@2` → `coordinator/burn_analyst`. */
-function pathOf(node: NodeId): string {
-  return node.slice(0, node.lastIndexOf('@'))
 }
 
 /** Whether the agent runs its sub-agents in order. ADK brands by symbols of the registry: it holds for any copy. */

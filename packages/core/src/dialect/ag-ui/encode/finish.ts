@@ -1,5 +1,8 @@
 import type { AdkEvent } from '../../../event/adk-event.ts'
 import type { Interrupted, RunEvent, RunFinished, Usage } from '../../../event/run-event.ts'
+import { isPartial } from '../../../event/streaming.ts'
+import { addUsage, usageOf } from '../../../event/usage.ts'
+import { defined } from '../../../json/defined.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../../json/json.ts'
 import { type AgUiEvent, keptOf, restOf } from '../wire.ts'
 
@@ -91,29 +94,25 @@ function usageEntries(usage: Usage | undefined, kept: JsonObject, reported: read
 
 /** What the models of a run reported, by model. Partials repeat what the aggregate says. */
 export class Reported {
-  readonly #byModel = new Map<string, Record<string, number>>()
+  readonly #byModel = new Map<string, Usage>()
 
   begin(): void {
     this.#byModel.clear()
   }
-  add({ usageMetadata: usage, modelVersion, partial }: AdkEvent): void {
-    if (!isObject(usage) || partial === true) return
-    const model = typeof modelVersion === 'string' ? modelVersion : ''
-    const sums = this.#byModel.get(model) ?? {}
-    const add = (name: string, ...counts: unknown[]): void => {
-      const given = counts.filter(isCount)
-      if (given.length > 0) sums[name] = given.reduce((sum, count) => sum + count, sums[name] ?? 0)
-    }
-    add('inputTokens', usage.promptTokenCount)
-    // AG-UI counts thinking inside the output, Gemini beside it.
-    add('outputTokens', usage.candidatesTokenCount, usage.thoughtsTokenCount)
-    add('totalTokens', usage.totalTokenCount)
-    add('reasoningTokens', usage.thoughtsTokenCount)
-    add('cachedInputTokens', usage.cachedContentTokenCount)
-    this.#byModel.set(model, sums)
+  add(event: AdkEvent): void {
+    const used = isPartial(event) ? undefined : usageOf(event.usageMetadata)
+    if (used === undefined) return
+    const model = typeof event.modelVersion === 'string' ? event.modelVersion : ''
+    this.#byModel.set(model, addUsage(this.#byModel.get(model) ?? {}, used))
   }
   get entries(): readonly JsonObject[] {
-    return [...this.#byModel].map(([model, sums]) => (model === '' ? sums : { model, ...sums }))
+    return [...this.#byModel].map(([model, usage]) => {
+      const { inputTokens, outputTokens, totalTokens, reasoningTokens, cachedInputTokens } = usage
+      // AG-UI counts thinking inside the output, Gemini beside it.
+      const output = reasoningTokens === undefined ? outputTokens : (outputTokens ?? 0) + reasoningTokens
+      const counts = { inputTokens, outputTokens: output, totalTokens, reasoningTokens, cachedInputTokens }
+      return defined({ model: model === '' ? undefined : model, ...counts })
+    })
   }
 }
 

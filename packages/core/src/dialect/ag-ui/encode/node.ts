@@ -1,3 +1,4 @@
+import { branchOf, isBelow, mostSpeakers } from '../../../event/branch.ts'
 import type { AgentSaid, NodeFinished, NodeStarted, RunEvent } from '../../../event/run-event.ts'
 import type { JsonObject } from '../../../json/json.ts'
 import { type AgUiEvent, keptOf, restOf } from '../wire.ts'
@@ -12,9 +13,6 @@ interface Node {
   readonly tag: string | undefined
   readonly key: string
 }
-
-/** More branches than this do not run side by side: the oldest is over, so that an event costs the same in any log. */
-const mostBranches = 256
 
 /**
  * The node executions of a run as steps and subagents, and whose each event is. Logs without nodes (ADK's own wire)
@@ -97,7 +95,7 @@ export class Nodes {
   /** Whose an ADK event is: by its node, else by its branch or author. */
   speaker({ node, event }: AgentSaid): string | undefined {
     if (node !== undefined || this.#told || this.#wired || event.author === 'user') return this.tagOf(node)
-    const branch = typeof event.branch === 'string' ? event.branch : ''
+    const branch = branchOf(event)
     this.#leave(branch)
     return branch === '' ? this.#takeTurn(event.author) : this.#enter(branch, event.author)
   }
@@ -168,7 +166,7 @@ export class Nodes {
     const id = this.#register(key, branch, author)
     const start: AgUiEvent = { type: 'SUBAGENT_STARTED', subagentRunId: id, name: author }
     this.#writer.openNode(id, start, { type: 'SUBAGENT_FINISHED', subagentRunId: id })
-    const [oldest] = this.#branches.size >= mostBranches ? this.#branches.keys() : []
+    const [oldest] = this.#branches.size >= mostSpeakers ? this.#branches.keys() : []
     if (oldest !== undefined) this.#over(oldest)
     this.#branches.set(branch, id)
     return id
@@ -178,8 +176,7 @@ export class Nodes {
   #leave(branch: string): void {
     if (branch === this.#branch) return // it has ended those already
     this.#branch = branch
-    const below = branch === '' ? '' : `${branch}.`
-    for (const each of this.#branches.keys()) if (each.startsWith(below)) this.#over(each)
+    for (const each of this.#branches.keys()) if (isBelow(each, branch)) this.#over(each)
   }
 
   #over(branch: string): void {

@@ -1,3 +1,4 @@
+import { isBelow, mostSpeakers } from '../../../event/branch.ts'
 import type { NodeId } from '../../../event/run-event.ts'
 
 interface Lane {
@@ -7,9 +8,6 @@ interface Lane {
   /** It is in the middle of a message. */
   streaming: boolean
 }
-
-/** More agents than this do not speak side by side: the oldest is over, so that an event costs the same in any log. */
-const mostOpen = 256
 
 /**
  * Nodes for a log that has none: ADK's own wire does not say when an agent starts or ends. Who speaks on a branch is a
@@ -38,7 +36,7 @@ export class StudioSpeakers {
       this.#open.delete(key)
     }
     const known = this.#open.get(own)
-    const [oldest] = known === undefined && this.#open.size >= mostOpen ? this.#open : []
+    const [oldest] = known === undefined && this.#open.size >= mostSpeakers ? this.#open : []
     if (oldest !== undefined) {
       left.push(oldest[1].node)
       this.#open.delete(oldest[0])
@@ -49,8 +47,4 @@ export class StudioSpeakers {
     this.#last = lane
     return { left, node: lane.node, starts: known === undefined }
   }
-}
-
-function isBelow(branch: string, above: string): boolean {
-  return above === '' ? branch !== '' : branch.startsWith(`${above}.`)
 }

@@ -1,7 +1,19 @@
-import type { NodeId, Recorded } from '../../event/run-event.ts'
+import type { NodeId } from '../../event/run-event.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
-import { type StreamProblem, type StreamProblemCode, streamProblems } from './code.ts'
+import { Hidden } from '../../persistent/hidden.ts'
+import { Sequence } from '../../persistent/sequence.ts'
+import type { StreamProblem, StreamProblemCode } from './code.ts'
+
+export interface ProblemsState {
+  /** Of each code the first fifty, in the order in which they were found. */
+  readonly problems: Sequence<StreamProblem>
+  /** How many there are of each code, listed or not. */
+  readonly counts: Readonly<Partial<Record<StreamProblemCode, number>>>
+  readonly total: number
+  readonly runs: Dictionary<RunCheck>
+  readonly session: Hidden<SessionCheck>
+}
 
 /** What the linter remembers of one run, until the run has ended. */
 export interface RunCheck {
@@ -86,21 +98,19 @@ export const newSession: SessionCheck = {
   tasks: undefined,
 }
 
-/** Beyond this many ids in one run the linter follows no new ones: its memory is bounded, whatever a stream does. */
-export const mostIds = 100_000
-
-type Own<T> = { -readonly [K in keyof T]: T[K] }
-
-/** The work on one row. The tracks are copies of its own, made once and changed in place: seven rules read each row. */
-export interface Step {
-  readonly row: Recorded
-  run: Own<RunCheck>
-  readonly session: Own<SessionCheck>
-  readonly found: StreamProblem[]
+export const emptyProblems: ProblemsState = {
+  problems: Sequence.empty,
+  counts: {},
+  total: 0,
+  runs: Dictionary.empty,
+  session: new Hidden(newSession),
 }
 
+/** A copy of a state that one step may write to. */
+export type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 /** Copies to work on, field by field: every row takes two, and a spread of these takes 400 ns on Node 20. */
-export function ownRun(run: RunCheck): Own<RunCheck> {
+export function ownRun(run: RunCheck): Writable<RunCheck> {
   return {
     started: run.started,
     ended: run.ended,
@@ -117,39 +127,7 @@ export function ownRun(run: RunCheck): Own<RunCheck> {
   }
 }
 
-export function ownSession(session: SessionCheck): Own<SessionCheck> {
+export function ownSession(session: SessionCheck): Writable<SessionCheck> {
   const { seq, state, pending, left, interrupts, tasks } = session
   return { seq, state, pending, left, interrupts, tasks }
-}
-
-export type Facts = Partial<Pick<StreamProblem, 'seq' | 'earlier' | 'node' | 'call'>>
-
-export function addProblem(step: Step, code: StreamProblemCode, message: string, facts: Facts = {}): void {
-  const [severity] = streamProblems[code]
-  step.found.push({ code, severity, message, seq: step.row.seq, run: step.row.run, ...facts })
-}
-
-/** Room for one more id; says so once when there is none. */
-export function follows(step: Step): boolean {
-  const ids = step.run.ids + 1
-  if (ids > mostIds + 1) return false
-  step.run.ids = ids
-  if (ids <= mostIds) return true
-  addProblem(
-    step,
-    'too-much',
-    `The run has more than ${mostIds} ids: messages, calls and nodes after these are not checked.`,
-  )
-  return false
-}
-
-/** Every id was followed so far, so one that is not known was never there. */
-export function followsAll({ run }: Step): boolean {
-  return run.ids <= mostIds
-}
-
-/** A name inside a sentence: in quotes, and short. */
-export function quoted(name: unknown): string {
-  const text = typeof name === 'string' ? name : String(name)
-  return `"${text.length > 80 ? `${text.slice(0, 80)}…` : text}"`
 }

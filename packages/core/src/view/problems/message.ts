@@ -1,19 +1,11 @@
 import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
 import type { AgentSaid } from '../../event/run-event.ts'
-import { spokenText } from '../../event/spoken.ts'
+import { isPartial, spokenText } from '../../event/streaming.ts'
 import { isObject } from '../../json/json.ts'
 import { refusedLayers } from '../proof/read.ts'
-import {
-  addProblem,
-  type CallTrack,
-  follows,
-  followsAll,
-  type MessageTrack,
-  mostIds,
-  quoted,
-  type Step,
-} from './track.ts'
+import type { CallTrack, MessageTrack } from './state.ts'
+import { addProblem, follows, followsAll, mostIds, quoted, type Step } from './step.ts'
 
 /** A delta this short may repeat the one before by chance. */
 const shortest = 12
@@ -21,9 +13,9 @@ const shortest = 12
 const tolerance = 10 * 60_000
 
 /** Lints what an agent said or did: text, calls, responses, proof. */
-export function lintSaid(step: Step, said: AgentSaid): void {
+export function lintMessage(step: Step, said: AgentSaid): void {
   const { event, message } = said
-  const partial = event.partial === true
+  const partial = isPartial(event)
   const text = spokenText(event)
   lintTime(step, event)
   if (partial) lintDelta(step, message, text)

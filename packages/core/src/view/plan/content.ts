@@ -1,9 +1,10 @@
 import type { AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
 import type { AgentSaid, Recorded, Superseded } from '../../event/run-event.ts'
-import { spokenText } from '../../event/spoken.ts'
+import { isPartial, spokenText } from '../../event/streaming.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { Sequence } from '../../persistent/sequence.ts'
+import { openTexts, withPartial } from '../open-text.ts'
 import type { Given, PlanState, PlanText } from './state.ts'
 import { changeTask, knownTask, taskOf } from './task.ts'
 
@@ -11,8 +12,8 @@ type Row = Pick<Recorded, 'seq' | 'at' | 'run'>
 
 /** What an agent says and calls while it works on a task. Only events that name the task count. */
 export function planFromEvent(state: PlanState, { run, seq, at }: Row, event: AgentSaid, task: string): PlanState {
+  if (isPartial(event.event)) return streamed(state, run, seq, event)
   const text = spokenText(event.event)
-  if (event.event.partial === true) return text === '' ? state : streamed(state, run, seq, event, task, text)
   const parts = partsOf(event.event.content)
   if (parts.length === 0) return state
   let next = withoutStreaming(knownTask(state, task, { seq, at, run }), run, event.message)
@@ -31,8 +32,9 @@ export function settleStreaming(state: PlanState, run: string, row: Row): PlanSt
   const open = state.streaming.get(run)
   if (open === undefined) return state
   let next = state
-  for (const { task, text } of [...open].map(([, each]) => each).sort((a, b) => a.text.seq - b.text.seq)) {
-    next = withText(knownTask(next, task, row), run, task, text)
+  for (const { text, said, seq } of openTexts(open)) {
+    const { task = '', message, event } = said
+    next = withText(knownTask(next, task, row), run, task, { message, author: event.author, text, seq })
   }
   return { ...next, streaming: next.streaming.delete(run) }
 }
@@ -60,18 +62,10 @@ export function withdrawn(state: PlanState, run: string, { messages }: Supersede
   return next
 }
 
-function streamed(
-  state: PlanState,
-  run: string,
-  seq: number,
-  event: AgentSaid,
-  task: string,
-  delta: string,
-): PlanState {
-  const open = state.streaming.get(run) ?? Dictionary.empty
-  const before = open.get(event.message)?.text.text ?? ''
-  const text: PlanText = { message: event.message, author: event.event.author, text: before + delta, seq }
-  return { ...state, streaming: state.streaming.set(run, open.set(event.message, { task, text })) }
+function streamed(state: PlanState, run: string, seq: number, event: AgentSaid): PlanState {
+  const before = state.streaming.get(run) ?? Dictionary.empty
+  const open = withPartial(before, event, seq)
+  return open === before ? state : { ...state, streaming: state.streaming.set(run, open) }
 }
 
 function withoutStreaming(state: PlanState, run: string, message: string): PlanState {
