@@ -1,6 +1,6 @@
 import type { Signal } from '../log/event-log.ts'
 
-/** What the client is handed instead of globals: `webHost(globalThis)` in browsers, Node, Deno and Bun. */
+/** What the client uses instead of globals: `webHost(globalThis)` in browsers, Node, Deno and Bun. */
 export interface Host {
   fetch(url: string, init: FetchInit): Promise<FetchAnswer>
   /** Milliseconds. */
@@ -18,7 +18,7 @@ export interface FetchInit {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** A stream is never taken from a cache, nor put into one: browsers would share one answer between two readers. */
+  /** A stream is never cached: a browser would share one answer between two readers. */
   readonly cache?: 'no-store'
   readonly signal: Signal
 }
@@ -49,7 +49,7 @@ export interface WebGlobals {
   readonly AbortController: new () => ReturnType<Host['abortController']>
 }
 
-/** What is longer, `Infinity` too, a timer takes for nothing at all and fires at once. */
+/** A timer with a longer delay, `Infinity` included, would fire at once. */
 const longestTimer = 2 ** 31 - 1
 
 export function webHost(globals: WebGlobals): Host {

@@ -4,8 +4,8 @@ import type { AdkContent, AdkFunctionCall, AdkFunctionResponse, AdkPart } from '
 const none: readonly never[] = []
 
 /**
- * What is really there. A log may be restored from a file that nobody checked, so the types are a promise here, not a
- * fact: views and encoders read content through these and never throw (SPEC 3.1, 5.6).
+ * The parts that are really there. A log may be restored from an unchecked file, so the types are not certain here: views
+ * and encoders read content through these functions and never throw (SPEC 3.1, 5.6).
  */
 export function partsOf(content: AdkContent | undefined): readonly AdkPart[] {
   const parts: unknown = content?.parts
