@@ -6,7 +6,7 @@ import type { FlowEdge, FlowNode, Graph } from './graph.ts'
 export interface Flow {
   /** In the order in which they first ran. */
   readonly nodes: Sequence<FlowNode>
-  /** The edges really taken, in the order in which they first were. */
+  /** The edges that were taken, in the order of their first passage. */
   readonly edges: Sequence<FlowEdge>
   readonly index: FlowIndex
 }
@@ -14,7 +14,7 @@ export interface Flow {
 interface FlowIndex {
   readonly line: Timeline
   readonly places: Graph['places']
-  /** Keys that no node wrote since the last run ended: the client's state and people's edits. START brings them. */
+  /** Keys written since the last run by no node: client state and people's edits. They travel from START. */
   readonly outside: readonly string[]
   toJSON(): undefined
 }

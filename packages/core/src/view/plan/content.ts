@@ -10,7 +10,7 @@ import { changeTask, knownTask, taskOf } from './task.ts'
 
 type Row = Pick<Recorded, 'seq' | 'at' | 'run'>
 
-/** What an agent says and calls while it works on a task. Only events that name the task count. */
+/** The text and calls of an agent that works on a task. Only events that name the task count. */
 export function planFromEvent(state: PlanState, { run, seq, at }: Row, event: AgentSaid, task: string): PlanState {
   if (isPartial(event.event)) return streamed(state, run, seq, event)
   const text = spokenText(event.event)
@@ -27,7 +27,7 @@ export function planFromEvent(state: PlanState, { run, seq, at }: Row, event: Ag
   return next
 }
 
-/** The run is over: what was still streaming gets no aggregate any more. */
+/** The run is over: text that is still open gets no aggregate any more, so it is all there is. */
 export function settleStreaming(state: PlanState, run: string, row: Row): PlanState {
   const open = state.streaming.get(run)
   if (open === undefined) return state
@@ -39,7 +39,7 @@ export function settleStreaming(state: PlanState, run: string, row: Row): PlanSt
   return { ...next, streaming: next.streaming.delete(run) }
 }
 
-/** A step that a crash cut short is done again: what it said and called stays, marked (SPEC 4.6). */
+/** A step that a crash interrupted runs again: text and calls of the first attempt stay, marked (SPEC 4.6). */
 export function withdrawn(state: PlanState, run: string, { messages }: Superseded): PlanState {
   let next = state
   for (const message of messages) {
@@ -78,7 +78,7 @@ function withText(state: PlanState, run: string, id: string, text: PlanText): Pl
   const place = placeOf(state, run, text.message, id)
   const content = taskOf(state, id)?.content
   const known = place.content
-  // Compared, not trusted: numbers that repeat (a broken log) can make a new task look like the one before.
+  // The message is compared, because seqs that repeat (a broken log) can make a new task look like the one before.
   if (known !== undefined && content?.at(known)?.message === text.message) {
     return changeTask(state, id, (task) => ({ ...task, content: task.content.with(known, text) }))
   }

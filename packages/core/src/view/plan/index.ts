@@ -6,7 +6,7 @@ import { planFromEvent, settleStreaming, withdrawn } from './content.ts'
 import { emptyPlan, type PlanArtifact, type PlanState } from './state.ts'
 import { taskFinished, taskReflected, taskStarted, tasksSet } from './task.ts'
 
-/** What was planned and what became of it: tasks, artifacts, data items, reflections, summary (seed 002). */
+/** The plan and its execution: tasks, artifacts, data items, reflections, summary (docs/requirements.md, R2). */
 export const planView: View<PlanState> = {
   name: 'plan',
   initial: emptyPlan,
@@ -42,7 +42,7 @@ export const planView: View<PlanState> = {
   },
 }
 
-/** A client says what a run is for: `execute` runs the plan, anything else talks about it. */
+/** The client names the mode of a run: `execute` executes the plan; in any other mode it is discussed. */
 function runStarted(state: PlanState, run: string, { input }: RunStarted): PlanState {
   if (input.props?.mode !== 'execute') return state
   return { ...state, mode: 'executing', executing: run }
@@ -76,7 +76,7 @@ function artifactSaved(state: PlanState, seq: number, event: ArtifactSaved): Pla
   })
 }
 
-/** ADK announces an artifact by its file name and version only. One that is known better stays as it is. */
+/** ADK announces an artifact by its file name and version only. An artifact known in that version stays as it is. */
 function announced(state: PlanState, seq: number, delta: unknown, task: string | undefined): PlanState {
   if (!isObject(delta)) return state
   let next = state

@@ -10,7 +10,7 @@ import { lintEnd, lintInNode, lintNodeEnd, lintNodeStart, lintStart, lintSuperse
 import { emptyProblems, newRun, ownRun, ownSession, type ProblemsState } from './state.ts'
 import { addProblem, quoted, type Step } from './step.ts'
 
-/** A broken stream breaks in the same way again and again: more of one code are counted, not listed. */
+/** A broken stream often repeats one fault: beyond this many of one code, problems are counted, not listed. */
 const mostPerCode = 50
 
 /** The linter: what in the stream breaks the contract, is lost or is doubtful, each with the number of its event. */
@@ -28,7 +28,7 @@ export const problemsView: View<ProblemsState> = {
   },
 }
 
-/** The same, when the stream is known to be over: runs that never ended are problems now. */
+/** The problems of a stream that is over: runs that never ended are problems too. */
 export function problemsAtEnd(state: ProblemsState): ProblemsState {
   const open = [...state.runs].filter(([, run]) => run.ended === undefined).sort(([, a], [, b]) => a.last - b.last)
   const found = open.map(([run, { last }]): StreamProblem => {
@@ -65,11 +65,11 @@ function lint(step: Step): void {
   session.state = state
   session.seq = Math.max(seq, session.seq)
   if (run !== '' && event.kind !== 'run.finished' && step.run.ended !== undefined) {
-    addProblem(step, 'after-end', `${told(event)} came after the run had ended.`, { earlier: step.run.ended })
+    addProblem(step, 'after-end', `${subjectOf(event)} came after the run had ended.`, { earlier: step.run.ended })
     if (event.kind !== 'run.started' && event.kind !== 'foreign') return
   }
   if (run !== '' && event.kind !== 'run.started' && step.run.started === undefined && !step.run.early) {
-    addProblem(step, 'before-start', `${told(event)} came before the run had started.`)
+    addProblem(step, 'before-start', `${subjectOf(event)} came before the run had started.`)
     step.run.early = true
   }
   if ('node' in event && event.node !== undefined && event.kind !== 'node.started' && event.kind !== 'node.finished') {
@@ -116,7 +116,7 @@ function lintKind(step: Step, event: RunEvent): void {
   }
 }
 
-/** Tasks and questions, which must be known before something happens to them. */
+/** Tasks and questions: an event about one is a problem if it was not announced before. */
 function lintPlan(step: Step, event: RunEvent): void {
   switch (event.kind) {
     case 'tasks': {
@@ -149,9 +149,9 @@ function lintPlan(step: Step, event: RunEvent): void {
   }
 }
 
-/** The event, as a sentence begins. */
-function told({ kind }: RunEvent): string {
-  return kind === 'agent' ? 'What an agent said' : `An event of kind ${quoted(kind)}`
+/** The beginning of a sentence about the event. */
+function subjectOf({ kind }: RunEvent): string {
+  return kind === 'agent' ? 'A message of an agent' : `An event of kind ${quoted(kind)}`
 }
 
 function clipped(text: string): string {

@@ -6,7 +6,7 @@ import { Sequence } from '../../persistent/sequence.ts'
 import type { StreamProblem, StreamProblemCode } from './code.ts'
 
 export interface ProblemsState {
-  /** Of each code the first fifty, in the order in which they were found. */
+  /** The first fifty of each code, in the order in which they were found. */
   readonly problems: Sequence<StreamProblem>
   /** How many there are of each code, listed or not. */
   readonly counts: Readonly<Partial<Record<StreamProblemCode, number>>>
@@ -19,7 +19,7 @@ export interface ProblemsState {
 export interface RunCheck {
   readonly started?: number | undefined
   readonly ended?: number | undefined
-  /** An event came before the start: said once. */
+  /** An event came before the start: reported once. */
   readonly early: boolean
   readonly last: number
   /** The latest timestamp of its events. */
@@ -28,11 +28,11 @@ export interface RunCheck {
   readonly messages: Dictionary<MessageTrack>
   readonly calls: Dictionary<CallTrack>
   readonly nodes: Dictionary<NodeTrack>
-  /** A node has started: from here on, a node that is named should have. */
-  readonly tellsNodes: boolean
+  /** A node has started: from here on, every node that an event names must have started. */
+  readonly hasNodes: boolean
   /** Tools that the client runs itself: their calls are answered by the next run. */
   readonly clientTools: ReadonlySet<string>
-  /** How many ids it follows; beyond `mostIds` it follows no new ones. */
+  /** How many ids are tracked; beyond `mostIds` no new ones are. */
   readonly ids: number
 }
 export interface MessageTrack {
@@ -49,7 +49,7 @@ export interface CallTrack {
   readonly seq: number
   readonly answered?: number
   readonly longRunning?: true
-  /** Only deltas have shown it so far: its aggregate is not a repetition. */
+  /** Only partials have had it so far: its aggregate is not a repetition. */
   readonly streamed?: true
   /** Calls without an id share one entry by their name: how many of them wait. */
   readonly waiting?: number
@@ -72,7 +72,7 @@ export interface SessionCheck {
   /** How many calls were left over in all; beyond `mostIds` new ones are forgotten. */
   readonly left: number
   readonly interrupts: Dictionary<number>
-  /** Known once a list of tasks came; before that, a stream may name tasks of an earlier chat. */
+  /** Undefined until a list of tasks came: before that, a stream may name tasks of an earlier chat. */
   readonly tasks: Dictionary<true> | undefined
 }
 
@@ -84,7 +84,7 @@ export const newRun: RunCheck = {
   messages: Dictionary.empty,
   calls: Dictionary.empty,
   nodes: Dictionary.empty,
-  tellsNodes: false,
+  hasNodes: false,
   clientTools: new Set(),
   ids: 0,
 }
@@ -121,7 +121,7 @@ export function ownRun(run: RunCheck): Writable<RunCheck> {
     messages: run.messages,
     calls: run.calls,
     nodes: run.nodes,
-    tellsNodes: run.tellsNodes,
+    hasNodes: run.hasNodes,
     clientTools: run.clientTools,
     ids: run.ids,
   }

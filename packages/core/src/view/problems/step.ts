@@ -2,10 +2,10 @@ import type { Recorded } from '../../event/run-event.ts'
 import { type StreamProblem, type StreamProblemCode, streamProblems } from './code.ts'
 import type { RunCheck, SessionCheck, Writable } from './state.ts'
 
-/** Beyond this many ids in one run the linter follows no new ones: its memory is bounded, whatever a stream does. */
+/** The linter tracks at most this many ids in one run, so that its memory is bounded. */
 export const mostIds = 100_000
 
-/** The work on one row. The tracks are copies of its own, made once and changed in place: seven rules read each row. */
+/** The work on one row. Run and session are copies, made once and changed in place, because many rules read each row. */
 export interface Step {
   readonly row: Recorded
   run: Writable<RunCheck>
@@ -20,7 +20,7 @@ export function addProblem(step: Step, code: StreamProblemCode, message: string,
   step.found.push({ code, severity, message, seq: step.row.seq, run: step.row.run, ...facts })
 }
 
-/** Room for one more id; says so once when there is none. */
+/** Whether there is room to track one more id. Reports once that there is none. */
 export function follows(step: Step): boolean {
   const ids = step.run.ids + 1
   if (ids > mostIds + 1) return false
@@ -34,7 +34,7 @@ export function follows(step: Step): boolean {
   return false
 }
 
-/** Every id was followed so far, so one that is not known was never there. */
+/** Whether every id so far is tracked, so that an unknown id has never occurred. */
 export function followsAll({ run }: Step): boolean {
   return run.ids <= mostIds
 }

@@ -6,7 +6,7 @@ import { isObject } from '../../json/json.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { openTexts, withPartial } from '../open-text.ts'
 import type { View } from '../view.ts'
-import { type Assembled, saysSomething } from './assemble.ts'
+import { type Assembled, hasEvidence } from './assemble.ts'
 import { newReasoningTrack, reasoningOf, speakerKey, withCall, withoutMessages, withResponse } from './chain.ts'
 import type { Proof } from './fact.ts'
 import {
@@ -22,8 +22,9 @@ import {
 import { emptyProof, newProofTrack, type ProofState, type RunProof } from './state.ts'
 
 /**
- * What every answer stands on: confidence, sources, citations, regulatory basis, reasoning chain, each with its place
- * in the log. Structured `proof_layer` first, else parsed from text; what nobody said is absent (DESIGN 12).
+ * The evidence behind every answer: confidence, sources, citations, regulatory basis and reasoning chain, each with its
+ * place in the log. Read from a structured `proof_layer` first, else parsed from text; a value that was not stated is
+ * absent, never a default.
  */
 export const proofView: View<ProofState> = {
   name: 'proof',
@@ -49,12 +50,12 @@ export const proofView: View<ProofState> = {
   },
 }
 
-/** What stands behind a message of the transcript. */
+/** The evidence behind a message of the transcript. */
 export function proofOfMessage(state: ProofState, run: string, message: string): Proof | undefined {
   return proofAt(state, proofId(run, 'message', message))
 }
 
-/** What stands behind the response to a call. */
+/** The evidence behind the response to a call. */
 export function proofOfCall(state: ProofState, run: string, call: string): Proof | undefined {
   return proofAt(state, proofId(run, 'call', call))
 }
@@ -64,15 +65,15 @@ function proofAt(state: ProofState, id: string): Proof | undefined {
   return at === undefined ? undefined : state.proofs.at(at)
 }
 
-/** Deltas only gather: the aggregate replaces them, so nothing is read twice and pruned partials change nothing. */
+/** Partials only gather; the text is read once, from the aggregate. So pruned partials change nothing. */
 function streamed(track: RunProof, said: AgentSaid, seq: number): RunProof {
   const open = said.event.author === 'user' ? track.open : withPartial(track.open, said, seq)
   if (open === track.open) return track
-  const { lanes, calls, answering, messages } = track // no spread: every token comes here
-  return { lanes, open, calls, answering, messages }
+  const { chains, calls, answering, messages } = track // no spread: every token comes here
+  return { chains, open, calls, answering, messages }
 }
 
-/** One whole ADK event: first what it says, then what it hands back, then what it asks. */
+/** One whole ADK event: first its text, then its responses, then its calls. */
 function complete(state: ProofState, event: SaidEvent, known: RunProof): ProofState {
   const { said, run, seq } = event
   const { author, branch, content } = said.event
@@ -82,8 +83,8 @@ function complete(state: ProofState, event: SaidEvent, known: RunProof): ProofSt
   if (author !== 'user') {
     const spoken = messageProof(event, textsOf(said), speaker(said, track))
     const asks = parts.some((part) => callOf(part) !== undefined)
-    // "Let me ask the specialists" is not an answer, unless it vouches for something.
-    if (spoken !== undefined && (!asks || saysSomething(spoken.proof))) made.push(spoken)
+    // A text beside calls ("Let me ask the specialists") is not an answer, unless it has evidence.
+    if (spoken !== undefined && (!asks || hasEvidence(spoken.proof))) made.push(spoken)
   }
   const key = speakerKey(author, branch)
   for (const [index, part] of parts.entries()) {
@@ -95,9 +96,9 @@ function complete(state: ProofState, event: SaidEvent, known: RunProof): ProofSt
     const call = callOf(part)
     if (call !== undefined) {
       const { id, name } = call
-      const lane = withCall(track.lanes.get(key) ?? newReasoningTrack, said.message, id, name, seq)
+      const chain = withCall(track.chains.get(key) ?? newReasoningTrack, said.message, id, name, seq)
       const calls = id === undefined ? track.calls : track.calls.set(id, key)
-      track = { ...track, lanes: track.lanes.set(key, lane), calls }
+      track = { ...track, chains: track.chains.set(key, chain), calls }
     }
   }
   return added(state, run, track, [...made, ...stateProofs(event, made)])
@@ -106,17 +107,17 @@ function complete(state: ProofState, event: SaidEvent, known: RunProof): ProofSt
 function speaker({ event, node }: AgentSaid, track: RunProof): ProofSpeaker {
   return {
     toCaller: (event.branch ?? '') !== '' || (node !== undefined && track.answering.get(node) === true),
-    reasoning: reasoningOf(track.lanes.get(speakerKey(event.author, event.branch))),
+    reasoning: reasoningOf(track.chains.get(speakerKey(event.author, event.branch))),
   }
 }
 
 function responded(track: RunProof, key: string, seq: number, { id, name, response }: AdkFunctionResponse): RunProof {
   const at = (id === undefined ? undefined : track.calls.get(id)) ?? key
-  const lane = track.lanes.get(at)
-  if (lane === undefined) return track
+  const chain = track.chains.get(at)
+  if (chain === undefined) return track
   const error = isObject(response) ? response.error : undefined
   const failed = error !== undefined && error !== null && error !== ''
-  return { ...track, lanes: track.lanes.set(at, withResponse(lane, id, name, seq, failed)) }
+  return { ...track, chains: track.chains.set(at, withResponse(chain, id, name, seq, failed)) }
 }
 
 function added(state: ProofState, run: string, track: RunProof, made: readonly Assembled[]): ProofState {
@@ -140,10 +141,10 @@ function tracked(state: ProofState, run: string, track: RunProof, before?: RunPr
   return track === (before ?? runs.get(run) ?? newProofTrack) ? state : { proofs, index, runs: runs.set(run, track) }
 }
 
-/** A step that a crash cut short is done again: its proofs stay where they are, marked (SPEC 4.6). */
+/** A step that a crash interrupted runs again: the proofs of the first attempt stay, marked (SPEC 4.6). */
 function withdrawn(state: ProofState, run: string, known: RunProof, { messages }: Superseded): ProofState {
   let { proofs } = state
-  let { open, lanes } = known
+  let { open, chains } = known
   for (const message of messages) {
     open = open.delete(message)
     for (const [id] of known.messages.get(message) ?? []) {
@@ -153,12 +154,12 @@ function withdrawn(state: ProofState, run: string, known: RunProof, { messages }
     }
   }
   const gone = new Set(messages)
-  for (const [key, lane] of known.lanes) lanes = lanes.set(key, withoutMessages(lane, gone))
-  const same = open === known.open && lanes === known.lanes
-  return tracked(proofs === state.proofs ? state : { ...state, proofs }, run, same ? known : { ...known, open, lanes })
+  for (const [key, chain] of known.chains) chains = chains.set(key, withoutMessages(chain, gone))
+  const same = open === known.open && chains === known.chains
+  return tracked(proofs === state.proofs ? state : { ...state, proofs }, run, same ? known : { ...known, open, chains })
 }
 
-/** The run is over: a text that stopped half-way will get no aggregate any more, so what it says is read now. */
+/** The run is over: a text that is still open gets no aggregate any more, so it is read now. */
 function finished(state: ProofState, run: string): ProofState {
   const track = state.runs.get(run)
   if (track === undefined) return state

@@ -7,25 +7,27 @@ import type { Proof } from './fact.ts'
 export interface ProofState {
   /** One for every answer and every specialist's result, in the order in which they were complete. */
   readonly proofs: Sequence<Proof>
-  /** Where a proof stands in `proofs`, by its id. */
+  /** The position of a proof in `proofs`, by its id. */
   readonly index: Dictionary<number>
-  /** What is still under way, by run. */
+  /** The runs that have not ended. */
   readonly runs: Dictionary<RunProof>
 }
 
 export interface RunProof {
-  readonly lanes: Dictionary<ReasoningTrack>
+  /** The calls of each speaker: see `speakerKey`. */
+  readonly chains: Dictionary<ReasoningTrack>
   /** Texts whose aggregate has not come yet, by message. */
   readonly open: Dictionary<OpenText>
-  /** Which lane made a call, by call id. */
+  /** The key of the speaker that made a call, by call id. */
   readonly calls: Dictionary<string>
-  /** Nodes that answer a function call: what they say goes to the caller. */
+  /** Nodes that answer a function call: their text goes to the caller. */
   readonly answering: Dictionary<true>
   /** Ids of the proofs that a message gave. */
   readonly messages: Dictionary<Dictionary<true>>
 }
+
 export const newProofTrack: RunProof = {
-  lanes: Dictionary.empty,
+  chains: Dictionary.empty,
   open: Dictionary.empty,
   calls: Dictionary.empty,
   answering: Dictionary.empty,

@@ -16,8 +16,8 @@ interface Pair {
 }
 
 /**
- * What changed between two states, leaf by leaf, in the order of their keys. What they share by reference is not looked
- * at. It walks with a list of its own: a state may be 20,000 levels deep, the call stack is not.
+ * The differences between two states, leaf by leaf, in the order of their keys. Parts that both share by reference are
+ * skipped. It uses its own stack, because a state may be 20,000 levels deep.
  */
 export function diffState(before: JsonObject, after: JsonObject): readonly Difference[] {
   const differences: Difference[] = []

@@ -15,7 +15,7 @@ import { emptySessionState, type SessionState, type StateChange } from './state.
  */
 const every = 32
 
-/** The state, and how it came to be. Only the changes are stored; every snapshot is a fold (DESIGN 3). */
+/** The state and its changes. Only the changes are stored; every earlier state is folded from them. */
 export const stateView: View<SessionState> = {
   name: 'state',
   initial: emptySessionState,

@@ -2,7 +2,7 @@ import type { NodeId, RunEvent } from '../../event/run-event.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { Sequence } from '../../persistent/sequence.ts'
 
-/** One event that changed the state: which top-level keys, and whose it was. */
+/** One event that changed the state: the top-level keys that it changed, its node and its author. */
 export interface StateChange {
   readonly seq: number
   readonly at: number

@@ -30,16 +30,17 @@ import {
 } from './state.ts'
 import { beginExecution, type End, endExecution, ownerOf, phaseAt, type Watcher, wrote } from './track.ts'
 
+/** Bounds the list of agents whose first text is streaming. */
 const mostStarting = 64
 
-/** Node executions: who ran when, inside and after whom, with which state before and after. */
+/** Node executions: when each ran, inside and after which others, with the state before and after it. */
 export const timelineView: View<Timeline> = {
   name: 'timeline',
   initial: emptyTimeline,
   apply: (line, row) => track(line, row),
 }
 
-/** The timeline's step; `watcher` is told what began and ended. */
+/** One step of the timeline. It calls `watcher` for each execution that began, ended or was superseded. */
 export function track(line: Timeline, row: Recorded, watcher?: Watcher): Timeline {
   const { event } = row
   switch (event.kind) {
@@ -75,7 +76,7 @@ function changed({ index }: Timeline, { event }: Recorded): { state: JsonObject;
   return { state, keys: state === index.state ? [] : changedKeys(index.state, state) }
 }
 
-/** A partial is no fact yet, but a page wants to see who is about to speak. */
+/** Executions come from whole events, but a page shows already which agent is about to speak. */
 function stirred(line: Timeline, row: Recorded, { event, node }: AgentSaid): Timeline {
   if (node !== undefined || event.author === 'user') return line
   const { run } = row
@@ -134,7 +135,7 @@ function nodeStarted(line: Timeline, row: Recorded, event: NodeStarted, watcher?
   )
 }
 
-/** How control came here: as the engine says, else by the call it answers, a transfer, or the siblings before it. */
+/** How control came to a node: as the engine recorded it, else by the call it answers, a transfer, or its earlier siblings. */
 function led(
   line: Timeline,
   run: string,
@@ -183,7 +184,7 @@ function superseded(line: Timeline, row: Recorded, { nodes }: Superseded, watche
   return next
 }
 
-/** What still runs when its run ends, ends with it. */
+/** Executions that still run end with their run. */
 function runFinished(line: Timeline, row: Recorded, { outcome, error }: RunFinished, watcher?: Watcher): Timeline {
   const { run } = row
   const track = trackOf(line, row)

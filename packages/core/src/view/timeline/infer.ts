@@ -17,8 +17,8 @@ import { beginExecution, type End, endExecution, type Watcher, wrote } from './t
 
 /**
  * Executions for a log without nodes, such as a plain ADK stream: one per stretch in which one author speaks on one
- * branch. Only whole events count, so the result is the same after a prune. An execution begins where what led to it
- * was said, not at its own first word: that is when the agent was started, and the wait for its model is part of it.
+ * branch. Only whole events count, so that the result is the same after a prune. An execution begins at the event that led
+ * to it, not at its own first text: the agent started then, and the wait for its model is part of the execution.
  */
 export function infer(
   line: Timeline,
@@ -38,7 +38,7 @@ export function infer(
   return wrote(withSpeakers(entered, row, speakers.with(at, next)), speaker.position, keys)
 }
 
-/** Ends the executions of speakers whose turn is over, at their own last word. The last to begin ends first. */
+/** Ends the executions of speakers whose turn is over, each at its own last event. The last to begin ends first. */
 export function leave(
   line: Timeline,
   row: Recorded,
@@ -187,8 +187,8 @@ function endedAndKept(line: Timeline, row: Recorded, speaker: SpeakingAgent, wat
 
 function spokeLast(line: Timeline, speaker: SpeakingAgent, how: Partial<End>, watcher?: Watcher): Timeline {
   const { position, seq, at, state, error } = speaker
-  const told = error === undefined ? { status: 'ok' as const } : { status: 'error' as const, error }
-  return endExecution(line, position, { ...told, endSeq: seq, endedAt: at, output: state, ...how }, watcher)
+  const status = error === undefined ? { status: 'ok' as const } : { status: 'error' as const, error }
+  return endExecution(line, position, { ...status, endSeq: seq, endedAt: at, output: state, ...how }, watcher)
 }
 
 function withSpeakers(line: Timeline, row: Recorded, speakers: readonly SpeakingAgent[]): Timeline {

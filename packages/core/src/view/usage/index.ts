@@ -18,8 +18,8 @@ import {
 } from './state.ts'
 
 /**
- * Tokens, model calls and waits, by agent and by run. A call's usage is told on its partials, on its
- * aggregate, and again on the events that split off it: it counts once, as the last whole event of the call tells it.
+ * Tokens, model calls and waits, by agent and by run. The usage of a call is reported on its partials, on its aggregate
+ * and again on events that split off it. It counts once: the last whole event of the call decides.
  */
 export const usageView: View<UsageReport> = {
   name: 'usage',
@@ -48,46 +48,46 @@ function streamed(state: UsageReport, row: Recorded, said: AgentSaid): UsageRepo
   if (event.usageMetadata === undefined && isRecent(state, row.run, message)) return state
   const key = inRun(row.run, message)
   const known = state.index.halves.get(key)
-  const told = usageOf(event.usageMetadata)
-  if (known !== undefined ? told === undefined : !hasText(event)) return state
+  const reported = usageOf(event.usageMetadata)
+  if (known !== undefined ? reported === undefined : !hasText(event)) return state
   const half: StreamedMessageUsage = {
     agent: event.author,
     whole: false,
     ...known,
-    ...(told === undefined ? {} : { told }),
+    ...(reported === undefined ? {} : { reported }),
   }
-  const noted = withUsageIndex(state, { halves: state.index.halves.set(key, half) })
-  if (known !== undefined) return noted
+  const indexed = withUsageIndex(state, { halves: state.index.halves.set(key, half) })
+  if (known !== undefined) return indexed
   const { halves, at } = openAt(state, row)
-  const listed = withUsageIndex(noted, {
+  const listed = withUsageIndex(indexed, {
     open: state.index.open.set(row.run, { halves: { key, before: halves }, at }),
     recent: [...state.index.recent.slice(1 - mostRecent), { run: row.run, message }],
   })
-  return firstToken(listed, row, laneOf(state, row, said))
+  return firstToken(listed, row, callOfSpeaker(state, row, said))
 }
 
 function whole(state: UsageReport, row: Recorded, said: AgentSaid): UsageReport {
   const { event, message } = said
   const parts = partsOf(event.content)
   const answers = parts.some((part) => responseOf(part) !== undefined)
-  const told = usageOf(event.usageMetadata)
+  const reported = usageOf(event.usageMetadata)
   const spoken = isErrorEvent(event) || parts.some((part) => responseOf(part) === undefined)
   const next = heardWhole(state, row, message)
-  const lane = laneOf(state, row, said)
-  if (told === undefined && (answers || !spoken)) {
-    return withLane(next, row, said, { ...lane, answered: answers || lane.answered, since: row.at })
+  const current = callOfSpeaker(state, row, said)
+  if (reported === undefined && (answers || !spoken)) {
+    return withModelCall(next, row, said, { ...current, answered: answers || current.answered, since: row.at })
   }
-  const goesOn = continues(lane, event, message, told)
-  const counted = told ?? (goesOn ? lane.counted : undefined)
-  const less: Usage | undefined = goesOn ? { ...lane.counted, modelCalls: 1 } : undefined
+  const goesOn = continues(current, event, message, reported)
+  const counted = reported ?? (goesOn ? current.counted : undefined)
+  const less: Usage | undefined = goesOn ? { ...current.counted, modelCalls: 1 } : undefined
   const after: ModelCall = {
-    agent: lane.agent,
+    agent: current.agent,
     message,
     ...(counted === undefined ? {} : { counted }),
     answered: answers,
     since: row.at,
   }
-  return withLane(spent(next, row.run, lane.agent, { ...counted, modelCalls: 1 }, less), row, said, after)
+  return withModelCall(spent(next, row.run, current.agent, { ...counted, modelCalls: 1 }, less), row, said, after)
 }
 
 function heardWhole(state: UsageReport, row: Recorded, message: string): UsageReport {
@@ -102,33 +102,33 @@ function heardWhole(state: UsageReport, row: Recorded, message: string): UsageRe
  * function calls, then an empty end, with tools answering in between. They repeat the same prompt count; the next call
  * has a longer prompt, because it contains what was just said.
  */
-function continues(lane: ModelCall, event: AdkEvent, message: string, told: Usage | undefined): boolean {
-  if (lane.message === undefined) return false
-  if (lane.message === message) return true
+function continues(current: ModelCall, event: AdkEvent, message: string, reported: Usage | undefined): boolean {
+  if (current.message === undefined) return false
+  if (current.message === message) return true
   if (hasText(event)) return false
-  const was = lane.counted?.inputTokens
-  const is = told?.inputTokens
+  const was = current.counted?.inputTokens
+  const is = reported?.inputTokens
   if (was !== undefined && is !== undefined) return was === is
-  return !lane.answered
+  return !current.answered
 }
 
 function runStarted(state: UsageReport, { run, at }: Recorded, agent: string): UsageReport {
   const place = `run ${run}`
   const made: RunUsage = { run, agent, usage: {}, startedAt: at }
-  const noted = withUsageIndex(state, { open: state.index.open.set(run, { halves: undefined, at }) })
-  if (state.index.places.get(place) !== undefined) return noted
+  const indexed = withUsageIndex(state, { open: state.index.open.set(run, { halves: undefined, at }) })
+  if (state.index.places.get(place) !== undefined) return indexed
   const places = state.index.places.set(place, state.runs.length)
-  return withUsageIndex({ ...noted, runs: state.runs.append(made) }, { places })
+  return withUsageIndex({ ...indexed, runs: state.runs.append(made) }, { places })
 }
 
-/** What never became whole was asked for all the same. And where events told nothing, the run's own sum stands in. */
+/** Messages that never became whole were model calls too. If no event reported usage, the sum of the run's end counts. */
 function runFinished(state: UsageReport, row: Recorded, { usage: sum }: RunFinished): UsageReport {
   const { run, at } = row
   let next = state
   for (let keys = openAt(state, row).halves; keys !== undefined; keys = keys.before) {
     const half = next.index.halves.get(keys.key)
     if (half === undefined || half.whole) continue
-    next = spent(next, run, half.agent, { ...half.told, modelCalls: 1 })
+    next = spent(next, run, half.agent, { ...half.reported, modelCalls: 1 })
     next = withUsageIndex(next, { halves: next.index.halves.set(keys.key, { ...half, whole: true }) })
   }
   const position = next.index.places.get(`run ${run}`)
@@ -174,16 +174,16 @@ function agentChanged(state: UsageReport, agent: string, change: (agent: AgentUs
   return withUsageIndex({ ...state, agents: state.agents.append(change({ agent, usage: {} })) }, { places })
 }
 
-function laneKey(run: string, { node, event }: AgentSaid): string {
+function speakerKeyOf(run: string, { node, event }: AgentSaid): string {
   return `${run}\n${node ?? ''}\n${event.author}\n${event.branch ?? ''}`
 }
 
-/** At its first event, a lane's model was asked when its node began, else when something was last whole in the run. */
-function laneOf(state: UsageReport, row: Recorded, said: AgentSaid): ModelCall {
-  const { lanes, nodes } = state.index
+/** The model call that a speaker is in. The first one began when its node started, else when the run last had a whole event. */
+function callOfSpeaker(state: UsageReport, row: Recorded, said: AgentSaid): ModelCall {
+  const { calls, nodes } = state.index
   const began = said.node === undefined ? undefined : nodes.get(inRun(row.run, said.node))
   return (
-    lanes.get(laneKey(row.run, said)) ?? {
+    calls.get(speakerKeyOf(row.run, said)) ?? {
       agent: said.event.author,
       answered: false,
       since: began ?? openAt(state, row).at,
@@ -191,9 +191,9 @@ function laneOf(state: UsageReport, row: Recorded, said: AgentSaid): ModelCall {
   )
 }
 
-function withLane(state: UsageReport, row: Recorded, said: AgentSaid, lane: ModelCall): UsageReport {
+function withModelCall(state: UsageReport, row: Recorded, said: AgentSaid, call: ModelCall): UsageReport {
   return withUsageIndex(state, {
-    lanes: state.index.lanes.set(laneKey(row.run, said), lane),
+    calls: state.index.calls.set(speakerKeyOf(row.run, said), call),
     open: state.index.open.set(row.run, { ...openAt(state, row), at: row.at }),
   })
 }

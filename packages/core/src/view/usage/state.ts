@@ -15,32 +15,32 @@ export interface RunUsage {
   readonly usage: Usage
   readonly startedAt: number
   readonly duration?: number
-  /** Milliseconds from the start of the run to its first token, by whichever agent. As above. */
+  /** Milliseconds from the start of the run to its first token, of any agent. Absent where no partials were kept. */
   readonly firstToken?: number
 }
 export interface UsageReport {
   readonly total: Usage
   readonly firstToken?: FirstToken | undefined
-  /** In the order in which they were first heard, be it by a partial. */
+  /** In the order of their first events, partials included. */
   readonly agents: Sequence<AgentUsage>
   readonly runs: Sequence<RunUsage>
   readonly index: UsageIndex
 }
 
-/** The model call that a lane (an author on a node or branch of a run) is in. */
+/** The model call that a speaker (an author on a node or branch of a run) is in. */
 export interface ModelCall {
   readonly agent: string
-  /** The last whole message of the call, what the call was counted with, and whether a tool answered since. */
+  /** The last whole message of the call, the usage that was counted for it, and whether a tool has answered since. */
   readonly message?: string
   readonly counted?: Usage
   readonly answered: boolean
-  /** When the model was, or will be, asked. */
+  /** When the model was called, or will be. */
   readonly since: number
 }
-/** A message that has begun to stream, what its partials told, and whether it came whole. */
+/** A message that has begun to stream, the usage on its partials, and whether it came whole. */
 export interface StreamedMessageUsage {
   readonly agent: string
-  readonly told?: Usage
+  readonly reported?: Usage
   readonly whole: boolean
 }
 export interface MessageKeys {
@@ -49,9 +49,10 @@ export interface MessageKeys {
 }
 export interface UsageIndex {
   readonly places: Dictionary<number>
-  readonly lanes: Dictionary<ModelCall>
+  /** By speaker. */
+  readonly calls: Dictionary<ModelCall>
   readonly halves: Dictionary<StreamedMessageUsage>
-  /** The messages that began to stream last: their further tokens are told from the first without a look-up. */
+  /** The messages that began to stream last: their further tokens are recognised without a look-up. */
   readonly recent: readonly { readonly run: string; readonly message: string }[]
   /** The messages that streamed in a run, and when anything in it was last whole. */
   readonly open: Dictionary<{ readonly halves: MessageKeys | undefined; readonly at: number }>
@@ -65,7 +66,7 @@ export const emptyUsage: UsageReport = {
   runs: Sequence.empty,
   index: {
     places: Dictionary.empty,
-    lanes: Dictionary.empty,
+    calls: Dictionary.empty,
     halves: Dictionary.empty,
     recent: [],
     open: Dictionary.empty,
@@ -74,7 +75,7 @@ export const emptyUsage: UsageReport = {
   },
 }
 
-/** Field by field, as in timeline-state.ts. */
+/** Field by field, for the reason in ../timeline/state.ts. */
 export function withUsageIndex(state: UsageReport, changed: Partial<UsageIndex>): UsageReport {
   const { index } = state
   return {
@@ -84,7 +85,7 @@ export function withUsageIndex(state: UsageReport, changed: Partial<UsageIndex>)
     runs: state.runs,
     index: {
       places: changed.places ?? index.places,
-      lanes: changed.lanes ?? index.lanes,
+      calls: changed.calls ?? index.calls,
       halves: changed.halves ?? index.halves,
       recent: changed.recent ?? index.recent,
       open: changed.open ?? index.open,

@@ -6,15 +6,15 @@ import { defined } from '../../../json/defined.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../../json/json.ts'
 import { type AgUiEvent, keptOf, restOf } from '../wire.ts'
 
-/** What the end of a run has to tell. */
+/** The facts that the terminal event of a run reports. */
 export interface Ending {
   readonly threadId: string
   readonly runId: string
-  /** Questions that nobody answered in this run. */
+  /** Questions without an answer in this run. */
   readonly interrupts: readonly JsonObject[]
-  /** Calls that nobody answered in this run. */
+  /** Calls without a response in this run. */
   readonly pending: readonly string[]
-  /** Counted from the models' own reports, for logs whose end does not tell. */
+  /** The sum of the models' reports, for logs whose `run.finished` has no usage. */
   readonly usage: readonly JsonObject[]
 }
 
@@ -30,7 +30,7 @@ export function terminal(event: RunFinished & RunEvent, ending: Ending): AgUiEve
   }
   const { result } = event
   const outcome = outcomeOf(event, kept, ending)
-  // A run that waits for nothing that can be named, such as a plan that somebody paused.
+  // A run that waits for no question and no call, such as a paused plan.
   const waits = event.outcome === 'interrupted' && outcome === undefined
   const note = waits ? { metadata: { millrace: { outcome: event.outcome } } } : {}
   return {
@@ -45,7 +45,7 @@ export function terminal(event: RunFinished & RunEvent, ending: Ending): AgUiEve
   }
 }
 
-/** Absent means success. A call that the client must answer is no interrupt: its next run brings the result. */
+/** An absent outcome means success. A call that the client must answer is no interrupt: the next run brings its result. */
 function outcomeOf({ outcome }: RunFinished, kept: JsonObject, ending: Ending): JsonObject | undefined {
   if (outcome === 'cancelled') return { type: 'cancelled' }
   if (outcome === 'interrupted' && ending.interrupts.length > 0)
@@ -86,14 +86,14 @@ function usageEntries(usage: Usage | undefined, kept: JsonObject, reported: read
     }),
   )
   const { inputTokens = 0, outputTokens = 0, reasoningTokens = 0, totalTokens } = entry
-  // AG-UI counts thinking inside the output; where the sum says that it stands beside, it is put there.
+  // AG-UI counts thinking as part of the output. If the total shows that it was counted separately, it is added.
   const beside = reasoningTokens > 0 && inputTokens + outputTokens + reasoningTokens === totalTokens
   if (beside) entry.outputTokens = outputTokens + reasoningTokens
   return Object.keys(entry).length === 0 ? [] : [entry]
 }
 
-/** What the models of a run reported, by model. Partials repeat what the aggregate says. */
-export class Reported {
+/** The usage that the models of a run reported, by model. Partials are left out: the aggregate reports the same again. */
+export class ReportedUsage {
   readonly #byModel = new Map<string, Usage>()
 
   begin(): void {
@@ -108,7 +108,7 @@ export class Reported {
   get entries(): readonly JsonObject[] {
     return [...this.#byModel].map(([model, usage]) => {
       const { inputTokens, outputTokens, totalTokens, reasoningTokens, cachedInputTokens } = usage
-      // AG-UI counts thinking inside the output, Gemini beside it.
+      // AG-UI counts thinking as part of the output, Gemini separately.
       const output = reasoningTokens === undefined ? outputTokens : (outputTokens ?? 0) + reasoningTokens
       const counts = { inputTokens, outputTokens: output, totalTokens, reasoningTokens, cachedInputTokens }
       return defined({ model: model === '' ? undefined : model, ...counts })
