@@ -1,6 +1,7 @@
 import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from '../event/adk-event.ts'
 import { functionCallsOf, functionResponsesOf, isFinalResponse } from '../event/adk-rules.ts'
 import { adkIngest } from '../event/ingest.ts'
+import { defined } from '../json/defined.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts'
 
 // The parser of the chat front end (docs/requirements.md, R3), under its names, for front ends that keep ADK events
@@ -47,7 +48,7 @@ export type NormalizeResult =
 
 /** The ADK event in a frame's data; null if the data is no ADK event or has no id, author or invocation. */
 export function parseAdkEvent(data: string, eventType?: string): ParsedAdkEvent | null {
-  return normalizeSseBlock({ data, ...(eventType === undefined ? {} : { event: eventType }) }).event ?? null
+  return normalizeSseBlock({ data, ...defined({ event: eventType }) }).event ?? null
 }
 
 /** Like `parseAdkEvent`, with the reason if there is no event. */

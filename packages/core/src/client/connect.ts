@@ -4,6 +4,7 @@ import type { Draft, Recorded } from '../event/run-event.ts'
 import { readCursor } from '../frame/cursor.ts'
 import type { Frame } from '../frame/frame.ts'
 import { sseReader } from '../frame/sse.ts'
+import { defined } from '../json/defined.ts'
 import { isJsonObject, parseJson } from '../json/json.ts'
 import type { Signal } from '../log/event-log.ts'
 import {
@@ -72,7 +73,7 @@ class Stream {
     this.cursor = options.after ?? 0
     this.#seq = this.cursor
     const { run = '', agent } = options
-    this.#decoder = options.dialect.decoder({ run, ...(agent === undefined ? {} : { agent }) })
+    this.#decoder = options.dialect.decoder({ run, ...defined({ agent }) })
   }
 
   close(): void {
@@ -92,7 +93,7 @@ class Stream {
         const attempt = yield* this.#attempt()
         if (attempt.next === 'close') {
           const { how, problem } = attempt
-          this.#enter({ phase: 'closed', how, ...(problem === undefined ? {} : { problem }) })
+          this.#enter({ phase: 'closed', how, ...defined({ problem }) })
           return
         }
         failures = this.#progress ? 1 : failures + 1
@@ -301,8 +302,8 @@ function reasonIn(body: string): string {
 }
 
 function refuse(message: string, status?: number): Attempt {
-  const source = status === undefined ? {} : { source: String(status) }
-  return { next: 'close', how: 'refused', problem: { code: 'remote-error', message, ...source } }
+  const source = status === undefined ? undefined : String(status)
+  return { next: 'close', how: 'refused', problem: { code: 'remote-error', message, ...defined({ source }) } }
 }
 
 const silence = (ms: number): string => `silent for ${ms} ms`

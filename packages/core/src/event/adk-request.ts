@@ -1,3 +1,4 @@
+import { defined } from '../json/defined.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from './adk-event.ts'
 import { functionCallsOf, functionResponsesOf } from './adk-rules.ts'
@@ -31,7 +32,7 @@ export function pendingCalls(settles: (response: AdkFunctionResponse) => boolean
       if (event.longRunningToolIds === undefined || event.longRunningToolIds.length === 0) return
       for (const call of functionCallsOf(event)) {
         if (call.id === undefined || !event.longRunningToolIds.includes(call.id)) continue
-        waiting.set(call.id, { ...interruptOf(call.id, call), ...(node === undefined ? {} : { node }) })
+        waiting.set(call.id, { ...interruptOf(call.id, call), ...defined({ node }) })
       }
     },
     interrupts: () => [...waiting.values()],

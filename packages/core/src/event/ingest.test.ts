@@ -61,7 +61,7 @@ describe('SPEC 1.2: normalised once', () => {
     expect(JSON.stringify(event.actions)).toBe('{"stateDelta":{"__proto__":{"z":1}}}')
     expect(Object.getPrototypeOf(event)).toBe(Object.prototype)
   })
-  test('what is absent is filled in: an id per event, the author of the run', () => {
+  test('absent fields are filled in: an id per event, the author of the run', () => {
     const ingest = adkIngest({ prefix: 'run7', author: 'root' })
     const first = eventOf(ingest(text('x')))
     expect(first).toEqual({ ...text('x'), id: 'run7-1', author: 'root', invocationId: '', timestamp: 0 })
@@ -72,7 +72,7 @@ describe('SPEC 1.2: normalised once', () => {
   })
 })
 
-describe('what is not an ADK event says why', () => {
+describe('a value that is no ADK event gives the reason', () => {
   test.each<[unknown, string]>([
     [null, 'event: not an object'],
     [[], 'event: not an object'],

@@ -13,7 +13,7 @@ const said = (event: Partial<AdkEvent>): RunEvent => ({
 })
 const patch = (...ops: PatchOp[]): RunEvent => ({ kind: 'state', patch: ops })
 
-/** Applies and says what was reported; fails when the state before was touched. */
+/** Applies a patch and returns what was reported; fails if the state before was changed. */
 function applied(state: JsonObject, event: RunEvent): { state: JsonObject; problems: StateProblem[] } {
   const before = structuredClone(state)
   const problems: StateProblem[] = []
@@ -57,7 +57,7 @@ describe('state deltas', () => {
 })
 
 describe('patches that blow up', () => {
-  /** Many patches of one operation each; which was the first that was refused, and why. */
+  /** Applies many patches of one operation each; returns the first that was refused, and why. */
   const grow = (start: JsonObject, op: (index: number) => PatchOp, count: number) => {
     let state = start
     const refused: { readonly index: number; readonly reason: string }[] = []
@@ -86,7 +86,7 @@ describe('patches that blow up', () => {
     for (const { state } of [copies, levels]) expect(JSON.stringify(state).length).toBeLessThan(10_000)
   })
 
-  test('what is as deep as a frame may be still fits, and a little more does not', () => {
+  test('a value of the greatest depth fits, and one level more does not', () => {
     const deep = (depth: number): Json => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
     expect(applied({}, patch({ op: 'add', path: '/a', value: deep(511) })).problems).toEqual([])
     expect(applied({}, patch({ op: 'add', path: '/a', value: deep(512) })).problems).toHaveLength(1)

@@ -1,24 +1,14 @@
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
+import { defined } from '../json/defined.ts'
 import type { NewSession, SessionInfo } from './event-log.ts'
 
 /** A new session without events. */
 export function emptySession({ id, user, agent, title = '', forkOf }: NewSession, at: number): SessionInfo {
   if (id === '') throw new MillraceError('invalid', 'a session needs an id', { field: 'id' })
   checkNames({ id, user, agent, title, forkOf: forkOf?.session ?? '' })
-  return {
-    id,
-    user,
-    agent,
-    title,
-    status: 'idle',
-    lastSeq: 0,
-    events: 0,
-    runs: 0,
-    createdAt: at,
-    updatedAt: at,
-    ...(forkOf === undefined ? {} : { forkOf }),
-  }
+  const counts = { lastSeq: 0, events: 0, runs: 0, createdAt: at, updatedAt: at }
+  return { id, user, agent, title, status: 'idle', ...counts, ...defined({ forkOf }) }
 }
 
 /** The session after these rows were appended (SPEC 2.8): the one place that defines status and counts. */

@@ -20,7 +20,7 @@ const said = (message: string, parts: readonly AdkPart[], more: Partial<AdkEvent
 const started: RunEvent = { kind: 'run.started', agent: 'a', input: { messages: [] } }
 const token = (message: string, text = 'x', node?: string): RunEvent =>
   said(message, [{ text }], { partial: true }, node)
-/** Without the waits, which only partials can tell. */
+/** Without the waits, which only partials show. */
 const counts = ({ total, agents, runs }: UsageReport): unknown => ({
   total,
   agents: agents
@@ -132,7 +132,7 @@ describe('calls', () => {
     expect(fold(usageView, rowsOf([started, started, end])).runs.length).toBe(1)
   })
 
-  test('counts that are no counts stay out', () => {
+  test('values that are no counts are ignored', () => {
     expect(usageOf({ promptTokenCount: -1, candidatesTokenCount: Number.NaN })).toBeUndefined()
     expect(usageOf({ thoughtsTokenCount: 4 })).toEqual({ reasoningTokens: 4 })
     expect(usageOf({ promptTokenCount: 3 })).toEqual({ inputTokens: 3, totalTokens: 3 })

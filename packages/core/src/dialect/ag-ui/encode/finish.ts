@@ -26,7 +26,7 @@ export function terminal(event: RunFinished & RunEvent, ending: Ending): AgUiEve
   if (event.outcome === 'failed') {
     const { code, message, source } = event.error ?? { code: 'internal', message: 'the run failed' }
     const named = source ?? (code === 'remote-error' ? undefined : code)
-    return { type: 'RUN_ERROR', message, ...(named === undefined ? {} : { code: named }), ...counts, ...restOf(kept) }
+    return { type: 'RUN_ERROR', message, ...defined({ code: named }), ...counts, ...restOf(kept) }
   }
   const { result } = event
   const outcome = outcomeOf(event, kept, ending)
@@ -38,7 +38,7 @@ export function terminal(event: RunFinished & RunEvent, ending: Ending): AgUiEve
     threadId: typeof kept.threadId === 'string' ? kept.threadId : ending.threadId,
     runId: typeof kept.runId === 'string' ? kept.runId : ending.runId,
     ...(result === undefined || result === null ? {} : { result }),
-    ...(outcome === undefined ? {} : { outcome }),
+    ...defined({ outcome }),
     ...counts,
     ...note,
     ...restOf(kept),
@@ -58,20 +58,17 @@ function outcomeOf({ outcome }: RunFinished, kept: JsonObject, ending: Ending): 
 export function agUiInterrupt(event: Interrupted & RunEvent, tag: string | undefined): JsonObject {
   const { id, reason, message, call, schema, payload, expiresAt } = event
   const { metadata } = keptOf(event)
-  const about = {
-    ...(payload === undefined ? {} : { payload }),
-    ...(isJsonObject(metadata) ? metadata : {}),
-  }
-  return {
+  const about = { ...defined({ payload }), ...(isJsonObject(metadata) ? metadata : {}) }
+  return defined({
     id,
     reason,
-    ...(message === undefined ? {} : { message }),
-    ...(call === undefined ? {} : { toolCallId: call }),
-    ...(isObject(schema) ? { responseSchema: schema } : {}),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(Object.keys(about).length === 0 ? {} : { metadata: about }),
-    ...(tag === undefined ? {} : { subagentRunId: tag }),
-  }
+    message,
+    toolCallId: call,
+    responseSchema: isObject(schema) ? schema : undefined,
+    expiresAt,
+    metadata: Object.keys(about).length === 0 ? undefined : about,
+    subagentRunId: tag,
+  })
 }
 
 const counted = ['inputTokens', 'outputTokens', 'totalTokens', 'reasoningTokens', 'cachedInputTokens'] as const
