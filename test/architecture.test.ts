@@ -25,14 +25,14 @@ const table: Readonly<Record<string, readonly string[]>> = {
   'core/recording': ['core/event', 'core/frame', 'core/json', 'core/dialect'],
   'core/dialect/bare-text': ['core/dialect', 'core/event', 'core/frame', 'core/json'],
   'core/dialect/*': wire,
-  'core/log': ['core/event', 'core/json'],
+  'core/log': ['core/event', 'core/json', 'core/persistent'],
   // The registry names every view; the views that build on another view are listed one by one.
-  'core/view': ['core/event', 'core/view/*'],
+  'core/view': ['core/event', 'core/persistent', 'core/view/*'],
   'core/view/flow': [...fold, 'core/view/timeline'],
   'core/view/problems': [...fold, 'core/view/proof'],
   'core/view/*': fold,
-  'core/client': ['core/event', 'core/frame', 'core/json', 'core/dialect', 'core/log', 'core/view'],
-  'core/adk-chat': ['core/event', 'core/json', 'core/view'],
+  'core/client': ['core/event', 'core/frame', 'core/json', 'core/persistent', 'core/dialect', 'core/log', 'core/view'],
+  'core/adk-chat': ['core/event', 'core/json'],
   'core/testing': [
     core,
     'core/event',
@@ -103,7 +103,7 @@ describe('architecture', () => {
   test('every dialect and every view has the same files', () => {
     const missing = ['dialect', 'view'].flatMap((kind) => {
       const wanted =
-        kind === 'dialect' ? ['index', 'decoder', 'encoder', 'wire', 'dialect.test'] : ['index', 'view.test']
+        kind === 'dialect' ? ['index', 'decoder', 'encoder', 'wire', 'dialect.test'] : ['index', 'state', 'view.test']
       const folder = `${packages}core/src/${kind}/`
       const members = readdirSync(folder).filter(
         (name) => statSync(folder + name).isDirectory() && name !== 'bare-text',

@@ -1,4 +1,138 @@
-// Public names, in the order of the data path: event, frame, dialect, log, view.
+// Public names, in the order of the data path: bytes become JSON and frames, a dialect decodes frames into events, a log
+// records events, views fold them, a client follows a log elsewhere. The comment over each group keeps the order: the
+// formatter sorts within a group only.
+
+// JSON
+
+export { type Defined, defined } from './json/defined.ts'
+export {
+  isJsonObject,
+  isObject,
+  isOpaque,
+  type Json,
+  type JsonObject,
+  maxJsonDepth,
+  type PatchOp,
+  parseJson,
+} from './json/json.ts'
+export { pointerKeys, pointerSegment } from './json/pointer.ts'
+
+// Event: the canonical vocabulary
+
+export type * from './event/adk-event.ts'
+export { adkRequest, type PendingCalls, pendingCalls } from './event/adk-request.ts'
+export { functionCallsOf, functionResponsesOf, isErrorEvent, isFinalResponse } from './event/adk-rules.ts'
+export { isRecorded, isRunEvent, parseRecorded, whyNotRecorded, whyNotRunEvent } from './event/guard.ts'
+export { adkIngest, type Ingested, type IngestOptions } from './event/ingest.ts'
+export { nodePath } from './event/node-path.ts'
+export {
+  isProblemCode,
+  MillraceError,
+  type Problem,
+  type ProblemCode,
+  problemCodes,
+  problemIn,
+} from './event/problem.ts'
+export type * from './event/run-event.ts'
+export { applyState, patchState, type StateProblem } from './event/state-fold.ts'
+export { isPartial } from './event/streaming.ts'
+export { addUsage, usageOf } from './event/usage.ts'
+
+// Frame: one SSE message or line as text
+
+export { type Cursor, printCursor, readCursor } from './frame/cursor.ts'
+export type { Frame } from './frame/frame.ts'
+export { type Line, type LineReader, ndjsonReader, printLine } from './frame/ndjson.ts'
+export { type FrameReader, maxFrameSize, printFrame, printRetry, sseReader } from './frame/sse.ts'
+
+// Dialect: frames to events and back
+
+export { adk } from './dialect/adk/index.ts'
+export { agUi } from './dialect/ag-ui/index.ts'
+export { type AgUiRequest, type RunAgentInput, readRunAgentInput } from './dialect/ag-ui/input.ts'
+export { type AgUiStart, toRunAgentInput } from './dialect/ag-ui/request.ts'
+export type { FieldError } from './dialect/ag-ui/wire.ts'
+export {
+  type AgUiProtocol,
+  type Decoder,
+  type DecoderOptions,
+  type Dialect,
+  type DialectName,
+  dialectNames,
+  type Encoder,
+  type EncoderOptions,
+  withSeq,
+} from './dialect/dialect.ts'
+export { millrace } from './dialect/millrace/index.ts'
+export { printRecorded } from './dialect/millrace/wire.ts'
+export { planDialect } from './dialect/plan/index.ts'
+export { dialects } from './dialect/registry.ts'
+export { studio } from './dialect/studio/index.ts'
+
+// Recording: a file of frames in any dialect
+
+export { type ConvertOptions, convert } from './recording/convert.ts'
+export { detectDialect } from './recording/detect.ts'
+export { detectFraming, type Framing } from './recording/framing.ts'
+export { type RecordingOptions, readRecording } from './recording/recording.ts'
+export { type Recording, wholeRecording } from './recording/whole.ts'
+
+// Log: the ordered events of a session
+
+export type * from './log/event-log.ts'
+export {
+  type ExportHeader,
+  exportSession,
+  forkSession,
+  type ImportAs,
+  type ImportLimits,
+  type ImportLine,
+  importSession,
+} from './log/history.ts'
+export { memoryLog } from './log/memory-log.ts'
+
+// View: pure folds over a log
+
+export type { Printed, Sequence } from './persistent/sequence.ts'
+export { END, type FlowEdge, type FlowKey, type FlowNode, START } from './view/flow/graph.ts'
+export { activeNodes, flowView, stateKeys } from './view/flow/index.ts'
+export { preview } from './view/flow/preview.ts'
+export type { Flow } from './view/flow/state.ts'
+export { planView } from './view/plan/index.ts'
+export type {
+  PlanArtifact,
+  PlanCall,
+  PlanData,
+  PlanMode,
+  PlanReflection,
+  PlanState,
+  PlanTask,
+  PlanText,
+  TaskChange,
+} from './view/plan/state.ts'
+export { type Severity, type StreamProblem, type StreamProblemCode, streamProblems } from './view/problems/code.ts'
+export { problemsAtEnd, problemsView } from './view/problems/index.ts'
+export type { ProblemsState } from './view/problems/state.ts'
+export type { Basis, Citation, Confidence, Proof, Reasoning, ReasoningStep, Source, Where } from './view/proof/fact.ts'
+export { proofOfCall, proofOfMessage, proofView } from './view/proof/index.ts'
+export type { ProofState } from './view/proof/state.ts'
+export { type ViewName, views } from './view/registry.ts'
+export { type Difference, diffState } from './view/state/diff.ts'
+export { stateAt, stateView, type ValueChange, valueHistory } from './view/state/index.ts'
+export type { SessionState, StateChange } from './view/state/state.ts'
+export { timelineView } from './view/timeline/index.ts'
+export { type StateSnapshot, snapshotOf, snapshots } from './view/timeline/snapshots.ts'
+export type { Execution, Starting, Timeline, Via } from './view/timeline/state.ts'
+export { blocks, itemsOf, openInterrupts, transcriptView } from './view/transcript/index.ts'
+export type * from './view/transcript/item.ts'
+export type { Block, BlockLane, Lane } from './view/transcript/lane.ts'
+export type { RunStatus, Transcript } from './view/transcript/state.ts'
+export type { FirstToken } from './view/usage/first-token.ts'
+export { usageView } from './view/usage/index.ts'
+export type { AgentUsage, RunUsage, UsageReport } from './view/usage/state.ts'
+export { fold, type View } from './view/view.ts'
+
+// ADK chat: an API over ADK events for front ends that keep them in a store of their own
 
 export { Derivation, derivedBy } from './adk-chat/derivation.ts'
 export {
@@ -23,113 +157,10 @@ export {
   selectStatusMessages,
   selectThoughtProcesses,
 } from './adk-chat/selectors.ts'
+
+// Client: follows a log over HTTP and folds views as rows arrive
+
 export { connect } from './client/connect.ts'
 export type { Connection, ConnectionState, ConnectOptions } from './client/connection.ts'
 export { type FetchAnswer, type FetchInit, type Host, type WebGlobals, webHost } from './client/host.ts'
 export { type LiveLog, liveLog } from './client/live-log.ts'
-export { adk } from './dialect/adk/index.ts'
-export { agUi } from './dialect/ag-ui/index.ts'
-export { type AgUiRequest, type RunAgentInput, readRunAgentInput } from './dialect/ag-ui/input.ts'
-export { type AgUiStart, toRunAgentInput } from './dialect/ag-ui/request.ts'
-export type { FieldError } from './dialect/ag-ui/wire.ts'
-export {
-  type AgUiProtocol,
-  type Decoder,
-  type DecoderOptions,
-  type Dialect,
-  type DialectName,
-  dialectNames,
-  type Encoder,
-  type EncoderOptions,
-  withSeq,
-} from './dialect/dialect.ts'
-export { millrace } from './dialect/millrace/index.ts'
-export { printRecorded } from './dialect/millrace/wire.ts'
-export { planDialect } from './dialect/plan/index.ts'
-export { dialects } from './dialect/registry.ts'
-export { studio } from './dialect/studio/index.ts'
-export type * from './event/adk-event.ts'
-export { adkRequest, type PendingCalls, pendingCalls } from './event/adk-request.ts'
-export { functionCallsOf, functionResponsesOf, isErrorEvent, isFinalResponse } from './event/adk-rules.ts'
-export { isRecorded, isRunEvent, parseRecorded, whyNotRecorded, whyNotRunEvent } from './event/guard.ts'
-export { adkIngest, type Ingested, type IngestOptions } from './event/ingest.ts'
-export {
-  isProblemCode,
-  MillraceError,
-  type Problem,
-  type ProblemCode,
-  problemCodes,
-  problemIn,
-} from './event/problem.ts'
-export type * from './event/run-event.ts'
-export { applyState, patchState, type StateProblem } from './event/state-fold.ts'
-export { type Cursor, printCursor, readCursor } from './frame/cursor.ts'
-export type { Frame } from './frame/frame.ts'
-export { type Line, type LineReader, ndjsonReader, printLine } from './frame/ndjson.ts'
-export { type FrameReader, maxFrameSize, printFrame, printRetry, sseReader } from './frame/sse.ts'
-export { type Defined, defined } from './json/defined.ts'
-export {
-  isJsonObject,
-  isObject,
-  type Json,
-  type JsonObject,
-  maxJsonDepth,
-  type PatchOp,
-  parseJson,
-} from './json/json.ts'
-export type * from './log/event-log.ts'
-export {
-  type ExportHeader,
-  exportSession,
-  forkSession,
-  type ImportAs,
-  type ImportLimits,
-  type ImportLine,
-  importSession,
-} from './log/history.ts'
-export { memoryLog } from './log/memory-log.ts'
-export type { Printed, Sequence } from './persistent/sequence.ts'
-export { type ConvertOptions, convert } from './recording/convert.ts'
-export { detectDialect } from './recording/detect.ts'
-export { detectFraming, type Framing } from './recording/framing.ts'
-export { type RecordingOptions, readRecording } from './recording/recording.ts'
-export { type Recording, wholeRecording } from './recording/whole.ts'
-export { END, type FlowEdge, type FlowKey, type FlowNode, START } from './view/flow/graph.ts'
-export { activeNodes, type Flow, flowView, stateKeys } from './view/flow/index.ts'
-export { preview } from './view/flow/preview.ts'
-export { planView } from './view/plan/index.ts'
-export type {
-  PlanArtifact,
-  PlanCall,
-  PlanData,
-  PlanMode,
-  PlanReflection,
-  PlanState,
-  PlanTask,
-  PlanText,
-  TaskChange,
-} from './view/plan/state.ts'
-export { type Severity, type StreamProblem, type StreamProblemCode, streamProblems } from './view/problems/code.ts'
-export { type ProblemsState, problemsAtEnd, problemsView } from './view/problems/index.ts'
-export type { Basis, Citation, Confidence, Proof, Reasoning, ReasoningStep, Source, Where } from './view/proof/fact.ts'
-export { type ProofState, proofOfCall, proofOfMessage, proofView } from './view/proof/index.ts'
-export { type ViewName, views } from './view/registry.ts'
-export { type Difference, diffState } from './view/state/diff.ts'
-export {
-  type SessionState,
-  type StateChange,
-  stateAt,
-  stateView,
-  type ValueChange,
-  valueHistory,
-} from './view/state/index.ts'
-export { timelineView } from './view/timeline/index.ts'
-export { type StateSnapshot, snapshotOf, snapshots } from './view/timeline/snapshots.ts'
-export type { Execution, Starting, Timeline, Via } from './view/timeline/state.ts'
-export { blocks, itemsOf, openInterrupts, transcriptView } from './view/transcript/index.ts'
-export type * from './view/transcript/item.ts'
-export type { Block, BlockLane, Lane } from './view/transcript/lane.ts'
-export type { RunStatus, Transcript } from './view/transcript/state.ts'
-export type { FirstToken } from './view/usage/count.ts'
-export { type AgentUsage, type RunUsage, type UsageReport, usageView } from './view/usage/index.ts'
-export { fold, type View } from './view/view.ts'

@@ -1,29 +1,30 @@
 import type { AdkEvent } from '../event/adk-event.ts'
-import { isErrorEvent, isFinalResponse } from '../event/adk-rules.ts'
+import { isErrorEvent, isFinalResponse, transferOf } from '../event/adk-rules.ts'
 import { adkIngest } from '../event/ingest.ts'
-import { partsOf, responseOf, textOf, transferOf } from '../event/parts.ts'
+import { partsOf, responseOf, textOf } from '../event/parts.ts'
+import { isAggregate, isPartial, spokenText } from '../event/streaming.ts'
 import { isObject } from '../json/json.ts'
-import { isoTime } from '../view/iso-time.ts'
+import { isoTime } from './iso-time.ts'
 import type { AgentTransition, ChatSession, DerivedMessage } from './selectors.ts'
 
-/** A message as far as its events have come. */
+/** A message as far as its events have arrived. */
 interface Grown {
   readonly id: string
-  /** Which of all messages it is. */
+  /** Its index among all messages. */
   readonly place: number
   readonly first: AdkEvent
   readonly sources: string[]
-  /** What whole events said, and what partials have added since. */
+  /** The text of whole events, and the text that partials have added since. */
   text: string
   thoughts: string
   streamedText: string
   streamedThoughts: string
   made: DerivedMessage | undefined
-  /** Where it stands among the messages that were shown; -1 while it has said nothing. */
+  /** Its index among the messages that are shown; -1 while it has no text. */
   shown: number
 }
 
-/** What was answered, until an event changes it. */
+/** The last answer of each selector, until an event changes it. */
 interface Answers {
   thoughts?: Record<string, string> | undefined
   transitions?: AgentTransition[] | undefined
@@ -32,8 +33,9 @@ interface Answers {
 }
 
 /**
- * What has been derived from ADK events, one at a time. An event costs what it says, however many came before: only
- * the message it belongs to is made anew, and an answer that it does not change stays the same object.
+ * Derives messages, thoughts, transitions and status from ADK events, one at a time. The cost of an event does not depend
+ * on how many came before: only its own message is made again, and an answer that it does not change stays the same
+ * object.
  */
 export class Derivation {
   readonly #session: string
@@ -48,7 +50,7 @@ export class Derivation {
   #events: readonly AdkEvent[] = []
   #count = 0
   #shown: DerivedMessage[] = []
-  /** The place of the last message that is shown: one that begins to speak after it goes to the end. */
+  /** The place of the last message that is shown: a later message is appended. */
   #last = -1
   #answers: Answers = {}
 
@@ -61,7 +63,7 @@ export class Derivation {
     return this.#count
   }
 
-  /** True when the list is the one that was read, perhaps with more at its end. */
+  /** Whether the session's events are those that were read before, perhaps with more at the end. */
   covers({ id, rawEvents }: ChatSession): boolean {
     if (id !== this.#session || rawEvents.length < this.#count) return false
     if (rawEvents === this.#events) return true
@@ -75,13 +77,13 @@ export class Derivation {
     return this
   }
 
-  /** One more event, as it came off the wire. One that is no ADK event says nothing. */
+  /** Takes one more event as it came off the wire. A value that is no ADK event is ignored. */
   take(raw: unknown): void {
     this.#count += 1
     const read = this.#ingest(raw)
     if ('reason' in read) return
     const { event, message } = read
-    if (event.partial === true) this.#stream(event, message)
+    if (isPartial(event)) this.#stream(event, message)
     else if (!this.#whole.has(event.id)) this.#complete(event, message)
     if (event.author === 'user') return
     const status = statusAfter(event)
@@ -101,7 +103,7 @@ export class Derivation {
         grown.shown = shown.push(message) - 1
         this.#last = grown.place
       } else {
-        shown = this.#anew()
+        shown = this.#inOrder()
         break
       }
     }
@@ -131,8 +133,8 @@ export class Derivation {
     return this.#answers.updates
   }
 
-  /** One that began before others speaks after them, or has nothing left to say: the order is that of the beginnings. */
-  #anew(): DerivedMessage[] {
+  /** All messages again: one that began earlier got its first text late, or lost its text. They are in order of beginning. */
+  #inOrder(): DerivedMessage[] {
     const shown: DerivedMessage[] = []
     for (const grown of this.#grown) {
       const message = this.#message(grown)
@@ -158,14 +160,10 @@ export class Derivation {
   #complete(event: AdkEvent, message: string): void {
     this.#whole.add(event.id)
     const parts = partsOf(event.content)
-    const said = parts.filter((part) => textOf(part) !== '')
-    if (said.length > 0) {
+    if (isAggregate(event)) {
       const grown = this.#grownOf(event, message)
-      grown.text += said.map((part) => (part.thought === true ? '' : textOf(part))).join('')
-      grown.thoughts = said.reduce(
-        (all, part) => (part.thought === true ? lines(all, textOf(part)) : all),
-        grown.thoughts,
-      )
+      grown.text += spokenText(event)
+      for (const part of parts) if (part.thought === true) grown.thoughts = lines(grown.thoughts, textOf(part))
       grown.streamedText = ''
       grown.streamedThoughts = ''
       this.#answers.thoughts = undefined
@@ -246,9 +244,9 @@ export class Derivation {
   }
 }
 
-/** Selectors are called with every event: what was derived is kept with the first event of the list, and read on. */
+/** Selectors are called after every event: a derivation is kept by the first event of the list and continued from there. */
 const derivations = new WeakMap<object, Derivation>()
-/** Sessions of stores that derive as they go, as they were after so many events. */
+/** Sessions whose store has its own derivation, with the number of events it had taken. */
 const kept = new WeakMap<ChatSession, { readonly derivation: Derivation; readonly count: number }>()
 
 export function derivationOf(session: ChatSession): Derivation {
@@ -264,15 +262,15 @@ export function derivationOf(session: ChatSession): Derivation {
 }
 
 /**
- * Says that a session's events are those a derivation has taken so far, so that the selectors answer from it. For a
- * store that takes events one at a time, and keeps fewer of them than it has taken.
+ * Marks a session as derived by `derivation` so far, so that the selectors answer from it. For a store that takes events
+ * one at a time and keeps fewer of them than it has taken.
  */
 export function derivedBy<S extends ChatSession>(session: S, derivation: Derivation): S {
   kept.set(session, { derivation, count: derivation.count })
   return session
 }
 
-/** A message of 10,000 tokens has as many sources, and is made anew with each: they are listed when somebody asks. */
+/** A message of 10,000 tokens has as many sources and is made again with each: the list is made on demand. */
 function withSources(message: DerivedMessage, sources: readonly string[]): DerivedMessage {
   const count = sources.length
   let listed: readonly string[] | undefined

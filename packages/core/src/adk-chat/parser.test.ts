@@ -17,7 +17,7 @@ const event = (fields: Partial<AdkEvent>): AdkEvent => ({
   ...fields,
 })
 
-describe('seed 003 section 5.1', () => {
+describe('R3: parsing an ADK event', () => {
   test('should parse text content from content.parts[]', () => {
     const parsed = normalizeAdkEvent(
       event({ content: { parts: [{ text: 'Hello from agent' }, { text: 'This is a thought', thought: true }] } }),
@@ -39,7 +39,7 @@ describe('seed 003 section 5.1', () => {
   })
 })
 
-describe('where the seed and the real wire differ (DESIGN 12)', () => {
+describe('where the requirements and the real wire differ (docs/decisions/006-errata.md)', () => {
   test("a transfer in ADK's own spelling", () => {
     expect(normalizeAdkEvent(event({ actions: { transferToAgent: 'x' } }))).toMatchObject({
       isAgentTransfer: true,
@@ -67,7 +67,7 @@ describe('where the seed and the real wire differ (DESIGN 12)', () => {
     expect(normalizeAdkEvent(event(call)).functionCalls).toEqual([{ id: 'c', name: 't', args: {} }])
     expect(normalizeAdkEvent(event({ ...call, partial: true })).functionCalls).toEqual([])
   })
-  test('an author nobody has heard of, and an error event, are events', () => {
+  test('an event of an unknown author, and an error event, are events', () => {
     expect(parseAdkEvent(JSON.stringify(event({ author: 'stranger', errorCode: 'E' })))).toMatchObject({
       author: 'stranger',
       textParts: [],
@@ -118,7 +118,7 @@ describe('parseAdkEvent', () => {
   })
 })
 
-describe('seed 003 section 6: the canonical option', () => {
+describe('R3: the canonical option', () => {
   const flat = '{"type":"research_update","data":{"content":"…"}}'
   const canonical = JSON.stringify(event({ content: { parts: [{ text: 'x' }] } }))
   test('canonical is the default', () => {

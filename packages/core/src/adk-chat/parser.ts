@@ -1,12 +1,14 @@
 import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from '../event/adk-event.ts'
 import { functionCallsOf, functionResponsesOf, isFinalResponse } from '../event/adk-rules.ts'
 import { adkIngest } from '../event/ingest.ts'
+import { defined } from '../json/defined.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts'
 
-// The parser that seed 003 specifies, by its names, for front ends that hold ADK events themselves. One event at a time
-// and without memory: partials are not joined to their aggregate here, that is the decoder's `message`.
+// The parser of the chat front end (docs/requirements.md, R3), under its names, for front ends that keep ADK events
+// themselves. It reads one event at a time and has no memory: it does not join partials to their aggregate, as the
+// `message` of the `adk` decoder does.
 
-/** One SSE message as a reader hands it over; a Frame is one. */
+/** One SSE message from any reader; a Frame fits. */
 export interface SseEventBlock {
   readonly event?: string
   readonly id?: string
@@ -34,7 +36,7 @@ export interface ParsedAdkEvent {
   readonly eventType?: string
 }
 
-/** A flattened `{type, data}` event, from before the canonical stream. */
+/** A flattened `{type, data}` event, from the format before the canonical stream. */
 export interface LegacyEvent {
   readonly type: string
   readonly data: JsonObject
@@ -44,12 +46,12 @@ export type NormalizeResult =
   | { readonly success: true; readonly event: ParsedAdkEvent; readonly error?: never }
   | { readonly success: false; readonly event?: never; readonly error: string }
 
-/** The ADK event in a frame's data; null when it is none, or has no id, author or invocation. */
+/** The ADK event in a frame's data; null if the data is no ADK event or has no id, author or invocation. */
 export function parseAdkEvent(data: string, eventType?: string): ParsedAdkEvent | null {
-  return normalizeSseBlock({ data, ...(eventType === undefined ? {} : { event: eventType }) }).event ?? null
+  return normalizeSseBlock({ data, ...defined({ event: eventType }) }).event ?? null
 }
 
-/** As `parseAdkEvent`, and says why not. */
+/** Like `parseAdkEvent`, with the reason if there is no event. */
 export function normalizeSseBlock({ data, event: eventType }: SseEventBlock): NormalizeResult {
   const parsed = parseJson(data)
   if ('reason' in parsed) return { success: false, error: parsed.reason }
@@ -66,8 +68,8 @@ export function normalizeSseBlock({ data, event: eventType }: SseEventBlock): No
 const required = [['id'], ['author'], ['invocationId', 'invocation_id']] as const
 
 /**
- * Takes an ADK event apart; either spelling, either unit of time. One that is not an ADK event at all comes back as an
- * event that says nothing.
+ * Takes an ADK event apart, in either spelling and either unit of time. A value that is no ADK event gives an event
+ * without content.
  */
 export function normalizeAdkEvent(raw: AdkEvent, eventType?: string): ParsedAdkEvent {
   const ingested = adkIngest()(raw)
@@ -98,7 +100,7 @@ function takenApart(event: AdkEvent, eventType: string | undefined): ParsedAdkEv
 
 /**
  * A flattened event: `{type, data}`, or bare data whose type is the frame's `event:` field. Null when it is not a JSON
- * object. `connection` is the type where neither says one, as in the stream that the seed replaces.
+ * object. The type is `connection` if neither names one, as in the format before the canonical stream.
  */
 export function parseLegacyEvent(data: string, eventType?: string): LegacyEvent | null {
   const parsed = parseJson(data)
@@ -108,7 +110,7 @@ export function parseLegacyEvent(data: string, eventType?: string): LegacyEvent 
   return { type: name, data: isJsonObject(inner) ? inner : inner === undefined ? rest : { ...rest, data: inner } }
 }
 
-/** Seed 003 section 6: one switch between the canonical stream (the default) and the flattened one. */
+/** One switch between the canonical stream (the default) and the flattened one (docs/requirements.md, R3). */
 export function parseEventData(
   data: string,
   eventType?: string,

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chaos, sessions } from '../../../../test/kit/arbitrary-events.ts'
 import type { AdkEvent } from '../event/adk-event.ts'
-import { isoTime } from '../view/iso-time.ts'
+import { isoTime } from './iso-time.ts'
 import {
   type ChatSession,
   selectAgentTransitions,
@@ -33,8 +33,8 @@ const all = (of: ChatSession) => ({
   updates: selectStatusMessages(of),
 })
 
-describe('seed 003', () => {
-  test('section 4.3: messages from text, thoughts apart', () => {
+describe('R3: the selectors', () => {
+  test('messages from text, thoughts apart', () => {
     const raw = [
       event('evt_1', [{ text: 'Research quantum computing' }], { author: 'user' }),
       event('evt_123', [{ text: 'Hello from agent' }, { text: 'This is a thought', thought: true }]),
@@ -91,7 +91,7 @@ describe('seed 003', () => {
     expect(selectLatestAgentStatus(session([event('e5', [{ text: 'hi' }], { author: 'user' })]))).toEqual({})
   })
 
-  test('section 5.2: function answers and transfers as status updates', () => {
+  test('function answers and transfers as status updates', () => {
     const raw = [
       event('e1', [{ functionResponse: { name: 'web_search', id: 'fn_123', response: { results: ['a'] } } }]),
       event('e2', [{ functionResponse: { name: 'lookup' } }], { actions: { transferToAgent: 'writer' } }),

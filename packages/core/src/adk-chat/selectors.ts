@@ -2,9 +2,10 @@ import type { AdkEvent } from '../event/adk-event.ts'
 import type { JsonObject } from '../json/json.ts'
 import { derivationOf } from './derivation.ts'
 
-// Seed 003's selectors by name, for front ends that keep ADK events in a store of their own (its sections 3.3 and 4.3,
-// appendix B), with its errata put right (DESIGN 12): text is not doubled, timestamps are right for both flavours of
-// ADK, ids are stable while a message streams, transfers are found, and an agent is idle by ADK's own rule.
+// The selectors of the chat front end (docs/requirements.md, R3), under its names, for front ends that keep ADK events
+// in their own store. They correct the errors of the original (docs/decisions/006-errata.md): text is not doubled,
+// timestamps are right for both flavours of ADK, ids are stable while a message streams, transfers are found, and ADK's
+// own rule decides when an agent is idle.
 
 export interface ChatMessage {
   /** `msg_` and the message id: the same from the first partial to the aggregate. */
@@ -17,7 +18,7 @@ export interface ChatMessage {
   readonly metadata: {
     readonly author: string
     readonly invocationId: string
-    /** For a function's answer: which, to which call, and what it said. */
+    /** For a function response: the function, the call and the response. */
     readonly functionName?: string
     readonly functionCallId?: string
     readonly response?: JsonObject
@@ -25,7 +26,7 @@ export interface ChatMessage {
 }
 
 export interface DerivedMessage extends ChatMessage {
-  /** Every event that it came from: the partials, then the aggregate. */
+  /** The events that it was derived from: the partials, then the aggregate. */
   readonly sourceEventIds: readonly string[]
   readonly derivedFrom: 'text' | 'functionResponse' | 'agentStatus'
 }
@@ -47,20 +48,20 @@ export interface ChatSession {
 }
 
 /**
- * What was said, one message per message: partials grow it, the aggregate replaces them. The same array while the
- * events are the same, and a message that did not change is the same object, so `useShallow` sees what changed.
+ * The messages of a session: partials extend a message, the aggregate replaces them. The same array while the events are
+ * the same, and the same object for a message that did not change, so that `useShallow` sees what changed.
  */
 export const selectDerivedMessages = (session: ChatSession): DerivedMessage[] => derivationOf(session).messages()
 
-/** Thoughts by event id: for a streamed message that of its first event, so that the key stays while it grows. */
+/** Thoughts by event id; for a streamed message the id of its first event, so that the key stays the same. */
 export const selectThoughtProcesses = (session: ChatSession): Record<string, string> => derivationOf(session).thoughts()
 
-/** Who handed over to whom. */
+/** The transfers of control from one agent to another. */
 export const selectAgentTransitions = (session: ChatSession): AgentTransition[] => derivationOf(session).transitions()
 
-/** Whether each agent that has spoken is at work. One that gave its final response, failed or handed over is idle. */
+/** Whether each agent is at work. An agent that gave its final response, failed or transferred control is idle. */
 export const selectLatestAgentStatus = (session: ChatSession): Record<string, 'active' | 'idle'> =>
   derivationOf(session).status()
 
-/** What functions answered, and who handed over to whom, as messages: seed 003's status updates. */
+/** Status updates: function responses and transfers of control as messages. */
 export const selectStatusMessages = (session: ChatSession): DerivedMessage[] => derivationOf(session).updates()

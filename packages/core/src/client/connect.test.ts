@@ -20,13 +20,13 @@ interface Script {
 }
 
 const stream = { 'content-type': 'text/event-stream' }
-const healable = { ...stream, 'content-location': '/sessions/s/events?run=r' }
+const rejoinable = { ...stream, 'content-location': '/sessions/s/events?run=r' }
 
 function fakeHost(scripts: readonly (Script | Error)[]) {
   const calls: Call[] = []
   const waits: number[] = []
-  /** For how long silence would have been borne, each time it was waited for. */
-  const patience: number[] = []
+  /** The inactivity limits that were set, in order. */
+  const inactivities: number[] = []
   const host: Host = {
     now: () => 1000,
     random: () => 1,
@@ -35,7 +35,7 @@ function fakeHost(scripts: readonly (Script | Error)[]) {
     after(ms, callback) {
       // Back-off and inactivity fire once nothing else happens: no test waits for a clock.
       if (ms >= 45_000) {
-        patience.push(ms)
+        inactivities.push(ms)
         return () => {}
       }
       waits.push(ms)
@@ -73,7 +73,7 @@ function fakeHost(scripts: readonly (Script | Error)[]) {
       }
     },
   }
-  return { host, calls, waits, patience }
+  return { host, calls, waits, inactivities }
 }
 
 /** A body of which nothing more comes: reading it fails once the request is aborted, and not before. */
@@ -83,7 +83,7 @@ async function aborted(signal: AbortSignal): Promise<never> {
 }
 
 async function follow(scripts: readonly (Script | Error)[], options: Partial<ConnectOptions> = {}) {
-  const { host, calls, waits, patience } = fakeHost(scripts)
+  const { host, calls, waits, inactivities } = fakeHost(scripts)
   const states: ConnectionState[] = []
   const connection = connect('http://h/x/stream', {
     dialect: millrace,
@@ -93,7 +93,7 @@ async function follow(scripts: readonly (Script | Error)[], options: Partial<Con
   })
   const rows: Recorded[] = []
   for await (const row of connection) rows.push(row)
-  return { rows, calls, waits, patience, states, state: connection.state, cursor: connection.cursor }
+  return { rows, calls, waits, inactivities, states, state: connection.state, cursor: connection.cursor }
 }
 
 const row = (seq: number, event: Recorded['event'] = { kind: 'log', level: 'info', message: `m${seq}` }): Recorded => ({
@@ -109,7 +109,7 @@ const done = row(3, { kind: 'run.finished', outcome: 'done' })
 describe('connect', () => {
   test('a run is followed to its end', async () => {
     const { rows, state, cursor } = await follow([
-      { headers: healable, chunks: [frame(row(1)), frame(row(2)), frame(done)] },
+      { headers: rejoinable, chunks: [frame(row(1)), frame(row(2)), frame(done)] },
     ])
     expect(rows).toEqual([row(1), row(2), done])
     expect(state).toEqual({ phase: 'closed', how: 'ended' })
@@ -119,8 +119,8 @@ describe('connect', () => {
   test('SPEC 2.5: a cut is healed from the last whole event, half of one is not shown twice', async () => {
     const half = frame(row(2)).slice(0, 20)
     const { rows, calls, states } = await follow([
-      { headers: healable, chunks: [frame(row(1)), half], last: 'error' },
-      { headers: healable, chunks: [frame(row(2)), frame(done)] },
+      { headers: rejoinable, chunks: [frame(row(1)), half], last: 'error' },
+      { headers: rejoinable, chunks: [frame(row(2)), frame(done)] },
     ])
     expect(rows).toEqual([row(1), row(2), done])
     expect(calls[1]).toMatchObject({ url: 'http://h/sessions/s/events?run=r', method: 'GET' })
@@ -131,8 +131,8 @@ describe('connect', () => {
   test('SPEC 2.5: ids that name their run are cursors too, and one without data is no event', async () => {
     const named = (recorded: Recorded): string => frame(recorded).replace('id: ', 'id: a:b:')
     const { rows, calls } = await follow([
-      { headers: healable, chunks: ['retry: 100\n\nid: a:b:0\n\n', named(row(1)), named(row(2))], last: 'error' },
-      { headers: healable, chunks: [frame(row(2)), frame(done)] },
+      { headers: rejoinable, chunks: ['retry: 100\n\nid: a:b:0\n\n', named(row(1)), named(row(2))], last: 'error' },
+      { headers: rejoinable, chunks: [frame(row(2)), frame(done)] },
     ])
     expect(rows).toEqual([row(1), row(2), done])
     expect(calls[1]?.headers).toMatchObject({ 'last-event-id': '2' })
@@ -143,9 +143,9 @@ describe('connect', () => {
       `data: ${JSON.stringify({ id, author: 'a', invocationId: 'i', timestamp: 1, content: { parts: [{ text }] } })}\n\n`
     const { rows } = await follow(
       [
-        { headers: healable, chunks: [said('e1', 'one')], last: 'error' },
+        { headers: rejoinable, chunks: [said('e1', 'one')], last: 'error' },
         {
-          headers: healable,
+          headers: rejoinable,
           chunks: [said('e1', 'one'), `id: 2\n${said('e2', 'two')}`, ': run.finished done\nid: 3\n\n'],
         },
       ],
@@ -157,9 +157,9 @@ describe('connect', () => {
   test('a started run is never POSTed again', async () => {
     const { calls, state } = await follow(
       [
-        { headers: healable, chunks: [frame(row(1))], last: 'error' },
+        { headers: rejoinable, chunks: [frame(row(1))], last: 'error' },
         { status: 503, headers: { 'retry-after': '2' } },
-        { headers: healable, chunks: [frame(row(2)), frame(done)] },
+        { headers: rejoinable, chunks: [frame(row(2)), frame(done)] },
       ],
       { body: { hello: 1 } },
     )
@@ -170,7 +170,7 @@ describe('connect', () => {
   test('a POST that was never answered is reported as cut, or followed where the caller knows its place', async () => {
     const lost = await follow([new Error('reset')], { body: {} })
     expect(lost.state).toMatchObject({ phase: 'closed', how: 'cut' })
-    const known = await follow([new Error('reset'), { headers: healable, chunks: [frame(done)] }], {
+    const known = await follow([new Error('reset'), { headers: rejoinable, chunks: [frame(done)] }], {
       body: {},
       reattach: 'http://h/sessions/s/events?run=r',
     })
@@ -205,19 +205,19 @@ describe('connect', () => {
   })
 
   test.each([
-    ['that said so', [agUiStarted, '{"type":"RUN_FINISHED","threadId":"t","runId":"r"}'], 'ended'],
-    ['that stopped in the middle', [agUiStarted], 'cut'],
-  ])('a plain AG-UI server %s is told as it is', async (_, events, how) => {
+    ['that ends its run', [agUiStarted, '{"type":"RUN_FINISHED","threadId":"t","runId":"r"}'], 'ended'],
+    ['that stops in the middle', [agUiStarted], 'cut'],
+  ])('a stream of a plain AG-UI server %s is closed accordingly', async (_, events, how) => {
     const chunks = events.map((event) => `data: ${event}\n\n`)
     const { rows, state } = await follow([{ chunks }], { dialect: agUi, body: {} })
     expect(rows.map(({ event: { kind } }) => kind)).toEqual(['run.started', 'run.finished'].slice(0, events.length))
     expect(state).toMatchObject({ phase: 'closed', how })
   })
 
-  test('back-off doubles to a cap, starts over after progress, and gives up when told to', async () => {
+  test('back-off doubles to a cap, starts over after progress, and gives up after the most attempts', async () => {
     const down = new Error('refused')
     const { waits, state } = await follow(
-      [down, down, down, { headers: healable, chunks: [frame(row(1))] }, down, down, down, down],
+      [down, down, down, { headers: rejoinable, chunks: [frame(row(1))] }, down, down, down, down],
       {
         maxAttempts: 3,
       },
@@ -226,18 +226,18 @@ describe('connect', () => {
     expect(state).toMatchObject({ phase: 'closed', how: 'cut', problem: { code: 'remote-error' } })
   })
 
-  test('silence is taken for death', async () => {
+  test('a silent connection counts as dead', async () => {
     const { calls } = await follow(
       [
-        { headers: healable, chunks: [frame(row(1))], last: 'hang' },
-        { headers: healable, chunks: [frame(done)] },
+        { headers: rejoinable, chunks: [frame(row(1))], last: 'hang' },
+        { headers: rejoinable, chunks: [frame(done)] },
       ],
       { inactivity: 7 },
     )
     expect(calls).toHaveLength(2)
   })
 
-  test('a refusal whose words never come is a refusal all the same, and leaves nothing open', async () => {
+  test('a refusal whose body never arrives is a refusal too, and leaves nothing open', async () => {
     const { state, calls } = await follow([{ status: 500, last: 'hang' }], { inactivity: 7 })
     expect(state).toMatchObject({ phase: 'closed', how: 'refused', problem: { source: '500' } })
     expect(calls[0]?.signal.aborted).toBe(true)
@@ -245,25 +245,25 @@ describe('connect', () => {
     expect(page.calls[0]?.signal.aborted).toBe(true)
   })
 
-  test('a media type is one in any case', async () => {
+  test('the case of a media type does not count', async () => {
     const { state } = await follow([{ headers: { 'content-type': 'Text/Event-Stream' }, chunks: [frame(done)] }])
     expect(state).toEqual({ phase: 'closed', how: 'ended' })
   })
 
-  test('a server that greets and closes is asked ever less often', async () => {
-    const greeting: Script = { headers: healable, chunks: [': hello\n\n'] }
+  test('a server that sends a comment and closes is asked less and less often', async () => {
+    const greeting: Script = { headers: rejoinable, chunks: [': hello\n\n'] }
     const { waits, state } = await follow([greeting, greeting, greeting, greeting], { maxAttempts: 3 })
     expect(waits).toEqual([500, 1000, 2000])
     expect(state).toMatchObject({ phase: 'closed', how: 'cut' })
   })
 
   test.each([
-    ['again', [row(1), row(2), row(2), row(1)]],
+    ['repeated', [row(1), row(2), row(2), row(1)]],
     ['out of order', [row(2), row(1)]],
-  ])('what is told %s is known: neither twice nor a step back', async (_, again) => {
+  ])('rows that come %s are delivered once, and the cursor never goes back', async (_, again) => {
     const { rows, calls } = await follow([
-      { headers: healable, chunks: [row(1), ...again].map(frame), last: 'error' },
-      { headers: healable, chunks: ['id\n\n', frame(row(1)), frame(row(2)), frame(done)] },
+      { headers: rejoinable, chunks: [row(1), ...again].map(frame), last: 'error' },
+      { headers: rejoinable, chunks: ['id\n\n', frame(row(1)), frame(row(2)), frame(done)] },
     ])
     expect(rows).toEqual([row(1), row(2), done])
     expect(calls[1]?.headers['last-event-id']).toBe('2')
@@ -276,33 +276,33 @@ describe('connect', () => {
     expect(set).toEqual([5, 2 ** 31 - 1, 2 ** 31 - 1])
   })
 
-  test('silence is borne for three heartbeats of ours, and longer where nobody promised one', async () => {
+  test('a connection may be silent for three heartbeats of Millrace, and longer on other servers', async () => {
     const ours = await follow([
-      { headers: healable, chunks: [frame(row(1))] },
-      { headers: healable, chunks: [frame(done)] },
+      { headers: rejoinable, chunks: [frame(row(1))] },
+      { headers: rejoinable, chunks: [frame(done)] },
     ])
-    expect(new Set(ours.patience.slice(1))).toEqual(new Set([45_000]))
+    expect(new Set(ours.inactivities.slice(1))).toEqual(new Set([45_000]))
     const others = await follow([{ chunks: [frame(done)] }])
-    expect(new Set(others.patience)).toEqual(new Set([120_000]))
+    expect(new Set(others.inactivities)).toEqual(new Set([120_000]))
   })
 
   test('a stream may ask for its own reconnection time', async () => {
     const { waits } = await follow([
-      { headers: healable, chunks: ['retry: 3000\n\n', frame(row(1))] },
+      { headers: rejoinable, chunks: ['retry: 3000\n\n', frame(row(1))] },
       new Error('down'),
       new Error('down'),
-      { headers: healable, chunks: [frame(done)] },
+      { headers: rejoinable, chunks: [frame(done)] },
     ])
     expect(waits).toEqual([3000, 6000, 12_000])
     const hasty = await follow([
-      { headers: healable, chunks: ['retry: 0\n\n', frame(row(1))] },
-      { headers: healable, chunks: [frame(done)] },
+      { headers: rejoinable, chunks: ['retry: 0\n\n', frame(row(1))] },
+      { headers: rejoinable, chunks: [frame(done)] },
     ])
     expect(hasty.waits).toEqual([100])
   })
 
-  test('closed by its reader: nothing more is told, though it had arrived', async () => {
-    const { host } = fakeHost([{ headers: healable, chunks: [frame(row(1)) + frame(row(2)) + frame(done)] }])
+  test('after its reader closes it, rows that have arrived are not delivered', async () => {
+    const { host } = fakeHost([{ headers: rejoinable, chunks: [frame(row(1)) + frame(row(2)) + frame(done)] }])
     const connection = connect('http://h/', { dialect: millrace, host })
     const seqs: number[] = []
     for await (const { seq } of connection) {
@@ -315,12 +315,12 @@ describe('connect', () => {
   })
 
   test('streams are never cached', async () => {
-    expect((await follow([{ headers: healable, chunks: [frame(done)] }])).calls[0]?.cache).toBe('no-store')
+    expect((await follow([{ headers: rejoinable, chunks: [frame(done)] }])).calls[0]?.cache).toBe('no-store')
   })
 
   test('aborting ends it, while open and while waiting', async () => {
     const control = new AbortController()
-    const { host } = fakeHost([{ headers: healable, chunks: [frame(row(1))], last: 'hang' }])
+    const { host } = fakeHost([{ headers: rejoinable, chunks: [frame(row(1))], last: 'hang' }])
     const connection = connect('http://h/', { dialect: millrace, host, signal: control.signal })
     for await (const { seq } of connection) if (seq === 1) control.abort()
     expect(connection.state).toEqual({ phase: 'closed', how: 'aborted' })
@@ -330,8 +330,8 @@ describe('connect', () => {
   test('following a session goes on after a run', async () => {
     const { rows, state } = await follow(
       [
-        { headers: healable, chunks: [frame(row(1)), frame(done)] },
-        { headers: healable, chunks: [frame(row(4))] },
+        { headers: rejoinable, chunks: [frame(row(1)), frame(done)] },
+        { headers: rejoinable, chunks: [frame(row(4))] },
         { status: 204 },
       ],
       { follow: true },

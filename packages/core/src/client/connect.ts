@@ -4,7 +4,9 @@ import type { Draft, Recorded } from '../event/run-event.ts'
 import { readCursor } from '../frame/cursor.ts'
 import type { Frame } from '../frame/frame.ts'
 import { sseReader } from '../frame/sse.ts'
+import { defined } from '../json/defined.ts'
 import { isJsonObject, parseJson } from '../json/json.ts'
+import type { Signal } from '../log/event-log.ts'
 import {
   backoff,
   type Connection,
@@ -16,19 +18,22 @@ import {
 } from './connection.ts'
 import type { FetchAnswer } from './host.ts'
 
-/** What one attempt came to; `retry` only where the stream can be re-joined without starting anything again. */
+/** The result of one attempt. `retry` only if the stream can be re-joined without starting a run again. */
 type Attempt =
   | { readonly next: 'retry'; readonly reason: string; readonly wait?: number }
   | { readonly next: 'close'; readonly how: 'ended' | 'cut' | 'refused' | 'aborted'; readonly problem?: Problem }
 
-/** How long silence is borne, by default: three of our heartbeats; where none are promised, as long as a slow tool. */
-const silenceOfOurs = 45_000
-const silenceOfOthers = 120_000
+/**
+ * After this many milliseconds without a byte a connection counts as dead: three heartbeats on a Millrace server; longer
+ * on servers that may send no heartbeat while a slow tool runs.
+ */
+const inactivityOfMillrace = 45_000
+const inactivityOfOthers = 120_000
 
 /**
  * Follows a stream of any dialect: `for await (const row of connect(url, …))`. After a cut it re-joins with
- * `Last-Event-ID`; it never POSTs twice. An answer that is not an event stream, an empty one, and one that breaks off
- * on a server that cannot be re-joined are told as what they are, never as success.
+ * `Last-Event-ID`; it never POSTs twice. An answer that is not an event stream or is empty closes it as `refused`; a
+ * stream that breaks off on a server that cannot be re-joined closes it as `cut`.
  */
 export function connect(url: string, options: ConnectOptions): Connection {
   const stream = new Stream(url, options)
@@ -56,8 +61,8 @@ class Stream {
   #closed = false
   #wake = (): void => {}
   #progress = false
-  /** A stream that we can come back to: an answer has said where. */
-  #healable = false
+  /** The answer named a URL where the stream can be re-joined. */
+  #rejoinable = false
   /** The reconnection time that the stream asked for. */
   #retry: number | undefined
 
@@ -68,7 +73,7 @@ class Stream {
     this.cursor = options.after ?? 0
     this.#seq = this.cursor
     const { run = '', agent } = options
-    this.#decoder = options.dialect.decoder({ run, ...(agent === undefined ? {} : { agent }) })
+    this.#decoder = options.dialect.decoder({ run, ...defined({ agent }) })
   }
 
   close(): void {
@@ -88,7 +93,7 @@ class Stream {
         const attempt = yield* this.#attempt()
         if (attempt.next === 'close') {
           const { how, problem } = attempt
-          this.#enter({ phase: 'closed', how, ...(problem === undefined ? {} : { problem }) })
+          this.#enter({ phase: 'closed', how, ...defined({ problem }) })
           return
         }
         failures = this.#progress ? 1 : failures + 1
@@ -103,7 +108,7 @@ class Stream {
       }
     } finally {
       signal?.removeEventListener('abort', abort)
-      // The consumer broke out of its loop: that is an abort, and leaves nothing open behind it.
+      // If the consumer broke out of its loop, that is an abort: the request is closed too.
       if (this.state.phase !== 'closed') this.#enter({ phase: 'closed', how: 'aborted' })
       this.close()
     }
@@ -115,7 +120,7 @@ class Stream {
     const control = this.#options.host.abortController()
     this.#wake = () => control.abort()
     const { host } = this.#options
-    const inactivity = this.#patience()
+    const inactivity = this.#inactivity()
     let answer: FetchAnswer
     let silent = false
     const cancel = host.after(inactivity, () => {
@@ -125,10 +130,10 @@ class Stream {
     try {
       answer = await this.#request(control.signal)
       const posted = this.#post
-      this.#post = false // answered: whatever happens now, this run is never POSTed again
+      this.#post = false // the server has answered: this run is never POSTed again
       const refused = await refusalOf(answer, posted)
       if (refused !== undefined) {
-        control.abort() // what it may still be sending is read by nobody
+        control.abort() // the rest of the body is not read
         return this.#closed ? { next: 'close', how: 'aborted' } : refused
       }
     } catch (error) {
@@ -138,17 +143,17 @@ class Stream {
     }
     // Relative to where the answer came from: the request may have been redirected.
     const place = rejoinUrl(answer.headers.get(rejoinHeader), answer.url || this.#url)
-    this.#healable = place !== undefined
+    this.#rejoinable = place !== undefined
     if (place !== undefined) this.#url = place
     this.#enter({ phase: 'open' })
     return yield* this.#read(answer, control)
   }
 
-  #patience(): number {
-    return this.#options.inactivity ?? (this.#healable ? silenceOfOurs : silenceOfOthers)
+  #inactivity(): number {
+    return this.#options.inactivity ?? (this.#rejoinable ? inactivityOfMillrace : inactivityOfOthers)
   }
 
-  #request(signal: FetchInitSignal): Promise<FetchAnswer> {
+  #request(signal: Signal): Promise<FetchAnswer> {
     const { host, headers, body } = this.#options
     const resume = this.cursor > 0 ? { 'last-event-id': String(this.cursor) } : {}
     if (!this.#post) {
@@ -165,7 +170,7 @@ class Stream {
 
   async *#read(answer: FetchAnswer, control: { abort(): void }): AsyncGenerator<Recorded, Attempt> {
     const { host, follow = false } = this.#options
-    const inactivity = this.#patience()
+    const inactivity = this.#inactivity()
     const opened = host.now()
     const bytes = answer.body?.getReader()
     const text = host.textDecoder()
@@ -191,14 +196,14 @@ class Stream {
       if (chunk.done) break
       for (const frame of frames.feed(text.decode(chunk.value ?? new Uint8Array(), { stream: true }))) {
         seen ||= frame.comment === undefined
-        // A greeting alone is no progress: a server that greets and closes would be asked twice a second, for ever.
+        // A comment alone is no progress: a server that sends one and closes would be asked twice a second, for ever.
         this.#progress ||= frame.comment === undefined || host.now() - opened >= longestWait
         held.push(frame)
-        // The id stands on an event's last frame: until it is here, a cut would make the server print all of it again.
-        if (this.#healable && frame.id === undefined && frame.comment === undefined) continue
+        // The id is on the last frame of an event: after a cut before that frame, the server prints the whole event again.
+        if (this.#rejoinable && frame.id === undefined && frame.comment === undefined) continue
         yield* this.#take(held)
         held = []
-        if (this.#closed) break // closed by who reads it: nothing more is told, though it is here
+        if (this.#closed) break // the consumer closed it: frames that have arrived are not delivered any more
       }
       this.#retry = frames.retry ?? this.#retry
       if (this.#finished && !follow) {
@@ -208,11 +213,11 @@ class Stream {
       if (this.#closed) break
     }
     if (this.#closed) return { next: 'close', how: 'aborted' }
-    if (this.#healable) return { next: 'retry', reason: failure ?? 'the server closed the stream' }
+    if (this.#rejoinable) return { next: 'retry', reason: failure ?? 'the server closed the stream' }
     return yield* this.#endOfForeign(seen, failure ?? (frames.open ? 'in the middle of a frame' : undefined))
   }
 
-  /** A server that cannot be re-joined: what is there is all there will be. */
+  /** The end of a stream on a server that cannot be re-joined: no more rows can come. */
   async *#endOfForeign(seen: boolean, failure: string | undefined): AsyncGenerator<Recorded, Attempt> {
     const cut = failure !== undefined
     if (!seen && !cut) return refuse('the answer was an empty event stream')
@@ -224,8 +229,8 @@ class Stream {
 
   *#take(frames: readonly Frame[]): Generator<Recorded> {
     const id = readCursor(frames.at(-1)?.id ?? '')?.seq
-    // Told again, by a server that was asked for what comes after it or by somebody in between who lost the question.
-    if (this.#healable && id !== undefined && id <= this.cursor) return
+    // A row from before the cursor: the server or a proxy ignored Last-Event-ID.
+    if (this.#rejoinable && id !== undefined && id <= this.cursor) return
     for (const frame of frames) for (const draft of this.#decoder.push(frame)) yield this.#record(draft)
     if (id !== undefined) this.cursor = id
   }
@@ -237,7 +242,7 @@ class Stream {
     return { seq: this.#seq, at: at ?? this.#options.host.now(), run, event }
   }
 
-  /** The request itself failed. A POST may have started its run: only following it is safe, never sending it again. */
+  /** The request itself failed. A POST may have started its run: it is safe to follow that run, not to send it again. */
   #lost(reason: string): Attempt {
     if (this.#closed) return { next: 'close', how: 'aborted' }
     if (!this.#post) return { next: 'retry', reason }
@@ -265,12 +270,10 @@ class Stream {
   }
 }
 
-type FetchInitSignal = Parameters<ConnectOptions['host']['fetch']>[1]['signal']
+/** Statuses of a server that restarts or is busy: a GET may be tried again. */
+const temporary = new Set([408, 425, 429, 502, 503, 504])
 
-/** Statuses that say "later": the server is restarting or busy. */
-const later = new Set([408, 425, 429, 502, 503, 504])
-
-/** A refused POST is the caller's to send again: between us and the server, somebody may have started it. */
+/** Why an answer is no stream. A refused POST is never retried here: a proxy may have passed it on before it failed. */
 async function refusalOf(answer: FetchAnswer, posted: boolean): Promise<Attempt | undefined> {
   const { status, headers } = answer
   const type = headers.get('content-type') ?? 'no content type'
@@ -281,31 +284,31 @@ async function refusalOf(answer: FetchAnswer, posted: boolean): Promise<Attempt 
       : refuse(`the answer is ${type}, not an event stream`, status)
   }
   const detail = (await answer.text().catch(() => '')).slice(0, 10_000)
-  if (later.has(status) && !posted) {
+  if (temporary.has(status) && !posted) {
     const seconds = Number(headers.get('retry-after'))
     return { next: 'retry', reason: `status ${status}`, ...(seconds > 0 ? { wait: seconds * 1000 } : {}) }
   }
   return refuse(`status ${status}${reasonIn(detail)}`, status)
 }
 
-/** What a refusal says about itself: the field that says it in JSON, else its text. A page of HTML says nothing. */
+/** The reason in the body of a refusal: a field of its JSON, else its text. A page of HTML has none. */
 function reasonIn(body: string): string {
   const parsed = parseJson(body)
-  const said = 'value' in parsed ? parsed.value : body
-  const reason = isJsonObject(said) ? (said.detail ?? said.error ?? said.message ?? said.title) : said
+  const answer = 'value' in parsed ? parsed.value : body
+  const reason = isJsonObject(answer) ? (answer.detail ?? answer.error ?? answer.message ?? answer.title) : answer
   const words = isJsonObject(reason) && typeof reason.message === 'string' ? reason.message : reason
-  const text = typeof words === 'string' ? words.trim() : JSON.stringify(words ?? said)
+  const text = typeof words === 'string' ? words.trim() : JSON.stringify(words ?? answer)
   return text === '' || text.startsWith('<') ? '' : `: ${text.slice(0, 500)}`
 }
 
 function refuse(message: string, status?: number): Attempt {
-  const source = status === undefined ? {} : { source: String(status) }
-  return { next: 'close', how: 'refused', problem: { code: 'remote-error', message, ...source } }
+  const source = status === undefined ? undefined : String(status)
+  return { next: 'close', how: 'refused', problem: { code: 'remote-error', message, ...defined({ source }) } }
 }
 
 const silence = (ms: number): string => `silent for ${ms} ms`
 
-/** `fetch failed` alone helps nobody: what made it fail is its cause. */
+/** The message of `fetch` is only `fetch failed`: the cause has the reason. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error

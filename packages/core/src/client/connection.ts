@@ -1,9 +1,10 @@
 import type { Dialect } from '../dialect/dialect.ts'
 import type { Problem } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
-import type { AbortSignalLike, Host } from './host.ts'
+import type { Signal } from '../log/event-log.ts'
+import type { Host } from './host.ts'
 
-/** How a connection stands. `closed` always says how: an end is told from a cut. */
+/** The state of a connection. `closed` says how: an `ended` run, or a stream that was `cut`, `refused` or `aborted`. */
 export type ConnectionState =
   | { readonly phase: 'connecting' }
   | { readonly phase: 'open' }
@@ -13,22 +14,23 @@ export type ConnectionState =
 export interface ConnectOptions {
   readonly dialect: Dialect
   readonly host: Host
-  /** With a body the stream is started by POST: once, ever. Without, it is a GET. */
+  /** With a body the stream is started by a POST, which is sent only once. Without it, the request is a GET. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   /** Resume after this seq. */
   readonly after?: number
-  readonly signal?: AbortSignalLike
+  readonly signal?: Signal
   /** The run and agent for wires that name none. */
   readonly run?: string
   readonly agent?: string
-  /** Where the run can be followed if the POST's answer never arrives; Millrace's answer names it itself. */
+  /** The URL to follow if the answer to the POST never arrives. An answer of Millrace names the URL itself. */
   readonly reattach?: string
-  /** Go on after a run's end, until aborted: a session rather than a run. */
+  /** Go on after the end of a run, until aborted: follows the session instead of one run. */
   readonly follow?: boolean
   /**
-   * A connection silent for longer, before its answer or in it, is taken for dead; heartbeats count. Milliseconds; 45,000 (three of our heartbeats) on
-   * a server that can be re-joined, 120,000 on others: few send a heartbeat, and a tool may take its time.
+   * After this many milliseconds without a byte, before the answer or within it, the connection counts as dead;
+   * heartbeats are bytes too. By default 45,000 on a server that can be re-joined (three heartbeats of Millrace) and
+   * 120,000 on others, because few of them send heartbeats and a tool may be slow.
    */
   readonly inactivity?: number
   /** Failed attempts in a row before giving up. */
@@ -38,17 +40,17 @@ export interface ConnectOptions {
 
 export interface Connection extends AsyncIterable<Recorded> {
   readonly state: ConnectionState
-  /** The last seq known to be whole: pass it as `after` to go on later. */
+  /** The seq of the last complete event: pass it as `after` to go on later. */
   readonly cursor: number
   close(): void
 }
 
-/** The answer names where the stream can be re-joined; only Millrace does, and only there a cut can be healed. */
+/** The header in which Millrace names the URL where the stream can be re-joined after a cut. */
 export const rejoinHeader = 'content-location'
 
 /**
- * Half a second, or what the stream asked for (`retry:`), doubling to 15 s, with jitter so that a restarted server is not
- * met by all its clients at once.
+ * How long to wait before the next attempt: half a second, or the stream's own `retry:`, doubling up to 15 s, with jitter
+ * so that the clients of a restarted server do not all come back at once.
  */
 export function backoff(attempt: number, random: number, first = 500): number {
   return Math.min(longestWait, Math.max(shortestWait, first) * 2 ** Math.min(attempt - 1, 10)) * (0.5 + random / 2)
@@ -57,8 +59,9 @@ const shortestWait = 100
 export const longestWait = 15_000
 
 /**
- * Where an answer says that it can be re-joined. Others use the header for other things, and only a session's stream can
- * be; and a server speaks for itself alone, so that nobody is sent to another with the first one's keys.
+ * The URL where an answer can be re-joined, if it names one. Other servers use the header for other things, so only the
+ * URL of a session's stream counts. It must have the origin of the answer: the request headers may contain credentials,
+ * which must not go to another server.
  */
 export function rejoinUrl(place: string | null, from: string): string | undefined {
   if (place === null) return undefined

@@ -1,4 +1,6 @@
-/** What the client is handed instead of globals: `webHost(globalThis)` in browsers, Node, Deno and Bun. */
+import type { Signal } from '../log/event-log.ts'
+
+/** What the client uses instead of globals: `webHost(globalThis)` in browsers, Node, Deno and Bun. */
 export interface Host {
   fetch(url: string, init: FetchInit): Promise<FetchAnswer>
   /** Milliseconds. */
@@ -9,22 +11,16 @@ export interface Host {
   random(): number
   /** A fresh streaming UTF-8 decoder. */
   textDecoder(): { decode(chunk?: Uint8Array, options?: { stream?: boolean }): string }
-  abortController(): { readonly signal: AbortSignalLike; abort(): void }
-}
-
-export interface AbortSignalLike {
-  readonly aborted: boolean
-  addEventListener(type: 'abort', listener: () => void): void
-  removeEventListener(type: 'abort', listener: () => void): void
+  abortController(): { readonly signal: Signal; abort(): void }
 }
 
 export interface FetchInit {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
-  /** A stream is never taken from a cache, nor put into one: browsers would share one answer between two readers. */
+  /** A stream is never cached: a browser would share one answer between two readers. */
   readonly cache?: 'no-store'
-  readonly signal: AbortSignalLike
+  readonly signal: Signal
 }
 
 export interface FetchAnswer {
@@ -53,7 +49,7 @@ export interface WebGlobals {
   readonly AbortController: new () => ReturnType<Host['abortController']>
 }
 
-/** What is longer, `Infinity` too, a timer takes for nothing at all and fires at once. */
+/** A timer with a longer delay, `Infinity` included, would fire at once. */
 const longestTimer = 2 ** 31 - 1
 
 export function webHost(globals: WebGlobals): Host {

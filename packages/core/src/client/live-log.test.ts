@@ -19,22 +19,22 @@ const row = (seq: number): Recorded => ({
 })
 
 describe('a live log', () => {
-  test('tells its readers once per turn, and shows nothing new in between', () => {
+  test('notifies its readers once per turn, and shows nothing new in between', () => {
     const turns: (() => void)[] = []
     const log = liveLog((flush) => turns.push(flush))
-    let told = 0
-    const leave = log.subscribe(() => told++)
+    let calls = 0
+    const leave = log.subscribe(() => calls++)
     log.append([row(1)])
     log.append([row(2), row(3)])
-    expect([told, log.read(heard), log.lastSeq]).toEqual([0, [], 0])
+    expect([calls, log.read(heard), log.lastSeq]).toEqual([0, [], 0])
     expect(turns).toHaveLength(1)
     turns[0]?.()
-    expect([told, log.read(heard), log.lastSeq]).toEqual([1, [1, 2, 3], 3])
+    expect([calls, log.read(heard), log.lastSeq]).toEqual([1, [1, 2, 3], 3])
     expect(log.read(heard)).toBe(log.read(heard))
     leave()
     log.append([row(4)])
     turns[1]?.()
-    expect(told).toBe(1)
+    expect(calls).toBe(1)
   })
 
   test('SPEC 5.1: a view at any moment is what folding from the start gives', () => {
@@ -123,12 +123,12 @@ describe('a live log', () => {
   })
 })
 
-/** What is said, whole or not; when a message began to stream is only known where its partials are. */
+/** The text of each message; the time of its first token is left out, because only its partials have it. */
 function shownOf({ settled, open }: Transcript): readonly unknown[] {
   return [...settled, ...open].map((item) => (item.kind === 'message' ? [item.key, item.text, item.status] : item))
 }
 
-/** Runs of one agent that streams a text and then says it whole. */
+/** Runs of one agent that streams a text and then sends its aggregate. */
 function streamed(runs: number, tokens: number): readonly Recorded[] {
   const rows: Recorded[] = []
   const add = (run: string, event: RunEvent): void =>

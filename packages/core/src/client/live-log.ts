@@ -1,12 +1,13 @@
 import type { Recorded } from '../event/run-event.ts'
+import { firstIndexWhere } from '../persistent/search.ts'
 import type { View } from '../view/view.ts'
 
-/** A log in the hands of a page: rows come in, views are folded as far as they are asked for, at any moment of it. */
+/** The log of a page: it takes rows and folds views on demand, up to any row. */
 export interface LiveLog {
   append(rows: readonly Recorded[]): void
   /**
-   * Rows of earlier moments that were left out so far: partials of messages that are finished. No view after the end of
-   * their run changes by them (SPEC 5.3), so what is folded beyond it stays.
+   * Adds earlier rows that were left out so far: partials of finished messages. They change no view after the end of
+   * their run (SPEC 5.3), so states folded beyond it stay valid.
    */
   insert(rows: readonly Recorded[]): void
   /** Every row shown so far; the same array until more are shown. */
@@ -15,13 +16,13 @@ export interface LiveLog {
   readonly lastSeq: number
   /** A view folded to the last row shown. The same reference until something it folds has changed. */
   read<S>(view: View<S>): S
-  /** A view as it was after the row `seq`: time travel, from the nearest kept state. */
+  /** A view as it was after the row `seq`, folded from the nearest kept state. */
   readAt<S>(view: View<S>, seq: number): S
-  /** Told after rows came, at most once per turn of `schedule`. */
+  /** Calls the listener after rows were added, at most once per turn of `schedule`. */
   subscribe(listener: () => void): () => void
 }
 
-/** States are kept every so many rows: stepping anywhere folds fewer. Views share structure, so a kept state is small. */
+/** A state is kept every 256 rows, so that a jump folds at most that many. Views share structure: a kept state is small. */
 const spacing = 256
 
 /** A state after `count` rows, the last of which is `seq`. */
@@ -36,16 +37,16 @@ interface Fold {
   kept: Kept[]
   /** How far it is folded. */
   end: Kept
-  /** Where time travel was last, so that stepping forward folds one row. */
+  /** The state of the last `readAt`, so that a step forward folds one row. */
   travelled: Kept | undefined
 }
 
-/** `schedule` decides when readers are told: an animation frame on a page, at once in a test. */
+/** `schedule` decides when listeners are called: in an animation frame on a page, at once in a test. */
 export function liveLog(schedule: (flush: () => void) => void): LiveLog {
   let all: Recorded[] = []
   const folds = new Map<View<never>, Fold>()
   const listeners = new Set<() => void>()
-  /** How many rows readers have been told of; the array of them is made when somebody asks for it. */
+  /** How many rows are shown; the array of them is made on demand. */
   let shown = 0
   let listed: readonly Recorded[] = []
   let scheduled = false
@@ -55,7 +56,7 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
     shown = all.length
     for (const listener of [...listeners]) listener()
   }
-  const tell = (): void => {
+  const notify = (): void => {
     if (scheduled) return
     scheduled = true
     schedule(flush)
@@ -95,7 +96,7 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
     append(rows) {
       if (rows.length === 0) return
       for (const row of rows) all.push(row)
-      tell()
+      notify()
     },
     insert(rows) {
       const missing = rows.filter(({ seq }) => all[countUpTo(all, all.length, seq) - 1]?.seq !== seq)
@@ -108,7 +109,7 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
         if (view.dependsOnPartials === true) folds.delete(view)
         else refit(fold, stale, all)
       }
-      tell()
+      notify()
     },
     get rows() {
       if (listed.length !== shown) listed = all.slice(0, shown)
@@ -137,19 +138,12 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
   }
 }
 
-/** How many have a seq up to this one; seqs grow, with gaps where partials were pruned. */
+/** How many of the first `length` rows have a seq up to this one; seqs grow, with gaps where partials were pruned. */
 function countUpTo(rows: readonly { readonly seq: number }[], length: number, seq: number): number {
-  let low = 0
-  let high = length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((rows[middle]?.seq ?? 0) <= seq) low = middle + 1
-    else high = middle
-  }
-  return low
+  return firstIndexWhere(length, (i) => (rows[i]?.seq ?? 0) > seq)
 }
 
-/** Both are in order and have no row in common. */
+/** Merges two lists of rows that are in order and have no row in common. */
 function merged(rows: readonly Recorded[], more: readonly Recorded[]): Recorded[] {
   const made: Recorded[] = []
   let next = 0
@@ -165,11 +159,11 @@ function merged(rows: readonly Recorded[], more: readonly Recorded[]): Recorded[
 
 interface Span {
   readonly from: number
-  /** The end of the run, from which on nothing differs. */
+  /** The seq of the end of the run, from which on nothing differs. */
   readonly to: number
 }
 
-/** Where states differ by the new rows: in each of their runs, from the first of them to the end of the run. */
+/** Where the new rows change states: in each of their runs, from the first new row to the end of the run. */
 function staleSpans(missing: readonly Recorded[], all: readonly Recorded[]): readonly Span[] {
   const first = new Map<string, number>()
   for (const { run, seq } of missing) if (!first.has(run)) first.set(run, seq)
@@ -178,7 +172,7 @@ function staleSpans(missing: readonly Recorded[], all: readonly Recorded[]): rea
   return [...first].map(([run, from]) => ({ from, to: ends.get(run) ?? Number.POSITIVE_INFINITY }))
 }
 
-/** States that still hold, at their new counts; the state at the end too, else the nearest before it. */
+/** Keeps the states that are still valid, with their new counts. If the end is not, the nearest kept state becomes the end. */
 function refit(fold: Fold, stale: readonly Span[], all: readonly Recorded[]): void {
   const holds = ({ seq }: Kept): boolean => !stale.some(({ from, to }) => from <= seq && seq < to)
   const placed = (kept: Kept): Kept => ({ ...kept, count: countUpTo(all, all.length, kept.seq) })

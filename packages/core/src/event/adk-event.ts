@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../json/json.ts'
 /**
  * Google's ADK Event (2.0), kept whole: what an agent says and does.
  * Canonical form, as `ingest` leaves it: camelCase, `timestamp` in milliseconds, absent fields absent (never null).
- * Fields we have no use for are kept as they came (`[extra]`), so that nothing is lost on the way through.
+ * Fields that Millrace does not use are kept as they came (`[extra]`), so that nothing is lost.
  */
 export interface AdkEvent {
   readonly id: string
@@ -11,8 +11,8 @@ export interface AdkEvent {
   /** '' where the wire gave none. */
   readonly invocationId: string
   /**
-   * Milliseconds. ADK JS writes milliseconds, ADK Python seconds; ingest tells them apart by magnitude. 0 where the wire
-   * gave none. In ADK JS it is when the model step began, so the partials of one step all carry the same.
+   * Milliseconds. ADK JS writes milliseconds, ADK Python seconds; ingest distinguishes them by magnitude. 0 where the
+   * wire gave none. In ADK JS it is when the model step began, so the partials of one step all carry the same.
    */
   readonly timestamp: number
   /** Python, newer versions: the model turn. */
@@ -23,7 +23,7 @@ export interface AdkEvent {
   readonly turnComplete?: boolean
   readonly interrupted?: boolean
   readonly actions?: AdkActions
-  /** ADK JS always writes it, `[]` when there is none: ask for its length, never for its presence. */
+  /** ADK JS always writes it, `[]` when there is none: check its length, not its presence. */
   readonly longRunningToolIds?: readonly string[]
   /** Which of several parallel conversations: `fanout.r1`, `name@1`, `consult@adk-<call id>.burn_analyst@1`. */
   readonly branch?: string
@@ -124,13 +124,13 @@ export interface AdkActions {
   readonly [extra: string]: unknown
 }
 
-/** The names of seed 003 for the same. */
+/** The names that chat front ends know these types by (docs/requirements.md, R3). */
 export type AdkEventActions = AdkActions
 export interface AdkTextPart extends AdkPart {
   readonly text: string
 }
 
-/** A summary that stands for the events of a span of time. */
+/** A summary that replaces the events of a span of time. */
 export interface AdkCompaction {
   readonly startTimestamp?: number
   readonly endTimestamp?: number

@@ -19,7 +19,7 @@ const asked = (part: AdkPart) => {
   return pending.interrupts()[0]
 }
 
-describe('what a waiting call asks', () => {
+describe('the question of a waiting call', () => {
   const schema = { type: 'object', properties: { confirmed: { type: 'boolean' } }, required: ['confirmed'] }
   test('a confirmation, with what it is about', () => {
     expect(
@@ -75,7 +75,7 @@ describe('what a waiting call asks', () => {
   })
 })
 
-describe('what waits', () => {
+describe('the calls that wait', () => {
   test('long-running calls until their response; not other calls, not partials', () => {
     const pending = pendingCalls()
     pending.push(event([], call('a', {}, '1')))

@@ -1,25 +1,26 @@
+import { defined } from '../json/defined.ts'
 import { isJsonObject, type Json, type JsonObject } from '../json/json.ts'
 import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from './adk-event.ts'
 import { functionCallsOf, functionResponsesOf } from './adk-rules.ts'
 import type { Interrupted, NodeId } from './run-event.ts'
 
-/** The functions by which ADK itself asks a person: long-running calls that the next run answers. */
+/** The functions that ADK itself calls to ask a person: long-running calls that the next run answers. */
 export const adkRequest = {
   confirmation: 'adk_request_confirmation',
   credential: 'adk_request_credential',
   input: 'adk_request_input',
 } as const
 
-/** Which long-running calls of a run still wait for their answer: when the run ends, a person is asked. */
+/** The long-running calls of a run that still wait for their answer: when the run ends, a person is asked. */
 export interface PendingCalls {
   push(event: AdkEvent, node?: NodeId): void
-  /** What waits now, oldest first. */
+  /** One interrupt for each waiting call, oldest first. */
   interrupts(): readonly Interrupted[]
 }
 
 /**
- * `settles` says whether a response is the last of its call; a long-running tool may answer that it has only begun.
- * Without it every response is: a stream from elsewhere does not tell a started job from a finished one.
+ * `settles` says whether a response is the last one of its call: a long-running tool may first answer that it has only
+ * begun. Without `settles` every response counts as the last, because a foreign stream does not mark the first kind.
  */
 export function pendingCalls(settles: (response: AdkFunctionResponse) => boolean = () => true): PendingCalls {
   const waiting = new Map<string, Interrupted>()
@@ -31,7 +32,7 @@ export function pendingCalls(settles: (response: AdkFunctionResponse) => boolean
       if (event.longRunningToolIds === undefined || event.longRunningToolIds.length === 0) return
       for (const call of functionCallsOf(event)) {
         if (call.id === undefined || !event.longRunningToolIds.includes(call.id)) continue
-        waiting.set(call.id, { ...interruptOf(call.id, call), ...(node === undefined ? {} : { node }) })
+        waiting.set(call.id, { ...interruptOf(call.id, call), ...defined({ node }) })
       }
     },
     interrupts: () => [...waiting.values()],
@@ -44,7 +45,7 @@ const confirmationSchema: JsonObject = {
   required: ['confirmed'],
 }
 
-/** What a waiting call asks a person, in the canonical words. `call` is the call it is about: of a confirmation, the one that waits for it. */
+/** The interrupt of a waiting call. Its `call` is the call in question: for a confirmation, the call that waits for it. */
 function interruptOf(id: string, { name, args = {} }: AdkFunctionCall): Interrupted {
   const asked = { kind: 'interrupt', id, call: id } as const
   switch (name) {
@@ -62,7 +63,7 @@ function interruptOf(id: string, { name, args = {} }: AdkFunctionCall): Interrup
       }
     }
     case adkRequest.credential:
-      // Its arguments are an auth configuration: not repeated outside the event that carries it.
+      // Its arguments are an auth configuration, which must not be repeated outside the event that carries it.
       return { ...asked, reason: 'credential', ...message(args.message) }
     default:
       return { ...asked, reason: 'tool_call', payload: { tool: name, args } }
@@ -89,7 +90,7 @@ function confirmationOf({ originalFunctionCall: original, toolConfirmation: aske
   }
 }
 
-/** The call by which an ADK client is asked what some other engine's interrupt asks: as ADK's own RequestInput writes it. */
+/** The call that shows an ADK client another engine's interrupt, in the form of ADK's own RequestInput. */
 export function requestOf({ id, message, payload, schema }: Interrupted): AdkFunctionCall {
   return {
     id,

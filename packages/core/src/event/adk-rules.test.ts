@@ -13,7 +13,7 @@ const event = (fields: Partial<AdkEvent>, ...parts: AdkPart[]): AdkEvent => ({
 const call = { functionCall: { id: 'c', name: 'f', args: {} } }
 const response = { functionResponse: { id: 'c', name: 'f', response: {} } }
 
-describe("DESIGN errata: ADK's own rule of a final response", () => {
+describe("ADK's own rule of a final response", () => {
   test.each<[string, boolean, AdkEvent]>([
     ['text', true, event({}, { text: 'x' })],
     ['text, with [] for no long-running tool', true, event({ longRunningToolIds: [] }, { text: 'x' })],

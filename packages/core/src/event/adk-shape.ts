@@ -14,10 +14,10 @@ import {
 } from '../schema/shape.ts'
 import type { AdkEvent } from './adk-event.ts'
 
-// The fields of ADK 2.0 (JS and Python) and of google.genai's Content, as tables: one row both reads the wire and
-// guards the store. `data` is a user's own and never touched.
+// The fields of ADK 2.0 (JS and Python) and of google.genai's Content, as tables: the same row reads the wire and checks
+// what enters the store. `data` belongs to the user and is never changed.
 
-/** google.genai lets the name be absent (a call that is still streaming its arguments); we do not. */
+/** google.genai lets the name be absent while a call still streams its arguments; the canonical event does not. */
 const named =
   (read: FieldReader): FieldReader =>
   (value, strict) => {
@@ -26,7 +26,7 @@ const named =
     return strict ? new Fault('.name: missing') : { ...result, name: '' }
   }
 
-/** ADK wraps what is not an object as `{result}`; servers that do not are read as if they did. */
+/** ADK wraps a response that is not an object as `{result}`. A server that does not is read as if it did. */
 const response: FieldReader = (value, strict) =>
   isObject(value) || strict ? dataObject(value, strict) : { result: value }
 
@@ -160,13 +160,13 @@ const event = shape({
   liveSessionId: string,
 })
 
-/** An ADK event as far as the wire filled it in. Whoever owns it may fill in the rest. */
+/** An ADK event with the fields that the wire had. Its owner may fill in the others. */
 export type AdkWireEvent = { -readonly [Name in keyof AdkEvent]?: AdkEvent[Name] }
 
-/** Reads an ADK event off a wire: in canonical spelling, the same reference where it was that already. */
+/** Reads an ADK event off a wire into canonical spelling. Returns the same reference if it was canonical already. */
 export function readAdkEvent(value: unknown): AdkWireEvent | Fault {
   if (isObject(value) && isPlain(value)) return value
-  return event(value, false) as AdkWireEvent | Fault // the table above is the door
+  return event(value, false) as AdkWireEvent | Fault // the table above has checked it
 }
 
 /** For guards: a canonical ADK event, its four identifying fields included. */
@@ -184,8 +184,8 @@ export const canonicalPart: FieldReader = part
 type Fields = Readonly<Record<string, unknown>>
 
 /**
- * Nine of ten events are text deltas with nothing to correct. Those are told by looking at the fields they have and
- * counting that there are no others: 0.09 us, where the tables take 0.46. Any other event goes through the tables.
+ * Nine of ten events are text deltas with nothing to correct. They are recognised by checking the fields that such an
+ * event has and counting that there are no others: 0.09 us, where the tables take 0.46. Other events go through the tables.
  */
 function isPlain(event: Fields): boolean {
   let others = countOf(event)

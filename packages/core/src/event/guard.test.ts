@@ -182,7 +182,7 @@ describe('what may not, and where it is wrong', () => {
     expect(isRecorded(value)).toBe(false)
     expect(parseRecorded(JSON.stringify(value))).toEqual({ reason })
   })
-  test('what is too deep, and what goes in a circle', () => {
+  test('a value that is too deep or circular', () => {
     const deep = JSON.parse(`${'['.repeat(2000)}${']'.repeat(2000)}`)
     expect(whyNotRunEvent({ kind: 'log', level: 'info', message: 'm', data: deep })).toMatch(
       /^data(\[0\])+: nested deeper than 512/,
@@ -193,7 +193,7 @@ describe('what may not, and where it is wrong', () => {
       /^item(\.self)+: nested deeper than 512, or in a circle$/,
     )
   })
-  test('what throws when it is looked at', () => {
+  test('a value that throws when it is read', () => {
     const trap = {
       kind: 'log',
       level: 'info',
@@ -208,7 +208,7 @@ describe('what may not, and where it is wrong', () => {
   })
 })
 
-test('any one field of a good event, spoiled, is refused or still JSON', () => {
+test('an event with one field replaced is refused or still JSON', () => {
   const spoiled = fc.constantFrom(1n, () => 0, Symbol('s'), Number.NaN)
   fc.assert(
     fc.property(fc.constantFrom(...all), fc.nat(), spoiled, (sample, at, bad) => {
@@ -222,7 +222,7 @@ test('any one field of a good event, spoiled, is refused or still JSON', () => {
   )
 })
 
-test('any value at all gets an answer', () => {
+test('no value makes the guard throw', () => {
   fc.assert(
     fc.property(fc.anything(), (value) => {
       expect(isRunEvent(value)).toBe(whyNotRunEvent(value) === undefined)

@@ -4,8 +4,9 @@ import { canonicalContent, canonicalEvent, canonicalPart } from './adk-shape.ts'
 import { problemCodes } from './problem.ts'
 import type { Recorded, RunEvent, RunEventKind } from './run-event.ts'
 
-// The doors of the log (SPEC 1.6): whatever is read from a disk, imported, or yielded by an agent passes here once, and
-// is trusted from then on. Hand-written tables: a compiled schema costs the same, a schema library 20 times as much.
+// What may enter a log (SPEC 1.6): every value that is read from a disk, imported or yielded by an agent is checked here
+// once and trusted from then on. The tables are written by hand: a compiled schema costs the same, a schema library 20
+// times as much.
 
 const problem = shape({ code: oneOf(problemCodes), message: string, source: string }, ['code', 'message'])
 const node = string
@@ -15,7 +16,7 @@ const patchFields = shape(
   { op: oneOf(['add', 'replace', 'test', 'remove', 'move', 'copy']), path: string, from: string },
   ['op', 'path'],
 )
-/** RFC 6902: `value` where the operation puts or compares one (null is one), `from` where it takes from somewhere. */
+/** RFC 6902: `value` is required where the operation writes or compares one (null is a value), `from` in move and copy. */
 const patchOp: FieldReader = (value, strict) => {
   const read = patchFields(value, strict)
   if (!isObject(read) || read instanceof Fault) return read
@@ -72,7 +73,7 @@ const usage = shape({
 
 /**
  * One table row per kind; a kind without a row does not compile. Fields of type Json (`payload`, `item`, `result`,
- * `data`) may be null and are any user's data: they have no row, and like every unknown field need only be JSON.
+ * `data`) are user data and may be null: they have no entry here and, like every unknown field, need only be JSON.
  */
 const kinds: Readonly<Record<RunEventKind, FieldReader>> = {
   'run.started': shape({ agent: string, input, forkOf, parent: string }, ['agent', 'input']),
@@ -151,12 +152,12 @@ export function isRecorded(value: unknown): value is Recorded {
 }
 
 /**
- * The levels that a row stands around the deepest user data: row, event, input, messages, message, content, parts, part,
- * functionResponse, with room for a newer field. The data itself is measured by its own table.
+ * How many levels a row adds around the deepest user data: row, event, input, messages, message, content, parts, part,
+ * functionResponse, with room for a newer field. The depth of the data itself is checked by its own table.
  */
 const levelsAround = 16
 
-/** One line of an export: the recorded event, or why the line is none. Whatever a log has taken can be read back. */
+/** Reads one line of an export: the recorded event, or the reason why it is not one. Accepts every row that a log accepts. */
 export function parseRecorded(text: string): { readonly recorded: Recorded } | { readonly reason: string } {
   const parsed = parseJson(text, maxJsonDepth + levelsAround)
   if ('reason' in parsed) return parsed

@@ -50,9 +50,9 @@ describe('SPEC 1.2: normalised once', () => {
     const snake = Object.freeze({ ...base, invocation_id: 'i', invocationId: undefined })
     expect(read(snake)).toEqual(base)
   })
-  test('an owned event is completed in place', () => {
+  test('a mutable event is completed in place', () => {
     const raw = { ...base, timestamp: 1_767_081_391 }
-    expect(eventOf(adkIngest({ owned: true })(raw))).toBe(raw)
+    expect(eventOf(adkIngest({ mutable: true })(raw))).toBe(raw)
     expect(raw.timestamp).toBe(1_767_081_391_000)
   })
   test('with both spellings there, camelCase counts and the other is kept', () => {
@@ -72,7 +72,7 @@ describe('SPEC 1.2: normalised once', () => {
     expect(JSON.stringify(event.actions)).toBe('{"stateDelta":{"__proto__":{"z":1}}}')
     expect(Object.getPrototypeOf(event)).toBe(Object.prototype)
   })
-  test('what is absent is filled in: an id per event, the author of the run', () => {
+  test('absent fields are filled in: an id per event, the author of the run', () => {
     const ingest = adkIngest({ prefix: 'run7', author: 'root' })
     const first = eventOf(ingest(text('x')))
     expect(first).toEqual({ ...text('x'), id: 'run7-1', author: 'root', invocationId: '', timestamp: 0 })
@@ -83,7 +83,7 @@ describe('SPEC 1.2: normalised once', () => {
   })
 })
 
-describe('what is not an ADK event says why', () => {
+describe('a value that is no ADK event gives the reason', () => {
   test.each<[unknown, string]>([
     [null, 'event: not an object'],
     [[], 'event: not an object'],
@@ -107,7 +107,7 @@ describe('what is not an ADK event says why', () => {
 })
 
 describe('SPEC 1.4: one id for every part of a message', () => {
-  test('the lanes that are open are bounded: the oldest is forgotten', () => {
+  test('the messages that stream at once are bounded: the oldest is forgotten', () => {
     const ingest = adkIngest()
     const message = (raw: object): string => {
       const ingested = ingest(raw)
@@ -120,7 +120,7 @@ describe('SPEC 1.4: one id for every part of a message', () => {
     expect(message({ ...base, id: 'third', branch: 'b', ...text('z'), partial: true })).toBe('third')
     expect(message({ ...base, id: 'last', branch: 'b999', ...text('x') })).toBe('p999')
   })
-  test('a turn id of newer Python tells turns apart', () => {
+  test('the turn id of newer Python versions keeps turns apart', () => {
     const ingest = adkIngest()
     const messages = [
       { ...base, id: '1', turn_id: 't1', ...text('a'), partial: true },
@@ -129,7 +129,7 @@ describe('SPEC 1.4: one id for every part of a message', () => {
     ].map((raw) => Object.entries(ingest(raw)).find(([key]) => key === 'message')?.[1])
     expect(messages).toEqual(['1', '2', '2'])
   })
-  test('parallel lanes never mix, in whatever order their events come', () => {
+  test('parallel agents never mix, in whatever order their events come', () => {
     const message = fc.record({
       deltas: fc.array(fc.string({ minLength: 1 }), { maxLength: 4 }),
       aggregate: fc.boolean(),

@@ -1,17 +1,18 @@
 import { Fault } from '../schema/shape.ts'
 import type { AdkContent, AdkEvent } from './adk-event.ts'
 import { type AdkWireEvent, readAdkEvent } from './adk-shape.ts'
+import { isPartial } from './streaming.ts'
 
-/** What `ingest` makes of one ADK event off a wire: the canonical event and its stable message id, or why not. */
+/** The result for one ADK event off a wire: the canonical event and its stable message id, or why it is not an ADK event. */
 export type Ingested = { readonly event: AdkEvent; readonly message: string } | { readonly reason: string }
 
 export interface IngestOptions {
-  /** Ids for events that came without one are made from this (the run) and a count. */
+  /** An event without an id gets one made of this prefix (the run) and a count. */
   readonly prefix?: string
   /** The author of events that name none. */
   readonly author?: string
-  /** What is handed in was made for this alone (fresh from JSON.parse) and may be completed in place. */
-  readonly owned?: boolean
+  /** The values passed in are fresh from JSON.parse and used nowhere else, so they may be completed in place. */
+  readonly mutable?: boolean
 }
 
 /** A message still streaming. */
@@ -21,8 +22,8 @@ interface Open {
   text: boolean
 }
 
-/** Where events of one conversation run: parallel agents differ in author or branch, so their partials never join. */
-interface Lane {
+/** What the events of one message share. Parallel agents differ in author or branch, so their partials never join. */
+interface SpeakerKey {
   readonly invocationId: string
   readonly author: string
   readonly branch: string | undefined
@@ -30,16 +31,16 @@ interface Lane {
   readonly key: string
 }
 
-/** More messages than this do not stream at once; the oldest was cut off and is forgotten, so memory is bounded. */
+/** At most this many messages stream at once. Beyond it the oldest is taken to be cut off and forgotten: memory is bounded. */
 const maxOpen = 1000
 
 /**
  * Normalises ADK events of both flavours and joins partials to their aggregate (SPEC 1.2, 1.4). ADK gives every partial
  * and every aggregate a new id, so the join is by (invocation, author, branch, run of partials), made once, here.
- * Unless it is `owned`, what it is given is not changed: a live ADK event can be handed in.
+ * Unless `mutable` is set, its input is not changed: a live ADK event can be passed in.
  */
 export function adkIngest(options: IngestOptions = {}): (raw: unknown) => Ingested {
-  const { prefix = 'event', author = '', owned = false } = options
+  const { prefix = 'event', author = '', mutable = false } = options
   const join = messageJoin()
   let unnamed = 0
   const newId = (): string => `${prefix}-${++unnamed}`
@@ -48,7 +49,7 @@ export function adkIngest(options: IngestOptions = {}): (raw: unknown) => Ingest
     if (read instanceof Fault) return { reason: `event${read.at}` }
     if (!saysSomething(read)) return { reason: 'not an ADK event: no author, content, actions or error' }
     const timestamp = milliseconds(read.timestamp)
-    if (owned && read.timestamp !== undefined) read.timestamp = timestamp
+    if (mutable && read.timestamp !== undefined) read.timestamp = timestamp
     const event: AdkEvent =
       isComplete(read) && read.timestamp === timestamp
         ? read
@@ -63,7 +64,7 @@ export function adkIngest(options: IngestOptions = {}): (raw: unknown) => Ingest
   }
 }
 
-/** Any JSON object passes for an event whose fields are all absent; one that has none of these is something else. */
+/** Every field is optional, so any JSON object reads as an event. One that has none of these fields is something else. */
 function saysSomething({ author, content, actions, errorCode, errorMessage }: AdkWireEvent): boolean {
   return (author ?? content ?? actions ?? errorCode ?? errorMessage) !== undefined
 }
@@ -81,46 +82,46 @@ function isComplete(read: AdkWireEvent): read is AdkEvent {
 /** Joins the events of one stream into messages. */
 function messageJoin(): (event: AdkEvent) => string {
   const streaming = new Map<string, Open>()
-  let lane: Lane | undefined
+  let speaker: SpeakerKey | undefined
   return (event) => {
-    const partial = event.partial === true
+    const partial = isPartial(event)
     if (!partial && streaming.size === 0) return event.id
-    if (lane === undefined || !isIn(lane, event)) lane = laneOf(event) // most events are of the same lane as the last
-    const open = streaming.get(lane.key)
-    const said = saidIn(event.content)
+    if (speaker === undefined || !isBy(speaker, event)) speaker = speakerOf(event) // most follow one by the same speaker
+    const open = streaming.get(speaker.key)
+    const kinds = partKinds(event.content)
     if (partial) {
       if (open !== undefined) {
-        open.text ||= (said & text) !== 0
+        open.text ||= (kinds & text) !== 0
         return open.message
       }
       if (streaming.size >= maxOpen) streaming.delete(streaming.keys().next().value ?? '')
-      streaming.set(lane.key, { message: event.id, text: (said & text) !== 0 })
+      streaming.set(speaker.key, { message: event.id, text: (kinds & text) !== 0 })
       return event.id
     }
     if (open === undefined) return event.id
     // The aggregate repeats what streamed: text, or, where only a call streamed, the call.
-    const aggregate = (said & response) === 0 && (said & (open.text ? text : text | call)) !== 0
-    if (aggregate || (said & (call | response)) !== 0 || endsTurn(event)) streaming.delete(lane.key)
+    const aggregate = (kinds & response) === 0 && (kinds & (open.text ? text : text | call)) !== 0
+    if (aggregate || (kinds & (call | response)) !== 0 || endsTurn(event)) streaming.delete(speaker.key)
     return aggregate ? open.message : event.id
   }
 }
 
-function laneOf({ invocationId, author, branch, turnId }: AdkEvent): Lane {
+function speakerOf({ invocationId, author, branch, turnId }: AdkEvent): SpeakerKey {
   return { invocationId, author, branch, turnId, key: JSON.stringify([invocationId, author, branch, turnId]) }
 }
 
-function isIn(lane: Lane, event: AdkEvent): boolean {
+function isBy(speaker: SpeakerKey, event: AdkEvent): boolean {
   return (
-    lane.author === event.author &&
-    lane.branch === event.branch &&
-    lane.invocationId === event.invocationId &&
-    lane.turnId === event.turnId
+    speaker.author === event.author &&
+    speaker.branch === event.branch &&
+    speaker.invocationId === event.invocationId &&
+    speaker.turnId === event.turnId
   )
 }
 
 /**
- * A turn can end without an aggregate: an error, an abort, or the content-less STOP event of ADK JS. What the same agent
- * says next is then a new message. Mere bookkeeping (a state change, an image between two deltas) does not end it.
+ * A turn can end without an aggregate: by an error, an abort, or the content-less STOP event of ADK JS. The next text of
+ * the same agent is then a new message. A state change, or an image between two deltas, does not end a turn.
  */
 function endsTurn({ finishReason, errorCode, errorMessage, turnComplete, interrupted }: AdkEvent): boolean {
   return (
@@ -136,16 +137,16 @@ const text = 1
 const call = 2
 const response = 4
 
-/** Which of the three an event carries, as bits. */
-function saidIn(content: AdkContent | undefined): number {
-  let said = 0
-  if (content?.parts === undefined) return said
+/** Which of the three kinds of part an event has, as bits. */
+function partKinds(content: AdkContent | undefined): number {
+  let kinds = 0
+  if (content?.parts === undefined) return kinds
   for (const part of content.parts) {
-    if (part.text !== undefined && part.text !== '') said |= text
-    if (part.functionCall !== undefined) said |= call
-    if (part.functionResponse !== undefined) said |= response
+    if (part.text !== undefined && part.text !== '') kinds |= text
+    if (part.functionCall !== undefined) kinds |= call
+    if (part.functionResponse !== undefined) kinds |= response
   }
-  return said
+  return kinds
 }
 
 /**

@@ -1,11 +1,11 @@
 import { isObject } from '../json/json.ts'
-import type { AdkContent, AdkEvent, AdkFunctionCall, AdkFunctionResponse, AdkPart } from './adk-event.ts'
+import type { AdkContent, AdkFunctionCall, AdkFunctionResponse, AdkPart } from './adk-event.ts'
 
 const none: readonly never[] = []
 
 /**
- * What is really there. A log may be restored from a file that nobody checked, so the types are a promise here, not a
- * fact: views and encoders read content through these and never throw (SPEC 3.1, 5.6).
+ * The parts that are really there. A log may be restored from an unchecked file, so the types are not certain here: views
+ * and encoders read content through these functions and never throw (SPEC 3.1, 5.6).
  */
 export function partsOf(content: AdkContent | undefined): readonly AdkPart[] {
   const parts: unknown = content?.parts
@@ -25,11 +25,4 @@ export function responseOf(part: AdkPart): AdkFunctionResponse | undefined {
 
 export function textOf(part: AdkPart): string {
   return typeof part.text === 'string' ? part.text : ''
-}
-
-/** Where control goes next; only whole events decide. */
-export function transferOf(event: AdkEvent): string | undefined {
-  if (event.partial === true) return undefined
-  const target: unknown = event.actions?.transferToAgent
-  return typeof target === 'string' && target !== '' ? target : undefined
 }

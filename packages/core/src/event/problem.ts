@@ -2,7 +2,7 @@ import { isObject } from '../json/json.ts'
 
 /**
  * Why something failed. The codes are closed: programs decide on `code`, people read `message`.
- * `http/problem.ts` maps the same codes to a status.
+ * The server maps each code to an HTTP status.
  */
 export const problemCodes = [
   'agent-error', // the agent or one of its tools threw
@@ -11,7 +11,7 @@ export const problemCodes = [
   'cut', // a stream stopped before its run had ended
   'garbage', // an agent yielded something that is not a RunEvent
   'timeout', // the run's wall clock ran out
-  'cancelled', // somebody asked for it to stop
+  'cancelled', // a person or a program asked for it to stop
   'crashed', // the process that ran it is gone
   'lease-lost', // another writer took the run over
   'limit', // a bound was hit (size, depth, count)
@@ -39,14 +39,17 @@ export interface Problem {
   readonly source?: string
 }
 
-/** A problem as it comes off a wire, if it is one. */
+/** The value as a Problem, if it is one. */
 export function problemIn(value: unknown): Problem | undefined {
   if (!isObject(value) || !isProblemCode(value.code) || typeof value.message !== 'string') return undefined
   const { code, message, source } = value
   return { code, message, ...(typeof source === 'string' ? { source } : {}) }
 }
 
-/** The one error class of the product: thrown for programmer and door errors, never for trouble on a stream. */
+/**
+ * The one error class of Millrace: thrown for programming errors and refused requests. A problem on a stream is an event,
+ * never thrown.
+ */
 export class MillraceError extends Error {
   readonly code: ProblemCode
   /** Facts for programs and logs: which session, which line, which path. */

@@ -8,7 +8,7 @@ import type { Problem } from './problem.ts'
  */
 export type NodeId = string
 
-/** One event as the log keeps it. `seq` is the log's alone (SPEC 2.1). */
+/** One event as the log keeps it. Only the log assigns `seq` (SPEC 2.1). */
 export interface Recorded {
   readonly seq: number
   /** When the log took it, in milliseconds. */
@@ -19,7 +19,7 @@ export interface Recorded {
 }
 
 /**
- * A recorded event whose body is still the JSON text that a store holds: for readers that need not look inside.
+ * A recorded event whose body is still the JSON text of the store, for readers that need not look inside.
  * `JSON.parse(body)` is the RunEvent.
  */
 export interface RawRecorded {
@@ -31,8 +31,8 @@ export interface RawRecorded {
 }
 
 /**
- * What an event is to the log, told without opening it: the `start` or the `end` of its run; a `partial` of a message,
- * or an aggregate that holds its text `whole`; or any `other`.
+ * What an event is to the log, stored beside its body: the `start` or `end` of its run, a `partial` of a message, an
+ * aggregate that has the `whole` text of a message, or any `other`.
  */
 export type RowKind = 'start' | 'end' | 'partial' | 'whole' | 'other'
 
@@ -40,13 +40,13 @@ export type RowKind = 'start' | 'end' | 'partial' | 'whole' | 'other'
 export interface Draft {
   readonly run: string
   readonly event: RunEvent
-  /** Only for history that already happened (import, convert): when it did. Otherwise the log's clock decides. */
+  /** For history that is imported or converted: when it happened. Otherwise the log's clock decides. */
   readonly at?: number
   /** Only from a `millrace` wire: the number it has in the log it comes from. */
   readonly seq?: number
 }
 
-/** The canonical event: the one vocabulary inside. SPEC 1. */
+/** The canonical event: the one vocabulary inside Millrace (SPEC 1). */
 export type RunEvent = (
   | RunStarted
   | NodeStarted
@@ -69,8 +69,8 @@ export type RunEvent = (
 export type RunEventKind = RunEvent['kind']
 
 /**
- * What a dialect's frame said that has no canonical place, by dialect. Only the dialect that wrote it reads it, to
- * print the frame again as it came (SPEC 3.4); views, stores and engines pass it on.
+ * Fields of a dialect's frame that have no canonical place, by dialect. Only that dialect reads them, to print the frame
+ * as it came (SPEC 3.4); views, stores and engines pass them on.
  */
 export interface Extra {
   readonly [dialect: string]: JsonObject
@@ -161,14 +161,14 @@ export interface ArtifactSaved {
   readonly kind: 'artifact'
   readonly id: string
   readonly name: string
-  /** document, note, summary, plan, other (seed 002), or a producer's own word. */
+  /** document, note, summary, plan, other (docs/requirements.md, R2), or another word of the producer. */
   readonly type: string
   readonly version: number
   /** The content itself; absent when the wire only announced it. */
   readonly part?: AdkPart
   readonly task?: string
   readonly node?: NodeId
-  /** A person took it away; the earlier events stay. */
+  /** A person deleted it; the earlier events stay. */
   readonly deleted?: boolean
 }
 
@@ -205,7 +205,7 @@ export interface Resumed {
   readonly payload?: Json
 }
 
-/** A crash lost a half-done step that is now done again: what it had streamed no longer counts (SPEC 4.6). */
+/** A crash interrupted a step, which now runs again: what the first attempt streamed no longer counts (SPEC 4.6). */
 export interface Superseded {
   readonly kind: 'superseded'
   readonly messages: readonly string[]
@@ -222,7 +222,7 @@ export interface Logged {
   readonly data?: Json
 }
 
-/** Something on a wire that we could not read: kept, shown, never dropped (SPEC 3.3). */
+/** A frame that could not be read: it is kept and shown, never dropped (SPEC 3.3). */
 export interface Foreign {
   readonly kind: 'foreign'
   readonly dialect: string
@@ -254,18 +254,18 @@ export interface RunInput {
   readonly messages: readonly InputMessage[]
   /** Client state, merged into the session's before the run. */
   readonly state?: JsonObject
-  /** Tools the client runs itself; calling one ends the run as `interrupted` with the call pending. */
+  /** Tools that the client runs itself; a call of one ends the run as `interrupted`, with the call pending. */
   readonly tools?: readonly ClientTool[]
   readonly context?: readonly { readonly description: string; readonly value: string }[]
   readonly resume?: readonly ResumeAnswer[]
-  /** The dialect's own extras, passed on to the agent untouched (AG-UI forwardedProps, plan mode). */
+  /** Fields of the dialect that are passed on to the agent unchanged (AG-UI forwardedProps, plan mode). */
   readonly props?: JsonObject
 }
 export interface InputMessage {
   readonly id: string
   readonly role: 'user' | 'system' | 'developer' | 'tool' | 'assistant'
   readonly content: AdkContent
-  /** Who said it, where the client tells people of one role apart. */
+  /** The author's name, where a client distinguishes people of one role. */
   readonly name?: string
 }
 export interface ClientTool {

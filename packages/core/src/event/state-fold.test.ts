@@ -13,7 +13,7 @@ const said = (event: Partial<AdkEvent>): RunEvent => ({
 })
 const patch = (...ops: PatchOp[]): RunEvent => ({ kind: 'state', patch: ops })
 
-/** Applies and says what was reported; fails when the state before was touched. */
+/** Applies a patch and returns what was reported; fails if the state before was changed. */
 function applied(state: JsonObject, event: RunEvent): { state: JsonObject; problems: StateProblem[] } {
   const before = structuredClone(state)
   const problems: StateProblem[] = []
@@ -86,7 +86,7 @@ describe('SPEC 1.7: patches that grow without bound', () => {
     for (const { state } of [copies, levels]) expect(JSON.stringify(state).length).toBeLessThan(10_000)
   })
 
-  test('what is as deep as a frame may be still fits, and a little more does not', () => {
+  test('a value of the greatest depth fits, and one level more does not', () => {
     const deep = (depth: number): Json => JSON.parse('['.repeat(depth) + ']'.repeat(depth))
     expect(applied({}, patch({ op: 'add', path: '/a', value: deep(511) })).problems).toEqual([])
     expect(applied({}, patch({ op: 'add', path: '/a', value: deep(512) })).problems).toHaveLength(1)

@@ -1,8 +1,9 @@
 import { isJsonObject, isObject, type Json, type JsonObject, type PatchOp } from '../json/json.ts'
 import { PathError, patched } from '../json/patch.ts'
 import type { RunEvent } from './run-event.ts'
+import { isPartial } from './streaming.ts'
 
-/** A state change that could not be made: the whole patch is refused, as RFC 6902 section 5 asks, and said here. */
+/** Why a patch was refused. RFC 6902 section 5: if one operation fails, the whole patch does. */
 export interface StateProblem {
   /** Which operation of the patch. */
   readonly op: number
@@ -16,7 +17,7 @@ const temporary = 'temp:'
 /**
  * The one fold of state (SPEC 1.3): `actions.stateDelta` of whole ADK events, `state` patches, and the client state a
  * run starts with. Returns the same reference when nothing changed, shares what did not change, never throws.
- * Partials do not count, as in ADK's own session services: they may be pruned, and the state must not change by that.
+ * Partials do not count, as in ADK's own session services: they may be pruned, which must not change the state.
  */
 export function applyState(
   state: JsonObject,
@@ -27,7 +28,7 @@ export function applyState(
     case 'run.started':
       return mergeState(state, event.input.state)
     case 'agent':
-      return event.event.partial === true ? state : mergeState(state, event.event.actions?.stateDelta)
+      return isPartial(event.event) ? state : mergeState(state, event.event.actions?.stateDelta)
     case 'state':
       return patchState(state, event.patch, report)
     default:

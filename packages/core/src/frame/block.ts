@@ -2,21 +2,21 @@ import { heldText } from './held.ts'
 
 const LF = 10
 
-/** How much of a block that is too long is shown. */
+/** How many characters of a block that is too long are emitted. */
 const shown = 1024
 
 export interface BlockReader {
   feed(text: string): void
   /** The lines of a block that has not ended yet, the last of them perhaps half. */
   readonly rest: string
-  /** It is inside a block that was too long. */
+  /** The reader is inside a block that was too long. */
   readonly skipping: boolean
 }
 
 /**
- * Cuts SSE text into blocks: the lines of one frame and the blank line that ends it, in LF whatever the wire used. What
- * is emitted does not depend on where the chunks were cut, and neither does the bound: a block longer than `limit` is
- * emitted as its beginning, `truncated`, and skipped to its end, and the reader goes on with the next.
+ * Cuts SSE text into blocks: the lines of one frame and the blank line that ends it, with LF line ends. Neither the
+ * result nor the bound depends on where the chunks were cut. Of a block longer than `limit` the beginning is emitted,
+ * marked `truncated`; the rest of it is skipped and the reader goes on with the next block.
  */
 export function blockReader(limit: number, emit: (block: string, truncated: boolean) => void): BlockReader {
   const held = heldText()
@@ -26,7 +26,7 @@ export function blockReader(limit: number, emit: (block: string, truncated: bool
   let lineStart = true
   let skipping = false
 
-  /** One BOM at the start is not text; CR and CRLF are LF, also when a chunk ends between the two. */
+  /** Removes a BOM at the start and turns CR and CRLF into LF, also where a chunk ends between the two. */
   const normal = (chunk: string): string => {
     let text = chunk
     if (first) {

@@ -1,12 +1,12 @@
-/** How far a reader has come: a seq, and the run that it reads where its id named one. */
+/** How far a reader has come: a seq, and the run that it reads, if its id names one. */
 export interface Cursor {
   readonly seq: number
   readonly run?: string
 }
 
 /**
- * A cursor as an SSE `id`: `7`, or `<run>:7`. The run is percent-encoded, because a header carries ASCII alone; no log
- * takes a run whose name cannot be encoded.
+ * A cursor as an SSE `id`: `7`, or `<run>:7`. The run is percent-encoded, because a header carries only ASCII. No log
+ * accepts a run whose name cannot be encoded.
  */
 export function printCursor({ seq, run }: Cursor): string {
   return run === undefined ? String(seq) : `${encodeURIComponent(run)}:${seq}`

@@ -10,6 +10,6 @@ export interface Frame {
    * heartbeats, and the end of an `adk` stream, which must not look like an event to adk-web.
    */
   readonly comment?: string
-  /** The frame was longer than the reader's bound: `data` is how its lines begin, the rest was skipped. */
+  /** The frame was longer than the reader's bound: `data` is the beginning of its lines, the rest was skipped. */
   readonly truncated?: true
 }

@@ -6,7 +6,7 @@ export interface HeldText {
   take(): string
 }
 
-/** Pieces are joined whenever this much has gathered, so a peer that sends byte by byte costs bytes, not objects. */
+/** Pieces are joined whenever this many characters have gathered, so that a peer that sends byte by byte costs few objects. */
 const joinAt = 64 * 1024
 
 export function heldText(): HeldText {

@@ -16,13 +16,13 @@ export interface LineReader {
   end(): readonly Line[]
 }
 
-/** How much of a line that is too long is shown. */
+/** How many characters of a line that is too long are returned. */
 const shown = 1024
 
 /**
  * Newline-delimited JSON, for files: lines with their numbers, so that an error can name one (SPEC 2.10). Blank lines are
- * counted and skipped; a CR before the LF is white space to JSON. A line longer than `maxSize` comes out truncated and
- * is skipped to its end. A BOM at the start is not text.
+ * counted and skipped; a CR before the LF is white space to JSON; a BOM at the start is removed. Of a line longer than
+ * `maxSize` only the beginning is returned, marked `truncated`.
  */
 export function ndjsonReader(maxSize: number = maxFrameSize): LineReader {
   const held = heldText()
@@ -68,7 +68,7 @@ export function ndjsonReader(maxSize: number = maxFrameSize): LineReader {
   }
 }
 
-/** One value as a line. JSON has no raw newline, so a value is never two lines. */
+/** One value as a line. JSON text has no raw newline, so a value never takes two lines. */
 export function printLine(value: unknown): string {
   return `${JSON.stringify(value)}\n`
 }

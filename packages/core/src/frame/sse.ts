@@ -13,14 +13,14 @@ export interface FrameReader {
   readonly retry: number | undefined
 }
 
-/** A longer frame is not read: its beginning comes out as a frame marked `truncated`, and the reader goes on. */
+/** A longer frame is not read: its beginning is returned as a frame marked `truncated`, and the reader goes on. */
 export const maxFrameSize = 16 * 1024 * 1024
 
 /**
- * The WHATWG event stream, to the letter. eventsource-parser reads the fields of one block at a time; what it leaves
- * open is done here and in `blockReader`: the BOM, a CR that ends a chunk (it would wait for the next one), the id of a
- * frame without data, a frame that was cut off, and a bound that does not depend on the chunks.
- * Decode bytes with `new TextDecoder('utf-8', { ignoreBOM: true })`: the BOM is taken off here, once.
+ * Reads an event stream exactly as the WHATWG standard says. eventsource-parser reads the fields of one block at a time.
+ * This function and `blockReader` add what it lacks: the BOM, a CR that ends a chunk (the parser would wait for the next
+ * one), the id of a frame without data, a frame that was cut off, and a bound that does not depend on the chunks.
+ * Decode bytes with `new TextDecoder('utf-8', { ignoreBOM: true })`: the BOM is removed here.
  */
 export function sseReader(maxSize: number = maxFrameSize): FrameReader {
   let ready: Frame[] = []
@@ -42,7 +42,7 @@ export function sseReader(maxSize: number = maxFrameSize): FrameReader {
       retry = milliseconds
     },
   })
-  parser.feed('') // it takes the Latin-1 letters of a BOM off its first chunk, if that chunk happens to hold all three
+  parser.feed('') // on its first chunk the parser would remove the Latin-1 letters of a BOM, so that chunk is empty
 
   /** A comment is a frame of its own; the last one carries the id of a frame that has no data (SPEC 2.4). */
   const flushComments = (id: string | undefined): void => {
@@ -86,8 +86,8 @@ export function sseReader(maxSize: number = maxFrameSize): FrameReader {
 }
 
 /**
- * The id of a block without data. One that contains NULL is ignored, as the standard says. By lines, not by a pattern:
- * to a pattern U+2028 begins a line too, to the standard it is text.
+ * The id of a block without data. An id that contains NULL is ignored, as the standard says. The block is split at LF
+ * and not searched with a multiline pattern, for which U+2028 would begin a line too.
  */
 function idIn(block: string): string | undefined {
   let id: string | undefined

@@ -19,12 +19,12 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
 }
 
 /**
- * JSON nested deeper than this is refused at the door. V8 parses any depth, but prints no more than about 4,000 levels
- * before its stack overflows, so what came in could never be stored or sent on.
+ * JSON nested deeper than this is refused. V8 parses any depth, but its stack overflows when it prints more than about
+ * 4,000 levels, so such a value could never be stored or sent on.
  */
 export const maxJsonDepth = 512
 
-/** Parses text off a wire or a disk, without throwing: the value, or why there is none. */
+/** Parses text off a wire or a disk without throwing: the value, or the reason why there is none. */
 export function parseJson(
   text: string,
   depth: number = maxJsonDepth,
@@ -82,8 +82,8 @@ function whyNotContainer(value: object, depth: number): string | undefined {
   return undefined
 }
 
-/** What JSON.stringify would turn into something else without a word: a Map into {}, a Date (by toJSON) into text. */
-function isOpaque(value: object): boolean {
+/** Whether JSON.stringify would silently turn the value into something else: a Map into {}, a Date (by toJSON) into text. */
+export function isOpaque(value: object): boolean {
   return (
     ('toJSON' in value && typeof value.toJSON === 'function') ||
     value instanceof Map ||
@@ -96,7 +96,7 @@ function isOpaque(value: object): boolean {
   )
 }
 
-/** Equal as JSON: the order of keys does not count. What nests too deeply to be compared is not. */
+/** Whether two values are equal as JSON: the order of keys does not count. Values too deep to compare count as different. */
 export function sameJson(a: unknown, b: unknown): boolean {
   try {
     return equal(a, b)

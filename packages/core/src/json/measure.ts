@@ -1,9 +1,9 @@
 import { type Json, maxJsonDepth } from './json.ts'
 
 export interface Measure {
-  /** About how many characters it prints as. */
+  /** About how many characters its JSON has. */
   readonly size: number
-  /** 0 for what is no container. */
+  /** 0 for a value that is no container. */
   readonly depth: number
 }
 
@@ -12,8 +12,8 @@ const nothing: Measure = { size: 0, depth: 0 }
 const tooDeep: Measure = { size: 1, depth: Number.POSITIVE_INFINITY }
 
 /**
- * How large and how deep a value is, shared parts counted as often as they stand in it. Containers do not change once
- * they are made, so each is measured once, save those that are still being written (`own`).
+ * How large and how deep a value is; a shared part counts each time it occurs. Containers do not change once they are
+ * made, so each is measured once, except those that are still being written (`own`).
  */
 export function measure(value: Json, own: ReadonlySet<object>, level = 0): Measure {
   if (typeof value === 'string') return { size: value.length + 2, depth: 0 }

@@ -1,25 +1,26 @@
 import { type Json, maxJsonDepth, type PatchOp, sameJson } from './json.ts'
 import { measure } from './measure.ts'
+import { pointerKeys } from './pointer.ts'
 
-/** Why an operation cannot be done, in a sentence. */
+/** Why an operation cannot be applied. */
 export class PathError extends Error {}
 
-/** Copies end here, about what one frame can carry (SPEC 1.7). */
+/** A `copy` may not make the document larger than this, about the size of one frame (SPEC 1.7). */
 const largest = 16 * 1024 * 1024
 
 /**
  * One operation of RFC 6902. Containers in `own` were made by this patch and are written in place; all others are
- * copied when they lie on the path. The libraries copy the whole document or write into ours, and weigh a fifth of a
- * chat (5 of 25 kB); a property test holds this to fast-json-patch.
+ * copied when they lie on the path. The libraries copy the whole document or write into the caller's, and would add a
+ * fifth to a chat bundle (5 of 25 kB); a property test compares this with fast-json-patch (docs/decisions/004-own-json-patch.md).
  */
 export function patched(document: Json, op: PatchOp, own: Set<object>): Json {
   switch (op.op) {
     case 'copy': {
       const value = valueAt(document, keysOf(op.from))
-      // Forty copies of a list into itself are a terabyte: the only operation that makes much out of little.
+      // Forty copies of a list into itself are a terabyte: `copy` alone can make a large state from a small patch.
       if (measure(document, own).size + measure(value, own).size > largest)
         throw new PathError('the state grows too large')
-      // From here on the copied containers stand in two places: none of them may be written in place any more.
+      // The copied containers now occur in two places: none of them may be written in place any more.
       own.clear()
       return patched(document, { op: 'add', path: op.path, value }, own)
     }
@@ -107,12 +108,7 @@ function valueAt(document: Json, keys: readonly string[]): Json {
   return value
 }
 
-/** RFC 6901: `~1` is a slash and `~0` a tilde. */
 function keysOf(path: string): string[] {
-  if (path === '') return []
-  if (!path.startsWith('/')) throw new PathError('a path begins with a slash')
-  return path
-    .slice(1)
-    .split('/')
-    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (path !== '' && !path.startsWith('/')) throw new PathError('a path begins with a slash')
+  return pointerKeys(path)
 }

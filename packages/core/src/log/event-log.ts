@@ -1,6 +1,6 @@
 import type { Draft, Outcome, RawRecorded, Recorded } from '../event/run-event.ts'
 
-/** The part of an AbortSignal that core needs; every host's own fits. */
+/** The part of an AbortSignal that core needs. The AbortSignal of every runtime fits. */
 export interface Signal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void): void
@@ -9,7 +9,7 @@ export interface Signal {
 
 export type SessionStatus = 'idle' | 'running' | Outcome
 
-/** One conversation = one log. Kept by the log itself, in the same transaction as the appends. */
+/** One conversation is one log. The log keeps this itself, in the same transaction as the appends. */
 export interface SessionInfo {
   readonly id: string
   readonly user: string
@@ -21,12 +21,12 @@ export interface SessionInfo {
   readonly lastRun?: string
   /** The highest seq given out; 0 for an empty log. */
   readonly lastSeq: number
-  /** Rows that are there: pruning lowers it. */
+  /** How many rows the log has; pruning lowers it. */
   readonly events: number
-  /** How many `run.started` were taken. */
+  /** How many runs have started. */
   readonly runs: number
   readonly createdAt: number
-  /** The latest `at` of any row ever taken, or `createdAt`: renaming and pruning do not touch it. */
+  /** The latest `at` of any row ever appended, or `createdAt`. Renaming and pruning do not change it. */
   readonly updatedAt: number
   readonly forkOf?: { readonly session: string; readonly seq: number }
 }
@@ -51,26 +51,26 @@ export interface Lease {
 }
 
 export interface SessionQuery {
-  /** Absent only where one person owns everything (loopback, no tokens). */
+  /** Absent only on a server for one person (loopback, no tokens). */
   readonly user?: string
   readonly agent?: string
   readonly status?: SessionStatus
   /** Part of the title or id, case-insensitive. */
   readonly search?: string
-  /** Newest `updatedAt` first, then by id downwards; at most this many: 100 unless told, held to 1..500. */
+  /** Newest `updatedAt` first, then by id downwards; at most this many: 1 to 500, by default 100. */
   readonly limit?: number
   readonly offset?: number
 }
 
 /**
- * The log contract (SPEC 2). `describeEventLog` in event-log.contract.ts is its executable form: every implementation
+ * The log contract (SPEC 2). `describeEventLog` of `@millrace/core/testing` is its executable form: every implementation
  * runs it. All errors are MillraceError with one of: not-found, conflict, busy, lease-lost, invalid, limit,
  * store-failed, and `unavailable` for any call after `close`.
  *
- * Events are JSON and are the log's from `append` on: what a writer does to its object afterwards changes nothing.
+ * The log copies events as JSON: what a writer does to its object after `append` changes nothing.
  */
 export interface EventLog {
-  /** `conflict` when the id is taken, whoever has it. */
+  /** `conflict` when the id is taken, by this or another user. */
   create(session: NewSession): Promise<SessionInfo>
   get(session: string): Promise<SessionInfo | undefined>
   list(query: SessionQuery): Promise<{ readonly sessions: readonly SessionInfo[]; readonly total: number }>
@@ -79,42 +79,45 @@ export interface EventLog {
   remove(session: string): Promise<void>
 
   /**
-   * Takes the drafts in order, all or none, and resolves when they are durable: no reader sees them before (SPEC 2.2).
-   * The seqs follow on `lastSeq` without a gap, in the order of the calls. With a lease: refused with `lease-lost` unless it is the run's current
-   * epoch and every draft is of that run. Without: only for drafts of run '' (a person's edits).
+   * Appends the drafts in order, all or none, and resolves when they are durable: no reader sees them before (SPEC 2.2).
+   * Their seqs continue from `lastSeq` without a gap, in the order of the calls. With a lease, it fails with `lease-lost`
+   * unless the lease has the run's current epoch and every draft is of that run. Without a lease, only drafts of run ''
+   * (a person's edits) are accepted.
    */
   append(session: string, drafts: readonly Draft[], lease?: Pick<Lease, 'run' | 'epoch'>): Promise<readonly Recorded[]>
   /** Rows with seq > after, in order: all of them, or the first `limit`. */
   read(session: string, options: ReadOptions): Promise<readonly Recorded[]>
-  /** The same rows as stored text, for a reader that need not look inside. Stores that hold text offer it. */
+  /** The same rows as stored text, for a reader that need not look inside. Stores that keep text have this method. */
   readRaw?(session: string, options: ReadOptions): Promise<readonly RawRecorded[]>
   /**
    * Rows with seq > after, first the stored ones, then each batch as it is committed, without gap or duplicate, until
    * the signal aborts, the reader returns, the session is removed or the log is closed. `after` beyond the end waits.
-   * A batch is never empty, and bounded however much is stored. A reader holds nothing of the writer: it may be slow.
+   * A batch is never empty, and its size is bounded. A slow reader does not hold up the writer.
    */
   follow(session: string, options: FollowOptions): AsyncIterable<readonly Recorded[]>
-  /** The same as stored text, where `readRaw` is offered. */
+  /** The same rows as stored text, in stores that have `readRaw`. */
   followRaw?(session: string, options: FollowOptions): AsyncIterable<readonly RawRecorded[]>
 
   /**
-   * Opens a run: the session's only one. `busy` while any lease on the session is live. Epochs only grow, per session.
-   * A lease that ran out without release stays in `expired()`, fenced: its run still needs its end (SPEC 4.1).
+   * Opens a run, the only one of the session. `busy` while any lease on the session is live. Epochs of a session only
+   * grow. A lease that ran out without release stays in `expired()`: its holder can write no more, and its run still
+   * needs its end (SPEC 4.1).
    */
   acquire(session: string, run: string, owner: string, ttl: number): Promise<Lease>
-  /** `lease-lost` when another has taken over, or it was released. */
+  /** `lease-lost` when the run was taken over or the lease released. */
   renew(lease: Lease, ttl: number): Promise<Lease>
-  /** Gives the run back. Nothing happens where it is no longer ours. */
+  /** Ends the lease. Does nothing if the lease was lost before. */
   release(lease: Lease): Promise<void>
   /**
    * Runs whose writer is dead: leases that ran out without release, and open runs that no lease covers (a fork or an
-   * import cut mid-run; owner '', until 0). With `owner`, that owner's live leases too: a process that came back under
-   * its own name knows that those were its former life.
+   * import cut mid-run; owner '', until 0). With `owner`, that owner's live leases too: a process that restarts under
+   * its old name knows that those leases are from before the restart.
    */
   expired(owner?: string): Promise<readonly Lease[]>
   /**
-   * Takes a run over, live lease or not: the epoch grows, the previous holder is a zombie from here on. With `epoch`,
-   * only while the session's epoch is still that one, else `lease-lost`: so of two that recover at once, one wins.
+   * Takes a run over, whether its lease is live or not: the epoch grows, and appends of the previous holder are refused
+   * from here on. With `epoch`, it fails with `lease-lost` unless the session's epoch is still that one: of two processes
+   * that recover a run at once, one wins.
    */
   takeOver(
     lease: Pick<Lease, 'session' | 'run'> & { readonly epoch?: number },
@@ -123,23 +126,24 @@ export interface EventLog {
   ): Promise<Lease>
 
   /**
-   * History as it was: keeps seq, at and run. `conflict` when the id is taken, `invalid` unless the seqs strictly
-   * increase from 1 or above. All or nothing.
+   * Creates a session with its history: keeps seq, at and run. `conflict` when the id is taken, `invalid` unless the
+   * seqs strictly increase from 1 or above. All or nothing.
    */
   restore(session: NewSession, rows: readonly Recorded[]): Promise<SessionInfo>
   /**
-   * Drops partials of finished runs last written before `before`, where the text of the message is there whole: what a
-   * cut message had said so far exists nowhere else (SPEC 2.9, 5.3). Seqs keep their numbers. Returns how many went.
+   * Deletes partials of finished runs last written before `before`, if an aggregate has the whole text of their message:
+   * the text of a message that was cut exists in its partials alone (SPEC 2.9, 5.3). The other rows keep their seqs.
+   * Returns how many rows were deleted.
    */
   prune(before: number): Promise<number>
-  /** Takes what was asked before, ends the followers, lets go of everything. More than once is fine. */
+  /** Completes the calls made before, ends the followers and releases all resources. May be called more than once. */
   close(): Promise<void>
 }
 
 export interface ReadOptions {
   readonly after: number
   readonly limit?: number
-  /** Partials that `prune` could drop may be left out: every view is the same without them (SPEC 5.3). */
+  /** The log may leave out partials that `prune` could delete: every view is the same without them (SPEC 5.3). */
   readonly brief?: boolean
 }
 

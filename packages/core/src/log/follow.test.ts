@@ -45,7 +45,7 @@ test('a commit that comes while a read is under way is not missed', async () => 
   expect((await first).value).toEqual([row(1)])
 })
 
-test('however it ends, the subscription is given back', async () => {
+test('however it ends, it unsubscribes', async () => {
   const source = slowSource()
   const stop = new AbortController()
   const reader = followRows(() => source, 0, stop.signal)[Symbol.asyncIterator]()

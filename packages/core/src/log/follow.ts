@@ -1,19 +1,19 @@
 import type { Signal } from './event-log.ts'
 
-/** What following needs of a log: read a page, know the end, be woken. */
+/** What following needs of a log: to read a page, to know the end, to be woken. */
 export interface FollowSource<T> {
   /** The next rows after `after`, one bounded page; none when the reader has caught up. */
   next(after: number): readonly T[] | Promise<readonly T[]>
-  /** No row will come any more: the session was removed or the log closed. */
+  /** Whether no further row can come: the session was removed or the log closed. */
   ended(): boolean
-  /** Calls `wake` after every commit and at the end; the result takes it back. */
+  /** Calls `wake` after every commit and at the end. The result ends the subscription. */
   subscribe(wake: () => void): () => void
 }
 
 /**
- * `EventLog.follow` for any log that can be read by cursor and rings a bell after a commit. The bell carries nothing:
- * a reader always asks again from its own cursor, so a lost or a doubled ring makes neither gap nor duplicate.
- * `open` is called, and the source subscribed to, in one go: whatever happens after the session was found is heard.
+ * `EventLog.follow` for any log that can be read by cursor and wakes its followers after a commit. A wake-up is only a
+ * hint: a reader always reads from its own cursor, so a lost or repeated wake-up causes neither a gap nor a duplicate.
+ * `open` and `subscribe` are called in the same turn, so that no commit after `open` is missed.
  */
 export function followRows<T extends { readonly seq: number }>(
   open: () => FollowSource<T>,
@@ -68,10 +68,10 @@ async function* pages<T extends { readonly seq: number }>(
 
 interface Bell {
   ring(): void
-  /** Rings for good. */
+  /** Rings now and ends the following. */
   stop(): void
   stopped(): boolean
-  /** From here on a ring counts, also one that comes before `rung` is asked. */
+  /** From here on a ring counts, also one that comes before `rung` is called. */
   listen(): void
   rung(): Promise<void>
 }

@@ -91,7 +91,7 @@ describe('export and import', () => {
     }
     expect(lines.slice(1).map((line) => JSON.parse(line))).toEqual(many)
   })
-  test('agent and title can be told; forkOf is kept', async () => {
+  test('agent and title can be given; forkOf is kept', async () => {
     const source = newLog()
     const forkOf = { session: 'older', seq: 3 }
     await source.create({ id: 's', user: 'ann', agent: 'a', title: 't', forkOf })
@@ -196,7 +196,7 @@ describe('fork', () => {
       { numRuns: 60 },
     )
   })
-  test('from nothing, from the end, and from where nothing is', async () => {
+  test('at seq 0, at the end, and outside the log', async () => {
     const log = await logOf(rows)
     expect(await forkSession(log, 's', 0, 'f0')).toMatchObject({ status: 'idle', events: 0 })
     expect(await forkSession(log, 's', 9, 'f9')).toMatchObject({ status: 'done', events: 6 })
@@ -208,7 +208,7 @@ describe('fork', () => {
   })
 })
 
-/** Every view of these rows, printed: their lists and maps keep their insides to themselves. */
+/** Every view of these rows as JSON: lists and maps have private fields that `toEqual` cannot compare. */
 function allViews(history: readonly Recorded[]): readonly string[] {
   const every: readonly View<unknown>[] = Object.values(views)
   return every.map((view) => JSON.stringify(fold(view, history)))

@@ -14,14 +14,14 @@ export interface ExportHeader {
 const format = 'millrace.session'
 const version = 1
 const page = 500
-/** Names of an import go into every list of sessions: they are bounded, like those that a client gives. */
+/** Imported names appear in every list of sessions, so they are bounded like the names that a client sends. */
 const longestName = 1000
-/** A brief page has to look at the whole session first, so there are few of them. */
+/** A log reads the whole session to make one brief page, so brief pages are large and few. */
 const briefPage = 20_000
 
 /**
- * A session as JSONL (SPEC 2.10): the header, then one Recorded a line, without the line ends. What is appended while
- * it runs is left out. Bounded: a page of rows at a time. With `brief`, less where the log can tell (see ReadOptions).
+ * A session as JSONL (SPEC 2.10): the header, then one Recorded per line, without the line ends. Rows that are appended
+ * meanwhile are left out. It reads a page of rows at a time, so memory is bounded. `brief`: see ReadOptions.
  */
 export async function* exportSession(
   log: EventLog,
@@ -39,7 +39,7 @@ export async function* exportSession(
   }
 }
 
-/** Stored text goes out as it is, where the log has it: nothing is parsed to be printed again. */
+/** Uses the stored text if the log has it, so that nothing is parsed and printed again. */
 async function lines(
   log: EventLog,
   session: string,
@@ -54,27 +54,27 @@ async function lines(
   }))
 }
 
-/** Whose the imported session is. Agent and title are the exported one's unless told. */
+/** Id and owner of the imported session. Agent and title are by default those of the exported one. */
 export type ImportAs = Pick<NewSession, 'id' | 'user'> & Partial<Pick<NewSession, 'agent' | 'title'>>
 
-/** A line as `ndjsonReader` gives it: numbered from 1, blank ones left out, one that is too long marked. */
+/** A line from `ndjsonReader`: numbered from 1, blank lines left out, a line that is too long marked. */
 export interface ImportLine {
   readonly number: number
   readonly text: string
   readonly truncated?: boolean
 }
 
-/** The whole is held until its last line has proved good, so it is bounded. */
+/** All rows are held in memory until the last line has been checked, so their number and size are bounded. */
 export interface ImportLimits {
-  /** 1,000,000 unless told. */
+  /** By default 1,000,000. */
   readonly rows?: number
-  /** Characters of all lines together; 2^28 unless told. */
+  /** Characters of all lines together; by default 2^28. */
   readonly text?: number
 }
 
 /**
- * An export as a new session: same seqs, times, runs and events. One bad line and nothing is written: `invalid` (or
- * `limit`) with `facts.line`.
+ * Creates a session from an export, with the same seqs, times, runs and events. If one line is bad, nothing is written
+ * and the error is `invalid` (or `limit`) with `facts.line`.
  */
 export async function importSession(
   log: EventLog,
@@ -89,12 +89,16 @@ export async function importSession(
   for await (const { number, text, truncated } of lines) {
     size += text.length
     if (truncated === true || size > maxText || rows.length >= maxRows) {
-      throw new MillraceError('limit', `line ${number}: more than may be imported at once`, { line: number })
+      throw new MillraceError(
+        'limit',
+        `line ${number}: the import is larger than the limit; import fewer or shorter lines`,
+        { line: number },
+      )
     }
     if (header === undefined) header = readHeader(text, number)
     else rows.push(readRow(text, number, rows.at(-1)?.seq ?? 0))
   }
-  if (header === undefined) throw badLine(1, 'no header')
+  if (header === undefined) throw badLine(1, 'the file has no header line')
   return log.restore({ ...header, ...as }, rows)
 }
 
@@ -103,13 +107,17 @@ function readHeader(raw: string, line: number): Pick<NewSession, 'agent' | 'titl
   if ('reason' in parsed) throw badLine(line, parsed.reason)
   const { value } = parsed
   if (!isObject(value) || value.format !== format) throw badLine(line, 'not the header of a session export')
-  if (value.version !== version) throw badLine(line, `version ${String(value.version)}, this Millrace reads ${version}`)
+  if (value.version !== version)
+    throw badLine(line, `the export has version ${String(value.version)}, but this Millrace reads version ${version}`)
   const session = isObject(value.session) ? value.session : {}
   const { agent, title, forkOf } = session
-  if (typeof agent !== 'string' || typeof title !== 'string') throw badLine(line, 'session: no agent or title')
-  if (agent.length > longestName || title.length > longestName) throw badLine(line, 'session: agent or title too long')
+  if (typeof agent !== 'string' || typeof title !== 'string')
+    throw badLine(line, 'session: agent and title must be strings')
+  if (agent.length > longestName || title.length > longestName)
+    throw badLine(line, `session: agent and title must have at most ${longestName} characters`)
   if (!isObject(forkOf) || typeof forkOf.session !== 'string' || typeof forkOf.seq !== 'number') return { agent, title }
-  if (forkOf.session.length > longestName || !Number.isSafeInteger(forkOf.seq)) throw badLine(line, 'session: forkOf')
+  if (forkOf.session.length > longestName || !Number.isSafeInteger(forkOf.seq))
+    throw badLine(line, 'session: forkOf is not a session id and a seq')
   return { agent, title, forkOf: { session: forkOf.session, seq: forkOf.seq } }
 }
 
@@ -117,7 +125,7 @@ function readRow(raw: string, line: number, last: number): Recorded {
   const parsed = parseRecorded(raw)
   if ('reason' in parsed) throw badLine(line, parsed.reason)
   const { recorded } = parsed
-  if (recorded.seq <= last) throw badLine(line, `seq ${recorded.seq} after ${last}`)
+  if (recorded.seq <= last) throw badLine(line, `seq ${recorded.seq} must be greater than ${last}, the one before`)
   return recorded
 }
 
@@ -126,13 +134,17 @@ function badLine(line: number, reason: string): MillraceError {
 }
 
 /**
- * A new session that begins as a copy of `source` up to and including `seq`, and then goes its own way. A run that the
- * cut leaves open is ended there, `cancelled`: nobody runs it any more in this session (SPEC 4.1, 4.4).
+ * A new session that begins as a copy of `source` up to and including `seq`. A run that is open there is ended as
+ * `cancelled`, because nothing executes it in the new session (SPEC 4.1, 4.4).
  */
 export async function forkSession(log: EventLog, source: string, seq: number, id: string): Promise<SessionInfo> {
   const { user, agent, title, lastSeq } = await mustGet(log, source)
   if (!Number.isSafeInteger(seq) || seq < 0 || seq > lastSeq) {
-    throw new MillraceError('invalid', `seq ${seq} is not in session ${source}`, { session: source, seq, lastSeq })
+    throw new MillraceError(
+      'invalid',
+      `cannot fork at seq ${seq}: it must be between 0 and ${lastSeq}, the last seq of session ${source}`,
+      { session: source, seq, lastSeq },
+    )
   }
   const rows: Recorded[] = []
   for (let after = 0; after < seq; ) {
@@ -143,7 +155,7 @@ export async function forkSession(log: EventLog, source: string, seq: number, id
   return log.restore({ id, user, agent, title, forkOf: { session: source, seq } }, [...rows, ...endings(rows, seq)])
 }
 
-/** The ends of what is open at the cut: nodes first, then their run. */
+/** The ends of all that is open at the cut: nodes first, then their run. */
 function endings(rows: readonly Recorded[], cut: number): readonly Recorded[] {
   const open = new Map<string, Set<string>>()
   for (const { run, event } of rows) {

@@ -3,7 +3,7 @@ import type { Draft } from '../event/run-event.ts'
 import type { Lease, SessionInfo } from './event-log.ts'
 import { checkNames } from './session-info.ts'
 
-/** Who may write which run of one session. At most one is live, unless a dead run was taken over to be ended. */
+/** The leases of one session. At most one is live, except while a dead run is taken over to be ended. */
 export interface SessionLeases {
   /** The highest epoch ever given out on this session. */
   readonly epoch: number
@@ -12,7 +12,7 @@ export interface SessionLeases {
 
 export const noLeases: SessionLeases = { epoch: 0, held: [] }
 
-/** What a lease operation comes to: the leases from here on, and the one that was granted. */
+/** The result of a lease operation: the leases from here on, and the one that was granted. */
 export interface Granted {
   readonly leases: SessionLeases
   readonly lease: Lease
@@ -28,9 +28,10 @@ export function acquire(leases: SessionLeases, wanted: Wanted, ttl: number, now:
   const { session, run, owner } = wanted
   if (run === '') throw new MillraceError('invalid', 'a run needs an id', { field: 'run' })
   checkNames({ run, owner })
-  if (isLive(leases, now)) throw new MillraceError('busy', `session ${session} has an active run`, { session })
+  if (isLive(leases, now))
+    throw new MillraceError('busy', `session ${session} has an active run; wait for its end or cancel it`, { session })
   const epoch = leases.epoch + 1
-  // What ran out is fenced: its writer may wake up, and would write beside the new run.
+  // Leases that ran out get the new epoch too: their writers, if they wake up, are refused.
   const fenced = leases.held.map((lease) => ({ ...lease, epoch }))
   return grant({ epoch: leases.epoch, held: fenced }, wanted, now + ttl)
 }
@@ -57,7 +58,7 @@ export function release(leases: SessionLeases, lease: Pick<Lease, 'run' | 'epoch
   return { ...leases, held: leases.held.filter(({ run }) => run !== lease.run) }
 }
 
-/** SPEC 2.7: refuses a zombie, and drafts of a run that the writer does not hold. */
+/** SPEC 2.7: refuses a writer whose lease was taken over, and drafts of a run that the writer does not hold. */
 export function checkWriter(
   leases: SessionLeases,
   session: string,
@@ -67,7 +68,7 @@ export function checkWriter(
   if (lease !== undefined) mustHold(leases, { session, run: lease.run, epoch: lease.epoch })
   const own = lease?.run ?? ''
   for (const { run } of drafts) {
-    if (run !== own) throw new MillraceError('lease-lost', `no lease for run ${run}`, { session, run })
+    if (run !== own) throw new MillraceError('lease-lost', `the writer holds no lease for run ${run}`, { session, run })
   }
 }
 

@@ -1,5 +1,6 @@
 import { MillraceError } from '../event/problem.ts'
 import type { Draft, Recorded, RunEvent } from '../event/run-event.ts'
+import { firstIndexWhere } from '../persistent/search.ts'
 import type { EventLog, Lease, NewSession, SessionInfo, SessionQuery } from './event-log.ts'
 import { type FollowSource, followRows } from './follow.ts'
 import * as lease from './lease.ts'
@@ -21,10 +22,10 @@ interface Memory {
   closed: boolean
 }
 
-/** Rows that a follower is given at once. */
+/** How many rows a follower gets at once. */
 const page = 500
 
-/** A log in memory: the reference implementation of the contract, and the one for tests and files on a page. */
+/** A log in memory: the reference implementation of the contract, used by tests and by pages that open a file. */
 export function memoryLog(now: () => number): EventLog {
   const memory: Memory = { now, sessions: new Map(), closed: false }
   return {
@@ -50,7 +51,7 @@ export function memoryLog(now: () => number): EventLog {
     ...leaseMethods(memory),
     restore: async (wanted, rows) => {
       session.checkHistory(rows)
-      return put(memory, wanted, rows.map(kept)).info
+      return put(memory, wanted, rows.map(copied)).info
     },
     prune: async (before) => [...open(memory).values()].reduce((gone, stored) => gone + prune(stored, before), 0),
     close: async () => {
@@ -135,7 +136,7 @@ function rename(stored: Stored, title: string): SessionInfo {
 function remove(memory: Memory, id: string): void {
   const stored = must(memory, id)
   if (lease.isLive(stored.leases, memory.now())) {
-    throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
+    throw new MillraceError('busy', `session ${id} has an active run; wait for its end or cancel it`, { session: id })
   }
   memory.sessions.delete(id)
   end(stored)
@@ -150,15 +151,15 @@ function append(
   lease.checkWriter(stored.leases, stored.info.id, drafts, holder)
   const at = now()
   const first = stored.info.lastSeq + 1
-  const rows = drafts.map((draft, i) => kept({ ...draft, seq: first + i, at: session.draftTime(draft.at, at) }))
+  const rows = drafts.map((draft, i) => copied({ ...draft, seq: first + i, at: session.draftTime(draft.at, at) }))
   for (const row of rows) stored.rows.push(row)
   stored.info = session.tally(stored.info, rows)
   for (const wake of [...stored.followers]) wake()
   return rows
 }
 
-/** A row of its own: JSON as a durable store would give it back, whatever the writer does to its object later. */
-function kept({ seq, at, run, event }: Recorded): Recorded {
+/** A copy through JSON, as a durable store would return it: what the writer does to its object later changes nothing. */
+function copied({ seq, at, run, event }: Recorded): Recorded {
   const copy: RunEvent = JSON.parse(session.eventText(event))
   return { seq, at, run, event: copy }
 }
@@ -169,9 +170,9 @@ function prune(stored: Stored, before: number): number {
   const whole = new Set<string>()
   for (const { run, at, event } of stored.rows) {
     lastAt.set(run, Math.max(at, lastAt.get(run) ?? at))
-    const mark = rowKindOf(event)
-    if (mark === 'end') finished.add(run)
-    if (mark === 'whole' && event.kind === 'agent') whole.add(`${run}\n${event.message}`)
+    const kind = rowKindOf(event)
+    if (kind === 'end') finished.add(run)
+    if (kind === 'whole' && event.kind === 'agent') whole.add(`${run}\n${event.message}`)
   }
   const rows = stored.rows.filter(({ run, event }) => {
     if (event.kind !== 'agent' || rowKindOf(event) !== 'partial') return true
@@ -203,14 +204,7 @@ function sourceOf(stored: Stored): FollowSource<Recorded> {
   }
 }
 
-/** Rows are in seq order, with gaps where partials were pruned: binary search. */
+/** Rows are in seq order, with gaps where partials were pruned. */
 function firstAfter(rows: readonly Recorded[], after: number): number {
-  let low = 0
-  let high = rows.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((rows[middle]?.seq ?? 0) <= after) low = middle + 1
-    else high = middle
-  }
-  return low
+  return firstIndexWhere(rows.length, (i) => (rows[i]?.seq ?? 0) > after)
 }

@@ -1,4 +1,4 @@
-// What every store needs and none should write again: `@millrace/core/store`, for those who implement `EventLog`.
+// What every implementation of `EventLog` needs, as `@millrace/core/store`: leases, following, counts and checks.
 
 export { type FollowSource, followRows } from './follow.ts'
 export {

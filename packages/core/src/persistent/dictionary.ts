@@ -2,7 +2,7 @@ const bits = 5
 const mask = 31
 const deepest = 30
 
-/** `bitmap` says which of the 32 slots are there; `slots` holds those only, in order. */
+/** `bitmap` says which of the 32 slots are in use; `slots` has only those, in order. */
 interface Branch<V> {
   readonly kind: 'branch'
   readonly bitmap: number
@@ -24,7 +24,7 @@ type Slot<V> = Branch<V> | Entry<V> | Clash<V>
 
 /**
  * A map that views can keep beside their lists: immutable, sharing structure, O(log32 n) to read and set. It is an
- * index, not data: `toJSON` leaves it out of what REST answers print.
+ * index, not data, so `toJSON` leaves it out.
  */
 export class Dictionary<V> implements Iterable<readonly [string, V]> {
   static readonly empty: Dictionary<never> = new Dictionary<never>({ kind: 'branch', bitmap: 0, slots: [] })
@@ -97,7 +97,7 @@ function clashed<V>(slot: Entry<V> | Clash<V>, entry: Entry<V>): Slot<V> {
   return { kind: 'clash', hash: entry.hash, entries: all }
 }
 
-/** The branch without one key; undefined when nothing is left of it, so that empty branches never pile up. */
+/** The branch without one key; undefined when nothing is left, so that empty branches do not accumulate. */
 function without<V>(node: Branch<V>, hash: number, key: string, shift: number): Branch<V> | undefined {
   const bit = 1 << ((hash >>> shift) & mask)
   const index = ones(node.bitmap & (bit - 1))

@@ -1,4 +1,4 @@
-/** What a view remembers for itself: part of its state, not of what is printed. */
+/** Internal state of a view: it belongs to the view's state but is left out of its JSON. */
 export class Hidden<T> {
   readonly value: T
 

@@ -69,8 +69,8 @@ describe('Sequence', () => {
   })
 
   test('an index outside is a programmer error', () => {
-    expect(() => Sequence.from([1]).with(1, 2)).toThrow('no item 1 in 1')
-    expect(() => Sequence.from([1]).with(-1, 2)).toThrow('no item -1 in 1')
+    expect(() => Sequence.from([1]).with(1, 2)).toThrow('index 1 is outside a sequence of 1 items')
+    expect(() => Sequence.from([1]).with(-1, 2)).toThrow('index -1 is outside a sequence of 1 items')
   })
 })
 

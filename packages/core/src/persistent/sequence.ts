@@ -12,9 +12,9 @@ interface Branch<T> {
 }
 
 /**
- * A list that views can keep: immutable, sharing structure with the list before (SPEC 5.2). A plain array copied per
- * event makes 100,000 events cost eight times the fold itself (performance notes D1); here `append` copies at most
- * 32 slots and `with` 32 per level, of which 100,000 items have four.
+ * A list that views can keep: immutable, sharing structure with the list before (SPEC 5.2). Copying a plain array per
+ * event was measured at eight times the cost of the fold itself for 100,000 events; here `append` copies at most 32
+ * slots and `with` 32 per level, of which 100,000 items have four.
  */
 export class Sequence<T> implements Iterable<T> {
   static readonly empty: Sequence<never> = new Sequence<never>(0, bits, { nodes: [] }, [])
@@ -68,7 +68,10 @@ export class Sequence<T> implements Iterable<T> {
   /** The same list with one item replaced; the same reference when the item is the same. */
   with(index: number, item: T): Sequence<T> {
     if (!(index >= 0 && index < this.length)) {
-      throw new MillraceError('invalid', `no item ${index} in ${this.length}`, { index, length: this.length })
+      throw new MillraceError('invalid', `index ${index} is outside a sequence of ${this.length} items`, {
+        index,
+        length: this.length,
+      })
     }
     if (Object.is(this.at(index), item)) return this
     const inTail = index - (this.length - this.#tail.length)
@@ -82,7 +85,7 @@ export class Sequence<T> implements Iterable<T> {
     yield* this.#tail
   }
 
-  /** Made once per list, so React and memoised selectors get one reference for one list. */
+  /** Made once per list, so that React and memoised selectors see one reference for one list. */
   toArray(): readonly T[] {
     if (this.#array === undefined) {
       const made: T[] = []

@@ -8,7 +8,7 @@ import { transcriptView } from './transcript/index.ts'
 import { usageView } from './usage/index.ts'
 import type { View } from './view.ts'
 
-/** Every view by its name: what REST, the CLI and the page list. */
+/** Every view by its name, for REST, the CLI and the page. */
 export const views = {
   transcript: transcriptView,
   timeline: timelineView,

@@ -7,7 +7,7 @@ import type { Recorded } from '../event/run-event.ts'
 export interface View<S> {
   readonly name: string
   readonly initial: S
-  /** It tells of partials too (the wait for a first token): who brings some later folds it anew. */
+  /** The result depends on partials (the wait for a first token): refold from the start when some are inserted later. */
   readonly dependsOnPartials?: true
   apply(state: S, recorded: Recorded): S
 }

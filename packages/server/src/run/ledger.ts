@@ -1,4 +1,13 @@
-import type { NodeId, Recorded, RunEvent, RunFinished, Usage } from '@millrace/core'
+import {
+  addUsage,
+  isPartial,
+  type NodeId,
+  type Recorded,
+  type RunEvent,
+  type RunFinished,
+  type Usage,
+  usageOf,
+} from '@millrace/core'
 
 /** What a run has begun and not ended, and what it has used: all that its end must settle (SPEC 4.1). */
 export class RunLedger {
@@ -67,26 +76,13 @@ export class RunLedger {
 
   #said({ event, message }: Extract<RunEvent, { kind: 'agent' }>): void {
     // Streamed answers repeat their usage on the deltas: only the whole message counts.
-    if (event.partial === true) {
+    if (isPartial(event)) {
       this.#half.add(message)
       return
     }
     this.#half.delete(message)
     const { usageMetadata: used } = event
     if (used === undefined) return
-    const { inputTokens, outputTokens, totalTokens, reasoningTokens, cachedInputTokens, modelCalls } = this.#usage ?? {}
-    this.#usage = {
-      ...sum('inputTokens', inputTokens, used.promptTokenCount),
-      ...sum('outputTokens', outputTokens, used.candidatesTokenCount),
-      ...sum('totalTokens', totalTokens, used.totalTokenCount),
-      ...sum('reasoningTokens', reasoningTokens, used.thoughtsTokenCount),
-      ...sum('cachedInputTokens', cachedInputTokens, used.cachedContentTokenCount),
-      modelCalls: (modelCalls ?? 0) + 1,
-    }
+    this.#usage = addUsage(this.#usage ?? {}, { ...usageOf(used), modelCalls: 1 })
   }
-}
-
-/** A count that nobody reported stays absent. */
-function sum(key: keyof Usage, before: number | undefined, more: number | undefined): Usage {
-  return before === undefined && more === undefined ? {} : { [key]: (before ?? 0) + (more ?? 0) }
 }

@@ -1,5 +1,6 @@
 import {
   isObject,
+  isOpaque,
   isRunEvent,
   maxJsonDepth,
   type Problem,
@@ -45,7 +46,7 @@ function refused(code: ProblemCode, message: string, raw: string): ValidatedEven
 function measure(value: unknown, budget: number, depth: number): number | string {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null || depth === 0) return 8
-  if (isOpaque(value)) return `a ${value.constructor.name}`
+  if (isOpaque(value)) return `a ${value.constructor?.name ?? 'value'}`
   let total = 2
   for (const key in value) {
     const size = measure(Reflect.get(value, key), budget - total, depth - 1)
@@ -54,19 +55,6 @@ function measure(value: unknown, budget: number, depth: number): number | string
     if (total > budget) return total
   }
   return total
-}
-
-function isOpaque(value: object): boolean {
-  return (
-    value instanceof Map ||
-    value instanceof Set ||
-    value instanceof Date ||
-    value instanceof Promise ||
-    value instanceof RegExp ||
-    value instanceof Error ||
-    ArrayBuffer.isView(value) ||
-    value instanceof ArrayBuffer
-  )
 }
 
 function show(value: unknown): string {

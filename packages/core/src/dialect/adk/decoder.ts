@@ -34,7 +34,7 @@ export class AdkDecoder implements Decoder {
     this.#run = run
     this.#agent = agent
     this.#turns = turns
-    this.#ingest = adkIngest({ prefix: run, author: agent, owned: true })
+    this.#ingest = adkIngest({ prefix: run, author: agent, mutable: true })
   }
 
   push(frame: Frame): readonly Draft[] {

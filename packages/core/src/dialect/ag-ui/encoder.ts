@@ -14,7 +14,7 @@ import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject, sameJson } from '../../json/json.ts'
 import type { Encoder, EncoderOptions } from '../dialect.ts'
 import { type Downgrade, downgrade } from './encode/downgrade.ts'
-import { agUiInterrupt, Reported, terminal } from './encode/finish.ts'
+import { agUiInterrupt, ReportedUsage, terminal } from './encode/finish.ts'
 import { MessageEncoder } from './encode/message.ts'
 import { Nodes } from './encode/node.ts'
 import { AgUiWriter, tagged } from './encode/writer.ts'
@@ -56,7 +56,7 @@ class Encoding implements AgUiEncoder {
   readonly #writer = new AgUiWriter()
   readonly #nodes = new Nodes(this.#writer)
   readonly #speaker = new MessageEncoder(this.#writer, this.#nodes)
-  readonly #reported = new Reported()
+  readonly #reported = new ReportedUsage()
   readonly #asked = new Map<string, Interrupted & RunEvent>()
   readonly #ended = new Set<string>()
   #state: JsonObject = {}

@@ -3,11 +3,11 @@ import type { Dictionary } from '../../persistent/dictionary.ts'
 import type { Sequence } from '../../persistent/sequence.ts'
 import type { Execution, Via } from '../timeline/state.ts'
 
-/** Where every run comes from and goes to: what the client brings, and what is left when it is done. */
+/** The ends of the graph: every run starts at START, with the client's state, and a run that is done goes to END. */
 export const START = 'START'
 export const END = 'END'
 
-/** One agent or graph step, however often it ran. */
+/** One agent or graph step; all its executions are one node. */
 export interface FlowNode {
   /** The node's path (`coordinator/burn_analyst`), or START, or END. */
   readonly id: string
@@ -15,7 +15,7 @@ export interface FlowNode {
   readonly parent?: string
   readonly executions: number
   readonly running: number
-  /** Of the last execution; `running` while any is. */
+  /** The status of the last execution; `running` while any execution runs. */
   readonly status: Execution['status']
   readonly lastSeq: number
 }
@@ -27,15 +27,15 @@ export interface FlowKey {
   readonly seq: number
 }
 
-/** Control really went from one node to another. */
+/** An edge that a run took: control went from one node to another. */
 export interface FlowEdge {
   readonly id: string
   readonly from: string
   readonly to: string
   readonly kinds: readonly (Via | 'return' | 'end')[]
-  /** How often. 0 when only a step that a crash lost took it. */
+  /** How often it was taken. 0 if only a step that a crash interrupted took it. */
   readonly count: number
-  /** What the source had written and the target found. */
+  /** The keys that the source had written and the target found. */
   readonly keys: readonly FlowKey[]
   readonly lastSeq: number
 }
@@ -55,7 +55,7 @@ export function nodeIn(graph: Graph, id: string): FlowNode | undefined {
   return at === undefined ? undefined : graph.nodes.at(at)
 }
 
-/** The graph with a node changed; `change` gets the node as it is, or a new one. */
+/** The graph with one node changed; `change` gets the known node, or a new one. */
 export function withNode(graph: Graph, id: string, agent: string, change: (node: FlowNode) => FlowNode): Graph {
   const at = graph.places.get(nodePlace(id))
   const before = at === undefined ? undefined : graph.nodes.at(at)
@@ -68,7 +68,8 @@ export function withNode(graph: Graph, id: string, agent: string, change: (node:
   }
 }
 
-export interface Taken {
+/** One passage along an edge. */
+export interface TakenEdge {
   readonly from: string
   readonly to: string
   readonly kind: FlowEdge['kinds'][number]
@@ -76,7 +77,7 @@ export interface Taken {
   readonly seq: number
 }
 
-export function withEdge(graph: Graph, { from, to, kind, keys, seq }: Taken): Graph {
+export function withEdge(graph: Graph, { from, to, kind, keys, seq }: TakenEdge): Graph {
   const place = edgePlace(from, to)
   const at = graph.places.get(place)
   const before = at === undefined ? undefined : graph.edges.at(at)
@@ -94,7 +95,7 @@ export function withEdge(graph: Graph, { from, to, kind, keys, seq }: Taken): Gr
   return { ...graph, edges: graph.edges.append(made), places: graph.places.set(place, graph.edges.length) }
 }
 
-/** A lost step's way in no longer counts. */
+/** The edge counts once less: a crash interrupted the step that took it. */
 export function withoutEdge(graph: Graph, from: string, to: string): Graph {
   const at = graph.places.get(edgePlace(from, to))
   const before = at === undefined ? undefined : graph.edges.at(at)
@@ -102,7 +103,7 @@ export function withoutEdge(graph: Graph, from: string, to: string): Graph {
   return { ...graph, edges: graph.edges.with(at, { ...before, count: Math.max(0, before.count - 1) }) }
 }
 
-/** Only what the source wrote and the target finds travels. */
+/** The keys of an edge: only those that the source wrote and the target finds. */
 export function carried(wrote: Iterable<string>, state: JsonObject, seq: number): readonly FlowKey[] {
   const keys: FlowKey[] = []
   for (const key of wrote) {

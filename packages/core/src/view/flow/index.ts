@@ -1,57 +1,28 @@
+import { inferredPath } from '../../event/branch.ts'
+import { nodePath } from '../../event/node-path.ts'
 import type { Recorded } from '../../event/run-event.ts'
+import { isPartial } from '../../event/streaming.ts'
 import { changedKeys } from '../../json/changed-keys.ts'
-import { Dictionary } from '../../persistent/dictionary.ts'
-import { Sequence } from '../../persistent/sequence.ts'
+import type { Sequence } from '../../persistent/sequence.ts'
 import { track } from '../timeline/index.ts'
-import { pathIn } from '../timeline/infer.ts'
-import { type Execution, emptyTimeline, executionOf, pathOf, type Timeline, timelineKey } from '../timeline/state.ts'
+import { type Execution, executionOf, type Timeline, timelineKey } from '../timeline/state.ts'
 import { executionsIn } from '../timeline/track.ts'
 import type { View } from '../view.ts'
-import {
-  carried,
-  END,
-  type FlowEdge,
-  type FlowNode,
-  type Graph,
-  nodeIn,
-  START,
-  withEdge,
-  withNode,
-  withoutEdge,
-} from './graph.ts'
-
-export interface Flow {
-  /** In the order in which they first ran. */
-  readonly nodes: Sequence<FlowNode>
-  /** The edges really taken, in the order in which they first were. */
-  readonly edges: Sequence<FlowEdge>
-  readonly index: FlowIndex
-}
-
-interface FlowIndex {
-  readonly line: Timeline
-  readonly places: Graph['places']
-  /** Keys that no node wrote since the last run ended: the client's state and people's edits. START brings them. */
-  readonly outside: readonly string[]
-  toJSON(): undefined
-}
+import { carried, END, type FlowEdge, type Graph, nodeIn, START, withEdge, withNode, withoutEdge } from './graph.ts'
+import { emptyFlow, type Flow } from './state.ts'
 
 /**
- * The graph of nodes, the edges really taken, and the state that travelled along each: keys that the source
- * wrote, itself or by what ran inside it, and that were there when the target began. ADK Studio labels every outgoing
- * edge of a node with all of its keys, taken or not (DESIGN 12).
+ * The graph of nodes, the edges that runs took, and the state that travelled along each edge: the keys that the source, or
+ * a node inside it, wrote and that existed when the target began. ADK Studio labels every outgoing edge of a node with all
+ * of its keys, taken or not (docs/decisions/006-errata.md).
  */
 export const flowView: View<Flow> = {
   name: 'flow',
-  initial: {
-    nodes: Sequence.empty,
-    edges: Sequence.empty,
-    index: { line: emptyTimeline, places: Dictionary.empty, outside: [], toJSON: () => undefined },
-  },
+  initial: emptyFlow,
   apply(state, row) {
     const { line, places, outside } = state.index
     const { event } = row
-    if (event.kind === 'agent' && event.event.partial === true) return noted(state, track(line, row))
+    if (event.kind === 'agent' && isPartial(event.event)) return noted(state, track(line, row))
     let graph: Graph = { nodes: state.nodes, edges: state.edges, places }
     const next = track(line, row, {
       started: (execution, now) => {
@@ -75,7 +46,7 @@ function noted(state: Flow, line: Timeline): Flow {
   return line === state.index.line ? state : { ...state, index: { ...state.index, line } }
 }
 
-/** Seed 000's `stateKeys`: for every edge really taken, by its id, the state keys that travelled along it. */
+/** The state keys that travelled along each edge that was taken, by edge id (docs/requirements.md, R0). */
 export function stateKeys({ edges }: Pick<Flow, 'edges'>): ReadonlyMap<string, readonly string[]> {
   const known = keysOf.get(edges)
   if (known !== undefined) return known
@@ -92,16 +63,16 @@ export function stateKeys({ edges }: Pick<Flow, 'edges'>): ReadonlyMap<string, r
 }
 const keysOf = new WeakMap<Sequence<FlowEdge>, ReadonlyMap<string, readonly string[]>>()
 
-/** The nodes to light up: those that run, and, in a log without nodes, agents whose first words are streaming. */
+/** The nodes to highlight: those that run and, in a log without nodes, agents whose first text is streaming. */
 export function activeNodes({ nodes, index }: Flow): readonly string[] {
   const running = nodes.toArray().flatMap(({ id, running }) => (running > 0 ? [id] : []))
-  const starting = index.line.starting.map(({ agent, branch }) => pathIn(branch, agent))
+  const starting = index.line.starting.map(({ agent, branch }) => inferredPath(branch, agent))
   return [...new Set([...running, ...starting])]
 }
 
 function entered(graph: Graph, execution: Execution, line: Timeline, outside: readonly string[]): Graph {
   const { path, agent, parent, startSeq } = execution
-  const within = parent === undefined ? {} : { parent: pathOf(parent) }
+  const within = parent === undefined ? {} : { parent: nodePath(parent) }
   let next = withNode(graph, path, agent, (node) => ({
     ...node,
     ...within,
@@ -124,7 +95,7 @@ interface WayIn {
   readonly wrote?: Iterable<string>
 }
 
-/** From the executions it came after, else from the one it runs inside of, else from outside. */
+/** Where control came from: the executions it came after, else the one it runs inside, else START. */
 function waysIn({ run, after, via, parent }: Execution, line: Timeline): readonly WayIn[] {
   const before = after.flatMap((node) => executionOf(line, run, node) ?? [])
   if (before.length > 0) return before.map(({ path, wrote }) => ({ from: path, kind: via, wrote }))
@@ -139,10 +110,10 @@ function left(graph: Graph, execution: Execution, line: Timeline): Graph {
     const running = Math.max(0, each.running - 1)
     return { ...each, running, status: running > 0 ? 'running' : status, lastSeq: endSeq }
   })
-  if (comesBack(execution)) next = returned(next, execution, line)
+  if (returnsAtOnce(execution)) next = returned(next, execution, line)
   const last = line.index.phases.get(timelineKey(run, node))?.current
   for (const child of executionsIn(line, last)) {
-    if (child.via !== 'transfer' && !comesBack(child)) next = returned(next, child, line)
+    if (child.via !== 'transfer' && !returnsAtOnce(child)) next = returned(next, child, line)
   }
   return next
 }
@@ -154,8 +125,8 @@ function lost(graph: Graph, execution: Execution, line: Timeline): Graph {
   return next
 }
 
-/** Who was called brings its answer back at once; the last step inside a workflow when the workflow ends. */
-function comesBack({ via, call, inferred }: Execution): boolean {
+/** A called agent returns to its caller when it ends; the last step inside a workflow returns when the workflow ends. */
+function returnsAtOnce({ via, call, inferred }: Execution): boolean {
   return via === 'delegate' && (call !== undefined || inferred === true)
 }
 

@@ -1,7 +1,7 @@
 import type { Json } from '../../json/json.ts'
 
 /**
- * A value in a few characters, for a pill on an edge. It prints no more of the value than fits: a state may hold
+ * A value in a few characters, for the label of an edge. It prints no more of the value than fits: a state may have
  * megabytes, or be deeper than the call stack.
  */
 export function preview(value: Json, length = 40): string {

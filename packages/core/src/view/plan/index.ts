@@ -1,29 +1,15 @@
 import type { ArtifactSaved, DataChanged, Recorded, RunFinished, RunStarted } from '../../event/run-event.ts'
+import { isPartial } from '../../event/streaming.ts'
 import { isObject } from '../../json/json.ts'
-import { Dictionary } from '../../persistent/dictionary.ts'
-import { Sequence } from '../../persistent/sequence.ts'
 import type { View } from '../view.ts'
-import { planFromEvent, settleStreaming, withdrawn } from './said.ts'
-import type { PlanArtifact, PlanState } from './state.ts'
+import { planFromEvent, settleStreaming, withdrawn } from './content.ts'
+import { emptyPlan, type PlanArtifact, type PlanState } from './state.ts'
 import { taskFinished, taskReflected, taskStarted, tasksSet } from './task.ts'
 
-/** What was planned and what became of it: tasks, artifacts, data items, reflections, summary (seed 002). */
+/** The plan and its execution: tasks, artifacts, data items, reflections, summary (docs/requirements.md, R2). */
 export const planView: View<PlanState> = {
   name: 'plan',
-  initial: {
-    mode: 'planning',
-    tasks: Sequence.empty,
-    artifacts: Sequence.empty,
-    data: Sequence.empty,
-    reflections: Sequence.empty,
-    summary: { total: 0, completed: 0, failed: 0 },
-    taskAt: Dictionary.empty,
-    artifactAt: Dictionary.empty,
-    dataAt: Dictionary.empty,
-    open: Dictionary.empty,
-    given: Dictionary.empty,
-    streaming: Dictionary.empty,
-  },
+  initial: emptyPlan,
   apply(state, recorded: Recorded) {
     const { event, run, seq } = recorded
     switch (event.kind) {
@@ -39,7 +25,7 @@ export const planView: View<PlanState> = {
         return taskReflected(state, recorded, event)
       case 'agent': {
         const next = event.task === undefined ? state : planFromEvent(state, recorded, event, event.task)
-        if (event.event.partial === true) return next
+        if (isPartial(event.event)) return next
         return announced(next, seq, event.event.actions?.artifactDelta, event.task)
       }
       case 'artifact':
@@ -56,7 +42,7 @@ export const planView: View<PlanState> = {
   },
 }
 
-/** A client says what a run is for: `execute` runs the plan, anything else talks about it. */
+/** The client names the mode of a run: `execute` executes the plan; in any other mode it is discussed. */
 function runStarted(state: PlanState, run: string, { input }: RunStarted): PlanState {
   if (input.props?.mode !== 'execute') return state
   return { ...state, mode: 'executing', executing: run }
@@ -90,7 +76,7 @@ function artifactSaved(state: PlanState, seq: number, event: ArtifactSaved): Pla
   })
 }
 
-/** ADK announces an artifact by its file name and version only. One that is known better stays as it is. */
+/** ADK announces an artifact by its file name and version only. An artifact known in that version stays as it is. */
 function announced(state: PlanState, seq: number, delta: unknown, task: string | undefined): PlanState {
   if (!isObject(delta)) return state
   let next = state

@@ -1,17 +1,18 @@
 import type { AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
 import type { DataChanged, Task, TaskStatus } from '../../event/run-event.ts'
-import type { Dictionary } from '../../persistent/dictionary.ts'
-import type { Sequence } from '../../persistent/sequence.ts'
+import { Dictionary } from '../../persistent/dictionary.ts'
+import { Sequence } from '../../persistent/sequence.ts'
+import type { OpenText } from '../open-text.ts'
 
 /**
- * Where the plan stands. `paused`: an execution ended before every task was settled (stopped, failed, waiting for a
+ * The phase of the plan. `paused`: an execution ended before every task was finished (stopped, failed, waiting for a
  * person), so it can go on.
  */
 export type PlanMode = 'planning' | 'executing' | 'completed' | 'paused'
 
 export interface PlanState {
   readonly mode: PlanMode
-  /** In their order. A task that is only known by what happened to it has no title. */
+  /** In their order. A task that was never listed, only executed, has no title. */
   readonly tasks: Sequence<PlanTask>
   /** The task being worked on. */
   readonly current?: string
@@ -21,22 +22,22 @@ export interface PlanState {
   readonly summary: { readonly total: number; readonly completed: number; readonly failed: number }
   /** The run that executes the plan. */
   readonly executing?: string
-  /** Where a task, an artifact and a data item stand in their lists, by id. */
+  /** The positions of tasks, artifacts and data items in their lists, by id. */
   readonly taskAt: Dictionary<number>
   readonly artifactAt: Dictionary<number>
   readonly dataAt: Dictionary<number>
   /** The calls that a response may belong to; those without an id queue up by their name. */
   readonly open: Dictionary<OpenCalls>
-  /** What a message gave, by run and message, so that it can be withdrawn. */
+  /** The text and calls of each message, by run and message, so that they can be withdrawn. */
   readonly given: Dictionary<Given>
   /** Text still streaming, by run and message; its aggregate replaces it. */
-  readonly streaming: Dictionary<Dictionary<StreamingText>>
+  readonly streaming: Dictionary<Dictionary<OpenText>>
 }
 
 export interface PlanTask extends Task {
   /** The event that made it known. */
   readonly since: number
-  /** Every status it has had, with who gave it: a person's edits count like an agent's steps. */
+  /** Every status it has had, and whether an agent or a person set it. */
   readonly changes: Sequence<TaskChange>
   readonly calls: Sequence<PlanCall>
   readonly content: Sequence<PlanText>
@@ -62,7 +63,7 @@ export interface PlanCall {
   readonly superseded?: true
 }
 
-/** What was said while working on a task. */
+/** Text of an agent that works on a task. */
 export interface PlanText {
   readonly message: string
   readonly author: string
@@ -75,7 +76,7 @@ export interface PlanArtifact {
   readonly id: string
   readonly name: string
   readonly type: string
-  /** The latest. */
+  /** The latest version. */
   readonly version: number
   readonly seq: number
   /** The event that holds the content of the latest version; absent when the wire only announced it. */
@@ -105,12 +106,23 @@ export interface OpenCalls {
 }
 export interface Given {
   readonly task: string
-  /** That of the task: one that was dropped and planned again under the same id starts anew. */
+  /** `since` of the task: a task that was dropped and planned again under the same id is a new one. */
   readonly since: number
   readonly content?: number
   readonly calls: Sequence<number>
 }
-export interface StreamingText {
-  readonly task: string
-  readonly text: PlanText
+
+export const emptyPlan: PlanState = {
+  mode: 'planning',
+  tasks: Sequence.empty,
+  artifacts: Sequence.empty,
+  data: Sequence.empty,
+  reflections: Sequence.empty,
+  summary: { total: 0, completed: 0, failed: 0 },
+  taskAt: Dictionary.empty,
+  artifactAt: Dictionary.empty,
+  dataAt: Dictionary.empty,
+  open: Dictionary.empty,
+  given: Dictionary.empty,
+  streaming: Dictionary.empty,
 }

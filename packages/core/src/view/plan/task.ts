@@ -5,7 +5,7 @@ import type { PlanState, PlanTask, TaskChange } from './state.ts'
 
 type Row = Pick<Recorded, 'seq' | 'at' | 'run'>
 
-/** The whole list, as it is from here on: tasks that stay keep their history, tasks that are not in it are gone. */
+/** Replaces the list: tasks that stay keep their history, tasks that are not in the new list are removed. */
 export function tasksSet(state: PlanState, row: Row, given: readonly Task[]): PlanState {
   let tasks: Sequence<PlanTask> = Sequence.empty
   let taskAt: Dictionary<number> = Dictionary.empty
@@ -38,7 +38,7 @@ export function taskReflected(state: PlanState, row: Row, { task, text }: TaskRe
   return { ...next, reflections: next.reflections.append({ task, text, seq: row.seq }) }
 }
 
-/** An execution stream alone does not bring the list: what happens to a task makes it known, without a title. */
+/** A stream that only executes has no list: an event about a task then adds the task, without a title. */
 export function knownTask(state: PlanState, id: string, row: Row): PlanState {
   if (state.taskAt.get(id) !== undefined) return state
   const pending = { id, title: '', status: 'pending' as const, order: state.tasks.length }
@@ -92,7 +92,7 @@ function merged(known: PlanTask | undefined, task: Task, row: Row): PlanTask {
   }
 }
 
-/** What happens outside any run is a person's doing. */
+/** A change outside any run is made by a person. */
 function changeOf({ seq, at, run }: Row, status: TaskStatus): TaskChange {
   return { status, seq, at, by: run === '' ? 'user' : 'agent' }
 }

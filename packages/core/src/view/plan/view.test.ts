@@ -60,7 +60,7 @@ describe('mode', () => {
   })
 })
 
-test("a person's edit is told from an agent's step", () => {
+test("a person's edit is distinguished from an agent's step", () => {
   const [before, after] = [task('a', { status: 'done' }), task('a', { title: 'A', status: 'pending' })]
   const state = fold(planView, [
     row(1, 'r', { kind: 'tasks', tasks: [before] }),
@@ -113,7 +113,7 @@ describe('calls of a task', () => {
   })
 })
 
-test('what is said again for the same message replaces it; events without a task change nothing', () => {
+test('a second text for the same message replaces the first; events without a task change nothing', () => {
   const first = fold(planView, rows([said([{ text: 'one' }]), said([{ text: 'two' }])]))
   expect([...(first.tasks.at(0)?.content ?? [])].map(({ text }) => text)).toEqual(['two'])
   const event: RunEvent = {
@@ -125,7 +125,7 @@ test('what is said again for the same message replaces it; events without a task
   expect(planView.apply(first, row(9, 'r', { kind: 'log', level: 'info', message: '' }))).toBe(first)
 })
 
-test('a task that was dropped and planned again under the same id starts anew', () => {
+test('a task that was dropped and planned again under the same id is a new task', () => {
   const list: RunEvent = { kind: 'tasks', tasks: [task('t')] }
   const call: AdkPart = { functionCall: { name: 'f' } }
   const answer: AdkPart = { functionResponse: { name: 'f', response: { result: 'x' } } }

@@ -2,47 +2,21 @@ import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import { applyState } from '../../event/state-fold.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { Hidden } from '../../persistent/hidden.ts'
-import { Sequence } from '../../persistent/sequence.ts'
 import { patchProofs } from '../proof/read.ts'
 import type { View } from '../view.ts'
-import type { StreamProblem, StreamProblemCode } from './code.ts'
+import type { StreamProblem } from './code.ts'
+import { lintMessage } from './message.ts'
 import { lintEnd, lintInNode, lintNodeEnd, lintNodeStart, lintStart, lintSuperseded } from './run.ts'
-import { lintSaid } from './said.ts'
-import {
-  addProblem,
-  newRun,
-  newSession,
-  ownRun,
-  ownSession,
-  quoted,
-  type RunCheck,
-  type SessionCheck,
-  type Step,
-} from './track.ts'
+import { emptyProblems, newRun, ownRun, ownSession, type ProblemsState } from './state.ts'
+import { addProblem, quoted, type Step } from './step.ts'
 
-export interface ProblemsState {
-  /** Of each code the first fifty, in the order in which they were found. */
-  readonly problems: Sequence<StreamProblem>
-  /** How many there are of each code, listed or not. */
-  readonly counts: Readonly<Partial<Record<StreamProblemCode, number>>>
-  readonly total: number
-  readonly runs: Dictionary<RunCheck>
-  readonly session: Hidden<SessionCheck>
-}
-
-/** A broken stream breaks in the same way again and again: more of one code are counted, not listed. */
+/** A broken stream often repeats one fault: beyond this many of one code, problems are counted, not listed. */
 const mostPerCode = 50
 
 /** The linter: what in the stream breaks the contract, is lost or is doubtful, each with the number of its event. */
 export const problemsView: View<ProblemsState> = {
   name: 'problems',
-  initial: {
-    problems: Sequence.empty,
-    counts: {},
-    total: 0,
-    runs: Dictionary.empty,
-    session: new Hidden(newSession),
-  },
+  initial: emptyProblems,
   apply(state, row: Recorded) {
     const run = state.runs.get(row.run) ?? newRun
     const step: Step = { row, run: ownRun(run), session: ownSession(state.session.value), found: [] }
@@ -54,7 +28,7 @@ export const problemsView: View<ProblemsState> = {
   },
 }
 
-/** The same, when the stream is known to be over: runs that never ended are problems now. */
+/** The problems of a stream that is over: runs that never ended are problems too. */
 export function problemsAtEnd(state: ProblemsState): ProblemsState {
   const open = [...state.runs].filter(([, run]) => run.ended === undefined).sort(([, a], [, b]) => a.last - b.last)
   const found = open.map(([run, { last }]): StreamProblem => {
@@ -91,11 +65,11 @@ function lint(step: Step): void {
   session.state = state
   session.seq = Math.max(seq, session.seq)
   if (run !== '' && event.kind !== 'run.finished' && step.run.ended !== undefined) {
-    addProblem(step, 'after-end', `${told(event)} came after the run had ended.`, { earlier: step.run.ended })
+    addProblem(step, 'after-end', `${subjectOf(event)} came after the run had ended.`, { earlier: step.run.ended })
     if (event.kind !== 'run.started' && event.kind !== 'foreign') return
   }
   if (run !== '' && event.kind !== 'run.started' && step.run.started === undefined && !step.run.early) {
-    addProblem(step, 'before-start', `${told(event)} came before the run had started.`)
+    addProblem(step, 'before-start', `${subjectOf(event)} came before the run had started.`)
     step.run.early = true
   }
   if ('node' in event && event.node !== undefined && event.kind !== 'node.started' && event.kind !== 'node.finished') {
@@ -113,7 +87,7 @@ function lintKind(step: Step, event: RunEvent): void {
       lintEnd(step, event)
       return
     case 'agent':
-      lintSaid(step, event)
+      lintMessage(step, event)
       return
     case 'node.started':
       lintNodeStart(step, event)
@@ -142,7 +116,7 @@ function lintKind(step: Step, event: RunEvent): void {
   }
 }
 
-/** Tasks and questions, which must be known before something happens to them. */
+/** Tasks and questions: an event about one is a problem if it was not announced before. */
 function lintPlan(step: Step, event: RunEvent): void {
   switch (event.kind) {
     case 'tasks': {
@@ -175,9 +149,9 @@ function lintPlan(step: Step, event: RunEvent): void {
   }
 }
 
-/** The event, as a sentence begins. */
-function told({ kind }: RunEvent): string {
-  return kind === 'agent' ? 'What an agent said' : `An event of kind ${quoted(kind)}`
+/** The beginning of a sentence about the event. */
+function subjectOf({ kind }: RunEvent): string {
+  return kind === 'agent' ? 'A message of an agent' : `An event of kind ${quoted(kind)}`
 }
 
 function clipped(text: string): string {

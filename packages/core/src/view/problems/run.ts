@@ -7,17 +7,8 @@ import type {
   RunStarted,
   Superseded,
 } from '../../event/run-event.ts'
-import {
-  addProblem,
-  type CallTrack,
-  follows,
-  followsAll,
-  mostIds,
-  type NodeTrack,
-  newRun,
-  quoted,
-  type Step,
-} from './track.ts'
+import { type CallTrack, type NodeTrack, newRun } from './state.ts'
+import { addProblem, follows, followsAll, mostIds, quoted, type Step } from './step.ts'
 
 export function lintStart(step: Step, { input }: RunStarted): void {
   const { run, row } = step
@@ -31,7 +22,7 @@ export function lintStart(step: Step, { input }: RunStarted): void {
   if (names.length > 0) run.clientTools = new Set(names)
 }
 
-/** A run is over when it says so: what is open then will not be closed any more. */
+/** The run has ended: what is open now will not be closed any more. */
 export function lintEnd(step: Step, { outcome, error }: RunFinished): void {
   const { run, row } = step
   if (run.ended !== undefined) {
@@ -46,27 +37,27 @@ export function lintEnd(step: Step, { outcome, error }: RunFinished): void {
   step.run = { ...newRun, ...(started === undefined ? {} : { started }), early, last, time, ended: row.seq }
 }
 
-/** Only a run that ended well promises that all is closed: a failed or stopped one has a reason not to. */
+/** Only a run that is done must have closed everything: a failed or stopped one has a reason not to. */
 function lintLeftOpen(step: Step): void {
   const { calls, nodes, messages, clientTools } = step.run
-  const open: { readonly seq: number; readonly tell: () => void }[] = []
+  const open: { readonly seq: number; readonly add: () => void }[] = []
   for (const [id, call] of calls) {
     if (!isOpen(call) || call.longRunning || call.streamed || clientTools.has(call.name)) continue
     const facts = id.startsWith('\n') ? { seq: call.seq } : { seq: call.seq, call: id }
     const sentence = `The call of ${quoted(call.name)} was never answered.`
-    open.push({ seq: call.seq, tell: () => addProblem(step, 'call-unanswered', sentence, facts) })
+    open.push({ seq: call.seq, add: () => addProblem(step, 'call-unanswered', sentence, facts) })
   }
   for (const [node, { seq, ended, unknown }] of nodes) {
     if (ended !== undefined || unknown) continue
     const sentence = `The node ${quoted(node)} never ended.`
-    open.push({ seq, tell: () => addProblem(step, 'node-not-ended', sentence, { seq, node }) })
+    open.push({ seq, add: () => addProblem(step, 'node-not-ended', sentence, { seq, node }) })
   }
   for (const [message, { seq, whole, text }] of messages) {
     if (whole !== undefined || text === '') continue
     const sentence = `The message ${quoted(message)} was never completed.`
-    open.push({ seq, tell: () => addProblem(step, 'text-not-closed', sentence, { seq }) })
+    open.push({ seq, add: () => addProblem(step, 'text-not-closed', sentence, { seq }) })
   }
-  for (const { tell } of open.sort((a, b) => a.seq - b.seq)) tell()
+  for (const { add } of open.sort((a, b) => a.seq - b.seq)) add()
 }
 
 function isOpen(call: CallTrack): boolean {
@@ -91,7 +82,7 @@ export function lintNodeStart(step: Step, { node, parent }: NodeStarted): void {
     addProblem(step, 'node-repeated', `The node ${quoted(node)} has started before.`, { node, earlier: known.seq })
     return
   }
-  step.run.tellsNodes = true
+  step.run.hasNodes = true
   if (known === undefined && !follows(step)) return
   if (parent !== undefined && parent !== node) {
     const above = nodeOf(step, parent)
@@ -119,16 +110,16 @@ export function lintNodeEnd(step: Step, { node }: NodeFinished): void {
   }
 }
 
-/** An event that says in which node it happened. Wires that never tell of nodes may still name them. */
+/** An event that names its node. Wires without node events may still name nodes, so those are not checked. */
 export function lintInNode(step: Step, node: NodeId): void {
-  if (!step.run.tellsNodes) return
+  if (!step.run.hasNodes) return
   const known = nodeOf(step, node)
   if (known?.ended === undefined) return
   const sentence = `Something happened in node ${quoted(node)} after it had ended.`
   addProblem(step, 'node-after-end', sentence, { node, earlier: known.ended })
 }
 
-/** The node, if it started; one that did not is told of once. */
+/** The track of a node. A node that never started is reported once. */
 function nodeOf(step: Step, node: NodeId): NodeTrack | undefined {
   const known = step.run.nodes.get(node)
   if (known !== undefined || !followsAll(step)) return known
@@ -143,7 +134,7 @@ function setNode(step: Step, node: NodeId, track: NodeTrack): void {
   step.run.nodes = step.run.nodes.set(node, track)
 }
 
-/** What is done again may use the same ids again. */
+/** The second attempt of a step may use the same ids again. */
 export function lintSuperseded(step: Step, { messages, nodes }: Superseded): void {
   const count = messages.length
   const sentence = `A step was cut short and done again: ${count} ${count === 1 ? 'message' : 'messages'} no longer ${count === 1 ? 'counts' : 'count'}.`

@@ -7,7 +7,7 @@ import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import { fold } from '../view.ts'
 import { type StreamProblemCode, streamProblems } from './code.ts'
 import { problemsAtEnd, problemsView } from './index.ts'
-import { mostIds } from './track.ts'
+import { mostIds } from './step.ts'
 
 describe('problems', () => describeView(problemsView))
 
@@ -61,7 +61,7 @@ describe('each code, and its near misses', () => {
     ],
     ['an event delivered twice', [said('m', [], { id: 'e' }), said('m', [], { id: 'e' })], [['event-repeated', 3]]],
     [
-      'cumulative deltas, told once',
+      'cumulative deltas, reported once',
       [
         delta('m', 'Hello, world'),
         delta('m', 'Hello, world, and'),
@@ -142,7 +142,7 @@ describe('each code, and its near misses', () => {
       [['bad-proof', 3]],
     ],
     [
-      'a bad proof in text and state, told once',
+      'a bad proof in text and state, reported once',
       [
         said('m', [{ text: '{"proof_layer":{"confidence":7}}' }], {
           actions: { stateDelta: { k: { proof_layer: { confidence: 7 } } } },
@@ -161,11 +161,11 @@ describe('each code, and its near misses', () => {
     ['a node that started again after its end', [node('n'), nodeEnd('n'), node('n')], [['node-repeated', 4]]],
     ['the end of a node that never started', [nodeEnd('n')], [['node-unknown', 2]]],
     [
-      'a node named that never started, told once',
+      'a node named that never started, reported once',
       [node('n'), said('m', [], {}, { node: 'x' }), said('o', [], {}, { node: 'x' }), nodeEnd('n')],
       [['node-unknown', 3]],
     ],
-    ['nodes named on a wire that tells of none', [said('m', [], {}, { node: 'x' })], []],
+    ['nodes named on a wire without node events', [said('m', [], {}, { node: 'x' })], []],
     ['a parent that never started', [node('n', 'p'), nodeEnd('n')], [['node-unknown', 2]]],
     ['a node that ended twice', [node('n'), nodeEnd('n'), nodeEnd('n')], [['node-ended-twice', 4]]],
     ['a parent that ended first', [node('p'), node('n', 'p'), nodeEnd('p'), nodeEnd('n')], [['node-end-order', 4]]],
@@ -239,7 +239,7 @@ describe('the ends of runs', () => {
     ])
   })
 
-  test('what a person does outside any run has neither start nor end', () => {
+  test('events of a person outside any run need neither start nor end', () => {
     expect(
       listed(
         [
@@ -276,7 +276,7 @@ describe('the ends of runs', () => {
     expect(problemsAtEnd(state).counts).toEqual({ 'no-end': 2 })
   })
 
-  test('a decoder that had to end a run itself says so by its code', () => {
+  test('a run that a decoder had to end has the problem no-end', () => {
     const cut: RunEvent = {
       kind: 'run.finished',
       outcome: 'failed',
@@ -285,7 +285,7 @@ describe('the ends of runs', () => {
     expect(listed([started, cut])).toEqual([['no-end', 2]])
   })
 
-  test('what could not be read after the end is both', () => {
+  test('a frame after the end that cannot be read is two problems', () => {
     const foreign: RunEvent = { kind: 'foreign', dialect: 'plan', raw: '', reason: 'after the end' }
     expect(listed([started, done, foreign])).toEqual([
       ['after-end', 3],
@@ -335,7 +335,7 @@ describe('bounds', () => {
     ])
   })
 
-  test('beyond its limit it follows no new ids, says so once, and accuses nobody of what it does not know', () => {
+  test('beyond its limit it tracks no new ids, reports that once, and reports no problem about untracked ids', () => {
     const parts = Array.from({ length: mostIds }, (_, i) => call(`${i}`))
     const state = fold(
       problemsView,
@@ -353,7 +353,7 @@ describe('bounds', () => {
   })
 })
 
-test('every sentence is one, and every code is in the table', () => {
+test('every message is a sentence, and every code is in the table', () => {
   fc.assert(
     fc.property(chaos(), (log) => {
       for (const problem of problemsAtEnd(fold(problemsView, log)).problems) {

@@ -3,7 +3,7 @@ import { type ReadProofLayer, readProofLayer } from './layer.ts'
 import type { ResultParts } from './result.ts'
 import { proofInText, type TextProof } from './text.ts'
 
-/** One place to read from: the parts of a result, and where they stand. */
+/** One place to read from: the parts of a result, and their place in the log. */
 export interface ProofReading {
   readonly parts: ResultParts
   readonly where: Omit<Where, 'origin' | 'start' | 'end'>
@@ -11,15 +11,15 @@ export interface ProofReading {
 
 export type ProofHead = Pick<Proof, 'id' | 'kind' | 'author' | 'run' | 'seq' | 'message' | 'call' | 'node'>
 
-/** A proof and the layer that it used, so that the same layer met again in the state is not shown twice. */
+/** A proof and the layer that it used, so that the same layer in the state is not shown twice. */
 export interface Assembled {
   readonly proof: Proof
   readonly layer?: ReadProofLayer
 }
 
 /**
- * The structured layer first; what it does not say (or all, when it was refused) is read from the texts. Each value
- * keeps its own origin, so the two never blur.
+ * Reads the structured layer first; what it lacks (or everything, if it was refused) is read from the texts. Each value
+ * keeps its own origin, so that the two are never confused.
  */
 export function assemble(
   head: ProofHead,
@@ -32,12 +32,12 @@ export function assemble(
   const stated: Where = {
     origin: 'stated',
     ...(found?.where ?? { seq: head.seq }),
-    ...pathOf(found?.parts.layer?.path),
+    ...pathField(found?.parts.layer?.path),
   }
   const confidence: Confidence | undefined =
     layer?.confidence === undefined ? undefined : { value: layer.confidence, from: stated }
   const texts = readings.flatMap(({ parts, where }) =>
-    parts.texts.map(({ text, path }) => proofInText(text, { ...where, ...pathOf(path) })),
+    parts.texts.map(({ text, path }) => proofInText(text, { ...where, ...pathField(path) })),
   )
   const overall = confidence ?? overallOf(texts)
   const reasoning = layer?.reasoning === undefined ? given.reasoning : statedReasoning(layer.reasoning)
@@ -61,15 +61,8 @@ export function assemble(
   }
 }
 
-/** Anything at all that somebody stated, or tried to. */
-export function saysSomething({
-  confidences,
-  sources,
-  citations,
-  regulatoryBasis,
-  reasoning,
-  refused,
-}: Proof): boolean {
+/** Whether the proof has any stated or parsed value, or a layer that was refused. */
+export function hasEvidence({ confidences, sources, citations, regulatoryBasis, reasoning, refused }: Proof): boolean {
   const lists = [confidences, sources, citations, regulatoryBasis]
   return lists.some((list) => list.length > 0) || reasoning?.origin === 'stated' || refused !== undefined
 }
@@ -84,18 +77,18 @@ export function sameLayer(a: ReadProofLayer, b: ReadProofLayer): boolean {
   })
 }
 
-/** Over several texts of one subject: the one called overall, else the only text's that speaks of confidence at all. */
+/** The overall confidence of several texts: the one called overall, else that of the only text that has any. */
 function overallOf(texts: readonly TextProof[]): Confidence | undefined {
-  const called = texts.findLast(({ confidence }) => confidence?.overall)
-  if (called !== undefined) return called.confidence
-  const speaking = texts.filter(({ confidences }) => confidences.length > 0)
-  return speaking.length === 1 ? speaking[0]?.confidence : undefined
+  const overall = texts.findLast(({ confidence }) => confidence?.overall)
+  if (overall !== undefined) return overall.confidence
+  const stating = texts.filter(({ confidences }) => confidences.length > 0)
+  return stating.length === 1 ? stating[0]?.confidence : undefined
 }
 
 function statedReasoning(steps: readonly string[]): Reasoning {
   return { origin: 'stated', steps: steps.map((text) => ({ text })), omitted: 0 }
 }
 
-function pathOf(path: string | undefined): { path?: string } {
+function pathField(path: string | undefined): { path?: string } {
   return path === undefined || path === '' ? {} : { path }
 }

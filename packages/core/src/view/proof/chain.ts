@@ -1,15 +1,15 @@
 import type { Reasoning, ReasoningStep } from './fact.ts'
 
-/** The calls that one agent made on one branch of one run, in order: its reasoning, when it states none itself. */
+/** The calls that one agent made on one branch of one run, in order: its reasoning, if it states none itself. */
 export interface ReasoningTrack {
-  /** Handed to answers as it is: copied when it changes, not when it is read. */
+  /** Shared with the answers: copied when it changes, not when it is read. */
   readonly steps: readonly ReasoningStep[]
-  /** The message that each step stands in. */
+  /** The message of each step. */
   readonly messages: readonly string[]
   readonly omitted: number
 }
 
-/** A chain longer than this is not read by a person, and would be copied into every answer. */
+/** No person reads a longer chain, and it would be copied into every answer. */
 const longest = 100
 
 export const newReasoningTrack: ReasoningTrack = { steps: [], messages: [], omitted: 0 }
@@ -19,24 +19,24 @@ export function speakerKey(author: string, branch: string | undefined): string {
 }
 
 export function withCall(
-  lane: ReasoningTrack,
+  chain: ReasoningTrack,
   message: string,
   call: string | undefined,
   name: string,
   seq: number,
 ): ReasoningTrack {
   const step = { text: name, ...(call === undefined ? {} : { call }), asked: seq }
-  const full = lane.steps.length >= longest ? 1 : 0
+  const full = chain.steps.length >= longest ? 1 : 0
   return {
-    steps: [...lane.steps.slice(full), step],
-    messages: [...lane.messages.slice(full), message],
-    omitted: lane.omitted + full,
+    steps: [...chain.steps.slice(full), step],
+    messages: [...chain.messages.slice(full), message],
+    omitted: chain.omitted + full,
   }
 }
 
-/** Responses answer their call by id; on wires without ids, the oldest open call of the same name. */
+/** A response answers the call with its id or, on wires without ids, the oldest open call of its name. */
 export function withResponse(
-  lane: ReasoningTrack,
+  chain: ReasoningTrack,
   call: string | undefined,
   name: string,
   seq: number,
@@ -44,21 +44,21 @@ export function withResponse(
 ): ReasoningTrack {
   const at =
     call === undefined
-      ? lane.steps.findIndex((step) => step.text === name && step.answered === undefined)
-      : lane.steps.findLastIndex((step) => step.call === call)
-  const step = lane.steps[at]
-  if (step === undefined) return lane
-  return { ...lane, steps: lane.steps.with(at, { ...step, answered: seq, ...(failed ? { failed: true } : {}) }) }
+      ? chain.steps.findIndex((step) => step.text === name && step.answered === undefined)
+      : chain.steps.findLastIndex((step) => step.call === call)
+  const step = chain.steps[at]
+  if (step === undefined) return chain
+  return { ...chain, steps: chain.steps.with(at, { ...step, answered: seq, ...(failed ? { failed: true } : {}) }) }
 }
 
-export function withoutMessages(lane: ReasoningTrack, gone: ReadonlySet<string>): ReasoningTrack {
-  const kept = lane.messages.map((message) => !gone.has(message))
-  if (kept.every((keep) => keep)) return lane
-  const steps = lane.steps.filter((_, index) => kept[index])
-  return { ...lane, steps, messages: lane.messages.filter((_, index) => kept[index]) }
+export function withoutMessages(chain: ReasoningTrack, gone: ReadonlySet<string>): ReasoningTrack {
+  const kept = chain.messages.map((message) => !gone.has(message))
+  if (kept.every((keep) => keep)) return chain
+  const steps = chain.steps.filter((_, index) => kept[index])
+  return { ...chain, steps, messages: chain.messages.filter((_, index) => kept[index]) }
 }
 
-export function reasoningOf(lane: ReasoningTrack | undefined): Reasoning | undefined {
-  if (lane === undefined || lane.steps.length === 0) return undefined
-  return { origin: 'sequence', steps: lane.steps, omitted: lane.omitted }
+export function reasoningOf(chain: ReasoningTrack | undefined): Reasoning | undefined {
+  if (chain === undefined || chain.steps.length === 0) return undefined
+  return { origin: 'sequence', steps: chain.steps, omitted: chain.omitted }
 }

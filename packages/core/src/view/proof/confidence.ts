@@ -1,6 +1,6 @@
 import type { Confidence, Where } from './fact.ts'
 
-/** The list ends here: a hostile text must not grow a view, and the text itself stays in the log. */
+/** The longest list: a hostile text must not make a view large. The text itself stays in the log. */
 const most = 100
 
 /** `**Fire Severity:** …`, `- **Fire Severity**: …` */
@@ -28,11 +28,11 @@ interface Found {
   readonly partial: boolean
 }
 
-/** Reads the confidences of a text, line by line, with the section that each stands in. */
+/** Reads the confidences of a text, line by line, each with its section. */
 export function readConfidences(from: (start: number, end: number) => Where): {
   read(line: string, start: number): void
   found(): readonly Confidence[]
-  /** The one called overall (the last, if a text says it twice), else the only one about the whole text. */
+  /** The last one called overall, else the only one about the whole text. */
   overall(): Confidence | undefined
 } {
   const found: Found[] = []
@@ -77,31 +77,31 @@ export function readConfidences(from: (start: number, end: number) => Where): {
 
 type Take = (fact: Omit<Confidence, 'from'>, begin: number, end: number) => void
 
-/** The amounts behind one label: `92%`, `High (90%) - why`, `95% for timber, 90% for trails`. Returns where to go on. */
+/** The amounts behind one label: `92%`, `High (90%) - why`, `95% for timber, 90% for trails`. Returns where to continue. */
 function amounts(line: string, match: RegExpExecArray, take: Take): number {
   const overall = match[1] === undefined ? {} : ({ overall: true } as const)
   let from = match.index
   let at = from + match[0].length
-  const word = stick(level, line, at)
+  const word = matchAt(level, line, at)
   const named = word === undefined ? overall : { level: word[0], ...overall }
   if (word !== undefined) {
     at += word[0].length
-    const between = stick(afterLevel, line, at)?.[0].length ?? 0
+    const between = matchAt(afterLevel, line, at)?.[0].length ?? 0
     if (readAmount(line, at + between) === undefined) {
-      // A level alone counts behind a real label only: "confidence is high" is prose.
-      const note = stick(remark, line, at)
+      // A level alone counts only behind a label with a colon: "confidence is high" is prose.
+      const note = matchAt(remark, line, at)
       if (match[2] !== undefined) take({ ...named, ...noteOf(note) }, from, at + (note?.[0].length ?? 0))
       return at
     }
     at += between
   }
   for (let read = readAmount(line, at); read !== undefined; read = readAmount(line, at)) {
-    const of = stick(about, line, read.end)
-    const note = of === undefined ? stick(remark, line, read.end) : undefined
+    const of = matchAt(about, line, read.end)
+    const note = of === undefined ? matchAt(remark, line, read.end) : undefined
     at = read.end + (of?.[0].length ?? note?.[0].length ?? 0)
     const subject = of?.[1] === undefined ? {} : { of: of[1].trim().replace(/\.$/, '') }
     if (read.value <= 1) take({ value: read.value, ...named, ...subject, ...noteOf(note) }, from, at)
-    const more = of === undefined ? undefined : stick(another, line, at)
+    const more = of === undefined ? undefined : matchAt(another, line, at)
     if (more === undefined) return at
     at += more[0].length
     from = at
@@ -110,7 +110,7 @@ function amounts(line: string, match: RegExpExecArray, take: Take): number {
 }
 
 function readAmount(line: string, at: number): { value: number; end: number } | undefined {
-  const match = stick(amount, line, at)
+  const match = matchAt(amount, line, at)
   if (match === undefined) return undefined
   // 57 / 100 is 0.57, while 57 * 0.01 is not.
   const value = match[1] === undefined ? Number(match[2]) : Number(match[1]) / 100
@@ -133,7 +133,7 @@ function overlaps(a: Where, b: Where): boolean {
 }
 
 /** A match at exactly this place. */
-function stick(pattern: RegExp, line: string, at: number): RegExpExecArray | undefined {
+function matchAt(pattern: RegExp, line: string, at: number): RegExpExecArray | undefined {
   pattern.lastIndex = at
   return pattern.exec(line) ?? undefined
 }

@@ -26,9 +26,9 @@ export interface Confidence {
   readonly level?: string
   /** It was called the overall one. */
   readonly overall?: true
-  /** The section it stands in: `Fire Severity`. */
+  /** Its section: `Fire Severity`. */
   readonly section?: string
-  /** What it is about, where several stand together: `95% for timber`. */
+  /** What it is about, where a line has several: `95% for timber`. */
   readonly of?: string
   /** The remark behind it: `Direct CFR citations`. */
   readonly note?: string
@@ -42,7 +42,7 @@ export interface Source {
   readonly from: Where
 }
 
-/** A rule that an answer stands on: `36 CFR 220.6(e)(13)`. */
+/** A rule that an answer is based on: `36 CFR 220.6(e)(13)`. */
 export interface Basis {
   readonly text: string
   readonly from: Where
@@ -67,7 +67,7 @@ export interface ReasoningStep {
   readonly failed?: true
 }
 
-/** How an answer came about: as its author states it, or else the calls and responses that led to it. */
+/** How an answer was reached: as its author states it, or else the calls and responses that led to it. */
 export interface Reasoning {
   readonly origin: 'stated' | 'sequence'
   readonly steps: readonly ReasoningStep[]
@@ -75,12 +75,12 @@ export interface Reasoning {
   readonly omitted: number
 }
 
-/** The grounds of one answer or one specialist's result. What nobody said is absent, never a default. */
+/** The evidence behind one answer or one specialist's result. A value that was not stated is absent, never a default. */
 export interface Proof {
   readonly id: string
-  /** `answer`: what an agent said to the user; `specialist`: what another agent or a tool handed back. */
+  /** `answer`: the text of an agent for the user; `specialist`: the result of another agent or a tool. */
   readonly kind: 'answer' | 'specialist'
-  /** Who vouches for it: the agent that wrote the text, or the name of the function that answered. */
+  /** The agent that wrote the text, or the name of the function that answered. */
   readonly author: string
   readonly run: string
   /** The event that completed it. */
@@ -96,8 +96,8 @@ export interface Proof {
   readonly citations: readonly Citation[]
   readonly regulatoryBasis: readonly Basis[]
   readonly reasoning?: Reasoning
-  /** A `proof_layer` that was there but could not be used, and why: the values above were then read from text. */
+  /** Why a `proof_layer` could not be used. The values above were then read from text. */
   readonly refused?: { readonly path: string; readonly reason: string }
-  /** A crash lost the step that said this, and it was done again: this no longer counts. */
+  /** A crash interrupted the step, which ran again: this proof no longer counts. */
   readonly superseded?: true
 }

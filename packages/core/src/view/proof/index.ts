@@ -1,21 +1,13 @@
 import type { AdkFunctionResponse } from '../../event/adk-event.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
 import type { AgentSaid, Recorded, Superseded } from '../../event/run-event.ts'
-import { spokenText } from '../../event/spoken.ts'
+import { isPartial } from '../../event/streaming.ts'
 import { isObject } from '../../json/json.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
-import { Sequence } from '../../persistent/sequence.ts'
+import { openTexts, withPartial } from '../open-text.ts'
 import type { View } from '../view.ts'
-import { type Assembled, saysSomething } from './assemble.ts'
-import {
-  newReasoningTrack,
-  type ReasoningTrack,
-  reasoningOf,
-  speakerKey,
-  withCall,
-  withoutMessages,
-  withResponse,
-} from './chain.ts'
+import { type Assembled, hasEvidence } from './assemble.ts'
+import { newReasoningTrack, reasoningOf, speakerKey, withCall, withoutMessages, withResponse } from './chain.ts'
 import type { Proof } from './fact.ts'
 import {
   messageProof,
@@ -27,53 +19,21 @@ import {
   stateProofs,
   textsOf,
 } from './read.ts'
-
-export interface ProofState {
-  /** One for every answer and every specialist's result, in the order in which they were complete. */
-  readonly proofs: Sequence<Proof>
-  /** Where a proof stands in `proofs`, by its id. */
-  readonly index: Dictionary<number>
-  /** What is still under way, by run. */
-  readonly runs: Dictionary<RunTrack>
-}
-
-interface RunTrack {
-  readonly lanes: Dictionary<ReasoningTrack>
-  /** Texts whose aggregate has not come yet, by message. */
-  readonly open: Dictionary<OpenText>
-  /** Which lane made a call, by call id. */
-  readonly calls: Dictionary<string>
-  /** Nodes that answer a function call: what they say goes to the caller. */
-  readonly answering: Dictionary<true>
-  /** Ids of the proofs that a message gave. */
-  readonly messages: Dictionary<Dictionary<true>>
-}
-interface OpenText {
-  readonly text: string
-  readonly said: AgentSaid
-  readonly seq: number
-}
-
-const newTrack: RunTrack = {
-  lanes: Dictionary.empty,
-  open: Dictionary.empty,
-  calls: Dictionary.empty,
-  answering: Dictionary.empty,
-  messages: Dictionary.empty,
-}
+import { emptyProof, newProofTrack, type ProofState, type RunProof } from './state.ts'
 
 /**
- * What every answer stands on: confidence, sources, citations, regulatory basis, reasoning chain, each with its place
- * in the log. Structured `proof_layer` first, else parsed from text; what nobody said is absent (DESIGN 12).
+ * The evidence behind every answer: confidence, sources, citations, regulatory basis and reasoning chain, each with its
+ * place in the log. Read from a structured `proof_layer` first, else parsed from text; a value that was not stated is
+ * absent, never a default.
  */
 export const proofView: View<ProofState> = {
   name: 'proof',
-  initial: { proofs: Sequence.empty, index: Dictionary.empty, runs: Dictionary.empty },
+  initial: emptyProof,
   apply(state, { run, seq, event }: Recorded) {
-    const track = state.runs.get(run) ?? newTrack
+    const track = state.runs.get(run) ?? newProofTrack
     switch (event.kind) {
       case 'agent':
-        if (event.event.partial === true) return tracked(state, run, streamed(track, event, seq), track)
+        if (isPartial(event.event)) return tracked(state, run, streamed(track, event, seq), track)
         return complete(state, { said: event, run, seq }, track)
       case 'node.started':
         if (event.call === undefined) return state
@@ -90,12 +50,12 @@ export const proofView: View<ProofState> = {
   },
 }
 
-/** What stands behind a message of the transcript. */
+/** The evidence behind a message of the transcript. */
 export function proofOfMessage(state: ProofState, run: string, message: string): Proof | undefined {
   return proofAt(state, proofId(run, 'message', message))
 }
 
-/** What stands behind the response to a call. */
+/** The evidence behind the response to a call. */
 export function proofOfCall(state: ProofState, run: string, call: string): Proof | undefined {
   return proofAt(state, proofId(run, 'call', call))
 }
@@ -105,17 +65,16 @@ function proofAt(state: ProofState, id: string): Proof | undefined {
   return at === undefined ? undefined : state.proofs.at(at)
 }
 
-/** Deltas only gather: the aggregate replaces them, so nothing is read twice and pruned partials change nothing. */
-function streamed(track: RunTrack, said: AgentSaid, seq: number): RunTrack {
-  const text = spokenText(said.event)
-  if (text === '' || said.event.author === 'user') return track
-  const before = track.open.get(said.message)?.text ?? ''
-  const { lanes, calls, answering, messages } = track // no spread: every token comes here
-  return { lanes, open: track.open.set(said.message, { text: before + text, said, seq }), calls, answering, messages }
+/** Partials only gather; the text is read once, from the aggregate. So pruned partials change nothing. */
+function streamed(track: RunProof, said: AgentSaid, seq: number): RunProof {
+  const open = said.event.author === 'user' ? track.open : withPartial(track.open, said, seq)
+  if (open === track.open) return track
+  const { chains, calls, answering, messages } = track // no spread: every token comes here
+  return { chains, open, calls, answering, messages }
 }
 
-/** One whole ADK event: first what it says, then what it hands back, then what it asks. */
-function complete(state: ProofState, event: SaidEvent, known: RunTrack): ProofState {
+/** One whole ADK event: first its text, then its responses, then its calls. */
+function complete(state: ProofState, event: SaidEvent, known: RunProof): ProofState {
   const { said, run, seq } = event
   const { author, branch, content } = said.event
   const parts = partsOf(content)
@@ -124,8 +83,8 @@ function complete(state: ProofState, event: SaidEvent, known: RunTrack): ProofSt
   if (author !== 'user') {
     const spoken = messageProof(event, textsOf(said), speaker(said, track))
     const asks = parts.some((part) => callOf(part) !== undefined)
-    // "Let me ask the specialists" is not an answer, unless it vouches for something.
-    if (spoken !== undefined && (!asks || saysSomething(spoken.proof))) made.push(spoken)
+    // A text beside calls ("Let me ask the specialists") is not an answer, unless it has evidence.
+    if (spoken !== undefined && (!asks || hasEvidence(spoken.proof))) made.push(spoken)
   }
   const key = speakerKey(author, branch)
   for (const [index, part] of parts.entries()) {
@@ -137,31 +96,31 @@ function complete(state: ProofState, event: SaidEvent, known: RunTrack): ProofSt
     const call = callOf(part)
     if (call !== undefined) {
       const { id, name } = call
-      const lane = withCall(track.lanes.get(key) ?? newReasoningTrack, said.message, id, name, seq)
+      const chain = withCall(track.chains.get(key) ?? newReasoningTrack, said.message, id, name, seq)
       const calls = id === undefined ? track.calls : track.calls.set(id, key)
-      track = { ...track, lanes: track.lanes.set(key, lane), calls }
+      track = { ...track, chains: track.chains.set(key, chain), calls }
     }
   }
   return added(state, run, track, [...made, ...stateProofs(event, made)])
 }
 
-function speaker({ event, node }: AgentSaid, track: RunTrack): ProofSpeaker {
+function speaker({ event, node }: AgentSaid, track: RunProof): ProofSpeaker {
   return {
     toCaller: (event.branch ?? '') !== '' || (node !== undefined && track.answering.get(node) === true),
-    reasoning: reasoningOf(track.lanes.get(speakerKey(event.author, event.branch))),
+    reasoning: reasoningOf(track.chains.get(speakerKey(event.author, event.branch))),
   }
 }
 
-function responded(track: RunTrack, key: string, seq: number, { id, name, response }: AdkFunctionResponse): RunTrack {
+function responded(track: RunProof, key: string, seq: number, { id, name, response }: AdkFunctionResponse): RunProof {
   const at = (id === undefined ? undefined : track.calls.get(id)) ?? key
-  const lane = track.lanes.get(at)
-  if (lane === undefined) return track
+  const chain = track.chains.get(at)
+  if (chain === undefined) return track
   const error = isObject(response) ? response.error : undefined
   const failed = error !== undefined && error !== null && error !== ''
-  return { ...track, lanes: track.lanes.set(at, withResponse(lane, id, name, seq, failed)) }
+  return { ...track, chains: track.chains.set(at, withResponse(chain, id, name, seq, failed)) }
 }
 
-function added(state: ProofState, run: string, track: RunTrack, made: readonly Assembled[]): ProofState {
+function added(state: ProofState, run: string, track: RunProof, made: readonly Assembled[]): ProofState {
   if (made.length === 0) return tracked(state, run, track)
   let { proofs, index } = state
   const message = made[0]?.proof.message
@@ -177,15 +136,15 @@ function added(state: ProofState, run: string, track: RunTrack, made: readonly A
   return tracked(next, run, { ...track, messages: track.messages.set(message, ids) })
 }
 
-function tracked(state: ProofState, run: string, track: RunTrack, before?: RunTrack): ProofState {
+function tracked(state: ProofState, run: string, track: RunProof, before?: RunProof): ProofState {
   const { proofs, index, runs } = state
-  return track === (before ?? runs.get(run) ?? newTrack) ? state : { proofs, index, runs: runs.set(run, track) }
+  return track === (before ?? runs.get(run) ?? newProofTrack) ? state : { proofs, index, runs: runs.set(run, track) }
 }
 
-/** A step that a crash cut short is done again: its proofs stay where they are, marked (SPEC 4.6). */
-function withdrawn(state: ProofState, run: string, known: RunTrack, { messages }: Superseded): ProofState {
+/** A step that a crash interrupted runs again: the proofs of the first attempt stay, marked (SPEC 4.6). */
+function withdrawn(state: ProofState, run: string, known: RunProof, { messages }: Superseded): ProofState {
   let { proofs } = state
-  let { open, lanes } = known
+  let { open, chains } = known
   for (const message of messages) {
     open = open.delete(message)
     for (const [id] of known.messages.get(message) ?? []) {
@@ -195,17 +154,16 @@ function withdrawn(state: ProofState, run: string, known: RunTrack, { messages }
     }
   }
   const gone = new Set(messages)
-  for (const [key, lane] of known.lanes) lanes = lanes.set(key, withoutMessages(lane, gone))
-  const same = open === known.open && lanes === known.lanes
-  return tracked(proofs === state.proofs ? state : { ...state, proofs }, run, same ? known : { ...known, open, lanes })
+  for (const [key, chain] of known.chains) chains = chains.set(key, withoutMessages(chain, gone))
+  const same = open === known.open && chains === known.chains
+  return tracked(proofs === state.proofs ? state : { ...state, proofs }, run, same ? known : { ...known, open, chains })
 }
 
-/** The run is over: a text that stopped half-way will get no aggregate any more, so what it says is read now. */
+/** The run is over: a text that is still open gets no aggregate any more, so it is read now. */
 function finished(state: ProofState, run: string): ProofState {
   const track = state.runs.get(run)
   if (track === undefined) return state
-  const open = [...track.open].map(([, text]) => text).sort((a, b) => a.seq - b.seq)
-  const made = open.flatMap(({ text, said, seq }) => {
+  const made = openTexts(track.open).flatMap(({ text, said, seq }) => {
     const spoken = messageProof({ said, run, seq }, [{ text }], speaker(said, track))
     return spoken === undefined ? [] : [spoken]
   })

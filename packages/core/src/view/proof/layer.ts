@@ -2,7 +2,7 @@ import { isObject } from '../../json/json.ts'
 import type { Citation, Where } from './fact.ts'
 import { brokenJson } from './result.ts'
 
-/** A `proof_layer` that holds what its contract says: confidence 0..1, citations, reasoning chain, each optional. */
+/** A `proof_layer` that keeps its contract: confidence 0..1, citations, reasoning chain, each optional. */
 export interface ReadProofLayer {
   readonly confidence?: number
   readonly citations: readonly Omit<Citation, 'from'>[]
@@ -10,8 +10,8 @@ export interface ReadProofLayer {
 }
 
 /**
- * All or nothing: of a layer with one bad field nothing is used, because a producer that writes confidence 7 may mean
- * anything by the rest. ADK's own output schema does not check (it only logs), so this is the check.
+ * All or nothing: a layer with one bad field is not used at all, because a producer that writes confidence 7 may mean
+ * anything by the rest. ADK itself does not enforce an output schema (it only logs), so this is the only check.
  */
 export function readProofLayer(value: unknown): ReadProofLayer | { readonly reason: string } {
   if (value === brokenJson) return { reason: 'the JSON that holds the proof_layer cannot be read' }
@@ -60,7 +60,7 @@ function readCitation(raw: unknown): Omit<Citation, 'from'> | undefined {
   }
 }
 
-/** What the model itself cited: Gemini's grounding chunks and citation metadata. Anything else there is not ours to read. */
+/** The citations of the model itself: Gemini's grounding chunks and citation metadata. */
 export function groundingCitations(event: Readonly<Record<string, unknown>>, seq: number): readonly Citation[] {
   const found: Citation[] = []
   const take = (list: unknown, path: string, pick: (item: Readonly<Record<string, unknown>>) => unknown): void => {
@@ -88,7 +88,7 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-/** Short, whatever it is: never a dump of someone's data into a sentence. */
+/** A short form of any value for a sentence: user data is not copied into messages. */
 function shown(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)
   if (Array.isArray(value)) return 'an array'

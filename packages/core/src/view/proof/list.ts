@@ -1,8 +1,8 @@
 import type { Source, Where } from './fact.ts'
 
-/** The list ends here: a hostile text must not grow a view, and the text itself stays in the log. */
+/** The longest list: a hostile text must not make a view large. The text itself stays in the log. */
 const most = 100
-/** As much of one line as a list may take. */
+/** How many characters of one line a list may take. */
 const longest = 4000
 
 const bullet = /^\s{0,8}(?:[-+*•]|\d{1,3}[.)])\s{1,4}(?=\S)/
@@ -11,7 +11,7 @@ const link = /^\[([^\]]{1,200})\]\((https?:[^)\s]{1,500})\)$/
 
 /**
  * Reads a labelled list, line by line: `**Source:** A, B`, `(Source: A)`, or the label alone and bullets under it.
- * The label stands in bold anywhere, plain at the start of a line, or behind an opening parenthesis.
+ * The label may be in bold anywhere, plain at the start of a line, or behind an opening parenthesis.
  */
 export function readLists(
   name: string,
@@ -69,7 +69,7 @@ function valueEnd(line: string, begin: number, inParentheses: boolean): number {
   return begin + next
 }
 
-/** The items of a list, as places in the line: split at commas and semicolons that stand outside parentheses. */
+/** The items of a list, as places in the line: split at commas and semicolons outside parentheses. */
 function* items(line: string, begin: number, end: number): Generator<readonly [number, number]> {
   let depth = 0
   let from = begin

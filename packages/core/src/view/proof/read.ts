@@ -2,27 +2,27 @@ import type { AdkFunctionResponse } from '../../event/adk-event.ts'
 import { partsOf, responseOf, textOf } from '../../event/parts.ts'
 import type { AgentSaid } from '../../event/run-event.ts'
 import { isObject, type PatchOp } from '../../json/json.ts'
-import { type Assembled, assemble, type ProofReading, sameLayer, saysSomething } from './assemble.ts'
+import { type Assembled, assemble, hasEvidence, type ProofReading, sameLayer } from './assemble.ts'
 import type { Reasoning } from './fact.ts'
 import { groundingCitations, readProofLayer } from './layer.ts'
 import { type ResultParts, resultParts } from './result.ts'
 
-/** The event that is read, and where in the log it stands. */
+/** An event and its place in the log. */
 export interface SaidEvent {
   readonly said: AgentSaid
   readonly run: string
   readonly seq: number
 }
 
-/** ADK's own plumbing: nobody vouches for anything with these. */
+/** Internal functions of ADK: their responses are no evidence. */
 const plumbing = /^(?:transfer_to_agent|exit_loop|adk_request_\w{1,60})$/
 
-/** Message and call ids are unique in their run only: wires without ids count them from one. */
+/** Message and call ids are unique only within a run: on wires without ids they count from one. */
 export function proofId(run: string, what: 'message' | 'call' | 'response' | 'state', id: string): string {
   return `${run}/${what}/${id}`
 }
 
-/** What an agent says to the user or its caller; thoughts are not part of it. */
+/** The texts of an event without its thoughts. */
 export function textsOf({ event }: AgentSaid): readonly { readonly text: string; readonly part: number }[] {
   return partsOf(event.content).flatMap((each, part) =>
     textOf(each) !== '' && each.thought !== true ? [{ text: textOf(each), part }] : [],
@@ -30,12 +30,12 @@ export function textsOf({ event }: AgentSaid): readonly { readonly text: string;
 }
 
 export interface ProofSpeaker {
-  /** What it says goes to the agent that called it, not to the user. */
+  /** Its text goes to the agent that called it, not to the user. */
   readonly toCaller: boolean
   readonly reasoning: Reasoning | undefined
 }
 
-/** An agent's own words: its text, its output, or what its output key wrote into the state with them. */
+/** The proof of a message: from its text, its output, or a layer that its output key wrote into the state. */
 export function messageProof(
   { said, run, seq }: SaidEvent,
   texts: readonly { readonly text: string; readonly part?: number }[],
@@ -65,7 +65,7 @@ export function messageProof(
   return assemble(head, readings, { citations, ...(reasoning === undefined ? {} : { reasoning }) })
 }
 
-/** What a function handed back: its own result, and the results of others that it brought along by name. */
+/** The proofs of a function response: of its own result, and of the named results of others inside it. */
 export function responseProofs(
   { said: { message, node }, run, seq }: SaidEvent,
   part: number,
@@ -82,10 +82,10 @@ export function responseProofs(
     assemble({ ...head, id: `${id}/${result.name}`, author: result.name }, [{ parts: result.parts, where }], {}),
   )
   const own = assemble({ ...head, id, author: name }, [{ parts, where }], {})
-  return inner.length > 0 && !saysSomething(own.proof) ? inner : [own, ...inner]
+  return inner.length > 0 && !hasEvidence(own.proof) ? inner : [own, ...inner]
 }
 
-/** Layers written into the state that no part of the same event has brought already. */
+/** Proofs of layers that the event wrote into the state and that are in no other part of it. */
 export function stateProofs(event: SaidEvent, made: readonly Assembled[]): readonly Assembled[] {
   return deltaReadings(event.said, event.seq).flatMap(({ key, ...reading }) => {
     const found = stateProof(event, key, reading, event.said)
@@ -98,7 +98,7 @@ export function stateProofs(event: SaidEvent, made: readonly Assembled[]): reado
   })
 }
 
-/** Layers in a patch: at `/burn_report`, at `/burn_report/proof_layer`, or inside a state replaced as a whole. */
+/** Proofs of layers in a patch: at `/burn_report`, at `/burn_report/proof_layer`, or in a state replaced as a whole. */
 export function patchProofs(at: Omit<SaidEvent, 'said'>, patch: readonly PatchOp[]): readonly Assembled[] {
   return patch.flatMap((op) => {
     if (op.op !== 'add' && op.op !== 'replace') return []
@@ -140,7 +140,7 @@ function deltaReadings(
   })
 }
 
-/** State holds anything: only a value that brings a layer is read. */
+/** A state has arbitrary values: only one that contains a layer is read. */
 function layerParts(value: unknown, path: string): ResultParts | undefined {
   const holds = isObject(value)
     ? Object.hasOwn(value, 'proof_layer')
@@ -149,7 +149,7 @@ function layerParts(value: unknown, path: string): ResultParts | undefined {
   return parts?.layer === undefined ? undefined : parts
 }
 
-/** The layers of an event that break their contract, for the linter: found as above, without reading any text. */
+/** The layers of an event that break their contract, for the problems view: found as above, without reading any text. */
 export function refusedLayers({ said, seq }: Pick<SaidEvent, 'said' | 'seq'>): readonly Refused[] {
   const { event } = said
   const found: Refused[] = []

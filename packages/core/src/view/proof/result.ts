@@ -1,15 +1,15 @@
 import { isObject } from '../../json/json.ts'
 
-/** A layer that is there but in JSON that cannot be read. */
+/** The value of a layer in JSON that cannot be read. */
 export const brokenJson = Symbol('broken JSON')
 
-/** What a result (a function's response, an agent's JSON output, a state value) holds that proof can be read from. */
+/** The parts of a result (a function's response, an agent's JSON output, a state value) that evidence can be read from. */
 export interface ResultParts {
-  /** A `proof_layer`, checked by nobody yet; `brokenJson` when the JSON around it cannot be read. */
+  /** A `proof_layer`, not yet checked; `brokenJson` if the JSON around it cannot be read. */
   readonly layer?: { readonly value: unknown; readonly path: string }
-  /** The texts to fall back on. */
+  /** The texts to read if there is no layer. */
   readonly texts: readonly { readonly text: string; readonly path: string }[]
-  /** Results of others inside this one, by name: what a tool that asks several specialists hands back. */
+  /** Results of others inside this one, by name: a tool that asks several specialists returns these. */
   readonly inner: readonly { readonly name: string; readonly parts: ResultParts }[]
 }
 
@@ -25,7 +25,7 @@ const wrappers = new Set(['result', 'output', 'response', 'content'])
 const deepest = 4
 const mostInner = 100
 
-/** Looks where a layer or a text may stand, and nowhere else: a few levels of wrapping, never a whole document. */
+/** Looks only where a layer or a text may be: through a few levels of wrapping, never through a whole document. */
 export function resultParts(value: unknown, path = ''): ResultParts {
   const parts: Collected = { texts: [], inner: [] }
   collect(value, path, parts, 0)
@@ -59,12 +59,12 @@ function collect(value: unknown, path: string, into: Collected, depth: number): 
   }
 }
 
-/** A specialist's own result inside another's: it brings a layer, or a text called result. */
+/** Whether a field is the result of a specialist: it has a layer, or a text called `result`. */
 function isResult(value: unknown): boolean {
   return isObject(value) && ((value.proof_layer ?? undefined) !== undefined || typeof value.result === 'string')
 }
 
-/** JSON in a string, bare or in a code fence, but only when it may carry a layer: other JSON is read as text. */
+/** The JSON in a string, bare or in a code fence, but only if it may contain a layer: other JSON is read as text. */
 function jsonWithLayer(text: string): unknown {
   if (!text.includes('"proof_layer"')) return undefined
   const start = text.indexOf('{')

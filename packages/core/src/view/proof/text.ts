@@ -2,7 +2,7 @@ import { readConfidences } from './confidence.ts'
 import type { Basis, Confidence, Source, Where } from './fact.ts'
 import { readLists } from './list.ts'
 
-/** What a text says about its own grounds. Only what is written there: nothing is averaged, guessed or defaulted. */
+/** The evidence that a text states. Only what is written there: nothing is averaged, guessed or defaulted. */
 export interface TextProof {
   /** The confidence of the whole text: the one called overall, or the only one that is not about a part of it. */
   readonly confidence?: Confidence
@@ -14,9 +14,9 @@ export interface TextProof {
 const nothing: TextProof = { confidences: [], sources: [], regulatoryBasis: [] }
 
 /**
- * Reads the forms of seed 004 and those its peers write, in one pass over the lines. In the patterns of the readers
- * every repeat is bounded, and every search goes on behind what it consumed: the cost is linear in the text, whatever
- * it holds.
+ * Reads the written forms of evidence (docs/requirements.md, R4) in one pass over the lines. In the patterns of the readers
+ * every repeat is bounded, and every search continues behind what it consumed: the cost is linear in the text, whatever
+ * it contains.
  */
 export function proofInText(text: string, where: Omit<Where, 'origin' | 'start' | 'end'>): TextProof {
   if (!/confiden|source|regulatory/i.test(text)) return nothing

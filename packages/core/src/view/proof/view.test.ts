@@ -181,7 +181,7 @@ describe('proof_layer', () => {
   })
 })
 
-describe('where layers stand', () => {
+describe('where layers are found', () => {
   const layer = { proof_layer: { confidence: 0.5 } }
   test.each<[name: string, response: JsonObject, path: string | undefined]>([
     ['the response', layer, 'proof_layer'],
@@ -196,7 +196,7 @@ describe('where layers stand', () => {
     expect(proofOfCall(state, 'r', 'c')?.confidence?.from.path).toBe(path)
   })
 
-  test("a specialist's layer inside another result that is no object is refused, not passed over", () => {
+  test("a specialist's layer inside another result that is no object is refused, not ignored", () => {
     const response = { burn_analyst: { proof_layer: 'high' }, trail_assessor: { proof_layer: null } }
     const state = fold(proofView, [row(1, said([{ functionResponse: { id: 'c', name: 'consult', response } }]))])
     expect(state.proofs.toArray()).toMatchObject([

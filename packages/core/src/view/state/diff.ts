@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from '../../json/json.ts'
+import { pointerSegment } from '../../json/pointer.ts'
 
 /** One difference between two states, at a JSON Pointer. `before` is absent for `added`, `after` for `removed`. */
 export interface Difference {
@@ -15,8 +16,8 @@ interface Pair {
 }
 
 /**
- * What changed between two states, leaf by leaf, in the order of their keys. What they share by reference is not looked
- * at. It walks with a list of its own: a state may be 20,000 levels deep, the call stack is not.
+ * The differences between two states, leaf by leaf, in the order of their keys. Parts that both share by reference are
+ * skipped. It uses its own stack, because a state may be 20,000 levels deep.
  */
 export function diffState(before: JsonObject, after: JsonObject): readonly Difference[] {
   const differences: Difference[] = []
@@ -46,7 +47,7 @@ function pairs(path: string, was: Json | undefined, is: Json | undefined): Pair[
   if (!isContainer(was) || !isContainer(is)) return []
   const keys = new Set([...Object.keys(was), ...Object.keys(is)])
   return [...keys].map((key) => ({
-    path: `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    path: path + pointerSegment(key),
     before: own(was, key),
     after: own(is, key),
   }))

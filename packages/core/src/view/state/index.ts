@@ -1,35 +1,13 @@
-import type { NodeId, Recorded, RunEvent } from '../../event/run-event.ts'
+import type { Recorded } from '../../event/run-event.ts'
 import { applyState } from '../../event/state-fold.ts'
 import { changedKeys } from '../../json/changed-keys.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
-import { Sequence } from '../../persistent/sequence.ts'
+import { pointerKeys } from '../../json/pointer.ts'
+import { firstIndexWhere } from '../../persistent/search.ts'
+import type { Sequence } from '../../persistent/sequence.ts'
 import type { View } from '../view.ts'
 import { diffState } from './diff.ts'
-
-/** One event that changed the state: which top-level keys, and whose it was. */
-export interface StateChange {
-  readonly seq: number
-  readonly at: number
-  readonly run: string
-  readonly keys: readonly string[]
-  readonly node?: NodeId
-  readonly author?: string
-}
-
-export interface SessionState {
-  /** The state after the last event. */
-  readonly current: JsonObject
-  /** Every change, oldest first. */
-  readonly changes: Sequence<StateChange>
-  readonly past: Past
-}
-
-/** What `stateAt` needs: the changing events, and the state before every 32nd of them. Not printed. */
-interface Past {
-  readonly events: Sequence<RunEvent>
-  readonly checkpoints: Sequence<JsonObject>
-  toJSON(): undefined
-}
+import { emptySessionState, type SessionState, type StateChange } from './state.ts'
 
 /**
  * Between two checkpoints at most this many events are applied again. Keeping every version instead would keep a copy
@@ -37,14 +15,10 @@ interface Past {
  */
 const every = 32
 
-/** The state, and how it came to be. Only the changes are stored; every snapshot is a fold (DESIGN 3). */
+/** The state and its changes. Only the changes are stored; every earlier state is folded from them. */
 export const stateView: View<SessionState> = {
   name: 'state',
-  initial: {
-    current: {},
-    changes: Sequence.empty,
-    past: { events: Sequence.empty, checkpoints: Sequence.empty, toJSON: () => undefined },
-  },
+  initial: emptySessionState,
   apply(before, row) {
     const current = applyState(before.current, row.event)
     if (current === before.current) return before
@@ -107,14 +81,7 @@ function stateAfter({ current, changes, past }: SessionState, count: number): Js
 
 /** How many changes have a seq up to this one. */
 function changesUntil(changes: Sequence<StateChange>, seq: number): number {
-  let low = 0
-  let high = changes.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((changes.at(middle)?.seq ?? 0) <= seq) low = middle + 1
-    else high = middle
-  }
-  return low
+  return firstIndexWhere(changes.length, (i) => (changes.at(i)?.seq ?? 0) > seq)
 }
 
 function changeOf({ seq, at, run, event }: Recorded, before: JsonObject, after: JsonObject): StateChange {
@@ -131,10 +98,9 @@ function changeOf({ seq, at, run, event }: Recorded, before: JsonObject, after: 
 
 function valueAt(document: JsonObject, path: string): Json | undefined {
   let value: Json = document
-  for (const key of path === '' ? [] : path.split('/').slice(1)) {
-    const name = key.replaceAll('~1', '/').replaceAll('~0', '~')
-    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, name)) return undefined
-    value = Reflect.get(value, name)
+  for (const key of pointerKeys(path)) {
+    if (value === null || typeof value !== 'object' || !Object.hasOwn(value, key)) return undefined
+    value = Reflect.get(value, key)
   }
   return value
 }

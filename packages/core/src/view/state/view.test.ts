@@ -93,7 +93,7 @@ describe('stateAt', () => {
 })
 
 describe('diffState', () => {
-  test('says what is needed to come from one state to the other, and nothing else', () => {
+  test('lists exactly the changes from one state to the other', () => {
     fc.assert(
       fc.property(object, object, (before, after) => {
         // Removals of array items from the back, so that indexes stay true while they are applied.
@@ -142,7 +142,7 @@ describe('diffState', () => {
 })
 
 describe('valueHistory', () => {
-  test('tells each change of one value, at any depth, and skips what was only written again', () => {
+  test('lists each change of one value, at any depth, and skips equal values', () => {
     const folded = fold(stateView, [
       delta(1, { a: { b: 1 } }),
       delta(2, { a: { b: 1 }, z: 0 }),

@@ -1,4 +1,5 @@
-import { partsOf, textOf, transferOf } from '../../event/parts.ts'
+import { transferOf } from '../../event/adk-rules.ts'
+import { branchOf } from '../../event/branch.ts'
 import type { Problem } from '../../event/problem.ts'
 import type {
   AgentSaid,
@@ -11,10 +12,11 @@ import type {
   Superseded,
 } from '../../event/run-event.ts'
 import { applyState } from '../../event/state-fold.ts'
+import { hasText, isPartial } from '../../event/streaming.ts'
 import { changedKeys } from '../../json/changed-keys.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { View } from '../view.ts'
-import { branchOf, infer, leave } from './infer.ts'
+import { infer, leave } from './infer.ts'
 import {
   type Cause,
   type Execution,
@@ -28,21 +30,22 @@ import {
 } from './state.ts'
 import { beginExecution, type End, endExecution, ownerOf, phaseAt, type Watcher, wrote } from './track.ts'
 
+/** Bounds the list of agents whose first text is streaming. */
 const mostStarting = 64
 
-/** Node executions: who ran when, inside and after whom, with which state before and after. */
+/** Node executions: when each ran, inside and after which others, with the state before and after it. */
 export const timelineView: View<Timeline> = {
   name: 'timeline',
   initial: emptyTimeline,
   apply: (line, row) => track(line, row),
 }
 
-/** The timeline's step; `watcher` is told what began and ended. */
+/** One step of the timeline. It calls `watcher` for each execution that began, ended or was superseded. */
 export function track(line: Timeline, row: Recorded, watcher?: Watcher): Timeline {
   const { event } = row
   switch (event.kind) {
     case 'agent':
-      return event.event.partial === true ? stirred(line, row, event) : spoke(line, row, event, watcher)
+      return isPartial(event.event) ? stirred(line, row, event) : spoke(line, row, event, watcher)
     case 'run.started':
       return runStarted(line, row, event)
     case 'run.finished':
@@ -73,7 +76,7 @@ function changed({ index }: Timeline, { event }: Recorded): { state: JsonObject;
   return { state, keys: state === index.state ? [] : changedKeys(index.state, state) }
 }
 
-/** A partial is no fact yet, but a page wants to see who is about to speak. */
+/** Executions come from whole events, but a page shows already which agent is about to speak. */
 function stirred(line: Timeline, row: Recorded, { event, node }: AgentSaid): Timeline {
   if (node !== undefined || event.author === 'user') return line
   const { run } = row
@@ -83,7 +86,7 @@ function stirred(line: Timeline, row: Recorded, { event, node }: AgentSaid): Tim
   if (track.named || track.ended || track.speakers.some((each) => !each.over && is(each.author, each.branch)))
     return line
   if (line.starting.some((each) => each.run === run && is(each.agent, each.branch))) return line
-  if (!partsOf(event.content).some((part) => textOf(part) !== '')) return line
+  if (!hasText(event)) return line
   return { ...line, starting: [...line.starting.slice(1 - mostStarting), { run, agent: event.author, branch }] }
 }
 
@@ -132,7 +135,7 @@ function nodeStarted(line: Timeline, row: Recorded, event: NodeStarted, watcher?
   )
 }
 
-/** How control came here: as the engine says, else by the call it answers, a transfer, or the siblings before it. */
+/** How control came to a node: as the engine recorded it, else by the call it answers, a transfer, or its earlier siblings. */
 function led(
   line: Timeline,
   run: string,
@@ -181,7 +184,7 @@ function superseded(line: Timeline, row: Recorded, { nodes }: Superseded, watche
   return next
 }
 
-/** What still runs when its run ends, ends with it. */
+/** Executions that still run end with their run. */
 function runFinished(line: Timeline, row: Recorded, { outcome, error }: RunFinished, watcher?: Watcher): Timeline {
   const { run } = row
   const track = trackOf(line, row)

@@ -1,5 +1,7 @@
 import type { AdkEvent } from '../../event/adk-event.ts'
-import { callOf, partsOf, responseOf, transferOf } from '../../event/parts.ts'
+import { transferOf } from '../../event/adk-rules.ts'
+import { branchOf, inferredPath, isBelow, mostSpeakers, parentBranch } from '../../event/branch.ts'
+import { callOf, partsOf, responseOf } from '../../event/parts.ts'
 import type { Problem } from '../../event/problem.ts'
 import type { Recorded } from '../../event/run-event.ts'
 import {
@@ -13,13 +15,10 @@ import {
 } from './state.ts'
 import { beginExecution, type End, endExecution, type Watcher, wrote } from './track.ts'
 
-/** Few agents speak in a run at once; a log that claims more loses the oldest. It bounds what one event can cost. */
-const mostSpeakers = 256
-
 /**
  * Executions for a log without nodes, such as a plain ADK stream: one per stretch in which one author speaks on one
- * branch. Only whole events count, so the result is the same after a prune. An execution begins where what led to it
- * was said, not at its own first word: that is when the agent was started, and the wait for its model is part of it.
+ * branch. Only whole events count, so that the result is the same after a prune. An execution begins at the event that led
+ * to it, not at its own first text: the agent started then, and the wait for its model is part of the execution.
  */
 export function infer(
   line: Timeline,
@@ -39,7 +38,7 @@ export function infer(
   return wrote(withSpeakers(entered, row, speakers.with(at, next)), speaker.position, keys)
 }
 
-/** Ends the executions of speakers whose turn is over, at their own last word. The last to begin ends first. */
+/** Ends the executions of speakers whose turn is over, each at its own last event. The last to begin ends first. */
 export function leave(
   line: Timeline,
   row: Recorded,
@@ -57,10 +56,6 @@ export function leave(
     row,
     speakers.filter(({ position }) => !gone.has(position)),
   )
-}
-
-export function branchOf({ branch }: AdkEvent): string {
-  return typeof branch === 'string' ? branch : ''
 }
 
 function heard(speaker: SpeakingAgent, event: AdkEvent): Partial<SpeakingAgent> {
@@ -116,7 +111,8 @@ function causeOf(line: Timeline, row: Recorded, author: string, branch: string):
     const led = below.length > 0 ? below : [top]
     return { cause: after(led, hop(led, author), top.cause), ends: [top, ...below] }
   }
-  const beside = branch === '' ? undefined : speakers.findLast((each) => above(each.branch) === above(branch))
+  const beside =
+    branch === '' ? undefined : speakers.findLast((each) => parentBranch(each.branch) === parentBranch(branch))
   if (beside !== undefined) return { cause: beside.cause, ends: [] }
   const over = nearestAbove(speakers, branch)
   if (over === undefined) {
@@ -154,7 +150,7 @@ function open(
   cause: Cause,
   watcher?: Watcher,
 ): Timeline {
-  const path = pathIn(branch, author)
+  const path = inferredPath(branch, author)
   const counter = timelineKey(row.run, path)
   const count = (line.index.counts.get(counter) ?? 0) + 1
   const node = `${path}@${count}`
@@ -191,35 +187,19 @@ function endedAndKept(line: Timeline, row: Recorded, speaker: SpeakingAgent, wat
 
 function spokeLast(line: Timeline, speaker: SpeakingAgent, how: Partial<End>, watcher?: Watcher): Timeline {
   const { position, seq, at, state, error } = speaker
-  const told = error === undefined ? { status: 'ok' as const } : { status: 'error' as const, error }
-  return endExecution(line, position, { ...told, endSeq: seq, endedAt: at, output: state, ...how }, watcher)
+  const status = error === undefined ? { status: 'ok' as const } : { status: 'error' as const, error }
+  return endExecution(line, position, { ...status, endSeq: seq, endedAt: at, output: state, ...how }, watcher)
 }
 
 function withSpeakers(line: Timeline, row: Recorded, speakers: readonly SpeakingAgent[]): Timeline {
   return withTimelineIndex(line, { runs: line.index.runs.set(row.run, { ...trackOf(line, row), speakers }) })
 }
 
-/** ADK's branch: names joined by dots, the main one empty. */
-function isBelow(branch: string, of: string): boolean {
-  return branch !== of && (of === '' || branch.startsWith(`${of}.`))
-}
-
-function above(branch: string): string {
-  return branch.slice(0, Math.max(0, branch.lastIndexOf('.')))
-}
-
 function nearestAbove(speakers: readonly SpeakingAgent[], branch: string): SpeakingAgent | undefined {
   for (let at = branch; at !== ''; ) {
-    at = above(at)
+    at = parentBranch(at)
     const found = speakers.findLast((each) => each.branch === at)
     if (found !== undefined) return found
   }
   return undefined
-}
-
-/** `consult@call.burn_analyst@1` spoken by `burn_analyst` → `consult/burn_analyst`. */
-export function pathIn(branch: string, author: string): string {
-  const names = branch === '' ? [] : branch.split('.').map((segment) => segment.split('@')[0] ?? '')
-  if (names.at(-1) !== author) names.push(author)
-  return names.join('/')
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json.ts'
 import type { Execution, Timeline } from './state.ts'
 
-/** Seed 000's snapshot: one node execution as ADK Studio's inspector shows it. */
+/** One node execution as the inspector of ADK Studio shows it (docs/requirements.md, R0). */
 export interface StateSnapshot {
   readonly nodeId: string
   readonly timestamp: number
@@ -13,8 +13,8 @@ export interface StateSnapshot {
 }
 
 /**
- * Seed 000's `snapshots`, from the start of the session: no cap, error steps included (upstream has neither), what a
- * crash lost left out. The snapshot of an execution that did not change is the same object.
+ * The snapshots from the start of the session. Unlike in ADK Studio there is no cap, and failed steps are included;
+ * superseded executions are left out. The snapshot of an execution that did not change is the same object.
  */
 export function snapshots({ executions }: Pick<Timeline, 'executions'>): readonly StateSnapshot[] {
   return executions
@@ -42,7 +42,7 @@ export function snapshotOf(execution: Execution): StateSnapshot {
   return snapshot
 }
 
-/** The seed knows three: what waits for a person still runs, what a cancel stopped failed. */
+/** A snapshot has three statuses: an execution that waits for a person counts as running, a cancelled one as failed. */
 function statusOf({ status, error }: Execution): StateSnapshot['status'] {
   if (status === 'ok') return 'success'
   if (status === 'error') return 'error'

@@ -7,7 +7,7 @@ import { Sequence } from '../../persistent/sequence.ts'
 /** How control came to a node: from outside, from its caller, from the step before, or handed over by name. */
 export type Via = 'start' | 'delegate' | 'sequence' | 'transfer'
 
-/** One execution of one node: a bar of the waterfall. Optional fields may hold undefined, see transcript-item.ts. */
+/** One execution of one node: a bar of the waterfall. Optional fields may be undefined, for the reason in ../transcript/item.ts. */
 export interface Execution {
   /** Unique in the session. */
   readonly key: string
@@ -36,13 +36,13 @@ export interface Execution {
   /** The top-level state keys that it, or a node inside it, changed. */
   readonly wrote: Sequence<string>
   readonly known: Dictionary<true>
-  /** The log has no nodes: made out of authors and branches. */
+  /** The log has no nodes: this execution was inferred from authors and branches. */
   readonly inferred?: true | undefined
-  /** A crash lost it and it was done again (SPEC 4.6). */
+  /** A crash interrupted it and it ran again (SPEC 4.6). */
   readonly superseded?: true | undefined
 }
 
-/** An agent whose first words stream and that, in a log without nodes, has no execution before they are whole. */
+/** An agent whose first text streams. In a log without nodes it has no execution until that text is whole. */
 export interface Starting {
   readonly run: string
   readonly agent: string
@@ -67,7 +67,7 @@ export interface Phase {
   readonly current: Positions | undefined
   readonly running: number
 }
-/** What led to an execution: when, with which state, after and inside which others. */
+/** How an execution began: when, with which state, after and inside which others. */
 export interface Cause {
   readonly via: Via
   readonly parent?: NodeId | undefined
@@ -76,18 +76,18 @@ export interface Cause {
   readonly startedAt: number
   readonly input: JsonObject
 }
-/** Who speaks on one branch of a run without nodes. */
+/** The agent that speaks on one branch, in a run without nodes. */
 export interface SpeakingAgent {
   readonly branch: string
   readonly author: string
   readonly node: NodeId
   readonly position: number
   readonly cause: Cause
-  /** Function calls without an answer: while there are any, others speak on its behalf. */
+  /** Function calls without a response: while there are any, other agents run inside it. */
   readonly waiting: number
-  /** Its execution is over; it is kept as what others come after. */
+  /** Its execution is over; it stays in the list because others come after it. */
   readonly over: boolean
-  /** Its last word, and the state after it. */
+  /** Its last event, and the state after it. */
   readonly seq: number
   readonly at: number
   readonly state: JsonObject
@@ -98,7 +98,7 @@ export interface RunTimeline {
   readonly startSeq: number
   readonly startedAt: number
   readonly startState: JsonObject
-  /** The run names its nodes itself. */
+  /** The run has events for its nodes. */
   readonly named: boolean
   readonly ended: boolean
   readonly executions: Positions | undefined
@@ -133,12 +133,6 @@ export const emptyTimeline: Timeline = {
 }
 
 export const timelineKey = (run: string, id: string): string => `${run}\n${id}`
-
-/** `coordinator/burn_analyst@2` → `coordinator/burn_analyst`. */
-export function pathOf(node: NodeId): string {
-  const at = node.lastIndexOf('@')
-  return at <= 0 ? node : node.slice(0, at)
-}
 
 export function trackOf({ index }: Timeline, { run, seq, at }: Recorded): RunTimeline {
   return (

@@ -1,3 +1,4 @@
+import { nodePath } from '../../event/node-path.ts'
 import type { NodeId, Recorded } from '../../event/run-event.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { Sequence } from '../../persistent/sequence.ts'
@@ -6,7 +7,6 @@ import {
   type Execution,
   type Phase,
   type Positions,
-  pathOf,
   type Timeline,
   timelineKey,
   trackOf,
@@ -14,7 +14,7 @@ import {
   withTimelineIndex,
 } from './state.ts'
 
-/** Told of what an event began and ended, in order: the flow view draws its edges from this. */
+/** Called for what an event began and ended, in order: the flow view makes its edges from this. */
 export interface Watcher {
   started(execution: Execution, line: Timeline): void
   finished(execution: Execution, line: Timeline): void
@@ -36,7 +36,7 @@ export function beginExecution(line: Timeline, row: Recorded, start: Begin, watc
     key: known === undefined ? `${run}/${start.node}` : `${run}/${start.node}~${row.seq}`,
     run,
     node: start.node,
-    path: pathOf(start.node),
+    path: nodePath(start.node),
     agent: start.agent,
     parent: start.parent,
     after: start.after,
@@ -81,7 +81,7 @@ export function phaseAt(line: Timeline, group: string): Phase {
   const phase = line.index.phases.get(group) ?? noPhase
   if (phase.running > 0) return phase
   const nodes = executionsIn(line, phase.current).filter(({ superseded }) => superseded !== true)
-  // When all that ran last was lost and is done again, it comes after what it came after the first time.
+  // If everything that ran last was superseded and runs again, it comes after the same nodes as the first time.
   if (nodes.length === 0) return { ...phase, current: undefined }
   return { previous: nodes.map(({ node }) => node), current: undefined, running: 0 }
 }
@@ -105,7 +105,7 @@ export function endExecution(line: Timeline, position: number, ending: End, watc
   let next = withTimelineIndex(withExecution(line, position, done), {
     phases: line.index.phases.set(group, { ...phase, running: Math.max(0, phase.running - 1) }),
   })
-  // What a child wrote, its parent leaves behind: a later sibling of the parent finds it.
+  // The keys that a child wrote also count for its parent: a later sibling of the parent finds them.
   const parent = done.parent === undefined ? undefined : next.index.nodes.get(timelineKey(done.run, done.parent))
   if (parent !== undefined && parent !== position) next = wrote(next, parent, done.wrote)
   watcher?.finished(done, next)
@@ -153,7 +153,7 @@ export function wrote(line: Timeline, position: number, keys: Iterable<string>):
   return withExecution(line, position, { ...execution, wrote: list, known })
 }
 
-/** Whose a change is: the node it names, or the running node of the agent that speaks. */
+/** The execution that a change belongs to: the node that the event names, or the running node of its author. */
 export function ownerOf(line: Timeline, run: string, node: NodeId | undefined, author: string): number | undefined {
   const position =
     node === undefined ? line.index.agents.get(timelineKey(run, author)) : line.index.nodes.get(timelineKey(run, node))

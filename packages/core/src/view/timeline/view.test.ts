@@ -142,7 +142,7 @@ describe('nodes in the log', () => {
     ])
   })
 
-  test('what a node wrote is its own, also when the state has it only after the node ended', () => {
+  test('a key that a node wrote belongs to it, also if the state changes only after the node ended', () => {
     const line = fold(
       timelineView,
       rowsOf([
@@ -183,7 +183,7 @@ describe('nodes in the log', () => {
     ])
   })
 
-  test('a step that was lost is marked, and what is done again comes after what it came after', () => {
+  test('an interrupted step is marked, and its second attempt comes after the same steps as the first', () => {
     const line = fold(
       timelineView,
       rowsOf([
@@ -207,7 +207,7 @@ describe('nodes in the log', () => {
     expect(snapshots(line).map(({ nodeId }) => nodeId)).toEqual(['a', 'b'])
   })
 
-  test('a question makes its node wait; the end of the run decides what becomes of the rest', () => {
+  test('a question makes its node wait; the end of the run ends the other nodes', () => {
     const open = [
       started,
       start('a@1'),
@@ -283,7 +283,7 @@ describe('a log without nodes', () => {
     ])
   })
 
-  test('a transfer is told from a step', () => {
+  test('a transfer is distinguished from a step', () => {
     const hand = said('lead', [{ functionResponse: { name: 'transfer_to_agent', id: 'c' } }], {
       actions: { transferToAgent: 'expert' },
     })
@@ -342,7 +342,7 @@ describe('a log without nodes', () => {
     ])
   })
 
-  test('a failed model call is an error of its execution; a failed run of whoever was at work', () => {
+  test('a failed model call is an error of its execution; a failed run is an error of the agent that was at work', () => {
     const line = fold(
       timelineView,
       rowsOf([
@@ -362,7 +362,7 @@ describe('a log without nodes', () => {
     ])
   })
 
-  test('the first words of an agent show before they are whole', () => {
+  test('the first text of an agent shows before it is whole', () => {
     const token = said('a', [{ text: 'x' }], { partial: true })
     const line = fold(timelineView, rowsOf([started, token, token]))
     expect(line.starting).toEqual([{ run: 'r', agent: 'a', branch: '' }])

@@ -4,10 +4,10 @@ import type { Json } from '../../json/json.ts'
 import type { Item, ToolCard } from './item.ts'
 import {
   appended,
+  type CardPlace,
   cardAt,
   cardReplaced,
   inSession,
-  type Place,
   replacedAt,
   type Transcript,
   transcriptKey,
@@ -15,7 +15,7 @@ import {
 } from './state.ts'
 import { answered, idOf, orphan } from './tool.ts'
 
-/** Gives each answer to its call's card. What has no call comes back as a card of its own. */
+/** Adds each response to the card of its call. A response without a call is returned as an orphan card. */
 export function toolsAnswered(
   state: Transcript,
   row: Recorded,
@@ -43,7 +43,7 @@ function placeOf(
   state: Transcript,
   run: string,
   response: AdkFunctionResponse,
-): { readonly state: Transcript; readonly place: Place | undefined } {
+): { readonly state: Transcript; readonly place: CardPlace | undefined } {
   const { cards, nameless } = state.index
   const id = idOf(response)
   if (id !== '') return { state, place: cards.get(transcriptKey(run, id)) ?? cards.get(inSession(id)) }
@@ -73,8 +73,8 @@ export function questionAnswered(state: Transcript, answer: ResumeAnswer, at: nu
 }
 
 /**
- * A question about a call is answered by the call's result, if that comes in a later run. In the same run it is a
- * long-running tool's first word ("pending"), not a person's.
+ * A question about a call is answered by the result of the call, if that comes in a later run. A result in the same run is
+ * a long-running tool's first response ("pending"), not a person's answer.
  */
 function callSettled(state: Transcript, row: Recorded, call: string, payload: Json | undefined): Transcript {
   const position = state.index.questions.get(transcriptKey('call', call))

@@ -1,6 +1,8 @@
 import type { AdkFunctionCall } from '../../event/adk-event.ts'
-import { partsOf, responseOf, transferOf } from '../../event/parts.ts'
+import { isErrorEvent, transferOf } from '../../event/adk-rules.ts'
+import { partsOf, responseOf } from '../../event/parts.ts'
 import type { AgentSaid, Recorded, RunFinished, RunStarted, Superseded } from '../../event/run-event.ts'
+import { isPartial } from '../../event/streaming.ts'
 import type { View } from '../view.ts'
 import { asked, questionAnswered, toolsAnswered } from './answer.ts'
 import type { Asked, Item, Message, Part, ToolCard } from './item.ts'
@@ -22,12 +24,12 @@ import {
 } from './state.ts'
 import { called, idOf } from './tool.ts'
 
-/** No more messages stream at once; beyond, the oldest is settled where it stands. It bounds what a token can cost. */
+/** At most this many messages stream at once; beyond it the oldest is settled as it is. This bounds the cost of a token. */
 const mostOpen = 256
 
 /**
- * What was said, by whom, with which tools. Partials stream and the aggregate replaces them, so text never
- * comes out doubled; a partial function call is never a tool card.
+ * The conversation: messages by author, with their tools. Partials stream and the aggregate replaces them, so that text is
+ * never doubled; a partial function call makes no tool card.
  */
 export const transcriptView: View<Transcript> = {
   name: 'transcript',
@@ -36,7 +38,7 @@ export const transcriptView: View<Transcript> = {
     const { event, run, seq, at } = row
     switch (event.kind) {
       case 'agent':
-        return event.event.partial === true ? stream(state, row, event) : complete(state, row, event)
+        return isPartial(event.event) ? stream(state, row, event) : complete(state, row, event)
       case 'run.started':
         return start(state, row, event)
       case 'run.finished':
@@ -73,7 +75,7 @@ export const transcriptView: View<Transcript> = {
   },
 }
 
-/** The whole conversation: what is settled, then what still streams. */
+/** The whole conversation: the settled items, then the messages that still stream. */
 export function itemsOf({ settled, open }: Pick<Transcript, 'settled' | 'open'>): readonly Item[] {
   return open.length === 0 ? settled.toArray() : [...settled.toArray(), ...open]
 }
@@ -112,7 +114,7 @@ function stream(state: Transcript, row: Recorded, said: AgentSaid): Transcript {
   return { ...room, open: [...room.open, after] }
 }
 
-/** A whole event: its answers go to their cards, its own parts to its message, and control may move on. */
+/** A whole event: responses go to the cards of their calls, the other parts to its message, and it may transfer control. */
 function complete(state: Transcript, row: Recorded, said: AgentSaid): Transcript {
   const { event } = said
   const parts = partsOf(event.content)
@@ -142,8 +144,7 @@ function spoke(state: Transcript, row: Recorded, said: AgentSaid, parts: readonl
     const closed = at < 0 ? replacedAt(state, position, after) : messageAdded(without(state, at), after)
     return cardsPlaced(closed, row.run, at < 0 ? position : state.settled.length, before.whole)
   }
-  const failed = event.errorCode !== undefined || event.errorMessage !== undefined
-  if (parts.length === 0 && !failed) return state
+  if (parts.length === 0 && !isErrorEvent(event)) return state
   const after = completed(begun(row, said, keyOf(state, row.run, message)), parts, row, event)
   return cardsPlaced(messageAdded(state, after), row.run, state.settled.length, 0)
 }
@@ -174,7 +175,7 @@ function start(state: Transcript, row: Recorded, { agent, input, parent, forkOf 
     const responses = partsOf(message.content).flatMap((part) => responseOf(part) ?? [])
     const { state: answeredState, orphans } = toolsAnswered(next, row, responses, message.id)
     next = answeredState
-    // Clients send their whole history again: what is here already is not said twice.
+    // Clients send their whole history again: a message that is here already is not added twice.
     if (message.id !== '' && (next.index.messages.get(inSession(message.id)) ?? -1) >= 0) continue
     const key = message.id === '' ? `${run}/#${seq}.${i}` : keyOf(next, run, message.id)
     const own = assembled(partsOf(message.content), cardMaker(next, row, message.id))
@@ -214,7 +215,7 @@ function finish(state: Transcript, row: Recorded, { outcome, error }: RunFinishe
   )
 }
 
-/** What a lost step had said stays to be seen, marked; the same id said again is a new message. */
+/** Messages of an interrupted step stay, marked; the same id in the second attempt is a new message. */
 function supersede(state: Transcript, { run, seq }: Recorded, event: Superseded): Transcript {
   let next = state
   for (const id of event.messages) {
@@ -229,7 +230,7 @@ function supersede(state: Transcript, { run, seq }: Recorded, event: Superseded)
   return next
 }
 
-/** Moves an open message to what is settled. */
+/** Moves an open message to the settled items. */
 function settledAt(state: Transcript, at: number, changed: Partial<Message>): Transcript {
   const message = state.open[at]
   return message === undefined ? state : messageAdded(without(state, at), { ...message, ...changed })

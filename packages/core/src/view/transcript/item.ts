@@ -12,10 +12,10 @@ export type Item = Message | Transfer | Asked | Noted | Unread | Saved | RunStar
 interface Row {
   readonly key: string
   readonly run: string
-  /** Where it was first seen. For a message this is its first partial, so it moves when partials are pruned. */
+  /** The seq of its first event. For a message this is its first partial, so it changes when partials are pruned. */
   readonly seq: number
   readonly at: number
-  /** The node execution that said it: a lane of its own while others run beside it (see `blocks`). */
+  /** Its node execution, which has its own lane while others run at the same time (see `blocks`). */
   readonly node?: NodeId | undefined
   /** ADK's branch, where there is no node. */
   readonly branch?: string | undefined
@@ -27,10 +27,10 @@ export interface Message extends Row {
   readonly id: string
   readonly author: string
   readonly role: InputMessage['role']
-  /** What was said, without thoughts. */
+  /** The text without thoughts. */
   readonly text: string
   readonly thoughts: string
-  /** All of it in order: text, thoughts, tool cards, files, code. */
+  /** All parts in order: text, thoughts, tool cards, files, code. */
   readonly parts: readonly Part[]
   /** `cut`: the run ended before the message did. */
   readonly status: 'streaming' | 'done' | 'cut'
@@ -41,10 +41,10 @@ export interface Message extends Row {
   /** The id of the last whole ADK event it came from. */
   readonly eventId?: string | undefined
   readonly task?: string | undefined
-  /** Why the model stopped, when it was not simply done (MAX_TOKENS, SAFETY, …). */
+  /** Why the model stopped, unless it was done (MAX_TOKENS, SAFETY, …). */
   readonly finishReason?: string | undefined
   readonly error?: { readonly message: string; readonly code?: string } | undefined
-  /** A crash lost the step and it was done again: this no longer counts (SPEC 4.6). */
+  /** A crash interrupted the step, which ran again: this message no longer counts (SPEC 4.6). */
   readonly superseded?: true | undefined
 }
 
@@ -71,13 +71,13 @@ export interface CodeResultPart {
   readonly outcome?: string
   readonly output?: string
 }
-/** A kind of part that is newer than we are. */
+/** A kind of part that this version does not know. */
 export interface OtherPart {
   readonly kind: 'other'
   readonly part: AdkPart
 }
 
-/** One tool call and, once it is there, its result. */
+/** One tool call and, once it has come, its result. */
 export interface ToolCard {
   readonly kind: 'tool'
   readonly key: string
@@ -96,7 +96,7 @@ export interface ToolCard {
   /** Milliseconds between call and answer, by the log's clock. */
   readonly duration?: number
   readonly longRunning?: true
-  /** An answer to a call that the log does not have. */
+  /** A response to a call that the log does not have. */
   readonly orphan?: true
 }
 
@@ -106,7 +106,7 @@ export interface Transfer extends Row {
   readonly to: string
 }
 
-/** A person was asked, and what they answered. */
+/** A question to a person, and the answer. */
 export interface Asked extends Row {
   readonly kind: 'interrupt'
   readonly id: string

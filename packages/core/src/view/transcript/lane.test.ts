@@ -30,7 +30,7 @@ describe('blocks', () => {
   const nameOf = (item: Item): string => (item.kind === 'message' ? item.text : item.kind)
   const says = (text: string, on?: string): RunEvent => said(text, {}, on)
 
-  test('nodes that overlap stand side by side, those of their children with them; later ones do not', () => {
+  test('nodes that overlap are side by side, with their children; later ones are not', () => {
     const state = fold(
       transcriptView,
       rowsOf([
@@ -62,7 +62,7 @@ describe('blocks', () => {
     expect(blocks(state)[0]).toBe(blocks(state)[0])
   })
 
-  test('in a log without nodes, sibling branches stand side by side', () => {
+  test('in a log without nodes, sibling branches are side by side', () => {
     const branch = (text: string, name: string): RunEvent => said(text, { branch: name })
     const state = fold(
       transcriptView,
@@ -84,7 +84,7 @@ describe('blocks', () => {
     ])
   })
 
-  test('one lane alone is no lane, and a node that claims to be its own parent is not followed for ever', () => {
+  test('one lane alone makes no block of lanes, and a node that is its own parent causes no endless loop', () => {
     const state = fold(
       transcriptView,
       rowsOf([node('a@1', 'a', 'a@1'), says('x', 'a@1'), said('y', { branch: 'f.r' })]),

@@ -32,7 +32,7 @@ export const noLanes: Lanes = { list: Sequence.empty, byKey: Dictionary.empty, s
 export const laneKey = (run: string, node: string): string => `${run}\n${node}`
 
 export function laneStarted(lanes: Lanes, run: string, { node, agent, parent }: NodeStarted): Lanes {
-  const before = laneFinished(lanes, run, { node }) // a step that is done again
+  const before = laneFinished(lanes, run, { node }) // a step that runs again
   const group = laneKey(run, parent ?? '')
   const { open, alone } = before.siblings.get(group) ?? { open: 0 }
   const beside = open > 0
@@ -107,14 +107,14 @@ export function blocksOf(items: Iterable<Item>, lanes: Lanes): readonly Block[] 
 }
 
 const singles = new WeakMap<Item, Block>()
-/** One block object per item, so that a row that did not change is not rendered again. */
+/** One block object per item, so that an item that did not change is not rendered again. */
 function single(item: Item): Block {
   const made = singles.get(item) ?? { kind: 'item', key: item.key, item }
   singles.set(item, made)
   return made
 }
 
-/** The outermost lane with company that the item stands in; undefined in the main column. */
+/** The outermost lane of the item that has another beside it; undefined in the main column. */
 function columnOf(
   item: Item,
   { list, byKey }: Lanes,
@@ -122,7 +122,7 @@ function columnOf(
 ): { key: string; agent: string } | undefined {
   if (item.node === undefined) return item.branch === undefined ? undefined : branchColumn(item, branches)
   let found: Lane | undefined
-  // A lane's parent started before it, so positions fall; a log that claims otherwise must not loop for ever.
+  // A parent lane started before its children, so positions fall; a log that says otherwise must not loop for ever.
   let below = Number.POSITIVE_INFINITY
   let at = byKey.get(laneKey(item.run, item.node))
   while (at !== undefined && at < below) {

@@ -35,7 +35,7 @@ export function begun(row: Recorded, said: AgentSaid, key: string): Message {
   }
 }
 
-/** A message that came with a run's input. */
+/** A message from the input of a run. */
 export function given(
   row: Recorded,
   { id, role }: InputMessage,
@@ -93,7 +93,7 @@ function withThought(message: Message, delta: string): Message {
   return saying(message, parts, message.text, soFar(message.thoughts, last, text, delta))
 }
 
-/** Every token of every stream makes one of these: field by field, see the note in transcript-item.ts. */
+/** Every token of every stream makes one of these: field by field, for the reason in item.ts. */
 function saying(message: Message, parts: readonly Part[], text: string, thoughts: string): Message {
   return {
     kind: 'message',
@@ -121,7 +121,7 @@ function saying(message: Message, parts: readonly Part[], text: string, thoughts
   }
 }
 
-/** The part that the next delta of its kind goes on with. */
+/** The part that the next delta of this kind extends. */
 function growing({ parts, whole }: Message, kind: TextPart['kind']): TextPart | undefined {
   const last = parts.length > whole ? parts[parts.length - 1] : undefined
   return last?.kind === kind ? last : undefined
@@ -132,14 +132,14 @@ function withLast({ parts }: Message, last: TextPart | undefined, part: TextPart
   return parts.length === 1 ? [part] : parts.with(-1, part)
 }
 
-/** One part is the whole text in nearly every message: then both hold one string, which is flattened once. */
+/** In nearly every message one part is the whole text: then both share one string, which V8 flattens once. */
 function soFar(before: string, last: TextPart | undefined, text: string, delta: string): string {
   return before.length === (last?.text.length ?? 0) ? text : before + delta
 }
 
 /**
- * The message after a whole event. Text replaces what was streamed; an event without text (calls alone, or only the
- * end) leaves it, for it is all there is.
+ * The message after a whole event. Text replaces what was streamed; an event without text (calls alone, or only the end)
+ * leaves it: see event/streaming.ts.
  */
 export function completed(message: Message, parts: readonly Part[], row: Recorded, event: AdkEvent): Message {
   const again = repeats(message, parts, event.id)
@@ -147,7 +147,7 @@ export function completed(message: Message, parts: readonly Part[], row: Recorde
   const speaks = fresh.some((part) => part.kind === 'text' || part.kind === 'thought')
   const before = speaks && message.whole < message.parts.length ? message.parts.slice(0, message.whole) : message.parts
   const all = gathered(before, fresh)
-  // What was whole already is not read again: an id that comes 10,000 times with other words must not cost the square.
+  // Whole parts are not read again: an id that comes 10,000 times with different texts must not cost quadratic time.
   const said =
     before === message.parts ? message : { text: textOfParts(before, 'text'), thoughts: textOfParts(before, 'thought') }
   return {
@@ -165,7 +165,7 @@ export function completed(message: Message, parts: readonly Part[], row: Recorde
   }
 }
 
-/** A message of more parts than this goes on in its last one: the list is copied with every whole event. */
+/** A message with more parts than this extends its last one, because the list is copied with every whole event. */
 const crowded = 256
 
 function gathered(before: readonly Part[], fresh: readonly Part[]): readonly Part[] {
@@ -179,15 +179,15 @@ function finishOf({ finishReason }: AdkEvent): string | undefined {
   return isText(finishReason) && finishReason !== 'STOP' ? finishReason : undefined
 }
 
-/** The same whole event delivered twice: a proxy's retry, a reader that parsed its buffer again, a user's echo. */
+/** Whether the same whole event was delivered twice: a proxy's retry, a reader that parsed its buffer again, a user's echo. */
 function repeats(message: Message, parts: readonly Part[], event: string): boolean {
   if (message.status !== 'done' || (message.eventId !== event && message.role !== 'user')) return false
   return textOfParts(parts, 'text') === message.text && textOfParts(parts, 'thought') === message.thoughts
 }
 
 /**
- * The parts of a whole event in order, neighbouring text of one kind as one part. `card` says what becomes of a call:
- * undefined when it already has its card.
+ * The parts of a whole event in order, with adjacent text of one kind as one part. `card` makes the card of a call; it
+ * returns undefined if the call has one already.
  */
 export function assembled(
   parts: readonly AdkPart[],
@@ -254,7 +254,7 @@ function textOfParts(parts: readonly Part[], kind: TextPart['kind']): string {
   return text
 }
 
-/** `'' + text` would be a new string; the part's own is shared instead. */
+/** `'' + text` would be a new string; this shares the string of the part. */
 function joined(before: string, text: string): string {
   return before === '' ? text : text === '' ? before : before + text
 }

@@ -5,7 +5,7 @@ import { Sequence } from '../../persistent/sequence.ts'
 import type { Item, Message, ToolCard } from './item.ts'
 import { type Lanes, noLanes } from './lane.ts'
 
-/** How the newest run stands. */
+/** The status of the newest run. */
 export interface RunStatus {
   readonly run: string
   readonly agent: string
@@ -14,22 +14,22 @@ export interface RunStatus {
 }
 
 export interface Transcript {
-  /** What was said and done, in the order in which it was finished: the same whether partials were kept or not. */
+  /** Finished items, in the order in which they were finished: the same whether partials were kept or not. */
   readonly settled: Sequence<Item>
   /** The messages still streaming, oldest first. A token changes one of these and nothing else. */
   readonly open: readonly Message[]
   readonly latest?: RunStatus | undefined
-  readonly index: Index
+  readonly index: TranscriptIndex
 }
 
-/** A tool card's place: which item, which of its parts. Whole parts never move. */
-export interface Place {
+/** The place of a tool card: its item, and the part of that item. Whole parts never move. */
+export interface CardPlace {
   readonly item: number
   readonly part: number
 }
 /** The calls of a run, newest first. */
 interface Calls {
-  readonly place: Place
+  readonly place: CardPlace
   readonly before: Calls | undefined
 }
 interface RunIndex {
@@ -39,13 +39,13 @@ interface RunIndex {
   readonly calls: Calls | undefined
 }
 
-/** Where things are. No part of what a view shows, so not printed. */
-export interface Index {
+/** Positions by key. They are not part of the result, so `toJSON` leaves them out. */
+export interface TranscriptIndex {
   /** Positions in `settled`; below 0 when the message was superseded. */
   readonly messages: Dictionary<number>
-  readonly cards: Dictionary<Place>
+  readonly cards: Dictionary<CardPlace>
   /** Calls that came without an id, by name, oldest first; `next` is the first that has no answer. */
-  readonly nameless: Dictionary<{ readonly next: number; readonly places: Sequence<Place> }>
+  readonly nameless: Dictionary<{ readonly next: number; readonly places: Sequence<CardPlace> }>
   readonly runs: Dictionary<RunIndex>
   readonly asked: Sequence<number>
   readonly questions: Dictionary<number>
@@ -69,12 +69,12 @@ export const emptyTranscript: Transcript = {
   },
 }
 
-/** Ids are unique in their run only: models and scripts that count from 1 begin again in the next. */
+/** Ids are unique only within a run: models and scripts that count from 1 start again in the next run. */
 export const transcriptKey = (run: string, id: string): string => `${run}\n${id}`
-/** The newest with this id in any run: an answer may come in a later run than its call. */
+/** The key of the newest item with this id in any run: a response may come in a later run than its call. */
 export const inSession = (id: string): string => `\0${id}`
 
-/** What a token changes: see the note in transcript-item.ts. */
+/** The change of a token, field by field for the reason in item.ts. */
 export function opened({ settled, latest, index }: Transcript, open: readonly Message[]): Transcript {
   return { settled, open, latest, index }
 }
@@ -87,7 +87,10 @@ export function replacedAt({ settled, open, latest, index }: Transcript, positio
   return { settled: settled.with(position, item), open, latest, index }
 }
 
-export function withTranscriptIndex({ settled, open, latest, index }: Transcript, changed: Partial<Index>): Transcript {
+export function withTranscriptIndex(
+  { settled, open, latest, index }: Transcript,
+  changed: Partial<TranscriptIndex>,
+): Transcript {
   return {
     settled,
     open,
@@ -113,7 +116,7 @@ export function messageAdded(state: Transcript, message: Message): Transcript {
   return withTranscriptIndex(appended(state, message), { messages })
 }
 
-/** Notes where a message's new cards are, so that their answers find them. */
+/** Records the places of a message's new cards, so that their responses find them. */
 export function cardsPlaced(state: Transcript, run: string, item: number, from: number): Transcript {
   const message = state.settled.at(item)
   if (message?.kind !== 'message') return state
@@ -135,13 +138,13 @@ export function cardsPlaced(state: Transcript, run: string, item: number, from: 
     : withTranscriptIndex(state, { cards, nameless, runs })
 }
 
-export function cardAt(state: Transcript, { item, part }: Place): ToolCard | undefined {
+export function cardAt(state: Transcript, { item, part }: CardPlace): ToolCard | undefined {
   const message = state.settled.at(item)
   const card = message?.kind === 'message' ? message.parts[part] : undefined
   return card?.kind === 'tool' ? card : undefined
 }
 
-export function cardReplaced(state: Transcript, { item, part }: Place, card: ToolCard): Transcript {
+export function cardReplaced(state: Transcript, { item, part }: CardPlace, card: ToolCard): Transcript {
   const message = state.settled.at(item)
   if (message?.kind !== 'message') return state
   return replacedAt(state, item, { ...message, parts: message.parts.with(part, card) })

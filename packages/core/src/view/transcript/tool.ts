@@ -3,7 +3,7 @@ import type { Recorded } from '../../event/run-event.ts'
 import { isObject, type JsonObject } from '../../json/json.ts'
 import type { ToolCard } from './item.ts'
 
-/** A call as it was made. `key` tells cards apart even where calls have no id. */
+/** The card of a new call. `key` identifies the card even if the call has no id. */
 export function called(call: AdkFunctionCall, key: string, row: Recorded, longRunning: boolean): ToolCard {
   return {
     kind: 'tool',
@@ -18,7 +18,7 @@ export function called(call: AdkFunctionCall, key: string, row: Recorded, longRu
   }
 }
 
-/** The card with its answer. A later answer to the same call (a long-running tool's) replaces the earlier one. */
+/** The card with its response. A later response to the same call (of a long-running tool) replaces the earlier one. */
 export function answered(card: ToolCard, { response }: AdkFunctionResponse, row: Recorded): ToolCard {
   const error = toolError(response)
   const { error: _old, result: _older, ...rest } = card
@@ -33,7 +33,7 @@ export function answered(card: ToolCard, { response }: AdkFunctionResponse, row:
   }
 }
 
-/** The card of an answer whose call the log does not have. */
+/** The card of a response whose call the log does not have. */
 export function orphan(response: AdkFunctionResponse, key: string, row: Recorded): ToolCard {
   const card = called({ name: response.name, id: idOf(response) }, key, row, false)
   const { duration: _none, ...rest } = answered(card, response, row)

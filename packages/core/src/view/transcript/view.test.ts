@@ -120,7 +120,7 @@ describe('text', () => {
     expect(state.open).toEqual([])
   })
 
-  test('an end without text keeps what was streamed: it is all there is', () => {
+  test('an end without text keeps the streamed text', () => {
     const state = fold(
       transcriptView,
       rowsOf([
@@ -131,7 +131,7 @@ describe('text', () => {
     expect(messages(state)).toMatchObject([{ text: 'half', status: 'done', error: { code: '500', message: 'gone' } }])
   })
 
-  test('thoughts and text keep their order, and are told apart', () => {
+  test('thoughts and text keep their order and stay separate', () => {
     const delta = (text: string, thought = false): RunEvent => said('m', [{ text, thought }], { partial: true })
     const state = fold(
       transcriptView,
@@ -172,7 +172,7 @@ describe('text', () => {
     ])
   })
 
-  test('what a client sends again is not said twice', () => {
+  test('a message that a client sends again is not added twice', () => {
     const rows = [
       ...rowsOf([started('hi')], 'r1'),
       ...rowsOf([started('hi'), said('u', [{ text: 'hi' }], { author: 'user' })], 'r2', 2),
@@ -272,7 +272,7 @@ describe('tools', () => {
     expect(messages(state).length).toBe(1)
   })
 
-  test('a run that failed leaves no card spinning; one that waits does', () => {
+  test('a run that failed leaves no card pending; one that waits does', () => {
     const open = [started(), said('m', [call('c1', 'search')])]
     const end = (outcome: 'failed' | 'interrupted'): RunEvent => ({ kind: 'run.finished', outcome })
     expect(cards(fold(transcriptView, rowsOf([...open, end('failed')])))).toMatchObject([{ status: 'cut' }])
@@ -334,7 +334,7 @@ describe('runs', () => {
     ])
   })
 
-  test('a superseded message is marked, and the same id said again is a new one', () => {
+  test('a superseded message is marked, and the same id sent again is a new one', () => {
     const rows = rowsOf([
       said('m', [{ text: 'lost' }], { partial: true }),
       { kind: 'superseded', messages: ['m', 'unknown'], nodes: [] },

@@ -4,9 +4,10 @@ import { sessions, withoutPartials } from '../../../../../test/kit/arbitrary-eve
 import { loadViewVectors } from '../../../../../test/kit/view-vectors.ts'
 import type { AdkEvent, AdkPart } from '../../event/adk-event.ts'
 import type { Recorded, RunEvent, Usage } from '../../event/run-event.ts'
+import { usageOf } from '../../event/usage.ts'
 import { fold } from '../view.ts'
-import { adkUsageOf } from './count.ts'
-import { type UsageReport, usageView } from './index.ts'
+import { usageView } from './index.ts'
+import type { UsageReport } from './state.ts'
 
 const rowsOf = (events: readonly RunEvent[]): readonly Recorded[] =>
   events.map((event, i) => ({ seq: i + 1, at: 100 * i, run: 'r', event }))
@@ -19,7 +20,7 @@ const said = (message: string, parts: readonly AdkPart[], more: Partial<AdkEvent
 const started: RunEvent = { kind: 'run.started', agent: 'a', input: { messages: [] } }
 const token = (message: string, text = 'x', node?: string): RunEvent =>
   said(message, [{ text }], { partial: true }, node)
-/** Without the waits, which only partials can tell. */
+/** Without the waits, which only partials show. */
 const counts = ({ total, agents, runs }: UsageReport): unknown => ({
   total,
   agents: agents
@@ -131,10 +132,10 @@ describe('calls', () => {
     expect(fold(usageView, rowsOf([started, started, end])).runs.length).toBe(1)
   })
 
-  test('counts that are no counts stay out', () => {
-    expect(adkUsageOf({ promptTokenCount: -1, candidatesTokenCount: Number.NaN })).toBeUndefined()
-    expect(adkUsageOf({ thoughtsTokenCount: 4 })).toEqual({ reasoningTokens: 4 })
-    expect(adkUsageOf({ promptTokenCount: 3 })).toEqual({ inputTokens: 3, totalTokens: 3 })
-    expect(adkUsageOf(undefined)).toBeUndefined()
+  test('values that are no counts are ignored', () => {
+    expect(usageOf({ promptTokenCount: -1, candidatesTokenCount: Number.NaN })).toBeUndefined()
+    expect(usageOf({ thoughtsTokenCount: 4 })).toEqual({ reasoningTokens: 4 })
+    expect(usageOf({ promptTokenCount: 3 })).toEqual({ inputTokens: 3, totalTokens: 3 })
+    expect(usageOf(undefined)).toBeUndefined()
   })
 })

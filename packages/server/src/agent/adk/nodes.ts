@@ -1,5 +1,5 @@
 import type { Event } from '@google/adk'
-import { defined, type NodeId, type Problem, type RunEvent } from '@millrace/core'
+import { defined, type NodeId, nodePath, type Problem, type RunEvent } from '@millrace/core'
 import type { Scope } from './scope.ts'
 
 /** The nodes that a continued run has already executed. */
@@ -91,7 +91,7 @@ export class NodeTracker {
 
   /** The id of the next execution. A resumed pipeline runs its agents in the same order, so the counts match. */
   #next(name: string, scope: Scope, call: string | undefined): NodeId | undefined {
-    const path = scope.node === undefined ? name : `${pathOf(scope.node)}/${name}`
+    const path = scope.node === undefined ? name : `${nodePath(scope.node)}/${name}`
     // Calls are made once: executions inside a call continue the numbers from before the crash.
     const inCall = scope.nested !== undefined || scope.inWorkflow === true
     const count = (this.#counts.get(path) ?? (inCall ? this.#past?.counts.get(path) : undefined) ?? 0) + 1
@@ -120,11 +120,6 @@ export class NodeTracker {
       this.#emit({ kind: 'node.finished', node: node.id, ...(error ? { status: 'error', error } : { status: 'ok' }) })
     }
   }
-}
-
-/** `coordinator/burn_analyst@2` → `coordinator/burn_analyst`. */
-function pathOf(node: NodeId): string {
-  return node.slice(0, node.lastIndexOf('@'))
 }
 
 /** Whether the agent runs its sub-agents in order. ADK marks its classes with global symbols, so any copy of it works. */

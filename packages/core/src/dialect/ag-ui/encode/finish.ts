@@ -1,17 +1,20 @@
 import type { AdkEvent } from '../../../event/adk-event.ts'
 import type { Interrupted, RunEvent, RunFinished, Usage } from '../../../event/run-event.ts'
+import { isPartial } from '../../../event/streaming.ts'
+import { addUsage, usageOf } from '../../../event/usage.ts'
+import { defined } from '../../../json/defined.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../../json/json.ts'
 import { type AgUiEvent, keptOf, restOf } from '../wire.ts'
 
-/** What the end of a run has to tell. */
+/** The facts that the terminal event of a run reports. */
 export interface Ending {
   readonly threadId: string
   readonly runId: string
-  /** Questions that nobody answered in this run. */
+  /** Questions without an answer in this run. */
   readonly interrupts: readonly JsonObject[]
-  /** Calls that nobody answered in this run. */
+  /** Calls without a response in this run. */
   readonly pending: readonly string[]
-  /** Counted from the models' own reports, for logs whose end does not tell. */
+  /** The sum of the models' reports, for logs whose `run.finished` has no usage. */
   readonly usage: readonly JsonObject[]
 }
 
@@ -23,11 +26,11 @@ export function terminal(event: RunFinished & RunEvent, ending: Ending): AgUiEve
   if (event.outcome === 'failed') {
     const { code, message, source } = event.error ?? { code: 'internal', message: 'the run failed' }
     const named = source ?? (code === 'remote-error' ? undefined : code)
-    return { type: 'RUN_ERROR', message, ...(named === undefined ? {} : { code: named }), ...counts, ...restOf(kept) }
+    return { type: 'RUN_ERROR', message, ...defined({ code: named }), ...counts, ...restOf(kept) }
   }
   const { result } = event
   const outcome = outcomeOf(event, kept, ending)
-  // A run that waits for nothing that can be named, such as a plan that somebody paused.
+  // A run that waits for no question and no call, such as a paused plan.
   const waits = event.outcome === 'interrupted' && outcome === undefined
   const note = waits ? { metadata: { millrace: { outcome: event.outcome } } } : {}
   return {
@@ -35,14 +38,14 @@ export function terminal(event: RunFinished & RunEvent, ending: Ending): AgUiEve
     threadId: typeof kept.threadId === 'string' ? kept.threadId : ending.threadId,
     runId: typeof kept.runId === 'string' ? kept.runId : ending.runId,
     ...(result === undefined || result === null ? {} : { result }),
-    ...(outcome === undefined ? {} : { outcome }),
+    ...defined({ outcome }),
     ...counts,
     ...note,
     ...restOf(kept),
   }
 }
 
-/** Absent means success. A call that the client must answer is no interrupt: its next run brings the result. */
+/** An absent outcome means success. A call that the client must answer is no interrupt: the next run brings its result. */
 function outcomeOf({ outcome }: RunFinished, kept: JsonObject, ending: Ending): JsonObject | undefined {
   if (outcome === 'cancelled') return { type: 'cancelled' }
   if (outcome === 'interrupted' && ending.interrupts.length > 0)
@@ -55,20 +58,17 @@ function outcomeOf({ outcome }: RunFinished, kept: JsonObject, ending: Ending): 
 export function agUiInterrupt(event: Interrupted & RunEvent, tag: string | undefined): JsonObject {
   const { id, reason, message, call, schema, payload, expiresAt } = event
   const { metadata } = keptOf(event)
-  const about = {
-    ...(payload === undefined ? {} : { payload }),
-    ...(isJsonObject(metadata) ? metadata : {}),
-  }
-  return {
+  const about = { ...defined({ payload }), ...(isJsonObject(metadata) ? metadata : {}) }
+  return defined({
     id,
     reason,
-    ...(message === undefined ? {} : { message }),
-    ...(call === undefined ? {} : { toolCallId: call }),
-    ...(isObject(schema) ? { responseSchema: schema } : {}),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(Object.keys(about).length === 0 ? {} : { metadata: about }),
-    ...(tag === undefined ? {} : { subagentRunId: tag }),
-  }
+    message,
+    toolCallId: call,
+    responseSchema: isObject(schema) ? schema : undefined,
+    expiresAt,
+    metadata: Object.keys(about).length === 0 ? undefined : about,
+    subagentRunId: tag,
+  })
 }
 
 const counted = ['inputTokens', 'outputTokens', 'totalTokens', 'reasoningTokens', 'cachedInputTokens'] as const
@@ -83,37 +83,33 @@ function usageEntries(usage: Usage | undefined, kept: JsonObject, reported: read
     }),
   )
   const { inputTokens = 0, outputTokens = 0, reasoningTokens = 0, totalTokens } = entry
-  // AG-UI counts thinking inside the output; where the sum says that it stands beside, it is put there.
+  // AG-UI counts thinking as part of the output. If the total shows that it was counted separately, it is added.
   const beside = reasoningTokens > 0 && inputTokens + outputTokens + reasoningTokens === totalTokens
   if (beside) entry.outputTokens = outputTokens + reasoningTokens
   return Object.keys(entry).length === 0 ? [] : [entry]
 }
 
-/** What the models of a run reported, by model. Partials repeat what the aggregate says. */
-export class Reported {
-  readonly #byModel = new Map<string, Record<string, number>>()
+/** The usage that the models of a run reported, by model. Partials are left out: the aggregate reports the same again. */
+export class ReportedUsage {
+  readonly #byModel = new Map<string, Usage>()
 
   begin(): void {
     this.#byModel.clear()
   }
-  add({ usageMetadata: usage, modelVersion, partial }: AdkEvent): void {
-    if (!isObject(usage) || partial === true) return
-    const model = typeof modelVersion === 'string' ? modelVersion : ''
-    const sums = this.#byModel.get(model) ?? {}
-    const add = (name: string, ...counts: unknown[]): void => {
-      const given = counts.filter(isCount)
-      if (given.length > 0) sums[name] = given.reduce((sum, count) => sum + count, sums[name] ?? 0)
-    }
-    add('inputTokens', usage.promptTokenCount)
-    // AG-UI counts thinking inside the output, Gemini beside it.
-    add('outputTokens', usage.candidatesTokenCount, usage.thoughtsTokenCount)
-    add('totalTokens', usage.totalTokenCount)
-    add('reasoningTokens', usage.thoughtsTokenCount)
-    add('cachedInputTokens', usage.cachedContentTokenCount)
-    this.#byModel.set(model, sums)
+  add(event: AdkEvent): void {
+    const used = isPartial(event) ? undefined : usageOf(event.usageMetadata)
+    if (used === undefined) return
+    const model = typeof event.modelVersion === 'string' ? event.modelVersion : ''
+    this.#byModel.set(model, addUsage(this.#byModel.get(model) ?? {}, used))
   }
   get entries(): readonly JsonObject[] {
-    return [...this.#byModel].map(([model, sums]) => (model === '' ? sums : { model, ...sums }))
+    return [...this.#byModel].map(([model, usage]) => {
+      const { inputTokens, outputTokens, totalTokens, reasoningTokens, cachedInputTokens } = usage
+      // AG-UI counts thinking as part of the output, Gemini separately.
+      const output = reasoningTokens === undefined ? outputTokens : (outputTokens ?? 0) + reasoningTokens
+      const counts = { inputTokens, outputTokens: output, totalTokens, reasoningTokens, cachedInputTokens }
+      return defined({ model: model === '' ? undefined : model, ...counts })
+    })
   }
 }
 

@@ -1,3 +1,4 @@
+import { branchOf, isBelow, mostSpeakers } from '../../../event/branch.ts'
 import type { AgentSaid, NodeFinished, NodeStarted, RunEvent } from '../../../event/run-event.ts'
 import type { JsonObject } from '../../../json/json.ts'
 import { type AgUiEvent, keptOf, restOf } from '../wire.ts'
@@ -13,51 +14,48 @@ interface Node {
   readonly key: string
 }
 
-/** More branches than this do not run side by side: the oldest is over, so that an event costs the same in any log. */
-const mostBranches = 256
-
 /**
- * The node executions of a run as steps and subagents, and whose each event is. Logs without nodes (ADK's own wire)
- * still tell by author and branch: another author's turn is a step, a branch is a subagent that runs beside others.
+ * The node executions of a run as steps and subagents, and the one that each event belongs to. In logs without nodes
+ * (ADK's own wire) they are inferred: the turn of another author is a step, a branch is a subagent beside others.
  */
 export class Nodes {
   readonly #writer: AgUiWriter
   #agent = ''
   #wired = false
-  /** The log tells nodes itself, so nothing is concluded from authors. */
-  #told = false
+  /** The log has events for its nodes, so nothing is inferred from authors. */
+  #named = false
   readonly #nodes = new Map<string, Node>()
-  /** How often an id was started: a subagent's id may not be used again within a run. */
+  /** How often an id was started: AG-UI allows each subagent id once within a run. */
   readonly #times = new Map<string, number>()
   #turn: string | undefined
-  /** Branches that speak, by their node's key; the last of them to. */
+  /** The open branches with the keys of their nodes, and the branch that spoke last. */
   readonly #branches = new Map<string, string>()
   #branch: string | undefined
-  /** How high steps of one name were numbered. */
+  /** The highest number of each step name. */
   readonly #numbers = new Map<string, number>()
 
   constructor(writer: AgUiWriter) {
     this.#writer = writer
   }
 
-  /** A new run of an agent. `wired` runs were read off this wire and told their steps themselves. */
+  /** A new run of an agent. A `wired` run was read off an AG-UI wire, which has its own steps. */
   begin(agent: string, wired: boolean): void {
     this.#agent = agent
     this.#wired = wired
-    this.#told = false
+    this.#named = false
     this.#turn = undefined
     this.#branch = undefined
     for (const index of [this.#nodes, this.#times, this.#branches, this.#numbers]) index.clear()
   }
 
-  /** Who speaks where nobody is named. Where the run does not say whose it is, it is the first who spoke. */
+  /** The agent of an event without a subagent. If the run names no agent, it is the first author. */
   voice(tag: string | undefined, author: string): string {
     if (this.#agent === '') this.#agent = author
     return (tag === undefined ? undefined : this.#nodes.get(tag)?.agent) ?? this.#agent
   }
 
   started(event: NodeStarted & RunEvent): void {
-    this.#told = true
+    this.#named = true
     const kept = keptOf(event)
     const parent = event.parent === undefined ? undefined : this.#nodes.get(event.parent)
     const owner = event.parent === undefined ? undefined : (parent?.tag ?? (parent ? undefined : event.parent))
@@ -87,22 +85,22 @@ export class Nodes {
     }
   }
 
-  /** The subagent that an event of this node belongs to. A node that nobody announced is taken for one. */
+  /** The subagent that an event of this node belongs to. An unknown node counts as a subagent. */
   tagOf(node: string | undefined): string | undefined {
     if (node === undefined) return undefined
     const known = this.#nodes.get(node)
     return known === undefined ? node : known.tag
   }
 
-  /** Whose an ADK event is: by its node, else by its branch or author. */
+  /** The subagent of an ADK event: by its node, else by its branch or author. */
   speaker({ node, event }: AgentSaid): string | undefined {
-    if (node !== undefined || this.#told || this.#wired || event.author === 'user') return this.tagOf(node)
-    const branch = typeof event.branch === 'string' ? event.branch : ''
+    if (node !== undefined || this.#named || this.#wired || event.author === 'user') return this.tagOf(node)
+    const branch = branchOf(event)
     this.#leave(branch)
     return branch === '' ? this.#takeTurn(event.author) : this.#enter(branch, event.author)
   }
 
-  /** The key of the subagent that a waiting node belongs to, so that its end can say what it waits for. */
+  /** The key of the subagent that a waiting node belongs to, so that its end can name the question. */
   keyOf(node: string): string | undefined {
     return this.#nodes.get(node)?.key
   }
@@ -115,7 +113,7 @@ export class Nodes {
     this.#writer.openNode(key, start, stepEnd({ agent: name, tag }))
   }
 
-  /** A name that no open step of its owner has: a number never comes twice, so that none has to be looked for. */
+  /** A name that no open step of the same owner has. Numbers only grow, so that the search is short. */
   #stepName(agent: string, tag: string | undefined): string {
     const open = (name: string): boolean => this.#writer.isNodeOpen(stepKey(tag, name))
     if (!open(agent)) return agent
@@ -129,14 +127,14 @@ export class Nodes {
 
   #startSubagent({ node, agent, call }: NodeStarted, owner: string | undefined, rest: JsonObject | undefined): void {
     const id = this.#register(node, node, agent)
-    // A parent that has ended is not named: a reader who joined since then would not know it.
+    // A parent that has ended is left out: a reader that joined after its end would not know it.
     const inside = owner !== undefined && this.#writer.isNodeOpen(owner) ? { parentSubagentRunId: owner } : {}
     const caller = call === undefined ? {} : { parentToolCallId: call }
     const start: AgUiEvent = { type: 'SUBAGENT_STARTED', subagentRunId: id, name: agent, ...inside, ...caller, ...rest }
     this.#writer.openNode(id, start, { type: 'SUBAGENT_FINISHED', subagentRunId: id })
   }
 
-  /** A subagent's id for the wire: the log's own, unless it was used before. */
+  /** The id of a subagent on the wire: that of the log, unless it was used before. */
   #register(key: string, wanted: string, agent: string): string {
     let times = this.#times.get(wanted) ?? 0
     let id = wanted
@@ -152,7 +150,7 @@ export class Nodes {
     return id
   }
 
-  /** At the top one author speaks at a time: the turn of another is a step. */
+  /** In the main conversation one author speaks at a time: the turn of an author other than the agent is a step. */
   #takeTurn(author: string): undefined {
     const turn = author === this.voice(undefined, author) ? undefined : author
     if (turn === this.#turn) return
@@ -168,18 +166,17 @@ export class Nodes {
     const id = this.#register(key, branch, author)
     const start: AgUiEvent = { type: 'SUBAGENT_STARTED', subagentRunId: id, name: author }
     this.#writer.openNode(id, start, { type: 'SUBAGENT_FINISHED', subagentRunId: id })
-    const [oldest] = this.#branches.size >= mostBranches ? this.#branches.keys() : []
+    const [oldest] = this.#branches.size >= mostSpeakers ? this.#branches.keys() : []
     if (oldest !== undefined) this.#over(oldest)
     this.#branches.set(branch, id)
     return id
   }
 
-  /** Who called the branches speaks only when they are done: those below `branch` end. */
+  /** A branch speaks again only after the branches below it are done: these end now. */
   #leave(branch: string): void {
-    if (branch === this.#branch) return // it has ended those already
+    if (branch === this.#branch) return // they have ended already
     this.#branch = branch
-    const below = branch === '' ? '' : `${branch}.`
-    for (const each of this.#branches.keys()) if (each.startsWith(below)) this.#over(each)
+    for (const each of this.#branches.keys()) if (isBelow(each, branch)) this.#over(each)
   }
 
   #over(branch: string): void {

@@ -1,56 +1,50 @@
+import { isBelow, mostSpeakers } from '../../../event/branch.ts'
 import type { NodeId } from '../../../event/run-event.ts'
 
-interface Lane {
+interface OpenSpeaker {
   readonly branch: string
   readonly author: string
   readonly node: NodeId
-  /** It is in the middle of a message. */
+  /** Whether it is in the middle of a message. */
   streaming: boolean
 }
 
-/** More agents than this do not speak side by side: the oldest is over, so that an event costs the same in any log. */
-const mostOpen = 256
-
 /**
- * Nodes for a log that has none: ADK's own wire does not say when an agent starts or ends. Who speaks on a branch is a
- * node until another agent speaks there; what ran on the branches below it is over when a branch speaks again. Nobody is
- * over in the middle of a message.
+ * Nodes for a log that has none: ADK's own wire does not say when an agent starts or ends. An agent that speaks on a branch
+ * is a node until another agent speaks there; the nodes on the branches below end when a branch speaks again. No node ends
+ * in the middle of a message.
  */
 export class StudioSpeakers {
-  readonly #open = new Map<string, Lane>()
-  #last: Lane | undefined
+  readonly #open = new Map<string, OpenSpeaker>()
+  #last: OpenSpeaker | undefined
 
-  /** Who speaks now: which nodes are over by that, and the node that speaks, fresh if it starts with this. */
+  /** An agent speaks: returns the nodes that this ends, and the agent's node, which `fresh` makes if it starts here. */
   enter(
     { branch = '', author, partial = false }: { branch?: string; author: string; partial?: boolean },
     fresh: () => NodeId,
   ): { left: readonly NodeId[]; node: NodeId; starts: boolean } {
     const last = this.#last
     if (last?.branch === branch && last.author === author) {
-      last.streaming = partial // who speaks again ends nobody that it has not ended before
+      last.streaming = partial // the same speaker again: it has ended all others before
       return { left: [], node: last.node, starts: false }
     }
     const own = `${branch}\n${author}`
     const left: NodeId[] = []
-    for (const [key, lane] of [...this.#open].reverse()) {
-      if (key === own || lane.streaming || !(lane.branch === branch || isBelow(lane.branch, branch))) continue
-      left.push(lane.node)
+    for (const [key, speaker] of [...this.#open].reverse()) {
+      if (key === own || speaker.streaming || !(speaker.branch === branch || isBelow(speaker.branch, branch))) continue
+      left.push(speaker.node)
       this.#open.delete(key)
     }
     const known = this.#open.get(own)
-    const [oldest] = known === undefined && this.#open.size >= mostOpen ? this.#open : []
+    const [oldest] = known === undefined && this.#open.size >= mostSpeakers ? this.#open : []
     if (oldest !== undefined) {
       left.push(oldest[1].node)
       this.#open.delete(oldest[0])
     }
-    const lane = known ?? { branch, author, node: fresh(), streaming: partial }
-    lane.streaming = partial
-    this.#open.set(own, lane)
-    this.#last = lane
-    return { left, node: lane.node, starts: known === undefined }
+    const speaker = known ?? { branch, author, node: fresh(), streaming: partial }
+    speaker.streaming = partial
+    this.#open.set(own, speaker)
+    this.#last = speaker
+    return { left, node: speaker.node, starts: known === undefined }
   }
-}
-
-function isBelow(branch: string, above: string): boolean {
-  return above === '' ? branch !== '' : branch.startsWith(`${above}.`)
 }

@@ -1,6 +1,6 @@
-import type { AdkUsage } from '../../event/adk-event.ts'
-import type { Usage } from '../../event/run-event.ts'
-import { isObject } from '../../json/json.ts'
+import { isObject } from '../json/json.ts'
+import type { AdkUsage } from './adk-event.ts'
+import type { Usage } from './run-event.ts'
 
 const fields = [
   'inputTokens',
@@ -11,8 +11,11 @@ const fields = [
   'modelCalls',
 ] as const satisfies readonly (keyof Usage)[]
 
-/** What a model reported, in our words. What it did not report, or not as a count, stays absent. */
-export function adkUsageOf(reported: AdkUsage | undefined): Usage | undefined {
+/**
+ * What a model reported about one call, as Usage. A value that is absent or no count stays absent; a total that is
+ * absent is added up from input, output and reasoning.
+ */
+export function usageOf(reported: AdkUsage | undefined): Usage | undefined {
   if (!isObject(reported)) return undefined
   const input = count(reported.promptTokenCount)
   const output = count(reported.candidatesTokenCount)
@@ -30,8 +33,8 @@ export function adkUsageOf(reported: AdkUsage | undefined): Usage | undefined {
   }
 }
 
-/** `usage` with `more` added and `less`, that was counted before, taken off again. */
-export function added(usage: Usage, more: Usage, less: Usage = {}): Usage {
+/** `usage` plus `more`, minus `less` (what was counted before and is now replaced). A field that neither has is unchanged. */
+export function addUsage(usage: Usage, more: Usage, less: Usage = {}): Usage {
   const next: { -readonly [K in keyof Usage]: Usage[K] } = { ...usage }
   for (const field of fields) {
     const change = (more[field] ?? 0) - (less[field] ?? 0)
@@ -41,19 +44,5 @@ export function added(usage: Usage, more: Usage, less: Usage = {}): Usage {
 }
 
 function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
-}
-
-/** Waits for a model's first token, in milliseconds. */
-export interface FirstToken {
-  readonly calls: number
-  readonly total: number
-  readonly last: number
-  readonly longest: number
-}
-
-export function waited(before: FirstToken | undefined, time: number): FirstToken {
-  const last = Math.max(0, time)
-  if (before === undefined) return { calls: 1, total: last, last, longest: last }
-  return { calls: before.calls + 1, total: before.total + last, last, longest: Math.max(before.longest, last) }
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }

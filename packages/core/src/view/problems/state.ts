@@ -1,13 +1,25 @@
-import type { NodeId, Recorded } from '../../event/run-event.ts'
+import type { NodeId } from '../../event/run-event.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
-import { type StreamProblem, type StreamProblemCode, streamProblems } from './code.ts'
+import { Hidden } from '../../persistent/hidden.ts'
+import { Sequence } from '../../persistent/sequence.ts'
+import type { StreamProblem, StreamProblemCode } from './code.ts'
+
+export interface ProblemsState {
+  /** The first fifty of each code, in the order in which they were found. */
+  readonly problems: Sequence<StreamProblem>
+  /** How many there are of each code, listed or not. */
+  readonly counts: Readonly<Partial<Record<StreamProblemCode, number>>>
+  readonly total: number
+  readonly runs: Dictionary<RunCheck>
+  readonly session: Hidden<SessionCheck>
+}
 
 /** What the linter remembers of one run, until the run has ended. */
 export interface RunCheck {
   readonly started?: number | undefined
   readonly ended?: number | undefined
-  /** An event came before the start: said once. */
+  /** An event came before the start: reported once. */
   readonly early: boolean
   readonly last: number
   /** The latest timestamp of its events. */
@@ -16,11 +28,11 @@ export interface RunCheck {
   readonly messages: Dictionary<MessageTrack>
   readonly calls: Dictionary<CallTrack>
   readonly nodes: Dictionary<NodeTrack>
-  /** A node has started: from here on, a node that is named should have. */
-  readonly tellsNodes: boolean
+  /** A node has started: from here on, every node that an event names must have started. */
+  readonly hasNodes: boolean
   /** Tools that the client runs itself: their calls are answered by the next run. */
   readonly clientTools: ReadonlySet<string>
-  /** How many ids it follows; beyond `mostIds` it follows no new ones. */
+  /** How many ids are tracked; beyond `mostIds` no new ones are. */
   readonly ids: number
 }
 export interface MessageTrack {
@@ -37,7 +49,7 @@ export interface CallTrack {
   readonly seq: number
   readonly answered?: number
   readonly longRunning?: true
-  /** Only deltas have shown it so far: its aggregate is not a repetition. */
+  /** Only partials have had it so far: its aggregate is not a repetition. */
   readonly streamed?: true
   /** Calls without an id share one entry by their name: how many of them wait. */
   readonly waiting?: number
@@ -60,7 +72,7 @@ export interface SessionCheck {
   /** How many calls were left over in all; beyond `mostIds` new ones are forgotten. */
   readonly left: number
   readonly interrupts: Dictionary<number>
-  /** Known once a list of tasks came; before that, a stream may name tasks of an earlier chat. */
+  /** Undefined until a list of tasks came: before that, a stream may name tasks of an earlier chat. */
   readonly tasks: Dictionary<true> | undefined
 }
 
@@ -72,7 +84,7 @@ export const newRun: RunCheck = {
   messages: Dictionary.empty,
   calls: Dictionary.empty,
   nodes: Dictionary.empty,
-  tellsNodes: false,
+  hasNodes: false,
   clientTools: new Set(),
   ids: 0,
 }
@@ -86,21 +98,19 @@ export const newSession: SessionCheck = {
   tasks: undefined,
 }
 
-/** Beyond this many ids in one run the linter follows no new ones: its memory is bounded, whatever a stream does. */
-export const mostIds = 100_000
-
-type Own<T> = { -readonly [K in keyof T]: T[K] }
-
-/** The work on one row. The tracks are copies of its own, made once and changed in place: seven rules read each row. */
-export interface Step {
-  readonly row: Recorded
-  run: Own<RunCheck>
-  readonly session: Own<SessionCheck>
-  readonly found: StreamProblem[]
+export const emptyProblems: ProblemsState = {
+  problems: Sequence.empty,
+  counts: {},
+  total: 0,
+  runs: Dictionary.empty,
+  session: new Hidden(newSession),
 }
 
+/** A copy of a state that one step may write to. */
+export type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 /** Copies to work on, field by field: every row takes two, and a spread of these takes 400 ns on Node 20. */
-export function ownRun(run: RunCheck): Own<RunCheck> {
+export function ownRun(run: RunCheck): Writable<RunCheck> {
   return {
     started: run.started,
     ended: run.ended,
@@ -111,45 +121,13 @@ export function ownRun(run: RunCheck): Own<RunCheck> {
     messages: run.messages,
     calls: run.calls,
     nodes: run.nodes,
-    tellsNodes: run.tellsNodes,
+    hasNodes: run.hasNodes,
     clientTools: run.clientTools,
     ids: run.ids,
   }
 }
 
-export function ownSession(session: SessionCheck): Own<SessionCheck> {
+export function ownSession(session: SessionCheck): Writable<SessionCheck> {
   const { seq, state, pending, left, interrupts, tasks } = session
   return { seq, state, pending, left, interrupts, tasks }
-}
-
-export type Facts = Partial<Pick<StreamProblem, 'seq' | 'earlier' | 'node' | 'call'>>
-
-export function addProblem(step: Step, code: StreamProblemCode, message: string, facts: Facts = {}): void {
-  const [severity] = streamProblems[code]
-  step.found.push({ code, severity, message, seq: step.row.seq, run: step.row.run, ...facts })
-}
-
-/** Room for one more id; says so once when there is none. */
-export function follows(step: Step): boolean {
-  const ids = step.run.ids + 1
-  if (ids > mostIds + 1) return false
-  step.run.ids = ids
-  if (ids <= mostIds) return true
-  addProblem(
-    step,
-    'too-much',
-    `The run has more than ${mostIds} ids: messages, calls and nodes after these are not checked.`,
-  )
-  return false
-}
-
-/** Every id was followed so far, so one that is not known was never there. */
-export function followsAll({ run }: Step): boolean {
-  return run.ids <= mostIds
-}
-
-/** A name inside a sentence: in quotes, and short. */
-export function quoted(name: unknown): string {
-  const text = typeof name === 'string' ? name : String(name)
-  return `"${text.length > 80 ? `${text.slice(0, 80)}…` : text}"`
 }

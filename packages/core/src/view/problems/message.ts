@@ -1,29 +1,21 @@
 import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
 import type { AgentSaid } from '../../event/run-event.ts'
-import { spokenText } from '../../event/spoken.ts'
+import { isPartial, spokenText } from '../../event/streaming.ts'
 import { isObject } from '../../json/json.ts'
 import { refusedLayers } from '../proof/read.ts'
-import {
-  addProblem,
-  type CallTrack,
-  follows,
-  followsAll,
-  type MessageTrack,
-  mostIds,
-  quoted,
-  type Step,
-} from './track.ts'
+import type { CallTrack, MessageTrack } from './state.ts'
+import { addProblem, follows, followsAll, mostIds, quoted, type Step } from './step.ts'
 
-/** A delta this short may repeat the one before by chance. */
+/** A shorter delta may repeat the one before by chance. */
 const shortest = 12
-/** ADK dates a model's answer by the start of its step, and specialists overlap: less than this is normal. */
+/** ADK dates a model's answer by the start of its step, and specialists overlap: a smaller step back is normal. */
 const tolerance = 10 * 60_000
 
-/** Lints what an agent said or did: text, calls, responses, proof. */
-export function lintSaid(step: Step, said: AgentSaid): void {
+/** Lints an agent's event: text, calls, responses, proof. */
+export function lintMessage(step: Step, said: AgentSaid): void {
   const { event, message } = said
-  const partial = event.partial === true
+  const partial = isPartial(event)
   const text = spokenText(event)
   lintTime(step, event)
   if (partial) lintDelta(step, message, text)
@@ -43,7 +35,7 @@ export function lintSaid(step: Step, said: AgentSaid): void {
   if (track !== undefined) setMessage(step, message, { ...track, calls: [...track.calls, ...made] })
   if (partial) return
   for (const { reason, call } of refusedLayers({ said, seq: step.row.seq })) {
-    const sentence = `A proof_layer that ${quoted(event.author)} brought is not used: ${reason}.`
+    const sentence = `A proof_layer of ${quoted(event.author)} is not used: ${reason}.`
     addProblem(step, 'bad-proof', sentence, call === undefined ? {} : { call })
   }
 }
@@ -105,7 +97,7 @@ function lintWhole(step: Step, message: string, text: string): void {
   setMessage(step, message, { text: '', delta: '', seq, whole: seq, calls: known?.calls ?? [] })
 }
 
-/** The ingest refuses what it cannot read, but a log may be restored from a file that nobody checked. */
+/** The ingest refuses parts that it cannot read, but a log may be restored from an unchecked file. */
 function lintParts(step: Step, { content, author }: AdkEvent): void {
   if (content === undefined || content === null) return
   const parts: unknown = isObject(content) ? (content.parts ?? []) : undefined
@@ -118,7 +110,7 @@ function lintParts(step: Step, { content, author }: AdkEvent): void {
   addProblem(step, 'bad-part', `A message of ${quoted(author)} holds a part that is not text, call, response or data.`)
 }
 
-/** Calls without an id are followed by their name. */
+/** Calls without an id are tracked by their name. */
 function keyOf({ id, name }: AdkFunctionCall | AdkFunctionResponse): string {
   return typeof id === 'string' && id !== '' ? id : `\n${name}`
 }

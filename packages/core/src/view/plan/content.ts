@@ -1,18 +1,19 @@
 import type { AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
 import type { AgentSaid, Recorded, Superseded } from '../../event/run-event.ts'
-import { spokenText } from '../../event/spoken.ts'
+import { isPartial, spokenText } from '../../event/streaming.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { Sequence } from '../../persistent/sequence.ts'
+import { openTexts, withPartial } from '../open-text.ts'
 import type { Given, PlanState, PlanText } from './state.ts'
 import { changeTask, knownTask, taskOf } from './task.ts'
 
 type Row = Pick<Recorded, 'seq' | 'at' | 'run'>
 
-/** What an agent says and calls while it works on a task. Only events that name the task count. */
+/** The text and calls of an agent that works on a task. Only events that name the task count. */
 export function planFromEvent(state: PlanState, { run, seq, at }: Row, event: AgentSaid, task: string): PlanState {
+  if (isPartial(event.event)) return streamed(state, run, seq, event)
   const text = spokenText(event.event)
-  if (event.event.partial === true) return text === '' ? state : streamed(state, run, seq, event, task, text)
   const parts = partsOf(event.event.content)
   if (parts.length === 0) return state
   let next = withoutStreaming(knownTask(state, task, { seq, at, run }), run, event.message)
@@ -26,18 +27,19 @@ export function planFromEvent(state: PlanState, { run, seq, at }: Row, event: Ag
   return next
 }
 
-/** The run is over: what was still streaming gets no aggregate any more. */
+/** The run is over: text that is still open gets no aggregate any more, so it is all there is. */
 export function settleStreaming(state: PlanState, run: string, row: Row): PlanState {
   const open = state.streaming.get(run)
   if (open === undefined) return state
   let next = state
-  for (const { task, text } of [...open].map(([, each]) => each).sort((a, b) => a.text.seq - b.text.seq)) {
-    next = withText(knownTask(next, task, row), run, task, text)
+  for (const { text, said, seq } of openTexts(open)) {
+    const { task = '', message, event } = said
+    next = withText(knownTask(next, task, row), run, task, { message, author: event.author, text, seq })
   }
   return { ...next, streaming: next.streaming.delete(run) }
 }
 
-/** A step that a crash cut short is done again: what it said and called stays, marked (SPEC 4.6). */
+/** A step that a crash interrupted runs again: text and calls of the first attempt stay, marked (SPEC 4.6). */
 export function withdrawn(state: PlanState, run: string, { messages }: Superseded): PlanState {
   let next = state
   for (const message of messages) {
@@ -60,18 +62,10 @@ export function withdrawn(state: PlanState, run: string, { messages }: Supersede
   return next
 }
 
-function streamed(
-  state: PlanState,
-  run: string,
-  seq: number,
-  event: AgentSaid,
-  task: string,
-  delta: string,
-): PlanState {
-  const open = state.streaming.get(run) ?? Dictionary.empty
-  const before = open.get(event.message)?.text.text ?? ''
-  const text: PlanText = { message: event.message, author: event.event.author, text: before + delta, seq }
-  return { ...state, streaming: state.streaming.set(run, open.set(event.message, { task, text })) }
+function streamed(state: PlanState, run: string, seq: number, event: AgentSaid): PlanState {
+  const before = state.streaming.get(run) ?? Dictionary.empty
+  const open = withPartial(before, event, seq)
+  return open === before ? state : { ...state, streaming: state.streaming.set(run, open) }
 }
 
 function withoutStreaming(state: PlanState, run: string, message: string): PlanState {
@@ -84,7 +78,7 @@ function withText(state: PlanState, run: string, id: string, text: PlanText): Pl
   const place = placeOf(state, run, text.message, id)
   const content = taskOf(state, id)?.content
   const known = place.content
-  // Compared, not trusted: numbers that repeat (a broken log) can make a new task look like the one before.
+  // The message is compared, because seqs that repeat (a broken log) can make a new task look like the one before.
   if (known !== undefined && content?.at(known)?.message === text.message) {
     return changeTask(state, id, (task) => ({ ...task, content: task.content.with(known, text) }))
   }
