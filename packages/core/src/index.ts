@@ -37,8 +37,6 @@ export {
   type Decoder,
   type DecoderOptions,
   type Dialect,
-  type DialectName,
-  dialectNames,
   type Encoder,
   type EncoderOptions,
   withSeq,
@@ -46,7 +44,7 @@ export {
 export { millrace } from './dialect/millrace/index.ts'
 export { printRecorded } from './dialect/millrace/wire.ts'
 export { planDialect } from './dialect/plan/index.ts'
-export { dialects } from './dialect/registry.ts'
+export { type DialectName, dialectNames, dialects } from './dialect/registry.ts'
 export { studio } from './dialect/studio/index.ts'
 export type * from './event/adk-event.ts'
 export { adkRequest, type PendingCalls, pendingCalls } from './event/adk-request.ts'

@@ -8,7 +8,7 @@ const endings: ReadonlySet<unknown> = new Set(['done', 'end', 'RUN_FINISHED', 'R
  * such a stream has no other; half a frame or a broken connection is not.
  */
 export const plain: Dialect = {
-  name: 'millrace',
+  name: 'plain',
   decoder: ({ run }) => {
     let over = false
     const finished = (outcome: 'done' | 'failed'): readonly Draft[] => {
@@ -24,6 +24,7 @@ export const plain: Dialect = {
     }
   },
   encoder: () => ({ push: () => [], prelude: () => [] }),
+  recognises: () => false,
 }
 
 function typeIn(data: string): unknown {

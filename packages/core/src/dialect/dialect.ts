@@ -1,21 +1,24 @@
 import type { Draft, RawRecorded, Recorded } from '../event/run-event.ts'
 import type { Frame } from '../frame/frame.ts'
-
-/** `millrace` is the log itself on a wire: lossless, for our own clients. */
-export const dialectNames = ['adk', 'ag-ui', 'studio', 'plan', 'millrace'] as const
-export type DialectName = (typeof dialectNames)[number]
+import type { JsonObject } from '../json/json.ts'
 
 /**
- * A wire language, in one file: both directions, wire names private to it.
- * Decoders and encoders are total: whatever comes in, they return, never throw (SPEC 3.1).
+ * A wire language, in one folder: both directions, and the names of its wire are private to it. Any object of this
+ * shape is a dialect; `registry.ts` lists those that Millrace ships. Decoders and encoders are total: they return for
+ * every input and never throw (SPEC 3.1).
  */
 export interface Dialect {
-  readonly name: DialectName
+  readonly name: string
   decoder(options: DecoderOptions): Decoder
   encoder(options: EncoderOptions): Encoder
   /**
-   * The data of the one frame that `encoder.push` prints for this row, from its stored text. Only for a dialect that
-   * keeps no state between rows and need not look inside: a replay then parses nothing.
+   * Whether a frame is one of this dialect, and most likely of no other. `value` is the frame's data, where that is a
+   * JSON object: it is parsed once for all dialects.
+   */
+  recognises(frame: Frame, value: JsonObject | undefined): boolean
+  /**
+   * The data of the one frame that `encoder.push` prints for this row, made from its stored text. Only a dialect that
+   * keeps no state between rows and does not look inside the event has it: a replay then parses nothing.
    */
   printRaw?(row: RawRecorded): string
 }

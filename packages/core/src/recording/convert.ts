@@ -1,4 +1,5 @@
-import type { DialectName, Encoder } from '../dialect/dialect.ts'
+import type { Encoder } from '../dialect/dialect.ts'
+import type { DialectName } from '../dialect/registry.ts'
 import type { Frame } from '../frame/frame.ts'
 import { dialectNamed, type RecordingOptions, read } from './recording.ts'
 

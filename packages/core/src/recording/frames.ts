@@ -1,4 +1,4 @@
-import type { DialectName } from '../dialect/dialect.ts'
+import type { DialectName } from '../dialect/registry.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Frame } from '../frame/frame.ts'
 import { heldText } from '../frame/held.ts'

@@ -1,5 +1,5 @@
-import type { Decoder, Dialect, DialectName } from '../dialect/dialect.ts'
-import { dialects } from '../dialect/registry.ts'
+import type { Decoder, Dialect } from '../dialect/dialect.ts'
+import { type DialectName, dialects } from '../dialect/registry.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Draft, Recorded } from '../event/run-event.ts'
 import { applyState } from '../event/state-fold.ts'

@@ -1,4 +1,4 @@
-import type { DialectName } from '../dialect/dialect.ts'
+import type { DialectName } from '../dialect/registry.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { type RecordingOptions, read } from './recording.ts'

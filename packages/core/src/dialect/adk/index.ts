@@ -1,6 +1,7 @@
 import type { Dialect } from '../dialect.ts'
 import { AdkDecoder } from './decoder.ts'
 import { AdkEncoder } from './encoder.ts'
+import { isAdkFrame } from './wire.ts'
 
 /**
  * Google ADK's `/run_sse`: one ADK event a frame, nothing else. ADK has no word for the start and the end of a run, so
@@ -28,4 +29,5 @@ export const adk: Dialect = {
   name: 'adk',
   decoder: (options) => new AdkDecoder(options),
   encoder: ({ echo = false }) => new AdkEncoder(echo),
+  recognises: isAdkFrame,
 }

@@ -116,3 +116,11 @@ export function printEvent(event: AdkEvent, at: number): Frame {
     return { comment: `event ${event.id} cannot be printed`, data: '' }
   }
 }
+
+/** An event has an author and one of these; the start and the end of a run are comments of ours. */
+const eventFields = ['invocationId', 'invocation_id', 'content', 'actions']
+
+export function isAdkFrame({ data, comment }: Frame, value: JsonObject | undefined): boolean {
+  if (comment !== undefined && data === '') return /^run\.(started|finished)\b/.test(comment)
+  return typeof value?.author === 'string' && eventFields.some((field) => value[field] !== undefined)
+}

@@ -1,6 +1,7 @@
 import type { Dialect } from '../dialect.ts'
 import { agUiDecoder } from './decoder.ts'
 import { agUiEncoder } from './encoder.ts'
+import { isAgUiFrame } from './wire.ts'
 
 /**
  * AG-UI 1.0; 0.x on the way in, and on the way out to a reader that knows no other (`protocol: '0'`). Whatever log it prints, the official `verifyEvents` and schemas accept it: START
@@ -18,4 +19,9 @@ import { agUiEncoder } from './encoder.ts'
  * | interrupt | RUN_FINISHED.outcome |
  * | tasks, artifacts, data, log, foreign | CUSTOM `millrace.<kind>` |
  */
-export const agUi: Dialect = { name: 'ag-ui', decoder: agUiDecoder, encoder: agUiEncoder }
+export const agUi: Dialect = {
+  name: 'ag-ui',
+  decoder: agUiDecoder,
+  encoder: agUiEncoder,
+  recognises: isAgUiFrame,
+}

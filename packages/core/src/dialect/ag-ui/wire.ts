@@ -1,4 +1,5 @@
 import type { Extra, RunEvent } from '../../event/run-event.ts'
+import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, isObject, type Json, type JsonObject, type PatchOp } from '../../json/json.ts'
 
 /** One AG-UI event as JSON. A field that is undefined is not printed. */
@@ -170,4 +171,9 @@ export function print(value: Json | AgUiEvent | undefined): string {
   } catch {
     return '"[nested too deeply]"'
   }
+}
+
+/** No other wire has types in capitals, with an underscore: `RUN_STARTED`. */
+export function isAgUiFrame(_: Frame, value: JsonObject | undefined): boolean {
+  return typeof value?.type === 'string' && /^[A-Z]+(_[A-Z]+)+$/.test(value.type)
 }

@@ -1,13 +1,12 @@
 import type { Extra, RunEvent } from '../../event/run-event.ts'
 import { isJsonObject, type JsonObject } from '../../json/json.ts'
-import type { DialectName } from '../dialect.ts'
 
 /**
  * Fields of a newer or chattier server that have no canonical place go along with the event that their frame became
  * (the last one), and are printed again behind the known ones.
  */
 export function keepFields(
-  dialect: DialectName,
+  dialect: string,
   events: readonly RunEvent[],
   payload: JsonObject,
   known: ReadonlySet<string>,
@@ -19,7 +18,7 @@ export function keepFields(
   return events.with(-1, { ...last, extra: { ...last.extra, [dialect]: own } })
 }
 
-export function keptFields(extra: Extra | undefined, dialect: DialectName): JsonObject {
+export function keptFields(extra: Extra | undefined, dialect: string): JsonObject {
   const fields = extra?.[dialect]?.fields
   return isJsonObject(fields) ? fields : {}
 }

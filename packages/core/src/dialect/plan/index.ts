@@ -1,6 +1,7 @@
 import type { Dialect } from '../dialect.ts'
 import { PlanDecoder } from './decoder.ts'
 import { PlanEncoder } from './encoder.ts'
+import { isPlanFrame } from './wire.ts'
 
 /**
  * The plan-and-execute contract (seed 002): a chat that streams text and sets tasks, and an execution that works on
@@ -14,4 +15,5 @@ export const planDialect: Dialect = {
   name: 'plan',
   decoder: (options) => new PlanDecoder(options),
   encoder: (options) => new PlanEncoder(options),
+  recognises: isPlanFrame,
 }

@@ -1,5 +1,6 @@
 import { problemIn } from '../../event/problem.ts'
 import type { Outcome, RunEvent, Task, TaskStatus } from '../../event/run-event.ts'
+import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { keepFields } from '../bare-text/kept-fields.ts'
 import { argsOf, type MessageAuthor, responseFromResult } from '../bare-text/message-builder.ts'
@@ -242,4 +243,25 @@ function speakerOf(run: PlanRun, payload: JsonObject): MessageAuthor {
 
 function taskIn({ taskId: task }: JsonObject): { task?: string } {
   return typeof task === 'string' ? { task } : {}
+}
+
+/** The types that no other wire has, or that come without an event line of another name. */
+const telling: ReadonlySet<unknown> = new Set([
+  'content',
+  'tasks_extracting',
+  'tasks_updated',
+  'task_selected',
+  'tool_call',
+  'tool_result',
+  'artifact_created',
+  'data_modified',
+  'task_completed',
+  'reflection',
+  'error',
+  'done',
+])
+
+/** The event line of a plan frame repeats its type, or is absent. */
+export function isPlanFrame({ event = 'message' }: Frame, value: JsonObject | undefined): boolean {
+  return telling.has(value?.type) && (event === 'message' || event === value?.type)
 }

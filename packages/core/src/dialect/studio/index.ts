@@ -1,6 +1,7 @@
 import type { Dialect } from '../dialect.ts'
 import { StudioDecoder } from './decoder.ts'
 import { StudioEncoder } from './encoder.ts'
+import { isStudioFrame } from './wire.ts'
 
 /**
  * ADK Studio's SSE schema v2 (seed 000). Printed exactly as the seed shows it; read as the seed shows it and as ADK
@@ -17,4 +18,5 @@ export const studio: Dialect = {
   name: 'studio',
   decoder: (options) => new StudioDecoder(options),
   encoder: (options) => new StudioEncoder(options),
+  recognises: isStudioFrame,
 }

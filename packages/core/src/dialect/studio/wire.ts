@@ -158,3 +158,19 @@ export function printResume(
 export function jsonFrame(event: string, data: JsonObject): Frame {
   return { event, data: JSON.stringify(data) }
 }
+
+/** The events whose data is text, and those whose data is an object. */
+const textEvents: ReadonlySet<unknown> = new Set(['session', 'chunk', 'end', 'error'])
+const objectEvents: ReadonlySet<unknown> = new Set([
+  'trace',
+  'tool_call',
+  'tool_result',
+  'log',
+  'thinking',
+  'debug',
+  'interrupt',
+])
+
+export function isStudioFrame({ event }: Frame, value: JsonObject | undefined): boolean {
+  return (value === undefined ? textEvents : objectEvents).has(event)
+}
