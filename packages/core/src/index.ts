@@ -31,7 +31,6 @@ export { adk } from './dialect/adk/index.ts'
 export { agUi } from './dialect/ag-ui/index.ts'
 export { type AgUiRequest, type RunAgentInput, readRunAgentInput } from './dialect/ag-ui/input.ts'
 export { type AgUiStart, toRunAgentInput } from './dialect/ag-ui/request.ts'
-export type { FieldError } from './dialect/ag-ui/wire.ts'
 export {
   type AgUiProtocol,
   type Decoder,
@@ -92,6 +91,7 @@ export { detectDialect } from './recording/detect.ts'
 export { detectFraming, type Framing } from './recording/framing.ts'
 export { type RecordingOptions, readRecording } from './recording/recording.ts'
 export { type Recording, wholeRecording } from './recording/whole.ts'
+export type { FieldError } from './schema/fault.ts'
 export { END, type FlowEdge, type FlowKey, type FlowNode, START } from './view/flow/graph.ts'
 export { activeNodes, type Flow, flowView, stateKeys } from './view/flow/index.ts'
 export { preview } from './view/flow/preview.ts'

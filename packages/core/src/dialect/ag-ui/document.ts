@@ -1,6 +1,7 @@
 import { patchState } from '../../event/state-fold.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { type AgUiEvent, type AgUiMessage, type AgUiToolCall, listField, patchOp } from './wire.ts'
+import { Fault } from '../../schema/fault.ts'
+import { type AgUiEvent, type AgUiMessage, type AgUiToolCall, patchOps } from './wire.ts'
 
 /**
  * The messages an AG-UI client holds after the events so far, by the rules of the official `defaultApplyEvents`, but
@@ -187,8 +188,8 @@ export class AgUiDocument {
     const known = this.#byId.get(str(event.messageId))
     if (known?.role !== 'activity' || !isJsonObject(known.content)) return
     annotate(known, event)
-    const patch = listField(patchOp)(event.patch, '', [])
-    if (patch !== undefined) known.content = patchState(known.content, patch)
+    const patch = patchOps(event.patch, false)
+    if (!(patch instanceof Fault)) known.content = patchState(known.content, patch)
     known.activityType = str(event.activityType)
   }
 

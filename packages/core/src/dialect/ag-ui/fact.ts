@@ -1,9 +1,10 @@
 import { isRunEvent } from '../../event/guard.ts'
 import type { Logged, RunEvent, RunEventKind } from '../../event/run-event.ts'
 import { isJsonObject, type Json, type JsonObject, type PatchOp } from '../../json/json.ts'
+import { Fault } from '../../schema/fault.ts'
 import type { AgUiDocument } from './document.ts'
 import { tagged } from './encode/writer.ts'
-import { type AgUiEvent, type FieldError, listField, patchOp, restOf } from './wire.ts'
+import { type AgUiEvent, patchOps, restOf } from './wire.ts'
 
 const prefix = 'millrace.'
 /** The facts that AG-UI has no event for. Each is printed as a CUSTOM event of a stable name, and read back from it. */
@@ -65,10 +66,8 @@ export function printPatch(patch: readonly PatchOp[], rest: JsonObject): AgUiEve
   if (first !== undefined && second === undefined && first.path === '' && 'value' in first && first.op !== 'test') {
     return { type: 'STATE_SNAPSHOT', snapshot: first.value, ...rest }
   }
-  const errors: FieldError[] = []
-  const delta = listField(patchOp)(patch, '', errors)
-  if (delta === undefined || errors.length > 0) return undefined
-  return { type: 'STATE_DELTA', delta: delta.map((op) => ({ ...op })), ...rest }
+  const delta = patchOps(patch, false)
+  return delta instanceof Fault ? undefined : { type: 'STATE_DELTA', delta: delta.map((op) => ({ ...op })), ...rest }
 }
 
 /** The operations that lead from one state to the next, for the keys that an ADK event names. */

@@ -1,19 +1,12 @@
 import type { ClientTool, InputMessage, ResumeAnswer, RunInput } from '../../event/run-event.ts'
+import { defined } from '../../json/defined.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { Fault, type FieldError } from '../../schema/fault.ts'
+import { fields } from '../../schema/fields.ts'
+import { data, dataObject, type FieldReader, list, notObject, oneOf, string } from '../../schema/readers.ts'
 import type { AgUiProtocol } from '../dialect.ts'
-import { isClean, isCurrent, printMessage, type ReadMessage, readMessage, type ToolNames } from './message.ts'
-import {
-  type AgUiMessage,
-  array,
-  type Check,
-  type FieldError,
-  jsonField,
-  listField,
-  object,
-  oneOfField,
-  read,
-  textField,
-} from './wire.ts'
+import { isClean, isCurrent, messageReader, printMessage, type ReadMessage, type ToolNames } from './message.ts'
+import type { AgUiMessage } from './wire.ts'
 
 /** A RunAgentInput, read: which session and run it is for, and what the run starts with. */
 export interface AgUiRequest {
@@ -37,25 +30,16 @@ export function readRunAgentInput(body: unknown): AgUiRequest | { readonly error
 
 /** The same, for a reader who knows calls that the input itself does not repeat. */
 export function readInput(body: unknown, calls: ToolNames): AgUiRequest | { readonly errors: readonly FieldError[] } {
-  if (!isObject(body)) return { errors: [{ path: '', message: 'must be an object' }] }
-  const errors: FieldError[] = []
+  if (!isObject(body)) return { errors: notObject.errors }
   const given = camel(body)
-  const { threadId, runId, parentRunId } = read(
-    given,
-    { threadId: textField, runId: textField },
-    { parentRunId: textField },
-    '',
-    errors,
-  )
-  const messages = readMessages(given.messages, 'messages', errors, calls)
-  const optional = read(
-    given,
-    {},
-    { state: object, tools: listField(tool), context: listField(context), resume: listField(answer) },
-    '',
-    errors,
-  )
-  if (errors.length > 0) return { errors }
+  const read = inputFields(given, false)
+  const messages = messagesReader(calls)(given.messages, false)
+  const optional = optionalFields(given, false)
+  if (read instanceof Fault || messages instanceof Fault || optional instanceof Fault) {
+    const inMessages = messages instanceof Fault ? messages.under('.messages') : messages
+    return { errors: Fault.join([read, inMessages, optional]).errors }
+  }
+  const { threadId, runId, parentRunId } = read
   const { state, tools, context: about, resume } = optional
   const props = given.forwardedProps ?? undefined
   return {
@@ -80,14 +64,8 @@ export function protocolOf(version: unknown): AgUiProtocol {
 }
 
 /** The messages of an input or a snapshot; their calls name the results that follow. */
-export function readMessages(
-  value: unknown,
-  path: string,
-  errors: FieldError[],
-  calls: ToolNames,
-): readonly ReadMessage[] {
-  const given = array(value, path, errors) ?? []
-  return given.flatMap((message, index) => readMessage(message, `${path}[${index}]`, errors, calls) ?? [])
+export function messagesReader(calls: ToolNames): FieldReader<readonly ReadMessage[]> {
+  return list(messageReader(calls))
 }
 
 export function inputMessage({ id, role, name, parts }: ReadMessage): readonly InputMessage[] {
@@ -109,38 +87,24 @@ function forwarded(given: unknown): { readonly props?: JsonObject } {
   return Object.keys(given).length === 0 ? {} : { props: given as JsonObject }
 }
 
-const tool: Check<ClientTool> = (value, path, errors) => {
-  const given = object(value, path, errors)
-  if (given === undefined) return undefined
-  const { name, description, parameters } = read(
-    given,
-    { name: textField, description: textField },
-    { parameters: object },
-    `${path}.`,
-    errors,
-  )
-  return { name, description, ...(parameters === undefined ? {} : { parameters }) }
+const answer: FieldReader<ResumeAnswer> = (value, strict) => {
+  const read = answerFields(isObject(value) ? camel(value) : value, strict)
+  if (read instanceof Fault) return read
+  const { interruptId, status, payload } = read
+  return { interrupt: interruptId, status, ...defined({ payload }) }
 }
+const answerFields = fields({ interruptId: string, status: oneOf(['resolved', 'cancelled']) }, { payload: data })
 
-const context: Check<{ readonly description: string; readonly value: string }> = (value, path, errors) => {
-  const given = object(value, path, errors)
-  return given === undefined
-    ? undefined
-    : read(given, { description: textField, value: textField }, {}, `${path}.`, errors)
-}
-
-const answer: Check<ResumeAnswer> = (value, path, errors) => {
-  const given = object(value, path, errors)
-  if (given === undefined) return undefined
-  const { interruptId, status, payload } = read(
-    camel(given),
-    { interruptId: textField, status: oneOfField('resolved', 'cancelled') },
-    { payload: jsonField },
-    `${path}.`,
-    errors,
-  )
-  return { interrupt: interruptId, status, ...(payload === undefined ? {} : { payload }) }
-}
+const inputFields = fields({ threadId: string, runId: string }, { parentRunId: string })
+const optionalFields = fields(
+  {},
+  {
+    state: dataObject,
+    tools: list<ClientTool>(fields({ name: string, description: string }, { parameters: dataObject })),
+    context: list(fields({ description: string, value: string }, {})),
+    resume: list(answer),
+  },
+)
 
 const snake: Readonly<Record<string, string>> = {
   thread_id: 'threadId',

@@ -3,49 +3,38 @@ import { canonicalPart } from '../../../event/adk-shape.ts'
 import type { Logged } from '../../../event/run-event.ts'
 import type { Json, JsonObject, PatchOp } from '../../../json/json.ts'
 import { sameJson } from '../../../json/json.ts'
-import { Fault } from '../../../schema/shape.ts'
+import { Fault } from '../../../schema/fault.ts'
+import { boolean, data, dataObject, list, string } from '../../../schema/readers.ts'
 import { contentPart } from '../content.ts'
 import { rolesIn, survives } from '../document.ts'
 import { readFact } from '../fact.ts'
-import { inputMessage, readMessages } from '../input.ts'
+import { inputMessage, messagesReader } from '../input.ts'
 import { isCurrent, printMessage, type ReadMessage } from '../message.ts'
-import {
-  type AgUiMessage,
-  array,
-  type FieldError,
-  flag,
-  jsonField,
-  listField,
-  object,
-  patchOp,
-  textField,
-} from '../wire.ts'
+import { type AgUiMessage, patchOps } from '../wire.ts'
 import { contentRoles } from './message.ts'
 import { type DecoderState, type FrameContext, type Handler, on } from './state.ts'
 
 /** State, snapshots, activities and the extension points. */
 export const factHandlers: Readonly<Record<string, Handler>> = {
-  STATE_SNAPSHOT: on({ snapshot: jsonField }, {}, ({ snapshot }, aside, reading) => {
+  STATE_SNAPSHOT: on({ snapshot: data }, {}, ({ snapshot }, aside, reading) => {
     emitState(reading, [{ op: 'replace', path: '', value: snapshot }], aside)
     return undefined
   }),
-  STATE_DELTA: on({ delta: listField(patchOp) }, {}, ({ delta }, aside, reading) => {
+  STATE_DELTA: on({ delta: patchOps }, {}, ({ delta }, aside, reading) => {
     emitState(reading, delta, aside)
     return undefined
   }),
-  MESSAGES_SNAPSHOT: on({ messages: array }, {}, ({ messages }, aside, reading) => {
-    const errors: FieldError[] = []
-    const made = readMessages(messages, 'messages', errors, reading.callNames)
-    const [wrong] = errors
-    if (wrong !== undefined) return `${wrong.path} ${wrong.message}`
+  MESSAGES_SNAPSHOT: on({ messages: list(data) }, {}, ({ messages }, aside, reading) => {
+    const made = messagesReader(reading.callNames)(messages, false)
+    if (made instanceof Fault) return made.describe('messages')
     reading.tellAll()
     emitSnapshot(reading, made, messages as readonly AgUiMessage[], aside)
     return undefined
   }),
 
   ACTIVITY_SNAPSHOT: on(
-    { messageId: textField, activityType: textField, content: object },
-    { replace: flag },
+    { messageId: string, activityType: string, content: dataObject },
+    { replace: boolean },
     ({ messageId, activityType, content, replace }, aside, reading) => {
       const part = activityPart(activityType, content)
       if (part === undefined) {
@@ -59,7 +48,7 @@ export const factHandlers: Readonly<Record<string, Handler>> = {
     },
   ),
   ACTIVITY_DELTA: on(
-    { messageId: textField, activityType: textField, patch: listField(patchOp) },
+    { messageId: string, activityType: string, patch: patchOps },
     {},
     ({ messageId, activityType, patch }, aside, reading) => {
       const data = patch.map((op) => ({ ...op }))
@@ -67,11 +56,11 @@ export const factHandlers: Readonly<Record<string, Handler>> = {
       return undefined
     },
   ),
-  RAW: on({ event: jsonField }, { source: textField }, ({ event, source }, aside, reading) => {
+  RAW: on({ event: data }, { source: string }, ({ event, source }, aside, reading) => {
     note(reading, 'debug', source ?? 'RAW', event, aside, { type: 'RAW', source })
     return undefined
   }),
-  CUSTOM: on({ name: textField, value: jsonField }, {}, ({ name, value }, aside, reading) => {
+  CUSTOM: on({ name: string, value: data }, {}, ({ name, value }, aside, reading) => {
     const fact = readFact(name, value)
     if (fact === undefined) note(reading, 'info', name, value, aside, { type: 'CUSTOM' })
     else reading.emit(fact, aside)
@@ -100,7 +89,10 @@ function note(
 export const mediaActivity = 'media'
 export const partActivity = 'adk.part'
 function activityPart(type: string, content: JsonObject): AdkPart | undefined {
-  if (type === mediaActivity) return contentPart(content, '', [])
+  if (type === mediaActivity) {
+    const part = contentPart(content, false)
+    return part instanceof Fault ? undefined : part
+  }
   // What is no part of ADK's is somebody else's activity of that name, and stays one.
   return type === partActivity && !(canonicalPart(content, true) instanceof Fault) ? content : undefined
 }

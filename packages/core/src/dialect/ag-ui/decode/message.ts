@@ -1,9 +1,11 @@
 import type { AdkEvent, AdkFunctionCall } from '../../../event/adk-event.ts'
 import type { Json } from '../../../json/json.ts'
 import { sameJson } from '../../../json/json.ts'
+import { Fault } from '../../../schema/fault.ts'
+import { data, type FieldReader, oneOf, string } from '../../../schema/readers.ts'
 import { contentFromResponse, contentParts, responseFiles, responseFromContent } from '../content.ts'
 import { callArguments } from '../message.ts'
-import { type AgUiEvent, type Check, jsonField, oneOfField, textField } from '../wire.ts'
+import type { AgUiEvent } from '../wire.ts'
 import {
   type Calling,
   type DecoderState,
@@ -19,14 +21,16 @@ import {
 export const contentRoles = { assistant: 'model', user: 'user', system: 'system', developer: 'developer' } as const
 
 /** Text, or a list of content parts, as JSON. */
-const toolContent: Check<Json> = (value, path, errors) =>
-  contentParts(value, path, errors) === undefined ? undefined : jsonField(value, path, errors)
+const toolContent: FieldReader<Json> = (value, strict) => {
+  const parts = contentParts(value, strict)
+  return parts instanceof Fault ? parts : data(value, strict)
+}
 
 /** Text, reasoning and tool calls: what is said and done. */
 export const messageHandlers: Readonly<Record<string, Handler>> = {
   TEXT_MESSAGE_START: on(
-    { messageId: textField },
-    { role: oneOfField('assistant', 'user', 'system', 'developer'), name: textField },
+    { messageId: string },
+    { role: oneOf(['assistant', 'user', 'system', 'developer']), name: string },
     ({ messageId, role = 'assistant', name }, aside, reading) => {
       if (reading.texts.has(messageId)) return `text message ${messageId} is already open`
       const voice = role === 'assistant' ? reading.voice(aside.tag) : role
@@ -49,7 +53,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       return undefined
     },
   ),
-  TEXT_MESSAGE_CONTENT: on({ messageId: textField, delta: textField }, {}, ({ messageId, delta }, aside, reading) => {
+  TEXT_MESSAGE_CONTENT: on({ messageId: string, delta: string }, {}, ({ messageId, delta }, aside, reading) => {
     const open = reading.texts.get(messageId)
     if (open === undefined || strays(open, aside)) return `no text message ${messageId} is open here`
     reading.tell(messageId, open)
@@ -57,7 +61,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     partial(reading, open, delta, false, aside)
     return undefined
   }),
-  TEXT_MESSAGE_END: on({ messageId: textField }, {}, ({ messageId }, aside, reading) => {
+  TEXT_MESSAGE_END: on({ messageId: string }, {}, ({ messageId }, aside, reading) => {
     const open = reading.texts.get(messageId)
     if (open === undefined || strays(open, aside)) return `no text message ${messageId} is open here`
     reading.tell(messageId, open)
@@ -69,14 +73,14 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
   }),
 
   /** The span is told by the message that follows: in almost every stream they are one and share an id. */
-  REASONING_START: on({ messageId: textField }, {}, ({ messageId }, aside, reading) => {
+  REASONING_START: on({ messageId: string }, {}, ({ messageId }, aside, reading) => {
     if (reading.spans.has(messageId)) return `reasoning span ${messageId} is already open`
     const span: MessageSpan = { id: messageId, aside, state: 'held' }
     reading.spans.set(messageId, span)
     reading.held.add(span)
     return undefined
   }),
-  REASONING_MESSAGE_START: on({ messageId: textField }, { role: textField }, ({ messageId }, aside, reading) => {
+  REASONING_MESSAGE_START: on({ messageId: string }, { role: string }, ({ messageId }, aside, reading) => {
     if (reading.reasonings.has(messageId)) return `reasoning message ${messageId} is already open`
     const span = heldSpan(reading, messageId, aside)
     if (span !== undefined) {
@@ -101,19 +105,15 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     })
     return undefined
   }),
-  REASONING_MESSAGE_CONTENT: on(
-    { messageId: textField, delta: textField },
-    {},
-    ({ messageId, delta }, aside, reading) => {
-      const open = reading.reasonings.get(messageId)
-      if (open === undefined || strays(open, aside)) return `no reasoning message ${messageId} is open here`
-      reading.tell(messageId, open)
-      open.told = open.deltas.push(delta)
-      partial(reading, open, delta, true, aside)
-      return undefined
-    },
-  ),
-  REASONING_MESSAGE_END: on({ messageId: textField }, {}, ({ messageId }, aside, reading) => {
+  REASONING_MESSAGE_CONTENT: on({ messageId: string, delta: string }, {}, ({ messageId, delta }, aside, reading) => {
+    const open = reading.reasonings.get(messageId)
+    if (open === undefined || strays(open, aside)) return `no reasoning message ${messageId} is open here`
+    reading.tell(messageId, open)
+    open.told = open.deltas.push(delta)
+    partial(reading, open, delta, true, aside)
+    return undefined
+  }),
+  REASONING_MESSAGE_END: on({ messageId: string }, {}, ({ messageId }, aside, reading) => {
     const open = reading.reasonings.get(messageId)
     if (open === undefined || strays(open, aside)) return `no reasoning message ${messageId} is open here`
     reading.tell(messageId, open)
@@ -123,7 +123,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     reading.say({ ...open, id: open.event, parts }, aside, reasoningKept(messageId, open))
     return undefined
   }),
-  REASONING_END: on({ messageId: textField }, {}, ({ messageId }, aside, reading, wire) => {
+  REASONING_END: on({ messageId: string }, {}, ({ messageId }, aside, reading, wire) => {
     const span = reading.spans.get(messageId)
     if (span === undefined || strays(span.aside, aside)) return `no reasoning span ${messageId} is open`
     reading.spans.delete(messageId)
@@ -135,7 +135,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
   }),
   /** A signature comes after what it seals, which the log cannot change any more: it is an event of its own. */
   REASONING_ENCRYPTED_VALUE: on(
-    { subtype: oneOfField('message', 'tool-call'), entityId: textField, encryptedValue: textField },
+    { subtype: oneOf(['message', 'tool-call']), entityId: string, encryptedValue: string },
     {},
     ({ subtype, entityId, encryptedValue }, aside, reading) => {
       const message = `${entityId}:signature`
@@ -148,8 +148,8 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
   ),
 
   TOOL_CALL_START: on(
-    { toolCallId: textField, toolCallName: textField },
-    { parentMessageId: textField },
+    { toolCallId: string, toolCallName: string },
+    { parentMessageId: string },
     ({ toolCallId, toolCallName, parentMessageId }, aside, reading) => {
       if (reading.calls.has(toolCallId)) return `tool call ${toolCallId} is already open`
       const open = calling(reading, toolCallId, toolCallName, parentMessageId, aside)
@@ -159,14 +159,14 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       return undefined
     },
   ),
-  TOOL_CALL_ARGS: on({ toolCallId: textField, delta: textField }, {}, ({ toolCallId, delta }, aside, reading) => {
+  TOOL_CALL_ARGS: on({ toolCallId: string, delta: string }, {}, ({ toolCallId, delta }, aside, reading) => {
     const open = reading.calls.get(toolCallId)
     if (open === undefined || strays(open, aside)) return `no tool call ${toolCallId} is open here`
     open.args += delta
     partialCall(reading, toolCallId, open, delta, aside)
     return undefined
   }),
-  TOOL_CALL_END: on({ toolCallId: textField }, {}, ({ toolCallId }, aside, reading) => {
+  TOOL_CALL_END: on({ toolCallId: string }, {}, ({ toolCallId }, aside, reading) => {
     const open = reading.calls.get(toolCallId)
     if (open === undefined || strays(open, aside)) return `no tool call ${toolCallId} is open here`
     reading.calls.delete(toolCallId)
@@ -176,7 +176,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     return undefined
   }),
   TOOL_CALL_RESULT: on(
-    { messageId: textField, toolCallId: textField, content: toolContent },
+    { messageId: string, toolCallId: string, content: toolContent },
     {},
     ({ messageId, toolCallId, content }, aside, reading) => {
       const response = responseFromContent(content)
@@ -193,7 +193,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       })
       return undefined
     },
-    { role: oneOfField('tool') },
+    { role: oneOf(['tool']) },
   ),
 }
 

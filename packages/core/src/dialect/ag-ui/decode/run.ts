@@ -1,48 +1,43 @@
 import type { Interrupted, RunFinished, RunInput, Usage } from '../../../event/run-event.ts'
 import { isJsonObject, type JsonObject, sameJson } from '../../../json/json.ts'
+import { Fault, faultAt } from '../../../schema/fault.ts'
+import { fields } from '../../../schema/fields.ts'
+import { count, data, dataObject, type FieldReader, list, oneOf, string } from '../../../schema/readers.ts'
 import { echoOf, isCurrentInput, readInput } from '../input.ts'
-import {
-  type Check,
-  count,
-  type FieldError,
-  jsonField,
-  listField,
-  object,
-  oneOfField,
-  read,
-  textField,
-} from '../wire.ts'
 import { type DecoderState, type FrameContext, type Handler, type Kept, on } from './state.ts'
 
-const subagentOutcome: Check<JsonObject> = (value, path, errors) => {
-  const given = object(value, path, errors)
-  if (given === undefined) return undefined
-  read(given, { type: oneOfField('success', 'suspended') }, { interruptIds: listField(textField) }, `${path}.`, errors)
+const subagentOutcome: FieldReader<JsonObject> = (value, strict) => {
+  const given = dataObject(value, strict)
+  if (given instanceof Fault) return given
+  const read = outcomeFields(given, strict)
+  if (read instanceof Fault) return read
   // It is printed again as it came, and 1.0 has no null for absent.
-  if (given.interruptIds === null) errors.push({ path: `${path}.interruptIds`, message: 'must be a list' })
-  return given
+  return given.interruptIds === null ? faultAt('.interruptIds', 'must be a list') : given
 }
+const outcomeFields = fields({ type: oneOf(['success', 'suspended']) }, { interruptIds: list(string) })
 
 /** What is kept to be printed again: 1.0 refuses null where a field is absent. */
 function withoutNulls(given: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
 }
 
-/** Tokens of one model. */
-const tokenUsage: Check<JsonObject> = (value, path, errors) => {
-  const given = object(value, path, errors)
-  if (given === undefined) return undefined
-  const counts = Object.fromEntries([...counted, 'cacheWriteInputTokens'].map((name) => [name, count]))
-  read(given, {}, { provider: textField, model: textField, ...counts }, `${path}.`, errors)
-  return withoutNulls(given)
-}
 const counted = ['inputTokens', 'outputTokens', 'totalTokens', 'reasoningTokens', 'cachedInputTokens'] as const
+const counts = Object.fromEntries([...counted, 'cacheWriteInputTokens'].map((name) => [name, count]))
+const usageFields = fields({}, { provider: string, model: string, ...counts })
+
+/** Tokens of one model. */
+const tokenUsage: FieldReader<JsonObject> = (value, strict) => {
+  const given = dataObject(value, strict)
+  if (given instanceof Fault) return given
+  const read = usageFields(given, strict)
+  return read instanceof Fault ? read : withoutNulls(given)
+}
 
 /** Runs, steps and subagents: what begins and ends. */
 export const runHandlers: Readonly<Record<string, Handler>> = {
   RUN_STARTED: on(
-    { threadId: textField, runId: textField },
-    { parentRunId: textField, input: object },
+    { threadId: string, runId: string },
+    { parentRunId: string, input: dataObject },
     ({ threadId, runId, parentRunId, input }, aside, reading, wire) => {
       // '' is the run of what happens outside any run, so no run may be called that.
       if (runId === '') return 'runId: empty'
@@ -60,11 +55,11 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
         reading.emit({ kind: 'resumed', ...answer }, { ...aside, rest: undefined })
       return undefined
     },
-    { protocolVersion: textField },
+    { protocolVersion: string },
   ),
   RUN_FINISHED: on(
-    { threadId: textField, runId: textField },
-    { result: jsonField, outcome: object, usage: listField(tokenUsage) },
+    { threadId: string, runId: string },
+    { result: data, outcome: dataObject, usage: list(tokenUsage) },
     ({ threadId, runId, result, outcome, usage }, aside, reading) => {
       const ended = endOf(outcome, aside)
       if (typeof ended === 'string') return ended
@@ -90,8 +85,8 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     },
   ),
   RUN_ERROR: on(
-    { message: textField },
-    { code: textField, usage: listField(tokenUsage) },
+    { message: string },
+    { code: string, usage: list(tokenUsage) },
     ({ message, code, usage }, aside, reading) => {
       const counts = usage === undefined ? undefined : usageOf(usage)
       reading.emit(
@@ -109,7 +104,7 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     },
   ),
 
-  STEP_STARTED: on({ stepName: textField }, {}, ({ stepName }, aside, reading) => {
+  STEP_STARTED: on({ stepName: string }, {}, ({ stepName }, aside, reading) => {
     const key = stepKey(aside, stepName)
     if (reading.steps.has(key)) return `step ${stepName} is already open`
     const count = (reading.stepCounts.get(key) ?? 0) + 1
@@ -120,7 +115,7 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     reading.emit({ kind: 'node.started', node, agent: stepName, ...parent }, aside, { as: 'step' })
     return undefined
   }),
-  STEP_FINISHED: on({ stepName: textField }, {}, ({ stepName }, aside, reading) => {
+  STEP_FINISHED: on({ stepName: string }, {}, ({ stepName }, aside, reading) => {
     const node = reading.steps.get(stepKey(aside, stepName))
     if (node === undefined) return `step ${stepName} is not open`
     reading.steps.delete(stepKey(aside, stepName))
@@ -135,8 +130,8 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     return undefined
   }),
   SUBAGENT_STARTED: on(
-    { subagentRunId: textField, name: textField },
-    { parentSubagentRunId: textField, parentToolCallId: textField },
+    { subagentRunId: string, name: string },
+    { parentSubagentRunId: string, parentToolCallId: string },
     ({ subagentRunId, name, parentSubagentRunId, parentToolCallId }, aside, reading) => {
       if (reading.agents.has(subagentRunId)) return `subagent ${subagentRunId} has already begun`
       reading.agents.set(subagentRunId, name)
@@ -154,10 +149,10 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
       )
       return undefined
     },
-    { description: textField, parentMessageId: textField },
+    { description: string, parentMessageId: string },
   ),
   SUBAGENT_FINISHED: on(
-    { subagentRunId: textField },
+    { subagentRunId: string },
     {},
     ({ subagentRunId }, aside, reading) => {
       if (!reading.subagents.delete(subagentRunId)) return `subagent ${subagentRunId} is not open`
@@ -167,8 +162,8 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     { outcome: subagentOutcome },
   ),
   SUBAGENT_ERROR: on(
-    { subagentRunId: textField, message: textField },
-    { code: textField },
+    { subagentRunId: string, message: string },
+    { code: string },
     ({ subagentRunId, message, code }, aside, reading) => {
       if (!reading.subagents.delete(subagentRunId)) return `subagent ${subagentRunId} is not open`
       const error = { code: 'agent-error' as const, message, ...(code === undefined ? {} : { source: code }) }
@@ -231,16 +226,9 @@ function endOf(outcome: JsonObject | undefined, { rest }: FrameContext): End | s
     case 'cancelled':
       return { outcome: 'cancelled', interrupts: [], kept: {} }
     case 'success': {
-      const errors: FieldError[] = []
-      const { pendingToolCallIds: pending = [] } = read(
-        outcome,
-        {},
-        { pendingToolCallIds: listField(textField) },
-        'outcome.',
-        errors,
-      )
-      const [wrong] = errors
-      if (wrong !== undefined) return `${wrong.path} ${wrong.message}`
+      const read = successFields(outcome, false)
+      if (read instanceof Fault) return read.describe('outcome')
+      const { pendingToolCallIds: pending = [] } = read
       return {
         outcome: pending.length > 0 ? 'interrupted' : 'done',
         interrupts: [],
@@ -248,11 +236,9 @@ function endOf(outcome: JsonObject | undefined, { rest }: FrameContext): End | s
       }
     }
     case 'interrupt': {
-      const errors: FieldError[] = []
-      const given = listField(object)(outcome.interrupts, 'outcome.interrupts', errors) ?? []
-      const interrupts = given.map((one, index) => interruptOf(one, `outcome.interrupts[${index}].`, errors))
-      const [wrong] = errors
-      if (wrong !== undefined) return `${wrong.path} ${wrong.message}`
+      const read = interruptFields(outcome, false)
+      if (read instanceof Fault) return read.describe('outcome')
+      const { interrupts } = read
       return interrupts.length === 0 ? 'outcome.interrupts is empty' : { outcome: 'interrupted', interrupts, kept: {} }
     }
     default:
@@ -260,21 +246,10 @@ function endOf(outcome: JsonObject | undefined, { rest }: FrameContext): End | s
   }
 }
 
-function interruptOf(given: JsonObject, path: string, errors: FieldError[]): readonly [Interrupted, Kept] {
-  const { id, reason, message, toolCallId, responseSchema, expiresAt, subagentRunId, metadata } = read(
-    given,
-    { id: textField, reason: textField },
-    {
-      message: textField,
-      toolCallId: textField,
-      responseSchema: object,
-      expiresAt: textField,
-      subagentRunId: textField,
-      metadata: object,
-    },
-    path,
-    errors,
-  )
+const interruptReader: FieldReader<readonly [Interrupted, Kept]> = (value, strict) => {
+  const read = askedFields(value, strict)
+  if (read instanceof Fault) return read
+  const { id, reason, message, toolCallId, responseSchema, expiresAt, subagentRunId, metadata } = read
   const { payload, ...more } = metadata ?? {}
   const interrupt: Interrupted = {
     kind: 'interrupt',
@@ -289,6 +264,19 @@ function interruptOf(given: JsonObject, path: string, errors: FieldError[]): rea
   }
   return [interrupt, Object.keys(more).length === 0 ? {} : { metadata: more }]
 }
+const askedFields = fields(
+  { id: string, reason: string },
+  {
+    message: string,
+    toolCallId: string,
+    responseSchema: dataObject,
+    expiresAt: string,
+    subagentRunId: string,
+    metadata: dataObject,
+  },
+)
+const interruptFields = fields({ interrupts: list(interruptReader) }, {})
+const successFields = fields({}, { pendingToolCallIds: list(string) })
 
 /** Counts of several models add up; which model had which is kept for the wire. */
 function usageOf(entries: readonly JsonObject[]): { readonly usage: Usage; readonly kept: Kept } {

@@ -1,19 +1,12 @@
 import type { AdkPart } from '../../../event/adk-event.ts'
 import type { Draft, RunEvent } from '../../../event/run-event.ts'
 import type { Json, JsonObject } from '../../../json/json.ts'
+import { Fault } from '../../../schema/fault.ts'
+import { type FieldReaders, type Fields, fields } from '../../../schema/fields.ts'
+import { dataObject, string, time } from '../../../schema/readers.ts'
 import { AgUiDocument } from '../document.ts'
 import type { ToolNames } from '../message.ts'
-import {
-  type AgUiEvent,
-  type FieldError,
-  type Fields,
-  keepUnknownFields,
-  object,
-  reader,
-  type Shape,
-  textField,
-  time,
-} from '../wire.ts'
+import { type AgUiEvent, keepUnknownFields } from '../wire.ts'
 
 /** What a frame says beside its own fields: whose it is, when it was, and all that has no canonical place. */
 export interface FrameContext {
@@ -181,28 +174,27 @@ export type Handler = (wire: AgUiEvent, reading: DecoderState) => string | undef
  * A handler whose fields are checked and typed before it runs. What it does not name is kept in `rest`, where `checked`
  * says what it must be if it is there.
  */
-export function on<R extends Shape, O extends Shape>(
+export function on<R extends FieldReaders, O extends FieldReaders>(
   required: R,
   optional: O,
-  handle: (fields: Fields<R, O>, aside: FrameContext, reading: DecoderState, wire: AgUiEvent) => string | undefined,
-  checked: Shape = {},
+  handle: (read: Fields<R, O>, aside: FrameContext, reading: DecoderState, wire: AgUiEvent) => string | undefined,
+  checked: FieldReaders = {},
 ): Handler {
   const named = new Set(['type', 'subagentRunId', ...Object.keys(required), ...Object.keys(optional)])
-  const readFields = reader(required, optional)
-  const check = reader({}, { ...base, ...checked })
+  const own = fields(required, optional)
+  const beside = fields({}, { ...base, ...checked })
   return (wire, reading) => {
-    const errors: FieldError[] = []
-    const fields = readFields(wire, '', errors)
-    check(wire, '', errors)
-    const aside = asideOf(wire, named)
-    const [wrong] = errors
-    return wrong === undefined ? handle(fields, aside, reading, wire) : `${wrong.path} ${wrong.message}`
+    const read = own(wire, false)
+    if (read instanceof Fault) return read.describe()
+    const rest = beside(wire, false)
+    if (rest instanceof Fault) return rest.describe()
+    return handle(read, asideOf(wire, named), reading, wire)
   }
 }
 export const ignored: FrameContext = { tag: undefined, at: undefined, rest: undefined }
 
 /** What every event may carry. */
-const base = { subagentRunId: textField, timestamp: time, metadata: object }
+const base = { subagentRunId: string, timestamp: time, metadata: dataObject }
 
 function asideOf(wire: AgUiEvent, named: ReadonlySet<string>): FrameContext {
   const { subagentRunId: tag, timestamp } = wire

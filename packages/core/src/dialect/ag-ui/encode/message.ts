@@ -4,7 +4,7 @@ import { isJsonObject, isObject, type Json, type JsonObject } from '../../../jso
 import { contentFromResponse, mediaPart } from '../content.ts'
 import { mediaActivity, partActivity } from '../decode/fact.ts'
 import { argumentText, partsIn } from '../message.ts'
-import { jsonField, keptOf, restOf } from '../wire.ts'
+import { keptOf, restOf } from '../wire.ts'
 import type { Nodes } from './node.ts'
 import { type AgUiWriter, tagged, type WrittenMark } from './writer.ts'
 
@@ -228,7 +228,7 @@ export class MessageEncoder {
   /** An assistant's message holds text alone, so files and code are activities, which every client keeps in place. */
   #show(said: AgentSaid, part: AdkPart, index: number, mark: WrittenMark, kept: JsonObject): void {
     const media = mediaPart(part)
-    const content = media ?? jsonField(part, '', [])
+    const content = media ?? (part as JsonObject)
     if (!isJsonObject(content) || Object.keys(content).every((key) => key === 'thoughtSignature' || key === 'thought'))
       return
     const messageId = typeof kept.activity === 'string' ? kept.activity : `${said.message}:part-${index}`
