@@ -163,9 +163,9 @@ export function isCurrent(message: unknown): boolean {
 export function isClean(value: unknown): boolean {
   if (!isObject(value)) return true
   if (Object.values(value).includes(null)) return false
-  return !(keptFields(value, false) instanceof Fault)
+  return !(unreadFields(value, false) instanceof Fault)
 }
-const keptFields = fields(
+const unreadFields = fields(
   {},
   {
     metadata: dataObject,

@@ -1,8 +1,9 @@
-import type { Extra, RunEvent } from '../../event/run-event.ts'
+import type { RunEvent } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, isObject, type Json, type JsonObject, type PatchOp } from '../../json/json.ts'
 import { Fault, faultAt } from '../../schema/fault.ts'
 import { data, type FieldReader, list, notObject } from '../../schema/readers.ts'
+import { keptFor } from '../kept-fields.ts'
 
 /** One AG-UI event as JSON. A field that is undefined is not printed. */
 export interface AgUiEvent {
@@ -61,25 +62,16 @@ const patchOp: FieldReader<PatchOp> = (value, strict) => {
 }
 export const patchOps: FieldReader<readonly PatchOp[]> = list(patchOp)
 
-/** What the decoder kept of a frame beside the facts. The log may come from anywhere, so it is read with care. */
-export function keptOf(event: RunEvent): JsonObject {
-  const extra: unknown = event.extra
-  const kept = isObject(extra) ? extra['ag-ui'] : undefined
-  return isObject(kept) ? (kept as JsonObject) : nothing
+/** What the decoder kept of a frame beside the canonical facts. */
+export function keptOf({ extra }: RunEvent): JsonObject {
+  return keptFor('ag-ui', extra)
 }
-const nothing: JsonObject = {}
 
 /** The fields of the frame that have no place in the event, to be printed again as they came. */
 export function restOf(kept: JsonObject): JsonObject | undefined {
   if (!isJsonObject(kept.rest)) return undefined
   const { type: _, subagentRunId: __, ...rest } = kept.rest
   return rest
-}
-
-/** `{ extra }` to be spread into an event, or nothing when there is nothing to keep. */
-export function keepUnknownFields(kept: Readonly<Record<string, Json | undefined>>): { readonly extra?: Extra } {
-  const entries = Object.entries(kept).filter((entry): entry is [string, Json] => entry[1] !== undefined)
-  return entries.length === 0 ? {} : { extra: { 'ag-ui': Object.fromEntries(entries) } }
 }
 
 /** JSON of anything: what nests too deeply for the printer's stack is named instead of thrown about (SPEC 3.1). */

@@ -4,11 +4,11 @@ import type { AgentSaid, ArtifactSaved, Recorded, RunEvent, RunFinished, Task } 
 import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { type CallIds, callIds } from '../bare-text/call-ids.ts'
-import { keptFields } from '../bare-text/kept-fields.ts'
 import { resultFromResponse } from '../bare-text/message-builder.ts'
 import { printForeignFrame } from '../bare-text/raw-frame.ts'
 import { type TextPiece, type TextTurns, textTurns } from '../bare-text/text-turns.ts'
 import type { Encoder, EncoderOptions } from '../dialect.ts'
+import { keptFields } from '../kept-fields.ts'
 import { PlanTasks } from './tasks.ts'
 
 interface PrintedRun {

@@ -2,8 +2,8 @@ import { problemIn } from '../../event/problem.ts'
 import type { Outcome, RunEvent, Task, TaskStatus } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { keepFields } from '../bare-text/kept-fields.ts'
 import { argsOf, type MessageAuthor, responseFromResult } from '../bare-text/message-builder.ts'
+import { keepFields } from '../kept-fields.ts'
 import type { PlanFrameResult, PlanRun } from './run.ts'
 
 /** The fields that have a place; what else a frame carries goes along with its event. */

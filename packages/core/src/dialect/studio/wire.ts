@@ -12,8 +12,8 @@ import type {
 import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { CallId } from '../bare-text/call-ids.ts'
-import { keptFields } from '../bare-text/kept-fields.ts'
 import { resultFromResponse } from '../bare-text/message-builder.ts'
+import { keptFields } from '../kept-fields.ts'
 import type { OpenNode } from './nodes.ts'
 import { cutState } from './state.ts'
 

@@ -4,9 +4,10 @@ import type { Json, JsonObject } from '../../../json/json.ts'
 import { Fault } from '../../../schema/fault.ts'
 import { type FieldReaders, type Fields, fields } from '../../../schema/fields.ts'
 import { dataObject, string, time } from '../../../schema/readers.ts'
+import { keepFor } from '../../kept-fields.ts'
 import { AgUiDocument } from '../document.ts'
 import type { ToolNames } from '../message.ts'
-import { type AgUiEvent, keepUnknownFields } from '../wire.ts'
+import type { AgUiEvent } from '../wire.ts'
 
 /** What a frame says beside its own fields: whose it is, when it was, and all that has no canonical place. */
 export interface FrameContext {
@@ -47,7 +48,7 @@ export interface MessageSpan {
   state: 'held' | 'told' | 'said'
 }
 
-/** For the encoder alone: see `keep`. */
+/** For the encoder alone: see `keepFor`. */
 export type Kept = Readonly<Record<string, Json | undefined>>
 
 /** What one ADK event of a decoded frame consists of. */
@@ -127,7 +128,7 @@ export class DecoderState {
 
   emit(event: RunEvent, aside: FrameContext, kept?: Kept): void {
     const plain = kept === undefined && aside.rest === undefined
-    const made: RunEvent = plain ? event : { ...event, ...keepUnknownFields({ ...kept, rest: aside.rest }) }
+    const made: RunEvent = plain ? event : { ...event, ...keepFor('ag-ui', { ...kept, rest: aside.rest }) }
     this.drafts.push(
       aside.at === undefined ? { run: this.run, event: made } : { run: this.run, event: made, at: aside.at },
     )

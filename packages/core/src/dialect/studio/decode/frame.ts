@@ -1,7 +1,7 @@
 import type { Level } from '../../../event/run-event.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../json/json.ts'
-import { keepFields } from '../../bare-text/kept-fields.ts'
 import { argsOf, responseFromResult } from '../../bare-text/message-builder.ts'
+import { keepFields } from '../../kept-fields.ts'
 import { readObject, type StudioFrameResult, type StudioRun } from './run.ts'
 
 // What the frames other than `trace` mean: those of seed 000, and those that only ADK Studio's real server sends.

@@ -1,7 +1,7 @@
 import { isProblemCode, type Problem, problemIn } from '../../../event/problem.ts'
 import type { Level, Outcome, RunEvent } from '../../../event/run-event.ts'
 import { isJsonObject, type Json, type JsonObject, type PatchOp } from '../../../json/json.ts'
-import { keepFields } from '../../bare-text/kept-fields.ts'
+import { keepFields } from '../../kept-fields.ts'
 import type { OpenNode } from '../nodes.ts'
 import { changesTo, updateOf } from '../state.ts'
 import { type Ended, readObject, type StudioFrameResult, type StudioRun } from './run.ts'
