@@ -11,12 +11,12 @@ import { printEvent, printForeignComment, problemOfEvent, remarkFinished, remark
 export class AdkEncoder implements Encoder {
   readonly #echo: boolean
   #agent = ''
-  /** The remark that opened the run that is open. */
+  /** The frame that opened the current run; undefined between runs. */
   #started: Frame | undefined
   #state: JsonObject = {}
-  /** The error that the last event said. */
-  #said: Problem | undefined
-  /** Long-running calls and artifact versions that the client has been told of. */
+  /** The problem in the last event, if that was an error event. */
+  #lastError: Problem | undefined
+  /** Long-running calls and artifact versions that were printed already. */
   #calls = new Set<string>()
   readonly #versions = new Map<string, number>()
 
@@ -35,10 +35,10 @@ export class AdkEncoder implements Encoder {
     switch (event.kind) {
       case 'run.started':
         this.#agent = event.agent
-        this.#said = undefined
+        this.#lastError = undefined
         this.#calls = new Set()
         this.#started = remarkStarted(run, event.agent)
-        return [this.#started, ...(this.#echo ? userSaid(row, event.input.messages) : [])]
+        return [this.#started, ...(this.#echo ? userEvents(row, event.input.messages) : [])]
       case 'agent':
         this.#note(event.event)
         return [printEvent(event.event, at)]
@@ -66,15 +66,15 @@ export class AdkEncoder implements Encoder {
   }
 
   #note(event: AdkEvent): void {
-    this.#said = problemOfEvent(event)
+    this.#lastError = problemOfEvent(event)
     for (const id of event.longRunningToolIds ?? []) this.#calls.add(id)
     for (const [name, version] of Object.entries(event.actions?.artifactDelta ?? {})) this.#versions.set(name, version)
   }
 
-  /** An ADK event for what no ADK event said. */
-  #made({ seq, at, run }: Recorded, node: string | undefined, said: Partial<AdkEvent>): Frame[] {
+  /** A new ADK event, for a fact that no ADK event of the log carries. */
+  #made({ seq, at, run }: Recorded, node: string | undefined, fields: Partial<AdkEvent>): Frame[] {
     const author = run === '' ? 'user' : node === undefined ? this.#agent : agentOf(node)
-    return [printEvent({ id: `millrace-${seq}`, author, invocationId: run, timestamp: at, ...said }, at)]
+    return [printEvent({ id: `millrace-${seq}`, author, invocationId: run, timestamp: at, ...fields }, at)]
   }
 
   #finished(outcome: Outcome, error: Problem | undefined): Frame[] {
@@ -82,11 +82,11 @@ export class AdkEncoder implements Encoder {
     const end = remarkFinished(outcome, error?.code)
     if (outcome !== 'failed') return [end]
     const message = error?.message ?? 'failed'
-    return this.#said?.message === message ? [end] : [{ data: JSON.stringify({ error: message }) }, end]
+    return this.#lastError?.message === message ? [end] : [{ data: JSON.stringify({ error: message }) }, end]
   }
 }
 
-function userSaid({ run, at }: Recorded, messages: readonly InputMessage[]): Frame[] {
+function userEvents({ run, at }: Recorded, messages: readonly InputMessage[]): Frame[] {
   return messages.flatMap(({ id, role, content }) =>
     role === 'user' ? printEvent({ id, author: 'user', invocationId: run, timestamp: at, content }, at) : [],
   )

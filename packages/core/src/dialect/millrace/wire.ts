@@ -7,7 +7,7 @@ export function printRecorded({ seq, at, run, event }: Recorded): string {
   return printRow(seq, at, run, JSON.stringify(event))
 }
 
-/** The same from the event's stored text, which is not parsed. */
+/** The JSON of a row from the stored text of its event, which is not parsed. */
 export function printRow(seq: number, at: number, run: string, event: string): string {
   return `{"seq":${seq},"at":${at},"run":${JSON.stringify(run)},"event":${event}}`
 }
