@@ -9,7 +9,9 @@ export interface ConvertOptions extends RecordingOptions {
   readonly session?: string
 }
 
-/** Rows that may wait for a time. A live stream must not stall: only the start of a run waits, for the event after it. */
+/**
+ * Rows that may wait for a time. A live stream must not stall: only the start of a run waits, for the event after it.
+ */
 const mostWaiting = 1
 
 /** Translates one dialect to another through the log: text goes in, SSE frames come out as soon as they are known. */

@@ -83,7 +83,11 @@ export function frameSource(): FrameSource {
       // the work quadratic.
       const informative = held.length === 0 || held.length > maxFrameSize || chunk.includes('\n')
       held.add(chunk)
-      if (held.length > longestDocument) throw new MillraceError('limit', `this JSON document is longer than ${longestDocument} characters: split it, or send one event a line`)
+      if (held.length > longestDocument)
+        throw new MillraceError(
+          'limit',
+          `this JSON document is longer than ${longestDocument} characters: split it, or send one event a line`,
+        )
       return framing === undefined && informative ? begin(false) : []
     },
     end() {

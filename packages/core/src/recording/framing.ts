@@ -1,6 +1,8 @@
 import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts'
 
-/** How the text of a recording is cut into frames: SSE, one JSON value a line, or one JSON document with all of them. */
+/**
+ * How the text of a recording is cut into frames: SSE, one JSON value a line, or one JSON document with all of them.
+ */
 export type Framing = 'sse' | 'lines' | 'document'
 
 /** No line of SSE begins with a bracket. A text that begins with one is lines of JSON, a list, or an ADK session. */
@@ -46,7 +48,9 @@ function objectIn(line: string): JsonObject | undefined {
   return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : undefined
 }
 
-/** Whether it is an ADK session: an object around a list of events. An event has an author or a type, in any dialect. */
+/**
+ * Whether it is an ADK session: an object around a list of events. An event has an author or a type, in any dialect.
+ */
 function isEnvelope({ events, author, type }: JsonObject): boolean {
   return Array.isArray(events) && author === undefined && type === undefined
 }

@@ -4,6 +4,7 @@ import { MillraceError } from '../event/problem.ts'
 import type { Draft, Recorded } from '../event/run-event.ts'
 import { applyState } from '../event/state-fold.ts'
 import { type JsonObject, type PatchOp, parseJson, sameJson } from '../json/json.ts'
+import { pointerTo } from '../json/pointer.ts'
 import { detectDialect } from './detect.ts'
 import { type FrameSource, frameSource, type Placed } from './frames.ts'
 import { recordingClock } from './time.ts'
@@ -120,7 +121,7 @@ function patchTo(state: JsonObject, wanted: JsonObject = {}): readonly PatchOp[]
   return Object.entries(wanted).flatMap(([key, value]): PatchOp[] => {
     // No JSON Patch may touch `__proto__`, and one refused operation would refuse the whole patch.
     if (key === '__proto__' || (Object.hasOwn(state, key) && sameJson(state[key], value))) return []
-    return [{ op: 'add', path: `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, value }]
+    return [{ op: 'add', path: pointerTo(key), value }]
   })
 }
 
@@ -139,12 +140,14 @@ function placeOf({ framing = 'sse' }: FrameSource, number: number): string {
 function unknown(source: FrameSource, frames: readonly Placed[]): never {
   const [first] = frames.filter(({ frame }) => frame.data !== '')
   if (first === undefined) {
-    const what =
-      source.framing === 'sse' ? 'this is neither JSON nor an event stream' : 'this recording has no events'
+    const what = source.framing === 'sse' ? 'this is neither JSON nor an event stream' : 'this recording has no events'
     throw new MillraceError('invalid', what)
   }
   const place = placeOf(source, first.number)
   const parsed = parseJson(first.frame.data)
   const reason = 'reason' in parsed ? parsed.reason : 'JSON, but no event of a known dialect'
-  throw new MillraceError('invalid', `this is not a stream format that Millrace knows; ${place}: ${reason}`, { place, reason })
+  throw new MillraceError('invalid', `this is not a stream format that Millrace knows; ${place}: ${reason}`, {
+    place,
+    reason,
+  })
 }

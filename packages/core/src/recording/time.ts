@@ -10,8 +10,8 @@ export interface Clock {
 /**
  * The time of a recorded event is the one that the event carries. An event without a time gets that of the event before
  * it, and the start of a run that of the event after it. Events at the very beginning wait for the first time, at most
- * `mostWaiting` of them, and get `now` when there is none. Time never goes back. Rows of a log keep the seq and time that
- * they have (SPEC 2.10).
+ * `mostWaiting` of them, and get `now` when there is none. Time never goes back. Rows of a log keep the seq and time
+ * that they have (SPEC 2.10).
  */
 export function recordingClock(now: () => number, mostWaiting: number): Clock {
   let held: Draft[] = []

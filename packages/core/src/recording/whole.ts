@@ -17,8 +17,8 @@ const mostRows = 1_000_000
 const pieceSize = 256 * 1024
 
 /**
- * Reads a whole recording, to store it as a session. Frames that cannot be read are kept beside those that can
- * (SPEC 3.3). A recording in which no frame can be read is `invalid`: the error names the dialect and the first bad frame.
+ * Reads a whole recording, to store it as a session. Frames that cannot be read are kept beside those that can (SPEC
+ * 3.3). A recording in which no frame can be read is `invalid`: the error names the dialect and the first bad frame.
  */
 export async function wholeRecording(text: string, options: RecordingOptions): Promise<Recording> {
   const rows: Recorded[] = []
@@ -40,7 +40,11 @@ export async function wholeRecording(text: string, options: RecordingOptions): P
   if (understood === 0 && wrong !== undefined) {
     const { place, reason } = wrong
     const facts = { dialect: detected, place, reason }
-    throw new MillraceError('invalid', `this was read as ${detected}, but no event in it is valid; ${place}: ${reason}`, facts)
+    throw new MillraceError(
+      'invalid',
+      `this was read as ${detected}, but no event in it is valid; ${place}: ${reason}`,
+      facts,
+    )
   }
   return { dialect: detected, agent, rows }
 }

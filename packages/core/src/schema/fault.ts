@@ -7,7 +7,9 @@ export interface FieldError {
 /** More errors than these help no reader, and a hostile list could hold millions. */
 export const mostErrors = 100
 
-/** Why a value does not have its shape. Paths start inside that value: `.content.parts[2].text`, or '' for the value. */
+/**
+ * Why a value does not have its shape. Paths start inside that value: `.content.parts[2].text`, or '' for the value.
+ */
 export class Fault {
   readonly #errors: readonly FieldError[]
 

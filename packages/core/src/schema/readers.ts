@@ -3,9 +3,9 @@ import { Fault, faultAt, mostErrors } from './fault.ts'
 
 /**
  * Reads one value of a known shape, or returns a Fault. Off a wire (`strict` false) it corrects what is only spelled
- * differently: it returns the same reference when nothing had to change, and a corrected copy when something had. From a
- * disk or an agent (`strict` true) it corrects nothing: a value that is not canonical is a Fault, and user data must be
- * JSON.
+ * differently: it returns the same reference when nothing had to change, and a corrected copy when something had. From
+ * a disk or an agent (`strict` true) it corrects nothing: a value that is not canonical is a Fault, and user data must
+ * be JSON.
  *
  * Written by hand, because on the hot path a schema library costs 20 times as much.
  */
@@ -43,7 +43,9 @@ export function oneOf<const Name extends string>(names: readonly Name[]): FieldR
   return (value) => (known.has(value) ? (value as Name) : fault)
 }
 
-/** A user's own data, which is never changed (SPEC 1.2). What JSON.parse gave is JSON; what an agent made is checked. */
+/**
+ * A user's own data, which is never changed (SPEC 1.2). What JSON.parse gave is JSON; what an agent made is checked.
+ */
 export const data: FieldReader<Json> = (value, strict) => {
   if (value === undefined) return missing
   const why = strict ? whyNotJson(value) : undefined

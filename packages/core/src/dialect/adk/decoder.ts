@@ -65,7 +65,8 @@ export class AdkDecoder implements Decoder {
 
   end(how: 'closed' | 'cut'): readonly Draft[] {
     if (!this.#open) {
-      // A connection that broke before its first frame counts as a failed run; one that closed without frames is no run.
+      // A connection that broke before its first frame counts as a failed run; one that closed without frames is no
+      // run.
       return how === 'cut' && this.#runs === 0 ? [...this.#begun(), ...this.#finished('failed', broken)] : []
     }
     const cut = how === 'cut' || this.#announced

@@ -5,7 +5,7 @@ import { fields } from '../../schema/fields.ts'
 import { type FieldReader, list, notObject, oneOf, string } from '../../schema/readers.ts'
 import { print } from './wire.ts'
 
-// Message content, both ways: AG-UI's text and content parts against google.genai's parts.
+// Message content, in both directions: AG-UI's text and content parts, and google.genai's parts.
 
 export type MediaKind = 'image' | 'audio' | 'video' | 'document'
 const mediaKinds: readonly string[] = ['image', 'audio', 'video', 'document']
@@ -75,7 +75,7 @@ export function mediaPart(part: AdkPart): JsonObject | undefined {
   }
   if (isObject(fileData) && typeof fileData.fileUri === 'string') {
     const { fileUri, mimeType } = fileData
-    // Only what any client can fetch is a url; a provider's own handle (gs://, files/…) is a file.
+    // A url is what any client can fetch; a handle of a provider (gs://, files/…) is a file.
     const type = /^(?:https?|data):/.test(fileUri) ? 'url' : 'file'
     return media(
       mimeType,
@@ -99,7 +99,7 @@ function mediaKind(mimeType: string): MediaKind {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document'
 }
 
-/** Parts as message content: plain text where they are nothing else. */
+/** Parts as message content: plain text if all of them are text. */
 export function agUiContentOf(parts: readonly AdkPart[]): Json {
   const made = parts.flatMap((part): JsonObject[] => {
     const file = mediaPart(part)
@@ -110,8 +110,8 @@ export function agUiContentOf(parts: readonly AdkPart[]): Json {
 }
 
 /**
- * A tool's result as ADK keeps it: an object. Text that is a JSON object is that object, so that what is inside (a
- * `proof_layer`, an `error`) is found; other text is `{ result }`, as ADK itself wraps it.
+ * A tool's result as ADK has it: an object. Text that is a JSON object becomes that object, so that views find what is
+ * inside (a `proof_layer`, an `error`); other text becomes `{ result }`, as ADK itself wraps it.
  */
 export function responseFromContent(content: Json): JsonObject {
   if (typeof content !== 'string') {
@@ -135,7 +135,7 @@ function partsIn(content: Json): readonly AdkPart[] {
   return parts instanceof Fault ? [] : parts
 }
 
-/** A tool's result as AG-UI content: its text alone where that is all, else its JSON, and files as parts. */
+/** A tool's result as AG-UI content: bare text if it is nothing else, otherwise JSON, with files as parts. */
 export function contentFromResponse(response: unknown, files: readonly AdkPart[]): Json {
   const said = resultText(response)
   const made = files.flatMap((part) => mediaPart(part) ?? [])
@@ -143,7 +143,7 @@ export function contentFromResponse(response: unknown, files: readonly AdkPart[]
   return said === '' ? made : [{ type: 'text', text: said }, ...made]
 }
 
-/** Bare text only where it reads back as the same: a result that is itself the text of a JSON object is not. */
+/** Bare text only if it reads back as the same result: a text that is itself a JSON object would not. */
 function resultText(response: unknown): string {
   if (response === undefined) return ''
   const { result, ...more } = isObject(response) ? response : {}
@@ -157,7 +157,7 @@ export function argumentsOf(given: string): JsonObject | undefined {
   return given === '' ? {} : objectIn(given)
 }
 
-/** JSON inside a string is a door of its own: a frame of any depth fits into one. */
+/** JSON inside a string must be checked by itself, because the limits of the frame do not reach into it. */
 function objectIn(text: string): JsonObject | undefined {
   const parsed = parseJson(text)
   return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : undefined

@@ -8,12 +8,12 @@ import type { AgUiProtocol } from '../dialect.ts'
 import { isClean, isCurrent, messageReader, printMessage, type ReadMessage, type ToolNames } from './message.ts'
 import type { AgUiMessage } from './wire.ts'
 
-/** A RunAgentInput, read: which session and run it is for, and what the run starts with. */
+/** What a RunAgentInput asks for: the session, the run, and the input of that run. */
 export interface AgUiRequest {
   readonly threadId: string
   readonly runId: string
   readonly parentRunId?: string
-  /** What the client reads: it says 1.0 or later itself, and before that no client said anything. */
+  /** The version that the client understands. Clients of 1.0 and later send it; older ones send none. */
   readonly protocol: AgUiProtocol
   readonly input: RunInput
 }
@@ -21,14 +21,14 @@ export interface AgUiRequest {
 /**
  * Reads the body of an AG-UI request: 1.0 or 0.x, camelCase or the snake_case of Python peers, `null` as absent,
  * `binary` parts upgraded. Every bad field is named with its path, not only the first. The messages are all that the
- * client sent, oldest first; which of them are new to the session is for the caller to tell by their ids. Activity
+ * client sent, oldest first; the caller finds out by their ids which of them are new to the session. Activity
  * messages are a client's own display state and are left out.
  */
 export function readRunAgentInput(body: unknown): AgUiRequest | { readonly errors: readonly FieldError[] } {
   return readInput(body, new Map())
 }
 
-/** The same, for a reader who knows calls that the input itself does not repeat. */
+/** The same, for a caller that knows calls which the input itself does not repeat. */
 export function readInput(body: unknown, calls: ToolNames): AgUiRequest | { readonly errors: readonly FieldError[] } {
   if (!isObject(body)) return { errors: notObject.errors }
   const given = camel(body)
@@ -45,7 +45,7 @@ export function readInput(body: unknown, calls: ToolNames): AgUiRequest | { read
   return {
     threadId,
     runId,
-    ...(parentRunId === undefined ? {} : { parentRunId }),
+    ...defined({ parentRunId }),
     protocol: protocolOf(given.protocolVersion),
     input: {
       messages: messages.flatMap(inputMessage),
@@ -58,7 +58,7 @@ export function readInput(body: unknown, calls: ToolNames): AgUiRequest | { read
   }
 }
 
-/** A version that is no version is not refused: the protocol has clients only warn about it. */
+/** A malformed version is not refused, because the protocol asks peers only to warn about it. */
 export function protocolOf(version: unknown): AgUiProtocol {
   return typeof version === 'string' && /^[1-9]\d*(\.|$)/.test(version) ? '1' : '0'
 }
@@ -70,18 +70,20 @@ export function messagesReader(calls: ToolNames): FieldReader<readonly ReadMessa
 
 export function inputMessage({ id, role, name, parts }: ReadMessage): readonly InputMessage[] {
   if (role === 'activity') return []
-  const said = role === 'assistant' || role === 'reasoning'
+  const byAgent = role === 'assistant' || role === 'reasoning'
   return [
     {
       id,
       role: role === 'reasoning' ? 'assistant' : role,
-      content: { role: said ? 'model' : 'user', parts },
-      ...(name === undefined ? {} : { name }),
+      content: { role: byAgent ? 'model' : 'user', parts },
+      ...defined({ name }),
     },
   ]
 }
 
-/** An empty object says nothing; what is no object is kept under its own name. */
+/**
+ * Properties from the client. An empty object is absent, and a value that is no object is kept under its field's name.
+ */
 function forwarded(given: unknown): { readonly props?: JsonObject } {
   if (!isObject(given)) return { props: { forwardedProps: given as Json } }
   return Object.keys(given).length === 0 ? {} : { props: given as JsonObject }
@@ -142,18 +144,17 @@ export type RunAgentInput = {
   readonly resume?: readonly JsonObject[]
 }
 
-/** What a run was started with, as RUN_STARTED repeats it: only what there is. Undefined when that is nothing. */
+/** The input of a run as RUN_STARTED repeats it, without empty fields. Undefined when nothing is left. */
 export function echoOf(threadId: string, runId: string, input: RunInput): RunAgentInput | undefined {
   const { messages, state, tools = [], context = [], resume = [], props } = input
-  const told = {
-    ...(state === undefined ? {} : { state }),
+  const more = {
+    ...defined({ state, forwardedProps: props }),
     ...(tools.length === 0 ? {} : { tools: tools.map((one) => ({ ...one })) }),
     ...(context.length === 0 ? {} : { context: context.map((one) => ({ ...one })) }),
-    ...(props === undefined ? {} : { forwardedProps: props }),
     ...(resume.length === 0 ? {} : { resume: resume.map(printAnswer) }),
   }
-  if (messages.length === 0 && Object.keys(told).length === 0) return undefined
-  return { threadId, runId, messages: messages.flatMap(printMessage), ...told }
+  if (messages.length === 0 && Object.keys(more).length === 0) return undefined
+  return { threadId, runId, messages: messages.flatMap(printMessage), ...more }
 }
 
 export function printAnswer({ interrupt, status, payload }: ResumeAnswer): JsonObject {

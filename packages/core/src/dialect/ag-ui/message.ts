@@ -14,9 +14,9 @@ import {
 } from './content.ts'
 import { type AgUiMessage, type AgUiToolCall, print } from './wire.ts'
 
-// Whole messages, both ways: in RunAgentInput, in RUN_STARTED.input and in MESSAGES_SNAPSHOT.
+// Whole messages, in both directions: in RunAgentInput, in RUN_STARTED.input and in MESSAGES_SNAPSHOT.
 
-/** A message as it was read: who, and what in google.genai's parts. `activity` messages have none. */
+/** A message, with its content in google.genai's parts. `activity` messages have none. */
 export interface ReadMessage {
   readonly id: string
   readonly role: Role
@@ -26,7 +26,7 @@ export interface ReadMessage {
 const roles = ['user', 'assistant', 'system', 'developer', 'tool', 'activity', 'reasoning'] as const
 export type Role = (typeof roles)[number]
 
-/** The names of the functions called so far: a tool's result names only its call. */
+/** The function names of the calls so far, by call id: a tool's result carries only the id. */
 export type ToolNames = Map<string, string>
 
 /**
@@ -119,7 +119,7 @@ export interface CallArguments {
 
 /**
  * The arguments of a call: parsed, and their text as well where printing them again would not give it back. Text that
- * is no JSON object stays text and says so: without `args`, so that nothing takes it for a call without arguments.
+ * is no JSON object stays text, with an error and without `args`, so that it is not taken for a call without arguments.
  */
 export function callArguments(given: string): CallArguments {
   const args = argumentsOf(given)
@@ -159,7 +159,7 @@ export function isCurrent(message: unknown): boolean {
   )
 }
 
-/** The fields that are kept but not read are what 1.0 wants them to be. */
+/** Whether the fields that are kept but not read have the types that 1.0 demands. */
 export function isClean(value: unknown): boolean {
   if (!isObject(value)) return true
   if (Object.values(value).includes(null)) return false
@@ -178,7 +178,7 @@ const unreadFields = fields(
   },
 )
 
-/** A message of a run's input as AG-UI has it; several when it carries the results of several tools. */
+/** A message of a run's input as AG-UI messages: several when it carries the results of several tools. */
 export function printMessage({ id, role, name, content }: InputMessage): readonly AgUiMessage[] {
   const parts = partsIn(isObject(content) ? content.parts : undefined)
   const base = { id, ...(name === undefined ? {} : { name }) }
@@ -236,7 +236,7 @@ function wireCall({ functionCall, thoughtSignature }: AdkPart, message: string):
   }
 }
 
-/** The text of a call's arguments: as it came, else printed. */
+/** The text of a call's arguments: as it was read, otherwise printed. */
 export function argumentText({ args, argsText }: { readonly args?: unknown; readonly argsText?: unknown }): string {
   if (typeof argsText === 'string') return argsText
   return isObject(args) ? print(args as JsonObject) : '{}'

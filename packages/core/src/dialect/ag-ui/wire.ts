@@ -11,7 +11,7 @@ export interface AgUiEvent {
   readonly [field: string]: Json | undefined
 }
 
-/** A conversation message as AG-UI clients hold it. Aliases, not interfaces, so that they are JSON to the compiler. */
+/** A conversation message as AG-UI clients have it. A type alias, because the compiler takes no interface for JSON. */
 export type AgUiMessage = {
   id: string
   role: string
@@ -67,14 +67,14 @@ export function keptOf({ extra }: RunEvent): JsonObject {
   return keptFor('ag-ui', extra)
 }
 
-/** The fields of the frame that have no place in the event, to be printed again as they came. */
+/** The fields of the frame that have no canonical place, to be printed again as they came. */
 export function restOf(kept: JsonObject): JsonObject | undefined {
   if (!isJsonObject(kept.rest)) return undefined
   const { type: _, subagentRunId: __, ...rest } = kept.rest
   return rest
 }
 
-/** JSON of anything: what nests too deeply for the printer's stack is named instead of thrown about (SPEC 3.1). */
+/** The JSON of any value. JSON.stringify throws on deep nesting, which an encoder must not (SPEC 3.1). */
 export function print(value: Json | AgUiEvent | undefined): string {
   try {
     return JSON.stringify(value) ?? 'null'

@@ -2,8 +2,8 @@ import { OpenList } from './open-list.ts'
 
 /**
  * Ids for the calls of wires that carry none. A reader numbers them itself: the n-th call of a name in a run is
- * `run:name#n`, and a result answers the oldest open call of its name. The encoder counts in the same way, and prints an
- * id only where a reader would derive another one (SPEC 3.4).
+ * `run:name#n`, and a result answers the oldest open call of its name. The encoder counts in the same way, and prints
+ * an id only where a reader would derive another one (SPEC 3.4).
  */
 export interface CallIds {
   call(name: string, id: string | undefined): CallId

@@ -19,7 +19,9 @@ export interface MessageBuilder {
   error(speaker: MessageAuthor, message: string): readonly AgentSaid[]
   /** Ends the message that is streaming and returns its aggregate. With a speaker, only if the message is theirs. */
   close(speaker?: MessageAuthor): readonly AgentSaid[]
-  /** Ends it where the wire itself sends the whole text, which replaces what was streamed, or is a message of its own. */
+  /**
+   * Ends it where the wire itself sends the whole text, which replaces what was streamed, or is a message of its own.
+   */
   whole(speaker: MessageAuthor, text: string): readonly AgentSaid[]
 }
 
@@ -133,7 +135,10 @@ export function resultFromResponse(response: JsonObject): Json {
   return isWrapped(response) ? (response.result ?? null) : response
 }
 
-/** Whether it is `{ result }` around a value that is no object, once or more often. Around an object it is the tool's own. */
+/**
+ * Whether it is `{ result }` around a value that is no object, once or more often. Around an object it is the tool's
+ * own.
+ */
 function isWrapped(response: JsonObject): boolean {
   let value: Json | undefined = response
   while (isJsonObject(value) && Object.keys(value).length === 1 && Object.hasOwn(value, 'result')) value = value.result

@@ -11,9 +11,9 @@ export interface TextPiece {
 }
 
 /**
- * Lets one message stream at a time. A wire without message ids shows one text, so agents that stream side by side would
- * mix word by word. The text of the others waits, and follows when that message has ended (SPEC 3.5). The aggregate of a
- * streamed message is not printed again, only the text that its partials left out.
+ * Lets one message stream at a time. A wire without message ids shows one text, so agents that stream side by side
+ * would mix word by word. The text of the others waits, and follows when that message has ended (SPEC 3.5). The
+ * aggregate of a streamed message is not printed again, only the text that its partials left out.
  *
  * A lane is one speaker: its messages come one after the other.
  */
@@ -73,7 +73,8 @@ export function textTurns(): TextTurns {
     turn.waiting = []
     for (const piece of pieces) {
       const last = turn.printed.at(-1)
-      if (last?.thought === piece.thought) turn.printed[turn.printed.length - 1] = { ...last, text: last.text + piece.text }
+      if (last?.thought === piece.thought)
+        turn.printed[turn.printed.length - 1] = { ...last, text: last.text + piece.text }
       else turn.printed.push(piece)
     }
     return pieces

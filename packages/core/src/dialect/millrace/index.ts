@@ -3,7 +3,9 @@ import { millraceDecoder } from './decoder.ts'
 import { millraceEncoder } from './encoder.ts'
 import { isMillraceFrame, printRow } from './wire.ts'
 
-/** The log itself on a wire: one `Recorded` per frame, with its seq, and nothing lost. Millrace's own clients read it. */
+/**
+ * The log itself on a wire: one `Recorded` per frame, with its seq, and nothing lost. Millrace's own clients read it.
+ */
 export const millrace: Dialect = {
   name: 'millrace',
   decoder: millraceDecoder,

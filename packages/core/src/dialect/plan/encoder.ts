@@ -161,7 +161,9 @@ export class PlanEncoder implements Encoder {
     return json('artifact_created', { ...of, artifactId, name, artifactType, ...(implied ? {} : { version }) }, more)
   }
 
-  /** Every run ends with one `done`, after the `error` if it failed. That of an execution has a summary of the tasks. */
+  /**
+   * Every run ends with one `done`, after the `error` if it failed. That of an execution has a summary of the tasks.
+   */
   #finished(run: PrintedRun, event: RunFinished & Pick<RunEvent, 'extra'>): Frame[] {
     if (run.over) return []
     run.over = true

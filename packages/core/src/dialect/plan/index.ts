@@ -4,8 +4,8 @@ import { PlanEncoder } from './encoder.ts'
 import { isPlanFrame } from './wire.ts'
 
 /**
- * The plan-and-execute contract: a chat that streams text and sets tasks, and an execution that works on them. The event
- * line and the `type` field are equal. Events that its server has learnt to send since are read too.
+ * The plan-and-execute contract: a chat that streams text and sets tasks, and an execution that works on them. The
+ * event line and the `type` field are equal. Events that its server has learnt to send since are read too.
  *
  * Every run ends with exactly one `done`, after `error` if it failed; `done` has a summary if the run worked on tasks.
  * Beyond the contract, and only where the log has a value: `callId` on tools, `taskId` on content, `version` on

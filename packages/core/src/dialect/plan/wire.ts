@@ -189,7 +189,8 @@ function failed(run: PlanRun, payload: JsonObject): PlanFrameResult {
     run.troubled = { task, error }
     return keepFields('plan', run.speech.error(speakerOf(run, payload), error), payload, known.error)
   }
-  // If this one were an event, it would be printed before the error that counts, and readers would take it for that one.
+  // If this one were an event, it would be printed before the error that counts, and readers would take it for that
+  // one.
   if (run.failure !== undefined) return [{ kind: 'log', level: 'error', message: error }]
   run.failure = error
   return run.speech.close()

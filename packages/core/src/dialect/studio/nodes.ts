@@ -6,23 +6,26 @@ export interface OpenNode {
   readonly id: NodeId
   readonly name: string
   readonly step: number
-  /** The state as the node found it. */
+  /** The state at the start of the node. */
   readonly input: JsonObject
-  /** When it started, in milliseconds; 0 where nobody asks. */
+  /** When it started, in milliseconds; 0 in a decoder, which does not need it. */
   readonly at: number
-  /** Its snapshots are the entire state (seed 000), not what a node read or wrote (ADK Studio's server). */
+  /**
+   * Its snapshots are the entire state, as in the schema, and not what a node read or wrote, as from ADK Studio's
+   * server.
+   */
   readonly whole: boolean
 }
 
 /**
- * The nodes of one run as both sides of the wire count them. The wire names a node by its name and step, so the id of
- * the n-th `writer` is `writer@n`, its step the order of starts, and bare text is said by the node that started last
- * unless `agent` names another. Reader and writer hold the same book: only what differs is printed.
+ * The nodes of one run. The wire names a node by its name and step, so the id of the n-th `writer` is `writer@n`, its
+ * step is its place in the order of starts, and bare text is of the node that started last unless `agent` names
+ * another. Decoder and encoder derive all this by the same rules, so only a value that differs is printed.
  */
 export class OpenNodes {
   readonly #open = new Map<NodeId, OpenNode>()
   readonly #order = new OpenList<OpenNode>()
-  /** By name, and by step and name. */
+  /** Open nodes, under their name, and under their step and name. */
   readonly #alike = new Map<string, OpenList<OpenNode>>()
   readonly #started = new Map<string, number>()
   #steps = 0
@@ -80,7 +83,7 @@ export class OpenNodes {
     return own ?? this.#alike.get(nameKey(name))?.last
   }
 
-  /** Open nodes, first started first. */
+  /** Open nodes, in the order of their starts. */
   get all(): readonly OpenNode[] {
     return [...this.#open.values()]
   }
@@ -89,7 +92,7 @@ export class OpenNodes {
     return this.#open.size > 0
   }
 
-  /** Whom a reader takes bare text to be from. */
+  /** The node to which a reader assigns bare text. */
   get voice(): OpenNode | undefined {
     return this.#voice === undefined ? undefined : this.#open.get(this.#voice)
   }

@@ -19,8 +19,8 @@ import { cutState } from './state.ts'
 
 type Extras = Pick<RunEvent, 'extra'>
 
-// The frames of seed 000, keys in the seed's order; what the seed does not know comes after, and only where there is
-// something to say, so that its own examples come out to the byte.
+// The frames of the schema, with keys in its order. Fields beyond the schema come after, and only where they have a
+// value, so that the examples of the schema are printed byte for byte.
 
 export function printStart(
   node: OpenNode,
@@ -64,7 +64,7 @@ function codeOf(error: Problem | undefined): { code?: string } {
   return error === undefined || error.code === 'agent-error' ? {} : { code: error.code }
 }
 
-/** The keys that changed, with their values as they are now; a key that is gone shows in the next whole snapshot. */
+/** The keys that changed, with their new values. A removed key is missing from the next whole snapshot. */
 export function printState(state: JsonObject, keys: readonly string[]): Frame[] {
   const entries = keys.flatMap((key): [string, Json][] =>
     Object.hasOwn(state, key) ? [[key, state[key] ?? null]] : [],
@@ -84,13 +84,13 @@ export interface DoneFacts {
   readonly steps: number
   readonly input: JsonObject
   readonly state: JsonObject
-  /** A question waits: a reader takes the run for interrupted unless told otherwise. */
+  /** A question is open, so a reader takes the run for interrupted unless `outcome` is printed. */
   readonly asks: boolean
 }
 
 export function printDone(event: RunFinished, { steps, input, state, asks }: DoneFacts): Frame {
   const { outcome, error, usage, result } = event
-  // `error` came before it and says that it failed, and why; only what it leaves out is said here.
+  // The `error` frame before this one already carries the message; only what it leaves out is printed here.
   const told = outcome === 'failed' && error?.code === 'agent-error' && error.source === undefined
   return jsonFrame('trace', {
     type: 'done',

@@ -3,21 +3,21 @@ import { type AgUiEvent, print } from '../wire.ts'
 
 /**
  * Turns the events of AG-UI 1.0 into what every client since 0.0.45 accepts. Those clients end the run at the first
- * event or field that their schemas refuse, so nothing newer may pass. Reasoning stays as it is: they have REASONING_*,
- * and show nothing for the THINKING_* before it.
+ * event or field that their schemas refuse, so nothing newer may pass. Reasoning stays as it is, because those clients
+ * have REASONING_*, and show nothing for the older THINKING_*.
  *
  * | 1.0 | 0.x |
  * |---|---|
  * | SUBAGENT_STARTED, _FINISHED, _ERROR | STEP_STARTED, STEP_FINISHED, under a name that no open step has |
  * | RUN_STARTED.input | the same, with `tools` and `context` even when empty |
- * | RUN_FINISHED.outcome | only `interrupt`; `cancelled` goes to the metadata, the others are what absent means |
+ * | RUN_FINISHED.outcome | only `interrupt`; `cancelled` goes to the metadata; absent means any other |
  * | files in a tool's result | its text |
  * | image, audio, video, document in a user's message | binary |
  * | subagentRunId | absent |
  */
 export interface Downgrade {
   push(event: AgUiEvent): AgUiEvent
-  /** The same for an event of a prelude: what is open keeps the name that the shared stream gave it. */
+  /** The same for an event of a prelude: an open step keeps the name that it has on the shared stream. */
   repeat(event: AgUiEvent): AgUiEvent
 }
 
@@ -59,12 +59,12 @@ export function downgrade(): Downgrade {
   }
 }
 
-/** Steps and subagents together: 0.x knows steps by their names alone, whoever's they are. */
+/** Steps and subagents together: 0.x identifies a step by its name alone, whichever agent it belongs to. */
 class Steps {
   /** The names of those that are open. */
   readonly #open = new Map<string, string>()
   readonly #taken = new Set<string>()
-  /** How high steps of one name were numbered: a number never comes twice, so that none has to be looked for. */
+  /** The highest number given to steps of one name. No number is used twice, so no free one has to be searched. */
   readonly #numbers = new Map<string, number>()
 
   clear(): void {
@@ -114,8 +114,8 @@ function keyOf({ type, subagentRunId, stepName }: AgUiEvent): string {
 }
 
 /**
- * Where a call goes: 0.0.46 adds it to its parent only if that is the last message, and else makes a second message of
- * the same id. Such a call goes without its parent, and gets a message of its own.
+ * A client of 0.0.46 adds a call to its parent only if that is the last message, and otherwise makes a second message
+ * with the same id. Such a call is printed without its parent, and gets a message of its own.
  */
 class Place {
   readonly #known = new Set<string>()
@@ -183,14 +183,14 @@ function messagesBefore(messages: Json | undefined): Json {
   })
 }
 
-/** A tool's result was text alone. */
+/** In 0.x a tool's result is text only. */
 function resultBefore(content: Json | undefined): string {
   if (typeof content === 'string') return content
   const texts = listed(content).flatMap((part) => (isJsonObject(part) && part.type === 'text' ? [text(part.text)] : []))
   return texts.length > 0 ? texts.join('') : print(content)
 }
 
-/** Binary is the one kind of file that all of 0.x reads. */
+/** `binary` is the only form of a file that all of 0.x reads. */
 function partBefore(part: Json): Json {
   if (!isJsonObject(part) || !isJsonObject(part.source)) return part
   const { type, value, mimeType } = part.source
@@ -209,7 +209,7 @@ function untag({ subagentRunId: _, ...rest }: JsonObject): JsonObject {
   return rest
 }
 
-/** What 0.x has no field for goes to the metadata, which its clients pass on or ignore. */
+/** Facts without a field in 0.x go to the metadata, which its clients pass on or ignore. */
 function noted(metadata: Json | undefined, note: JsonObject): JsonObject {
   const given = isJsonObject(metadata) ? metadata : {}
   return { ...given, millrace: { ...(isJsonObject(given.millrace) ? given.millrace : {}), ...note } }
