@@ -28,7 +28,7 @@ export interface Read {
   readonly place: string | undefined
 }
 
-/** A dialect is detected from this many frames on, and the recording is refused when so many have shown none. */
+/** Frames after which a dialect is detected, and after which a recording without one is refused. */
 const enough = 3
 const tooMany = 50
 

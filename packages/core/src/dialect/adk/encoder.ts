@@ -6,6 +6,7 @@ import { applyState } from '../../event/state-fold.ts'
 import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { Encoder } from '../dialect.ts'
+import { nodeName } from '../node-name.ts'
 import { printEvent, printForeignComment, problemOfEvent, remarkFinished, remarkStarted } from './wire.ts'
 
 export class AdkEncoder implements Encoder {
@@ -73,7 +74,7 @@ export class AdkEncoder implements Encoder {
 
   /** A new ADK event, for a fact that no ADK event of the log carries. */
   #made({ seq, at, run }: Recorded, node: string | undefined, fields: Partial<AdkEvent>): Frame[] {
-    const author = run === '' ? 'user' : node === undefined ? this.#agent : agentOf(node)
+    const author = run === '' ? 'user' : node === undefined ? this.#agent : nodeName(node)
     return [printEvent({ id: `millrace-${seq}`, author, invocationId: run, timestamp: at, ...fields }, at)]
   }
 
@@ -96,9 +97,4 @@ function userEvents({ run, at }: Recorded, messages: readonly InputMessage[]): F
 function setKeys(before: JsonObject, after: JsonObject): JsonObject | undefined {
   const entries = Object.entries(after).filter(([key, value]) => !Object.hasOwn(before, key) || before[key] !== value)
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
-}
-
-/** The agent of `coordinator/burn_analyst@2`. */
-function agentOf(node: string): string {
-  return node.slice(node.lastIndexOf('/') + 1).replace(/@\d+$/, '')
 }

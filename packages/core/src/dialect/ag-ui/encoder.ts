@@ -85,7 +85,7 @@ class Encoding implements AgUiEncoder {
     else {
       if (this.#run === undefined && run !== '' && !this.#ended.has(run)) this.#start(run, unannounced)
       if (event.kind === 'run.finished') this.#finish(run, event)
-      else this.#tell(event)
+      else this.#print(event)
     }
     const made = this.#writer.take()
     if (this.#run === undefined && event.kind !== 'run.finished') return this.#hold(made)
@@ -194,7 +194,7 @@ class Encoding implements AgUiEncoder {
     return name !== undefined && clientTools.has(name)
   }
 
-  #tell(event: Exclude<RunEvent, RunStarted | RunFinished>): void {
+  #print(event: Exclude<RunEvent, RunStarted | RunFinished>): void {
     switch (event.kind) {
       case 'agent':
         this.#agent(event)
@@ -241,9 +241,9 @@ class Encoding implements AgUiEncoder {
     }
     const { errorCode, errorMessage } = event.event
     if (typeof errorCode === 'string' || typeof errorMessage === 'string') {
-      const told = { author: event.event.author, ...(typeof errorCode === 'string' ? { code: errorCode } : {}) }
+      const data = { author: event.event.author, ...(typeof errorCode === 'string' ? { code: errorCode } : {}) }
       const node = event.node === undefined ? {} : { node: event.node }
-      this.#fact({ kind: 'log', level: 'error', message: errorMessage ?? errorCode ?? '', data: told, ...node })
+      this.#fact({ kind: 'log', level: 'error', message: errorMessage ?? errorCode ?? '', data, ...node })
     }
   }
 

@@ -34,14 +34,14 @@ export function toRunAgentInput(start: AgUiStart): RunAgentInput {
     known.has(message.id) ? { ...message, id: `${message.id} ${runId}` } : message,
   )
   const all = [...encoder.messages, ...fresh]
-  const told = all.filter(({ role }) => role !== 'activity' && !(legacy && role === 'reasoning'))
+  const sent = all.filter(({ role }) => role !== 'activity' && !(legacy && role === 'reasoning'))
   const { resume } = echo ?? {}
   return {
     threadId,
     runId,
     ...(parentRunId === undefined ? {} : { parentRunId }),
     state: state ?? input.state ?? {},
-    messages: legacy ? told.map(asBefore) : told,
+    messages: legacy ? sent.map(asBefore) : sent,
     tools: echo?.tools ?? [],
     context: echo?.context ?? [],
     forwardedProps: echo?.forwardedProps ?? {},

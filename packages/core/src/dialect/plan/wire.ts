@@ -204,10 +204,10 @@ function done(run: PlanRun, payload: JsonObject): PlanFrameResult {
     failure === undefined
       ? problemIn(problem)
       : { code: 'agent-error' as const, ...problemIn(problem), message: failure }
-  const told = isOutcome(outcome) ? outcome : run.paused === undefined ? 'done' : 'cancelled'
+  const stated = isOutcome(outcome) ? outcome : run.paused === undefined ? 'done' : 'cancelled'
   const event: RunEvent = {
     kind: 'run.finished',
-    outcome: failure === undefined ? told : 'failed',
+    outcome: failure === undefined ? stated : 'failed',
     ...(error === undefined ? {} : { error }),
     ...(isJsonObject(summary) && !isFolded(run, summary) ? { result: { summary } } : {}),
   }

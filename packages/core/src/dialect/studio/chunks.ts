@@ -1,5 +1,5 @@
 /** What a `chunk` adds; undefined when it only repeats the text so far. */
-export type Delta = { readonly text: string; readonly sign?: 'cumulative' | 'anew' } | undefined
+export type Delta = { readonly text: string; readonly sign?: 'cumulative' | 'restarted' } | undefined
 
 /**
  * Distinguishes deltas from the chunks of ADK Studio's own server, each of which repeats the whole text of the turn so
@@ -13,7 +13,7 @@ export class ChunkText {
   #text = ''
 
   /** Notes which server sent the stream: ADK Studio's own, or one that follows the schema. */
-  sign(server: 'seed' | 'upstream'): void {
+  sign(server: 'schema' | 'upstream'): void {
     if (server === 'upstream') this.#upstream = true
     else if (this.#kind === 'unknown') this.#kind = 'delta'
   }
@@ -42,7 +42,7 @@ export class ChunkText {
     }
     if (before.endsWith(chunk)) return undefined
     this.#text = chunk
-    return { text: chunk, sign: 'anew' }
+    return { text: chunk, sign: 'restarted' }
   }
 
   #decide(chunk: string): 'delta' | 'cumulative' {

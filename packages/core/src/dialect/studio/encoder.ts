@@ -16,11 +16,12 @@ import { printForeignFrame } from '../bare-text/raw-frame.ts'
 import { type TextPiece, type TextTurns, textTurns } from '../bare-text/text-turns.ts'
 import type { Encoder, EncoderOptions } from '../dialect.ts'
 import { keptFields } from '../kept-fields.ts'
+import { nodeName } from '../node-name.ts'
 import { PlainChunks } from './chunks.ts'
 import { planToLog } from './encode/plan-to-log.ts'
 import { StudioSpeakers } from './encode/speakers.ts'
 import { StudioInterrupts } from './interrupts.ts'
-import { nodeName, type OpenNode, OpenNodes } from './nodes.ts'
+import { type OpenNode, OpenNodes } from './nodes.ts'
 import { touchedKeys } from './state.ts'
 import * as print from './wire.ts'
 
@@ -80,7 +81,7 @@ export class StudioEncoder implements Encoder {
       case 'run.finished':
         return this.#finished(run, event, recorded.at)
       default:
-        return this.#told(run, event, recorded.at)
+        return this.#fact(run, event, recorded.at)
     }
   }
 
@@ -98,7 +99,7 @@ export class StudioEncoder implements Encoder {
       ...turns.streaming.map((piece) =>
         piece.thought ? this.#thinking(run, piece) : { event: 'chunk', data: piece.text },
       ),
-      ...(nodes.voice?.id === speaker ? [] : this.#names(run, nodes.voice?.id)),
+      ...(nodes.speaker?.id === speaker ? [] : this.#names(run, nodes.speaker?.id)),
     ]
   }
 
@@ -218,7 +219,10 @@ export class StudioEncoder implements Encoder {
   #say(run: PrintedRun, pieces: readonly TextPiece[]): Frame[] {
     return pieces.flatMap((piece) => {
       if (piece.thought) return [this.#thinking(run, piece)]
-      return [...this.#voice(run, piece), ...this.#chunks.split(piece.text).map((data) => ({ event: 'chunk', data }))]
+      return [
+        ...this.#agentFrame(run, piece),
+        ...this.#chunks.split(piece.text).map((data) => ({ event: 'chunk', data })),
+      ]
     })
   }
 
@@ -230,8 +234,8 @@ export class StudioEncoder implements Encoder {
   /**
    * Bare text carries no name: where a reader would assign it to another node, an `agent` frame names the right one.
    */
-  #voice(run: PrintedRun, { node }: TextPiece): Frame[] {
-    if (node === undefined || run.nodes.voice?.id === node) return []
+  #agentFrame(run: PrintedRun, { node }: TextPiece): Frame[] {
+    if (node === undefined || run.nodes.speaker?.id === node) return []
     run.nodes.speak(node)
     return this.#names(run, node)
   }
@@ -243,7 +247,7 @@ export class StudioEncoder implements Encoder {
   }
 
   #where(run: PrintedRun, node: NodeId | undefined): { readonly node_id?: string } {
-    if (node === undefined || run.nodes.get(node) === undefined || run.nodes.voice?.id === node) return {}
+    if (node === undefined || run.nodes.get(node) === undefined || run.nodes.speaker?.id === node) return {}
     return { node_id: node }
   }
 
@@ -268,7 +272,7 @@ export class StudioEncoder implements Encoder {
     return [...frames, print.printDone(event, facts), { event: 'end', data: '' }]
   }
 
-  #told(run: PrintedRun, event: RunEvent, at: number): readonly Frame[] {
+  #fact(run: PrintedRun, event: RunEvent, at: number): readonly Frame[] {
     switch (event.kind) {
       case 'log': {
         const as = event.extra?.studio?.event

@@ -30,7 +30,7 @@ export class OpenNodes {
   readonly #started = new Map<string, number>()
   #steps = 0
   #highest = 0
-  #voice: NodeId | undefined
+  #speaker: NodeId | undefined
 
   impliedId(name: string): NodeId {
     return `${name}@${(this.#started.get(name) ?? 0) + 1}`
@@ -56,7 +56,7 @@ export class OpenNodes {
     this.#started.set(node.name, (this.#started.get(node.name) ?? 0) + 1)
     this.#steps += 1
     this.#highest = Math.max(this.#highest, node.step)
-    this.#voice = node.id
+    this.#speaker = node.id
   }
 
   end(id: NodeId): OpenNode | undefined {
@@ -69,7 +69,7 @@ export class OpenNodes {
       alike?.close(node)
       if (alike?.size === 0) this.#alike.delete(key)
     }
-    if (this.#voice === id) this.#voice = this.#order.last?.id
+    if (this.#speaker === id) this.#speaker = this.#order.last?.id
     return node
   }
 
@@ -93,20 +93,15 @@ export class OpenNodes {
   }
 
   /** The node to which a reader assigns bare text. */
-  get voice(): OpenNode | undefined {
-    return this.#voice === undefined ? undefined : this.#open.get(this.#voice)
+  get speaker(): OpenNode | undefined {
+    return this.#speaker === undefined ? undefined : this.#open.get(this.#speaker)
   }
 
   speak(id: NodeId): void {
-    if (this.#open.has(id)) this.#voice = id
+    if (this.#open.has(id)) this.#speaker = id
   }
 }
 
 const nameKey = (name: string): string => `\n${name}`
 const stepKey = (name: string, step: number): string => `${step}\n${name}`
 const keysOf = ({ name, step }: OpenNode): readonly string[] => [nameKey(name), stepKey(name, step)]
-
-/** The name in a node id: `coordinator/burn_analyst@2` is `burn_analyst`. */
-export function nodeName(id: NodeId): string {
-  return id.slice(id.lastIndexOf('/') + 1).replace(/@\d+$/, '')
-}

@@ -91,14 +91,14 @@ export interface DoneFacts {
 export function printDone(event: RunFinished, { steps, input, state, asks }: DoneFacts): Frame {
   const { outcome, error, usage, result } = event
   // The `error` frame before this one already carries the message; only what it leaves out is printed here.
-  const told = outcome === 'failed' && error?.code === 'agent-error' && error.source === undefined
+  const complete = outcome === 'failed' && error?.code === 'agent-error' && error.source === undefined
   return jsonFrame('trace', {
     type: 'done',
     total_steps: steps,
     state_snapshot: { input: cutState(input), output: cutState(state) },
     state_keys: Object.keys(state),
     ...(outcome === 'failed' || (outcome === 'done' && !asks) ? {} : { outcome }),
-    ...(error === undefined || told ? {} : { problem: { ...error } }),
+    ...(error === undefined || complete ? {} : { problem: { ...error } }),
     ...(usage === undefined ? {} : { usage: { ...usage } }),
     ...(result === undefined ? {} : { result }),
   })

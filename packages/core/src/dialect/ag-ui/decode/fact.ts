@@ -41,7 +41,7 @@ export const factHandlers: Readonly<Record<string, Handler>> = {
         note(decoder, 'info', activityType, content, context, { type: 'ACTIVITY_SNAPSHOT', messageId, replace })
         return undefined
       }
-      const author = decoder.voice(context.tag)
+      const author = decoder.authorOf(context.tag)
       const said = { message: messageId, id: decoder.eventOf(messageId), author, role: 'model', tag: context.tag }
       decoder.say({ ...said, parts: [part] }, context, { activity: messageId })
       return undefined
@@ -144,7 +144,7 @@ function emitMessage(
     return
   }
   const speaks = role === 'assistant' || role === 'tool' || role === 'reasoning'
-  const author = speaks ? (name ?? decoder.voice(tag)) : role
+  const author = speaks ? (name ?? decoder.authorOf(tag)) : role
   const said = { message: decoder.messageOf(id), id: decoder.eventOf(id), author, parts, tag }
   const contentRole = role === 'tool' ? 'user' : role === 'reasoning' ? 'model' : contentRoles[role]
   decoder.say({ ...said, role: contentRole }, context, { message: verbatim })

@@ -33,7 +33,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     { role: oneOf(['assistant', 'user', 'system', 'developer']), name: string },
     ({ messageId, role = 'assistant', name }, context, decoder) => {
       if (decoder.texts.has(messageId)) return `text message ${messageId} is already open`
-      const voice = role === 'assistant' ? decoder.voice(context.tag) : role
+      const voice = role === 'assistant' ? decoder.authorOf(context.tag) : role
       // A message of another role has that role as its author, whatever its name, because views distinguish users by
       // it.
       const open: StreamedMessage = {
@@ -54,24 +54,8 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       return undefined
     },
   ),
-  TEXT_MESSAGE_CONTENT: on({ messageId: string, delta: string }, {}, ({ messageId, delta }, context, decoder) => {
-    const open = decoder.texts.get(messageId)
-    if (open === undefined || strays(open, context)) return `no text message ${messageId} is open here`
-    decoder.documentText(messageId, open)
-    open.documented = open.deltas.push(delta)
-    partial(decoder, open, delta, false, context)
-    return undefined
-  }),
-  TEXT_MESSAGE_END: on({ messageId: string }, {}, ({ messageId }, context, decoder) => {
-    const open = decoder.texts.get(messageId)
-    if (open === undefined || strays(open, context)) return `no text message ${messageId} is open here`
-    decoder.documentText(messageId, open)
-    decoder.texts.delete(messageId)
-    decoder.ended(messageId)
-    const parts = [{ text: open.deltas.join('') }]
-    decoder.say({ ...open, id: open.event, parts }, context, renamed(messageId, open.message))
-    return undefined
-  }),
+  TEXT_MESSAGE_CONTENT: continueMessage('text'),
+  TEXT_MESSAGE_END: endMessage('text'),
 
   /** A span waits for the message that follows: in almost every stream they belong together and share an id. */
   REASONING_START: on({ messageId: string }, {}, ({ messageId }, context, decoder) => {
@@ -89,7 +73,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       decoder.held.delete(span)
     }
     const open: StreamedMessage = {
-      author: decoder.voice(context.tag),
+      author: decoder.authorOf(context.tag),
       role: 'model',
       tag: context.tag,
       message: decoder.opened(messageId),
@@ -106,24 +90,8 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     })
     return undefined
   }),
-  REASONING_MESSAGE_CONTENT: on({ messageId: string, delta: string }, {}, ({ messageId, delta }, context, decoder) => {
-    const open = decoder.reasonings.get(messageId)
-    if (open === undefined || strays(open, context)) return `no reasoning message ${messageId} is open here`
-    decoder.documentText(messageId, open)
-    open.documented = open.deltas.push(delta)
-    partial(decoder, open, delta, true, context)
-    return undefined
-  }),
-  REASONING_MESSAGE_END: on({ messageId: string }, {}, ({ messageId }, context, decoder) => {
-    const open = decoder.reasonings.get(messageId)
-    if (open === undefined || strays(open, context)) return `no reasoning message ${messageId} is open here`
-    decoder.documentText(messageId, open)
-    decoder.reasonings.delete(messageId)
-    decoder.ended(messageId)
-    const parts = [{ text: open.deltas.join(''), thought: true }]
-    decoder.say({ ...open, id: open.event, parts }, context, reasoningKept(messageId, open))
-    return undefined
-  }),
+  REASONING_MESSAGE_CONTENT: continueMessage('reasoning'),
+  REASONING_MESSAGE_END: endMessage('reasoning'),
   REASONING_END: on({ messageId: string }, {}, ({ messageId }, context, decoder, wire) => {
     const span = decoder.spans.get(messageId)
     if (span === undefined || strays(span.context, context)) return `no reasoning span ${messageId} is open`
@@ -141,7 +109,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     ({ subtype, entityId, encryptedValue }, context, decoder) => {
       const message = `${entityId}:signature`
       const parts = [{ text: '', thought: true, thoughtSignature: encryptedValue }]
-      const author = decoder.voice(context.tag)
+      const author = decoder.authorOf(context.tag)
       const said = { message, id: decoder.eventOf(message), author, role: 'model', parts, tag: context.tag }
       decoder.say(said, context, { signature: { subtype, entityId } })
       return undefined
@@ -172,7 +140,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     if (open === undefined || strays(open, context)) return `no tool call ${toolCallId} is open here`
     decoder.calls.delete(toolCallId)
     const call: AdkFunctionCall = { id: toolCallId, name: open.name, ...callArguments(open.args) }
-    const said = { ...open, author: decoder.voice(open.tag), id: open.event, role: 'model' }
+    const said = { ...open, author: decoder.authorOf(open.tag), id: open.event, role: 'model' }
     decoder.say({ ...said, parts: [{ functionCall: call }] }, context, callKept(open))
     return undefined
   }),
@@ -185,7 +153,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       const exact = sameJson(contentFromResponse(response, files), content) ? undefined : content
       const name = decoder.callNames.get(toolCallId) ?? ''
       const made = { id: toolCallId, name, response, ...(files.length > 0 ? { parts: files } : {}) }
-      const author = decoder.voice(context.tag)
+      const author = decoder.authorOf(context.tag)
       const message = decoder.messageOf(messageId)
       const said = { message, id: decoder.eventOf(messageId), author, role: 'user', tag: context.tag }
       decoder.say({ ...said, parts: [{ functionResponse: made }] }, context, {
@@ -221,6 +189,33 @@ export function readToken(wire: AgUiEvent, decoder: DecoderState): boolean {
   }
   decoder.drafts.push({ run: decoder.run, event: { kind: 'agent', message, event } })
   return true
+}
+
+function continueMessage(kind: 'text' | 'reasoning'): Handler {
+  return on({ messageId: string, delta: string }, {}, ({ messageId, delta }, context, decoder) => {
+    const open = (kind === 'text' ? decoder.texts : decoder.reasonings).get(messageId)
+    if (open === undefined || strays(open, context)) return `no ${kind} message ${messageId} is open here`
+    decoder.documentText(messageId, open)
+    open.documented = open.deltas.push(delta)
+    partial(decoder, open, delta, kind === 'reasoning', context)
+    return undefined
+  })
+}
+
+function endMessage(kind: 'text' | 'reasoning'): Handler {
+  return on({ messageId: string }, {}, ({ messageId }, context, decoder) => {
+    const streamed = kind === 'text' ? decoder.texts : decoder.reasonings
+    const open = streamed.get(messageId)
+    if (open === undefined || strays(open, context)) return `no ${kind} message ${messageId} is open here`
+    decoder.documentText(messageId, open)
+    streamed.delete(messageId)
+    decoder.ended(messageId)
+    const text = open.deltas.join('')
+    const parts = [kind === 'text' ? { text } : { text, thought: true }]
+    const kept = kind === 'text' ? renamed(messageId, open.message) : reasoningKept(messageId, open)
+    decoder.say({ ...open, id: open.event, parts }, context, kept)
+    return undefined
+  })
 }
 
 /** Whether it has no fields but type, id and delta. */
@@ -303,7 +298,7 @@ function calling(
  */
 function partialCall(decoder: DecoderState, id: string, open: Calling, delta: string, context: FrameContext): void {
   const parts = [{ functionCall: { id, name: open.name, argsDelta: delta } }]
-  const said = { message: open.message, id: `${open.event}~${open.partials++}`, author: decoder.voice(open.tag) }
+  const said = { message: open.message, id: `${open.event}~${open.partials++}`, author: decoder.authorOf(open.tag) }
   decoder.say({ ...said, role: 'model', parts, partial: true, tag: open.tag }, context, callKept(open))
 }
 

@@ -98,7 +98,7 @@ export class DecoderState {
   }
 
   /** The author of a message that names none. */
-  voice(tag: string | undefined): string {
+  authorOf(tag: string | undefined): string {
     return (tag === undefined ? undefined : this.agents.get(tag)) ?? this.agent
   }
   messageOf(id: string): string {

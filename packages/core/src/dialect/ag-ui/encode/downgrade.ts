@@ -1,3 +1,4 @@
+import { defined } from '../../../json/defined.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../json/json.ts'
 import { type AgUiEvent, print } from '../wire.ts'
 
@@ -80,15 +81,20 @@ class Steps {
     if (event.type === 'STEP_STARTED') return { ...untagged(event), stepName: known }
     const { parentSubagentRunId, parentToolCallId, parentMessageId, ...others } = rest
     const subagent = { subagentRunId, name, description, parentSubagentRunId, parentToolCallId, parentMessageId }
-    return { type: 'STEP_STARTED', stepName: known, ...others, metadata: noted(metadata, { subagent: told(subagent) }) }
+    return {
+      type: 'STEP_STARTED',
+      stepName: known,
+      ...others,
+      metadata: noted(metadata, { subagent: defined(subagent) }),
+    }
   }
 
   finish(event: AgUiEvent): AgUiEvent {
     const stepName = this.#open.get(keyOf(event)) ?? text(event.stepName)
     if (event.type === 'STEP_FINISHED') return { ...untagged(event), stepName }
     const { type: _, subagentRunId, message, code, outcome, result, metadata, ...rest } = event
-    const error = message === undefined ? undefined : told({ message, code })
-    const subagent = told({ subagentRunId, result, outcome, error })
+    const error = message === undefined ? undefined : defined({ message, code })
+    const subagent = defined({ subagentRunId, result, outcome, error })
     return { type: 'STEP_FINISHED', stepName, ...rest, metadata: noted(metadata, { subagent }) }
   }
 
@@ -213,11 +219,6 @@ function untag({ subagentRunId: _, ...rest }: JsonObject): JsonObject {
 function noted(metadata: Json | undefined, note: JsonObject): JsonObject {
   const given = isJsonObject(metadata) ? metadata : {}
   return { ...given, millrace: { ...(isJsonObject(given.millrace) ? given.millrace : {}), ...note } }
-}
-
-function told(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
-  const entries = Object.entries(fields).filter((entry): entry is [string, Json] => entry[1] !== undefined)
-  return Object.fromEntries(entries)
 }
 
 function listed(value: Json | undefined): readonly Json[] {

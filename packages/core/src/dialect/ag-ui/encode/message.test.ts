@@ -25,7 +25,7 @@ describe('text', () => {
       'RUN_FINISHED',
     ])
   })
-  test('SPEC 1.4: two messages with the same text are printed twice, whoever the author is', async () => {
+  test('SPEC 1.4: two messages with the same text are printed twice, also by one author', async () => {
     const frames = framesOf(
       rowsOf([
         begin(),

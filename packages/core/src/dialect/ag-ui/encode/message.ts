@@ -77,7 +77,7 @@ export class MessageEncoder {
     const mark: WrittenMark = { tag, rest: restOf(kept) }
     if (isJsonObject(kept.signature)) this.#sign(kept.signature, parts, mark)
     else if (said.event.partial === true) this.#stream(said, parts, mark, kept)
-    else this.#tell(said, parts, mark, kept)
+    else this.#aggregate(said, parts, mark, kept)
   }
 
   #stream(said: AgentSaid, parts: readonly AdkPart[], mark: WrittenMark, kept: JsonObject): void {
@@ -111,7 +111,7 @@ export class MessageEncoder {
     speech.thought += delta
   }
 
-  #tell(said: AgentSaid, parts: readonly AdkPart[], mark: WrittenMark, kept: JsonObject): void {
+  #aggregate(said: AgentSaid, parts: readonly AdkPart[], mark: WrittenMark, kept: JsonObject): void {
     const speech = this.#speech(said.message, kept)
     const text = textIn(parts, false)
     const thought = textIn(parts, true)

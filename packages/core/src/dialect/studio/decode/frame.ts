@@ -9,7 +9,7 @@ import { readObject, type StudioFrameResult, type StudioRun } from './run.ts'
 export function readChunk(run: StudioRun, data: string): StudioFrameResult {
   const delta = run.chunks.read(data)
   if (delta === undefined) return 'the chunk repeats the text so far'
-  const closed = delta.sign === 'anew' ? run.speech.close() : []
+  const closed = delta.sign === 'restarted' ? run.speech.close() : []
   const said = [...closed, ...run.speech.delta(run.speaker(), delta.text)]
   if (delta.sign !== 'cumulative') return said
   // Recorded as a warning, because the deltas in the log no longer show it.

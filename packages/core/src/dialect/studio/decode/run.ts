@@ -42,7 +42,7 @@ export class StudioRun {
 
   /** The open node of that name, or the current speaker. */
   speaker(name?: string): MessageAuthor {
-    const node = name === undefined ? this.nodes.voice : this.nodes.named(name)
+    const node = name === undefined ? this.nodes.speaker : this.nodes.named(name)
     if (node !== undefined) return { author: node.name, node: node.id }
     return { author: name ?? this.author }
   }

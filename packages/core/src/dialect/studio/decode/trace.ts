@@ -51,7 +51,7 @@ function nodeStart(run: StudioRun, trace: JsonObject): StudioFrameResult {
   // Only a server that follows the schema sends the keys here: then the snapshot is the whole state, and chunks are
   // deltas.
   const whole = Array.isArray(trace.state_keys)
-  run.chunks.sign(whole ? 'seed' : 'upstream')
+  run.chunks.sign(whole ? 'schema' : 'upstream')
   const { input } = snapshotOf(trace)
   const patch = input === undefined ? [] : changesTo(run.state, input, whole && !run.nodes.any ? run.state : {})
   const implied = run.nodes.impliedStep
