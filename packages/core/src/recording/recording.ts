@@ -3,6 +3,7 @@ import { type DialectName, dialectNames, dialects } from '../dialect/registry.ts
 import { MillraceError } from '../event/problem.ts'
 import type { Draft, Recorded } from '../event/run-event.ts'
 import { applyState } from '../event/state-fold.ts'
+import { defined } from '../json/defined.ts'
 import { type JsonObject, type PatchOp, parseJson, sameJson } from '../json/json.ts'
 import { pointerTo } from '../json/pointer.ts'
 import { detectDialect } from './detect.ts'
@@ -53,11 +54,10 @@ export async function* read(
   let state: JsonObject = {}
   let place: string | undefined
   const open = (name: DialectName): Decoder => {
-    const speaker = agent ?? source.about.agent
     taken = name
     decoder = dialectNamed(name).decoder({
       run,
-      ...(speaker === undefined ? {} : { agent: speaker }),
+      ...defined({ agent: agent ?? source.about.agent }),
       // A file of events holds a whole conversation, a stream holds one run of it.
       turns: source.framing !== 'sse',
     })

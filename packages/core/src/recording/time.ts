@@ -1,7 +1,7 @@
 import type { Draft, Recorded } from '../event/run-event.ts'
 
 /** Gives drafts their seq and time. A row is returned as soon as its time is known. */
-export interface Clock {
+export interface RecordingClock {
   push(draft: Draft): readonly Recorded[]
   /** Nothing follows: returns the rows that still wait. */
   end(): readonly Recorded[]
@@ -13,7 +13,7 @@ export interface Clock {
  * `mostWaiting` of them, and get `now` when there is none. Time never goes back. Rows of a log keep the seq and time
  * that they have (SPEC 2.10).
  */
-export function recordingClock(now: () => number, mostWaiting: number): Clock {
+export function recordingClock(now: () => number, mostWaiting: number): RecordingClock {
   let held: Draft[] = []
   let last: number | undefined
   let seq = 0

@@ -1,4 +1,5 @@
 import type { Recorded, RunInput } from '../../event/run-event.ts'
+import { defined } from '../../json/defined.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { agUiEncoder } from './encoder.ts'
 import { echoOf, type RunAgentInput } from './input.ts'
@@ -39,13 +40,13 @@ export function toRunAgentInput(start: AgUiStart): RunAgentInput {
   return {
     threadId,
     runId,
-    ...(parentRunId === undefined ? {} : { parentRunId }),
+    ...defined({ parentRunId }),
     state: state ?? input.state ?? {},
     messages: legacy ? sent.map(asBefore) : sent,
     tools: echo?.tools ?? [],
     context: echo?.context ?? [],
     forwardedProps: echo?.forwardedProps ?? {},
-    ...(resume === undefined ? {} : { resume }),
+    ...defined({ resume }),
   }
 }
 

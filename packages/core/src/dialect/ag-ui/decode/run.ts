@@ -1,4 +1,5 @@
 import type { Interrupted, RunFinished, RunInput, Usage } from '../../../event/run-event.ts'
+import { defined } from '../../../json/defined.ts'
 import { isJsonObject, type JsonObject, sameJson } from '../../../json/json.ts'
 import { Fault, faultAt } from '../../../schema/fault.ts'
 import { fields } from '../../../schema/fields.ts'
@@ -43,10 +44,13 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
       if (runId === '') return 'runId must not be empty'
       begin(decoder, threadId, runId)
       const start = input === undefined ? noInput : inputOf(decoder, threadId, runId, input)
-      const parent = parentRunId === undefined ? {} : { parent: parentRunId }
       // `wire` makes the encoder add nothing to this run that was not on the wire.
       const kept = { ...start.kept, wire: true }
-      decoder.emit({ kind: 'run.started', agent: decoder.agent, input: start.input, ...parent }, context, kept)
+      decoder.emit(
+        { kind: 'run.started', agent: decoder.agent, input: start.input, ...defined({ parent: parentRunId }) },
+        context,
+        kept,
+      )
       if (start.reason !== undefined) {
         const raw = JSON.stringify(wire)
         decoder.emit({ kind: 'foreign', dialect: 'ag-ui', raw, reason: start.reason }, { ...context, rest: undefined })
@@ -69,8 +73,7 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
         {
           kind: 'run.finished',
           outcome: ended.outcome,
-          ...(counts === undefined ? {} : { usage: counts.usage }),
-          ...(result === undefined ? {} : { result }),
+          ...defined({ usage: counts?.usage, result }),
         },
         context,
         {
@@ -93,8 +96,8 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
         {
           kind: 'run.finished',
           outcome: 'failed',
-          error: { code: 'remote-error', message, ...(code === undefined ? {} : { source: code }) },
-          ...(counts === undefined ? {} : { usage: counts.usage }),
+          error: { code: 'remote-error', message, ...defined({ source: code }) },
+          ...defined({ usage: counts?.usage }),
         },
         context,
         counts?.kept,
@@ -111,8 +114,9 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     const node = `${context.tag === undefined ? '' : `${context.tag}/`}${stepName}@${count}`
     decoder.stepCounts.set(key, count)
     decoder.steps.set(key, node)
-    const parent = context.tag === undefined ? {} : { parent: context.tag }
-    decoder.emit({ kind: 'node.started', node, agent: stepName, ...parent }, context, { as: 'step' })
+    decoder.emit({ kind: 'node.started', node, agent: stepName, ...defined({ parent: context.tag }) }, context, {
+      as: 'step',
+    })
     return undefined
   }),
   STEP_FINISHED: on({ stepName: string }, {}, ({ stepName }, context, decoder) => {
@@ -141,8 +145,7 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
           kind: 'node.started',
           node: subagentRunId,
           agent: name,
-          ...(parentSubagentRunId === undefined ? {} : { parent: parentSubagentRunId }),
-          ...(parentToolCallId === undefined ? {} : { call: parentToolCallId }),
+          ...defined({ parent: parentSubagentRunId, call: parentToolCallId }),
         },
         context,
         { as: 'subagent' },
@@ -166,7 +169,7 @@ export const runHandlers: Readonly<Record<string, Handler>> = {
     { code: string },
     ({ subagentRunId, message, code }, context, decoder) => {
       if (!decoder.subagents.delete(subagentRunId)) return `subagent ${subagentRunId} is not open`
-      const error = { code: 'agent-error' as const, message, ...(code === undefined ? {} : { source: code }) }
+      const error = { code: 'agent-error' as const, message, ...defined({ source: code }) }
       decoder.emit({ kind: 'node.finished', node: subagentRunId, status: 'error', error }, context)
       return undefined
     },
@@ -257,12 +260,7 @@ const interruptReader: FieldReader<readonly [Interrupted, Kept]> = (value, stric
     kind: 'interrupt',
     id,
     reason,
-    ...(message === undefined ? {} : { message }),
-    ...(toolCallId === undefined ? {} : { call: toolCallId }),
-    ...(responseSchema === undefined ? {} : { schema: responseSchema }),
-    ...(payload === undefined ? {} : { payload }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(subagentRunId === undefined ? {} : { node: subagentRunId }),
+    ...defined({ message, call: toolCallId, schema: responseSchema, payload, expiresAt, node: subagentRunId }),
   }
   return [interrupt, Object.keys(more).length === 0 ? {} : { metadata: more }]
 }
