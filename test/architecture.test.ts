@@ -21,7 +21,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   'core/frame': [],
   'core/persistent': ['core/event'],
   // The registry names every dialect; a dialect never imports a sibling.
-  'core/dialect': ['core/event', 'core/frame', 'core/dialect/*'],
+  'core/dialect': ['core/event', 'core/frame', 'core/json', 'core/dialect/*'],
   'core/recording': ['core/event', 'core/frame', 'core/json', 'core/dialect'],
   'core/dialect/bare-text': ['core/dialect', 'core/event', 'core/frame', 'core/json'],
   'core/dialect/*': wire,

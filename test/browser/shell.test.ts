@@ -84,7 +84,7 @@ test('an ADK session is opened from its file; a file that cannot be read says wh
     buffer: Buffer.from(JSON.stringify(value, null, 2)),
   })
   await page.getByTestId('open-file').setInputFiles(file('bad.json', [1, 2]))
-  await page.getByText('event 1: JSON, but no dialect has such an event').waitFor()
+  await page.getByText('event 1: JSON, but no event of a known dialect').waitFor()
   await page
     .getByTestId('open-file')
     .setInputFiles(file('session.json', { id: 's', appName: 'scout', events: [event] }))

@@ -167,7 +167,7 @@ describe('an import gives the messages, the calls and the times that are in it',
 describe('what cannot be read is refused with the reason, and nothing is written', () => {
   const half = JSON.stringify(session).slice(0, 400)
   test.each([
-    ['plain text', 'hello, this is no recording\n', '', /no frame/],
+    ['plain text', 'hello, this is no recording\n', '', /neither JSON nor an event stream/],
     ['frames of nothing', 'data: hello\n\ndata: again\n\n', '', /frame 1: not JSON/],
     ['lines of other JSON', '{"a":1}\n{"b":2}\n', '', /line 1: .*dialect/],
     ['lines that were said to be ADK', '{"a":1}\n{"b":2}\n', '&dialect=adk', /adk.*line 1: not an ADK event/],

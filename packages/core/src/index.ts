@@ -17,6 +17,10 @@ export {
 } from './json/json.ts'
 export { pointerKeys, pointerSegment } from './json/pointer.ts'
 
+// Schema: what a reader says of a bad field
+
+export type { FieldError } from './schema/fault.ts'
+
 // Event: the canonical vocabulary
 
 export type * from './event/adk-event.ts'
@@ -51,14 +55,11 @@ export { adk } from './dialect/adk/index.ts'
 export { agUi } from './dialect/ag-ui/index.ts'
 export { type AgUiRequest, type RunAgentInput, readRunAgentInput } from './dialect/ag-ui/input.ts'
 export { type AgUiStart, toRunAgentInput } from './dialect/ag-ui/request.ts'
-export type { FieldError } from './dialect/ag-ui/wire.ts'
 export {
   type AgUiProtocol,
   type Decoder,
   type DecoderOptions,
   type Dialect,
-  type DialectName,
-  dialectNames,
   type Encoder,
   type EncoderOptions,
   withSeq,
@@ -66,7 +67,7 @@ export {
 export { millrace } from './dialect/millrace/index.ts'
 export { printRecorded } from './dialect/millrace/wire.ts'
 export { planDialect } from './dialect/plan/index.ts'
-export { dialects } from './dialect/registry.ts'
+export { type DialectName, dialectNames, dialects } from './dialect/registry.ts'
 export { studio } from './dialect/studio/index.ts'
 
 // Recording: a file of frames in any dialect

@@ -9,7 +9,7 @@ const endings: ReadonlySet<unknown> = new Set(['done', 'end', 'RUN_FINISHED', 'R
  * not.
  */
 export const plainDialect: Dialect = {
-  name: 'millrace',
+  name: 'plain',
   decoder: ({ run }) => {
     let over = false
     const finished = (outcome: 'done' | 'failed'): readonly Draft[] => {
@@ -25,6 +25,7 @@ export const plainDialect: Dialect = {
     }
   },
   encoder: () => ({ push: () => [], prelude: () => [] }),
+  recognises: () => false,
 }
 
 function typeIn(data: string): unknown {

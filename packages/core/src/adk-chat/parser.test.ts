@@ -100,13 +100,13 @@ describe('parseAdkEvent', () => {
   test.each([
     ['not JSON', '{'],
     ['not JSON', '[DONE]'],
-    ['event.id: missing', '[]'],
-    ['event.id: missing', '{"author":"a","invocationId":"i"}'],
-    ['event.id: missing', '{"error":"boom"}'],
-    ['event.author: missing', '{"id":"1","invocationId":"i"}'],
-    ['event.author: missing', '{"id":"1","author":"","invocationId":"i"}'],
-    ['event.invocationId: missing', '{"id":"1","author":"a"}'],
-    ['event.content: not an object', '{"id":"1","author":"a","invocationId":"i","content":7}'],
+    ['event.id is missing', '[]'],
+    ['event.id is missing', '{"author":"a","invocationId":"i"}'],
+    ['event.id is missing', '{"error":"boom"}'],
+    ['event.author is missing', '{"id":"1","invocationId":"i"}'],
+    ['event.author is missing', '{"id":"1","author":"","invocationId":"i"}'],
+    ['event.invocationId is missing', '{"id":"1","author":"a"}'],
+    ['event.content must be an object', '{"id":"1","author":"a","invocationId":"i","content":7}'],
     ['nested deeper than 512', `${'['.repeat(20_000)}${']'.repeat(20_000)}`],
   ])('%s: null', (error, data) => {
     expect(parseAdkEvent(data)).toBeNull()

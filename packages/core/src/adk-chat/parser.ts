@@ -58,7 +58,7 @@ export function normalizeSseBlock({ data, event: eventType }: SseEventBlock): No
   const { value } = parsed
   for (const names of required) {
     if (!isJsonObject(value) || !names.some((name) => typeof value[name] === 'string' && value[name] !== '')) {
-      return { success: false, error: `event.${names[0]}: missing` }
+      return { success: false, error: `event.${names[0]} is missing` }
     }
   }
   const ingested = adkIngest()(value)

@@ -1,21 +1,24 @@
 import type { Draft, RawRecorded, Recorded } from '../event/run-event.ts'
 import type { Frame } from '../frame/frame.ts'
-
-/** `millrace` is the log itself on a wire: lossless, for our own clients. */
-export const dialectNames = ['adk', 'ag-ui', 'studio', 'plan', 'millrace'] as const
-export type DialectName = (typeof dialectNames)[number]
+import type { JsonObject } from '../json/json.ts'
 
 /**
- * A wire language, in one file: both directions, wire names private to it.
- * Decoders and encoders are total: whatever comes in, they return, never throw (SPEC 3.1).
+ * A wire language, in one folder: both directions, and the names of its wire are private to it. Any object of this
+ * shape is a dialect; `registry.ts` lists those that Millrace ships. Decoders and encoders are total: they return for
+ * every input and never throw (SPEC 3.1).
  */
 export interface Dialect {
-  readonly name: DialectName
+  readonly name: string
   decoder(options: DecoderOptions): Decoder
   encoder(options: EncoderOptions): Encoder
   /**
-   * The data of the one frame that `encoder.push` prints for this row, from its stored text. Only for a dialect that
-   * keeps no state between rows and need not look inside: a replay then parses nothing.
+   * Whether a frame is one of this dialect, and most likely of no other. `value` is the frame's data, where that is a
+   * JSON object: it is parsed once for all dialects.
+   */
+  recognises(frame: Frame, value: JsonObject | undefined): boolean
+  /**
+   * The data of the one frame that `encoder.push` prints for this row, made from its stored text. Only a dialect that
+   * keeps no state between rows and does not look inside the event has it: a replay then parses nothing.
    */
   printRaw?(row: RawRecorded): string
 }
@@ -23,11 +26,11 @@ export interface Dialect {
 export interface DecoderOptions {
   /** The run that frames belong to until the wire names one itself. */
   readonly run: string
-  /** The agent of that run, where the wire does not say. */
+  /** The agent of that run, until the wire names one. */
   readonly agent?: string
   /**
-   * The frames are a file of events, which may hold many turns: where a dialect has no other word for the end of a run
-   * (adk), the first event of another turn is one.
+   * The frames come from a file of events, which may hold many turns. In a dialect that does not mark the end of a run
+   * (adk), the first event of another turn then ends it.
    */
   readonly turns?: boolean
 }
@@ -35,8 +38,8 @@ export interface DecoderOptions {
 export interface Decoder {
   push(frame: Frame): readonly Draft[]
   /**
-   * The bytes are over. `cut` means that they broke off (a connection error, half a frame), so a dialect whose end is
-   * the end of the stream must not report success.
+   * The stream has ended. `cut` means that it broke off (a connection error, half a frame): a dialect in which the end
+   * of the stream is the end of the run must not report success then.
    */
   end(how: 'closed' | 'cut'): readonly Draft[]
   /** The session id, once the wire has named one. */
@@ -46,11 +49,11 @@ export interface Decoder {
 export interface EncoderOptions {
   readonly session: string
   /**
-   * Whether a run's start repeats what it was started with (AG-UI RUN_STARTED.input). Default true, so that a replay
-   * is whole; false for the reply to the client that has just sent it.
+   * Whether the start of a run repeats its input (AG-UI RUN_STARTED.input). Default true, so that a replay is complete;
+   * false for the reply to the client that has just sent that input.
    */
   readonly echo?: boolean
-  /** Which AG-UI the reader knows: 1.0, or what came before it. Default `1`; other dialects have one form only. */
+  /** Which AG-UI the reader understands: 1.0, or 0.x. Default `1`. Other dialects have one form only. */
   readonly protocol?: AgUiProtocol
 }
 
@@ -65,8 +68,8 @@ export interface Encoder {
   /** Frames without `id`; `withSeq` puts it on the last one. */
   push(recorded: Recorded): readonly Frame[]
   /**
-   * For a reader that joins at the live end instead of replaying: the frames that stand for everything pushed so far
-   * (for AG-UI: RUN_STARTED, snapshots, re-opened STARTs). Empty where the dialect has no such notion.
+   * For a reader that joins at the live end instead of replaying: frames that summarise everything pushed so far (for
+   * AG-UI: RUN_STARTED, snapshots, and a START for each open message). Empty when the dialect has no such frames.
    */
   prelude(): readonly Frame[]
 }

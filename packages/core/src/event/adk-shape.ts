@@ -1,17 +1,7 @@
 import { isObject } from '../json/json.ts'
-import {
-  boolean,
-  code,
-  data,
-  dataObject,
-  Fault,
-  type FieldReader,
-  list,
-  mapOf,
-  number,
-  shape,
-  string,
-} from '../schema/shape.ts'
+import { Fault, faultAt } from '../schema/fault.ts'
+import { boolean, code, data, dataObject, type FieldReader, list, mapOf, number, string } from '../schema/readers.ts'
+import { shape } from '../schema/shape.ts'
 import type { AdkEvent } from './adk-event.ts'
 
 // The fields of ADK 2.0 (JS and Python) and of google.genai's Content, as tables: the same row reads the wire and checks
@@ -23,7 +13,7 @@ const named =
   (value, strict) => {
     const result = read(value, strict)
     if (result instanceof Fault || !isObject(result) || result.name !== undefined) return result
-    return strict ? new Fault('.name: missing') : { ...result, name: '' }
+    return strict ? faultAt('.name', 'is missing') : { ...result, name: '' }
   }
 
 /** ADK wraps a response that is not an object as `{result}`. A server that does not is read as if it did. */
@@ -174,7 +164,7 @@ export const canonicalEvent: FieldReader = (value, strict) => {
   const read = event(value, strict)
   if (read instanceof Fault || !isObject(read)) return read
   for (const name of ['id', 'author', 'invocationId', 'timestamp']) {
-    if (read[name] === undefined) return new Fault(`.${name}: missing`)
+    if (read[name] === undefined) return faultAt(`.${name}`, 'is missing')
   }
   return read
 }

@@ -115,68 +115,71 @@ describe('SPEC 1.6: what may enter the log', () => {
 
 describe('what may not, and where it is wrong', () => {
   test.each<[unknown, string]>([
-    [null, 'not an object'],
-    [[], 'not an object'],
-    ['run.started', 'not an object'],
-    [{}, 'kind: not a kind of event'],
-    [{ kind: 'toString' }, 'kind: not a kind of event'],
-    [{ kind: 'run.finished' }, 'outcome: missing'],
-    [{ kind: 'run.finished', outcome: 'ok' }, 'outcome: not one of done, failed, cancelled, interrupted'],
+    [null, 'must be an object'],
+    [[], 'must be an object'],
+    ['run.started', 'must be an object'],
+    [{}, 'kind is not a kind of event'],
+    [{ kind: 'toString' }, 'kind is not a kind of event'],
+    [{ kind: 'run.finished' }, 'outcome is missing'],
+    [{ kind: 'run.finished', outcome: 'ok' }, 'outcome must be one of done, failed, cancelled, interrupted'],
     [
       { kind: 'run.finished', outcome: 'failed', error: { code: 'oops', message: '' } },
-      expect.stringMatching(/^error\.code: not one of agent-error, /),
+      expect.stringMatching(/^error\.code must be one of agent-error, /),
     ],
     [
       { kind: 'run.started', agent: 'a', input: { messages: [{ id: 'm', role: 'user' }] } },
-      'input.messages[0].content: missing',
+      'input.messages[0].content is missing',
     ],
-    [{ kind: 'agent', message: 'm', event: { ...event, id: undefined } }, 'event.id: missing'],
+    [{ kind: 'agent', message: 'm', event: { ...event, id: undefined } }, 'event.id is missing'],
     [
       { kind: 'agent', message: 'm', event: { ...event, timestamp: Number.NaN } },
-      'event.timestamp: not a finite number',
+      'event.timestamp must be a finite number',
     ],
-    [{ kind: 'agent', message: 'm', event: { ...event, content: null } }, 'event.content: null, where absent is meant'],
+    [
+      { kind: 'agent', message: 'm', event: { ...event, content: null } },
+      'event.content is null: leave the field out instead',
+    ],
     [
       { kind: 'agent', message: 'm', event: { ...event, content: { parts: [{}, { text: 1 }] } } },
-      'event.content.parts[1].text: not a string',
+      'event.content.parts[1].text must be a string',
     ],
     [
       { kind: 'agent', message: 'm', event: { ...event, content: { parts: [{ functionCall: {} }] } } },
-      'event.content.parts[0].functionCall.name: missing',
+      'event.content.parts[0].functionCall.name is missing',
     ],
-    [{ kind: 'agent', message: 'm', event: { ...event, errorCode: 429 } }, 'event.errorCode: not a string'],
+    [{ kind: 'agent', message: 'm', event: { ...event, errorCode: 429 } }, 'event.errorCode must be a string'],
     [
       { kind: 'agent', message: 'm', event: { ...event, customMetadata: { a: [1, () => 1] } } },
-      'event.customMetadata.a[1]: a function, not JSON',
+      'event.customMetadata.a[1] is a function, not JSON',
     ],
-    [{ kind: 'agent', message: 'm', event: { ...event, output: 1n } }, 'event.output: a bigint, not JSON'],
+    [{ kind: 'agent', message: 'm', event: { ...event, output: 1n } }, 'event.output is a bigint, not JSON'],
     [
       { kind: 'agent', message: 'm', event: { ...event, extra: { a: Symbol('x') } } },
-      'event.extra.a: a symbol, not JSON',
+      'event.extra.a is a symbol, not JSON',
     ],
     [
       { kind: 'agent', message: 'm', event: { ...event, actions: { stateDelta: { n: Number.POSITIVE_INFINITY } } } },
-      'event.actions.stateDelta.n: not a finite number',
+      'event.actions.stateDelta.n is not a finite number',
     ],
-    [{ kind: 'state', patch: [{ op: 'add', path: '/a' }] }, 'patch[0].value: missing'],
-    [{ kind: 'state', patch: [{ op: 'copy', path: '/a' }] }, 'patch[0].from: missing'],
+    [{ kind: 'state', patch: [{ op: 'add', path: '/a' }] }, 'patch[0].value is missing'],
+    [{ kind: 'state', patch: [{ op: 'copy', path: '/a' }] }, 'patch[0].from is missing'],
     [
       { kind: 'state', patch: [{ op: 'swap', path: '/a' }] },
-      'patch[0].op: not one of add, replace, test, remove, move, copy',
+      'patch[0].op must be one of add, replace, test, remove, move, copy',
     ],
-    [{ kind: 'state', patch: [7] }, 'patch[0]: not an object'],
-    [{ kind: 'state', patch: {} }, 'patch: not an array'],
+    [{ kind: 'state', patch: [7] }, 'patch[0] must be an object'],
+    [{ kind: 'state', patch: {} }, 'patch must be a list'],
   ])('%#: %s', (value, reason) => {
     expect(whyNotRunEvent(value)).toEqual(reason)
     expect(isRunEvent(value)).toBe(false)
   })
   test.each<[unknown, string]>([
-    [7, 'not an object'],
-    [{ at: 1, run: 'r', event: all[0] }, 'seq: missing'],
-    [{ seq: 0, at: 1, run: 'r', event: all[0] }, 'seq: not a seq'],
-    [{ seq: 1.5, at: 1, run: 'r', event: all[0] }, 'seq: not a seq'],
-    [{ seq: 1, at: 'now', run: 'r', event: all[0] }, 'at: not a finite number'],
-    [{ seq: 1, at: 1, run: 'r', event: { kind: 'log' } }, 'event.level: missing'],
+    [7, 'must be an object'],
+    [{ at: 1, run: 'r', event: all[0] }, 'seq is missing'],
+    [{ seq: 0, at: 1, run: 'r', event: all[0] }, 'seq must be a whole number above 0'],
+    [{ seq: 1.5, at: 1, run: 'r', event: all[0] }, 'seq must be a whole number above 0'],
+    [{ seq: 1, at: 'now', run: 'r', event: all[0] }, 'at must be a finite number'],
+    [{ seq: 1, at: 1, run: 'r', event: { kind: 'log' } }, 'event.level is missing'],
   ])('recorded %#: %s', (value, reason) => {
     expect(whyNotRecorded(value)).toBe(reason)
     expect(isRecorded(value)).toBe(false)
@@ -185,12 +188,12 @@ describe('what may not, and where it is wrong', () => {
   test('a value that is too deep or circular', () => {
     const deep = JSON.parse(`${'['.repeat(2000)}${']'.repeat(2000)}`)
     expect(whyNotRunEvent({ kind: 'log', level: 'info', message: 'm', data: deep })).toMatch(
-      /^data(\[0\])+: nested deeper than 512/,
+      /^data(\[0\])+ is nested deeper than 512/,
     )
     const circle: Record<string, unknown> = {}
     circle.self = circle
     expect(whyNotRunEvent({ kind: 'data', id: '1', operation: 'create', itemType: 't', item: circle })).toMatch(
-      /^item(\.self)+: nested deeper than 512, or in a circle$/,
+      /^item(\.self)+ is nested deeper than 512, or in a circle$/,
     )
   })
   test('a value that throws when it is read', () => {

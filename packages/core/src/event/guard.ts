@@ -1,5 +1,7 @@
 import { isObject, maxJsonDepth, parseJson } from '../json/json.ts'
-import { boolean, dataObject, Fault, type FieldReader, list, number, oneOf, shape, string } from '../schema/shape.ts'
+import { Fault, faultAt } from '../schema/fault.ts'
+import { boolean, dataObject, type FieldReader, list, notObject, number, oneOf, string } from '../schema/readers.ts'
+import { shape } from '../schema/shape.ts'
 import { canonicalContent, canonicalEvent, canonicalPart } from './adk-shape.ts'
 import { problemCodes } from './problem.ts'
 import type { Recorded, RunEvent, RunEventKind } from './run-event.ts'
@@ -21,7 +23,7 @@ const patchOp: FieldReader = (value, strict) => {
   const read = patchFields(value, strict)
   if (!isObject(read) || read instanceof Fault) return read
   const needs = read.op === 'move' || read.op === 'copy' ? 'from' : 'value'
-  return read.op !== 'remove' && read[needs] === undefined ? new Fault(`.${needs}: missing`) : read
+  return read.op !== 'remove' && read[needs] === undefined ? faultAt(`.${needs}`, 'is missing') : read
 }
 
 const task = shape(
@@ -125,17 +127,17 @@ const kinds: Readonly<Record<RunEventKind, FieldReader>> = {
 const byKind = new Map<unknown, FieldReader>(Object.entries(kinds))
 
 const runEvent: FieldReader = (value, strict) => {
-  if (!isObject(value)) return new Fault(': not an object')
+  if (!isObject(value)) return notObject
   const read = byKind.get(value.kind)
-  if (read === undefined) return new Fault('.kind: not a kind of event')
+  if (read === undefined) return faultAt('.kind', 'is not a kind of event')
   return read(value, strict)
 }
 
 const seq: FieldReader = (value) =>
-  Number.isSafeInteger(value) && Number(value) > 0 ? value : new Fault(': not a seq')
+  Number.isSafeInteger(value) && Number(value) > 0 ? value : faultAt('', 'must be a whole number above 0')
 const recorded = shape({ seq, at: number, run: string, event: runEvent }, ['seq', 'at', 'run', 'event'])
 
-/** Why a value is not a RunEvent, with the path: `event.content.parts[0].text: not a string`. Undefined when it is one. */
+/** Why a value is not a RunEvent, with the path: `event.content.parts[0].text must be a string`. Undefined when it is one. */
 export function whyNotRunEvent(value: unknown): string | undefined {
   return why(runEvent, value)
 }
@@ -169,7 +171,7 @@ export function parseRecorded(text: string): { readonly recorded: Recorded } | {
 function why(read: FieldReader, value: unknown): string | undefined {
   try {
     const result = read(value, true)
-    return result instanceof Fault ? result.at.replace(/^\.|^: /, '') : undefined
+    return result instanceof Fault ? result.describe() : undefined
   } catch {
     return 'it throws when it is read' // an agent can yield a getter or a proxy
   }

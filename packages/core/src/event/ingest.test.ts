@@ -85,22 +85,22 @@ describe('SPEC 1.2: normalised once', () => {
 
 describe('a value that is no ADK event gives the reason', () => {
   test.each<[unknown, string]>([
-    [null, 'event: not an object'],
-    [[], 'event: not an object'],
-    ['x', 'event: not an object'],
+    [null, 'event must be an object'],
+    [[], 'event must be an object'],
+    ['x', 'event must be an object'],
     [{ hello: 1 }, 'not an ADK event: no author, content, actions or error'],
-    [{ ...base, partial: 'yes' }, 'event.partial: not a boolean'],
+    [{ ...base, partial: 'yes' }, 'event.partial must be true or false'],
     [
       { ...base, content: { parts: [{ text: 'a' }, { function_call: { args: [] } }] } },
-      'event.content.parts[1].function_call.args: not an object',
+      'event.content.parts[1].function_call.args must be an object',
     ],
     [
       { ...base, usage_metadata: { prompt_token_count: 'many' } },
-      'event.usage_metadata.prompt_token_count: not a finite number',
+      'event.usage_metadata.prompt_token_count must be a finite number',
     ],
-    [{ ...base, actions: { artifactDelta: { a: 'one' } } }, 'event.actions.artifactDelta.a: not a finite number'],
-    [{ ...base, longRunningToolIds: [1] }, 'event.longRunningToolIds[0]: not a string'],
-    [{ ...base, timestamp: Number.POSITIVE_INFINITY }, 'event.timestamp: not a finite number'],
+    [{ ...base, actions: { artifactDelta: { a: 'one' } } }, 'event.actions.artifactDelta.a must be a finite number'],
+    [{ ...base, longRunningToolIds: [1] }, 'event.longRunningToolIds[0] must be a string'],
+    [{ ...base, timestamp: Number.POSITIVE_INFINITY }, 'event.timestamp must be a finite number'],
   ])('%j: %s', (raw, reason) => {
     expect(reasonOf(raw)).toBe(reason)
   })

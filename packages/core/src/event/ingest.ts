@@ -1,4 +1,4 @@
-import { Fault } from '../schema/shape.ts'
+import { Fault } from '../schema/fault.ts'
 import type { AdkContent, AdkEvent } from './adk-event.ts'
 import { type AdkWireEvent, readAdkEvent } from './adk-shape.ts'
 import { isPartial } from './streaming.ts'
@@ -46,7 +46,7 @@ export function adkIngest(options: IngestOptions = {}): (raw: unknown) => Ingest
   const newId = (): string => `${prefix}-${++unnamed}`
   return (raw) => {
     const read = readAdkEvent(raw)
-    if (read instanceof Fault) return { reason: `event${read.at}` }
+    if (read instanceof Fault) return { reason: read.describe('event') }
     if (!saysSomething(read)) return { reason: 'not an ADK event: no author, content, actions or error' }
     const timestamp = milliseconds(read.timestamp)
     if (mutable && read.timestamp !== undefined) read.timestamp = timestamp

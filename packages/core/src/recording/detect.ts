@@ -1,16 +1,16 @@
-import type { DialectName } from '../dialect/dialect.ts'
+import { type DialectName, dialectNames, dialects } from '../dialect/registry.ts'
 import type { Frame } from '../frame/frame.ts'
-import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts'
+import { isJsonObject, parseJson } from '../json/json.ts'
 import { frameSource } from './frames.ts'
 import { detectFraming } from './framing.ts'
 
-/** How much of a text is looked at. */
+/** How much of a recording is examined: characters of its text, then frames. */
 const sampleText = 256 * 1024
 const sampleFrames = 50
 
 /**
- * Which dialect a recorded stream speaks, by what only one of them says; undefined when nothing says it. A session
- * export of Millrace (JSONL) is `millrace`.
+ * The dialect of a recorded stream: the one that recognises most of its first frames, or undefined when none recognises
+ * any. A session export of Millrace (JSONL) is `millrace`.
  */
 export function detectDialect(recording: string | readonly Frame[]): DialectName | undefined {
   const { dialect, frames } = typeof recording === 'string' ? sampleOf(recording) : { frames: recording }
@@ -25,7 +25,7 @@ export function detectDialect(recording: string | readonly Frame[]): DialectName
   return best
 }
 
-/** A document shows its events only whole. */
+/** A JSON document is parsed whole, because half of one holds no event. */
 function sampleOf(text: string): { readonly dialect?: DialectName | undefined; readonly frames: readonly Frame[] } {
   const framing = detectFraming(text)
   const source = frameSource()
@@ -38,53 +38,9 @@ function sampleOf(text: string): { readonly dialect?: DialectName | undefined; r
   }
 }
 
-/** The dialect that a frame can only be of. */
-function dialectOf({ event, data, comment }: Frame): DialectName | undefined {
-  if (comment !== undefined && data === '') return /^run\.(started|finished)\b/.test(comment) ? 'adk' : undefined
-  const parsed = parseJson(data)
-  if ('reason' in parsed || !isJsonObject(parsed.value)) return studioText.has(event) ? 'studio' : undefined
-  return dialectOfObject(event, parsed.value)
+/** The first dialect of the registry that recognises the frame. */
+function dialectOf(frame: Frame): DialectName | undefined {
+  const parsed = parseJson(frame.data)
+  const value = 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : undefined
+  return dialectNames.find((name) => dialects[name].recognises(frame, value))
 }
-
-function dialectOfObject(event: string | undefined, value: JsonObject): DialectName | undefined {
-  const { type } = value
-  if (isMillrace(value)) return 'millrace'
-  if (typeof type === 'string') {
-    if (/^[A-Z]+(_[A-Z]+)+$/.test(type)) return 'ag-ui'
-    if (planTypes.has(type) && (event === undefined || event === 'message' || event === type)) return 'plan'
-  }
-  if (studioJson.has(event)) return 'studio'
-  if (typeof value.author === 'string' && adkFields.some((field) => value[field] !== undefined)) return 'adk'
-  return undefined
-}
-
-function isMillrace({ format, seq, at, run, event }: JsonObject): boolean {
-  if (format === 'millrace.session') return true
-  return typeof seq === 'number' && typeof at === 'number' && typeof run === 'string' && isJsonObject(event)
-}
-
-const studioText: ReadonlySet<unknown> = new Set(['session', 'chunk', 'end', 'error'])
-const studioJson: ReadonlySet<unknown> = new Set([
-  'trace',
-  'tool_call',
-  'tool_result',
-  'log',
-  'thinking',
-  'debug',
-  'interrupt',
-])
-const planTypes: ReadonlySet<unknown> = new Set([
-  'content',
-  'tasks_extracting',
-  'tasks_updated',
-  'task_selected',
-  'tool_call',
-  'tool_result',
-  'artifact_created',
-  'data_modified',
-  'task_completed',
-  'reflection',
-  'error',
-  'done',
-])
-const adkFields = ['invocationId', 'invocation_id', 'content', 'actions']

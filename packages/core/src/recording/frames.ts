@@ -1,4 +1,4 @@
-import type { DialectName } from '../dialect/dialect.ts'
+import type { DialectName } from '../dialect/registry.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Frame } from '../frame/frame.ts'
 import { heldText } from '../frame/held.ts'
@@ -16,16 +16,16 @@ export interface Placed {
 export interface FrameSource {
   feed(chunk: string): readonly Placed[]
   end(): readonly Placed[]
-  /** Absent until the text has shown it. */
+  /** Undefined until enough of the text is known. */
   readonly framing: Framing | undefined
-  /** The text stopped inside a frame. */
+  /** Whether the text so far ends inside a frame. */
   readonly open: boolean
   /** What the file says about its events: the header of an export, the fields of an ADK session. */
   readonly about: About
 }
 
 export interface About {
-  /** An export says itself what it is. */
+  /** The header of an export names it. */
   readonly dialect?: DialectName
   readonly session?: string
   readonly agent?: string
@@ -33,7 +33,7 @@ export interface About {
   readonly state?: JsonObject
 }
 
-/** A document is parsed whole, so there is an end to what is held of it. */
+/** Characters. A document is kept in memory and parsed whole, so its length must have a limit. */
 const longestDocument = 2 ** 28
 
 /** The text of a recording as frames: SSE, one JSON value a line, a list of events, or an ADK session. */
@@ -61,11 +61,11 @@ export function frameSource(): FrameSource {
   const document = (): readonly Placed[] => {
     const parsed = parseJson(held.take().replace(/^\uFEFF/, ''))
     if ('reason' in parsed) {
-      const what = parsed.reason === 'not JSON' ? 'not whole: it ends too early or is no JSON' : parsed.reason
-      throw new MillraceError('invalid', `a JSON document that is ${what}`, { reason: parsed.reason })
+      const what = parsed.reason === 'not JSON' ? 'not valid: it ends too early, or it is not JSON' : parsed.reason
+      throw new MillraceError('invalid', `this JSON document is ${what}`, { reason: parsed.reason })
     }
-    const { events, ...told } = eventsIn(parsed.value)
-    about = told
+    const { events, ...rest } = eventsIn(parsed.value)
+    about = rest
     return events.map((event, i) => ({ frame: { data: JSON.stringify(event) }, number: i + 1 }))
   }
   const begin = (over: boolean): readonly Placed[] => {
@@ -79,11 +79,16 @@ export function frameSource(): FrameSource {
   return {
     feed(chunk) {
       if (framing === 'sse' || framing === 'lines') return cut(chunk)
-      // What tells more than the first characters is the end of a line. A look at every chunk would cost the square.
-      const telling = held.length === 0 || held.length > maxFrameSize || chunk.includes('\n')
+      // Beyond the first characters, only the end of a line gives new information. To look at every chunk would make
+      // the work quadratic.
+      const informative = held.length === 0 || held.length > maxFrameSize || chunk.includes('\n')
       held.add(chunk)
-      if (held.length > longestDocument) throw new MillraceError('limit', 'a JSON document longer than may be read')
-      return framing === undefined && telling ? begin(false) : []
+      if (held.length > longestDocument)
+        throw new MillraceError(
+          'limit',
+          `this JSON document is longer than ${longestDocument} characters: split it, or send one event a line`,
+        )
+      return framing === undefined && informative ? begin(false) : []
     },
     end() {
       const begun = framing === undefined ? begin(true) : []
@@ -102,7 +107,7 @@ export function frameSource(): FrameSource {
   }
 }
 
-/** The events of a document: a list as ADK's `/run` answers, an ADK session, or one event alone. */
+/** The events of a document: a list (the answer of ADK's `/run`), an ADK session, or a single event. */
 function eventsIn(value: Json): About & { readonly events: readonly Json[] } {
   if (Array.isArray(value)) return { events: value }
   if (!isJsonObject(value) || !Array.isArray(value.events)) return { events: [value] }
@@ -115,7 +120,7 @@ function eventsIn(value: Json): About & { readonly events: readonly Json[] } {
   }
 }
 
-/** The first line of a session export: about the rows, not one of them. */
+/** The first line of a session export describes the rows and is not one of them. */
 function headerOf(line: string): About | undefined {
   const parsed = parseJson(line)
   if ('reason' in parsed || !isJsonObject(parsed.value) || parsed.value.format !== 'millrace.session') return undefined

@@ -1,37 +1,39 @@
-import type { Decoder, Dialect, DialectName } from '../dialect/dialect.ts'
-import { dialects } from '../dialect/registry.ts'
+import type { Decoder, Dialect } from '../dialect/dialect.ts'
+import { type DialectName, dialectNames, dialects } from '../dialect/registry.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Draft, Recorded } from '../event/run-event.ts'
 import { applyState } from '../event/state-fold.ts'
+import { defined } from '../json/defined.ts'
 import { type JsonObject, type PatchOp, parseJson, sameJson } from '../json/json.ts'
+import { pointerSegment } from '../json/pointer.ts'
 import { detectDialect } from './detect.ts'
 import { type FrameSource, frameSource, type Placed } from './frames.ts'
 import { recordingClock } from './time.ts'
 
 export interface RecordingOptions {
-  /** The dialect of the text; told from its first frames where absent. */
+  /** The dialect of the text. Default: detected from its first frames. */
   readonly from?: DialectName
   /** The run that frames belong to until the wire names one itself. */
   readonly run: string
   readonly agent?: string
-  /** The time of events in a recording that tells none. */
+  /** The time of events in a recording that has no times. */
   readonly now: () => number
 }
 
-/** A row, and what is known by then of the recording it is from. */
+/** A row, and what is known at that point about its recording. */
 export interface Read {
   readonly row: Recorded
   readonly dialect: DialectName
   readonly session: string | undefined
-  /** Where the first frame is that could not be read; absent while all could. */
+  /** Where the first unreadable frame is; undefined while all frames could be read. */
   readonly place: string | undefined
 }
 
-/** Enough frames to tell a dialect by, and how many may pass without a sign of one. */
+/** Frames after which a dialect is detected, and after which a recording without one is refused. */
 const enough = 3
 const tooMany = 50
 
-/** A recorded or live stream of any dialect, in any framing, as the rows of a log, as they come. */
+/** Reads a recorded or live stream, of any dialect and framing, as the rows of a log, each as soon as it is known. */
 export async function* readRecording(
   chunks: AsyncIterable<string>,
   options: RecordingOptions,
@@ -39,24 +41,23 @@ export async function* readRecording(
   for await (const { row } of read(chunks, options)) yield row
 }
 
-/** At most `patience` rows wait for the first time that the recording tells. */
+/** As `readRecording`, with what is known about the recording. At most `mostWaiting` rows wait for a first time. */
 export async function* read(
   chunks: AsyncIterable<string>,
   { from, run, agent, now }: RecordingOptions,
-  patience = 50,
+  mostWaiting = 50,
 ): AsyncGenerator<Read, void> {
   const source = frameSource()
-  const clock = recordingClock(now, patience)
+  const clock = recordingClock(now, mostWaiting)
   let taken = from
   let decoder: Decoder | undefined
   let state: JsonObject = {}
   let place: string | undefined
   const open = (name: DialectName): Decoder => {
-    const speaker = agent ?? source.about.agent
     taken = name
     decoder = dialectNamed(name).decoder({
       run,
-      ...(speaker === undefined ? {} : { agent: speaker }),
+      ...defined({ agent: agent ?? source.about.agent }),
       // A file of events holds a whole conversation, a stream holds one run of it.
       turns: source.framing !== 'sse',
     })
@@ -87,7 +88,7 @@ export async function* read(
     for await (const chunk of chunks) {
       const frames = source.feed(chunk)
       if (frames.length === 0) continue
-      // Not spread into a call: a recording may come as one chunk of more frames than a call takes arguments.
+      // No `push(...frames)`: one chunk may hold more frames than a call can take arguments.
       waiting = waiting.length === 0 ? frames : [...waiting, ...frames]
       if (decoder === undefined) {
         const name = named() ?? (waiting.length < enough ? undefined : detected())
@@ -98,7 +99,7 @@ export async function* read(
       waiting = []
     }
   } catch (error) {
-    // The reader of what came so far still gets an end that says so.
+    // The rows read so far still get an end, which says that the stream was cut.
     if (decoder !== undefined || from !== undefined) {
       const ending = decoder ?? open(from ?? 'millrace')
       yield* take(ending.end('cut'))
@@ -115,18 +116,18 @@ export async function* read(
   yield* out(clock.end())
 }
 
-/** What a session's state has that its events do not tell: what it was created with. */
+/** The part of a session's state that its events do not explain: what the session was created with. */
 function patchTo(state: JsonObject, wanted: JsonObject = {}): readonly PatchOp[] {
   return Object.entries(wanted).flatMap(([key, value]): PatchOp[] => {
     // No JSON Patch may touch `__proto__`, and one refused operation would refuse the whole patch.
     if (key === '__proto__' || (Object.hasOwn(state, key) && sameJson(state[key], value))) return []
-    return [{ op: 'add', path: `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, value }]
+    return [{ op: 'add', path: pointerSegment(key), value }]
   })
 }
 
 export function dialectNamed(name: DialectName): Dialect {
   if (Object.hasOwn(dialects, name)) return dialects[name]
-  throw new MillraceError('invalid', `no dialect ${name}`, { dialect: name })
+  throw new MillraceError('invalid', `unknown dialect ${name}; known: ${dialectNames.join(', ')}`, { dialect: name })
 }
 
 const units = { sse: 'frame', lines: 'line', document: 'event' } as const
@@ -135,16 +136,18 @@ function placeOf({ framing = 'sse' }: FrameSource, number: number): string {
   return `${units[framing]} ${number}`
 }
 
-/** Refuses frames that show no dialect, with what is wrong with the first. */
+/** Refuses frames that no dialect recognises, and says what is wrong with the first. */
 function unknown(source: FrameSource, frames: readonly Placed[]): never {
   const [first] = frames.filter(({ frame }) => frame.data !== '')
   if (first === undefined) {
-    const what =
-      source.framing === 'sse' ? 'neither JSON nor an event stream: no frame in it' : 'there is no event in it'
+    const what = source.framing === 'sse' ? 'this is neither JSON nor an event stream' : 'this recording has no events'
     throw new MillraceError('invalid', what)
   }
   const place = placeOf(source, first.number)
   const parsed = parseJson(first.frame.data)
-  const reason = 'reason' in parsed ? parsed.reason : 'JSON, but no dialect has such an event'
-  throw new MillraceError('invalid', `no dialect speaks like this; ${place}: ${reason}`, { place, reason })
+  const reason = 'reason' in parsed ? parsed.reason : 'JSON, but no event of a known dialect'
+  throw new MillraceError('invalid', `this is not a stream format that Millrace knows; ${place}: ${reason}`, {
+    place,
+    reason,
+  })
 }

@@ -1,19 +1,19 @@
 import type { Draft, Recorded } from '../event/run-event.ts'
 
-/** Gives drafts their place in a log. A row comes out as soon as its time is known. */
-export interface Clock {
+/** Gives drafts their seq and time. A row is returned as soon as its time is known. */
+export interface RecordingClock {
   push(draft: Draft): readonly Recorded[]
-  /** Nothing follows: what is held comes out. */
+  /** Nothing follows: returns the rows that still wait. */
   end(): readonly Recorded[]
 }
 
 /**
- * When a recorded event happened, as the event tells it. One that tells no time happened with the one before it, and the
- * start of a run with the one after it. Those at the very beginning wait for the first that tells a time, at most
- * `patience` of them, and have `now` where none does. Time never goes back. Rows of a log keep the numbers they have
- * (SPEC 2.10).
+ * The time of a recorded event is the one that the event carries. An event without a time gets that of the event before
+ * it, and the start of a run that of the event after it. Events at the very beginning wait for the first time, at most
+ * `mostWaiting` of them, and get `now` when there is none. Time never goes back. Rows of a log keep the seq and time
+ * that they have (SPEC 2.10).
  */
-export function recordingClock(now: () => number, patience: number): Clock {
+export function recordingClock(now: () => number, mostWaiting: number): RecordingClock {
   let held: Draft[] = []
   let last: number | undefined
   let seq = 0
@@ -31,10 +31,10 @@ export function recordingClock(now: () => number, patience: number): Clock {
   }
   return {
     push(draft) {
-      const told = timeOf(draft)
-      if (told !== undefined) return held.length === 0 ? [row(draft, told)] : [...release(told), row(draft, told)]
-      // A run starts with what comes first in it, however long the pause before it was.
-      const waits = last === undefined ? held.length < patience : draft.event.kind === 'run.started'
+      const time = timeOf(draft)
+      if (time !== undefined) return held.length === 0 ? [row(draft, time)] : [...release(time), row(draft, time)]
+      // A run starts at the time of its first event, however long the pause before it was.
+      const waits = last === undefined ? held.length < mostWaiting : draft.event.kind === 'run.started'
       held.push(draft)
       return waits ? [] : release(last ?? now())
     },
@@ -42,9 +42,9 @@ export function recordingClock(now: () => number, patience: number): Clock {
   }
 }
 
-/** Whole milliseconds; none for 0, which is how an event says that it has no time, nor for what no calendar has. */
+/** Whole milliseconds. 0 means that the event has no time, and a Date holds no more than 8.64e15. */
 function timeOf({ at, event, seq }: Draft): number | undefined {
   if (seq !== undefined && at !== undefined) return at
-  const told = at ?? (event.kind === 'agent' ? event.event.timestamp : undefined)
-  return told !== undefined && told > 0 && told <= 8.64e15 ? Math.round(told) : undefined
+  const time = at ?? (event.kind === 'agent' ? event.event.timestamp : undefined)
+  return time !== undefined && time > 0 && time <= 8.64e15 ? Math.round(time) : undefined
 }

@@ -1,4 +1,4 @@
-import type { DialectName } from '../dialect/dialect.ts'
+import type { DialectName } from '../dialect/registry.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { type RecordingOptions, read } from './recording.ts'
@@ -6,51 +6,55 @@ import { type RecordingOptions, read } from './recording.ts'
 /** A recording that was read to its end. */
 export interface Recording {
   readonly dialect: DialectName
-  /** The agent of its first run; empty where nothing names one. */
+  /** The agent of its first run; empty when the recording names none. */
   readonly agent: string
   readonly rows: readonly Recorded[]
 }
 
-/** As many as an import of an export takes. */
+/** The same limit as for the import of a session export. */
 const mostRows = 1_000_000
-const piece = 256 * 1024
+/** Characters that are read at a time. */
+const pieceSize = 256 * 1024
 
 /**
- * A whole recording, for keeping it as a session. Frames that cannot be read are kept beside those that can (SPEC 3.3);
- * a recording without one that can is `invalid`, and the error says what it was taken for and what is wrong with which
- * frame.
+ * Reads a whole recording, to store it as a session. Frames that cannot be read are kept beside those that can (SPEC
+ * 3.3). A recording in which no frame can be read is `invalid`: the error names the dialect and the first bad frame.
  */
 export async function wholeRecording(text: string, options: RecordingOptions): Promise<Recording> {
   const rows: Recorded[] = []
-  let taken: DialectName | undefined = options.from
+  let detected: DialectName | undefined = options.from
   let agent = ''
   let understood = 0
   let wrong: { readonly place: string; readonly reason: string } | undefined
   for await (const { row, dialect, place } of read(slices(text), options)) {
     if (rows.length >= mostRows)
-      throw new MillraceError('limit', `more than ${mostRows} events, too many for a session`)
-    taken = dialect
+      throw new MillraceError('limit', `this recording has more than ${mostRows} events: split it into several`)
+    detected = dialect
     rows.push(row)
     const { event } = row
     if (event.kind === 'foreign') wrong ??= { place: place ?? 'the end', reason: event.reason }
     else if (!event.kind.startsWith('run.')) understood += 1
-    if (agent === '') agent = namedIn(row)
+    if (agent === '') agent = agentNamedIn(row)
   }
-  if (taken === undefined || rows.length === 0) throw new MillraceError('invalid', 'there is no event in it')
+  if (detected === undefined || rows.length === 0) throw new MillraceError('invalid', 'this recording has no events')
   if (understood === 0 && wrong !== undefined) {
     const { place, reason } = wrong
-    const facts = { dialect: taken, place, reason }
-    throw new MillraceError('invalid', `taken for ${taken}, and nothing in it can be read; ${place}: ${reason}`, facts)
+    const facts = { dialect: detected, place, reason }
+    throw new MillraceError(
+      'invalid',
+      `this was read as ${detected}, but no event in it is valid; ${place}: ${reason}`,
+      facts,
+    )
   }
-  return { dialect: taken, agent, rows }
+  return { dialect: detected, agent, rows }
 }
 
-function namedIn({ event }: Recorded): string {
+function agentNamedIn({ event }: Recorded): string {
   if (event.kind === 'run.started') return event.agent
   return event.kind === 'agent' && event.event.author !== 'user' ? event.event.author : ''
 }
 
-/** In pieces, so that the frames of a long text are not all there at once. */
+/** Cuts a long text, so that its frames are not all in memory at once. */
 async function* slices(text: string): AsyncGenerator<string> {
-  for (let at = 0; at < text.length; at += piece) yield text.slice(at, at + piece)
+  for (let at = 0; at < text.length; at += pieceSize) yield text.slice(at, at + pieceSize)
 }

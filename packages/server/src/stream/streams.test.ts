@@ -7,10 +7,11 @@ import { type StreamOptions, type Streams, type StreamsOptions, streams } from '
 /** Prints the number of rows before, so that an encoder that was not warmed from row 1 prints something else. */
 function counting(): Dialect & { pushed: number; made: number } {
   const dialect = {
-    name: 'adk' as const,
+    name: 'counting',
     pushed: 0,
     made: 0,
     decoder: () => ({ push: () => [], end: () => [], session: undefined }),
+    recognises: () => false,
     encoder: () => {
       let rows = 0
       dialect.made += 1
@@ -92,7 +93,7 @@ const retry = 'retry: 1000\n\n'
 
 function follow(out: Streams, sink: Sink, options: Partial<StreamOptions> = {}) {
   const stop = new AbortController()
-  const end = out.open('s', { dialect: 'adk', signal: stop.signal, ...options }, sink)
+  const end = out.open('s', { dialect: 'counting', signal: stop.signal, ...options }, sink)
   return { end, leave: () => stop.abort() }
 }
 const settle = async (): Promise<void> => {

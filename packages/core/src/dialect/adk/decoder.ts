@@ -24,9 +24,9 @@ export class AdkDecoder implements Decoder {
   /** The stream announced the run itself, so it will announce the end too. */
   #announced = false
   #pending: PendingCalls = pendingCalls()
-  /** What an `{"error": …}` frame said. */
+  /** The problem in the `{"error": …}` frame of this run. */
   #failure: Problem | undefined
-  /** What the last event said, if that was an error. */
+  /** The problem in the last event, if that was an error event. */
   #lastError: Problem | undefined
 
   constructor({ run, agent = '', turns = false }: DecoderOptions) {
@@ -57,7 +57,7 @@ export class AdkDecoder implements Decoder {
     return begun === undefined ? [said] : [...begun, said]
   }
 
-  /** Whether the event belongs to another turn than the open run. An announced run ends where it says so. */
+  /** Whether the event belongs to another turn than the open run. An announced run ends by its own remark. */
   #isNext({ invocationId }: AdkEvent): boolean {
     if (!this.#open || this.#announced || this.#invocation === '') return false
     return invocationId !== '' && invocationId !== this.#invocation
@@ -65,7 +65,8 @@ export class AdkDecoder implements Decoder {
 
   end(how: 'closed' | 'cut'): readonly Draft[] {
     if (!this.#open) {
-      // A connection that broke before its first frame was a run all the same; one that closed without any was none.
+      // A connection that broke before its first frame counts as a failed run; one that closed without frames is no
+      // run.
       return how === 'cut' && this.#runs === 0 ? [...this.#begun(), ...this.#finished('failed', broken)] : []
     }
     const cut = how === 'cut' || this.#announced
@@ -112,7 +113,7 @@ export class AdkDecoder implements Decoder {
     if (this.#failure !== undefined) return [this.#draft(foreign(raw, 'a second error'))]
     this.#failure = problemOfError(value.error)
     const { message } = this.#failure
-    // run.finished carries the message; where there is more to it, that is kept here.
+    // run.finished carries the message only; a frame with more than a message is also kept as a log record.
     if (value.error !== message || Object.keys(value).length > 1) {
       drafts.push(this.#draft({ kind: 'log', level: 'error', message, data: value }))
     }

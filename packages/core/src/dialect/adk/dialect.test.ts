@@ -28,7 +28,7 @@ const said = (words: string): object => ({
 const data = (value: unknown): Frame => ({ data: JSON.stringify(value) })
 
 describe.each(loadVectors('adk'))('$name', (vector) => {
-  test('SPEC 3.4: what was printed once is printed the same for ever', () => {
+  test('SPEC 3.4: printing, reading and printing again gives the same frames', () => {
     const decoder = adk.decoder({ run: vector.run, agent: 'someone' })
     const again = [...vector.encoded.flatMap((frame) => decoder.push(frame)), ...decoder.end('closed')]
     expect(encodeAll(adk, recorded(again))).toEqual(vector.encoded)
@@ -46,7 +46,7 @@ describe.each(loadVectors('adk'))('$name', (vector) => {
     expect(reader.lastId).toBe(String(rows.length))
   })
   test('adk-web can read every data line', () => {
-    // Its reader takes each line that starts with `data:` for one JSON event, and stalls on one that is not.
+    // Its reader parses each line that starts with `data:` as one JSON event, and stalls on one that is not JSON.
     const lines = vector.encoded
       .map(printFrame)
       .join('')
@@ -59,19 +59,19 @@ describe.each(loadVectors('adk'))('$name', (vector) => {
 })
 
 describe('the end of a stream', () => {
-  test('nothing at all is no run; nothing at all, cut off, is a failed one', () => {
+  test('an empty stream is no run; an empty stream that was cut is a failed run', () => {
     expect(decode([])).toEqual([])
     expect(kindsOf(decode([], 'cut'))).toEqual(['run.started', 'run.finished'])
     expect(decode([{ data: '', comment: 'ping' }])).toEqual([])
   })
-  test('an end is said once', () => {
+  test('a run ends once', () => {
     const decoder = adk.decoder({ run })
     decoder.push(data(said('x')))
     expect(decoder.end('closed')).toHaveLength(1)
     expect(decoder.end('closed')).toEqual([])
     expect(decoder.end('cut')).toEqual([])
   })
-  test('what failed before the cut is why it failed', () => {
+  test('an error before the cut is the reason of the failure', () => {
     const error = { code: 'remote-error', message: 'boom' }
     expect(eventsOf(decode([data({ error: 'boom' })], 'cut')).at(-1)).toEqual({
       kind: 'run.finished',
@@ -94,7 +94,7 @@ describe('the end of a stream', () => {
     ])
     expect(drafts[2]?.event).toMatchObject({ agent: 'b c' })
   })
-  test('comments that are not ours say nothing', () => {
+  test('comments that Millrace did not write are ignored', () => {
     const comments = [
       'ping',
       '',
@@ -116,7 +116,7 @@ describe('the end of a stream', () => {
   test('a comment beside data does not hide the data', () => {
     expect(kindsOf(decode([{ comment: 'ping', ...data(said('x')) }]))).toContain('agent')
   })
-  test('the agent is the first author where nobody named one, but never the user', () => {
+  test('without a given agent, it is the first author, but never the user', () => {
     const agentOf = (author: string): unknown => {
       const [first] = adk.decoder({ run }).push(data({ ...said('x'), author }))
       return first?.event.kind === 'run.started' ? first.event.agent : undefined
@@ -188,14 +188,14 @@ describe('bad input', () => {
         .map((frame) => frame.data),
     ).toEqual(frames.map((frame) => frame.data))
   })
-  test('an event that cannot be printed is said to be so', () => {
+  test('an event that cannot be printed becomes a comment', () => {
     const deep: unknown = JSON.parse('['.repeat(20_000) + ']'.repeat(20_000))
     const event = { id: 'e', author: 'a', invocationId: 'i', timestamp: 1, output: deep }
     expect(encodeAll(adk, recorded([{ run, event: { kind: 'agent', event, message: 'e' } }]))).toEqual([
       { data: '', comment: 'event e cannot be printed' },
     ])
   })
-  test('a long-lived decoder does not grow with what was cut off', () => {
+  test('a long-lived decoder does not keep what was cut off', () => {
     const decoder = adk.decoder({ run })
     for (let i = 0; i < 20_000; i++) decoder.push(data({ ...said('x'), id: `${i}`, branch: `b${i}`, partial: true }))
     const [late] = decoder.push(data({ ...said('x'), id: 'late', branch: 'b0', partial: true }))
@@ -247,7 +247,7 @@ describe('what no ADK event carries', () => {
       actions: { stateDelta: { a: 1 } },
     })
   })
-  test('artifacts: announced once a version, and not when an event did', () => {
+  test('artifacts: each version is announced once, and not when an event already did', () => {
     const artifact = (version: number, more: object = {}): RunEvent => ({
       kind: 'artifact',
       id: 'x',
@@ -299,7 +299,7 @@ describe('what no ADK event carries', () => {
   test('a failed run without a reason', () => {
     expect(wire([{ kind: 'run.finished', outcome: 'failed' }])).toEqual([{ error: 'failed' }, 'run.finished failed'])
   })
-  test('an error that was said is not repeated; another one is told', () => {
+  test('an error that the last event had is not repeated; another one is printed', () => {
     const event = { id: 'e', author: 'a', invocationId: 'i', timestamp: 1, errorCode: 'E', errorMessage: 'm' }
     const after = (message: string): unknown[] =>
       wire([
@@ -309,7 +309,7 @@ describe('what no ADK event carries', () => {
     expect(after('m')).toEqual(['run.finished failed timeout'])
     expect(after('too slow')).toEqual([{ error: 'too slow' }, 'run.finished failed timeout'])
   })
-  test('the rest has no form', () => {
+  test('other events have no form in ADK', () => {
     const rest: RunEvent[] = [
       { kind: 'node.started', node: 'a@1', agent: 'a' },
       { kind: 'node.finished', node: 'a@1', status: 'ok' },
@@ -325,7 +325,7 @@ describe('what no ADK event carries', () => {
     ]
     expect(wire(rest)).toEqual([])
   })
-  test('what the user said, when asked for', () => {
+  test('the messages of the user, with echo', () => {
     const content = { role: 'user', parts: [{ text: 'hi' }] }
     const messages = [
       { id: 'm1', role: 'user', content },
@@ -346,7 +346,7 @@ describe('what no ADK event carries', () => {
 })
 
 describe('prelude', () => {
-  test('a reader that joins an open run is told which', () => {
+  test('a reader that joins an open run gets its start', () => {
     const encoder = adk.encoder({ session: 's' })
     expect(encoder.prelude()).toEqual([])
     const [first, last] = recorded([

@@ -6,17 +6,18 @@ import { applyState } from '../../event/state-fold.ts'
 import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { Encoder } from '../dialect.ts'
+import { nodeName } from '../node-name.ts'
 import { printEvent, printForeignComment, problemOfEvent, remarkFinished, remarkStarted } from './wire.ts'
 
 export class AdkEncoder implements Encoder {
   readonly #echo: boolean
   #agent = ''
-  /** The remark that opened the run that is open. */
+  /** The frame that opened the current run; undefined between runs. */
   #started: Frame | undefined
   #state: JsonObject = {}
-  /** The error that the last event said. */
-  #said: Problem | undefined
-  /** Long-running calls and artifact versions that the client has been told of. */
+  /** The problem in the last event, if that was an error event. */
+  #lastError: Problem | undefined
+  /** Long-running calls and artifact versions that were printed already. */
   #calls = new Set<string>()
   readonly #versions = new Map<string, number>()
 
@@ -35,10 +36,10 @@ export class AdkEncoder implements Encoder {
     switch (event.kind) {
       case 'run.started':
         this.#agent = event.agent
-        this.#said = undefined
+        this.#lastError = undefined
         this.#calls = new Set()
         this.#started = remarkStarted(run, event.agent)
-        return [this.#started, ...(this.#echo ? userSaid(row, event.input.messages) : [])]
+        return [this.#started, ...(this.#echo ? userEvents(row, event.input.messages) : [])]
       case 'agent':
         this.#note(event.event)
         return [printEvent(event.event, at)]
@@ -66,15 +67,15 @@ export class AdkEncoder implements Encoder {
   }
 
   #note(event: AdkEvent): void {
-    this.#said = problemOfEvent(event)
+    this.#lastError = problemOfEvent(event)
     for (const id of event.longRunningToolIds ?? []) this.#calls.add(id)
     for (const [name, version] of Object.entries(event.actions?.artifactDelta ?? {})) this.#versions.set(name, version)
   }
 
-  /** An ADK event for what no ADK event said. */
-  #made({ seq, at, run }: Recorded, node: string | undefined, said: Partial<AdkEvent>): Frame[] {
-    const author = run === '' ? 'user' : node === undefined ? this.#agent : agentOf(node)
-    return [printEvent({ id: `millrace-${seq}`, author, invocationId: run, timestamp: at, ...said }, at)]
+  /** A new ADK event, for a fact that no ADK event of the log carries. */
+  #made({ seq, at, run }: Recorded, node: string | undefined, fields: Partial<AdkEvent>): Frame[] {
+    const author = run === '' ? 'user' : node === undefined ? this.#agent : nodeName(node)
+    return [printEvent({ id: `millrace-${seq}`, author, invocationId: run, timestamp: at, ...fields }, at)]
   }
 
   #finished(outcome: Outcome, error: Problem | undefined): Frame[] {
@@ -82,11 +83,11 @@ export class AdkEncoder implements Encoder {
     const end = remarkFinished(outcome, error?.code)
     if (outcome !== 'failed') return [end]
     const message = error?.message ?? 'failed'
-    return this.#said?.message === message ? [end] : [{ data: JSON.stringify({ error: message }) }, end]
+    return this.#lastError?.message === message ? [end] : [{ data: JSON.stringify({ error: message }) }, end]
   }
 }
 
-function userSaid({ run, at }: Recorded, messages: readonly InputMessage[]): Frame[] {
+function userEvents({ run, at }: Recorded, messages: readonly InputMessage[]): Frame[] {
   return messages.flatMap(({ id, role, content }) =>
     role === 'user' ? printEvent({ id, author: 'user', invocationId: run, timestamp: at, content }, at) : [],
   )
@@ -96,9 +97,4 @@ function userSaid({ run, at }: Recorded, messages: readonly InputMessage[]): Fra
 function setKeys(before: JsonObject, after: JsonObject): JsonObject | undefined {
   const entries = Object.entries(after).filter(([key, value]) => !Object.hasOwn(before, key) || before[key] !== value)
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
-}
-
-/** The agent of `coordinator/burn_analyst@2`. */
-function agentOf(node: string): string {
-  return node.slice(node.lastIndexOf('/') + 1).replace(/@\d+$/, '')
 }

@@ -4,14 +4,15 @@ import type { Foreign, Outcome } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../json/json.ts'
 
-// The words on the adk wire that are not ADK events. See adk.ts for why they are comments.
+// What is on the adk wire beside ADK events. index.ts says why the remarks are comments.
 
-/** What a comment of ours says; undefined for anybody else's (heartbeats). */
+/** A comment that Millrace wrote. */
 export type Remark =
   | { readonly word: 'run.started'; readonly run: string; readonly agent: string }
   | { readonly word: 'run.finished'; readonly outcome: Outcome; readonly code: ProblemCode | undefined }
   | { readonly word: 'foreign'; readonly event: Foreign }
 
+/** Undefined for any other comment, such as a heartbeat. */
 export function readRemark(comment: string): Remark | undefined {
   const [word = '', first = '', second = ''] = comment.split(' ')
   switch (word) {
@@ -43,7 +44,7 @@ function remark(...words: string[]): Frame {
   return { comment: words.join(' ').trimEnd(), data: '' }
 }
 
-/** One word, whatever the name; none for a name with half a character, which cannot be encoded. */
+/** A name as one word without spaces; '' for a name with half a surrogate pair, which cannot be encoded. */
 function encoded(name: string): string {
   try {
     return encodeURIComponent(name)
@@ -65,16 +66,16 @@ export function foreign(raw: string, reason: string): Foreign {
 }
 
 /**
- * As it came, if adk-web can bear it: one line, a JSON object. Otherwise as a comment; so is a second error of a run, or
- * a reader would take it for the first.
+ * As it came if adk-web can parse it: one line, a JSON object. Otherwise as a comment. The second error of a run is a
+ * comment too, because a reader would take it for the first.
  */
 export function printForeignComment({ raw, reason }: Foreign): Frame {
   const parsed = /[\r\n]/.test(raw) ? { reason } : parseJson(raw)
-  const bearable = 'value' in parsed && isJsonObject(parsed.value) && !isErrorFrame(parsed.value)
-  return bearable ? { data: raw } : { comment: `foreign ${JSON.stringify({ reason, raw })}`, data: '' }
+  const parsable = 'value' in parsed && isJsonObject(parsed.value) && !isErrorFrame(parsed.value)
+  return parsable ? { data: raw } : { comment: `foreign ${JSON.stringify({ reason, raw })}`, data: '' }
 }
 
-/** `{"error": …}`: how ADK's servers say that a run failed. Events have an author or content, whatever else they carry. */
+/** `{"error": …}`, by which ADK's servers report that a run failed. An event has an author or content. */
 export function isErrorFrame(value: Json): value is JsonObject & { readonly error: Json } {
   return (
     isJsonObject(value) &&
@@ -102,7 +103,7 @@ export function problemOfEvent({ errorCode, errorMessage }: AdkEvent): Problem |
   return { code: 'model-error', message, ...(errorCode === undefined ? {} : { source: errorCode }) }
 }
 
-/** One event as adk-web and the seeds read it: seconds, with Python's six digits. */
+/** One event as adk-web reads it: the time in seconds, with Python's six digits. */
 export function printEvent(event: AdkEvent, at: number): Frame {
   const wire = {
     ...event,
@@ -112,7 +113,15 @@ export function printEvent(event: AdkEvent, at: number): Frame {
   try {
     return { data: JSON.stringify(wire) }
   } catch {
-    // Guards keep such events out of every log; an encoder is total all the same (SPEC 3.1).
+    // The guards keep such events out of a log, but an encoder must return for any input (SPEC 3.1).
     return { comment: `event ${event.id} cannot be printed`, data: '' }
   }
+}
+
+/** An event has an author and one of these fields. The start and the end of a run are comments. */
+const eventFields = ['invocationId', 'invocation_id', 'content', 'actions']
+
+export function isAdkFrame({ data, comment }: Frame, value: JsonObject | undefined): boolean {
+  if (comment !== undefined && data === '') return /^run\.(started|finished)\b/.test(comment)
+  return typeof value?.author === 'string' && eventFields.some((field) => value[field] !== undefined)
 }

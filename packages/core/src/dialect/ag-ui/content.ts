@@ -1,68 +1,55 @@
 import type { AdkPart } from '../../event/adk-event.ts'
 import { isJsonObject, isObject, type Json, type JsonObject, parseJson } from '../../json/json.ts'
-import { type Check, type FieldError, jsonField, print, textField } from './wire.ts'
+import { Fault, faultAt } from '../../schema/fault.ts'
+import { fields } from '../../schema/fields.ts'
+import { type FieldReader, list, notObject, oneOf, string } from '../../schema/readers.ts'
+import { print } from './wire.ts'
 
-// Message content, both ways: AG-UI's text and content parts against google.genai's parts.
+// Message content, in both directions: AG-UI's text and content parts, and google.genai's parts.
 
 export type MediaKind = 'image' | 'audio' | 'video' | 'document'
 const mediaKinds: readonly string[] = ['image', 'audio', 'video', 'document']
 
 /** `content` of a user or tool message: text, or a list of parts. */
-export const contentParts: Check<readonly AdkPart[]> = (value, path, errors) => {
+export const contentParts: FieldReader<readonly AdkPart[]> = (value, strict) => {
   if (typeof value === 'string') return [{ text: value }]
-  if (!Array.isArray(value)) {
-    errors.push({ path, message: 'must be a string or a list of parts' })
-    return undefined
-  }
-  const given: readonly unknown[] = value
-  return given.flatMap<AdkPart>((part, index) => contentPart(part, `${path}[${index}]`, errors) ?? [])
+  return Array.isArray(value) ? partList(value, strict) : faultAt('', 'must be a string or a list of parts')
 }
 
-/** One content part of AG-UI 1.0, or the 0.x `binary` part, which 1.0 peers refuse and we upgrade. */
-export function contentPart(value: unknown, path: string, errors: FieldError[]): AdkPart | undefined {
-  if (!isObject(value)) {
-    errors.push({ path, message: 'must be an object' })
-    return undefined
-  }
-  if (value.type === 'text') {
-    const said = textField(value.text, `${path}.text`, errors)
-    return said === undefined ? undefined : { text: said }
-  }
-  if (value.type === 'binary') return binaryPart(value, path, errors)
-  if (typeof value.type !== 'string' || !mediaKinds.includes(value.type)) {
-    errors.push({ path: `${path}.type`, message: 'must be one of text, image, audio, video, document' })
-    return undefined
-  }
+/** One content part of AG-UI 1.0, or the 0.x `binary` part, which 1.0 peers refuse and which is upgraded here. */
+export const contentPart: FieldReader<AdkPart> = (value, strict) => {
+  if (!isObject(value)) return notObject
+  if (value.type === 'text') return textPart(value, strict)
+  if (value.type === 'binary') return binaryPart(value)
+  if (typeof value.type !== 'string' || !mediaKinds.includes(value.type))
+    return faultAt('.type', 'must be one of text, image, audio, video, document')
   const name = isObject(value.metadata) ? value.metadata.filename : undefined
-  return sourcePart(value.source, name, `${path}.source`, errors)
+  const part = sourcePart(value.source, name)
+  return part instanceof Fault ? part.under('.source') : part
 }
+const partList = list(contentPart)
+const textPart = fields({ text: string }, {})
 
-function sourcePart(source: unknown, name: unknown, path: string, errors: FieldError[]): AdkPart | undefined {
-  if (!isObject(source)) {
-    errors.push({ path, message: 'must be an object' })
-    return undefined
-  }
-  const given = textField(source.value, `${path}.value`, errors)
+function sourcePart(source: unknown, name: unknown): AdkPart | Fault {
+  if (!isObject(source)) return notObject
   const mimeType = source.mimeType ?? source.mime_type
   if (source.type === 'data') {
-    const type = textField(mimeType, `${path}.mimeType`, errors)
-    return given === undefined || type === undefined ? undefined : inline(type, given, name)
+    const given = inlineSource({ value: source.value, mimeType }, false)
+    return given instanceof Fault ? given : inline(given.mimeType, given.value, name)
   }
-  if (source.type === 'url' || source.type === 'file')
-    return given === undefined ? undefined : file(given, mimeType, name)
-  errors.push({ path: `${path}.type`, message: 'must be one of data, url, file' })
-  return undefined
+  const given = linkedSource(source, false)
+  return given instanceof Fault ? given : file(given.value, mimeType, name)
 }
+const inlineSource = fields({ value: string, mimeType: string }, {})
+const linkedSource = fields({ value: string, type: oneOf(['data', 'url', 'file']) }, {})
 
-function binaryPart(value: Readonly<Record<string, unknown>>, path: string, errors: FieldError[]): AdkPart | undefined {
-  const mimeType = textField(value.mimeType ?? value.mime_type, `${path}.mimeType`, errors)
-  if (mimeType === undefined) return undefined
+function binaryPart(value: Readonly<Record<string, unknown>>): AdkPart | Fault {
+  const mimeType = string(value.mimeType ?? value.mime_type, false)
+  if (mimeType instanceof Fault) return mimeType.under('.mimeType')
   const { data, url, id, filename } = value
   if (typeof data === 'string') return inline(mimeType, data, filename)
   const uri = url ?? id
-  if (typeof uri === 'string') return file(uri, mimeType, filename)
-  errors.push({ path, message: 'needs data, url or id' })
-  return undefined
+  return typeof uri === 'string' ? file(uri, mimeType, filename) : faultAt('', 'needs data, url or id')
 }
 
 function inline(mimeType: string, data: string, name: unknown): AdkPart {
@@ -88,7 +75,7 @@ export function mediaPart(part: AdkPart): JsonObject | undefined {
   }
   if (isObject(fileData) && typeof fileData.fileUri === 'string') {
     const { fileUri, mimeType } = fileData
-    // Only what any client can fetch is a url; a provider's own handle (gs://, files/…) is a file.
+    // A url is what any client can fetch; a handle of a provider (gs://, files/…) is a file.
     const type = /^(?:https?|data):/.test(fileUri) ? 'url' : 'file'
     return media(
       mimeType,
@@ -112,7 +99,7 @@ function mediaKind(mimeType: string): MediaKind {
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'document'
 }
 
-/** Parts as message content: plain text where they are nothing else. */
+/** Parts as message content: plain text if all of them are text. */
 export function agUiContentOf(parts: readonly AdkPart[]): Json {
   const made = parts.flatMap((part): JsonObject[] => {
     const file = mediaPart(part)
@@ -123,13 +110,16 @@ export function agUiContentOf(parts: readonly AdkPart[]): Json {
 }
 
 /**
- * A tool's result as ADK keeps it: an object. Text that is a JSON object is that object, so that what is inside (a
- * `proof_layer`, an `error`) is found; other text is `{ result }`, as ADK itself wraps it.
+ * A tool's result as ADK has it: an object. Text that is a JSON object becomes that object, so that views find what is
+ * inside (a `proof_layer`, an `error`); other text becomes `{ result }`, as ADK itself wraps it.
  */
 export function responseFromContent(content: Json): JsonObject {
   if (typeof content !== 'string') {
-    const parts = contentParts(content, '', []) ?? []
-    return { result: parts.map((part) => part.text ?? '').join('') }
+    return {
+      result: partsIn(content)
+        .map((part) => part.text ?? '')
+        .join(''),
+    }
   }
   return (content.startsWith('{') ? objectIn(content) : undefined) ?? { result: content }
 }
@@ -137,10 +127,15 @@ export function responseFromContent(content: Json): JsonObject {
 /** The files of a tool's result (google.genai FunctionResponse.parts). */
 export function responseFiles(content: Json): readonly AdkPart[] {
   if (typeof content === 'string') return []
-  return (contentParts(content, '', []) ?? []).filter((part) => part.text === undefined)
+  return partsIn(content).filter((part) => part.text === undefined)
 }
 
-/** A tool's result as AG-UI content: its text alone where that is all, else its JSON, and files as parts. */
+function partsIn(content: Json): readonly AdkPart[] {
+  const parts = contentParts(content, false)
+  return parts instanceof Fault ? [] : parts
+}
+
+/** A tool's result as AG-UI content: bare text if it is nothing else, otherwise JSON, with files as parts. */
 export function contentFromResponse(response: unknown, files: readonly AdkPart[]): Json {
   const said = resultText(response)
   const made = files.flatMap((part) => mediaPart(part) ?? [])
@@ -148,13 +143,13 @@ export function contentFromResponse(response: unknown, files: readonly AdkPart[]
   return said === '' ? made : [{ type: 'text', text: said }, ...made]
 }
 
-/** Bare text only where it reads back as the same: a result that is itself the text of a JSON object is not. */
+/** Bare text only if it reads back as the same result: a text that is itself a JSON object would not. */
 function resultText(response: unknown): string {
   if (response === undefined) return ''
   const { result, ...more } = isObject(response) ? response : {}
   const bare =
     typeof result === 'string' && Object.keys(more).length === 0 && responseFromContent(result).result === result
-  return bare ? result : print(jsonField(response, '', []))
+  return bare ? result : print(response as Json)
 }
 
 /** A call's arguments, or undefined when the text is not a JSON object. */
@@ -162,7 +157,7 @@ export function argumentsOf(given: string): JsonObject | undefined {
   return given === '' ? {} : objectIn(given)
 }
 
-/** JSON inside a string is a door of its own: a frame of any depth fits into one. */
+/** JSON inside a string must be checked by itself, because the limits of the frame do not reach into it. */
 function objectIn(text: string): JsonObject | undefined {
   const parsed = parseJson(text)
   return 'value' in parsed && isJsonObject(parsed.value) ? parsed.value : undefined

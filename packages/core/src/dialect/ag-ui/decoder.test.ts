@@ -18,8 +18,8 @@ const kinds = (drafts: readonly Draft[]) => drafts.map(({ event }) => event.kind
 const vectors = loadVectors('ag-ui')
 const known = vectors.flatMap((vector) => vector.wire)
 
-describe('whatever comes in', () => {
-  test('SPEC 1.6: every event is one that the log takes', () => {
+describe('any input', () => {
+  test('SPEC 1.6: every event is one that the log accepts', () => {
     for (const { drafts } of vectors) {
       for (const { event } of drafts) expect(whyNotRunEvent(event)).toBeUndefined()
     }
@@ -52,7 +52,7 @@ describe('whatever comes in', () => {
       { numRuns: 150 },
     )
   })
-  test('and is printed again, the official client accepts it', async () => {
+  test('printed again, it is accepted by the official client', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom(...known), { maxLength: 30 }), async (frames) => {
         const decoder = agUi.decoder({ run: 'r0' })
@@ -62,7 +62,7 @@ describe('whatever comes in', () => {
       { numRuns: 40 },
     )
   })
-  test('names that every object has are no event types', () => {
+  test('names that every object has, such as toString, are no event types', () => {
     for (const type of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
       expect(decoded({ type })).toMatchObject([{ event: { kind: 'foreign', reason: `unknown event ${type}` } }])
     }
@@ -84,7 +84,7 @@ describe('whatever comes in', () => {
       reason: 'nested deeper than 512',
     })
   })
-  test('a text of 10 MB is a text', () => {
+  test('a text of 10 MB is read whole', () => {
     const delta = 'x'.repeat(10_000_000)
     const drafts = decoded(
       start,
@@ -104,7 +104,7 @@ describe('ids', () => {
     expect(decoder.session).toBe('t')
     expect(draft).toMatchObject({ run: 'r', event: { kind: 'run.started', agent: 'coordinator' } })
   })
-  test('results are by the name of their call, in whatever run that was made', () => {
+  test('results have the name of their call, in whichever run it was made', () => {
     const call = [
       { type: 'TOOL_CALL_START', toolCallId: 'c', toolCallName: 'paint' },
       { type: 'TOOL_CALL_END', toolCallId: 'c' },
@@ -134,7 +134,7 @@ describe('the end of the bytes', () => {
     for (const event of wire) decoder.push({ data: JSON.stringify(event) })
     return kinds(decoder.end(how))
   }
-  test('SPEC 3.6: is no end of a run, but a cut is a failure', () => {
+  test('SPEC 3.6: does not end a run, but a cut is a failure', () => {
     expect(ended('closed', ...open)).toEqual([])
     expect(ended('cut', ...open)).toEqual(['run.finished'])
     expect(ended('cut', start, end)).toEqual([])
@@ -146,7 +146,7 @@ describe('the end of the bytes', () => {
   })
 })
 
-test('SPEC 1.4: a token read quickly is the event that the slow way reads', () => {
+test('SPEC 1.4: the fast path for tokens gives the same events as the general path', () => {
   const quick = decoded(
     start,
     { type: 'TEXT_MESSAGE_START', messageId: 'm' },

@@ -1,14 +1,15 @@
 import { patchState } from '../../event/state-fold.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../json/json.ts'
-import { type AgUiEvent, type AgUiMessage, type AgUiToolCall, listField, patchOp } from './wire.ts'
+import { Fault } from '../../schema/fault.ts'
+import { type AgUiEvent, type AgUiMessage, type AgUiToolCall, patchOps } from './wire.ts'
 
 /**
  * The messages an AG-UI client holds after the events so far, by the rules of the official `defaultApplyEvents`, but
  * in place: the official one clones every message at every event, which makes a long message quadratic (14 s for
- * 20,000 events). The decoder needs it to tell what a MESSAGES_SNAPSHOT changes, the encoder to print one.
+ * 20,000 events). The decoder needs it to find what a MESSAGES_SNAPSHOT changes, the encoder to print one.
  */
 export class AgUiDocument {
-  /** In order, each with the results that stand behind it: a result is put there without looking for the place. */
+  /** In order, each message with the results that follow it, so that a result finds its place in O(1). */
   #turns: Turn[] = []
   readonly #turnOf = new Map<AgUiMessage, Turn>()
   readonly #byId = new Map<string, AgUiMessage>()
@@ -20,7 +21,7 @@ export class AgUiDocument {
   message(id: string): AgUiMessage | undefined {
     return this.#byId.get(id)
   }
-  /** The tool call and the assistant message it stands in. */
+  /** The tool call and the assistant message that contains it. */
   call(id: string): { readonly message: AgUiMessage; readonly call: AgUiToolCall } | undefined {
     return this.#calls.get(id)
   }
@@ -67,19 +68,19 @@ export class AgUiDocument {
     }
   }
 
-  /** More of a message that is open. */
+  /** Adds text to an open message. */
   grow(id: string, delta: string): void {
     const message = this.#byId.get(id)
     if (message !== undefined && message.role !== 'activity') message.content = str(message.content) + delta
   }
 
-  /** Gives a message another text, as its aggregate demands. */
+  /** Replaces the text of a message by that of its aggregate. */
   rewrite(id: string, content: string): void {
     const message = this.#byId.get(id)
     if (message !== undefined) message.content = content
   }
 
-  /** Takes messages away. A snapshot cannot delete a client's last reasoning message: that one is emptied instead. */
+  /** Removes messages. A snapshot cannot delete a client's last reasoning message: that one is emptied instead. */
   remove(ids: ReadonlySet<string>): void {
     const left = this.messages.filter((message) => !ids.has(message.id))
     const thinks = left.some((message) => message.role === 'reasoning')
@@ -122,7 +123,7 @@ export class AgUiDocument {
     this.#calls.set(id, { message, call })
   }
 
-  /** The assistant message that a call belongs to: its parent, or one made for it. */
+  /** The assistant message of a call: its parent, or a new one. */
   #caller(event: AgUiEvent, id: string): AgUiMessage {
     const parent = event.parentMessageId
     const known = typeof parent === 'string' ? this.#byId.get(parent) : undefined
@@ -144,7 +145,7 @@ export class AgUiDocument {
     annotate(call, event)
   }
 
-  /** A result stands right after the message that called, behind the results already there. */
+  /** A result comes right after the message with its call, behind the results already there. */
   #answered(event: AgUiEvent): void {
     const id = str(event.messageId)
     const made: AgUiMessage = { id, role: 'tool', content: event.content ?? '', toolCallId: str(event.toolCallId) }
@@ -187,12 +188,12 @@ export class AgUiDocument {
     const known = this.#byId.get(str(event.messageId))
     if (known?.role !== 'activity' || !isJsonObject(known.content)) return
     annotate(known, event)
-    const patch = listField(patchOp)(event.patch, '', [])
-    if (patch !== undefined) known.content = patchState(known.content, patch)
+    const patch = patchOps(event.patch, false)
+    if (!(patch instanceof Fault)) known.content = patchState(known.content, patch)
     known.activityType = str(event.activityType)
   }
 
-  /** A snapshot replaces by id and deletes what it omits, but for kinds it does not track at all. */
+  /** A snapshot replaces by id and deletes what it omits, except for roles that it does not track at all. */
   #replace(snapshot: readonly AgUiMessage[]): void {
     const by = new Map(snapshot.map((message) => [message.id, message]))
     const tracked = rolesIn(snapshot)
@@ -243,7 +244,7 @@ interface Turn {
   readonly results: AgUiMessage[]
 }
 
-/** The roles that a snapshot knows of. */
+/** The roles that a snapshot contains. */
 export function rolesIn(snapshot: readonly { readonly role: string }[]): ReadonlySet<string> {
   return new Set(snapshot.map(({ role }) => role))
 }
@@ -263,7 +264,7 @@ function picked<K extends string>(event: AgUiEvent, key: K): { readonly [P in K]
   return (typeof value === 'string' ? { [key]: value } : {}) as { readonly [P in K]?: string }
 }
 
-/** Copies, because messages are written in place here and what comes in belongs to somebody else. */
+/** Copies, because messages are changed in place here and the input belongs to the caller. */
 function messagesIn(value: Json | undefined): readonly AgUiMessage[] {
   if (!Array.isArray(value)) return []
   return value.filter(isMessage).map((message) => ({
@@ -274,7 +275,7 @@ function messagesIn(value: Json | undefined): readonly AgUiMessage[] {
   }))
 }
 
-/** Only what was read as a message before comes here; this is the last look at data that a log may have lost. */
+/** Messages were checked when they were read, but a log may have lost fields since. */
 function isMessage(value: unknown): value is AgUiMessage {
   if (!isObject(value) || typeof value.id !== 'string' || typeof value.role !== 'string') return false
   const calls = value.toolCalls

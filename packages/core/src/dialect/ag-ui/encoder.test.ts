@@ -16,7 +16,7 @@ import type { AdkEvent } from '../../event/adk-event.ts'
 import type { RunEvent } from '../../event/run-event.ts'
 import { agUi } from './index.ts'
 
-describe('the simple case is seed 001 to the byte', () => {
+describe('the simple case is the documented response format, byte for byte', () => {
   const flow: RunEvent[] = [
     begin({ messages: [{ id: '1', role: 'user', content: { role: 'user', parts: [{ text: 'Hello' }] } }] }),
     { kind: 'node.started', node: 'assistant@1', agent: 'assistant' },
@@ -45,7 +45,7 @@ describe('the simple case is seed 001 to the byte', () => {
       '{"type":"RUN_FINISHED","threadId":"test-123","runId":"run-456"}',
     ])
   })
-  test('a replay also tells what the run was started with', async () => {
+  test('a replay also has the input of the run', async () => {
     const [start] = await printed(flow)
     expect(start).toEqual({
       type: 'RUN_STARTED',
@@ -59,7 +59,7 @@ describe('the simple case is seed 001 to the byte', () => {
 describe('state', () => {
   const wrote = (stateDelta: AdkEvent['actions'] & object) =>
     said(`w${Object.keys(stateDelta).join()}`, [], { actions: { stateDelta: stateDelta as never } })
-  test('adds what is new, replaces what is there, keeps temp: to itself, escapes keys, and tells all of it at the end', async () => {
+  test('adds new keys, replaces existing ones, leaves out temp:, escapes keys, and ends with a snapshot', async () => {
     const list = await printed([
       begin(),
       wrote({ a: 1, 'temp:x': 1 }),
@@ -96,7 +96,7 @@ describe('state', () => {
     const unknown = await printed([...list, { run: 'r2', event: begin() }, { run: 'r2', event: end() }])
     expect(unknown.slice(-2)).toMatchObject([{ type: 'STATE_SNAPSHOT', snapshot: { a: 1 } }, { type: 'RUN_FINISHED' }])
   })
-  test('what people did between runs is told when the next begins', async () => {
+  test('changes between runs are printed when the next run begins', async () => {
     const outside: RunEvent[] = [
       { kind: 'state', patch: [{ op: 'add', path: '/edited', value: true }] },
       { kind: 'task.started', task: 't1' },
@@ -118,7 +118,7 @@ describe('state', () => {
       { type: 'RUN_FINISHED', threadId: 's', runId: 'r2' },
     ])
   })
-  test('a patch that the official schema would end the run for is told as a fact', async () => {
+  test('a patch that the official schema refuses is printed as a CUSTOM event', async () => {
     const list = await printed([begin(), { kind: 'state', patch: [{ op: 'add', path: 'no-slash', value: 1 }] }, end()])
     expect(list[1]).toEqual({
       type: 'CUSTOM',
@@ -160,7 +160,7 @@ describe('facts', () => {
     const drafts = frames.flatMap((frame) => decoder.push(frame))
     expect(drafts.slice(1, -1).map(({ event }) => event)).toEqual(facts)
   })
-  test('the task that something is done for goes along', async () => {
+  test('the task of a message is in its metadata', async () => {
     const list = await printed([
       begin(),
       said('m1', [{ text: 'x' }], { task: 't1' }),
@@ -186,14 +186,14 @@ describe('facts', () => {
   })
 })
 
-describe('who joins late', () => {
+describe('a reader that joins late', () => {
   const prelude = (list: readonly RunEvent[]) => {
     const encoder = agUi.encoder({ session: 's' })
     for (const row of rowsOf(list)) encoder.push(row)
     return encoder.prelude().map((frame) => JSON.parse(frame.data))
   }
   test('gets nothing before the first run', () => expect(prelude([])).toEqual([]))
-  test('in the middle of things: the conversation, the state, and what is open opened again', () => {
+  test('in the middle of a run: gets the conversation, the state, and the open messages opened again', () => {
     const list: RunEvent[] = [
       begin({ messages: [{ id: 'u', role: 'user', content: { parts: [{ text: 'Hi' }] } }] }),
       { kind: 'node.started', node: 'w@1', agent: 'w', parent: 'p' },
@@ -227,7 +227,7 @@ describe('who joins late', () => {
       { type: 'TOOL_CALL_START', toolCallId: 'c', toolCallName: 'f', parentMessageId: 'm3' },
     ])
   })
-  test('between runs: the last run, whole and ended, with what it asks', async () => {
+  test('between runs: gets the last run, complete and ended, with its open questions', async () => {
     const list: RunEvent[] = [
       begin(),
       said('m1', [{ text: 'x' }]),

@@ -25,11 +25,11 @@ import { type AgUiEvent, type AgUiMessage, keptOf, restOf } from './wire.ts'
 /** The run that is being printed. */
 interface Run {
   readonly id: string
-  /** It was read off an AG-UI wire, which said all there is to say: nothing is added but what verification needs. */
+  /** It was read from an AG-UI wire, which was complete: nothing is added except what verification needs. */
   readonly wired: boolean
   /** Names of the tools that the client runs itself. */
   readonly clientTools: ReadonlySet<string>
-  /** Answers that its start has told already. */
+  /** Answers to interrupts that its RUN_STARTED already contained. */
   readonly answered: ReadonlySet<string>
   /** The state has changed since the last snapshot of this run. */
   changed: boolean
@@ -51,7 +51,7 @@ export function agUiEncoder(options: EncoderOptions): AgUiEncoder {
 class Encoding implements AgUiEncoder {
   readonly #session: string
   readonly #echo: boolean
-  /** For a reader of 0.x: what is printed passes through it last. */
+  /** For a reader of 0.x: the last step of printing. */
   readonly #downgrade: Downgrade | undefined
   readonly #writer = new AgUiWriter()
   readonly #nodes = new Nodes(this.#writer)
@@ -61,12 +61,12 @@ class Encoding implements AgUiEncoder {
   readonly #ended = new Set<string>()
   #state: JsonObject = {}
   #run: Run | undefined
-  /** The start and end of the last run that is over, for who joins before the next. */
+  /** The start and end of the last run that has ended, for a reader that joins before the next. */
   #last: { readonly id: string; readonly end: AgUiEvent } | undefined
-  /** What happened outside any run: facts to tell, and whether messages or state have changed. */
+  /** What happened outside any run: events to print, and whether messages or state have changed. */
   readonly #held: AgUiEvent[] = []
   #stale = { messages: false, state: false }
-  /** Messages of a snapshot that is about to be printed, as they came. */
+  /** The messages of a snapshot that is about to be printed, as they were read. */
   readonly #snapshot = new Map<string, AgUiMessage>()
 
   constructor({ session, echo = true, protocol = '1' }: EncoderOptions) {
@@ -85,7 +85,7 @@ class Encoding implements AgUiEncoder {
     else {
       if (this.#run === undefined && run !== '' && !this.#ended.has(run)) this.#start(run, unannounced)
       if (event.kind === 'run.finished') this.#finish(run, event)
-      else this.#tell(event)
+      else this.#print(event)
     }
     const made = this.#writer.take()
     if (this.#run === undefined && event.kind !== 'run.finished') return this.#hold(made)
@@ -133,7 +133,7 @@ class Encoding implements AgUiEncoder {
   }
 
   /**
-   * What a reader cannot know: what happened outside a run, state that came with the request and not on the stream,
+   * Prints what a reader cannot know: events outside a run, state that came with the request and not on the stream,
    * and, for the client that made the request, state that it did not send.
    */
   #catchUp({ wired }: Run, sent: JsonObject | undefined, state: JsonObject): void {
@@ -161,7 +161,7 @@ class Encoding implements AgUiEncoder {
     if (run === undefined || run.id !== id) return
     const { outcome } = event
     const asked = [...this.#asked.values()].filter((one) => !this.#isClientCall(run, one))
-    // A failed run of the wire stays as it was: its RUN_ERROR came while things were open.
+    // A failed run that was read from an AG-UI wire is printed as it was: with RUN_ERROR while messages are open.
     if (!run.wired || outcome !== 'failed') this.#writer.closeAll((key, end) => this.#suspend(outcome, asked, key, end))
     const waits = outcome === 'interrupted' && asked.length > 0
     if (!run.wired && (run.changed || waits)) this.#writer.write({ type: 'STATE_SNAPSHOT', snapshot: this.#state })
@@ -180,7 +180,7 @@ class Encoding implements AgUiEncoder {
     this.#run = undefined
   }
 
-  /** A subagent that waits for a person has not finished: its end says what it waits for. */
+  /** A subagent that waits for a person has not finished: its end names the interrupts it waits for. */
   #suspend(outcome: RunFinished['outcome'], asked: readonly Interrupted[], key: string, end: AgUiEvent): AgUiEvent {
     if (outcome !== 'interrupted' || end.type !== 'SUBAGENT_FINISHED') return end
     const mine = asked.filter(({ node }) => node !== undefined && this.#nodes.keyOf(node) === key)
@@ -194,7 +194,7 @@ class Encoding implements AgUiEncoder {
     return name !== undefined && clientTools.has(name)
   }
 
-  #tell(event: Exclude<RunEvent, RunStarted | RunFinished>): void {
+  #print(event: Exclude<RunEvent, RunStarted | RunFinished>): void {
     switch (event.kind) {
       case 'agent':
         this.#agent(event)
@@ -241,9 +241,9 @@ class Encoding implements AgUiEncoder {
     }
     const { errorCode, errorMessage } = event.event
     if (typeof errorCode === 'string' || typeof errorMessage === 'string') {
-      const told = { author: event.event.author, ...(typeof errorCode === 'string' ? { code: errorCode } : {}) }
+      const data = { author: event.event.author, ...(typeof errorCode === 'string' ? { code: errorCode } : {}) }
       const node = event.node === undefined ? {} : { node: event.node }
-      this.#fact({ kind: 'log', level: 'error', message: errorMessage ?? errorCode ?? '', data: told, ...node })
+      this.#fact({ kind: 'log', level: 'error', message: errorMessage ?? errorCode ?? '', data, ...node })
     }
   }
 
@@ -260,7 +260,7 @@ class Encoding implements AgUiEncoder {
     this.#writer.write(printed)
   }
 
-  /** What no longer counts is closed, and taken away by a snapshot without it. */
+  /** Messages that no longer count are closed, and removed by a snapshot without them. */
   #supersede(event: Superseded & RunEvent): void {
     if (keptOf(event).snapshot === true) return // read from a snapshot, which is printed by itself
     const ids = this.#speaker.cut(event.messages)
@@ -314,7 +314,7 @@ function frameOf(event: AgUiEvent): Frame {
   try {
     return { data: JSON.stringify(event) }
   } catch {
-    // JSON.stringify has a stack and a longest string; neither may end a stream (SPEC 3.1).
+    // JSON.stringify throws on deep nesting and on very long text, which must not end a stream (SPEC 3.1).
     return { data: JSON.stringify({ type: 'CUSTOM', name: 'millrace.unprintable', value: event.type }) }
   }
 }

@@ -1,12 +1,14 @@
 import { isRunEvent } from '../../event/guard.ts'
 import type { Logged, RunEvent, RunEventKind } from '../../event/run-event.ts'
 import { isJsonObject, type Json, type JsonObject, type PatchOp } from '../../json/json.ts'
+import { pointerSegment } from '../../json/pointer.ts'
+import { Fault } from '../../schema/fault.ts'
 import type { AgUiDocument } from './document.ts'
 import { tagged } from './encode/writer.ts'
-import { type AgUiEvent, type FieldError, listField, patchOp, restOf } from './wire.ts'
+import { type AgUiEvent, patchOps, restOf } from './wire.ts'
 
 const prefix = 'millrace.'
-/** The facts that AG-UI has no event for. Each is printed as a CUSTOM event of a stable name, and read back from it. */
+/** Events that AG-UI has no form for. Each is printed as a CUSTOM event with a stable name, and read back from it. */
 const kinds: ReadonlySet<string> = new Set<RunEventKind>([
   'tasks',
   'task.started',
@@ -33,7 +35,7 @@ export function readFact(name: string, value: Json): RunEvent | undefined {
   return isRunEvent(event) ? event : undefined
 }
 
-/** A log line that was something else on the wire, as that. Undefined when it is one of ours. */
+/** A log record that was read from another AG-UI event, as that event. Undefined for any other log record. */
 export function agUiLog(
   { message, data }: Logged,
   kept: JsonObject,
@@ -52,7 +54,7 @@ export function agUiLog(
     return { type, ...kind, ...(typeof replace === 'boolean' ? { replace } : {}), ...more }
   }
   if (type !== 'ACTIVITY_DELTA' || !Array.isArray(data)) return undefined
-  // A delta that names another owner than the activity's would end the client's run.
+  // A delta with another owner than its activity would make the client end the run.
   const owner = document.message(messageId)
   const strays = owner !== undefined && owner.subagentRunId !== tag
   const own = strays ? restOf(kept) : more
@@ -65,16 +67,14 @@ export function printPatch(patch: readonly PatchOp[], rest: JsonObject): AgUiEve
   if (first !== undefined && second === undefined && first.path === '' && 'value' in first && first.op !== 'test') {
     return { type: 'STATE_SNAPSHOT', snapshot: first.value, ...rest }
   }
-  const errors: FieldError[] = []
-  const delta = listField(patchOp)(patch, '', errors)
-  if (delta === undefined || errors.length > 0) return undefined
-  return { type: 'STATE_DELTA', delta: delta.map((op) => ({ ...op })), ...rest }
+  const delta = patchOps(patch, false)
+  return delta instanceof Fault ? undefined : { type: 'STATE_DELTA', delta: delta.map((op) => ({ ...op })), ...rest }
 }
 
-/** The operations that lead from one state to the next, for the keys that an ADK event names. */
+/** The patch from one state to the next, for the keys that an ADK event names. */
 export function deltaOf(before: JsonObject, after: JsonObject, delta: JsonObject | undefined): readonly JsonObject[] {
   return Object.keys(delta ?? {}).flatMap((key): JsonObject[] => {
-    const path = `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
+    const path = pointerSegment(key)
     const value = after[key]
     if (value === undefined) return Object.hasOwn(before, key) ? [{ op: 'remove', path }] : []
     if (!Object.hasOwn(before, key)) return [{ op: 'add', path, value }]

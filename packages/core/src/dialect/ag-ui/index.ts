@@ -1,11 +1,12 @@
 import type { Dialect } from '../dialect.ts'
 import { agUiDecoder } from './decoder.ts'
 import { agUiEncoder } from './encoder.ts'
+import { isAgUiFrame } from './wire.ts'
 
 /**
- * AG-UI 1.0; 0.x on the way in, and on the way out to a reader that knows no other (`protocol: '0'`). Whatever log it prints, the official `verifyEvents` and schemas accept it: START
- * before CONTENT, all that is open closed before RUN_FINISHED, exactly one terminal event a run, RUN_ERROR for a failed
- * one.
+ * AG-UI 1.0. 0.x is read too, and printed for a reader that understands nothing newer (`protocol: '0'`). The official
+ * `verifyEvents` and schemas accept the printed form of any log: START before CONTENT, every message closed before
+ * RUN_FINISHED, exactly one terminal event a run, RUN_ERROR for a failed one. See docs/wires/ag-ui.md.
  *
  * | canonical | AG-UI |
  * |---|---|
@@ -18,4 +19,9 @@ import { agUiEncoder } from './encoder.ts'
  * | interrupt | RUN_FINISHED.outcome |
  * | tasks, artifacts, data, log, foreign | CUSTOM `millrace.<kind>` |
  */
-export const agUi: Dialect = { name: 'ag-ui', decoder: agUiDecoder, encoder: agUiEncoder }
+export const agUi: Dialect = {
+  name: 'ag-ui',
+  decoder: agUiDecoder,
+  encoder: agUiEncoder,
+  recognises: isAgUiFrame,
+}

@@ -5,7 +5,7 @@ import { readRunAgentInput } from './input.ts'
 const user = (id: string, text: string) => ({ id, role: 'user', content: { role: 'user', parts: [{ text }] } })
 
 describe('a request is read', () => {
-  test('seed 001, Request Format', () => {
+  test('the documented request format', () => {
     const body = {
       threadId: 'thread-12345',
       runId: 'run-67890',
@@ -22,7 +22,7 @@ describe('a request is read', () => {
       input: { messages: [user('msg-1', 'Hello')] },
     })
   })
-  test('seed 001, Example Complete Flow and Testing', () => {
+  test('the documented examples', () => {
     const curl = (id: string, run: string, content: string) =>
       `{"threadId":"${id}","runId":"${run}","state":{},"messages":[{"id":"1","role":"user","content":"${content}"}],"tools":[],"context":[],"forwardedProps":{}}`
     expect(readRunAgentInput(JSON.parse(curl('test-123', 'run-456', 'Hello')))).toMatchObject({ runId: 'run-456' })
@@ -267,7 +267,7 @@ describe('a bad request is refused', () => {
       'resume[1]',
     ])
   })
-  test('each error says what would be right', () => {
+  test('each error says what the field must be', () => {
     expect(readRunAgentInput({ threadId: 't', messages: 'x' })).toEqual({
       errors: [
         { path: 'runId', message: 'must be a string' },

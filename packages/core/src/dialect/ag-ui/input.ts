@@ -1,26 +1,19 @@
 import type { ClientTool, InputMessage, ResumeAnswer, RunInput } from '../../event/run-event.ts'
+import { defined } from '../../json/defined.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { Fault, type FieldError } from '../../schema/fault.ts'
+import { fields } from '../../schema/fields.ts'
+import { data, dataObject, type FieldReader, list, notObject, oneOf, string } from '../../schema/readers.ts'
 import type { AgUiProtocol } from '../dialect.ts'
-import { isClean, isCurrent, printMessage, type ReadMessage, readMessage, type ToolNames } from './message.ts'
-import {
-  type AgUiMessage,
-  array,
-  type Check,
-  type FieldError,
-  jsonField,
-  listField,
-  object,
-  oneOfField,
-  read,
-  textField,
-} from './wire.ts'
+import { isClean, isCurrent, messageReader, printMessage, type ReadMessage, type ToolNames } from './message.ts'
+import type { AgUiMessage } from './wire.ts'
 
-/** A RunAgentInput, read: which session and run it is for, and what the run starts with. */
+/** What a RunAgentInput asks for: the session, the run, and the input of that run. */
 export interface AgUiRequest {
   readonly threadId: string
   readonly runId: string
   readonly parentRunId?: string
-  /** What the client reads: it says 1.0 or later itself, and before that no client said anything. */
+  /** The version that the client understands. Clients of 1.0 and later send it; older ones send none. */
   readonly protocol: AgUiProtocol
   readonly input: RunInput
 }
@@ -28,40 +21,31 @@ export interface AgUiRequest {
 /**
  * Reads the body of an AG-UI request: 1.0 or 0.x, camelCase or the snake_case of Python peers, `null` as absent,
  * `binary` parts upgraded. Every bad field is named with its path, not only the first. The messages are all that the
- * client sent, oldest first; which of them are new to the session is for the caller to tell by their ids. Activity
+ * client sent, oldest first; the caller finds out by their ids which of them are new to the session. Activity
  * messages are a client's own display state and are left out.
  */
 export function readRunAgentInput(body: unknown): AgUiRequest | { readonly errors: readonly FieldError[] } {
   return readInput(body, new Map())
 }
 
-/** The same, for a reader who knows calls that the input itself does not repeat. */
+/** The same, for a caller that knows calls which the input itself does not repeat. */
 export function readInput(body: unknown, calls: ToolNames): AgUiRequest | { readonly errors: readonly FieldError[] } {
-  if (!isObject(body)) return { errors: [{ path: '', message: 'must be an object' }] }
-  const errors: FieldError[] = []
+  if (!isObject(body)) return { errors: notObject.errors }
   const given = camel(body)
-  const { threadId, runId, parentRunId } = read(
-    given,
-    { threadId: textField, runId: textField },
-    { parentRunId: textField },
-    '',
-    errors,
-  )
-  const messages = readMessages(given.messages, 'messages', errors, calls)
-  const optional = read(
-    given,
-    {},
-    { state: object, tools: listField(tool), context: listField(context), resume: listField(answer) },
-    '',
-    errors,
-  )
-  if (errors.length > 0) return { errors }
+  const read = inputFields(given, false)
+  const messages = messagesReader(calls)(given.messages, false)
+  const optional = optionalFields(given, false)
+  if (read instanceof Fault || messages instanceof Fault || optional instanceof Fault) {
+    const inMessages = messages instanceof Fault ? messages.under('.messages') : messages
+    return { errors: Fault.join([read, inMessages, optional]).errors }
+  }
+  const { threadId, runId, parentRunId } = read
   const { state, tools, context: about, resume } = optional
   const props = given.forwardedProps ?? undefined
   return {
     threadId,
     runId,
-    ...(parentRunId === undefined ? {} : { parentRunId }),
+    ...defined({ parentRunId }),
     protocol: protocolOf(given.protocolVersion),
     input: {
       messages: messages.flatMap(inputMessage),
@@ -74,73 +58,55 @@ export function readInput(body: unknown, calls: ToolNames): AgUiRequest | { read
   }
 }
 
-/** A version that is no version is not refused: the protocol has clients only warn about it. */
+/** A malformed version is not refused, because the protocol asks peers only to warn about it. */
 export function protocolOf(version: unknown): AgUiProtocol {
   return typeof version === 'string' && /^[1-9]\d*(\.|$)/.test(version) ? '1' : '0'
 }
 
 /** The messages of an input or a snapshot; their calls name the results that follow. */
-export function readMessages(
-  value: unknown,
-  path: string,
-  errors: FieldError[],
-  calls: ToolNames,
-): readonly ReadMessage[] {
-  const given = array(value, path, errors) ?? []
-  return given.flatMap((message, index) => readMessage(message, `${path}[${index}]`, errors, calls) ?? [])
+export function messagesReader(calls: ToolNames): FieldReader<readonly ReadMessage[]> {
+  return list(messageReader(calls))
 }
 
 export function inputMessage({ id, role, name, parts }: ReadMessage): readonly InputMessage[] {
   if (role === 'activity') return []
-  const said = role === 'assistant' || role === 'reasoning'
+  const byAgent = role === 'assistant' || role === 'reasoning'
   return [
     {
       id,
       role: role === 'reasoning' ? 'assistant' : role,
-      content: { role: said ? 'model' : 'user', parts },
-      ...(name === undefined ? {} : { name }),
+      content: { role: byAgent ? 'model' : 'user', parts },
+      ...defined({ name }),
     },
   ]
 }
 
-/** An empty object says nothing; what is no object is kept under its own name. */
+/**
+ * Properties from the client. An empty object is absent, and a value that is no object is kept under its field's name.
+ */
 function forwarded(given: unknown): { readonly props?: JsonObject } {
   if (!isObject(given)) return { props: { forwardedProps: given as Json } }
   return Object.keys(given).length === 0 ? {} : { props: given as JsonObject }
 }
 
-const tool: Check<ClientTool> = (value, path, errors) => {
-  const given = object(value, path, errors)
-  if (given === undefined) return undefined
-  const { name, description, parameters } = read(
-    given,
-    { name: textField, description: textField },
-    { parameters: object },
-    `${path}.`,
-    errors,
-  )
-  return { name, description, ...(parameters === undefined ? {} : { parameters }) }
+const answer: FieldReader<ResumeAnswer> = (value, strict) => {
+  const read = answerFields(isObject(value) ? camel(value) : value, strict)
+  if (read instanceof Fault) return read
+  const { interruptId, status, payload } = read
+  return { interrupt: interruptId, status, ...defined({ payload }) }
 }
+const answerFields = fields({ interruptId: string, status: oneOf(['resolved', 'cancelled']) }, { payload: data })
 
-const context: Check<{ readonly description: string; readonly value: string }> = (value, path, errors) => {
-  const given = object(value, path, errors)
-  return given === undefined
-    ? undefined
-    : read(given, { description: textField, value: textField }, {}, `${path}.`, errors)
-}
-
-const answer: Check<ResumeAnswer> = (value, path, errors) => {
-  const given = object(value, path, errors)
-  if (given === undefined) return undefined
-  const { interruptId, status, payload } = read(
-    camel(given),
-    { interruptId: textField, status: oneOfField('resolved', 'cancelled') },
-    { payload: jsonField },
-    `${path}.`,
-    errors,
-  )
-  return { interrupt: interruptId, status, ...(payload === undefined ? {} : { payload }) }
-}
+const inputFields = fields({ threadId: string, runId: string }, { parentRunId: string })
+const optionalFields = fields(
+  {},
+  {
+    state: dataObject,
+    tools: list<ClientTool>(fields({ name: string, description: string }, { parameters: dataObject })),
+    context: list(fields({ description: string, value: string }, {})),
+    resume: list(answer),
+  },
+)
 
 const snake: Readonly<Record<string, string>> = {
   thread_id: 'threadId',
@@ -178,18 +144,17 @@ export type RunAgentInput = {
   readonly resume?: readonly JsonObject[]
 }
 
-/** What a run was started with, as RUN_STARTED repeats it: only what there is. Undefined when that is nothing. */
+/** The input of a run as RUN_STARTED repeats it, without empty fields. Undefined when nothing is left. */
 export function echoOf(threadId: string, runId: string, input: RunInput): RunAgentInput | undefined {
   const { messages, state, tools = [], context = [], resume = [], props } = input
-  const told = {
-    ...(state === undefined ? {} : { state }),
+  const more = {
+    ...defined({ state, forwardedProps: props }),
     ...(tools.length === 0 ? {} : { tools: tools.map((one) => ({ ...one })) }),
     ...(context.length === 0 ? {} : { context: context.map((one) => ({ ...one })) }),
-    ...(props === undefined ? {} : { forwardedProps: props }),
     ...(resume.length === 0 ? {} : { resume: resume.map(printAnswer) }),
   }
-  if (messages.length === 0 && Object.keys(told).length === 0) return undefined
-  return { threadId, runId, messages: messages.flatMap(printMessage), ...told }
+  if (messages.length === 0 && Object.keys(more).length === 0) return undefined
+  return { threadId, runId, messages: messages.flatMap(printMessage), ...more }
 }
 
 export function printAnswer({ interrupt, status, payload }: ResumeAnswer): JsonObject {

@@ -1,6 +1,9 @@
 import type { AdkPart } from '../../event/adk-event.ts'
 import type { InputMessage } from '../../event/run-event.ts'
 import { isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { Fault } from '../../schema/fault.ts'
+import { fields } from '../../schema/fields.ts'
+import { dataObject, type FieldReader, list, notObject, oneOf, string } from '../../schema/readers.ts'
 import {
   agUiContentOf,
   argumentsOf,
@@ -9,22 +12,11 @@ import {
   responseFiles,
   responseFromContent,
 } from './content.ts'
-import {
-  type AgUiMessage,
-  type AgUiToolCall,
-  type Check,
-  type FieldError,
-  listField,
-  object,
-  oneOfField,
-  print,
-  read,
-  textField,
-} from './wire.ts'
+import { type AgUiMessage, type AgUiToolCall, print } from './wire.ts'
 
-// Whole messages, both ways: in RunAgentInput, in RUN_STARTED.input and in MESSAGES_SNAPSHOT.
+// Whole messages, in both directions: in RunAgentInput, in RUN_STARTED.input and in MESSAGES_SNAPSHOT.
 
-/** A message as it was read: who, and what in google.genai's parts. `activity` messages have none. */
+/** A message, with its content in google.genai's parts. `activity` messages have none. */
 export interface ReadMessage {
   readonly id: string
   readonly role: Role
@@ -34,63 +26,52 @@ export interface ReadMessage {
 const roles = ['user', 'assistant', 'system', 'developer', 'tool', 'activity', 'reasoning'] as const
 export type Role = (typeof roles)[number]
 
-/** The names of the functions called so far: a tool's result names only its call. */
+/** The function names of the calls so far, by call id: a tool's result carries only the id. */
 export type ToolNames = Map<string, string>
 
 /**
- * Reads one message, of 1.0 or 0.x, with the camelCase keys of the protocol or the snake_case ones that Python peers
- * may send. Undefined, and why in `errors`, when it is none.
+ * Reads one message of 1.0 or 0.x, with the camelCase keys of the protocol or the snake_case ones that Python peers may
+ * send. The calls of an assistant are added to `calls`, which names the results that follow.
  */
-export function readMessage(
-  value: unknown,
-  path: string,
-  errors: FieldError[],
-  calls: ToolNames,
-): ReadMessage | undefined {
-  if (!isObject(value)) {
-    errors.push({ path, message: 'must be an object' })
-    return undefined
+export const messageReader =
+  (calls: ToolNames): FieldReader<ReadMessage> =>
+  (value, strict) => {
+    if (!isObject(value)) return notObject
+    const head = messageHead(value, strict)
+    const known = roles.find((role) => role === value.role)
+    const parts = known === undefined ? [] : readers[known](camel(value), calls)
+    if (head instanceof Fault || parts instanceof Fault) return Fault.join([head, parts])
+    const { id, role, name } = head
+    return { id, role, parts, ...(name === undefined ? {} : { name }) }
   }
-  const before = errors.length
-  const { id, role, name } = read(
-    value,
-    { id: textField, role: oneOfField(...roles) },
-    { name: textField },
-    `${path}.`,
-    errors,
-  )
-  if (role === undefined) return undefined
-  const parts = readers[role](camel(value), path, errors, calls)
-  if (errors.length > before) return undefined
-  return { id, role, parts, ...(name === undefined ? {} : { name }) }
-}
+const messageHead = fields({ id: string, role: oneOf(roles) }, { name: string })
 
-type Reader = (
-  value: Readonly<Record<string, unknown>>,
-  path: string,
-  errors: FieldError[],
-  calls: ToolNames,
-) => readonly AdkPart[]
+type Reader = (value: Readonly<Record<string, unknown>>, calls: ToolNames) => readonly AdkPart[] | Fault
 
-const plain: Reader = (value, path, errors) => {
-  const content = textField(value.content, `${path}.content`, errors)
-  return content === undefined ? [] : [{ text: content, ...signature(value) }]
+const plain: Reader = (value) => {
+  const read = plainFields(value, false)
+  return read instanceof Fault ? read : [{ text: read.content, ...signature(value) }]
 }
 const readers: Readonly<Record<Role, Reader>> = {
   system: plain,
   developer: plain,
-  user: (value, path, errors) => contentParts(value.content, `${path}.content`, errors) ?? [],
-  assistant(value, path, errors, calls) {
-    const said = assistantText(value.content, `${path}.content`, errors)
-    const made = listField(toolCall)(value.toolCalls ?? [], `${path}.toolCalls`, errors) ?? []
-    for (const { functionCall } of made)
-      if (functionCall?.id !== undefined) calls.set(functionCall.id, functionCall.name)
-    return said === '' ? made : [{ text: said, ...signature(value) }, ...made]
+  user(value) {
+    const read = userFields(value, false)
+    return read instanceof Fault ? read : read.content
   },
-  tool(value, path, errors, calls) {
-    const id = textField(value.toolCallId, `${path}.toolCallId`, errors) ?? ''
-    const parts = contentParts(value.content, `${path}.content`, errors)
-    if (parts === undefined) return []
+  assistant(value, calls) {
+    const read = assistantFields(value, false)
+    if (read instanceof Fault) return read
+    const { content = [], toolCalls = [] } = read
+    for (const { functionCall } of toolCalls)
+      if (functionCall?.id !== undefined) calls.set(functionCall.id, functionCall.name)
+    const text = content.map((part) => part.text ?? '').join('')
+    return text === '' ? toolCalls : [{ text, ...signature(value) }, ...toolCalls]
+  },
+  tool(value, calls) {
+    const read = toolFields(value, false)
+    if (read instanceof Fault) return read
+    const id = read.toolCallId
     const content = value.content as Json
     const files = responseFiles(content)
     const failed = typeof value.error === 'string' ? { error: value.error } : {}
@@ -105,36 +86,30 @@ const readers: Readonly<Record<Role, Reader>> = {
       },
     ]
   },
-  activity(value, path, errors) {
-    object(value.content, `${path}.content`, errors)
-    textField(value.activityType, `${path}.activityType`, errors)
-    return []
+  activity(value) {
+    const read = activityFields(value, false)
+    return read instanceof Fault ? read : []
   },
-  reasoning: (value, path, errors) => plain(value, path, errors, new Map()).map((part) => ({ ...part, thought: true })),
+  reasoning(value, calls) {
+    const parts = plain(value, calls)
+    return parts instanceof Fault ? parts : parts.map((part) => ({ ...part, thought: true }))
+  },
 }
 
+const toolCall: FieldReader<AdkPart> = (value, strict) => {
+  const read = callFields(value, strict)
+  if (read instanceof Fault || !isObject(value)) return read instanceof Fault ? read : notObject
+  const { name, arguments: given } = read.function
+  return { functionCall: { id: read.id, name, ...callArguments(given) }, ...signature(camel(value)) }
+}
+const callFields = fields({ id: string, function: fields({ name: string, arguments: string }, {}) }, {})
+
+const plainFields = fields({ content: string }, {})
+const userFields = fields({ content: contentParts }, {})
 /** An assistant's content is text or absent; some 0.x peers send parts all the same. */
-function assistantText(content: unknown, path: string, errors: FieldError[]): string {
-  if (content === undefined || content === null) return ''
-  return (contentParts(content, path, errors) ?? []).map((part) => part.text ?? '').join('')
-}
-
-const toolCall: Check<AdkPart> = (value, path, errors) => {
-  if (!isObject(value)) {
-    errors.push({ path, message: 'must be an object' })
-    return undefined
-  }
-  const called = read(value, { id: textField, function: object }, {}, `${path}.`, errors)
-  if (called.function === undefined) return undefined
-  const { name, arguments: given } = read(
-    called.function,
-    { name: textField, arguments: textField },
-    {},
-    `${path}.function.`,
-    errors,
-  )
-  return { functionCall: { id: called.id, name, ...callArguments(given ?? '') }, ...signature(camel(value)) }
-}
+const assistantFields = fields({}, { content: contentParts, toolCalls: list(toolCall) })
+const toolFields = fields({ toolCallId: string, content: contentParts }, {})
+const activityFields = fields({ content: dataObject, activityType: string }, {})
 
 export interface CallArguments {
   readonly args?: JsonObject
@@ -144,7 +119,7 @@ export interface CallArguments {
 
 /**
  * The arguments of a call: parsed, and their text as well where printing them again would not give it back. Text that
- * is no JSON object stays text and says so: without `args`, so that nothing takes it for a call without arguments.
+ * is no JSON object stays text, with an error and without `args`, so that it is not taken for a call without arguments.
  */
 export function callArguments(given: string): CallArguments {
   const args = argumentsOf(given)
@@ -184,25 +159,26 @@ export function isCurrent(message: unknown): boolean {
   )
 }
 
-/** The fields that are kept but not read are what 1.0 wants them to be. */
+/** Whether the fields that are kept but not read have the types that 1.0 demands. */
 export function isClean(value: unknown): boolean {
   if (!isObject(value)) return true
   if (Object.values(value).includes(null)) return false
-  const errors: FieldError[] = []
-  read(value, {}, kept, '', errors)
-  return errors.length === 0
+  return !(unreadFields(value, false) instanceof Fault)
 }
-const kept = {
-  metadata: object,
-  encryptedValue: textField,
-  subagentRunId: textField,
-  id: textField,
-  mimeType: textField,
-  provider: textField,
-  error: textField,
-}
+const unreadFields = fields(
+  {},
+  {
+    metadata: dataObject,
+    encryptedValue: string,
+    subagentRunId: string,
+    id: string,
+    mimeType: string,
+    provider: string,
+    error: string,
+  },
+)
 
-/** A message of a run's input as AG-UI has it; several when it carries the results of several tools. */
+/** A message of a run's input as AG-UI messages: several when it carries the results of several tools. */
 export function printMessage({ id, role, name, content }: InputMessage): readonly AgUiMessage[] {
   const parts = partsIn(isObject(content) ? content.parts : undefined)
   const base = { id, ...(name === undefined ? {} : { name }) }
@@ -260,7 +236,7 @@ function wireCall({ functionCall, thoughtSignature }: AdkPart, message: string):
   }
 }
 
-/** The text of a call's arguments: as it came, else printed. */
+/** The text of a call's arguments: as it was read, otherwise printed. */
 export function argumentText({ args, argsText }: { readonly args?: unknown; readonly argsText?: unknown }): string {
   if (typeof argsText === 'string') return argsText
   return isObject(args) ? print(args as JsonObject) : '{}'

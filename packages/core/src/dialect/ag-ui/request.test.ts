@@ -40,7 +40,7 @@ describe('a request is written', () => {
     resume: [{ interrupt: 'i', status: 'resolved', payload: 1 }],
     props: { x: 1 },
   }
-  test('the echo is what was read, and the official schema takes it', () => {
+  test('the echo is what was read, and the official schema accepts it', () => {
     const echo = echoOf('t', 'r', input)
     expect(RunAgentInputSchema.safeParse(echo).error).toBeUndefined()
     expect(readRunAgentInput(echo)).toEqual({
@@ -54,7 +54,7 @@ describe('a request is written', () => {
     })
     expect(echoOf('t', 'r', { messages: [] })).toBeUndefined()
   })
-  test('results of several tools are as many messages', () => {
+  test('the results of several tools are one message each', () => {
     const response = (id: string) => ({ functionResponse: { id, name: 'f', response: { result: id } } })
     const many: RunInput = { messages: [{ id: 't', role: 'tool', content: { parts: [response('a'), response('b')] } }] }
     expect(echoOf('t', 'r', many)?.messages).toEqual([
@@ -89,7 +89,7 @@ describe('a request is written', () => {
     { run: 'r1', event: { kind: 'run.finished', outcome: 'done' } },
   ].map((row, i) => ({ ...row, seq: i + 1, at: i }) as Recorded)
 
-  test('for a server that knows nothing: the whole conversation, and every field that 0.x demands', () => {
+  test('for a server without memory: the whole conversation, and every field that 0.x demands', () => {
     const body = toRunAgentInput({
       threadId: 't',
       runId: 'r2',
@@ -115,7 +115,7 @@ describe('a request is written', () => {
     })
     expect(RunAgentInputSchema.safeParse(body).error).toBeUndefined()
   })
-  test('for a 0.x server: nothing that it has not heard of', () => {
+  test('for a 0.x server: no field or role of 1.0', () => {
     const body = toRunAgentInput({ threadId: 't', runId: 'r2', input, history, legacy: true })
     expect(body.messages.map(({ id }) => id)).toEqual(['u0', 'm0', 'u1', 's1', 'a1', 't1'])
     expect(body.messages[1]).toEqual({ id: 'm0', role: 'assistant', content: 'Hello', name: 'b' })
@@ -131,7 +131,7 @@ describe('a request is written', () => {
       forwardedProps: { x: 1 },
     })
   })
-  test('what is in the history already is not sent twice', () => {
+  test('a message that is already in the history is not sent twice', () => {
     const body = toRunAgentInput({
       threadId: 't',
       runId: 'r2',

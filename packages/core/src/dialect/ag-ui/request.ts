@@ -1,27 +1,28 @@
 import type { Recorded, RunInput } from '../../event/run-event.ts'
+import { defined } from '../../json/defined.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { agUiEncoder } from './encoder.ts'
 import { echoOf, type RunAgentInput } from './input.ts'
 import type { AgUiMessage } from './wire.ts'
 
-/** What a run on an AG-UI server is started with. */
+/** The input of a run on an AG-UI server. */
 export interface AgUiStart {
   readonly threadId: string
   readonly runId: string
   readonly parentRunId?: string
   readonly input: RunInput
-  /** The rows of the session before this run: most AG-UI servers know nothing but what they are sent. */
+  /** The rows of the session before this run: most AG-UI servers keep no history. */
   readonly history?: readonly Recorded[]
-  /** The session's state as the run begins. */
+  /** The session's state at the start of the run. */
   readonly state?: JsonObject
-  /** For a 0.x server: those refuse a request with any field or role that came later. */
+  /** For a 0.x server, which refuses a request with a field or role of 1.0. */
   readonly legacy?: boolean
 }
 
 /**
- * The request by which we, as a client, start a run on an AG-UI server. All of the conversation goes with it, as the
- * official client does, but for activities. Every field that 0.x servers require is there, empty or not; the version
- * is not, because strict 0.x servers refuse the field and 1.0 servers do not need it.
+ * The request that starts a run on another AG-UI server. It contains the whole conversation, as from the official
+ * client, except activities. Every field that 0.x servers require is there, empty or not; the version is not, because
+ * strict 0.x servers refuse the field and 1.0 servers do not need it.
  */
 export function toRunAgentInput(start: AgUiStart): RunAgentInput {
   const { threadId, runId, parentRunId, input, history = [], state, legacy = false } = start
@@ -29,27 +30,27 @@ export function toRunAgentInput(start: AgUiStart): RunAgentInput {
   for (const row of history) encoder.push(row)
   const echo = echoOf(threadId, runId, input)
   const known = new Set(encoder.messages.map((message) => message.id))
-  // What this run brings is new, whatever its id: a naive client gives every message the same one.
+  // The messages of this run are new, whatever their ids: a naive client gives every message the same one.
   const fresh = (echo?.messages ?? []).map((message) =>
     known.has(message.id) ? { ...message, id: `${message.id} ${runId}` } : message,
   )
   const all = [...encoder.messages, ...fresh]
-  const told = all.filter(({ role }) => role !== 'activity' && !(legacy && role === 'reasoning'))
+  const sent = all.filter(({ role }) => role !== 'activity' && !(legacy && role === 'reasoning'))
   const { resume } = echo ?? {}
   return {
     threadId,
     runId,
-    ...(parentRunId === undefined ? {} : { parentRunId }),
+    ...defined({ parentRunId }),
     state: state ?? input.state ?? {},
-    messages: legacy ? told.map(asBefore) : told,
+    messages: legacy ? sent.map(asBefore) : sent,
     tools: echo?.tools ?? [],
     context: echo?.context ?? [],
     forwardedProps: echo?.forwardedProps ?? {},
-    ...(resume === undefined ? {} : { resume }),
+    ...defined({ resume }),
   }
 }
 
-/** A message with no field that 1.0 has added. */
+/** A message without the fields that 1.0 has added. */
 function asBefore({
   subagentRunId: _,
   metadata: __,

@@ -10,7 +10,7 @@ test('calls without id are numbered by name, and answered oldest first', () => {
   expect(ids.result('search', 'r:search#2')).toEqual({ id: 'r:search#2', implied: true })
 })
 
-test('an id out of order is said, and leaves the others open', () => {
+test('an id out of order is not implied, and leaves the other calls open', () => {
   const ids = callIds('r')
   ids.call('search', 'c1')
   ids.call('search', 'c2')
@@ -21,7 +21,7 @@ test('an id out of order is said, and leaves the others open', () => {
   expect(ids.result('search', 'r:search#4').implied).toBe(false)
 })
 
-test('a result without a call never meets the id of a later call', () => {
+test('the id of a result without a call is never that of a later call', () => {
   const ids = callIds('r')
   expect(ids.result('search', undefined)).toEqual({ id: 'r:search#0', implied: true })
   expect(ids.result('search', 'r:search#0').implied).toBe(true)

@@ -2,8 +2,8 @@ import { OpenList } from './open-list.ts'
 
 /**
  * Ids for the calls of wires that carry none. A reader numbers them itself: the n-th call of a name in a run is
- * `run:name#n`, and a result answers the oldest open call of its name. So both sides agree without a word, and an id
- * is printed only where a reader would come to another one (SPEC 3.4).
+ * `run:name#n`, and a result answers the oldest open call of its name. The encoder counts in the same way, and prints
+ * an id only where a reader would derive another one (SPEC 3.4).
  */
 export interface CallIds {
   call(name: string, id: string | undefined): CallId
@@ -12,13 +12,13 @@ export interface CallIds {
 
 export interface CallId {
   readonly id: string
-  /** A reader of a wire without ids comes to the same id. */
+  /** A reader of a wire without ids derives the same id. */
   readonly implied: boolean
 }
 
 export function callIds(run: string): CallIds {
   const made = new Map<string, number>()
-  /** By name, and by name and id. */
+  /** Open calls, under their name, and under their name and id. */
   const open = new Map<string, OpenList<CallId>>()
   const keysOf = (name: string, id: string): readonly string[] => [`\n${name}`, `${name}\n${id}`]
   return {
@@ -35,7 +35,7 @@ export function callIds(run: string): CallIds {
       return call
     },
     result(name, id) {
-      // Calls are numbered from 1, so that a result without a call never meets a later call's id.
+      // Calls are numbered from 1, so the id of a result without a call (#0) is never that of a later call.
       const waiting = open.get(`\n${name}`)?.first
       const oldest = waiting ?? { id: `${run}:${name}#0`, implied: true }
       const answered = id === undefined ? waiting : open.get(`${name}\n${id}`)?.first

@@ -17,9 +17,11 @@ export interface MessageBuilder {
   call(speaker: MessageAuthor, id: string, name: string, args: JsonObject): readonly AgentSaid[]
   result(speaker: MessageAuthor, id: string, name: string, response: JsonObject): readonly AgentSaid[]
   error(speaker: MessageAuthor, message: string): readonly AgentSaid[]
-  /** The message that is streaming is over: its aggregate. With a speaker, only if it is theirs. */
+  /** Ends the message that is streaming and returns its aggregate. With a speaker, only if the message is theirs. */
   close(speaker?: MessageAuthor): readonly AgentSaid[]
-  /** The same, where the wire says the whole text itself: it stands for what was streamed, or for a message of its own. */
+  /**
+   * Ends it where the wire itself sends the whole text, which replaces what was streamed, or is a message of its own.
+   */
   whole(speaker: MessageAuthor, text: string): readonly AgentSaid[]
 }
 
@@ -29,7 +31,7 @@ interface Streaming {
   readonly parts: { text: string; readonly thought: boolean }[]
 }
 
-/** ADK's own tool for handing over; its result carries the transfer as an action. */
+/** ADK's tool to hand over to another agent; its result carries the transfer as an action. */
 const transfer = 'transfer_to_agent'
 
 export function messageBuilder(run: string): MessageBuilder {
@@ -48,7 +50,7 @@ export function messageBuilder(run: string): MessageBuilder {
       ...(speaker.task === undefined ? {} : { task: speaker.task }),
     }
   }
-  /** Any other event of its author ends a message for ADK, which joins partials by author and branch (SPEC 1.4). */
+  /** ADK joins partials by author and branch, so any other event of the author ends the message (SPEC 1.4). */
   const interrupt = (speaker: MessageAuthor): readonly AgentSaid[] =>
     streaming?.speaker.author === speaker.author ? close() : []
   const close: MessageBuilder['close'] = (speaker) => {
@@ -115,7 +117,7 @@ function partOf({ text, thought }: { readonly text: string; readonly thought: bo
   return thought ? { text, thought } : { text }
 }
 
-/** Arguments as an object. Some servers send them as JSON text; what is no object at all is kept under `input`. */
+/** Arguments as an object. Some servers send them as JSON text; any other value is kept under `input`. */
 export function argsOf(args: Json | undefined): JsonObject {
   const parsed = typeof args === 'string' ? parseJson(args) : undefined
   const value = parsed !== undefined && 'value' in parsed ? parsed.value : args
@@ -128,12 +130,15 @@ export function responseFromResult(result: Json): JsonObject {
   return isJsonObject(result) && !isWrapped(result) ? result : { result }
 }
 
-/** And back. What already looks wrapped is wrapped once more on the way in, so that this is its inverse. */
+/** The inverse: a result that already looks wrapped is wrapped once more on the way in. */
 export function resultFromResponse(response: JsonObject): Json {
   return isWrapped(response) ? (response.result ?? null) : response
 }
 
-/** `{ result }` around what is no object, once or more often. Around another object it is the tool's own. */
+/**
+ * Whether it is `{ result }` around a value that is no object, once or more often. Around an object it is the tool's
+ * own.
+ */
 function isWrapped(response: JsonObject): boolean {
   let value: Json | undefined = response
   while (isJsonObject(value) && Object.keys(value).length === 1 && Object.hasOwn(value, 'result')) value = value.result

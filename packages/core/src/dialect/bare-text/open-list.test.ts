@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { OpenList } from './open-list.ts'
 
-test('is a list of what is open, whatever is closed when', () => {
+test('holds the open items in order, whichever are closed and when', () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.constantFrom('open', 'open', 'close', 'look'), fc.nat()), { maxLength: 200 }),
@@ -29,7 +29,7 @@ test('is a list of what is open, whatever is closed when', () => {
   )
 })
 
-test('what was closed between others is let go', () => {
+test('items that were closed between open ones are released', () => {
   const list = new OpenList<object>()
   const first = {}
   list.open(first)

@@ -1,8 +1,8 @@
-/** What is open, first opened first. Its ends are found and anything is closed in O(1) amortised, however much is open. */
+/** Open items in the order of opening. `first`, `last` and `close` are O(1) amortised, however many are open. */
 export class OpenList<T extends object> {
   #items: T[] = []
   #head = 0
-  /** Closed, but still standing between others that are not. */
+  /** Closed, but still in `#items`, between open ones. */
   readonly #closed = new Set<T>()
 
   get size(): number {

@@ -10,7 +10,7 @@ const said = (message: string, text: string): AgentSaid => ({
 const texts = (pieces: readonly TextPiece[]): string[] => pieces.map(({ text }) => text)
 
 describe('taking turns', () => {
-  test('one message streams, the others wait until it is over', () => {
+  test('one message streams, the others wait until it has ended', () => {
     const turns = textTurns()
     expect(texts(turns.partial(said('m1', 'one'), 'a'))).toEqual(['one'])
     expect(turns.partial(said('m2', 'ONE'), 'b')).toEqual([])
@@ -22,7 +22,7 @@ describe('taking turns', () => {
     expect(turns.streaming).toEqual([])
   })
 
-  test('a message that was never finished is over when its lane goes on, at once', () => {
+  test('a message that was never finished ends as soon as its lane starts another', () => {
     const turns = textTurns()
     turns.partial(said('m1', 'lost'), 'a')
     expect(texts(turns.partial(said('m2', 'next'), 'a'))).toEqual(['next'])
@@ -31,7 +31,7 @@ describe('taking turns', () => {
     expect(texts(turns.whole(said('m3', 'beside'), 'b'))).toEqual(['last'])
   })
 
-  test('a lane that does something else says first what it had to say', () => {
+  test('before a lane does something else, its waiting text is printed', () => {
     const turns = textTurns()
     turns.partial(said('m1', 'front'), 'a')
     turns.whole(said('m2', 'before the call'), 'b')
@@ -41,7 +41,7 @@ describe('taking turns', () => {
     expect(turns.end('c')).toEqual([])
   })
 
-  test('what no longer counts is not said', () => {
+  test('text that no longer counts is not printed', () => {
     const turns = textTurns()
     turns.partial(said('m1', 'front'), 'a')
     turns.partial(said('m2', 'lost'), 'b')
@@ -52,7 +52,7 @@ describe('taking turns', () => {
 })
 
 describe('the aggregate', () => {
-  test('says only what its partials left out', () => {
+  test('adds only what its partials left out', () => {
     const turns = textTurns()
     turns.partial(said('m', 'Hel'), 'a')
     expect(texts(turns.whole(said('m', 'Hello'), 'a'))).toEqual(['lo'])
@@ -60,7 +60,7 @@ describe('the aggregate', () => {
     expect(texts(turns.whole(said('m', 'Hello you'), 'a'))).toEqual([' you'])
   })
 
-  test('that says something else cannot take back what was said, and does not add to it', () => {
+  test('with another text than its partials adds nothing, because printed text cannot be taken back', () => {
     const turns = textTurns()
     turns.partial(said('m', 'Helo'), 'a')
     expect(turns.whole(said('m', 'Hello, longer'), 'a')).toEqual([])

@@ -1,7 +1,7 @@
 import { partsOf, textOf } from '../../event/parts.ts'
 import type { AgentSaid, NodeId } from '../../event/run-event.ts'
 
-/** A piece of what an agent says, ready for a wire that has no message ids. */
+/** A piece of an agent's text, ready for a wire that has no message ids. */
 export interface TextPiece {
   readonly text: string
   readonly thought: boolean
@@ -11,32 +11,34 @@ export interface TextPiece {
 }
 
 /**
- * Takes turns: such a wire shows one text, so agents that stream side by side would mix word by word. One message at a
- * time streams; what others say meanwhile waits, and follows when it is over (SPEC 3.5). The aggregate of a message
- * that was streamed is not said again, only what its partials left out.
+ * Lets one message stream at a time. A wire without message ids shows one text, so agents that stream side by side
+ * would mix word by word. The text of the others waits, and follows when that message has ended (SPEC 3.5). The
+ * aggregate of a streamed message is not printed again, only the text that its partials left out.
+ *
+ * A lane is one speaker: its messages come one after the other.
  */
 export interface TextTurns {
   partial(said: AgentSaid, lane: string): readonly TextPiece[]
   whole(said: AgentSaid, lane: string): readonly TextPiece[]
-  /** The lane is about to do something else: what it said before comes first. */
+  /** The lane is about to do something else: returns its waiting text, which must come first. */
   before(lane: string): readonly TextPiece[]
-  /** The lane is over, whether its message was finished or not. */
+  /** The lane has ended, whether its message was finished or not. */
   end(lane: string): readonly TextPiece[]
-  /** Everything is over. */
+  /** Returns all waiting text. */
   flush(): readonly TextPiece[]
-  /** These messages no longer count: what waits of them is not said. */
+  /** These messages no longer count: their waiting text is dropped. */
   drop(messages: readonly string[]): readonly TextPiece[]
-  /** What has been said of the message that is streaming. */
+  /** The text printed so far of the message that is streaming. */
   readonly streaming: readonly TextPiece[]
 }
 
 interface Turn {
   readonly lane: string
-  /** What its partials said, waiting or not: text, then thoughts. */
+  /** The text of its partials, printed or waiting: text, then thoughts. */
   readonly streamed: [text: string, thoughts: string]
-  /** How much was said of it before, when it was over once already. */
+  /** How much of it was printed before, when it had ended once already. */
   readonly before: readonly [text: number, thoughts: number]
-  said: TextPiece[]
+  printed: TextPiece[]
   waiting: TextPiece[]
   whole: boolean
 }
@@ -44,14 +46,14 @@ interface Turn {
 const nothing = [0, 0] as const
 
 export function textTurns(): TextTurns {
-  /** Messages not over or not said yet, oldest first; the first one that is not over streams. */
+  /** Messages that have not ended or still wait, oldest first; the first one that has not ended streams. */
   const turns = new Map<string, Turn>()
   let front: string | undefined
-  /** The same by lane, so that a lane's own are found however many others wait. */
+  /** The same by lane, so that finding a lane's messages costs the same however many others wait. */
   const lanes = new Map<string, Map<string, Turn>>()
-  /** The one message of a lane that is not over. */
+  /** The one message of each lane that has not ended. */
   const unfinished = new Map<string, string>()
-  /** How much was said of messages that are over: one that comes again says only what is new. */
+  /** How much was printed of messages that have ended: one that comes again prints only what is new. */
   const over = new Map<string, readonly [text: number, thoughts: number]>()
 
   const forget = (message: string, { lane }: Turn): void => {
@@ -66,13 +68,14 @@ export function textTurns(): TextTurns {
     forget(message, turn)
     over.set(message, [before[0] + streamed[0].length, before[1] + streamed[1].length])
   }
-  const saying = (turn: Turn): TextPiece[] => {
+  const release = (turn: Turn): TextPiece[] => {
     const pieces = turn.waiting
     turn.waiting = []
     for (const piece of pieces) {
-      const last = turn.said.at(-1)
-      if (last?.thought === piece.thought) turn.said[turn.said.length - 1] = { ...last, text: last.text + piece.text }
-      else turn.said.push(piece)
+      const last = turn.printed.at(-1)
+      if (last?.thought === piece.thought)
+        turn.printed[turn.printed.length - 1] = { ...last, text: last.text + piece.text }
+      else turn.printed.push(piece)
     }
     return pieces
   }
@@ -80,7 +83,7 @@ export function textTurns(): TextTurns {
     const pieces: TextPiece[] = []
     front = undefined
     for (const [message, turn] of turns) {
-      for (const piece of saying(turn)) pieces.push(piece) // a spread takes no more than a call's arguments
+      for (const piece of release(turn)) pieces.push(piece) // `push(...)` takes no more than a call's arguments
       if (!turn.whole) {
         front = message
         break
@@ -94,7 +97,7 @@ export function textTurns(): TextTurns {
     const known = turns.get(message)
     if (known !== undefined) return known
     const before = over.get(message) ?? nothing
-    const turn: Turn = { lane, streamed: ['', ''], before, said: [], waiting: [], whole: false }
+    const turn: Turn = { lane, streamed: ['', ''], before, printed: [], waiting: [], whole: false }
     turns.set(message, turn)
     const own = lanes.get(lane) ?? new Map<string, Turn>()
     lanes.set(lane, own.set(message, turn))
@@ -105,7 +108,7 @@ export function textTurns(): TextTurns {
     turn.streamed[piece.thought ? 1 : 0] += piece.text
     turn.waiting.push(piece)
   }
-  /** A lane says one message at a time: one that was never finished is over when its lane starts another. */
+  /** A lane has one message at a time: an unfinished one has ended when its lane starts another. */
   const abandon = (lane: string, message: string): TextPiece[] => {
     const other = unfinished.get(lane)
     const turn = other === undefined || other === message ? undefined : turns.get(other)
@@ -118,7 +121,7 @@ export function textTurns(): TextTurns {
   const before: TextTurns['before'] = (lane) => {
     const pieces: TextPiece[] = []
     for (const [message, turn] of lanes.get(lane) ?? []) {
-      for (const piece of saying(turn)) pieces.push(piece)
+      for (const piece of release(turn)) pieces.push(piece)
       if (turn.whole) finish(message, turn)
     }
     return pieces
@@ -130,7 +133,7 @@ export function textTurns(): TextTurns {
       const turn = turnOf(said.message, lane)
       front ??= said.message
       for (const piece of piecesOf(said)) add(turn, piece)
-      return front === said.message ? [...abandoned, ...saying(turn)] : abandoned
+      return front === said.message ? [...abandoned, ...release(turn)] : abandoned
     },
     whole(said, lane) {
       const abandoned = abandon(lane, said.message)
@@ -148,7 +151,7 @@ export function textTurns(): TextTurns {
       return [...pieces, ...gone()]
     },
     flush() {
-      const pieces = [...turns.values()].flatMap(saying)
+      const pieces = [...turns.values()].flatMap(release)
       for (const index of [turns, lanes, unfinished]) index.clear()
       front = undefined
       return pieces
@@ -161,18 +164,18 @@ export function textTurns(): TextTurns {
       return gone()
     },
     get streaming() {
-      return front === undefined ? [] : (turns.get(front)?.said ?? [])
+      return front === undefined ? [] : (turns.get(front)?.printed ?? [])
     },
   }
 }
 
-/** What the aggregate has beyond what was said: everything, if nothing streamed; nothing, unless partials were lost. */
+/** What the aggregate adds to its partials: everything if nothing streamed, nothing unless partials were lost. */
 function leftOut(pieces: readonly TextPiece[], { streamed, before }: Turn): TextPiece[] {
   return ([1, 0] as const).flatMap((kind) => {
     const own = pieces.filter((piece) => piece.thought === (kind === 1))
     const text = own.map((piece) => piece.text).join('')
     const [first] = own
-    // Of what was said before only the length is kept.
+    // Of the text printed before, only the length is known.
     const goesOn = before[kind] > 0 || text.startsWith(streamed[kind])
     const rest = goesOn ? text.slice(before[kind] + streamed[kind].length) : ''
     return first === undefined || rest === '' ? [] : [{ ...first, text: rest }]

@@ -11,7 +11,7 @@ export function millraceDecoder({ run }: DecoderOptions): Decoder {
   }
 }
 
-/** A row is checked like one from a disk: what a client folds must be what the views expect (SPEC 1.6). */
+/** A row off the wire is checked like one from a disk, because a client's views rely on its shape (SPEC 1.6). */
 function draftOf(frame: Frame, run: string): Draft {
   const parsed = frame.truncated === true ? { reason: 'the frame is too long' } : parseRecorded(frame.data)
   if ('recorded' in parsed) return parsed.recorded

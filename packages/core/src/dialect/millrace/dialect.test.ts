@@ -14,7 +14,7 @@ test('SPEC 3.4: every row comes back as it was', () => {
   )
 })
 
-test('stored text prints the same line, unopened', () => {
+test('stored text prints the same line without being parsed', () => {
   fc.assert(
     fc.property(fc.oneof(sessions(), chaos()), fc.string(), (rows, run) => {
       const encoder = millrace.encoder({ session: 's' })

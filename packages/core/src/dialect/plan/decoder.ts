@@ -7,7 +7,7 @@ import type { Decoder, DecoderOptions } from '../dialect.ts'
 import { PlanRun } from './run.ts'
 import { readPlan } from './wire.ts'
 
-/** Frames of seed 002, of a chat and of an execution, to events. The wire has no start: any frame begins a run. */
+/** Reads the frames of a chat or an execution. The wire does not mark the start of a run: any frame begins one. */
 export class PlanDecoder implements Decoder {
   session: string | undefined = undefined
   readonly #options: DecoderOptions
@@ -28,7 +28,7 @@ export class PlanDecoder implements Decoder {
       this.#run = new PlanRun(`${this.#options.run}.${this.#runs}`, this.#options.agent ?? '', this.#run)
     }
     const run = this.#run
-    // The tasks must be settled before the frame is read: a summary is compared with them.
+    // Tasks that have failed are closed before the frame is read, because a summary is compared with them.
     const before = this.#drafts([...this.#start(), ...settle(run, typeof payload === 'string' ? {} : payload)])
     const read = typeof payload === 'string' ? payload : readPlan(run, payload)
     this.session ??= sessionIn(payload)
@@ -58,20 +58,20 @@ export class PlanDecoder implements Decoder {
   }
 }
 
-/** The JSON of a frame with its type, which the event line and the `type` field both say; either will do. */
+/** The JSON of a frame with its type, which is in the event line, in the `type` field, or in both. */
 function payloadOf({ event: name, data, truncated }: Frame): JsonObject | string {
-  if (truncated === true) return 'longer than a frame may be'
+  if (truncated === true) return 'the frame is too long'
   const parsed = parseJson(data)
   if ('reason' in parsed) return parsed.reason
   if (!isJsonObject(parsed.value)) return 'not a JSON object'
-  const event = name === 'message' ? undefined : name // the standard's word for a frame without one
+  const event = name === 'message' ? undefined : name // `message` is what SSE calls a frame without an event line
   const { type = event } = parsed.value
-  if (typeof type !== 'string') return 'a frame without type'
+  if (typeof type !== 'string') return 'the frame has no type'
   if (event !== undefined && event !== type) return 'event and type differ'
   return { ...parsed.value, type }
 }
 
-/** What may follow a `done`: the next turn. Anything else came too late. */
+/** The frames that begin the next turn after a `done`. Any other frame came too late. */
 const starting: ReadonlySet<unknown> = new Set([
   'content',
   'tasks_extracting',
@@ -87,7 +87,7 @@ function starts(type: unknown): boolean {
   return starting.has(type)
 }
 
-/** The server fails a task by an error alone: once the wire turns to something else, the task is known to be over. */
+/** The server fails a task by an error alone: the task has ended once the wire goes on with something else. */
 function settle(run: PlanRun, { type, taskId }: JsonObject): readonly RunEvent[] {
   const { troubled } = run
   if (troubled === undefined) return []

@@ -9,7 +9,7 @@ import { printFrame, sseReader } from '../../frame/sse.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { planDialect } from './index.ts'
 
-/** Seed 002, SSE Format: the example stream, as it stands there. */
+/** The example stream of the contract, byte for byte (docs/wires/plan.md). */
 const seedStream = `event: task_selected
 data: {"type":"task_selected","taskId":"abc-123"}
 
@@ -59,13 +59,13 @@ const textOf = (list: readonly RunEvent[]): string =>
 
 describe('plan', () => describeDialect(planDialect))
 
-describe('seed 002', () => {
+describe('the plan-and-execute contract', () => {
   test('SSE Format: the example stream comes out to the byte', () => {
     const drafts = decode(sseReader().feed(seedStream))
     expect(encodeAll(planDialect, recorded(drafts)).map(printFrame).join('')).toBe(seedStream)
   })
 
-  test('Chat: text is said once, whether it streams or not, and done has no summary', () => {
+  test('Chat: text is printed once, whether it streams or not, and done has no summary', () => {
     const list = [
       begun,
       text('Two ', { partial: true }),
@@ -101,7 +101,7 @@ describe('seed 002', () => {
     expect(printed(list).at(-1)).toEqual({ type: 'done', summary: { total: 3, completed: 1, failed: 1 } })
   })
 
-  test('Error Recovery: a run that fails says error, then its one done', () => {
+  test('Error Recovery: a run that fails prints error, then its one done', () => {
     const error = { code: 'timeout', message: 'too slow' } as const
     const list: RunEvent[] = [begun, { kind: 'run.finished', outcome: 'failed', error }, ended]
     expect(printed(list)).toEqual([
@@ -117,7 +117,7 @@ describe('seed 002', () => {
   })
 })
 
-describe('any log to the seed', () => {
+describe('any log on this wire', () => {
   test('tools carry the task that is worked on, call ids where the log has them, and their output as text', () => {
     const list: RunEvent[] = [
       begun,
@@ -137,7 +137,7 @@ describe('any log to the seed', () => {
     ])
   })
 
-  test('an error of the model is a task trouble, never the end of the run', () => {
+  test('an error of the model belongs to its task, and never ends the run', () => {
     const list: RunEvent[] = [
       begun,
       said({ errorMessage: 'hiccup' }),
@@ -168,7 +168,7 @@ describe('any log to the seed', () => {
     expect(planDialect.encoder({ session: 's' }).prelude()).toEqual([])
   })
 
-  test('artifacts and data: what the seed names, the version only where it cannot be counted', () => {
+  test('artifacts and data: the fields of the contract, and the version only where a reader could not count it', () => {
     const artifact = { kind: 'artifact', id: 'a', name: 'n', type: 'note' } as const
     const list: RunEvent[] = [
       begun,
@@ -185,7 +185,7 @@ describe('any log to the seed', () => {
     ])
   })
 
-  test('what waits of a run that never ended is said before the next begins', () => {
+  test('the waiting text of a run that never ended is printed before the next begins', () => {
     const first = rows([
       begun,
       text('a', { partial: true, branch: 'x' }),
@@ -197,11 +197,11 @@ describe('any log to the seed', () => {
 })
 
 describe('hostile input', () => {
-  test('a heartbeat is nothing, a frame too long is foreign', () => {
+  test('a heartbeat is ignored, a frame that is too long is foreign', () => {
     expect(events([{ data: '', comment: 'ping' }])).toEqual([])
     expect(events([{ data: '{"type":"content"', truncated: true }])[1]).toMatchObject({
       kind: 'foreign',
-      reason: 'longer than a frame may be',
+      reason: 'the frame is too long',
     })
   })
 

@@ -4,23 +4,23 @@ import type { AgentSaid, ArtifactSaved, Recorded, RunEvent, RunFinished, Task } 
 import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { type CallIds, callIds } from '../bare-text/call-ids.ts'
-import { keptFields } from '../bare-text/kept-fields.ts'
 import { resultFromResponse } from '../bare-text/message-builder.ts'
 import { printForeignFrame } from '../bare-text/raw-frame.ts'
 import { type TextPiece, type TextTurns, textTurns } from '../bare-text/text-turns.ts'
 import type { Encoder, EncoderOptions } from '../dialect.ts'
+import { keptFields } from '../kept-fields.ts'
 import { PlanTasks } from './tasks.ts'
 
 interface PrintedRun {
   readonly id: string
   readonly calls: CallIds
   readonly turns: TextTurns
-  /** The task that is worked on. */
+  /** The task that the run works on. */
   task: string | undefined
   over: boolean
 }
 
-/** Any log to the frames of seed 002. Text that streams is said once; what the seed has no event for is left out. */
+/** Prints any log. Streamed text is printed once; events that the wire has no form for are left out. */
 export class PlanEncoder implements Encoder {
   readonly #session: string
   readonly #tasks = new PlanTasks()
@@ -36,14 +36,14 @@ export class PlanEncoder implements Encoder {
     this.#tasks.apply(event)
     if (event.kind === 'foreign') return event.dialect === 'plan' ? [printForeignFrame(event)] : []
     if (recorded.run === '') return []
-    // What still waits of a run that never ended is said before the next one begins.
+    // The waiting text of a run that never ended is printed before the next run begins.
     const late = this.#run !== undefined && this.#run.id !== recorded.run ? say(this.#run.turns.flush()) : []
     const run = this.#runOf(recorded)
     const frames = event.kind === 'agent' ? this.#agent(run, event) : this.#fact(run, event)
     return late.length === 0 ? frames : [...late, ...frames]
   }
 
-  /** The seed has no start and no snapshot: who joins late reads the tasks over REST. */
+  /** The wire has no start and no snapshot: a client that joins late reads the tasks over REST. */
   prelude(): readonly Frame[] {
     return []
   }
@@ -57,7 +57,7 @@ export class PlanEncoder implements Encoder {
   #agent(run: PrintedRun, said: AgentSaid & Pick<RunEvent, 'extra'>): Frame[] {
     const { event, node } = said
     const lane = node ?? `${event.branch ?? ''}\n${event.author}\n${said.task ?? ''}`
-    // What `done` says again is not said twice.
+    // Text that was read from a `done` is printed by that `done`, and not a second time.
     const speaks = event.author !== 'user' && said.extra?.plan?.implied !== true
     if (event.partial === true) return speaks ? say(run.turns.partial(said, lane), keptFields(said.extra, 'plan')) : []
     const frames = speaks ? say(run.turns.whole(said, lane)) : []
@@ -84,7 +84,7 @@ export class PlanEncoder implements Encoder {
         )
       }
     }
-    // Without a task it would read as the end of the run; whether it is, `run.finished` says.
+    // An `error` without a task would end the run for a reader; only `run.finished` may do that.
     if (event.errorMessage !== undefined && task !== undefined) {
       frames.push(json('error', { taskId: task, error: event.errorMessage }, more))
     }
@@ -103,7 +103,7 @@ export class PlanEncoder implements Encoder {
       case 'task.finished': {
         const { task: taskId, status, result } = event
         if (run.task === taskId) run.task = undefined
-        // Where the wire said it with an error alone, that error says it again.
+        // A failure that the wire expressed by an error alone is printed by that error.
         return own?.implied === true ? [] : [json('task_completed', { taskId, status, result }, more)]
       }
       case 'task.reflected':
@@ -161,7 +161,9 @@ export class PlanEncoder implements Encoder {
     return json('artifact_created', { ...of, artifactId, name, artifactType, ...(implied ? {} : { version }) }, more)
   }
 
-  /** Every run ends with one `done`, after the `error` if it failed; an execution's says what became of the tasks. */
+  /**
+   * Every run ends with one `done`, after the `error` if it failed. That of an execution has a summary of the tasks.
+   */
   #finished(run: PrintedRun, event: RunFinished & Pick<RunEvent, 'extra'>): Frame[] {
     if (run.over) return []
     run.over = true
@@ -169,7 +171,7 @@ export class PlanEncoder implements Encoder {
     const frames = say(run.turns.flush())
     const failed = outcome === 'failed'
     if (failed) frames.push(json('error', { error: error?.message ?? 'failed' }))
-    const told = failed && error?.code === 'agent-error' && error.source === undefined
+    const complete = failed && error?.code === 'agent-error' && error.source === undefined
     const stated = isJsonObject(result) && isJsonObject(result.summary) ? result.summary : undefined
     const summary = stated ?? (this.#tasks.executes ? this.#tasks.summary : undefined)
     frames.push(
@@ -178,7 +180,7 @@ export class PlanEncoder implements Encoder {
         {
           ...(summary === undefined ? {} : { summary }),
           ...(outcome === 'done' || failed ? {} : { outcome }),
-          ...(error === undefined || told ? {} : { problem: { ...error } }),
+          ...(error === undefined || complete ? {} : { problem: { ...error } }),
         },
         keptFields(event.extra, 'plan'),
       ),
@@ -194,7 +196,7 @@ function say(pieces: readonly TextPiece[], more?: JsonObject): Frame[] {
   )
 }
 
-/** The seed's output is text: a tool's own text as it is, everything else as JSON. */
+/** The output of a tool is text on this wire: its own text as it is, everything else as JSON. */
 function textOf(response: JsonObject | undefined): string {
   const result = resultFromResponse(response ?? {})
   return typeof result === 'string' ? result : JSON.stringify(result)

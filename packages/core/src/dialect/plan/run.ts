@@ -6,7 +6,7 @@ import { PlanTasks } from './tasks.ts'
 /** What a frame means, or why it could not be read. */
 export type PlanFrameResult = readonly RunEvent[] | string
 
-/** What a reader of the wire knows of the run it is in. */
+/** What the decoder knows about the current run. */
 export class PlanRun {
   readonly id: string
   readonly author: string
@@ -14,9 +14,9 @@ export class PlanRun {
   readonly calls: CallIds
   readonly speech: MessageBuilder
   readonly tasks: PlanTasks
-  /** An error without task: the run fails, and `done` or the end of the stream ends it. */
+  /** The text of an error without a task: the run fails, and `done` or the end of the stream ends it. */
   failure: string | undefined
-  /** An error of a task: it has failed, unless the wire goes on with it. */
+  /** A task with an error. It has failed, unless the wire goes on with it. */
   troubled: { readonly task: string; readonly error: string } | undefined
   paused: string | undefined
   readonly versions: Map<string, number>

@@ -1,10 +1,10 @@
 import type { RunEvent, TaskStatus } from '../../event/run-event.ts'
 import type { JsonObject } from '../../json/json.ts'
 
-/** The tasks of a session as both sides of the wire fold them, for the summary that ends an execution. */
+/** The status of a session's tasks, which decoder and encoder fold alike, for the summary that ends an execution. */
 export class PlanTasks {
   readonly #status = new Map<string, TaskStatus>()
-  /** How many there are of each: a summary is asked for at the end of every run. */
+  /** How many tasks have each status, because every run ends with a summary. */
   readonly #counts: Record<TaskStatus, number> = { pending: 0, in_progress: 0, done: 0, failed: 0 }
   /** This run works on tasks: it is an execution, not a chat. */
   executes = false

@@ -1,11 +1,12 @@
 import { problemIn } from '../../event/problem.ts'
 import type { Outcome, RunEvent, Task, TaskStatus } from '../../event/run-event.ts'
+import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
-import { keepFields } from '../bare-text/kept-fields.ts'
 import { argsOf, type MessageAuthor, responseFromResult } from '../bare-text/message-builder.ts'
+import { keepFields } from '../kept-fields.ts'
 import type { PlanFrameResult, PlanRun } from './run.ts'
 
-/** The fields that have a place; what else a frame carries goes along with its event. */
+/** The fields that have a canonical place. Any other field of a frame is kept with its event. */
 const known = {
   content: new Set(['type', 'content', 'taskId']),
   taskSelected: new Set(['type', 'taskId']),
@@ -19,7 +20,7 @@ const known = {
   done: new Set(['type', 'summary', 'outcome', 'problem']),
 }
 
-/** A frame of seed 002, or one that its server has learnt to send since. */
+/** Reads a frame of the contract, or one that its server has learnt to send since. */
 export function readPlan(run: PlanRun, payload: JsonObject): PlanFrameResult {
   switch (payload.type) {
     case 'content':
@@ -62,22 +63,22 @@ export function readPlan(run: PlanRun, payload: JsonObject): PlanFrameResult {
 }
 
 function content(run: PlanRun, payload: JsonObject): PlanFrameResult {
-  if (typeof payload.content !== 'string') return 'content without text'
+  if (typeof payload.content !== 'string') return 'content has no text'
   const events = run.speech.delta(speakerOf(run, payload), payload.content)
   return keepFields('plan', events, payload, known.content)
 }
 
 function tasksUpdated(run: PlanRun, payload: JsonObject): PlanFrameResult {
-  if (!Array.isArray(payload.tasks)) return 'tasks_updated without tasks'
+  if (!Array.isArray(payload.tasks)) return 'tasks_updated has no tasks'
   const read = payload.tasks.map(taskOf)
   const tasks = read.flatMap((each) => (each === undefined ? [] : [each.task]))
-  if (tasks.length < read.length) return 'a task without id, title or status'
+  if (tasks.length < read.length) return 'a task has no id, title or status'
   const rest = read.map((each) => each?.rest ?? {})
   const extra = rest.some((each) => Object.keys(each).length > 0) ? { extra: { plan: { tasks: rest } } } : {}
   return [...run.speech.close(), { kind: 'tasks', tasks, ...extra }]
 }
 
-/** Also as the server's own rows: snake_case, null for what is not there. */
+/** Reads a task, also as a row of the server's database: snake_case, null for absent. */
 function taskOf(value: Json, index: number): { task: Task; rest: JsonObject } | undefined {
   if (!isJsonObject(value)) return undefined
   const {
@@ -115,13 +116,13 @@ function isTaskStatus(value: Json | undefined): value is TaskStatus {
 
 function taskSelected(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { taskId: task } = payload
-  if (typeof task !== 'string') return 'task_selected without taskId'
+  if (typeof task !== 'string') return 'task_selected has no taskId'
   return keepFields('plan', [...run.speech.close(), { kind: 'task.started', task }], payload, known.taskSelected)
 }
 
 function toolCall(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { tool, input, callId } = payload
-  if (typeof tool !== 'string') return 'tool_call without tool'
+  if (typeof tool !== 'string') return 'tool_call has no tool'
   const { id } = run.calls.call(tool, typeof callId === 'string' ? callId : undefined)
   const events = run.speech.call(speakerOf(run, payload), id, tool, argsOf(input))
   return keepFields('plan', events, payload, known.toolCall)
@@ -129,7 +130,7 @@ function toolCall(run: PlanRun, payload: JsonObject): PlanFrameResult {
 
 function toolResult(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { tool, output, callId } = payload
-  if (typeof tool !== 'string') return 'tool_result without tool'
+  if (typeof tool !== 'string') return 'tool_result has no tool'
   const { id } = run.calls.result(tool, typeof callId === 'string' ? callId : undefined)
   const events = run.speech.result(speakerOf(run, payload), id, tool, responseFromResult(output ?? null))
   return keepFields('plan', events, payload, known.toolResult)
@@ -137,7 +138,7 @@ function toolResult(run: PlanRun, payload: JsonObject): PlanFrameResult {
 
 function artifactCreated(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { artifactId: id, name, artifactType: type, version } = payload
-  if (typeof id !== 'string' || typeof name !== 'string') return 'artifact_created without artifactId or name'
+  if (typeof id !== 'string' || typeof name !== 'string') return 'artifact_created has no artifactId or name'
   const own = typeof version === 'number' ? version : (run.versions.get(id) ?? 0) + 1
   run.versions.set(id, own)
   const event: RunEvent = {
@@ -153,7 +154,7 @@ function artifactCreated(run: PlanRun, payload: JsonObject): PlanFrameResult {
 
 function dataModified(payload: JsonObject): PlanFrameResult {
   const { dataItemId: id, operation, itemType, item } = payload
-  if (typeof id !== 'string') return 'data_modified without dataItemId'
+  if (typeof id !== 'string') return 'data_modified has no dataItemId'
   if (operation !== 'create' && operation !== 'update' && operation !== 'delete') return 'unknown operation'
   const event: RunEvent = {
     kind: 'data',
@@ -168,7 +169,7 @@ function dataModified(payload: JsonObject): PlanFrameResult {
 
 function taskCompleted(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { taskId: task, status, result } = payload
-  if (typeof task !== 'string') return 'task_completed without taskId'
+  if (typeof task !== 'string') return 'task_completed has no taskId'
   if (status !== 'done' && status !== 'failed') return 'unknown status'
   const event: RunEvent = { kind: 'task.finished', task, status, result: typeof result === 'string' ? result : '' }
   return keepFields('plan', [...run.speech.close(), event], payload, known.taskCompleted)
@@ -176,50 +177,51 @@ function taskCompleted(run: PlanRun, payload: JsonObject): PlanFrameResult {
 
 function reflection(payload: JsonObject): PlanFrameResult {
   const { taskId: task, text } = payload
-  if (typeof task !== 'string' || typeof text !== 'string') return 'reflection without taskId or text'
+  if (typeof task !== 'string' || typeof text !== 'string') return 'reflection has no taskId or text'
   return keepFields('plan', [{ kind: 'task.reflected', task, text }], payload, known.reflection)
 }
 
 function failed(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { error, taskId: task } = payload
-  if (typeof error !== 'string') return 'error without text'
-  if (run.phase === 'finished') return 'the run is over already'
+  if (typeof error !== 'string') return 'error has no text'
+  if (run.phase === 'finished') return 'the run has already ended'
   if (typeof task === 'string') {
     run.troubled = { task, error }
     return keepFields('plan', run.speech.error(speakerOf(run, payload), error), payload, known.error)
   }
-  // Printed again it would come before the one that counts, and take its place.
+  // If this one were an event, it would be printed before the error that counts, and readers would take it for that
+  // one.
   if (run.failure !== undefined) return [{ kind: 'log', level: 'error', message: error }]
   run.failure = error
   return run.speech.close()
 }
 
 function done(run: PlanRun, payload: JsonObject): PlanFrameResult {
-  if (run.phase === 'finished') return 'the run is over already'
+  if (run.phase === 'finished') return 'the run has already ended'
   const { summary, outcome, problem } = payload
   const { failure } = run
   const error =
     failure === undefined
       ? problemIn(problem)
       : { code: 'agent-error' as const, ...problemIn(problem), message: failure }
-  const told = isOutcome(outcome) ? outcome : run.paused === undefined ? 'done' : 'cancelled'
+  const stated = isOutcome(outcome) ? outcome : run.paused === undefined ? 'done' : 'cancelled'
   const event: RunEvent = {
     kind: 'run.finished',
-    outcome: failure === undefined ? told : 'failed',
+    outcome: failure === undefined ? stated : 'failed',
     ...(error === undefined ? {} : { error }),
     ...(isJsonObject(summary) && !isFolded(run, summary) ? { result: { summary } } : {}),
   }
   return keepFields('plan', [...lastText(run, payload), event], payload, known.done)
 }
 
-/** A chat's `done` may repeat the whole text, cleaned: it stands for what was streamed, or for all that was not. */
+/** The `done` of a chat may repeat the whole text, cleaned. It replaces the streamed text, or is the only text. */
 function lastText(run: PlanRun, payload: JsonObject): readonly RunEvent[] {
   if (typeof payload.content !== 'string') return run.speech.close()
   const said = run.speech.whole(speakerOf(run, payload), payload.content)
   return said.map((event) => ({ ...event, extra: { plan: { implied: true } } }))
 }
 
-/** What the summary says is what the tasks say: then it need not be kept. */
+/** Whether the summary equals the one that the tasks give: then it need not be kept. */
 function isFolded({ tasks }: PlanRun, summary: JsonObject): boolean {
   const { total, completed, failed, ...more } = summary
   const own = tasks.summary
@@ -231,7 +233,7 @@ function isOutcome(value: Json | undefined): value is Outcome {
   return value === 'done' || value === 'cancelled' || value === 'interrupted'
 }
 
-/** What the seed does not know: a log record, printed again as it came. */
+/** An event that the contract does not have: a log record, printed again as it came. */
 function noted(payload: JsonObject, message: string): RunEvent {
   return { kind: 'log', level: 'info', message, data: payload, extra: { plan: { event: true } } }
 }
@@ -242,4 +244,25 @@ function speakerOf(run: PlanRun, payload: JsonObject): MessageAuthor {
 
 function taskIn({ taskId: task }: JsonObject): { task?: string } {
   return typeof task === 'string' ? { task } : {}
+}
+
+/** The types of this wire by which it is recognised. */
+const recognised: ReadonlySet<unknown> = new Set([
+  'content',
+  'tasks_extracting',
+  'tasks_updated',
+  'task_selected',
+  'tool_call',
+  'tool_result',
+  'artifact_created',
+  'data_modified',
+  'task_completed',
+  'reflection',
+  'error',
+  'done',
+])
+
+/** The event line of a plan frame repeats its type, or is absent. */
+export function isPlanFrame({ event = 'message' }: Frame, value: JsonObject | undefined): boolean {
+  return recognised.has(value?.type) && (event === 'message' || event === value?.type)
 }

@@ -1,28 +1,29 @@
-/** What a `chunk` adds; undefined when it only repeats what was said. */
-export type Delta = { readonly text: string; readonly sign?: 'cumulative' | 'anew' } | undefined
+/** What a `chunk` adds; undefined when it only repeats the text so far. */
+export type Delta = { readonly text: string; readonly sign?: 'cumulative' | 'restarted' } | undefined
 
 /**
- * Tells deltas (seed 000) from ADK Studio's real chunks, each of which repeats the whole text of the turn so far. The
- * second chunk decides, for the whole stream: one that starts with all the text so far and goes on is cumulative.
- * Our own printer never prints a second chunk that could be mistaken (see `plainChunks`).
+ * Distinguishes deltas from the chunks of ADK Studio's own server, each of which repeats the whole text of the turn so
+ * far (docs/decisions/006-errata.md). The second chunk decides for the whole stream: if it starts with the first one
+ * and goes on, chunks are cumulative. Millrace never prints a second chunk that could be mistaken for that (see
+ * `plainChunks`).
  */
 export class ChunkText {
   #kind: 'unknown' | 'delta' | 'cumulative' = 'unknown'
   #upstream = false
   #text = ''
 
-  /** A sign which server it is: ADK Studio's own, or one that keeps to the seed. */
-  sign(server: 'seed' | 'upstream'): void {
+  /** Notes which server sent the stream: ADK Studio's own, or one that follows the schema. */
+  sign(server: 'schema' | 'upstream'): void {
     if (server === 'upstream') this.#upstream = true
     else if (this.#kind === 'unknown') this.#kind = 'delta'
   }
 
-  /** A new turn: the text starts over, what is known of the server stays. */
+  /** A new turn: the text starts over, but what is known about the server stays. */
   reset(): void {
     this.#text = ''
   }
 
-  /** The text so far ends with this. */
+  /** Whether the text so far ends with this. */
   has(text: string): boolean {
     return this.#text !== '' && this.#text.endsWith(text)
   }
@@ -41,7 +42,7 @@ export class ChunkText {
     }
     if (before.endsWith(chunk)) return undefined
     this.#text = chunk
-    return { text: chunk, sign: 'anew' }
+    return { text: chunk, sign: 'restarted' }
   }
 
   #decide(chunk: string): 'delta' | 'cumulative' {
@@ -52,7 +53,8 @@ export class ChunkText {
 
 /**
  * The chunks that print a text so that `ChunkText` reads deltas: where the second chunk of a stream would start with
- * the first, its first character goes alone. Once a reader knows, text is printed as it comes.
+ * the first, its first character is printed alone. Once a reader knows that it reads deltas, text is printed as it
+ * comes.
  */
 export class PlainChunks {
   #text: string | undefined = ''
@@ -62,7 +64,7 @@ export class PlainChunks {
     this.#text = undefined
   }
 
-  /** A new turn: a reader's text starts over too. */
+  /** A new turn: the reader's text starts over too. */
   reset(): void {
     if (this.#text !== undefined) this.#text = ''
   }

@@ -17,7 +17,7 @@ import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { studio } from './index.ts'
 
-describe('ADK Studio as it really is', () => {
+describe('streams of ADK Studio’s own server', () => {
   test('cumulative chunks and deltas give the same text', () => {
     const pieces = fc.array(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 3 }), { minLength: 3, maxLength: 8 })
     fc.assert(
@@ -29,7 +29,7 @@ describe('ADK Studio as it really is', () => {
     )
   })
 
-  test('text of our own is never taken for cumulative', () => {
+  test('text that Millrace prints is never read as cumulative', () => {
     const pieces = fc.array(fc.constantFrom('a', 'aa', 'ab', 'aab', '\u{1f525}', '\u{1f525}a'), { maxLength: 5 })
     fc.assert(
       fc.property(pieces, (deltas) => {
@@ -43,7 +43,7 @@ describe('ADK Studio as it really is', () => {
     )
   })
 
-  test('a last chunk that repeats the answer is kept, not said again', () => {
+  test('a last chunk that repeats the answer is kept as foreign, and adds no text', () => {
     const debug = { event: 'debug', data: '{"level":"debug","summary":"x"}' }
     const list = events([debug, chunk('Hello'), chunk('Hello')])
     expect(textOf(list)).toBe('Hello')
@@ -57,7 +57,7 @@ describe('ADK Studio as it really is', () => {
     ).toEqual(['ab', 'cde', 'longer still'])
   })
 
-  test('a graph that sends messages and no chunks is heard', () => {
+  test('the text of a graph that sends messages and no chunks is read', () => {
     const message = (content: string, final: boolean): Frame => ({
       event: 'trace',
       data: JSON.stringify({ type: 'message', node: 'a', content, is_final: final }),
@@ -77,7 +77,7 @@ describe('ADK Studio as it really is', () => {
     expect(call).toMatchObject({ event: { content: { parts: [{ functionCall: { args: expected } }] } } })
   })
 
-  test('thinking as bare text, an interrupt only the graph tells of, an unfinished stream', () => {
+  test('thinking as bare text, an interrupt that only the graph reports, an unfinished stream', () => {
     const list = events([
       { event: 'thinking', data: 'hmm' },
       { event: 'trace', data: '{"type":"interrupted","node":"gate","message":"ok?"}' },
@@ -93,7 +93,7 @@ describe('ADK Studio as it really is', () => {
   })
 })
 
-describe('what reads back another way', () => {
+describe('what a reader cannot get back exactly', () => {
   test('a key that was removed shows in the next whole snapshot, not in a state trace', () => {
     const list: RunEvent[] = [
       begun,
@@ -109,7 +109,7 @@ describe('what reads back another way', () => {
     expect(traces(frames)[1]?.state_keys).toEqual(['all', 'new'])
     expect(foldState(events(frames))).toEqual({ all: 1, new: 2 })
   })
-  test('a value that changes its kind, and one that only looks cut', () => {
+  test('a value that changes its type, and one that only looks cut', () => {
     const steps: JsonObject[] = [
       { a: [1] },
       { a: { b: [1] } },
@@ -136,7 +136,7 @@ describe('what reads back another way', () => {
     ])
     expect(list.flatMap((event) => (event.kind === 'foreign' ? [event.reason] : []))).toEqual([
       'another session',
-      'longer than a frame may be',
+      'the frame is too long',
     ])
     const log: RunEvent = { kind: 'log', level: 'info', message: 'm', data: { message: 'other', n: 1 } }
     expect(encodeAll(studio, rows([begun, log]))[1]?.data).toBe('{"message":"m","n":1}')

@@ -17,7 +17,7 @@ import {
 import { type Ended, type StudioFrameResult, StudioRun } from './decode/run.ts'
 import { readTrace } from './decode/trace.ts'
 
-/** Frames of seed 000 and of ADK Studio's real server to events. One stream may carry several runs. */
+/** Reads the frames of the schema and those of ADK Studio's own server. One stream may carry several runs. */
 export class StudioDecoder implements Decoder {
   session: string | undefined = undefined
   readonly #options: DecoderOptions
@@ -46,8 +46,8 @@ export class StudioDecoder implements Decoder {
   }
 
   /**
-   * Another `session` is another run, once something has happened in this one. ADK Studio names it twice at the start:
-   * its server does, and then the program it has started.
+   * Another `session` is another run, once something has happened in this one. ADK Studio sends it twice at the start:
+   * first its server, then the program that the server has started.
    */
   #leave(): readonly Draft[] {
     const run = this.#run
@@ -67,7 +67,7 @@ export class StudioDecoder implements Decoder {
   #session(id: string, first: boolean): StudioFrameResult {
     const known = this.session
     this.session ??= id
-    if (!first) return 'the run has begun already'
+    if (!first) return 'the run has already begun'
     return known === undefined || known === id ? [] : 'another session'
   }
 
@@ -83,7 +83,7 @@ export class StudioDecoder implements Decoder {
 }
 
 function readFrame(run: StudioRun, { event, data, truncated }: Frame): StudioFrameResult {
-  if (truncated === true) return 'longer than a frame may be'
+  if (truncated === true) return 'the frame is too long'
   switch (event) {
     case 'trace':
       return readTrace(run, data)
@@ -98,7 +98,7 @@ function readFrame(run: StudioRun, { event, data, truncated }: Frame): StudioFra
     case 'error':
       return failed(run, data)
     case 'end':
-      if (run.phase === 'finished') return 'the run is over already'
+      if (run.phase === 'finished') return 'the run has already ended'
       return [...run.speech.close(), { kind: 'run.finished', ...ended(run) }]
     case 'thinking':
       return readThinking(run, data)
@@ -115,16 +115,17 @@ function readFrame(run: StudioRun, { event, data, truncated }: Frame): StudioFra
   }
 }
 
-/** An error is the end of a run, but ADK Studio still sends its last snapshots after it: the run ends with those. */
+/** An error fails a run, but ADK Studio sends its last snapshots after it: the run ends after those. */
 function failed(run: StudioRun, message: string): StudioFrameResult {
-  if (run.phase === 'finished') return 'the run is over already'
-  // Printed again it would come before the one that counts, and take its place.
+  if (run.phase === 'finished') return 'the run has already ended'
+  // If this one were an event, it would be printed before the error that counts, and readers would take it for that
+  // one.
   if (run.failure !== undefined) return [{ kind: 'log', level: 'error', message }]
   run.failure = message
   return run.speech.close()
 }
 
-/** How a run ended that said `end`. */
+/** The end of a run whose stream has an `end`. */
 function ended(run: StudioRun): Ended {
   const { failure, done } = run
   if (failure !== undefined) {
@@ -134,7 +135,7 @@ function ended(run: StudioRun): Ended {
   return { outcome, ...done }
 }
 
-/** How a run ended whose stream stopped without `end`. */
+/** The end of a run whose stream stopped without `end`. */
 function unfinished(run: StudioRun, how: 'closed' | 'cut'): Ended {
   const settled = how === 'closed' && (run.done !== undefined || run.interrupts.openIn(run.id))
   if (run.failure !== undefined || settled) return ended(run)

@@ -17,7 +17,7 @@ import { printFrame, sseReader } from '../../frame/sse.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 import { studio } from './index.ts'
 
-/** Seed 000, Example Full Event Stream, as it stands there. */
+/** The example stream of the schema, byte for byte (docs/wires/studio.md). */
 const seedStream = `event: session
 data: abc123
 
@@ -49,7 +49,7 @@ data:
 
 describe('studio', () => describeDialect(studio))
 
-describe('seed 000', () => {
+describe('the SSE schema v2', () => {
   test('Example Full Event Stream comes out to the byte', () => {
     const decoder = studio.decoder({ run: 'r' })
     const drafts = sseReader()
@@ -93,7 +93,7 @@ describe('seed 000', () => {
   })
 })
 
-describe('any log to the seed', () => {
+describe('any log on this wire', () => {
   test('agents that stream side by side take turns', () => {
     const frames = encodeAll(
       studio,
@@ -137,7 +137,7 @@ describe('any log to the seed', () => {
     ])
   })
 
-  test('two agents of one branch that speak at once are two nodes, however their words mix', () => {
+  test('two agents of one branch that speak at once are two nodes, however their partials mix', () => {
     const frames = encodeAll(
       studio,
       rows([
@@ -199,7 +199,7 @@ describe('any log to the seed', () => {
     expect(last?.state_snapshot).toEqual({ input: { k: 1 }, output: { k: 1 } })
   })
 
-  test('a failed run ends its open nodes with an error, and says code and cause where `error` cannot', () => {
+  test('a failed run ends its open nodes with an error, and prints code and source, which `error` cannot carry', () => {
     const frames = encodeAll(
       studio,
       rows([
@@ -219,7 +219,7 @@ describe('any log to the seed', () => {
     })
   })
 
-  test('an error of the model is no end of the run', () => {
+  test('an error of the model does not end the run', () => {
     const fails: RunEvent = {
       kind: 'agent',
       message: 'e',
@@ -230,12 +230,12 @@ describe('any log to the seed', () => {
     expect(frames.some(({ event }) => event === 'error')).toBe(false)
   })
 
-  test('what an engine notes for itself is not shown', () => {
+  test('the notes of an engine are not printed', () => {
     const note: RunEvent = { kind: 'log', level: 'debug', message: 'checkpoint', data: { blob: 'x' } }
     expect(encodeAll(studio, rows([begun, note]))).toHaveLength(1)
   })
 
-  test('the plan facts are told in the log', () => {
+  test('the plan events are printed as log frames', () => {
     const frames = encodeAll(
       studio,
       rows([
@@ -260,7 +260,7 @@ describe('any log to the seed', () => {
     ])
   })
 
-  test('what a crash lost is taken back, and what people do between runs is not on this wire', () => {
+  test('nodes lost in a crash end with an error, and changes between runs are not on this wire', () => {
     const frames = encodeAll(
       studio,
       rows([
@@ -275,7 +275,7 @@ describe('any log to the seed', () => {
     expect(encodeAll(studio, [edit])).toEqual([])
   })
 
-  test('who joins at the live end gets the open nodes, the state and the text so far', () => {
+  test('a reader that joins at the live end gets the open nodes, the state and the text so far', () => {
     const encoder = studio.encoder({ session: 's' })
     expect(encoder.prelude()).toEqual([])
     const log = rows([

@@ -26,14 +26,14 @@ describe('joining at the live end', () => {
   }
   const by = (id: string, event: RunEvent): RunEvent => ({ ...event, node: id }) as RunEvent
 
-  test('text goes on where it was, whoever started last', () => {
+  test('text continues in its node, whichever node started last', () => {
     const list = heard([begun, node('a@1'), by('a@1', said('a', 'Hel', { partial: true })), node('b@1')], chunk('B'))
     expect(list.filter((event) => event.kind === 'agent' && event.event.partial !== true)).toMatchObject([
       { node: 'a@1', event: { content: { parts: [{ text: 'Hel' }] } } },
       { node: 'b@1', event: { content: { parts: [{ text: 'B' }] } } },
     ])
   })
-  test('thoughts so far are thoughts, and nobody speaking is silence', () => {
+  test('thoughts so far are printed as thoughts, and nothing is printed when no node speaks', () => {
     const thinks = said('a', 'hm', { partial: true })
     const thought = {
       ...thinks,
@@ -88,14 +88,14 @@ describe('hostile input', () => {
   })
 })
 
-/** How each run ended; undefined for one that did not. */
+/** The outcome of each run; undefined for one that did not end. */
 function outcomesOf(log: readonly Recorded[]): (string | undefined)[] {
   const outcomes = new Map<string, string | undefined>()
   for (const { run, event } of log) outcomes.set(run, event.kind === 'run.finished' ? event.outcome : outcomes.get(run))
   return [...outcomes.values()]
 }
 
-/** Every message's text once: its aggregate, or its partials where none came. */
+/** The text of each message once: its aggregate, or its partials where there is none. */
 function spokenIn(log: readonly Recorded[]): string {
   const messages = new Map<string, string>()
   const whole = new Set<string>()

@@ -12,15 +12,16 @@ import { applyState } from '../../event/state-fold.ts'
 import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { type CallIds, callIds } from '../bare-text/call-ids.ts'
-import { keptFields } from '../bare-text/kept-fields.ts'
 import { printForeignFrame } from '../bare-text/raw-frame.ts'
 import { type TextPiece, type TextTurns, textTurns } from '../bare-text/text-turns.ts'
 import type { Encoder, EncoderOptions } from '../dialect.ts'
+import { keptFields } from '../kept-fields.ts'
+import { nodeName } from '../node-name.ts'
 import { PlainChunks } from './chunks.ts'
 import { planToLog } from './encode/plan-to-log.ts'
 import { StudioSpeakers } from './encode/speakers.ts'
 import { StudioInterrupts } from './interrupts.ts'
-import { nodeName, type OpenNode, OpenNodes } from './nodes.ts'
+import { type OpenNode, OpenNodes } from './nodes.ts'
 import { touchedKeys } from './state.ts'
 import * as print from './wire.ts'
 
@@ -30,14 +31,14 @@ interface PrintedRun {
   readonly lanes: StudioSpeakers
   readonly calls: CallIds
   readonly turns: TextTurns
-  /** The log names its nodes itself: none are made up from who speaks. */
+  /** The log has nodes of its own, so none are inferred from authors. */
   named: boolean
-  /** The state the run began with: what its first node found. */
+  /** The state at the start of the run, which is the input of its first node. */
   input: JsonObject
   over: boolean
 }
 
-/** Any log to the frames of seed 000. Snapshots are folds: the state is kept here, never on the events. */
+/** Prints any log. Snapshots are folds: the state is kept here, and never on the events. */
 export class StudioEncoder implements Encoder {
   readonly #session: string
   readonly #chunks = new PlainChunks()
@@ -55,7 +56,7 @@ export class StudioEncoder implements Encoder {
     this.#state = applyState(before, event)
     if (event.kind === 'foreign') return event.dialect === 'studio' ? [printForeignFrame(event)] : []
     if (recorded.run === '') return []
-    // What still waits of a run that never ended is said before the next one begins.
+    // The waiting text of a run that never ended is printed before the next run begins.
     const late =
       this.#run !== undefined && this.#run.id !== recorded.run ? this.#say(this.#run, this.#run.turns.flush()) : []
     const frames = this.#print(this.#runOf(recorded), recorded, before)
@@ -80,7 +81,7 @@ export class StudioEncoder implements Encoder {
       case 'run.finished':
         return this.#finished(run, event, recorded.at)
       default:
-        return this.#told(run, event, recorded.at)
+        return this.#fact(run, event, recorded.at)
     }
   }
 
@@ -98,7 +99,7 @@ export class StudioEncoder implements Encoder {
       ...turns.streaming.map((piece) =>
         piece.thought ? this.#thinking(run, piece) : { event: 'chunk', data: piece.text },
       ),
-      ...(nodes.voice?.id === speaker ? [] : this.#names(run, nodes.voice?.id)),
+      ...(nodes.speaker?.id === speaker ? [] : this.#names(run, nodes.speaker?.id)),
     ]
   }
 
@@ -179,7 +180,7 @@ export class StudioEncoder implements Encoder {
     return [...frames, ...text, ...first, ...acts, ...this.#stateChanged(run, before, delta)]
   }
 
-  /** The node that speaks: the log's own, or one made up from author and branch where the log has none. */
+  /** The node that speaks: the log's own, or one inferred from author and branch where the log has none. */
   #speaker(run: PrintedRun, { node, event }: AgentSaid, at: number): { frames: Frame[]; node: NodeId | undefined } {
     const { author } = event
     if (node !== undefined || run.named || author === '' || author === 'user') return { frames: [], node }
@@ -207,7 +208,9 @@ export class StudioEncoder implements Encoder {
     return frames
   }
 
-  /** A change that no open node owns shows at once while nodes run, else in the next node's or the run's snapshot. */
+  /**
+   * A change that no open node made is printed at once while nodes run, else in the next snapshot of a node or the run.
+   */
   #stateChanged(run: PrintedRun, before: JsonObject, keys: readonly string[] | undefined): Frame[] {
     if (this.#state === before || !run.nodes.any) return []
     return print.printState(this.#state, keys ?? Object.keys(this.#state))
@@ -216,7 +219,10 @@ export class StudioEncoder implements Encoder {
   #say(run: PrintedRun, pieces: readonly TextPiece[]): Frame[] {
     return pieces.flatMap((piece) => {
       if (piece.thought) return [this.#thinking(run, piece)]
-      return [...this.#voice(run, piece), ...this.#chunks.split(piece.text).map((data) => ({ event: 'chunk', data }))]
+      return [
+        ...this.#agentFrame(run, piece),
+        ...this.#chunks.split(piece.text).map((data) => ({ event: 'chunk', data })),
+      ]
     })
   }
 
@@ -225,9 +231,11 @@ export class StudioEncoder implements Encoder {
     return print.jsonFrame('thinking', { content: text, agent: author, ...(clear ? {} : { node_id: node }) })
   }
 
-  /** Bare text carries no name: where a reader would take it for another node's, `agent` says whose it is. */
-  #voice(run: PrintedRun, { node }: TextPiece): Frame[] {
-    if (node === undefined || run.nodes.voice?.id === node) return []
+  /**
+   * Bare text carries no name: where a reader would assign it to another node, an `agent` frame names the right one.
+   */
+  #agentFrame(run: PrintedRun, { node }: TextPiece): Frame[] {
+    if (node === undefined || run.nodes.speaker?.id === node) return []
     run.nodes.speak(node)
     return this.#names(run, node)
   }
@@ -239,7 +247,7 @@ export class StudioEncoder implements Encoder {
   }
 
   #where(run: PrintedRun, node: NodeId | undefined): { readonly node_id?: string } {
-    if (node === undefined || run.nodes.get(node) === undefined || run.nodes.voice?.id === node) return {}
+    if (node === undefined || run.nodes.get(node) === undefined || run.nodes.speaker?.id === node) return {}
     return { node_id: node }
   }
 
@@ -250,7 +258,7 @@ export class StudioEncoder implements Encoder {
     const code = outcome === 'cancelled' ? 'cancelled' : 'agent-error'
     const problem = outcome === 'done' ? undefined : (error ?? { code, message: outcome })
     run.over = true
-    // A run that waits for a person goes on in its nodes; any other takes them with it.
+    // The nodes of a run that waits for a person stay open; those of any other run end with it.
     const over = outcome === 'interrupted' ? [] : run.nodes.all.toReversed()
     for (const { id } of over) for (const frame of this.#leave(run, id, at, problem)) frames.push(frame)
     if (outcome === 'failed') frames.push({ event: 'error', data: error?.message ?? 'failed' })
@@ -264,14 +272,14 @@ export class StudioEncoder implements Encoder {
     return [...frames, print.printDone(event, facts), { event: 'end', data: '' }]
   }
 
-  #told(run: PrintedRun, event: RunEvent, at: number): readonly Frame[] {
+  #fact(run: PrintedRun, event: RunEvent, at: number): readonly Frame[] {
     switch (event.kind) {
       case 'log': {
         const as = event.extra?.studio?.event
         if ((as === 'trace' || as === 'debug') && event.data !== undefined) {
           return [{ event: as, data: JSON.stringify(event.data) }]
         }
-        // What engines and other dialects note for themselves is not for a Studio client.
+        // Notes of engines and of other dialects are not for a Studio client.
         if (event.level === 'debug' && as === undefined) return []
         return [print.logFrame(event, this.#where(run, event.node))]
       }
@@ -289,7 +297,7 @@ export class StudioEncoder implements Encoder {
       }
       case 'superseded': {
         const said = this.#say(run, run.turns.drop(event.messages))
-        const lost = { code: 'crashed', message: 'lost, and done again' } as const
+        const lost = { code: 'crashed', message: 'lost in a crash, and run again' } as const
         return [...said, ...event.nodes.flatMap((node) => this.#leave(run, node, at, lost))]
       }
       default:

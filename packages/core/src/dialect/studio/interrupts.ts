@@ -6,13 +6,13 @@ interface Question {
   readonly run: string
 }
 
-/** Questions that wait for a person, as both sides of the wire count them: the n-th of a run is `run:interrupt#n`. */
+/** Open questions to a person. Decoder and encoder number them alike: the n-th of a run is `run:interrupt#n`. */
 export class StudioInterrupts {
   readonly #open = new Map<string, Question>()
   readonly #asked = new Map<string, number>()
   readonly #order = new OpenList<Question>()
   readonly #byName = new Map<string, OpenList<Question>>()
-  /** How many of a run are open. */
+  /** How many questions of each run are open. */
   readonly #openIn = new Map<string, number>()
 
   impliedId(run: string): string {
@@ -47,7 +47,7 @@ export class StudioInterrupts {
     return this.#open.get(id)?.name ?? ''
   }
 
-  /** What an answer to this node answers: the latest question, of this node where it has one. */
+  /** The question that an answer to this node answers: the node's latest, else the latest of all. */
   latest(name: string): string | undefined {
     return (this.#byName.get(name)?.last ?? this.#order.last)?.id
   }
@@ -56,7 +56,7 @@ export class StudioInterrupts {
     return this.#byName.has(name)
   }
 
-  /** Something asked in this run is still open. */
+  /** Whether a question of this run is still open. */
   openIn(run: string): boolean {
     return (this.#openIn.get(run) ?? 0) > 0
   }

@@ -6,28 +6,31 @@ export interface OpenNode {
   readonly id: NodeId
   readonly name: string
   readonly step: number
-  /** The state as the node found it. */
+  /** The state at the start of the node. */
   readonly input: JsonObject
-  /** When it started, in milliseconds; 0 where nobody asks. */
+  /** When it started, in milliseconds; 0 in a decoder, which does not need it. */
   readonly at: number
-  /** Its snapshots are the entire state (seed 000), not what a node read or wrote (ADK Studio's server). */
+  /**
+   * Its snapshots are the entire state, as in the schema, and not what a node read or wrote, as from ADK Studio's
+   * server.
+   */
   readonly whole: boolean
 }
 
 /**
- * The nodes of one run as both sides of the wire count them. The wire names a node by its name and step, so the id of
- * the n-th `writer` is `writer@n`, its step the order of starts, and bare text is said by the node that started last
- * unless `agent` names another. Reader and writer hold the same book: only what differs is printed.
+ * The nodes of one run. The wire names a node by its name and step, so the id of the n-th `writer` is `writer@n`, its
+ * step is its place in the order of starts, and bare text is of the node that started last unless `agent` names
+ * another. Decoder and encoder derive all this by the same rules, so only a value that differs is printed.
  */
 export class OpenNodes {
   readonly #open = new Map<NodeId, OpenNode>()
   readonly #order = new OpenList<OpenNode>()
-  /** By name, and by step and name. */
+  /** Open nodes, under their name, and under their step and name. */
   readonly #alike = new Map<string, OpenList<OpenNode>>()
   readonly #started = new Map<string, number>()
   #steps = 0
   #highest = 0
-  #voice: NodeId | undefined
+  #speaker: NodeId | undefined
 
   impliedId(name: string): NodeId {
     return `${name}@${(this.#started.get(name) ?? 0) + 1}`
@@ -53,7 +56,7 @@ export class OpenNodes {
     this.#started.set(node.name, (this.#started.get(node.name) ?? 0) + 1)
     this.#steps += 1
     this.#highest = Math.max(this.#highest, node.step)
-    this.#voice = node.id
+    this.#speaker = node.id
   }
 
   end(id: NodeId): OpenNode | undefined {
@@ -66,7 +69,7 @@ export class OpenNodes {
       alike?.close(node)
       if (alike?.size === 0) this.#alike.delete(key)
     }
-    if (this.#voice === id) this.#voice = this.#order.last?.id
+    if (this.#speaker === id) this.#speaker = this.#order.last?.id
     return node
   }
 
@@ -80,7 +83,7 @@ export class OpenNodes {
     return own ?? this.#alike.get(nameKey(name))?.last
   }
 
-  /** Open nodes, first started first. */
+  /** Open nodes, in the order of their starts. */
   get all(): readonly OpenNode[] {
     return [...this.#open.values()]
   }
@@ -89,21 +92,16 @@ export class OpenNodes {
     return this.#open.size > 0
   }
 
-  /** Whom a reader takes bare text to be from. */
-  get voice(): OpenNode | undefined {
-    return this.#voice === undefined ? undefined : this.#open.get(this.#voice)
+  /** The node to which a reader assigns bare text. */
+  get speaker(): OpenNode | undefined {
+    return this.#speaker === undefined ? undefined : this.#open.get(this.#speaker)
   }
 
   speak(id: NodeId): void {
-    if (this.#open.has(id)) this.#voice = id
+    if (this.#open.has(id)) this.#speaker = id
   }
 }
 
 const nameKey = (name: string): string => `\n${name}`
 const stepKey = (name: string, step: number): string => `${step}\n${name}`
 const keysOf = ({ name, step }: OpenNode): readonly string[] => [nameKey(name), stepKey(name, step)]
-
-/** The name in a node id: `coordinator/burn_analyst@2` is `burn_analyst`. */
-export function nodeName(id: NodeId): string {
-  return id.slice(id.lastIndexOf('/') + 1).replace(/@\d+$/, '')
-}

@@ -1,11 +1,12 @@
 import { isJsonObject, type Json, type JsonObject, type PatchOp } from '../../json/json.ts'
+import { pointerSegment } from '../../json/pointer.ts'
 
-/** Seed 000, capture rule 4: the state object is level 1; what lies below level 3 is cut. */
+/** The schema cuts a snapshot below level 3, where the state object itself is level 1. */
 const maxLevel = 3
 
 /**
  * A state as a snapshot shows it. A container below level 3 is printed as the string `{…n}` or `[…n]`, n the number of
- * its entries, so a person sees that something is there, and a reader that knows it keeps what it has.
+ * its entries, so that a person sees that there is something, and a reader that knows the value keeps it.
  */
 export function cutState(state: JsonObject): Json {
   return cut(state, 1)
@@ -24,18 +25,19 @@ function marker(value: object): string {
 
 /**
  * The patch that makes `before` show what a snapshot shows: by top-level key, equal values untouched, cut ones kept.
- * A key of `removable` that the snapshot lacks was removed.
+ * A key of `removable` that the snapshot does not have was removed.
  */
 export function changesTo(before: JsonObject, snapshot: JsonObject, removable: JsonObject): PatchOp[] {
   const patch: PatchOp[] = []
   for (const [key, shown] of entriesOf(snapshot)) {
     const known = Object.hasOwn(before, key)
     const value = known ? restored(shown, before[key] ?? null, 2) : shown
-    if (!known) patch.push({ op: 'add', path: pathOf(key), value })
-    else if (value !== before[key]) patch.push({ op: 'replace', path: pathOf(key), value })
+    if (!known) patch.push({ op: 'add', path: pointerSegment(key), value })
+    else if (value !== before[key]) patch.push({ op: 'replace', path: pointerSegment(key), value })
   }
   for (const [key] of entriesOf(removable)) {
-    if (Object.hasOwn(before, key) && !Object.hasOwn(snapshot, key)) patch.push({ op: 'remove', path: pathOf(key) })
+    if (Object.hasOwn(before, key) && !Object.hasOwn(snapshot, key))
+      patch.push({ op: 'remove', path: pointerSegment(key) })
   }
   return patch
 }
@@ -44,7 +46,7 @@ export function changesTo(before: JsonObject, snapshot: JsonObject, removable: J
 export function updateOf(before: JsonObject, update: JsonObject): PatchOp[] {
   return entriesOf(update).map(([key, shown]) => ({
     op: 'add',
-    path: pathOf(key),
+    path: pointerSegment(key),
     value: Object.hasOwn(before, key) ? restored(shown, before[key] ?? null, 2) : shown,
   }))
 }
@@ -63,7 +65,7 @@ export function touchedKeys(patch: readonly PatchOp[]): readonly string[] | unde
   return [...keys]
 }
 
-/** What is shown, with what was cut put back; the same reference as before when it is the same value. */
+/** A value of a snapshot with its cut parts restored; the same reference as before when the value is the same. */
 function restored(shown: Json, before: Json, level: number): Json {
   if (shown === before) return before
   if (before === null || typeof before !== 'object') return shown
@@ -86,10 +88,6 @@ function restored(shown: Json, before: Json, level: number): Json {
 /** Without `__proto__`: no JSON Patch may touch it, and one refused operation would refuse the whole patch. */
 function entriesOf(state: JsonObject): [string, Json][] {
   return Object.entries(state).filter(([key]) => key !== '__proto__')
-}
-
-function pathOf(key: string): string {
-  return `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
 }
 
 function isArray(value: Json): value is readonly Json[] {

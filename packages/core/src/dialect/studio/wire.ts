@@ -12,15 +12,15 @@ import type {
 import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import type { CallId } from '../bare-text/call-ids.ts'
-import { keptFields } from '../bare-text/kept-fields.ts'
 import { resultFromResponse } from '../bare-text/message-builder.ts'
+import { keptFields } from '../kept-fields.ts'
 import type { OpenNode } from './nodes.ts'
 import { cutState } from './state.ts'
 
 type Extras = Pick<RunEvent, 'extra'>
 
-// The frames of seed 000, keys in the seed's order; what the seed does not know comes after, and only where there is
-// something to say, so that its own examples come out to the byte.
+// The frames of the schema, with keys in its order. Fields beyond the schema come after, and only where they have a
+// value, so that the examples of the schema are printed byte for byte.
 
 export function printStart(
   node: OpenNode,
@@ -64,7 +64,7 @@ function codeOf(error: Problem | undefined): { code?: string } {
   return error === undefined || error.code === 'agent-error' ? {} : { code: error.code }
 }
 
-/** The keys that changed, with their values as they are now; a key that is gone shows in the next whole snapshot. */
+/** The keys that changed, with their new values. A removed key is missing from the next whole snapshot. */
 export function printState(state: JsonObject, keys: readonly string[]): Frame[] {
   const entries = keys.flatMap((key): [string, Json][] =>
     Object.hasOwn(state, key) ? [[key, state[key] ?? null]] : [],
@@ -84,21 +84,21 @@ export interface DoneFacts {
   readonly steps: number
   readonly input: JsonObject
   readonly state: JsonObject
-  /** A question waits: a reader takes the run for interrupted unless told otherwise. */
+  /** A question is open, so a reader takes the run for interrupted unless `outcome` is printed. */
   readonly asks: boolean
 }
 
 export function printDone(event: RunFinished, { steps, input, state, asks }: DoneFacts): Frame {
   const { outcome, error, usage, result } = event
-  // `error` came before it and says that it failed, and why; only what it leaves out is said here.
-  const told = outcome === 'failed' && error?.code === 'agent-error' && error.source === undefined
+  // The `error` frame before this one already carries the message; only what it leaves out is printed here.
+  const complete = outcome === 'failed' && error?.code === 'agent-error' && error.source === undefined
   return jsonFrame('trace', {
     type: 'done',
     total_steps: steps,
     state_snapshot: { input: cutState(input), output: cutState(state) },
     state_keys: Object.keys(state),
     ...(outcome === 'failed' || (outcome === 'done' && !asks) ? {} : { outcome }),
-    ...(error === undefined || told ? {} : { problem: { ...error } }),
+    ...(error === undefined || complete ? {} : { problem: { ...error } }),
     ...(usage === undefined ? {} : { usage: { ...usage } }),
     ...(result === undefined ? {} : { result }),
   })
@@ -157,4 +157,20 @@ export function printResume(
 
 export function jsonFrame(event: string, data: JsonObject): Frame {
   return { event, data: JSON.stringify(data) }
+}
+
+/** The events whose data is text, and those whose data is an object. */
+const textEvents: ReadonlySet<unknown> = new Set(['session', 'chunk', 'end', 'error'])
+const objectEvents: ReadonlySet<unknown> = new Set([
+  'trace',
+  'tool_call',
+  'tool_result',
+  'log',
+  'thinking',
+  'debug',
+  'interrupt',
+])
+
+export function isStudioFrame({ event }: Frame, value: JsonObject | undefined): boolean {
+  return (value === undefined ? textEvents : objectEvents).has(event)
 }

@@ -4,6 +4,7 @@ import { isNested } from '../../agent/nested-event.ts'
 /** `/run` and a `/run_sse` without streaming, as ADK answers them: no partials, nothing said inside a function call. */
 export const adkWithoutPartials: Dialect = {
   ...adk,
+  name: 'adk-whole',
   encoder(options) {
     const encoder = adk.encoder(options)
     return {

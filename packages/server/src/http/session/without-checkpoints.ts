@@ -6,6 +6,7 @@ export function withoutCheckpoints(dialect: Dialect): Dialect {
   return {
     name: dialect.name,
     decoder: (options) => dialect.decoder(options),
+    recognises: (frame, value) => dialect.recognises(frame, value),
     encoder(options) {
       const encoder = dialect.encoder(options)
       return {

@@ -3,157 +3,149 @@ import { canonicalPart } from '../../../event/adk-shape.ts'
 import type { Logged } from '../../../event/run-event.ts'
 import type { Json, JsonObject, PatchOp } from '../../../json/json.ts'
 import { sameJson } from '../../../json/json.ts'
-import { Fault } from '../../../schema/shape.ts'
+import { Fault } from '../../../schema/fault.ts'
+import { boolean, data, dataObject, list, string } from '../../../schema/readers.ts'
 import { contentPart } from '../content.ts'
 import { rolesIn, survives } from '../document.ts'
 import { readFact } from '../fact.ts'
-import { inputMessage, readMessages } from '../input.ts'
+import { inputMessage, messagesReader } from '../input.ts'
 import { isCurrent, printMessage, type ReadMessage } from '../message.ts'
-import {
-  type AgUiMessage,
-  array,
-  type FieldError,
-  flag,
-  jsonField,
-  listField,
-  object,
-  patchOp,
-  textField,
-} from '../wire.ts'
+import { type AgUiMessage, patchOps } from '../wire.ts'
 import { contentRoles } from './message.ts'
 import { type DecoderState, type FrameContext, type Handler, on } from './state.ts'
 
-/** State, snapshots, activities and the extension points. */
+/** State, snapshots, activities, RAW and CUSTOM. */
 export const factHandlers: Readonly<Record<string, Handler>> = {
-  STATE_SNAPSHOT: on({ snapshot: jsonField }, {}, ({ snapshot }, aside, reading) => {
-    emitState(reading, [{ op: 'replace', path: '', value: snapshot }], aside)
+  STATE_SNAPSHOT: on({ snapshot: data }, {}, ({ snapshot }, context, decoder) => {
+    emitState(decoder, [{ op: 'replace', path: '', value: snapshot }], context)
     return undefined
   }),
-  STATE_DELTA: on({ delta: listField(patchOp) }, {}, ({ delta }, aside, reading) => {
-    emitState(reading, delta, aside)
+  STATE_DELTA: on({ delta: patchOps }, {}, ({ delta }, context, decoder) => {
+    emitState(decoder, delta, context)
     return undefined
   }),
-  MESSAGES_SNAPSHOT: on({ messages: array }, {}, ({ messages }, aside, reading) => {
-    const errors: FieldError[] = []
-    const made = readMessages(messages, 'messages', errors, reading.callNames)
-    const [wrong] = errors
-    if (wrong !== undefined) return `${wrong.path} ${wrong.message}`
-    reading.tellAll()
-    emitSnapshot(reading, made, messages as readonly AgUiMessage[], aside)
+  MESSAGES_SNAPSHOT: on({ messages: list(data) }, {}, ({ messages }, context, decoder) => {
+    const made = messagesReader(decoder.callNames)(messages, false)
+    if (made instanceof Fault) return made.describe('messages')
+    decoder.documentAll()
+    emitSnapshot(decoder, made, messages as readonly AgUiMessage[], context)
     return undefined
   }),
 
   ACTIVITY_SNAPSHOT: on(
-    { messageId: textField, activityType: textField, content: object },
-    { replace: flag },
-    ({ messageId, activityType, content, replace }, aside, reading) => {
+    { messageId: string, activityType: string, content: dataObject },
+    { replace: boolean },
+    ({ messageId, activityType, content, replace }, context, decoder) => {
       const part = activityPart(activityType, content)
       if (part === undefined) {
-        note(reading, 'info', activityType, content, aside, { type: 'ACTIVITY_SNAPSHOT', messageId, replace })
+        note(decoder, 'info', activityType, content, context, { type: 'ACTIVITY_SNAPSHOT', messageId, replace })
         return undefined
       }
-      const author = reading.voice(aside.tag)
-      const said = { message: messageId, id: reading.eventOf(messageId), author, role: 'model', tag: aside.tag }
-      reading.say({ ...said, parts: [part] }, aside, { activity: messageId })
+      const author = decoder.authorOf(context.tag)
+      const said = { message: messageId, id: decoder.eventOf(messageId), author, role: 'model', tag: context.tag }
+      decoder.say({ ...said, parts: [part] }, context, { activity: messageId })
       return undefined
     },
   ),
   ACTIVITY_DELTA: on(
-    { messageId: textField, activityType: textField, patch: listField(patchOp) },
+    { messageId: string, activityType: string, patch: patchOps },
     {},
-    ({ messageId, activityType, patch }, aside, reading) => {
+    ({ messageId, activityType, patch }, context, decoder) => {
       const data = patch.map((op) => ({ ...op }))
-      note(reading, 'debug', activityType, data, aside, { type: 'ACTIVITY_DELTA', messageId })
+      note(decoder, 'debug', activityType, data, context, { type: 'ACTIVITY_DELTA', messageId })
       return undefined
     },
   ),
-  RAW: on({ event: jsonField }, { source: textField }, ({ event, source }, aside, reading) => {
-    note(reading, 'debug', source ?? 'RAW', event, aside, { type: 'RAW', source })
+  RAW: on({ event: data }, { source: string }, ({ event, source }, context, decoder) => {
+    note(decoder, 'debug', source ?? 'RAW', event, context, { type: 'RAW', source })
     return undefined
   }),
-  CUSTOM: on({ name: textField, value: jsonField }, {}, ({ name, value }, aside, reading) => {
+  CUSTOM: on({ name: string, value: data }, {}, ({ name, value }, context, decoder) => {
     const fact = readFact(name, value)
-    if (fact === undefined) note(reading, 'info', name, value, aside, { type: 'CUSTOM' })
-    else reading.emit(fact, aside)
+    if (fact === undefined) note(decoder, 'info', name, value, context, { type: 'CUSTOM' })
+    else decoder.emit(fact, context)
     return undefined
   }),
 }
 
-function emitState(reading: DecoderState, patch: readonly PatchOp[], aside: FrameContext): void {
-  reading.emit({ kind: 'state', patch, ...(aside.tag === undefined ? {} : { node: aside.tag }) }, aside)
+function emitState(decoder: DecoderState, patch: readonly PatchOp[], context: FrameContext): void {
+  decoder.emit({ kind: 'state', patch, ...(context.tag === undefined ? {} : { node: context.tag }) }, context)
 }
 
-/** What has no canonical word is a log line with its data; what it was on the wire is kept beside it. */
+/** An event without a canonical form becomes a log record with its data; its original form is kept beside it. */
 function note(
-  reading: DecoderState,
+  decoder: DecoderState,
   level: Logged['level'],
   message: string,
   data: Json,
-  aside: FrameContext,
+  context: FrameContext,
   kept: Readonly<Record<string, Json | undefined>>,
 ): void {
-  const node = aside.tag === undefined ? {} : { node: aside.tag }
-  reading.emit({ kind: 'log', level, message, data, ...node }, aside, kept)
+  const node = context.tag === undefined ? {} : { node: context.tag }
+  decoder.emit({ kind: 'log', level, message, data, ...node }, context, kept)
 }
 
-/** Files and code of an agent have no place in an assistant's message: our encoder prints them as activities. */
+/** An assistant's message has no place for files and code: Millrace's encoder prints them as activities. */
 export const mediaActivity = 'media'
 export const partActivity = 'adk.part'
 function activityPart(type: string, content: JsonObject): AdkPart | undefined {
-  if (type === mediaActivity) return contentPart(content, '', [])
-  // What is no part of ADK's is somebody else's activity of that name, and stays one.
+  if (type === mediaActivity) {
+    const part = contentPart(content, false)
+    return part instanceof Fault ? undefined : part
+  }
+  // An activity of that name whose content is no ADK part comes from another server, and stays an activity.
   return type === partActivity && !(canonicalPart(content, true) instanceof Fault) ? content : undefined
 }
 
 /**
- * A snapshot says what the whole conversation is. Its news become events: messages that were not there, and, for those
- * that are gone or changed, that the earlier ones no longer count. All of them are printed by the last event alone.
+ * A snapshot is the whole conversation. What is new in it becomes events: new messages, and `superseded` for messages
+ * that are gone or changed. Printed again, all of these events together are the one frame, at the last of them.
  */
 function emitSnapshot(
-  reading: DecoderState,
+  decoder: DecoderState,
   messages: readonly ReadMessage[],
   wire: readonly AgUiMessage[],
-  aside: FrameContext,
+  context: FrameContext,
 ): void {
-  const quiet = { ...aside, rest: undefined }
+  const quiet = { ...context, rest: undefined }
   const given = new Map(wire.map((message) => [message.id, message]))
-  const known = (id: string) => reading.document.message(id)
+  const known = (id: string) => decoder.document.message(id)
   const tracked = rolesIn(wire)
-  const gone = reading.document.messages.filter((message) => !given.has(message.id) && !survives(message, tracked))
+  const gone = decoder.document.messages.filter((message) => !given.has(message.id) && !survives(message, tracked))
   const news = messages.filter(({ id }) => !sameJson(known(id), given.get(id)))
   const changed = news.filter(({ id }) => known(id) !== undefined)
-  const over = [...gone, ...changed].flatMap(({ id }) => idsOf(reading, id))
-  if (over.length > 0) reading.emit({ kind: 'superseded', messages: over, nodes: [] }, quiet, { snapshot: true })
+  const over = [...gone, ...changed].flatMap(({ id }) => idsOf(decoder, id))
+  if (over.length > 0) decoder.emit({ kind: 'superseded', messages: over, nodes: [] }, quiet, { snapshot: true })
   for (const message of news) {
-    if (known(message.id) !== undefined) reading.aliases.set(message.id, reading.eventOf(`${message.id}:again`))
-    emitMessage(reading, message, given.get(message.id), quiet)
+    if (known(message.id) !== undefined) decoder.aliases.set(message.id, decoder.eventOf(`${message.id}:again`))
+    emitMessage(decoder, message, given.get(message.id), quiet)
   }
   const order = wire.map((message) => message.id)
-  reading.emit({ kind: 'log', level: 'debug', message: 'MESSAGES_SNAPSHOT' }, aside, { snapshot: order })
+  decoder.emit({ kind: 'log', level: 'debug', message: 'MESSAGES_SNAPSHOT' }, context, { snapshot: order })
 }
 
-/** The messages of the log that a message of the wire is made of: its own, and its calls' where they stand alone. */
-function idsOf(reading: DecoderState, id: string): readonly string[] {
-  const calls = reading.document.message(id)?.toolCalls ?? []
-  return [reading.messageOf(id), ...calls.map((call) => call.id).filter((call) => call !== id)]
+/** The messages of the log behind one message of the wire: its own, and those of calls with their own message. */
+function idsOf(decoder: DecoderState, id: string): readonly string[] {
+  const calls = decoder.document.message(id)?.toolCalls ?? []
+  return [decoder.messageOf(id), ...calls.map((call) => call.id).filter((call) => call !== id)]
 }
 
 function emitMessage(
-  reading: DecoderState,
+  decoder: DecoderState,
   read: ReadMessage,
   wire: AgUiMessage | undefined,
-  aside: FrameContext,
+  context: FrameContext,
 ): void {
   const { id, role, name, parts } = read
   const verbatim = isCurrent(wire) ? wire : inputMessage(read).flatMap(printMessage)[0]
   const tag = typeof wire?.subagentRunId === 'string' ? wire.subagentRunId : undefined
   if (role === 'activity') {
-    note(reading, 'info', wire?.activityType ?? role, wire?.content ?? {}, { ...aside, tag }, { message: verbatim })
+    note(decoder, 'info', wire?.activityType ?? role, wire?.content ?? {}, { ...context, tag }, { message: verbatim })
     return
   }
   const speaks = role === 'assistant' || role === 'tool' || role === 'reasoning'
-  const author = speaks ? (name ?? reading.voice(tag)) : role
-  const said = { message: reading.messageOf(id), id: reading.eventOf(id), author, parts, tag }
+  const author = speaks ? (name ?? decoder.authorOf(tag)) : role
+  const said = { message: decoder.messageOf(id), id: decoder.eventOf(id), author, parts, tag }
   const contentRole = role === 'tool' ? 'user' : role === 'reasoning' ? 'model' : contentRoles[role]
-  reading.say({ ...said, role: contentRole }, aside, { message: verbatim })
+  decoder.say({ ...said, role: contentRole }, context, { message: verbatim })
 }

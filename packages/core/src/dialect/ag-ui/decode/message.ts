@@ -1,9 +1,11 @@
 import type { AdkEvent, AdkFunctionCall } from '../../../event/adk-event.ts'
 import type { Json } from '../../../json/json.ts'
 import { sameJson } from '../../../json/json.ts'
+import { Fault } from '../../../schema/fault.ts'
+import { data, type FieldReader, oneOf, string } from '../../../schema/readers.ts'
 import { contentFromResponse, contentParts, responseFiles, responseFromContent } from '../content.ts'
 import { callArguments } from '../message.ts'
-import { type AgUiEvent, type Check, jsonField, oneOfField, textField } from '../wire.ts'
+import type { AgUiEvent } from '../wire.ts'
 import {
   type Calling,
   type DecoderState,
@@ -19,289 +21,285 @@ import {
 export const contentRoles = { assistant: 'model', user: 'user', system: 'system', developer: 'developer' } as const
 
 /** Text, or a list of content parts, as JSON. */
-const toolContent: Check<Json> = (value, path, errors) =>
-  contentParts(value, path, errors) === undefined ? undefined : jsonField(value, path, errors)
+const toolContent: FieldReader<Json> = (value, strict) => {
+  const parts = contentParts(value, strict)
+  return parts instanceof Fault ? parts : data(value, strict)
+}
 
-/** Text, reasoning and tool calls: what is said and done. */
+/** Text, reasoning and tool calls. */
 export const messageHandlers: Readonly<Record<string, Handler>> = {
   TEXT_MESSAGE_START: on(
-    { messageId: textField },
-    { role: oneOfField('assistant', 'user', 'system', 'developer'), name: textField },
-    ({ messageId, role = 'assistant', name }, aside, reading) => {
-      if (reading.texts.has(messageId)) return `text message ${messageId} is already open`
-      const voice = role === 'assistant' ? reading.voice(aside.tag) : role
-      // Who speaks to the agent is its user, by whatever name: views tell the two sides apart by that.
+    { messageId: string },
+    { role: oneOf(['assistant', 'user', 'system', 'developer']), name: string },
+    ({ messageId, role = 'assistant', name }, context, decoder) => {
+      if (decoder.texts.has(messageId)) return `text message ${messageId} is already open`
+      const voice = role === 'assistant' ? decoder.authorOf(context.tag) : role
+      // A message of another role has that role as its author, whatever its name, because views distinguish users by
+      // it.
       const open: StreamedMessage = {
         author: role === 'assistant' ? (name ?? voice) : voice,
         role: contentRoles[role],
-        tag: aside.tag,
-        message: reading.opened(messageId),
-        event: reading.eventOf(messageId),
+        tag: context.tag,
+        message: decoder.opened(messageId),
+        event: decoder.eventOf(messageId),
         deltas: [],
-        told: 0,
+        documented: 0,
         partials: 0,
       }
-      reading.texts.set(messageId, open)
-      partial(reading, open, '', false, aside, {
+      decoder.texts.set(messageId, open)
+      partial(decoder, open, '', false, context, {
         ...(open.author === voice ? { name } : {}),
         ...renamed(messageId, open.message),
       })
       return undefined
     },
   ),
-  TEXT_MESSAGE_CONTENT: on({ messageId: textField, delta: textField }, {}, ({ messageId, delta }, aside, reading) => {
-    const open = reading.texts.get(messageId)
-    if (open === undefined || strays(open, aside)) return `no text message ${messageId} is open here`
-    reading.tell(messageId, open)
-    open.told = open.deltas.push(delta)
-    partial(reading, open, delta, false, aside)
-    return undefined
-  }),
-  TEXT_MESSAGE_END: on({ messageId: textField }, {}, ({ messageId }, aside, reading) => {
-    const open = reading.texts.get(messageId)
-    if (open === undefined || strays(open, aside)) return `no text message ${messageId} is open here`
-    reading.tell(messageId, open)
-    reading.texts.delete(messageId)
-    reading.ended(messageId)
-    const parts = [{ text: open.deltas.join('') }]
-    reading.say({ ...open, id: open.event, parts }, aside, renamed(messageId, open.message))
-    return undefined
-  }),
+  TEXT_MESSAGE_CONTENT: continueMessage('text'),
+  TEXT_MESSAGE_END: endMessage('text'),
 
-  /** The span is told by the message that follows: in almost every stream they are one and share an id. */
-  REASONING_START: on({ messageId: textField }, {}, ({ messageId }, aside, reading) => {
-    if (reading.spans.has(messageId)) return `reasoning span ${messageId} is already open`
-    const span: MessageSpan = { id: messageId, aside, state: 'held' }
-    reading.spans.set(messageId, span)
-    reading.held.add(span)
+  /** A span waits for the message that follows: in almost every stream they belong together and share an id. */
+  REASONING_START: on({ messageId: string }, {}, ({ messageId }, context, decoder) => {
+    if (decoder.spans.has(messageId)) return `reasoning span ${messageId} is already open`
+    const span: MessageSpan = { id: messageId, context, state: 'waiting' }
+    decoder.spans.set(messageId, span)
+    decoder.held.add(span)
     return undefined
   }),
-  REASONING_MESSAGE_START: on({ messageId: textField }, { role: textField }, ({ messageId }, aside, reading) => {
-    if (reading.reasonings.has(messageId)) return `reasoning message ${messageId} is already open`
-    const span = heldSpan(reading, messageId, aside)
+  REASONING_MESSAGE_START: on({ messageId: string }, { role: string }, ({ messageId }, context, decoder) => {
+    if (decoder.reasonings.has(messageId)) return `reasoning message ${messageId} is already open`
+    const span = heldSpan(decoder, messageId, context)
     if (span !== undefined) {
-      span.state = 'told'
-      reading.held.delete(span)
+      span.state = 'joined'
+      decoder.held.delete(span)
     }
     const open: StreamedMessage = {
-      author: reading.voice(aside.tag),
+      author: decoder.authorOf(context.tag),
       role: 'model',
-      tag: aside.tag,
-      message: reading.opened(messageId),
-      event: reading.eventOf(messageId),
+      tag: context.tag,
+      message: decoder.opened(messageId),
+      event: decoder.eventOf(messageId),
       deltas: [],
-      told: 0,
+      documented: 0,
       partials: 0,
       span: span?.id ?? null,
     }
-    reading.reasonings.set(messageId, open)
-    partial(reading, open, '', true, aside, {
+    decoder.reasonings.set(messageId, open)
+    partial(decoder, open, '', true, context, {
       ...reasoningKept(messageId, open),
-      spanRest: span?.aside.rest,
+      spanRest: span?.context.rest,
     })
     return undefined
   }),
-  REASONING_MESSAGE_CONTENT: on(
-    { messageId: textField, delta: textField },
-    {},
-    ({ messageId, delta }, aside, reading) => {
-      const open = reading.reasonings.get(messageId)
-      if (open === undefined || strays(open, aside)) return `no reasoning message ${messageId} is open here`
-      reading.tell(messageId, open)
-      open.told = open.deltas.push(delta)
-      partial(reading, open, delta, true, aside)
-      return undefined
-    },
-  ),
-  REASONING_MESSAGE_END: on({ messageId: textField }, {}, ({ messageId }, aside, reading) => {
-    const open = reading.reasonings.get(messageId)
-    if (open === undefined || strays(open, aside)) return `no reasoning message ${messageId} is open here`
-    reading.tell(messageId, open)
-    reading.reasonings.delete(messageId)
-    reading.ended(messageId)
-    const parts = [{ text: open.deltas.join(''), thought: true }]
-    reading.say({ ...open, id: open.event, parts }, aside, reasoningKept(messageId, open))
+  REASONING_MESSAGE_CONTENT: continueMessage('reasoning'),
+  REASONING_MESSAGE_END: endMessage('reasoning'),
+  REASONING_END: on({ messageId: string }, {}, ({ messageId }, context, decoder, wire) => {
+    const span = decoder.spans.get(messageId)
+    if (span === undefined || strays(span.context, context)) return `no reasoning span ${messageId} is open`
+    decoder.spans.delete(messageId)
+    if (span.state === 'joined') return undefined // the end of its message prints it
+    if (span.state === 'waiting') emptySpan(decoder, span)
+    const node = context.tag === undefined ? {} : { node: context.tag }
+    decoder.emit({ kind: 'log', level: 'debug', message: wire.type, ...node }, context, { type: wire.type, messageId })
     return undefined
   }),
-  REASONING_END: on({ messageId: textField }, {}, ({ messageId }, aside, reading, wire) => {
-    const span = reading.spans.get(messageId)
-    if (span === undefined || strays(span.aside, aside)) return `no reasoning span ${messageId} is open`
-    reading.spans.delete(messageId)
-    if (span.state === 'told') return undefined // the message's own end stands for it
-    if (span.state === 'held') emptySpan(reading, span)
-    const node = aside.tag === undefined ? {} : { node: aside.tag }
-    reading.emit({ kind: 'log', level: 'debug', message: wire.type, ...node }, aside, { type: wire.type, messageId })
-    return undefined
-  }),
-  /** A signature comes after what it seals, which the log cannot change any more: it is an event of its own. */
+  /** A signature comes after the event that it signs, which the log cannot change: it is an event of its own. */
   REASONING_ENCRYPTED_VALUE: on(
-    { subtype: oneOfField('message', 'tool-call'), entityId: textField, encryptedValue: textField },
+    { subtype: oneOf(['message', 'tool-call']), entityId: string, encryptedValue: string },
     {},
-    ({ subtype, entityId, encryptedValue }, aside, reading) => {
+    ({ subtype, entityId, encryptedValue }, context, decoder) => {
       const message = `${entityId}:signature`
       const parts = [{ text: '', thought: true, thoughtSignature: encryptedValue }]
-      const author = reading.voice(aside.tag)
-      const said = { message, id: reading.eventOf(message), author, role: 'model', parts, tag: aside.tag }
-      reading.say(said, aside, { signature: { subtype, entityId } })
+      const author = decoder.authorOf(context.tag)
+      const said = { message, id: decoder.eventOf(message), author, role: 'model', parts, tag: context.tag }
+      decoder.say(said, context, { signature: { subtype, entityId } })
       return undefined
     },
   ),
 
   TOOL_CALL_START: on(
-    { toolCallId: textField, toolCallName: textField },
-    { parentMessageId: textField },
-    ({ toolCallId, toolCallName, parentMessageId }, aside, reading) => {
-      if (reading.calls.has(toolCallId)) return `tool call ${toolCallId} is already open`
-      const open = calling(reading, toolCallId, toolCallName, parentMessageId, aside)
-      reading.calls.set(toolCallId, open)
-      reading.callNames.set(toolCallId, toolCallName)
-      partialCall(reading, toolCallId, open, '', aside)
+    { toolCallId: string, toolCallName: string },
+    { parentMessageId: string },
+    ({ toolCallId, toolCallName, parentMessageId }, context, decoder) => {
+      if (decoder.calls.has(toolCallId)) return `tool call ${toolCallId} is already open`
+      const open = calling(decoder, toolCallId, toolCallName, parentMessageId, context)
+      decoder.calls.set(toolCallId, open)
+      decoder.callNames.set(toolCallId, toolCallName)
+      partialCall(decoder, toolCallId, open, '', context)
       return undefined
     },
   ),
-  TOOL_CALL_ARGS: on({ toolCallId: textField, delta: textField }, {}, ({ toolCallId, delta }, aside, reading) => {
-    const open = reading.calls.get(toolCallId)
-    if (open === undefined || strays(open, aside)) return `no tool call ${toolCallId} is open here`
+  TOOL_CALL_ARGS: on({ toolCallId: string, delta: string }, {}, ({ toolCallId, delta }, context, decoder) => {
+    const open = decoder.calls.get(toolCallId)
+    if (open === undefined || strays(open, context)) return `no tool call ${toolCallId} is open here`
     open.args += delta
-    partialCall(reading, toolCallId, open, delta, aside)
+    partialCall(decoder, toolCallId, open, delta, context)
     return undefined
   }),
-  TOOL_CALL_END: on({ toolCallId: textField }, {}, ({ toolCallId }, aside, reading) => {
-    const open = reading.calls.get(toolCallId)
-    if (open === undefined || strays(open, aside)) return `no tool call ${toolCallId} is open here`
-    reading.calls.delete(toolCallId)
+  TOOL_CALL_END: on({ toolCallId: string }, {}, ({ toolCallId }, context, decoder) => {
+    const open = decoder.calls.get(toolCallId)
+    if (open === undefined || strays(open, context)) return `no tool call ${toolCallId} is open here`
+    decoder.calls.delete(toolCallId)
     const call: AdkFunctionCall = { id: toolCallId, name: open.name, ...callArguments(open.args) }
-    const said = { ...open, author: reading.voice(open.tag), id: open.event, role: 'model' }
-    reading.say({ ...said, parts: [{ functionCall: call }] }, aside, callKept(open))
+    const said = { ...open, author: decoder.authorOf(open.tag), id: open.event, role: 'model' }
+    decoder.say({ ...said, parts: [{ functionCall: call }] }, context, callKept(open))
     return undefined
   }),
   TOOL_CALL_RESULT: on(
-    { messageId: textField, toolCallId: textField, content: toolContent },
+    { messageId: string, toolCallId: string, content: toolContent },
     {},
-    ({ messageId, toolCallId, content }, aside, reading) => {
+    ({ messageId, toolCallId, content }, context, decoder) => {
       const response = responseFromContent(content)
       const files = responseFiles(content)
       const exact = sameJson(contentFromResponse(response, files), content) ? undefined : content
-      const name = reading.callNames.get(toolCallId) ?? ''
+      const name = decoder.callNames.get(toolCallId) ?? ''
       const made = { id: toolCallId, name, response, ...(files.length > 0 ? { parts: files } : {}) }
-      const author = reading.voice(aside.tag)
-      const message = reading.messageOf(messageId)
-      const said = { message, id: reading.eventOf(messageId), author, role: 'user', tag: aside.tag }
-      reading.say({ ...said, parts: [{ functionResponse: made }] }, aside, {
+      const author = decoder.authorOf(context.tag)
+      const message = decoder.messageOf(messageId)
+      const said = { message, id: decoder.eventOf(messageId), author, role: 'user', tag: context.tag }
+      decoder.say({ ...said, parts: [{ functionResponse: made }] }, context, {
         content: exact,
         ...renamed(messageId, message),
       })
       return undefined
     },
-    { role: oneOfField('tool') },
+    { role: oneOf(['tool']) },
   ),
 }
 
 /**
- * Reads the frame that nearly every frame is: a bare token of a message that is open. By hand, for the general way
- * makes six objects on the way that nobody keeps, and costs a long answer half its time. False for any other frame.
+ * The fast path for what nearly every frame is: a bare token of an open message. The general path makes six temporary
+ * objects for each, which is half of the time for a long answer. Returns false for any other frame.
  */
-export function readToken(wire: AgUiEvent, reading: DecoderState): boolean {
+export function readToken(wire: AgUiEvent, decoder: DecoderState): boolean {
   const thinks = wire.type === 'REASONING_MESSAGE_CONTENT'
-  if (!thinks && (wire.type !== 'TEXT_MESSAGE_CONTENT' || reading.held.size > 0)) return false
+  if (!thinks && (wire.type !== 'TEXT_MESSAGE_CONTENT' || decoder.held.size > 0)) return false
   const { messageId, delta } = wire
   if (typeof messageId !== 'string' || typeof delta !== 'string' || !isBare(wire)) return false
-  const open = (thinks ? reading.reasonings : reading.texts).get(messageId)
+  const open = (thinks ? decoder.reasonings : decoder.texts).get(messageId)
   if (open === undefined || open.tag !== undefined) return false
   open.deltas.push(delta)
   const { message, author, role } = open
   const event: AdkEvent = {
     id: `${open.event}~${open.partials++}`,
     author,
-    invocationId: reading.run,
+    invocationId: decoder.run,
     timestamp: 0,
     content: { role, parts: [thinks ? { text: delta, thought: true } : { text: delta }] },
     partial: true,
   }
-  reading.drafts.push({ run: reading.run, event: { kind: 'agent', message, event } })
+  decoder.drafts.push({ run: decoder.run, event: { kind: 'agent', message, event } })
   return true
 }
 
-/** It has a type, an id and a delta, and nothing else. */
+function continueMessage(kind: 'text' | 'reasoning'): Handler {
+  return on({ messageId: string, delta: string }, {}, ({ messageId, delta }, context, decoder) => {
+    const open = (kind === 'text' ? decoder.texts : decoder.reasonings).get(messageId)
+    if (open === undefined || strays(open, context)) return `no ${kind} message ${messageId} is open here`
+    decoder.documentText(messageId, open)
+    open.documented = open.deltas.push(delta)
+    partial(decoder, open, delta, kind === 'reasoning', context)
+    return undefined
+  })
+}
+
+function endMessage(kind: 'text' | 'reasoning'): Handler {
+  return on({ messageId: string }, {}, ({ messageId }, context, decoder) => {
+    const streamed = kind === 'text' ? decoder.texts : decoder.reasonings
+    const open = streamed.get(messageId)
+    if (open === undefined || strays(open, context)) return `no ${kind} message ${messageId} is open here`
+    decoder.documentText(messageId, open)
+    streamed.delete(messageId)
+    decoder.ended(messageId)
+    const text = open.deltas.join('')
+    const parts = [kind === 'text' ? { text } : { text, thought: true }]
+    const kept = kind === 'text' ? renamed(messageId, open.message) : reasoningKept(messageId, open)
+    decoder.say({ ...open, id: open.event, parts }, context, kept)
+    return undefined
+  })
+}
+
+/** Whether it has no fields but type, id and delta. */
 function isBare(wire: AgUiEvent): boolean {
   let size = 0
   for (const _ in wire) if (++size > 3) return false
   return true
 }
 
-/** The id on the wire, where the log had to take another. */
+/** The id on the wire, if the log had to use another. */
 function renamed(id: string, message: string): Kept | undefined {
   return id === message ? undefined : { id }
 }
 
-/** A continuation may leave its subagent out, but may not name another than its opener's. */
+/** Whether a continuation names another subagent than its START. It may name none. */
 function strays(open: { readonly tag: string | undefined }, { tag }: FrameContext): boolean {
   return tag !== undefined && tag !== open.tag
 }
 
 function partial(
-  reading: DecoderState,
+  decoder: DecoderState,
   open: StreamedMessage,
   delta: string,
   thought: boolean,
-  aside: FrameContext,
+  context: FrameContext,
   kept?: Kept,
 ): void {
   const id = `${open.event}~${open.partials++}`
   const { message, author, role, tag } = open
   const parts = [thought ? { text: delta, thought } : { text: delta }]
-  reading.say({ message, id, author, role, parts, partial: true, tag }, aside, kept)
+  decoder.say({ message, id, author, role, parts, partial: true, tag }, context, kept)
 }
 
-/** Under which ids the encoder prints it: those of the wire. A span of the message's own id goes without saying. */
+/** The ids on the wire, for the encoder. A span with the id of its message is implied. */
 function reasoningKept(id: string, { span }: StreamedMessage): Kept {
   return { reasoning: id, ...(span === undefined || span === id ? {} : { span }) }
 }
 
-/** The span that a message stands in: the one of its own id, else the last of its owner's that waits for a message. */
-function heldSpan(reading: DecoderState, id: string, { tag }: FrameContext): MessageSpan | undefined {
-  const own = reading.spans.get(id)
-  if (own !== undefined && reading.held.has(own) && own.aside.tag === tag) return own
-  return [...reading.held].findLast((span) => span.aside.tag === tag)
+/** The span of a message: the one with its id, else the last one of the same subagent that waits for a message. */
+function heldSpan(decoder: DecoderState, id: string, { tag }: FrameContext): MessageSpan | undefined {
+  const own = decoder.spans.get(id)
+  if (own !== undefined && decoder.held.has(own) && own.context.tag === tag) return own
+  return [...decoder.held].findLast((span) => span.context.tag === tag)
 }
 
-/** A span that nothing is said in, or not yet, is still a frame of the wire. */
-export function emptySpan(reading: DecoderState, span: MessageSpan): void {
+/** A span without a message so far is recorded, because it was a frame of the wire. */
+export function emptySpan(decoder: DecoderState, span: MessageSpan): void {
   const type = 'REASONING_START'
-  const node = span.aside.tag === undefined ? {} : { node: span.aside.tag }
-  span.state = 'said'
-  reading.held.delete(span)
-  reading.emit({ kind: 'log', level: 'debug', message: type, ...node }, span.aside, { type, messageId: span.id })
+  const node = span.context.tag === undefined ? {} : { node: span.context.tag }
+  span.state = 'alone'
+  decoder.held.delete(span)
+  decoder.emit({ kind: 'log', level: 'debug', message: type, ...node }, span.context, { type, messageId: span.id })
 }
 
-/** A call belongs to its parent's message, unless that is still streaming: then it would cut the text in two. */
+/** A call belongs to its parent's message, unless that still streams: there it would cut the text in two. */
 function calling(
-  reading: DecoderState,
+  decoder: DecoderState,
   id: string,
   name: string,
   parent: string | undefined,
-  aside: FrameContext,
+  context: FrameContext,
 ): Calling {
-  const shared = parent !== undefined && !reading.texts.has(parent)
-  const own = reading.document.message(id) === undefined ? id : `${id}:call`
-  const message = shared ? reading.messageOf(parent) : own
+  const shared = parent !== undefined && !decoder.texts.has(parent)
+  const own = decoder.document.message(id) === undefined ? id : `${id}:call`
+  const message = shared ? decoder.messageOf(parent) : own
   const printed = message === id ? undefined : message
   return {
     name,
     message,
-    event: reading.eventOf(id),
+    event: decoder.eventOf(id),
     parent: printed === parent ? undefined : (parent ?? null),
-    tag: aside.tag,
+    tag: context.tag,
     args: '',
     partials: 0,
   }
 }
 
-/** Arguments stream as text. ADK has no word for that, so the call carries `argsDelta`; SPEC 1.5 keeps it from counting. */
-function partialCall(reading: DecoderState, id: string, open: Calling, delta: string, aside: FrameContext): void {
+/**
+ * Arguments stream as text. ADK has no field for that, so a partial call has `argsDelta`; it does not count (SPEC 1.5).
+ */
+function partialCall(decoder: DecoderState, id: string, open: Calling, delta: string, context: FrameContext): void {
   const parts = [{ functionCall: { id, name: open.name, argsDelta: delta } }]
-  const said = { message: open.message, id: `${open.event}~${open.partials++}`, author: reading.voice(open.tag) }
-  reading.say({ ...said, role: 'model', parts, partial: true, tag: open.tag }, aside, callKept(open))
+  const said = { message: open.message, id: `${open.event}~${open.partials++}`, author: decoder.authorOf(open.tag) }
+  decoder.say({ ...said, role: 'model', parts, partial: true, tag: open.tag }, context, callKept(open))
 }
 
 function callKept({ parent }: Calling): Kept | undefined {

@@ -1,193 +1,191 @@
 import type { Interrupted, RunFinished, RunInput, Usage } from '../../../event/run-event.ts'
+import { defined } from '../../../json/defined.ts'
 import { isJsonObject, type JsonObject, sameJson } from '../../../json/json.ts'
+import { Fault, faultAt } from '../../../schema/fault.ts'
+import { fields } from '../../../schema/fields.ts'
+import { count, data, dataObject, type FieldReader, list, oneOf, string } from '../../../schema/readers.ts'
 import { echoOf, isCurrentInput, readInput } from '../input.ts'
-import {
-  type Check,
-  count,
-  type FieldError,
-  jsonField,
-  listField,
-  object,
-  oneOfField,
-  read,
-  textField,
-} from '../wire.ts'
 import { type DecoderState, type FrameContext, type Handler, type Kept, on } from './state.ts'
 
-const subagentOutcome: Check<JsonObject> = (value, path, errors) => {
-  const given = object(value, path, errors)
-  if (given === undefined) return undefined
-  read(given, { type: oneOfField('success', 'suspended') }, { interruptIds: listField(textField) }, `${path}.`, errors)
-  // It is printed again as it came, and 1.0 has no null for absent.
-  if (given.interruptIds === null) errors.push({ path: `${path}.interruptIds`, message: 'must be a list' })
-  return given
+const subagentOutcome: FieldReader<JsonObject> = (value, strict) => {
+  const given = dataObject(value, strict)
+  if (given instanceof Fault) return given
+  const read = outcomeFields(given, strict)
+  if (read instanceof Fault) return read
+  // It is printed again as it came, and 1.0 does not accept null for absent.
+  return given.interruptIds === null ? faultAt('.interruptIds', 'must be a list') : given
 }
+const outcomeFields = fields({ type: oneOf(['success', 'suspended']) }, { interruptIds: list(string) })
 
-/** What is kept to be printed again: 1.0 refuses null where a field is absent. */
+/** For values that are printed again as they came: 1.0 does not accept null for absent. */
 function withoutNulls(given: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null))
 }
 
-/** Tokens of one model. */
-const tokenUsage: Check<JsonObject> = (value, path, errors) => {
-  const given = object(value, path, errors)
-  if (given === undefined) return undefined
-  const counts = Object.fromEntries([...counted, 'cacheWriteInputTokens'].map((name) => [name, count]))
-  read(given, {}, { provider: textField, model: textField, ...counts }, `${path}.`, errors)
-  return withoutNulls(given)
-}
 const counted = ['inputTokens', 'outputTokens', 'totalTokens', 'reasoningTokens', 'cachedInputTokens'] as const
+const counts = Object.fromEntries([...counted, 'cacheWriteInputTokens'].map((name) => [name, count]))
+const usageFields = fields({}, { provider: string, model: string, ...counts })
 
-/** Runs, steps and subagents: what begins and ends. */
+/** Tokens of one model. */
+const tokenUsage: FieldReader<JsonObject> = (value, strict) => {
+  const given = dataObject(value, strict)
+  if (given instanceof Fault) return given
+  const read = usageFields(given, strict)
+  return read instanceof Fault ? read : withoutNulls(given)
+}
+
+/** Runs, steps and subagents. */
 export const runHandlers: Readonly<Record<string, Handler>> = {
   RUN_STARTED: on(
-    { threadId: textField, runId: textField },
-    { parentRunId: textField, input: object },
-    ({ threadId, runId, parentRunId, input }, aside, reading, wire) => {
-      // '' is the run of what happens outside any run, so no run may be called that.
-      if (runId === '') return 'runId: empty'
-      begin(reading, threadId, runId)
-      const start = input === undefined ? noInput : inputOf(reading, threadId, runId, input)
-      const parent = parentRunId === undefined ? {} : { parent: parentRunId }
-      // That it came from this wire is kept even when nothing else is: then the encoder adds nothing of its own.
+    { threadId: string, runId: string },
+    { parentRunId: string, input: dataObject },
+    ({ threadId, runId, parentRunId, input }, context, decoder, wire) => {
+      // '' is the run id of events outside any run.
+      if (runId === '') return 'runId must not be empty'
+      begin(decoder, threadId, runId)
+      const start = input === undefined ? noInput : inputOf(decoder, threadId, runId, input)
+      // `wire` makes the encoder add nothing to this run that was not on the wire.
       const kept = { ...start.kept, wire: true }
-      reading.emit({ kind: 'run.started', agent: reading.agent, input: start.input, ...parent }, aside, kept)
+      decoder.emit(
+        { kind: 'run.started', agent: decoder.agent, input: start.input, ...defined({ parent: parentRunId }) },
+        context,
+        kept,
+      )
       if (start.reason !== undefined) {
         const raw = JSON.stringify(wire)
-        reading.emit({ kind: 'foreign', dialect: 'ag-ui', raw, reason: start.reason }, { ...aside, rest: undefined })
+        decoder.emit({ kind: 'foreign', dialect: 'ag-ui', raw, reason: start.reason }, { ...context, rest: undefined })
       }
       for (const answer of start.input.resume ?? [])
-        reading.emit({ kind: 'resumed', ...answer }, { ...aside, rest: undefined })
+        decoder.emit({ kind: 'resumed', ...answer }, { ...context, rest: undefined })
       return undefined
     },
-    { protocolVersion: textField },
+    { protocolVersion: string },
   ),
   RUN_FINISHED: on(
-    { threadId: textField, runId: textField },
-    { result: jsonField, outcome: object, usage: listField(tokenUsage) },
-    ({ threadId, runId, result, outcome, usage }, aside, reading) => {
-      const ended = endOf(outcome, aside)
+    { threadId: string, runId: string },
+    { result: data, outcome: dataObject, usage: list(tokenUsage) },
+    ({ threadId, runId, result, outcome, usage }, context, decoder) => {
+      const ended = endOf(outcome, context)
       if (typeof ended === 'string') return ended
-      for (const [interrupt, kept] of ended.interrupts) reading.emit(interrupt, { ...aside, rest: undefined }, kept)
+      for (const [interrupt, kept] of ended.interrupts) decoder.emit(interrupt, { ...context, rest: undefined }, kept)
       const counts = usage === undefined ? undefined : usageOf(usage)
-      reading.emit(
+      decoder.emit(
         {
           kind: 'run.finished',
           outcome: ended.outcome,
-          ...(counts === undefined ? {} : { usage: counts.usage }),
-          ...(result === undefined ? {} : { result }),
+          ...defined({ usage: counts?.usage, result }),
         },
-        aside,
+        context,
         {
           ...ended.kept,
           ...counts?.kept,
-          threadId: threadId === reading.session ? undefined : threadId,
-          runId: runId === reading.run ? undefined : runId,
+          threadId: threadId === decoder.session ? undefined : threadId,
+          runId: runId === decoder.run ? undefined : runId,
         },
       )
-      reading.active = false
+      decoder.active = false
       return undefined
     },
   ),
   RUN_ERROR: on(
-    { message: textField },
-    { code: textField, usage: listField(tokenUsage) },
-    ({ message, code, usage }, aside, reading) => {
+    { message: string },
+    { code: string, usage: list(tokenUsage) },
+    ({ message, code, usage }, context, decoder) => {
       const counts = usage === undefined ? undefined : usageOf(usage)
-      reading.emit(
+      decoder.emit(
         {
           kind: 'run.finished',
           outcome: 'failed',
-          error: { code: 'remote-error', message, ...(code === undefined ? {} : { source: code }) },
-          ...(counts === undefined ? {} : { usage: counts.usage }),
+          error: { code: 'remote-error', message, ...defined({ source: code }) },
+          ...defined({ usage: counts?.usage }),
         },
-        aside,
+        context,
         counts?.kept,
       )
-      reading.active = false
+      decoder.active = false
       return undefined
     },
   ),
 
-  STEP_STARTED: on({ stepName: textField }, {}, ({ stepName }, aside, reading) => {
-    const key = stepKey(aside, stepName)
-    if (reading.steps.has(key)) return `step ${stepName} is already open`
-    const count = (reading.stepCounts.get(key) ?? 0) + 1
-    const node = `${aside.tag === undefined ? '' : `${aside.tag}/`}${stepName}@${count}`
-    reading.stepCounts.set(key, count)
-    reading.steps.set(key, node)
-    const parent = aside.tag === undefined ? {} : { parent: aside.tag }
-    reading.emit({ kind: 'node.started', node, agent: stepName, ...parent }, aside, { as: 'step' })
+  STEP_STARTED: on({ stepName: string }, {}, ({ stepName }, context, decoder) => {
+    const key = stepKey(context, stepName)
+    if (decoder.steps.has(key)) return `step ${stepName} is already open`
+    const count = (decoder.stepCounts.get(key) ?? 0) + 1
+    const node = `${context.tag === undefined ? '' : `${context.tag}/`}${stepName}@${count}`
+    decoder.stepCounts.set(key, count)
+    decoder.steps.set(key, node)
+    decoder.emit({ kind: 'node.started', node, agent: stepName, ...defined({ parent: context.tag }) }, context, {
+      as: 'step',
+    })
     return undefined
   }),
-  STEP_FINISHED: on({ stepName: textField }, {}, ({ stepName }, aside, reading) => {
-    const node = reading.steps.get(stepKey(aside, stepName))
+  STEP_FINISHED: on({ stepName: string }, {}, ({ stepName }, context, decoder) => {
+    const node = decoder.steps.get(stepKey(context, stepName))
     if (node === undefined) return `step ${stepName} is not open`
-    reading.steps.delete(stepKey(aside, stepName))
-    const metadata = aside.rest?.metadata
+    decoder.steps.delete(stepKey(context, stepName))
+    const metadata = context.rest?.metadata
     const error = isJsonObject(metadata) && isJsonObject(metadata.error) ? metadata.error : undefined
     const failed =
       typeof error?.message === 'string' ? { code: 'agent-error' as const, message: error.message } : undefined
-    reading.emit(
+    decoder.emit(
       { kind: 'node.finished', node, status: failed ? 'error' : 'ok', ...(failed ? { error: failed } : {}) },
-      aside,
+      context,
     )
     return undefined
   }),
   SUBAGENT_STARTED: on(
-    { subagentRunId: textField, name: textField },
-    { parentSubagentRunId: textField, parentToolCallId: textField },
-    ({ subagentRunId, name, parentSubagentRunId, parentToolCallId }, aside, reading) => {
-      if (reading.agents.has(subagentRunId)) return `subagent ${subagentRunId} has already begun`
-      reading.agents.set(subagentRunId, name)
-      reading.subagents.add(subagentRunId)
-      reading.emit(
+    { subagentRunId: string, name: string },
+    { parentSubagentRunId: string, parentToolCallId: string },
+    ({ subagentRunId, name, parentSubagentRunId, parentToolCallId }, context, decoder) => {
+      if (decoder.agents.has(subagentRunId)) return `subagent ${subagentRunId} has already begun`
+      decoder.agents.set(subagentRunId, name)
+      decoder.subagents.add(subagentRunId)
+      decoder.emit(
         {
           kind: 'node.started',
           node: subagentRunId,
           agent: name,
-          ...(parentSubagentRunId === undefined ? {} : { parent: parentSubagentRunId }),
-          ...(parentToolCallId === undefined ? {} : { call: parentToolCallId }),
+          ...defined({ parent: parentSubagentRunId, call: parentToolCallId }),
         },
-        aside,
+        context,
         { as: 'subagent' },
       )
       return undefined
     },
-    { description: textField, parentMessageId: textField },
+    { description: string, parentMessageId: string },
   ),
   SUBAGENT_FINISHED: on(
-    { subagentRunId: textField },
+    { subagentRunId: string },
     {},
-    ({ subagentRunId }, aside, reading) => {
-      if (!reading.subagents.delete(subagentRunId)) return `subagent ${subagentRunId} is not open`
-      reading.emit({ kind: 'node.finished', node: subagentRunId, status: 'ok' }, aside)
+    ({ subagentRunId }, context, decoder) => {
+      if (!decoder.subagents.delete(subagentRunId)) return `subagent ${subagentRunId} is not open`
+      decoder.emit({ kind: 'node.finished', node: subagentRunId, status: 'ok' }, context)
       return undefined
     },
     { outcome: subagentOutcome },
   ),
   SUBAGENT_ERROR: on(
-    { subagentRunId: textField, message: textField },
-    { code: textField },
-    ({ subagentRunId, message, code }, aside, reading) => {
-      if (!reading.subagents.delete(subagentRunId)) return `subagent ${subagentRunId} is not open`
-      const error = { code: 'agent-error' as const, message, ...(code === undefined ? {} : { source: code }) }
-      reading.emit({ kind: 'node.finished', node: subagentRunId, status: 'error', error }, aside)
+    { subagentRunId: string, message: string },
+    { code: string },
+    ({ subagentRunId, message, code }, context, decoder) => {
+      if (!decoder.subagents.delete(subagentRunId)) return `subagent ${subagentRunId} is not open`
+      const error = { code: 'agent-error' as const, message, ...defined({ source: code }) }
+      decoder.emit({ kind: 'node.finished', node: subagentRunId, status: 'error', error }, context)
       return undefined
     },
   ),
 }
 
-function begin(reading: DecoderState, threadId: string, runId: string): void {
-  reading.tellAll()
-  reading.session ??= threadId
-  reading.run = runId
-  reading.active = true
-  reading.held.clear()
-  for (const open of [reading.texts, reading.reasonings, reading.calls, reading.spans, reading.steps]) open.clear()
-  reading.stepCounts.clear()
-  reading.agents.clear()
-  reading.subagents.clear()
+function begin(decoder: DecoderState, threadId: string, runId: string): void {
+  decoder.documentAll()
+  decoder.session ??= threadId
+  decoder.run = runId
+  decoder.active = true
+  decoder.held.clear()
+  for (const open of [decoder.texts, decoder.reasonings, decoder.calls, decoder.spans, decoder.steps]) open.clear()
+  decoder.stepCounts.clear()
+  decoder.agents.clear()
+  decoder.subagents.clear()
 }
 
 function stepKey({ tag }: FrameContext, name: string): string {
@@ -201,14 +199,16 @@ interface Start {
 }
 const noInput: Start = { input: { messages: [] } }
 
-/** The echo of the request. Only its unseen messages are new; what printing would not give back is kept as it came. */
-function inputOf(reading: DecoderState, threadId: string, runId: string, given: JsonObject): Start {
-  const made = readInput(given, reading.callNames)
+/**
+ * The echoed request. Only messages not seen before are new. An input that printing would change is kept as it came.
+ */
+function inputOf(decoder: DecoderState, threadId: string, runId: string, given: JsonObject): Start {
+  const made = readInput(given, decoder.callNames)
   if ('errors' in made) {
     const [first] = made.errors
     return { ...noInput, reason: `input.${first?.path} ${first?.message}` }
   }
-  const messages = made.input.messages.filter((message) => reading.document.message(message.id) === undefined)
+  const messages = made.input.messages.filter((message) => decoder.document.message(message.id) === undefined)
   const input = { ...made.input, messages }
   const printed = !isCurrentInput(given) || sameJson(echoOf(threadId, runId, input), given)
   return { input, ...(printed ? {} : { kept: { input: given } }) }
@@ -223,7 +223,7 @@ interface End {
 function endOf(outcome: JsonObject | undefined, { rest }: FrameContext): End | string {
   switch (outcome?.type) {
     case undefined: {
-      // Our own note: AG-UI has no word for a run that waits without a question.
+      // A note of Millrace's encoder: AG-UI has no outcome for a run that waits without a question.
       const own = isJsonObject(rest?.metadata) ? rest.metadata.millrace : undefined
       const waits = isJsonObject(own) && own.outcome === 'interrupted'
       return { outcome: waits ? 'interrupted' : 'done', interrupts: [], kept: {} }
@@ -231,16 +231,9 @@ function endOf(outcome: JsonObject | undefined, { rest }: FrameContext): End | s
     case 'cancelled':
       return { outcome: 'cancelled', interrupts: [], kept: {} }
     case 'success': {
-      const errors: FieldError[] = []
-      const { pendingToolCallIds: pending = [] } = read(
-        outcome,
-        {},
-        { pendingToolCallIds: listField(textField) },
-        'outcome.',
-        errors,
-      )
-      const [wrong] = errors
-      if (wrong !== undefined) return `${wrong.path} ${wrong.message}`
+      const read = successFields(outcome, false)
+      if (read instanceof Fault) return read.describe('outcome')
+      const { pendingToolCallIds: pending = [] } = read
       return {
         outcome: pending.length > 0 ? 'interrupted' : 'done',
         interrupts: [],
@@ -248,11 +241,9 @@ function endOf(outcome: JsonObject | undefined, { rest }: FrameContext): End | s
       }
     }
     case 'interrupt': {
-      const errors: FieldError[] = []
-      const given = listField(object)(outcome.interrupts, 'outcome.interrupts', errors) ?? []
-      const interrupts = given.map((one, index) => interruptOf(one, `outcome.interrupts[${index}].`, errors))
-      const [wrong] = errors
-      if (wrong !== undefined) return `${wrong.path} ${wrong.message}`
+      const read = interruptFields(outcome, false)
+      if (read instanceof Fault) return read.describe('outcome')
+      const { interrupts } = read
       return interrupts.length === 0 ? 'outcome.interrupts is empty' : { outcome: 'interrupted', interrupts, kept: {} }
     }
     default:
@@ -260,37 +251,34 @@ function endOf(outcome: JsonObject | undefined, { rest }: FrameContext): End | s
   }
 }
 
-function interruptOf(given: JsonObject, path: string, errors: FieldError[]): readonly [Interrupted, Kept] {
-  const { id, reason, message, toolCallId, responseSchema, expiresAt, subagentRunId, metadata } = read(
-    given,
-    { id: textField, reason: textField },
-    {
-      message: textField,
-      toolCallId: textField,
-      responseSchema: object,
-      expiresAt: textField,
-      subagentRunId: textField,
-      metadata: object,
-    },
-    path,
-    errors,
-  )
+const interruptReader: FieldReader<readonly [Interrupted, Kept]> = (value, strict) => {
+  const read = askedFields(value, strict)
+  if (read instanceof Fault) return read
+  const { id, reason, message, toolCallId, responseSchema, expiresAt, subagentRunId, metadata } = read
   const { payload, ...more } = metadata ?? {}
   const interrupt: Interrupted = {
     kind: 'interrupt',
     id,
     reason,
-    ...(message === undefined ? {} : { message }),
-    ...(toolCallId === undefined ? {} : { call: toolCallId }),
-    ...(responseSchema === undefined ? {} : { schema: responseSchema }),
-    ...(payload === undefined ? {} : { payload }),
-    ...(expiresAt === undefined ? {} : { expiresAt }),
-    ...(subagentRunId === undefined ? {} : { node: subagentRunId }),
+    ...defined({ message, call: toolCallId, schema: responseSchema, payload, expiresAt, node: subagentRunId }),
   }
   return [interrupt, Object.keys(more).length === 0 ? {} : { metadata: more }]
 }
+const askedFields = fields(
+  { id: string, reason: string },
+  {
+    message: string,
+    toolCallId: string,
+    responseSchema: dataObject,
+    expiresAt: string,
+    subagentRunId: string,
+    metadata: dataObject,
+  },
+)
+const interruptFields = fields({ interrupts: list(interruptReader) }, {})
+const successFields = fields({}, { pendingToolCallIds: list(string) })
 
-/** Counts of several models add up; which model had which is kept for the wire. */
+/** The counts of all models together; the counts by model are kept for the encoder. */
 function usageOf(entries: readonly JsonObject[]): { readonly usage: Usage; readonly kept: Kept } {
   const usage: Partial<Record<(typeof counted)[number], number>> = {}
   for (const entry of entries) {

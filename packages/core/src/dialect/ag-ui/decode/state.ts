@@ -1,21 +1,15 @@
 import type { AdkPart } from '../../../event/adk-event.ts'
 import type { Draft, RunEvent } from '../../../event/run-event.ts'
 import type { Json, JsonObject } from '../../../json/json.ts'
+import { Fault } from '../../../schema/fault.ts'
+import { type FieldReaders, type Fields, fields } from '../../../schema/fields.ts'
+import { dataObject, string, time } from '../../../schema/readers.ts'
+import { keepFor } from '../../kept-fields.ts'
 import { AgUiDocument } from '../document.ts'
 import type { ToolNames } from '../message.ts'
-import {
-  type AgUiEvent,
-  type FieldError,
-  type Fields,
-  keepUnknownFields,
-  object,
-  reader,
-  type Shape,
-  textField,
-  time,
-} from '../wire.ts'
+import type { AgUiEvent } from '../wire.ts'
 
-/** What a frame says beside its own fields: whose it is, when it was, and all that has no canonical place. */
+/** What a frame carries beside the fields of its type: its subagent, its time, and fields without a canonical place. */
 export interface FrameContext {
   readonly tag: string | undefined
   readonly at: number | undefined
@@ -30,10 +24,12 @@ export interface StreamedMessage {
   readonly message: string
   /** The id of the aggregate's ADK event; partials are numbered after it. */
   readonly event: string
-  /** One a token: a string that grows by each would be kept in as many pieces, at four times the memory. */
+  /**
+   * One for each token: a string that grows token by token is kept by V8 in as many pieces, at four times the memory.
+   */
   readonly deltas: string[]
-  /** How many of them the document has. */
-  told: number
+  /** How many of them the document contains. */
+  documented: number
   partials: number
   /** Reasoning only: the span it opened in; null for none. */
   readonly span?: string | null
@@ -49,15 +45,17 @@ export interface Calling {
 }
 export interface MessageSpan {
   readonly id: string
-  readonly aside: FrameContext
-  /** `held` until it is clear what it holds; `told` by its message, or `said` by a line of its own. */
-  state: 'held' | 'told' | 'said'
+  readonly context: FrameContext
+  /**
+   * `waiting` until something follows; then printed with its message (`joined`), or by an event of its own (`alone`).
+   */
+  state: 'waiting' | 'joined' | 'alone'
 }
 
-/** For the encoder alone: see `keep`. */
+/** For the encoder alone: see `keepFor`. */
 export type Kept = Readonly<Record<string, Json | undefined>>
 
-/** What one ADK event of a decoded frame consists of. */
+/** The content of one ADK event of a decoded frame. */
 export interface StreamedText {
   readonly message: string
   readonly id: string
@@ -82,16 +80,16 @@ export class DecoderState {
   readonly calls = new Map<string, Calling>()
   /** Reasoning spans by id: agents that think side by side have one each. */
   readonly spans = new Map<string, MessageSpan>()
-  /** Those of which it is not clear yet what they hold. */
+  /** Those that wait for their message. */
   readonly held = new Set<MessageSpan>()
   readonly callNames: ToolNames = new Map()
-  /** Open steps, by owner and name, and how often each has begun: the node ids of a wire that has none. */
+  /** Open steps by owner and name, and how often each has begun, which gives node ids to a wire without them. */
   readonly steps = new Map<string, string>()
   readonly stepCounts = new Map<string, number>()
   /** Subagents of this run: id to name; open ones also in `subagents`. */
   readonly agents = new Map<string, string>()
   readonly subagents = new Set<string>()
-  /** Messages that are opened again, or that a snapshot rewrote, go on under another id in the log. */
+  /** Messages that are opened again, or that a snapshot changed, have another id in the log from then on. */
   readonly aliases = new Map<string, string>()
 
   constructor(run: string, agent: string) {
@@ -99,14 +97,16 @@ export class DecoderState {
     this.agent = agent
   }
 
-  /** Who speaks where nobody is named. */
-  voice(tag: string | undefined): string {
+  /** The author of a message that names none. */
+  authorOf(tag: string | undefined): string {
     return (tag === undefined ? undefined : this.agents.get(tag)) ?? this.agent
   }
   messageOf(id: string): string {
     return this.aliases.get(id) ?? id
   }
-  /** The message that a START opens. The log has one aggregate a message, so what is opened again is another one. */
+  /**
+   * The log id of the message that a START opens. The log has one aggregate a message, so a second START gets a new id.
+   */
   opened(id: string): string {
     if (this.#ended.has(id)) this.aliases.set(id, this.eventOf(`${id}:again`))
     return this.messageOf(id)
@@ -115,7 +115,7 @@ export class DecoderState {
     this.#ended.add(id)
   }
   readonly #ended = new Set<string>()
-  /** An id for an ADK event: that of its message or call, numbered when that is opened again. */
+  /** An id for an ADK event: that of its message or call, with a number when that is opened again. */
   eventOf(id: string): string {
     const times = (this.#times.get(id) ?? 0) + 1
     this.#times.set(id, times)
@@ -123,26 +123,27 @@ export class DecoderState {
   }
   readonly #times = new Map<string, number>()
 
-  /** The document learns what was said when somebody is going to look. */
-  tell(id: string, open: StreamedMessage): void {
-    if (open.told < open.deltas.length) this.document.grow(id, open.deltas.slice(open.told).join(''))
-    open.told = open.deltas.length
+  /** Brings the document up to date. Tokens reach it only when it is needed. */
+  documentText(id: string, open: StreamedMessage): void {
+    if (open.documented < open.deltas.length) this.document.grow(id, open.deltas.slice(open.documented).join(''))
+    open.documented = open.deltas.length
   }
-  tellAll(): void {
-    for (const streaming of [this.texts, this.reasonings]) for (const [id, open] of streaming) this.tell(id, open)
+  documentAll(): void {
+    for (const streaming of [this.texts, this.reasonings])
+      for (const [id, open] of streaming) this.documentText(id, open)
   }
 
-  emit(event: RunEvent, aside: FrameContext, kept?: Kept): void {
-    const plain = kept === undefined && aside.rest === undefined
-    const made: RunEvent = plain ? event : { ...event, ...keepUnknownFields({ ...kept, rest: aside.rest }) }
+  emit(event: RunEvent, context: FrameContext, kept?: Kept): void {
+    const plain = kept === undefined && context.rest === undefined
+    const made: RunEvent = plain ? event : { ...event, ...keepFor('ag-ui', { ...kept, rest: context.rest }) }
     this.drafts.push(
-      aside.at === undefined ? { run: this.run, event: made } : { run: this.run, event: made, at: aside.at },
+      context.at === undefined ? { run: this.run, event: made } : { run: this.run, event: made, at: context.at },
     )
   }
 
-  say(said: StreamedText, aside: FrameContext, kept?: Kept): void {
+  say(said: StreamedText, context: FrameContext, kept?: Kept): void {
     const { message, id, author, role, parts, partial, tag } = said
-    const task = taskOf(aside)
+    const task = taskOf(context)
     this.emit(
       {
         kind: 'agent',
@@ -151,7 +152,7 @@ export class DecoderState {
           id,
           author,
           invocationId: this.run,
-          timestamp: aside.at ?? 0,
+          timestamp: context.at ?? 0,
           content: { role, parts },
           ...(partial === true ? { partial } : {}),
           ...(tag === undefined ? {} : { branch: tag }),
@@ -159,13 +160,13 @@ export class DecoderState {
         ...(tag === undefined ? {} : { node: tag }),
         ...(task === undefined ? {} : { task }),
       },
-      aside,
+      context,
       kept,
     )
   }
 }
 
-/** Our own encoder notes the task that a message belongs to in its metadata. */
+/** The task of a message, which Millrace's encoder puts into the metadata. */
 function taskOf({ rest }: FrameContext): string | undefined {
   const metadata = rest?.metadata
   const own =
@@ -174,37 +175,36 @@ function taskOf({ rest }: FrameContext): string | undefined {
   return typeof task === 'string' ? task : undefined
 }
 
-/** Reads one kind of event into drafts; a returned string says why it is not one. */
-export type Handler = (wire: AgUiEvent, reading: DecoderState) => string | undefined
+/** Reads one type of event into drafts, or returns why it could not. */
+export type Handler = (wire: AgUiEvent, decoder: DecoderState) => string | undefined
 
 /**
- * A handler whose fields are checked and typed before it runs. What it does not name is kept in `rest`, where `checked`
- * says what it must be if it is there.
+ * A handler whose fields are checked and typed before it runs. Other fields are kept in `rest`; `checked` has readers
+ * for those that must have a certain type if they are present.
  */
-export function on<R extends Shape, O extends Shape>(
+export function on<R extends FieldReaders, O extends FieldReaders>(
   required: R,
   optional: O,
-  handle: (fields: Fields<R, O>, aside: FrameContext, reading: DecoderState, wire: AgUiEvent) => string | undefined,
-  checked: Shape = {},
+  handle: (read: Fields<R, O>, context: FrameContext, decoder: DecoderState, wire: AgUiEvent) => string | undefined,
+  checked: FieldReaders = {},
 ): Handler {
   const named = new Set(['type', 'subagentRunId', ...Object.keys(required), ...Object.keys(optional)])
-  const readFields = reader(required, optional)
-  const check = reader({}, { ...base, ...checked })
-  return (wire, reading) => {
-    const errors: FieldError[] = []
-    const fields = readFields(wire, '', errors)
-    check(wire, '', errors)
-    const aside = asideOf(wire, named)
-    const [wrong] = errors
-    return wrong === undefined ? handle(fields, aside, reading, wire) : `${wrong.path} ${wrong.message}`
+  const own = fields(required, optional)
+  const beside = fields({}, { ...base, ...checked })
+  return (wire, decoder) => {
+    const read = own(wire, false)
+    if (read instanceof Fault) return read.describe()
+    const rest = beside(wire, false)
+    if (rest instanceof Fault) return rest.describe()
+    return handle(read, contextOf(wire, named), decoder, wire)
   }
 }
 export const ignored: FrameContext = { tag: undefined, at: undefined, rest: undefined }
 
 /** What every event may carry. */
-const base = { subagentRunId: textField, timestamp: time, metadata: object }
+const base = { subagentRunId: string, timestamp: time, metadata: dataObject }
 
-function asideOf(wire: AgUiEvent, named: ReadonlySet<string>): FrameContext {
+function contextOf(wire: AgUiEvent, named: ReadonlySet<string>): FrameContext {
   const { subagentRunId: tag, timestamp } = wire
   return {
     tag: typeof tag === 'string' ? tag : undefined,
@@ -213,7 +213,7 @@ function asideOf(wire: AgUiEvent, named: ReadonlySet<string>): FrameContext {
   }
 }
 
-/** 1.0 wants a whole timestamp; 0.x peers may send fractions. */
+/** 1.0 demands a whole number for the timestamp; 0.x peers may send fractions. */
 function restOf(wire: AgUiEvent, named: ReadonlySet<string>): JsonObject | undefined {
   let rest: [string, Json][] | undefined
   for (const key in wire) {

@@ -1,13 +1,14 @@
 import type { AgUiEvent } from '../wire.ts'
 
 /**
- * Turns what AG-UI 1.0 has only as a shorthand or no longer has into its plain events: `*_CHUNK` into START, CONTENT
- * and END, and the THINKING_* of 0.x into REASONING_*. Everything else passes, closing the chunks it ends.
+ * Turns shorthands of AG-UI 1.0 and events that it no longer has into its plain events: `*_CHUNK` into START, CONTENT
+ * and END, and the THINKING_* of 0.x into REASONING_*. Every other event passes, after the ENDs of the chunks that it
+ * closes.
  */
 export interface Upgrade {
-  /** The plain events, or why the frame is none. */
+  /** The plain events, or why the frame could not be read. */
   push(event: AgUiEvent): readonly AgUiEvent[] | string
-  /** The ENDs of what chunks left open. */
+  /** The ENDs of messages and calls that chunks left open. */
   end(): readonly AgUiEvent[]
   /** No chunks are open: plain events pass as they are. */
   readonly idle: boolean
@@ -35,9 +36,9 @@ const plain = {
     end: 'REASONING_MESSAGE_END',
   },
 } as const
-/** These belong to nobody's text, so they do not end a lane's chunks. */
+/** These are not part of a text, so they do not end the chunks of a lane. */
 const passing = new Set(['RAW', 'ACTIVITY_SNAPSHOT', 'ACTIVITY_DELTA', 'REASONING_ENCRYPTED_VALUE', 'SUBAGENT_STARTED'])
-/** These are about the whole run, so they end every lane's. */
+/** These are about the whole run, so they end the chunks of every lane. */
 const whole = new Set(['RUN_STARTED', 'RUN_FINISHED', 'RUN_ERROR', 'MESSAGES_SNAPSHOT'])
 
 export function upgrade(run: string): Upgrade {
@@ -54,7 +55,7 @@ export function upgrade(run: string): Upgrade {
     open[kind].delete(id)
     return [{ type: plain[kind].end, [plain[kind].id]: id, ...tagged(tag) }]
   }
-  /** A chunk with an id goes on where that id is open; one without goes on in its own lane, or in the only one there is. */
+  /** A chunk with an id continues that id; one without continues its own lane, or the only open one. */
   const laneOf = (kind: Kind, id: unknown, tag: unknown): Open | undefined => {
     if (typeof id === 'string') return open[kind].get(id)
     const own = lanes.get(stringOr(tag))
@@ -68,9 +69,9 @@ export function upgrade(run: string): Upgrade {
     const { type: _, delta, [names.id]: id, ...fields } = event
     const lane = laneOf(kind, id, event.subagentRunId)
     const same = lane !== undefined && (id === undefined || id === lane.id)
-    if (!same && typeof id !== 'string') return `a first chunk needs its ${names.id}`
+    if (!same && typeof id !== 'string') return `a first chunk must have a ${names.id}`
     if (kind === 'tool' && !same && typeof event.toolCallName !== 'string')
-      return 'a first chunk needs its toolCallName'
+      return 'a first chunk must have a toolCallName'
     if (delta !== undefined && typeof delta !== 'string') return 'delta must be a string'
     const made: AgUiEvent[] = []
     const tag = same ? lane.tag : stringOr(event.subagentRunId)
@@ -104,7 +105,7 @@ export function upgrade(run: string): Upgrade {
   }
 }
 
-/** The content event of a chunk: the provider's payload and the metadata ride on it, as the official client does. */
+/** The content event of a chunk. It carries the provider's payload and the metadata, as in the official client. */
 function content(
   names: (typeof plain)[Kind],
   id: string,
@@ -124,7 +125,7 @@ function stringOr(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** THINKING_* had no ids: they are counted per run. Its title has no field in 1.0 and goes to the metadata. */
+/** THINKING_* had no ids, so they are numbered per run. Their title has no field in 1.0 and goes to the metadata. */
 function thinkingUpgrade(first: string): (event: AgUiEvent) => AgUiEvent {
   let run = first
   let count = 0

@@ -35,7 +35,7 @@ describe('for a client before 1.0', () => {
     })
   })
 
-  test('of the outcomes only an interrupt is told; that a run was cancelled is noted', () => {
+  test('of the outcomes only an interrupt is printed; a cancelled run has a note in its metadata', () => {
     const end = { type: 'RUN_FINISHED', threadId: 't', runId: 'r' }
     const { push } = downgrade()
     expect(push({ ...end, outcome: { type: 'success', pendingToolCallIds: ['c'] } })).toEqual(end)
@@ -48,7 +48,7 @@ describe('for a client before 1.0', () => {
     })
   })
 
-  test('subagents are steps, each under a name that is free, also for a reader that joins', () => {
+  test('subagents are steps, each with a name that no open step has, also for a reader that joins', () => {
     const { push, repeat } = downgrade()
     const start = (subagentRunId: string) => ({ type: 'SUBAGENT_STARTED', subagentRunId, name: 'a' })
     push({ type: 'RUN_STARTED' })
@@ -72,7 +72,7 @@ describe('for a client before 1.0', () => {
     expect(push(start('s2'))).toMatchObject({ stepName: 'a' })
   })
 
-  test('a call goes to its parent only where that is the last message', () => {
+  test('a call keeps its parent only if that is the last message', () => {
     const { push } = downgrade()
     const call = { type: 'TOOL_CALL_START', toolCallId: 'c', toolCallName: 'f', parentMessageId: 'm1' }
     push({ type: 'TEXT_MESSAGE_START', messageId: 'm1', role: 'assistant' })

@@ -1,23 +1,24 @@
+import { defined } from '../../../json/defined.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../json/json.ts'
 import { type AgUiEvent, print } from '../wire.ts'
 
 /**
  * Turns the events of AG-UI 1.0 into what every client since 0.0.45 accepts. Those clients end the run at the first
- * event or field that their schemas refuse, so nothing newer may pass. Reasoning stays as it is: they have REASONING_*,
- * and show nothing for the THINKING_* before it.
+ * event or field that their schemas refuse, so nothing newer may pass. Reasoning stays as it is, because those clients
+ * have REASONING_*, and show nothing for the older THINKING_*.
  *
  * | 1.0 | 0.x |
  * |---|---|
  * | SUBAGENT_STARTED, _FINISHED, _ERROR | STEP_STARTED, STEP_FINISHED, under a name that no open step has |
  * | RUN_STARTED.input | the same, with `tools` and `context` even when empty |
- * | RUN_FINISHED.outcome | only `interrupt`; `cancelled` goes to the metadata, the others are what absent means |
+ * | RUN_FINISHED.outcome | only `interrupt`; `cancelled` goes to the metadata; absent means any other |
  * | files in a tool's result | its text |
  * | image, audio, video, document in a user's message | binary |
  * | subagentRunId | absent |
  */
 export interface Downgrade {
   push(event: AgUiEvent): AgUiEvent
-  /** The same for an event of a prelude: what is open keeps the name that the shared stream gave it. */
+  /** The same for an event of a prelude: an open step keeps the name that it has on the shared stream. */
   repeat(event: AgUiEvent): AgUiEvent
 }
 
@@ -59,12 +60,12 @@ export function downgrade(): Downgrade {
   }
 }
 
-/** Steps and subagents together: 0.x knows steps by their names alone, whoever's they are. */
+/** Steps and subagents together: 0.x identifies a step by its name alone, whichever agent it belongs to. */
 class Steps {
   /** The names of those that are open. */
   readonly #open = new Map<string, string>()
   readonly #taken = new Set<string>()
-  /** How high steps of one name were numbered: a number never comes twice, so that none has to be looked for. */
+  /** The highest number given to steps of one name. No number is used twice, so no free one has to be searched. */
   readonly #numbers = new Map<string, number>()
 
   clear(): void {
@@ -80,15 +81,20 @@ class Steps {
     if (event.type === 'STEP_STARTED') return { ...untagged(event), stepName: known }
     const { parentSubagentRunId, parentToolCallId, parentMessageId, ...others } = rest
     const subagent = { subagentRunId, name, description, parentSubagentRunId, parentToolCallId, parentMessageId }
-    return { type: 'STEP_STARTED', stepName: known, ...others, metadata: noted(metadata, { subagent: told(subagent) }) }
+    return {
+      type: 'STEP_STARTED',
+      stepName: known,
+      ...others,
+      metadata: noted(metadata, { subagent: defined(subagent) }),
+    }
   }
 
   finish(event: AgUiEvent): AgUiEvent {
     const stepName = this.#open.get(keyOf(event)) ?? text(event.stepName)
     if (event.type === 'STEP_FINISHED') return { ...untagged(event), stepName }
     const { type: _, subagentRunId, message, code, outcome, result, metadata, ...rest } = event
-    const error = message === undefined ? undefined : told({ message, code })
-    const subagent = told({ subagentRunId, result, outcome, error })
+    const error = message === undefined ? undefined : defined({ message, code })
+    const subagent = defined({ subagentRunId, result, outcome, error })
     return { type: 'STEP_FINISHED', stepName, ...rest, metadata: noted(metadata, { subagent }) }
   }
 
@@ -114,8 +120,8 @@ function keyOf({ type, subagentRunId, stepName }: AgUiEvent): string {
 }
 
 /**
- * Where a call goes: 0.0.46 adds it to its parent only if that is the last message, and else makes a second message of
- * the same id. Such a call goes without its parent, and gets a message of its own.
+ * A client of 0.0.46 adds a call to its parent only if that is the last message, and otherwise makes a second message
+ * with the same id. Such a call is printed without its parent, and gets a message of its own.
  */
 class Place {
   readonly #known = new Set<string>()
@@ -183,14 +189,14 @@ function messagesBefore(messages: Json | undefined): Json {
   })
 }
 
-/** A tool's result was text alone. */
+/** In 0.x a tool's result is text only. */
 function resultBefore(content: Json | undefined): string {
   if (typeof content === 'string') return content
   const texts = listed(content).flatMap((part) => (isJsonObject(part) && part.type === 'text' ? [text(part.text)] : []))
   return texts.length > 0 ? texts.join('') : print(content)
 }
 
-/** Binary is the one kind of file that all of 0.x reads. */
+/** `binary` is the only form of a file that all of 0.x reads. */
 function partBefore(part: Json): Json {
   if (!isJsonObject(part) || !isJsonObject(part.source)) return part
   const { type, value, mimeType } = part.source
@@ -209,15 +215,10 @@ function untag({ subagentRunId: _, ...rest }: JsonObject): JsonObject {
   return rest
 }
 
-/** What 0.x has no field for goes to the metadata, which its clients pass on or ignore. */
+/** Facts without a field in 0.x go to the metadata, which its clients pass on or ignore. */
 function noted(metadata: Json | undefined, note: JsonObject): JsonObject {
   const given = isJsonObject(metadata) ? metadata : {}
   return { ...given, millrace: { ...(isJsonObject(given.millrace) ? given.millrace : {}), ...note } }
-}
-
-function told(fields: Readonly<Record<string, Json | undefined>>): JsonObject {
-  const entries = Object.entries(fields).filter((entry): entry is [string, Json] => entry[1] !== undefined)
-  return Object.fromEntries(entries)
 }
 
 function listed(value: Json | undefined): readonly Json[] {

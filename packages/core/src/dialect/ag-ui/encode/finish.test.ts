@@ -15,7 +15,7 @@ import { accepted, official } from '../../../../../../test/kit/ag-ui-official.ts
 import type { RunEvent } from '../../../event/run-event.ts'
 
 describe('how a run ends', () => {
-  test('failed: what is open is closed, then RUN_ERROR with the code of whoever failed', async () => {
+  test('failed: everything open is closed, then RUN_ERROR with the code of the source', async () => {
     const list = await printed([
       begin(),
       { kind: 'node.started', node: 'w@1', agent: 'w', parent: 'p' },
@@ -43,7 +43,7 @@ describe('how a run ends', () => {
       outcome: { type: 'cancelled' },
     })
   })
-  test('waiting for a person: snapshots first, then what is asked; subagents are suspended', async () => {
+  test('waiting for a person: snapshots first, then the questions; subagents are suspended', async () => {
     const asks: RunEvent = {
       kind: 'interrupt',
       id: 'i1',
@@ -104,7 +104,7 @@ describe('how a run ends', () => {
     ])
     expect((await official(frames)).pendingInterrupts).toHaveLength(1)
   })
-  test('the answer: the call is not announced again, only its result', async () => {
+  test('after the answer: the call is not printed again, only its result', async () => {
     const list = await printed([
       begin(),
       said('m1', [call('c1')]),
@@ -124,7 +124,7 @@ describe('how a run ends', () => {
       { type: 'RUN_FINISHED' },
     ])
   })
-  test('a tool of the client’s own is pending, not a question', async () => {
+  test('a call of a client’s own tool is pending, and no interrupt', async () => {
     const list = await printed([
       begin({ tools: [{ name: 'paint', description: '' }] }),
       said('m1', [call('c1', 'paint')]),
@@ -138,7 +138,7 @@ describe('how a run ends', () => {
       outcome: { type: 'success', pendingToolCallIds: ['c1'] },
     })
   })
-  test('tokens: as the engine counted, thinking inside the output; else as the models reported, by model', async () => {
+  test('tokens: as the engine counted, with thinking in the output; otherwise as the models reported, by model', async () => {
     const usage = { inputTokens: 98, outputTokens: 5, totalTokens: 126, reasoningTokens: 23, modelCalls: 1 }
     expect((await printed([begin(), end({ usage })])).at(-1)).toMatchObject({
       usage: [{ inputTokens: 98, outputTokens: 28, totalTokens: 126, reasoningTokens: 23 }],
@@ -170,7 +170,7 @@ describe('how a run ends', () => {
       ],
     })
   })
-  test('a run that never ended is ended when the next begins, and its own late end is not told twice', async () => {
+  test('a run that never ended is ended when the next begins, and its own late end is not printed', async () => {
     const list = await printed([
       begin(),
       delta('m1', 'x'),
@@ -190,7 +190,7 @@ describe('how a run ends', () => {
       'RUN_FINISHED r2',
     ])
   })
-  test('a fork and a branch say where they come from; a run without a start gets one', async () => {
+  test('a fork and a branch name their origin; a run without a start gets one', async () => {
     expect((await printed([begin({}, { parent: 'r0', forkOf: { session: 'a', seq: 7 } }), end()]))[0]).toEqual({
       type: 'RUN_STARTED',
       threadId: 's',
@@ -206,8 +206,8 @@ describe('how a run ends', () => {
   })
 })
 
-describe('what no longer counts', () => {
-  test('is closed, and a snapshot takes it away: text, thoughts, calls and results', async () => {
+describe('messages that no longer count', () => {
+  test('are closed, and removed by a snapshot: text, thoughts, calls and results', async () => {
     const frames = framesOf(
       rowsOf([
         begin(),
@@ -223,7 +223,7 @@ describe('what no longer counts', () => {
       ]),
     )
     const { messages } = await official(frames)
-    // A client keeps its last reasoning message whatever a snapshot says; so it is emptied.
+    // A client keeps its last reasoning message even if a snapshot omits it, so it is emptied.
     expect(messages).toEqual([
       { id: 'm0', role: 'assistant', content: 'kept' },
       { id: 'm1:reasoning', role: 'reasoning', content: '' },

@@ -25,7 +25,7 @@ describe('text', () => {
       'RUN_FINISHED',
     ])
   })
-  test('SPEC 1.4: the same words twice are said twice, whoever says them', async () => {
+  test('SPEC 1.4: two messages with the same text are printed twice, also by one author', async () => {
     const frames = framesOf(
       rowsOf([
         begin(),
@@ -43,7 +43,7 @@ describe('text', () => {
       { id: 'm3', role: 'assistant', content: 'Yes', name: 'other' },
     ])
   })
-  test('the aggregate is believed: what was missing follows, what was wrong is put right by a snapshot', async () => {
+  test('the aggregate counts: missing text follows, wrong text is corrected by a snapshot', async () => {
     const missing = await printed([begin(), delta('m1', 'Hel'), said('m1', [{ text: 'Hello' }]), end()])
     expect(missing.filter(({ type }) => type === 'TEXT_MESSAGE_CONTENT').map(({ delta: text }) => text)).toEqual([
       'Hel',
@@ -61,19 +61,19 @@ describe('text', () => {
     const client = await official(wrong)
     expect(client.messages.map(({ content }) => content)).toEqual(['Hello', 'yes'])
   })
-  test('the same whole event delivered twice is said once', async () => {
+  test('the same aggregate delivered twice is printed once', async () => {
     const whole = said('m1', [{ text: 'Hi' }, call('c1')])
     const client = await official(framesOf(rowsOf([begin(), whole, whole, end()])))
     expect(client.messages).toHaveLength(1)
     expect(client.messages[0]?.content).toBe('Hi')
   })
-  test('an event without words, as ADK ends its streams, is no message', async () => {
+  test('an event without text, by which ADK ends its streams, is no message', async () => {
     expect(await types(begin(), said('m1', []), said('m2', [{ text: '' }]), end())).toEqual([
       'RUN_STARTED',
       'RUN_FINISHED',
     ])
   })
-  test('what a user or a system said keeps its role', async () => {
+  test('a message of a user or a system keeps its role', async () => {
     const list = await printed([
       begin(),
       said('m1', [{ text: 'a' }], { author: 'user' }),
@@ -92,7 +92,7 @@ describe('text', () => {
     ])
     expect(list.flatMap(({ role }) => role ?? [])).toEqual(['user', 'system'])
   })
-  test('why it stopped and what it is based on, when that is worth telling', async () => {
+  test('the finish reason, unless it is normal, and the grounding are in the metadata', async () => {
     const grounded = said('m1', [{ text: 'x' }], {
       finishReason: 'MAX_TOKENS',
       groundingMetadata: { webSearchQueries: ['q'] },
@@ -102,7 +102,7 @@ describe('text', () => {
       metadata: { finishReason: 'MAX_TOKENS', groundingMetadata: { webSearchQueries: ['q'] } },
     })
   })
-  test('an error that an agent reports is told even when the run goes on', async () => {
+  test('an error that an agent reports is printed even when the run goes on', async () => {
     const list = await printed([begin(), said('m1', [], { errorCode: '429', errorMessage: 'too many' }), end()])
     expect(list[1]).toEqual({
       type: 'CUSTOM',
@@ -114,7 +114,7 @@ describe('text', () => {
 
 describe('thoughts', () => {
   const ids = ({ messageId }: Record<string, unknown>) => messageId
-  test('close when words follow, are not repeated by the aggregate, and are closed when the run just ends', async () => {
+  test('are closed when text follows or the run ends, and are not repeated by the aggregate', async () => {
     expect(
       await types(
         begin(),
@@ -142,7 +142,7 @@ describe('thoughts', () => {
       'RUN_FINISHED',
     ])
   })
-  test('before and after a tool are two thoughts', async () => {
+  test('before and after a tool call are two messages', async () => {
     const list = await printed([
       begin(),
       thought('m1', 'A'),
@@ -158,7 +158,7 @@ describe('thoughts', () => {
     ])
     expect(list.filter(({ type }) => type === 'REASONING_MESSAGE_CONTENT')).toHaveLength(2)
   })
-  test('signatures go to what they seal', async () => {
+  test('signatures go to the message or call that they sign', async () => {
     const list = await printed([
       begin(),
       said('m1', [
@@ -181,7 +181,7 @@ describe('thoughts', () => {
 })
 
 describe('tools', () => {
-  test('calls stand in the message that made them; results are messages of their own', async () => {
+  test('calls are part of the message that made them; results are messages of their own', async () => {
     const { messages } = await official(
       framesOf(
         rowsOf([
@@ -233,7 +233,7 @@ describe('tools', () => {
       ['h', '4'],
     ])
   })
-  test('two calls of one id in one event are two calls', async () => {
+  test('two calls with the same id in one event are two calls', async () => {
     const list = await printed([begin(), said('m1', [call('c', 'f'), call('c', 'g')]), end()])
     expect(
       list

@@ -4,19 +4,19 @@ import { isJsonObject, isObject, type Json, type JsonObject } from '../../../jso
 import { contentFromResponse, mediaPart } from '../content.ts'
 import { mediaActivity, partActivity } from '../decode/fact.ts'
 import { argumentText, partsIn } from '../message.ts'
-import { jsonField, keptOf, restOf } from '../wire.ts'
+import { keptOf, restOf } from '../wire.ts'
 import type { Nodes } from './node.ts'
 import { type AgUiWriter, tagged, type WrittenMark } from './writer.ts'
 
-/** One message of the log on its way out: its ids on the wire, and what was streamed since its last whole event. */
+/** One message of the log: its ids on the wire, and what was streamed since its last aggregate. */
 interface Speech {
   readonly text: string
   reasoning: string
   span: string | null
-  /** Streamed since the last whole event, which says the same again and is believed where it differs. */
+  /** Streamed since the last aggregate. The next aggregate repeats it, and counts where it differs. */
   said: string
   thought: string
-  /** The last whole event: the same one delivered twice says nothing new. */
+  /** The last aggregate: the same one delivered twice adds nothing. */
   last?: { readonly event: string; readonly said: string }
 }
 
@@ -26,12 +26,12 @@ export interface Waiting {
   readonly name: string
 }
 
-/** Turns what agents say and do into events. Deltas are told from aggregates by `partial` alone (SPEC 1.4). */
+/** Prints the events of agents. Only `partial` distinguishes deltas from aggregates (SPEC 1.4). */
 export class MessageEncoder {
   readonly #writer: AgUiWriter
   readonly #nodes: Nodes
   readonly #speeches = new Map<string, Speech>()
-  /** The wire ids that a message of the log was printed under, for when it no longer counts. */
+  /** The wire ids of each printed message of the log, needed when it no longer counts. */
   readonly #printed = new Map<string, Set<string>>()
   readonly #waiting = new Map<string, Waiting>()
 
@@ -43,12 +43,12 @@ export class MessageEncoder {
   begin(): void {
     this.#waiting.clear()
   }
-  /** The calls of this run that nobody has answered. */
+  /** The calls of this run without a result. */
   get waiting(): readonly Waiting[] {
     return [...this.#waiting.values()]
   }
 
-  /** These messages no longer count: closes what is open of them and forgets them. Their ids on the wire. */
+  /** These messages no longer count: closes them if they are open, forgets them, and returns their ids on the wire. */
   cut(messages: readonly string[]): ReadonlySet<string> {
     const ids = new Set<string>()
     for (const message of messages) {
@@ -77,7 +77,7 @@ export class MessageEncoder {
     const mark: WrittenMark = { tag, rest: restOf(kept) }
     if (isJsonObject(kept.signature)) this.#sign(kept.signature, parts, mark)
     else if (said.event.partial === true) this.#stream(said, parts, mark, kept)
-    else this.#tell(said, parts, mark, kept)
+    else this.#aggregate(said, parts, mark, kept)
   }
 
   #stream(said: AgentSaid, parts: readonly AdkPart[], mark: WrittenMark, kept: JsonObject): void {
@@ -93,7 +93,9 @@ export class MessageEncoder {
     }
   }
 
-  /** The fields of the frame belong to the one event that it was: the opener, or the delta if it is open already. */
+  /**
+   * The kept fields belong to the one event that the frame was: the START, or the delta if the message is open already.
+   */
   #talk(said: AgentSaid, speech: Speech, delta: string, mark: WrittenMark, kept: JsonObject): void {
     this.#writer.closeReasoning(speech.reasoning, speech.span, { tag: mark.tag })
     this.#openText(said, speech, delta === '' ? mark : { tag: mark.tag }, kept)
@@ -109,14 +111,14 @@ export class MessageEncoder {
     speech.thought += delta
   }
 
-  #tell(said: AgentSaid, parts: readonly AdkPart[], mark: WrittenMark, kept: JsonObject): void {
+  #aggregate(said: AgentSaid, parts: readonly AdkPart[], mark: WrittenMark, kept: JsonObject): void {
     const speech = this.#speech(said.message, kept)
     const text = textIn(parts, false)
     const thought = textIn(parts, true)
     const again = speech.last?.event === said.event.id && speech.last.said === `${thought}\n${text}`
     const plain = { tag: mark.tag }
     const wrong = !again && (text !== '' || thought !== '') && this.#settle(said, speech, text, thought, plain, kept)
-    // What has no frame of its own in this event (a call, a result, a file) has taken the frame's fields; else the end.
+    // If no call, result or file of this event has taken the kept fields, they belong to the END.
     const alone = parts.some((part) => typeof part.text !== 'string')
     this.#writer.closeReasoning(speech.reasoning, speech.span, alone || text !== '' ? plain : mark)
     this.#writer.closeText(speech.text, { ...plain, rest: endRest(said, alone ? undefined : mark.rest) })
@@ -130,8 +132,8 @@ export class MessageEncoder {
   }
 
   /**
-   * The aggregate is what was said. Where the deltas fell short the rest follows; where they were other words, or too
-   * many, only a snapshot can put it right: then true.
+   * The aggregate counts. If the deltas were only its beginning, the rest follows; if they differ from it, only a
+   * snapshot can correct the text. Returns whether that is needed.
    */
   #settle(
     said: AgentSaid,
@@ -159,16 +161,16 @@ export class MessageEncoder {
     return true
   }
 
-  /** The whole conversation as it now is. */
+  /** Prints the whole conversation as it is now. */
   snapshot(): void {
     this.#writer.write({ type: 'MESSAGES_SNAPSHOT', messages: [...this.#writer.document.messages] })
   }
 
-  /** A part that is neither said nor thought. */
+  /** A part that is neither text nor a thought. */
   #do(said: AgentSaid, part: AdkPart, index: number, calls: Set<string>, mark: WrittenMark, kept: JsonObject): void {
     const { functionCall: call, functionResponse: response } = part
     if (isObject(call)) {
-      // A client knows a call by its id alone: where the source gave none, or one to two calls, it gets its own.
+      // A client identifies a call by its id: a call without an id, or with one that another call has, gets a new id.
       const own = typeof call.id === 'string' && call.id !== '' && !calls.has(call.id) ? call.id : undefined
       const id = own ?? `${said.message}:${index}`
       calls.add(id)
@@ -177,7 +179,7 @@ export class MessageEncoder {
     else if (typeof part.text !== 'string') this.#show(said, part, index, mark, kept)
   }
 
-  /** False for a call that was made before: a source may repeat its events. */
+  /** Returns false for a call that was printed before: a source may repeat its events. */
   #openCall(said: AgentSaid, part: AdkPart, id: string, mark: WrittenMark, kept: JsonObject): boolean {
     if (this.#writer.isCallOpen(id)) return true
     if (this.#writer.document.call(id) !== undefined) return false
@@ -219,16 +221,16 @@ export class MessageEncoder {
       ...mark.rest,
     })
   }
-  /** Sources without call ids: the answer is to the oldest open call of that name. */
+  /** For sources without call ids: a result answers the oldest open call of its name. */
   #oldest(name: unknown): string {
     for (const waiting of this.#waiting.values()) if (waiting.name === name) return waiting.id
     return typeof name === 'string' ? name : ''
   }
 
-  /** An assistant's message holds text alone, so files and code are activities, which every client keeps in place. */
+  /** An assistant's message contains text only, so files and code are activities, which clients keep in order. */
   #show(said: AgentSaid, part: AdkPart, index: number, mark: WrittenMark, kept: JsonObject): void {
     const media = mediaPart(part)
-    const content = media ?? jsonField(part, '', [])
+    const content = media ?? (part as JsonObject)
     if (!isJsonObject(content) || Object.keys(content).every((key) => key === 'thoughtSignature' || key === 'thought'))
       return
     const messageId = typeof kept.activity === 'string' ? kept.activity : `${said.message}:part-${index}`
@@ -244,7 +246,7 @@ export class MessageEncoder {
     })
   }
 
-  /** Signatures of what was said or thought. */
+  /** Prints the signatures of text and thoughts. */
   #seal(speech: Speech, parts: readonly AdkPart[], mark: WrittenMark): void {
     for (const part of parts) {
       if (typeof part.thoughtSignature !== 'string' || isObject(part.functionCall)) continue
@@ -310,12 +312,12 @@ function roleOf({ event }: AgentSaid): string {
   return role === 'user' || event.author === 'user' ? 'user' : 'assistant'
 }
 
-/** The task it was said for, where a plan is being worked on. */
+/** The task of the message, in runs that work on a plan. */
 function task({ task: id }: AgentSaid): JsonObject {
   return id === undefined ? {} : { metadata: { millrace: { task: id } } }
 }
 
-/** What is known only at the end of a message: why it stopped, when not by itself, and what it is based on. */
+/** What is known only at the end of a message: its finish reason, unless it is normal, and its grounding. */
 function endRest({ event }: AgentSaid, rest: JsonObject | undefined): JsonObject | undefined {
   const { finishReason, groundingMetadata, citationMetadata } = event
   const metadata = {

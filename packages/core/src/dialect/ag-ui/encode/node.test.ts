@@ -11,7 +11,7 @@ describe('nodes', () => {
   })
   const stop = (node: string, more: object = {}): RunEvent =>
     ({ kind: 'node.finished', node, status: 'ok', ...more }) as RunEvent
-  test('no two subagents have one id, also when a node is called what another was renamed to', async () => {
+  test('no two subagents have the same id, also when a node has the name that another was renamed to', async () => {
     const list = await printed([
       begin(),
       ...['w', 'w', 'w~2', 'w', 'w~2', 'w~3'].flatMap((node) => [start(node, 'w', { parent: 'p' }), stop(node)]),
@@ -22,7 +22,7 @@ describe('nodes', () => {
     expect(new Set(ids).size).toBe(6)
   })
 
-  test('more branches side by side than anybody runs: the oldest end, and come back when they speak again', async () => {
+  test('with more parallel branches than real runs have, the oldest end, and start again when they speak again', async () => {
     const branches = Array.from({ length: 300 }, (_, i) => `p.b${i}`)
     const list = await printed([
       begin(),
@@ -35,7 +35,7 @@ describe('nodes', () => {
     expect(list.filter(({ type }) => type === 'SUBAGENT_STARTED').length).toBeGreaterThan(300)
   })
 
-  test('the run’s own agent is the run; what it calls are subagents, apart by their ids when called again', async () => {
+  test('the run’s own agent is the run; the agents it calls are subagents, with a new id for each call', async () => {
     const list = await printed([
       begin(),
       start('assistant@1', 'assistant'),
@@ -75,7 +75,7 @@ describe('nodes', () => {
       'RUN_FINISHED',
     ])
   })
-  test('parts of a graph are steps; two of a name at once are told apart', async () => {
+  test('parts of a graph are steps; two of the same name at once get different names', async () => {
     const list = await printed([
       begin(),
       start('chat@1', 'chat'),

@@ -2,26 +2,26 @@ import type { JsonObject } from '../../../json/json.ts'
 import { AgUiDocument } from '../document.ts'
 import type { AgUiEvent } from '../wire.ts'
 
-/** Whose it is, and the fields of the frame that it was read from. */
+/** The subagent that an event belongs to, and the kept fields of its frame. */
 export interface WrittenMark {
   readonly tag?: string | undefined
   readonly rest?: JsonObject | undefined
 }
 
 /**
- * Writes events in an order that the official `verifyEvents` accepts, whatever it is asked: nothing is opened twice,
- * continued or closed without being open, or owned by two. It knows what is open, so that all of it can be closed
- * before a run ends, or opened again for a reader who joins.
+ * Writes events in an order that the official `verifyEvents` accepts, whatever its caller asks for: nothing is opened
+ * twice, continued or closed without being open, or owned by two subagents. It knows what is open, so that all of it
+ * can be closed before a run ends, or opened again for a reader that joins.
  */
 export class AgUiWriter {
   readonly document = new AgUiDocument()
   #out: AgUiEvent[] = []
-  /** What is open, with the event that opened it. */
+  /** Everything open, with the event that opened it. */
   readonly #texts = new Map<string, AgUiEvent>()
   readonly #reasonings = new Map<string, AgUiEvent>()
   readonly #spans = new Map<string, AgUiEvent>()
   readonly #calls = new Map<string, AgUiEvent>()
-  /** Whose an id is for the rest of the run: the first to open it, unless a snapshot says otherwise. */
+  /** The owner of each id for the rest of the run: the first to open it, unless a snapshot changes that. */
   readonly #owners = new Map<string, string | undefined>()
   readonly #nodes = new Map<string, { readonly start: AgUiEvent; readonly end: AgUiEvent }>()
 
@@ -32,12 +32,12 @@ export class AgUiWriter {
     }
     this.#out.push(event)
   }
-  /** Prints one event and lets another stand for it in the document: a client knows what it sent itself. */
+  /** Prints one event, and applies another to the document: a client knows what it sent itself. */
   writeAs(printed: AgUiEvent, meant: AgUiEvent): void {
     this.document.apply(meant)
     this.#out.push(printed)
   }
-  /** What was written since the last time. */
+  /** The events written since the last call. */
   take(): readonly AgUiEvent[] {
     const made = this.#out
     this.#out = []
@@ -57,7 +57,7 @@ export class AgUiWriter {
     })
   }
   appendText(id: string, delta: string, mark: WrittenMark): void {
-    if (delta === '') return // 0.x clients refuse an empty delta, and it says nothing
+    if (delta === '') return // 0.x clients refuse an empty delta
     const tag = this.#owner(id, mark.tag)
     this.write({ type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta, ...tagged(tag), ...mark.rest })
   }
@@ -69,7 +69,7 @@ export class AgUiWriter {
     return this.#texts.has(id)
   }
 
-  /** Opens a reasoning message, and the span around it unless it is told to stand alone. */
+  /** Opens a reasoning message, and the span around it unless the message is without one. */
   openReasoning(id: string, span: string | null, mark: WrittenMark, spanRest: JsonObject | undefined): void {
     if (this.#reasonings.has(id)) return
     const tag = this.#owner(id, mark.tag)
@@ -128,7 +128,7 @@ export class AgUiWriter {
     return this.#calls.has(id)
   }
 
-  /** A step or subagent, by a key of the caller's: `end` is what closes it when nothing better does. */
+  /** Opens a step or subagent under a key of the caller; `end` closes it if the caller does not. */
   openNode(key: string, start: AgUiEvent, end: AgUiEvent): void {
     this.#nodes.set(key, { start, end })
     this.write(start)
@@ -143,7 +143,7 @@ export class AgUiWriter {
     return this.#nodes.has(key)
   }
 
-  /** Closes everything: what is said, then the nodes from the inside out. */
+  /** Closes everything: messages and calls, then the nodes from the inside out. */
   closeAll(endOf: (key: string, end: AgUiEvent) => AgUiEvent = (_, end) => end): void {
     for (const [id, { subagentRunId: tag }] of this.#texts) this.closeText(id, markOf(tag))
     for (const [id, { subagentRunId: tag }] of this.#reasonings) this.closeReasoning(id, null, markOf(tag))
@@ -151,30 +151,30 @@ export class AgUiWriter {
     for (const [id, { subagentRunId: tag }] of this.#calls) this.closeCall(id, markOf(tag))
     for (const [key, { end }] of [...this.#nodes].reverse()) this.closeNode(key, endOf(key, end))
   }
-  /** The events that open again what is open, for a reader who was not there. */
+  /** The events that open everything open again, for a reader that joins. */
   reopened(): readonly AgUiEvent[] {
     const nodes = [...this.#nodes.values()].map(({ start }) => this.#orphaned(start))
     const said = [this.#spans, this.#reasonings, this.#texts].flatMap((open) => [...open.values()])
     return [...nodes, ...said.map((start) => this.#disowned(start)), ...this.#calls.values()]
   }
-  /** A parent that has ended since is nobody to a reader who joins. */
+  /** A reader that joins does not know a parent that has ended since, so it is left out. */
   #orphaned(start: AgUiEvent): AgUiEvent {
     const { parentSubagentRunId: parent, ...rest } = start
     return typeof parent !== 'string' || this.#nodes.has(parent) ? start : { ...rest, type: start.type }
   }
-  /** A message that a snapshot gave to another since is opened without saying whose. */
+  /** A message that a snapshot gave to another owner since is opened without an owner. */
   #disowned(start: AgUiEvent): AgUiEvent {
     const { subagentRunId: tag, messageId: id, ...rest } = start
     if (typeof tag !== 'string' || typeof id !== 'string' || this.#owner(id, tag) === tag) return start
     return { ...rest, messageId: id, type: start.type }
   }
-  /** Takes messages away. Whose they were holds for the rest of the run. */
+  /** Removes messages. Their owners stay known for the rest of the run. */
   remove(ids: ReadonlySet<string>): void {
     for (const id of ids) this.#own(id, this.document.message(id)?.subagentRunId)
     this.document.remove(ids)
   }
 
-  /** A new run: what the last one left open is no longer. */
+  /** A new run: forgets what the last one left open. */
   reset(): void {
     this.#owners.clear()
     for (const open of [this.#texts, this.#reasonings, this.#spans, this.#calls, this.#nodes]) open.clear()
@@ -190,8 +190,8 @@ export class AgUiWriter {
   }
 
   /**
-   * A call stands in its parent's message, so it must belong to whoever that belongs to; else it stands alone, in a
-   * message of its own id, or of yet another where that one is taken.
+   * A call is part of its parent's message, so it must have the same owner; otherwise it is alone in a message with the
+   * id of the call, or with a new id if that one is taken.
    */
   #parent(id: string, wanted: string | undefined, tag: string | undefined): string | undefined {
     const message = wanted === undefined ? undefined : this.document.message(wanted)
@@ -203,7 +203,7 @@ export class AgUiWriter {
     return own
   }
 
-  /** An id that is another's already is continued without saying whose: an absent tag never contradicts. */
+  /** An id with another owner is continued without an owner, because an absent tag never contradicts. */
   #owner(id: string, tag: string | undefined): string | undefined {
     if (this.#owners.has(id)) return this.#owners.get(id) === tag ? tag : undefined
     const known = this.document.message(id)

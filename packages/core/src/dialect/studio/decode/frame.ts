@@ -1,36 +1,39 @@
 import type { Level } from '../../../event/run-event.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../json/json.ts'
-import { keepFields } from '../../bare-text/kept-fields.ts'
 import { argsOf, responseFromResult } from '../../bare-text/message-builder.ts'
+import { keepFields } from '../../kept-fields.ts'
 import { readObject, type StudioFrameResult, type StudioRun } from './run.ts'
 
-// What the frames other than `trace` mean: those of seed 000, and those that only ADK Studio's real server sends.
+// Reads the frames other than `trace`: those of the schema, and those that only ADK Studio's own server sends.
 
 export function readChunk(run: StudioRun, data: string): StudioFrameResult {
   const delta = run.chunks.read(data)
-  if (delta === undefined) return 'repeats the text so far'
-  const closed = delta.sign === 'anew' ? run.speech.close() : []
+  if (delta === undefined) return 'the chunk repeats the text so far'
+  const closed = delta.sign === 'restarted' ? run.speech.close() : []
   const said = [...closed, ...run.speech.delta(run.speaker(), delta.text)]
   if (delta.sign !== 'cumulative') return said
-  // A linter could not see it any more: what it would complain of has been put right here.
-  return [{ kind: 'log', level: 'warn', message: 'chunks repeat the text so far: read as deltas' }, ...said]
+  // Recorded as a warning, because the deltas in the log no longer show it.
+  return [
+    { kind: 'log', level: 'warn', message: 'each chunk repeats the text so far; they were read as deltas' },
+    ...said,
+  ]
 }
 
 export function readThinking(run: StudioRun, data: string): StudioFrameResult {
   const parsed = readObject(data)
   if (typeof parsed === 'string') return run.speech.delta(run.speaker(), data, true)
   const { content, agent, node_id: id } = parsed
-  if (typeof content !== 'string') return 'thinking without content'
+  if (typeof content !== 'string') return 'thinking has no content'
   const speaker = id === undefined && typeof agent === 'string' ? run.speaker(agent) : run.speakerOf(parsed)
   return run.speech.delta(speaker, content, true)
 }
 
-/** From here on text is this node's: how parallel nodes stay apart on a wire whose text carries no name. */
+/** From here on text is of this node. This keeps parallel nodes apart on a wire whose text carries no name. */
 export function readSpeaker(run: StudioRun, data: string): StudioFrameResult {
   const node = run.nodes.get(data) ?? run.nodes.named(data)
   if (node === undefined) {
     run.author = data
-    return 'names no open node'
+    return 'no node of this name is open'
   }
   run.nodes.speak(node.id)
   return []
@@ -43,7 +46,7 @@ export function readToolCall(run: StudioRun, data: string): StudioFrameResult {
   const parsed = readObject(data)
   if (typeof parsed === 'string') return parsed
   const { name, args, id } = parsed
-  if (typeof name !== 'string') return 'a tool call without name'
+  if (typeof name !== 'string') return 'the tool call has no name'
   const call = run.calls.call(name, typeof id === 'string' ? id : undefined)
   const events = run.speech.call(run.speakerOf(parsed), call.id, name, argsOf(args))
   return keepFields('studio', events, parsed, callFields)
@@ -53,7 +56,7 @@ export function readToolResult(run: StudioRun, data: string): StudioFrameResult 
   const parsed = readObject(data)
   if (typeof parsed === 'string') return parsed
   const { name, result, id } = parsed
-  if (typeof name !== 'string') return 'a tool result without name'
+  if (typeof name !== 'string') return 'the tool result has no name'
   const call = run.calls.result(name, typeof id === 'string' ? id : undefined)
   const events = run.speech.result(run.speakerOf(parsed), call.id, name, responseFromResult(result ?? null))
   return keepFields('studio', events, parsed, resultFields)
@@ -63,7 +66,7 @@ export function readLog(run: StudioRun, data: string): StudioFrameResult {
   const parsed = readObject(data)
   if (typeof parsed === 'string') return parsed
   const { message, level, node_id: _, ...rest } = parsed
-  if (typeof message !== 'string') return 'a log without message'
+  if (typeof message !== 'string') return 'the log has no message'
   const node = run.speakerOf(parsed).node
   const known = levelOf(level)
   return [
@@ -82,7 +85,7 @@ function facts(data: JsonObject): { data?: Json } {
   return Object.keys(data).length === 0 ? {} : { data }
 }
 
-/** ADK Studio's debug console: the same facts as the other events, once more, as log records. */
+/** A line of ADK Studio's debug console, which repeats the facts of the other events as log records. */
 export function readDebug(run: StudioRun, data: string): StudioFrameResult {
   run.chunks.sign('upstream')
   const parsed = readObject(data)
@@ -115,7 +118,7 @@ export function readInterrupt(run: StudioRun, data: string): StudioFrameResult {
   const parsed = readObject(data)
   if (typeof parsed === 'string') return parsed
   const { node_id: name, message, data: payload, id, reason, call, schema, expires_at: expiresAt } = parsed
-  if (typeof name !== 'string') return 'an interrupt without node_id'
+  if (typeof name !== 'string') return 'the interrupt has no node_id'
   const event = run.interrupted(name, {
     ...(typeof id === 'string' ? { id } : {}),
     ...(typeof reason === 'string' ? { reason } : {}),
@@ -135,7 +138,7 @@ export function readResume(run: StudioRun, data: string): StudioFrameResult {
   if (typeof parsed === 'string') return parsed
   const { node_id: name, id, status, response } = parsed
   const interrupt = typeof id === 'string' ? id : run.interrupts.latest(typeof name === 'string' ? name : '')
-  if (interrupt === undefined) return 'nothing waits to be resumed'
+  if (interrupt === undefined) return 'no question is open'
   run.interrupts.answer(interrupt)
   return [
     {

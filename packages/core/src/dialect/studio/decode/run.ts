@@ -11,22 +11,22 @@ export type StudioFrameResult = readonly RunEvent[] | string
 
 export type Ended = Omit<RunFinished, 'kind'> & Pick<RunEvent, 'extra'>
 
-/** What a reader of the wire knows of the run it is in. */
+/** What the decoder knows about the current run. */
 export class StudioRun {
   readonly id: string
   phase: 'new' | 'open' | 'finished' = 'new'
-  /** Something has happened in it. */
+  /** Whether the run has events after its start. */
   busy = false
   readonly nodes: OpenNodes = new OpenNodes()
   readonly calls: CallIds
   readonly speech: MessageBuilder
   readonly chunks: ChunkText
   readonly interrupts: StudioInterrupts
-  /** Who speaks while no node is open. */
+  /** The author of text while no node is open. */
   author: string
   state: JsonObject
   failure: string | undefined
-  /** What `trace done` said; the run ends with `end`. */
+  /** The content of `trace done`; the run itself ends with `end`. */
   done: Partial<Ended> | undefined
 
   constructor(id: string, author: string, before?: StudioRun) {
@@ -40,14 +40,14 @@ export class StudioRun {
     this.interrupts = before?.interrupts ?? new StudioInterrupts()
   }
 
-  /** Whoever has that name, or the voice of the moment. */
+  /** The open node of that name, or the current speaker. */
   speaker(name?: string): MessageAuthor {
-    const node = name === undefined ? this.nodes.voice : this.nodes.named(name)
+    const node = name === undefined ? this.nodes.speaker : this.nodes.named(name)
     if (node !== undefined) return { author: node.name, node: node.id }
     return { author: name ?? this.author }
   }
 
-  /** The node a frame names beside the seed's fields, or the voice of the moment. */
+  /** The node that a frame names in `node_id`, or the current speaker. */
   speakerOf({ node_id: id }: JsonObject): MessageAuthor {
     const node = typeof id === 'string' ? this.nodes.get(id) : undefined
     return node === undefined ? this.speaker() : { author: node.name, node: node.id }

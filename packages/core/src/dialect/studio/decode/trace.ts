@@ -1,12 +1,12 @@
 import { isProblemCode, type Problem, problemIn } from '../../../event/problem.ts'
 import type { Level, Outcome, RunEvent } from '../../../event/run-event.ts'
 import { isJsonObject, type Json, type JsonObject, type PatchOp } from '../../../json/json.ts'
-import { keepFields } from '../../bare-text/kept-fields.ts'
+import { keepFields } from '../../kept-fields.ts'
 import type { OpenNode } from '../nodes.ts'
 import { changesTo, updateOf } from '../state.ts'
 import { type Ended, readObject, type StudioFrameResult, type StudioRun } from './run.ts'
 
-/** A `trace` frame: the four types of seed 000, and what ADK Studio's server lets through from its graph. */
+/** Reads a `trace` frame: the four types of the schema, and those that ADK Studio's server passes on from its graph. */
 export function readTrace(run: StudioRun, data: string): StudioFrameResult {
   const trace = readObject(data)
   if (typeof trace === 'string') return trace
@@ -45,12 +45,13 @@ const endFields = new Set([...snapshotFields, 'duration_ms', 'status', 'error', 
 
 function nodeStart(run: StudioRun, trace: JsonObject): StudioFrameResult {
   const { node: name, step, node_id, parent, after, call } = trace
-  if (typeof name !== 'string') return 'node_start without node'
+  if (typeof name !== 'string') return 'node_start has no node'
   const id = textOf(node_id) ?? run.nodes.impliedId(name)
-  if (run.nodes.get(id) !== undefined) return 'the node is open already'
-  // Only a server that keeps to the seed names the keys here: then the snapshot is the whole state, and text is deltas.
+  if (run.nodes.get(id) !== undefined) return 'the node is already open'
+  // Only a server that follows the schema sends the keys here: then the snapshot is the whole state, and chunks are
+  // deltas.
   const whole = Array.isArray(trace.state_keys)
-  run.chunks.sign(whole ? 'seed' : 'upstream')
+  run.chunks.sign(whole ? 'schema' : 'upstream')
   const { input } = snapshotOf(trace)
   const patch = input === undefined ? [] : changesTo(run.state, input, whole && !run.nodes.any ? run.state : {})
   const implied = run.nodes.impliedStep
@@ -70,7 +71,7 @@ function nodeStart(run: StudioRun, trace: JsonObject): StudioFrameResult {
 
 function nodeEnd(run: StudioRun, trace: JsonObject): StudioFrameResult {
   const open = openNode(run, trace)
-  if (open === undefined) return 'node_end of a node that is not open'
+  if (open === undefined) return 'the node that ends is not open'
   const closed = run.speech.close({ author: open.name, node: open.id })
   const { output } = snapshotOf(trace)
   const patch = output === undefined ? [] : changesTo(run.state, output, open.whole ? open.input : {})
@@ -109,7 +110,7 @@ function updates(run: StudioRun, trace: JsonObject): StudioFrameResult {
 }
 
 function done(run: StudioRun, trace: JsonObject): StudioFrameResult {
-  if (run.phase === 'finished') return 'the run is over already'
+  if (run.phase === 'finished') return 'the run has already ended'
   const output = snapshotOf(trace).output ?? objectOf(trace.state)
   const { outcome, total_steps: steps, result } = trace
   const error = problemIn(trace.problem)
@@ -125,7 +126,7 @@ function done(run: StudioRun, trace: JsonObject): StudioFrameResult {
   return [...run.speech.close(), ...patched(output === undefined ? [] : changesTo(run.state, output, run.state))]
 }
 
-/** The graph's own text events. ADK Studio sends each text as a chunk first: then this says nothing new. */
+/** The graph's own text events. ADK Studio sends each text as a chunk first: then this adds nothing. */
 function message(run: StudioRun, trace: JsonObject): StudioFrameResult {
   const { node, content, is_final: final } = trace
   if (typeof content !== 'string' || run.chunks.has(content)) return [passing(run, trace, 'debug', 'message')]
@@ -146,7 +147,7 @@ function interrupted(run: StudioRun, trace: JsonObject): StudioFrameResult {
   ]
 }
 
-/** Understood, but there is no canonical place for it: kept as a log record, printed again as it came. */
+/** A trace that has no canonical place: kept as a log record, and printed again as it came. */
 function passing(run: StudioRun, trace: JsonObject, level: Level, message: string): RunEvent {
   const node = nodeNamed(run, trace)?.id
   return {

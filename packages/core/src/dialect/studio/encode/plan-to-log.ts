@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../../event/run-event.ts'
 
-/** The plan facts, which seed 000 has no event for, as sentences for its log. */
+/** The plan events, which the schema has no form for, as sentences for its `log` frame. */
 export function planToLog(event: RunEvent): readonly string[] {
   switch (event.kind) {
     case 'tasks':
