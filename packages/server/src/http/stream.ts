@@ -1,4 +1,4 @@
-import { type Cursor, MillraceError, readCursor } from '@millrace/core'
+import { type Cursor, defined, MillraceError, type Recorded, readCursor } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StartRequest } from '../run/run-engine.ts'
 import type { HttpDeps } from './deps.ts'
@@ -12,6 +12,8 @@ export interface StreamTarget {
   readonly run?: string
   readonly after?: number
   readonly from?: 'start' | 'live'
+  /** The session's rows, where the request has read them. */
+  readonly rows?: readonly Recorded[]
   /** Ids name the run: for a browser that comes back to the GET that started it. Only for `studio`. */
   readonly namesRun?: boolean
   /** Cancel the run when this reader leaves before its end. */
@@ -29,8 +31,18 @@ export async function serveStream(
   reply: FastifyReply,
   target: StreamTarget,
 ): Promise<void> {
-  const { session, dialect, run, after, from, namesRun = false, cancelOnDisconnect = false, headers = {} } = target
-  request.about = { session, ...(run === undefined ? {} : { run }) }
+  const {
+    session,
+    dialect,
+    run,
+    after,
+    from,
+    rows,
+    namesRun = false,
+    cancelOnDisconnect = false,
+    headers = {},
+  } = target
+  request.about = defined({ session, run })
   const detach = deps.engine.attach(session)
   try {
     const place = rejoinPlace(request, target)
@@ -46,13 +58,7 @@ export async function serveStream(
     deps.opened(request, reply)
     const end = await deps.streams.open(
       session,
-      {
-        dialect: namesRun ? `${dialect}-run` : dialect,
-        signal,
-        ...(run === undefined ? {} : { run }),
-        ...(after === undefined ? {} : { after }),
-        ...(from === undefined ? {} : { from }),
-      },
+      { dialect: namesRun ? `${dialect}-run` : dialect, signal, ...defined({ run, after, from, rows }) },
       sink,
     )
     request.log.info({ ...factsOf(request), dialect, end }, 'stream')
@@ -81,24 +87,25 @@ export async function serveRun(
 ): Promise<void> {
   const cancelOnDisconnect = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
   // The starter is its run's first reader, from the same moment on: a second start is refused, not taken for a successor.
-  const { run, seq, leave } = await deps.engine.start({ ...start, attach: true, patience })
+  const { run, seq, rows, leave } = await deps.engine.start({ ...start, attach: true, patience })
   try {
     await serveStream(deps, request, reply, {
       session: start.session,
       run,
       after: seq - 1,
+      rows,
       cancelOnDisconnect,
       ...stream,
     })
   } finally {
-    leave?.()
+    leave()
   }
 }
 
 /** A reference relative to the request, so that it holds behind any path prefix and proxy. */
 function rejoinPlace(request: FastifyRequest, { session, dialect, run }: StreamTarget): string {
   const depth = (request.url.split('?', 1)[0] ?? '/').split('/').length - 2
-  const query = new URLSearchParams({ dialect: rejoinDialect(dialect), ...(run === undefined ? {} : { run }) })
+  const query = new URLSearchParams(defined({ dialect: rejoinDialect(dialect), run }))
   return `${'../'.repeat(Math.max(0, depth))}sessions/${encodeURIComponent(session)}/events?${query}`
 }
 

@@ -60,7 +60,7 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
     await resume(parts, agent, { lease, user: info.user, started, rows, ledger })
     return 'resumed'
   }
-  await closeRun(log, lease, abandoned(info, started))
+  await closeRun(log, lease, abandoned(info, started), rows)
   await log.release(lease)
   audit({ action: 'run.crash', session, user: info.user, agent: started.event.agent, run })
   return 'failed'

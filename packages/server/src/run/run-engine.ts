@@ -1,4 +1,5 @@
-import type { Outcome, RunInput } from '@millrace/core'
+import type { Outcome, Recorded, RunInput } from '@millrace/core'
+import type { LoadedSession } from './load-session.ts'
 
 /** Starts, stops and awaits runs. Owns the run's whole life: queue, lease, timeout, abort, the one terminal event. */
 export interface RunEngine {
@@ -26,6 +27,8 @@ export interface StartRequest {
   readonly user: string
   readonly agent: string
   readonly input: RunInput
+  /** The session, where the caller has read it: the engine then reads only what came after. */
+  readonly loaded?: LoadedSession
   /** Chosen by the client (AG-UI runId) or made here. A run id already in the session is `conflict`. */
   readonly run?: string
   readonly parent?: string
@@ -47,6 +50,8 @@ export interface StartedRun {
   readonly run: string
   /** The seq of `run.started`: streams of this run begin after `seq - 1`. */
   readonly seq: number
+  /** Every row of the session up to `run.started` and its answers: a stream of the run need not read them again. */
+  readonly rows: readonly Recorded[]
   /** Takes back what `attach` counted; does nothing without it. */
   readonly leave: () => void
 }

@@ -17,18 +17,28 @@ export interface SessionFacts {
   readonly openRun: Recorded | undefined
   /** Where the runs say they were forked from, as JSON. */
   readonly forks: ReadonlySet<string>
-  /** Questions that nobody has answered, by id. */
+  /** Questions without an answer, by id. */
   readonly open: ReadonlyMap<string, Interrupted>
   readonly answers: ReadonlyMap<string, Resumed>
 }
 
-export function sessionFacts(rows: readonly Recorded[]): SessionFacts {
-  const runs = new Set<string>()
-  const open = new Map<string, Interrupted>()
-  const answers = new Map<string, Resumed>()
-  let state: JsonObject = {}
-  let openRun: Recorded | undefined
-  const forks = new Set<string>()
+/** The facts of a session without rows. */
+export const noFacts: SessionFacts = {
+  state: {},
+  runs: new Set(),
+  openRun: undefined,
+  forks: new Set(),
+  open: new Map(),
+  answers: new Map(),
+}
+
+/** The facts after these rows, given the facts before them. */
+export function sessionFacts(rows: readonly Recorded[], before: SessionFacts = noFacts): SessionFacts {
+  let { state, openRun } = before
+  const runs = new Set(before.runs)
+  const forks = new Set(before.forks)
+  const open = new Map(before.open)
+  const answers = new Map(before.answers)
   for (const row of rows) {
     const { run, event } = row
     state = applyState(state, event)

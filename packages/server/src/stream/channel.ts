@@ -1,7 +1,8 @@
+import type { Recorded } from '@millrace/core'
 import type { Reader } from './reader.ts'
 import { SharedEncoder, type SharedEncoderOptions } from './shared-encoder.ts'
 
-export interface ChannelOptions extends Omit<SharedEncoderOptions, 'over' | 'retain'> {
+export interface ChannelOptions extends Omit<SharedEncoderOptions, 'over' | 'retain' | 'rows'> {
   /** How many printed bytes the lane at the front may keep, asked each time: the total is shared among all channels. */
   readonly retain: () => number
   readonly onError: (error: unknown) => void
@@ -20,12 +21,15 @@ export class Channel {
     this.#options = options
   }
 
-  /** Finds the reader the lane furthest on that still holds what it lacks, or opens one from row 1. */
-  place(reader: Reader): void {
+  /**
+   * Gives the reader the encoder that is furthest on and still holds what the reader lacks, or a new one, which starts
+   * at row 1: with `rows`, if the caller has them, then from the log.
+   */
+  place(reader: Reader, rows?: readonly Recorded[]): void {
     const { lane: here } = reader
     const holds = here !== undefined && here.window.base <= reader.cursor
     if (holds && this.lanes.size === 1) return
-    const lane = this.#furthest((other) => other.window.base <= reader.cursor) ?? this.#open()
+    const lane = this.#furthest((other) => other.window.base <= reader.cursor) ?? this.#open(rows)
     if (lane === here) return
     this.part(reader)
     reader.lane = lane
@@ -64,9 +68,10 @@ export class Channel {
     return lane === this.#front ? this.#options.retain() : 0
   }
 
-  #open(): SharedEncoder {
+  #open(rows: readonly Recorded[] = []): SharedEncoder {
     const lane: SharedEncoder = new SharedEncoder({
       ...this.#options,
+      rows,
       retain: () => this.#retained(lane),
       over: (gone, error) => {
         if (error !== undefined) this.#options.onError(error)

@@ -8,6 +8,8 @@ export interface SharedEncoderOptions {
   readonly log: EventLog
   readonly session: string
   readonly wire: StreamFormat
+  /** The session's first rows, which need not be read from the log. */
+  readonly rows: readonly Recorded[]
   /** How many printed bytes it may keep that its readers have had, asked each time. */
   readonly retain: () => number
   /** How far a lane's encoder may run ahead of its fastest reader, in bytes. */
@@ -30,7 +32,7 @@ const quiet = 256
 export class SharedEncoder {
   readonly window = new ByteWindow()
   readonly readers = new Set<Reader>()
-  readonly #options: SharedEncoderOptions
+  readonly #options: Omit<SharedEncoderOptions, 'rows'>
   readonly #encoder: Encoder
   readonly #stop = new AbortController()
   /** Terminal events passed, by run: a reader of a run that is over already must not wait for ever. */
@@ -44,41 +46,50 @@ export class SharedEncoder {
   #passing = false
   #dirty = false
   #progress: (() => void) | undefined
+  /** What was printed since the last pause. */
+  #cost = 0
+  /** Rows that are at hand; let go of once they are encoded. */
+  #known: readonly Recorded[]
 
-  constructor(options: SharedEncoderOptions) {
+  constructor({ rows, ...options }: SharedEncoderOptions) {
     this.#options = options
+    this.#known = rows
     this.#encoder = options.wire.encoder({ session: options.session })
   }
 
-  /** Follows the log until closed. Never rejects: the end is told to `over`. */
+  /** Encodes the log until closed. Never rejects: `over` gets the error. */
   async run(): Promise<void> {
     let error: unknown
     try {
-      let cost = 0
-      for await (const rows of this.#rows()) {
-        for (const row of rows) {
-          cost += this.#take(row)
-          if (cost > stretch) {
-            cost = 0
-            this.flush()
-            await breath()
-            await this.#room()
-          }
-          if (this.#stop.signal.aborted) return
-        }
-        this.flush()
-        await this.#room()
-      }
+      const known = this.#known
+      this.#known = []
+      await this.#encode(known)
+      for await (const rows of this.#following(known.at(-1)?.seq ?? 0)) await this.#encode(rows)
     } catch (cause) {
       error = cause
     }
     if (!this.#stop.signal.aborted) this.#options.over(this, error)
   }
 
+  /** Prints the rows for all readers, with pauses in which other work of the process gets a turn. */
+  async #encode(rows: readonly (Recorded | RawRecorded)[]): Promise<void> {
+    for (const row of rows) {
+      if (this.#stop.signal.aborted) return
+      this.#cost += this.#take(row)
+      if (this.#cost <= stretch) continue
+      this.#cost = 0
+      this.flush()
+      await breath()
+      await this.#room()
+    }
+    this.flush()
+    await this.#room()
+  }
+
   /** As stored text, where the log has it and the dialect need not open it: a replay then parses and prints nothing. */
-  #rows(): AsyncIterable<readonly (Recorded | RawRecorded)[]> {
+  #following(after: number): AsyncIterable<readonly (Recorded | RawRecorded)[]> {
     const { log, session, wire } = this.#options
-    const options = { after: 0, signal: this.#stop.signal }
+    const options = { after, signal: this.#stop.signal }
     const raw = wire.printRaw === undefined ? undefined : log.followRaw?.(session, options)
     return raw ?? log.follow(session, options)
   }

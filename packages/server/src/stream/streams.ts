@@ -1,4 +1,4 @@
-import { type Dialect, type EventLog, MillraceError, type Signal } from '@millrace/core'
+import { type Dialect, type EventLog, MillraceError, type Recorded, type Signal } from '@millrace/core'
 import { Channel } from './channel.ts'
 import { type Bytes, bytesOf, joinBytes } from './encoded-row.ts'
 import { Reader, type Sink, type StreamEnd } from './reader.ts'
@@ -34,6 +34,8 @@ export interface StreamOptions {
   readonly run?: string
   /** `live` joins at the end, with the dialect's prelude for what came before. */
   readonly from?: 'start' | 'live'
+  /** The session's rows from its first on, where the caller has them: a new encoder then reads only what follows. */
+  readonly rows?: readonly Recorded[]
   /** The reader left. */
   readonly signal: Signal
 }
@@ -93,7 +95,7 @@ export function streams(options: StreamsOptions): Streams {
   }
 
   return {
-    async open(session, { dialect, after = 0, run, from = 'start', signal }, sink) {
+    async open(session, { dialect, after = 0, run, from = 'start', rows, signal }, sink) {
       const wire = wires.get(dialect)
       if (wire === undefined) throw new MillraceError('invalid', `no dialect ${dialect}`, { dialect })
       const cursor = from === 'live' ? ((await log.get(session))?.lastSeq ?? 0) : after
@@ -117,7 +119,7 @@ export function streams(options: StreamsOptions): Streams {
         signal.addEventListener('abort', left)
         try {
           if (from === 'live') channel.placeLive(reader)
-          else channel.place(reader)
+          else channel.place(reader, rows)
         } catch (error) {
           onError?.(error, session)
           reader.end('failed')

@@ -8,25 +8,21 @@ import {
   type PlanState,
   type PlanTask,
   planView,
-  type Recorded,
-  type SessionInfo,
   transcriptView,
 } from '@millrace/core'
 import type { FastifyRequest } from 'fastify'
+import { type LoadedSession, loadSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
 
-/** A session read once: its rows and the plan they fold into. */
-export interface PlanSession {
-  readonly info: SessionInfo
-  readonly rows: readonly Recorded[]
+/** A session, and the plan that its rows fold into. */
+export interface PlanSession extends LoadedSession {
   readonly plan: PlanState
 }
 
 export async function planSession(deps: HttpDeps, request: FastifyRequest, id: string): Promise<PlanSession> {
-  const info = await sessionForRequest(deps, request, id)
-  const rows = await deps.log.read(info.id, { after: 0 })
-  return { info, rows, plan: fold(planView, rows) }
+  const loaded = await loadSession(deps.log, await sessionForRequest(deps, request, id))
+  return { ...loaded, plan: fold(planView, loaded.rows) }
 }
 
 const iso = (at: number): string => new Date(at).toISOString()

@@ -2,6 +2,7 @@ import type { InputMessage, RunInput } from '@millrace/core'
 import { MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { type LoadedSession, loadSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
 import { documented, validateBody } from '../doors/validate-body.ts'
@@ -41,17 +42,9 @@ export const planRoutes =
       async (request) => detailJson(await planSession(deps, request, request.params.id)),
     )
 
-    const run = async (request: FastifyRequest<ById>, reply: FastifyReply, input: RunInput) => {
-      const session = await sessionForRequest(deps, request, request.params.id)
-      if (session.title === '' && input.messages.length > 0)
-        await deps.log.rename(session.id, textOf(input).slice(0, 80))
-      await serveRun(
-        deps,
-        request,
-        reply,
-        { session: session.id, user: session.user, agent: session.agent, input },
-        { dialect: 'plan' },
-      )
+    const run = async (request: FastifyRequest, reply: FastifyReply, loaded: LoadedSession, input: RunInput) => {
+      const { id: session, user, agent } = loaded.info
+      await serveRun(deps, request, reply, { session, user, agent, input, loaded }, { dialect: 'plan' })
       return reply
     }
     app.post<ById>(
@@ -67,7 +60,10 @@ export const planRoutes =
       async (request, reply) => {
         const { message: text } = validateBody(chatBody, request.body)
         const message: InputMessage = { id: deps.newId(), role: 'user', content: { role: 'user', parts: [{ text }] } }
-        return run(request, reply, { messages: [message], props: { mode: 'chat' } })
+        const session = await sessionForRequest(deps, request, request.params.id)
+        if (session.title === '') await deps.log.rename(session.id, text.slice(0, 80))
+        const loaded = await loadSession(deps.log, session)
+        return run(request, reply, loaded, { messages: [message], props: { mode: 'chat' } })
       },
     )
     app.post<ById>(
@@ -82,10 +78,10 @@ export const planRoutes =
       }),
       async (request, reply) => {
         validateBody(executeBody, request.body)
-        const { plan } = await planSession(deps, request, request.params.id)
-        if (plan.tasks.length === 0)
+        const session = await planSession(deps, request, request.params.id)
+        if (session.plan.tasks.length === 0)
           throw new MillraceError('conflict', 'there are no tasks to execute; make a plan first')
-        return run(request, reply, { messages: [], props: { mode: 'execute' } })
+        return run(request, reply, session, { messages: [], props: { mode: 'execute' } })
       },
     )
 
@@ -185,9 +181,6 @@ export const planRoutes =
       },
     )
   }
-
-const textOf = ({ messages }: RunInput): string =>
-  (messages[0]?.content.parts ?? []).map((part) => part.text ?? '').join('')
 
 /** Never HTML to a browser: what a model wrote is text, whatever it says of itself. */
 function fileOf(

@@ -95,15 +95,15 @@ export const sessionRoutes =
         const session = known === undefined ? undefined : await sessionForRequest(deps, request, known.id)
         const name = agent ?? session?.agent ?? deps.agents.fallback
         if (session === undefined) await log.create({ id: request.params.id, user: userFor(request), agent: name })
-        const started = await engine.start({
+        const { run: made, seq } = await engine.start({
           session: request.params.id,
           user: session?.user ?? userFor(request),
           agent: name,
           input: input as RunInput,
           ...(run === undefined ? {} : { run }),
         })
-        request.about = { session: request.params.id, run: started.run }
-        return reply.code(201).send(started)
+        request.about = { session: request.params.id, run: made }
+        return reply.code(201).send({ run: made, seq })
       },
     )
 

@@ -1,16 +1,8 @@
-import {
-  fold,
-  type InputMessage,
-  MillraceError,
-  openInterrupts,
-  parseJson,
-  type RunInput,
-  type SessionInfo,
-  transcriptView,
-} from '@millrace/core'
+import { type InputMessage, type Json, MillraceError, parseJson, type RunInput, type SessionInfo } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AgentDescription } from '../../agent/agent.ts'
+import { type LoadedSession, loadSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
 import { maxBodyDepth } from '../doors/json-body.ts'
@@ -70,12 +62,14 @@ export const studioRoutes =
       const { input, session_id: wanted, run } = asked
       const { name } = project(deps, request.params.id)
       const id = wanted ?? run ?? deps.newId()
-      const session = await sessionFor(deps, request, { id, agent: name, title: input.slice(0, 80) })
+      const info = await sessionFor(deps, request, { id, agent: name, title: input.slice(0, 80) })
+      const loaded = await loadSession(log, info)
       const start = {
-        session: session.id,
-        user: session.user,
+        session: info.id,
+        user: info.user,
         agent: name,
-        input: await runInput(deps, session.id, input),
+        input: runInput(loaded, input, deps.newId),
+        loaded,
         // A reconnect finds the session by the run where its URL names none.
         ...(run !== undefined ? { run } : wanted === undefined ? { run: id } : {}),
       }
@@ -142,18 +136,14 @@ export const studioRoutes =
       }),
       async (request) => {
         const { response } = validateBody(resumeBody, request.body)
-        const session = await sessionForRequest(deps, request, request.params.id)
-        const open = openInterrupts(fold(transcriptView, await log.read(session.id, { after: 0 })))
-        if (open.length === 0) throw new MillraceError('not-found', `session ${session.id} is not interrupted`)
-        const resume = open.map(({ id }) => ({ interrupt: id, status: 'resolved' as const, payload: response }))
-        const { run } = await engine.start({
-          session: session.id,
-          user: session.user,
-          agent: session.agent,
-          input: { messages: [], resume },
-        })
+        const loaded = await loadSession(log, await sessionForRequest(deps, request, request.params.id))
+        const { id: session, user, agent } = loaded.info
+        const [first] = loaded.facts.open.values()
+        if (first === undefined) throw new MillraceError('not-found', `session ${session} is not interrupted`)
+        const input = { messages: [], resume: answersWith(loaded, response) }
+        const { run } = await engine.start({ session, user, agent, input, loaded })
         request.about.run = run
-        return { success: true, node_id: open[0]?.node ?? '', message: 'resumed', run }
+        return { success: true, node_id: first.node ?? '', message: 'resumed', run }
       },
     )
   }
@@ -184,15 +174,15 @@ async function sessionFor(
 }
 
 /** A session that waits for an answer takes the next input as that answer, as Studio's console does. */
-async function runInput({ log, newId }: HttpDeps, session: string, text: string): Promise<RunInput> {
-  const open = openInterrupts(fold(transcriptView, await log.read(session, { after: 0 })))
-  if (open.length > 0)
-    return {
-      messages: [],
-      resume: open.map(({ id }) => ({ interrupt: id, status: 'resolved' as const, payload: answer(text) })),
-    }
+function runInput(loaded: LoadedSession, text: string, newId: () => string): RunInput {
+  if (loaded.facts.open.size > 0) return { messages: [], resume: answersWith(loaded, answer(text)) }
   const message: InputMessage = { id: newId(), role: 'user', content: { role: 'user', parts: [{ text }] } }
   return { messages: [message] }
+}
+
+/** One answer to every open question. */
+function answersWith({ facts }: LoadedSession, payload: Json): NonNullable<RunInput['resume']> {
+  return [...facts.open.keys()].map((interrupt) => ({ interrupt, status: 'resolved', payload }))
 }
 
 /** Typed answers: JSON where it is JSON, yes and no where somebody is asked, else the words themselves. */
