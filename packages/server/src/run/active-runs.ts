@@ -42,7 +42,7 @@ export class ActiveRuns {
       const waiter = { session, tell }
       const timer = setTimeout(tell, patience, false)
       this.#waiting.add(waiter)
-      void this.of(session)?.ended.then(() => tell(true))
+      void this.of(session)?.whenEnded.then(() => tell(true))
     })
   }
 
@@ -66,7 +66,7 @@ export class ActiveRuns {
   add(run: ActiveRun): void {
     this.#bySession.set(run.session, run)
     this.#count(run.user, 1)
-    void run.freed.then(() => {
+    void run.whenReleased.then(() => {
       this.#count(run.user, -1)
       if (this.#bySession.get(run.session) === run) this.#bySession.delete(run.session)
     })

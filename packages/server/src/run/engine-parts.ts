@@ -27,7 +27,7 @@ export interface EngineParts extends RunEngineOptions {
   readonly runs: ActiveRuns
   readonly turns: SessionTurns
   readonly audit: (entry: Omit<AuditEntry, 'at'>) => void
-  /** Keeps a run until its session is free, and tells how it ended. */
-  readonly hold: (run: ActiveRun) => void
+  /** Starts a run, keeps it until its session is free, and audits how it ended. */
+  readonly launch: (run: ActiveRun) => void
   readonly isClosing: () => boolean
 }

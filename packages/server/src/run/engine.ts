@@ -23,7 +23,7 @@ export function runEngine(options: RunEngineOptions): RunEngine {
     cancel: async (session, run) => (await turns.take(session, () => cancel(parts, session, run)))(),
     async wait(session, run) {
       const active = runs.of(session)
-      const outcome = active?.run === run ? await active.ended : 'lost'
+      const outcome = active?.run === run ? await active.whenEnded : 'lost'
       return outcome === 'lost' ? outcomeOf(log, session, run) : outcome
     },
     attach: (session) => runs.attach(session),
@@ -60,16 +60,17 @@ function engineParts(options: RunEngineOptions, isClosing: () => boolean): Engin
     turns: new SessionTurns(),
     audit,
     isClosing,
-    hold(active) {
+    launch(active) {
       runs.add(active)
       const { session, user, agent, run } = active
-      void active.ended.then((outcome) =>
+      void active.whenEnded.then((outcome) =>
         audit(
           outcome === 'lost'
             ? { action: 'run.lost', session, user, agent, run }
             : { action: 'run.finish', session, user, agent, run, outcome },
         ),
       )
+      active.start()
     },
   }
 }
@@ -113,10 +114,13 @@ async function cancel(
   const { log, runs, owner, limits, audit } = parts
   const active = runs.of(session)
   if (active !== undefined) {
-    if (active.settled || (wanted !== undefined && wanted !== active.run)) return async () => false
-    if (!active.over) audit({ action: 'run.cancel', session, user: active.user, agent: active.agent, run: active.run })
+    const { phase } = active
+    if (phase === 'ended' || phase === 'released' || (wanted !== undefined && wanted !== active.run))
+      return async () => false
+    if (phase === 'running')
+      audit({ action: 'run.cancel', session, user: active.user, agent: active.agent, run: active.run })
     active.cancel(byPerson)
-    return async () => (await active.ended) === 'cancelled'
+    return async () => (await active.whenEnded) === 'cancelled'
   }
   const info = await log.get(session)
   const run = info?.lastRun
@@ -141,7 +145,7 @@ async function drain({ runs, turns }: EngineParts, grace: number): Promise<void>
     await turns.idle()
     if (runs.size === 0) break
     if (!patient) hurry()
-    await Promise.all(runs.all().map((run) => run.freed))
+    await Promise.all(runs.all().map((run) => run.whenReleased))
   }
   clearTimeout(timer)
 }

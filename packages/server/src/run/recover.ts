@@ -72,13 +72,13 @@ async function resume(
   agent: Agent,
   { lease, user, started, rows, ledger }: DeadRun,
 ): Promise<void> {
-  const { log, limits, now, newId, audit, hold } = parts
+  const { log, limits, now, newId, audit, launch } = parts
   const { session, run } = lease
   const lost: Superseded = { kind: 'superseded', messages: ledger.halfSaid, nodes: ledger.openNodes }
   const history = [...rows, ...(await log.append(session, [{ run, event: lost }], lease))]
   const context = { history, state: sessionFacts(history).state, resumed: true }
   const { input } = started.event
-  hold(
+  launch(
     new ActiveRun({
       log,
       lease,

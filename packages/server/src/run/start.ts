@@ -30,16 +30,16 @@ export async function startRun(parts: EngineParts, request: StartRequest): Promi
   const current = runs.of(session)
   // The same start, asked again: it must not supersede itself.
   if (current?.run === run) throw new MillraceError('conflict', `run ${run} exists`, { session, run })
-  if (current !== undefined && !current.over && runs.isRead(session)) {
+  if (current?.phase === 'running' && runs.isRead(session)) {
     throw new MillraceError('busy', `session ${session} has an active run`, { session, run: current.run })
   }
   const unreserve = runs.reserve(user, current)
   try {
-    if (current !== undefined && !current.over) {
+    if (current?.phase === 'running') {
       audit({ action: 'run.supersede', session, user, agent: current.agent, run: current.run })
       current.cancel(`superseded by run ${run}`)
     }
-    await current?.freed
+    await current?.whenReleased
     return await open(parts, { ...request, run }, agent, info)
   } finally {
     unreserve()
@@ -47,7 +47,7 @@ export async function startRun(parts: EngineParts, request: StartRequest): Promi
 }
 
 async function open(parts: EngineParts, request: NamedRequest, agent: Agent, info: SessionInfo): Promise<StartedRun> {
-  const { log, limits, owner, now, newId, runs, audit, hold } = parts
+  const { log, limits, owner, now, newId, runs, audit, launch } = parts
   const { session, user, run, input, cancelOnDisconnect = false } = request
   const lease = await log.acquire(session, run, owner, limits.leaseTtl)
   try {
@@ -57,7 +57,7 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
     const opening = openingOf(request, before, now())
     const rows = await log.append(session, draftsOf(run, opening), lease)
     const context = { history, state: stateAfter(facts.state, opening), resumed: false }
-    hold(new ActiveRun({ log, lease, agent, user, input, limits, rows, context, now, newId, cancelOnDisconnect }))
+    launch(new ActiveRun({ log, lease, agent, user, input, limits, rows, context, now, newId, cancelOnDisconnect }))
     const seq = rows[0]?.seq ?? 0
     audit({ action: 'run.start', session, user, agent: agent.name, run, seq })
     const leave = request.attach === true ? runs.attach(session) : () => {}
