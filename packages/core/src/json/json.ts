@@ -83,9 +83,10 @@ function whyNotContainer(value: object, depth: number): string | undefined {
 }
 
 /** What JSON.stringify would turn into something else without a word: a Map into {}, a Date (by toJSON) into text. */
-function isOpaque(value: object): boolean {
+export function isOpaque(value: object): boolean {
+  if ('toJSON' in value && typeof value.toJSON === 'function') return true
+  if (Object.getPrototypeOf(value) === Object.prototype) return false
   return (
-    ('toJSON' in value && typeof value.toJSON === 'function') ||
     value instanceof Map ||
     value instanceof Set ||
     value instanceof RegExp ||

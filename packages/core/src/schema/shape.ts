@@ -1,4 +1,4 @@
-import { isObject, whyNotJson } from '../json/json.ts'
+import { isObject, isOpaque, whyNotJson } from '../json/json.ts'
 
 /** What is wrong with a value and where in it: `.content.parts[2].text: not a string`. */
 export class Fault {
@@ -86,7 +86,7 @@ export function shape(fields: Readonly<Record<string, FieldReader>>, required: r
       .filter(([snake, name]) => snake !== name),
   )
   return (value, strict) => {
-    if (!isObject(value)) return notObject
+    if (!isObject(value) || (strict && isOpaque(value))) return notObject
     const result = strict ? checked(value, known) : corrected(value, known, spelled)
     if (result instanceof Fault) return result
     for (const name of required) if (result[name] === undefined) return new Fault(`.${name}: missing`)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type Bench, bench, ending, note, type Script, scripted } from '../../../../test/kit/engine-kit.ts'
+import { type Bench, bench, ending, note, type Script, said, scripted } from '../../../../test/kit/engine-kit.ts'
 
 const quick = scripted('quick', async function* () {
   yield note('fine')
@@ -33,6 +33,9 @@ const values: [string, () => unknown, string][] = [
   ['a bigint inside', () => ({ ...note('x'), data: { n: 1n } }), 'garbage'],
   ['a function inside', () => ({ ...note('x'), data: { f: () => {} } }), 'garbage'],
   ['bytes inside', () => ({ ...note('x'), data: { b: new Uint8Array(3) } }), 'garbage'],
+  ['a Map inside', () => ({ ...note('x'), data: { m: new Map() } }), 'garbage'],
+  ['a Map where a known object belongs', () => said('m', 'x', { usageMetadata: new Map() }), 'garbage'],
+  ['a Date where a known object belongs', () => said('m', 'x', { actions: new Date(0) }), 'garbage'],
   [
     'a value that contains itself',
     () => {
