@@ -7,14 +7,14 @@ import { sseResponse } from './sse-sink.ts'
 
 export interface StreamTarget {
   readonly session: string
-  /** A dialect's name, or that of another wire the fan-out knows (AG-UI protobuf). */
+  /** The name of a dialect, or of another format of the streams (AG-UI protobuf). */
   readonly dialect: string
   readonly run?: string
   readonly after?: number
   readonly from?: 'start' | 'live'
   /** The session's rows, where the request has read them. */
   readonly rows?: readonly Recorded[]
-  /** Ids name the run: for a browser that comes back to the GET that started it. Only for `studio`. */
+  /** Ids name the run, for a browser that reconnects to the GET that started it. Only for `studio`. */
   readonly namesRun?: boolean
   /** Cancel the run when this reader leaves before its end. */
   readonly cancelOnDisconnect?: boolean
@@ -22,8 +22,8 @@ export interface StreamTarget {
 }
 
 /**
- * Serves a stream until it ends or the reader leaves. Leaving is not stopping (SPEC 4.2). The answer says where it can
- * be re-joined (`content-location`), so that a client never has to start a run again to hear the rest of it.
+ * Serves a stream until it ends or the reader leaves; the run goes on without a reader (SPEC 4.2). The header
+ * `content-location` says where to re-join, so that a client never has to start a run again to read the rest of it.
  */
 export async function serveStream(
   deps: HttpDeps,
@@ -66,7 +66,7 @@ export async function serveStream(
       await deps.engine.cancel(session, run)
     }
   } catch (error) {
-    // After hijack errors are ours to end: the reader sees a closed stream and comes back with its cursor.
+    // After `hijack` no one else ends the response. The client sees a broken stream and comes back with its cursor.
     request.log.error({ err: error, ...factsOf(request), dialect }, 'stream failed')
     reply.raw.destroy()
   } finally {
@@ -74,10 +74,10 @@ export async function serveStream(
   }
 }
 
-/** How long the reader of the active run may take to leave, in ms: its socket closes a moment after the next request. */
+/** How long to wait, in ms, for the reader of the active run: its socket may close just after the next request came. */
 export const patience = 500
 
-/** Starts a run and streams it to the one who asked, from its `run.started` on. */
+/** Starts a run and streams it to the client that asked, from its `run.started` on. */
 export async function serveRun(
   deps: HttpDeps,
   request: FastifyRequest,
@@ -86,7 +86,7 @@ export async function serveRun(
   stream: Pick<StreamTarget, 'dialect' | 'headers' | 'namesRun'>,
 ): Promise<void> {
   const cancelOnDisconnect = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
-  // The starter is its run's first reader, from the same moment on: a second start is refused, not taken for a successor.
+  // The client is the run's first reader at once: a second start is then refused, and does not supersede this one.
   const { run, seq, rows, leave } = await deps.engine.start({ ...start, attach: true, patience })
   try {
     await serveStream(deps, request, reply, {
@@ -102,17 +102,17 @@ export async function serveRun(
   }
 }
 
-/** A reference relative to the request, so that it holds behind any path prefix and proxy. */
+/** A reference relative to the request, which works behind any path prefix and proxy. */
 function rejoinPlace(request: FastifyRequest, { session, dialect, run }: StreamTarget): string {
   const depth = (request.url.split('?', 1)[0] ?? '/').split('/').length - 2
   const query = new URLSearchParams(defined({ dialect: rejoinDialect(dialect), run }))
   return `${'../'.repeat(Math.max(0, depth))}sessions/${encodeURIComponent(session)}/events?${query}`
 }
 
-/** Protobuf has no place for a cursor, so it is joined again as the SSE of its dialect. */
+/** Protobuf has no field for a cursor, so a protobuf stream is re-joined as the SSE of its dialect. */
 const rejoinDialect = (wire: string): string => wire.replace(/-protobuf$/, '')
 
-/** The cursor of a resumed stream: `Last-Event-ID` wins over `?after=`; what is none is a 400, never a replay. */
+/** The cursor of a resumed stream: `Last-Event-ID`, else `?after=`. A malformed one is a 400, never a replay. */
 export function cursorOf(request: FastifyRequest): Cursor | undefined {
   const header = request.headers['last-event-id']
   const text = header ?? (request.query as { after?: unknown }).after

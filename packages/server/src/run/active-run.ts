@@ -210,7 +210,7 @@ export class ActiveRun {
       this.#finish(failed({ code: 'limit', message: `the run has more than ${limits.events} events` }))
       return undefined
     }
-    // The engine has recorded the answers that this run started with.
+    // The engine recorded the answers that this run started with; the agent may yield them once more.
     if (event.kind === 'resumed' && this.#ledger.answered(event.interrupt)) return undefined
     return this.#writer.put(event, size)
   }

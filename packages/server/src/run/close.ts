@@ -2,7 +2,7 @@ import type { Draft, EventLog, Lease, NodeFinished, Outcome, Recorded, RunEvent,
 import { RunLedger } from './ledger.ts'
 import { lastSeqOf } from './load-session.ts'
 
-/** The last events of a run, in order: what it left open is closed, then its one `run.finished` (SPEC 4.1). */
+/** The last events of a run: they close what it left open; the very last is its one `run.finished` (SPEC 4.1). */
 export function closing(ledger: RunLedger, ending: RunFinished): readonly RunEvent[] {
   const usage = ending.usage ?? ledger.usage
   const waits = ending.outcome === 'interrupted'

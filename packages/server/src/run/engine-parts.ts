@@ -12,12 +12,12 @@ export interface RunEngineOptions {
   readonly now: () => number
   readonly newId: () => string
   /**
-   * Who holds the leases. A name that is the same after a restart, and nobody else's, frees its sessions at once; a new
-   * one for each process frees them when the leases run out.
+   * The name under which this process holds leases. If it is unique and the same after a restart, sessions are free at
+   * once after a crash; with a new name for each process, they are free when the leases run out.
    */
   readonly owner: string
   readonly limits?: Partial<RunLimits>
-  /** Told of every start, refusal, cancel and end. */
+  /** Called for every start, refusal, cancel and end. */
   readonly onAudit?: (entry: AuditEntry) => void
 }
 

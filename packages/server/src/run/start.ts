@@ -18,18 +18,19 @@ import { answersOf, placeOf } from './session-facts.ts'
 
 type NamedRequest = StartRequest & { readonly run: string }
 
-/** Makes room, takes the lease, commits `run.started` and sets the agent going. One at a time per session. */
+/** Ends the run it supersedes, takes the lease, commits `run.started` and starts the agent. One at a time per session. */
 export async function startRun(parts: EngineParts, request: StartRequest): Promise<StartedRun> {
   const { log, agents, runs, audit, newId } = parts
   const { session, user, run = newId() } = request
   const agent = agents(request.agent)
-  if (agent === undefined) throw new MillraceError('not-found', `no agent ${request.agent}`, { agent: request.agent })
+  if (agent === undefined)
+    throw new MillraceError('not-found', `unknown agent ${request.agent}`, { agent: request.agent })
   const info = request.loaded?.info ?? (await log.get(session))
   // A session of another user looks like one that does not exist (SPEC 6.2).
   if (info?.user !== user) throw new MillraceError('not-found', `no session ${session}`, { session })
   const current = runs.of(session)
-  // The same start, asked again: it must not supersede itself.
-  if (current?.run === run) throw new MillraceError('conflict', `run ${run} exists`, { session, run })
+  // The same request, sent twice: the run must not supersede itself.
+  if (current?.run === run) throw new MillraceError('conflict', `run ${run} exists already`, { session, run })
   if (current?.phase === 'running' && runs.isRead(session)) {
     throw new MillraceError('busy', `session ${session} has an active run`, { session, run: current.run })
   }
@@ -53,7 +54,7 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
   try {
     const before = await past(parts, request.loaded ?? emptySession(info))
     const { rows: history, facts } = before
-    if (facts.runs.has(run)) throw new MillraceError('conflict', `run ${run} exists`, { session, run })
+    if (facts.runs.has(run)) throw new MillraceError('conflict', `run ${run} exists already`, { session, run })
     const opening = openingOf(request, before, now())
     const rows = await log.append(session, draftsOf(run, opening), lease)
     const context = { history, state: stateAfter(facts.state, opening), resumed: false }

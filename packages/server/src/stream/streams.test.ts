@@ -310,10 +310,10 @@ describe('streams', () => {
       throw new Error('no')
     }
     const { encoder } = counting()
-    const format = { encoder: () => encoder(), print: () => '', opening: '', heartbeat: '' }
+    const format = { encoder, print: () => '', opening: '', heartbeat: '' }
     const formats = {
       never: { ...format, encoder: no },
-      push: { ...format, encoder: () => ({ ...encoder(), push: no }) },
+      push: { ...format, encoder: () => ({ ...encoder({ session: 's' }), push: no }) },
       print: { ...format, print: no },
     }
     const out = streams({ log, dialects: [], formats, onError: (error) => errors.push(error) })
@@ -342,7 +342,7 @@ describe('streams', () => {
     const once = () => {
       made += 1
       if (made > 1) throw new Error('no second')
-      return encoder()
+      return encoder({ session: 's' })
     }
     const formats = { once: { encoder: once, print: () => 'x'.repeat(100), opening: '', heartbeat: '' } }
     const onError = (error: unknown): void => void errors.push(error)

@@ -1,6 +1,6 @@
 import type { AgentDescription } from '../../agent/agent.ts'
 
-/** AG-UI AgentCapabilities: what is true of this agent behind this server, and nothing that is not. */
+/** AG-UI AgentCapabilities: only what is true of this agent behind this server. */
 export function capabilitiesOf({ name, description, engine, graph, tools = [], model }: AgentDescription) {
   const agents = graph.nodes.filter(({ kind }) => kind === 'agent')
   const several = agents.length > 1

@@ -20,7 +20,7 @@ import { serveRun, serveStream } from '../stream.ts'
 import { capabilitiesOf } from './capabilities.ts'
 import { agUiProtobuf } from './protobuf.ts'
 
-/** Documentation only: `readRunAgentInput` reads 1.0 and 0.x, camelCase and snake_case, and names every bad field. */
+/** For the documentation only: `readRunAgentInput` reads 1.0 and 0.x, camelCase and snake_case, and validates. */
 const runAgentInput = z.looseObject({
   threadId: z.string(),
   runId: z.string(),
@@ -36,7 +36,7 @@ const runAgentInput = z.looseObject({
   resume: z.array(z.looseObject({ interruptId: z.string() })).optional(),
 })
 
-/** AG-UI, 1.0 or 0.x as the request says: one POST starts a run and streams it. The thread is the session. */
+/** AG-UI 1.0 or 0.x, as the request asks: one POST starts a run and streams it. A thread is a session. */
 export const agUiRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
@@ -64,7 +64,7 @@ export const agUiRoutes =
       documented({ ...doc, summary: 'What the agent can do', answer: 'AgentCapabilities', result: { type: 'object' } }),
       async (request) => {
         const agent = deps.agents.get(request.params.agent)
-        if (agent === undefined) throw new MillraceError('not-found', `there is no agent ${request.params.agent}`)
+        if (agent === undefined) throw new MillraceError('not-found', `unknown agent ${request.params.agent}`)
         return capabilitiesOf(await agent.describe())
       },
     )
@@ -80,7 +80,7 @@ function readBody({ limits }: HttpDeps, body: unknown): AgUiRequest {
 }
 
 async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply, asked: AgUiRequest, agent: string) {
-  if (deps.agents.get(agent) === undefined) throw new MillraceError('not-found', `there is no agent ${agent}`)
+  if (deps.agents.get(agent) === undefined) throw new MillraceError('not-found', `unknown agent ${agent}`)
   const { threadId, runId, parentRunId } = asked
   const loaded = await thread(deps, request, asked, agent)
   const protocol = request.headers[protocolHeader] === '1.0' ? '1' : asked.protocol
@@ -125,7 +125,7 @@ function wireOf(
   return named ? { dialect: `${dialect}-protobuf`, headers: { 'content-type': agUiProtobuf } } : { dialect }
 }
 
-/** A client sends the whole conversation and its whole state every time; new is what the log does not have yet. */
+/** A client sends the whole conversation and state every time; this keeps what the log does not have yet. */
 function newInput(input: RunInput, { rows, facts }: LoadedSession): RunInput {
   const seen = new Map<string, string>()
   for (const { event } of rows) {
@@ -140,14 +140,14 @@ function newInput(input: RunInput, { rows, facts }: LoadedSession): RunInput {
     if (message.role === 'tool')
       return !(message.content.parts ?? []).every(({ functionResponse }) => seen.has(`result ${functionResponse?.id}`))
     if (!seen.has(message.id)) return message.role !== 'assistant' || rows.length === 0
-    // A naive client gives every message the id "1": other words are another message.
+    // Some clients give every message the id "1": the same id with another text is a new message.
     return message === last && message.role === 'user' && seen.get(message.id) !== textOf(message)
   })
   const changed = Object.entries(input.state ?? {}).filter(
     ([key, value]) => JSON.stringify(facts.state[key]) !== JSON.stringify(value),
   )
   const { state: _state, ...rest } = input
-  return { ...rest, messages, ...(changed.length === 0 ? {} : { state: Object.fromEntries(changed) }) }
+  return { ...rest, messages, ...defined({ state: changed.length === 0 ? undefined : Object.fromEntries(changed) }) }
 }
 
 const textOf = ({ content }: InputMessage): string =>

@@ -1,4 +1,12 @@
-import { type InputMessage, type Json, MillraceError, parseJson, type RunInput, type SessionInfo } from '@millrace/core'
+import {
+  defined,
+  type InputMessage,
+  type Json,
+  MillraceError,
+  parseJson,
+  type RunInput,
+  type SessionInfo,
+} from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AgentDescription } from '../../agent/agent.ts'
@@ -14,16 +22,16 @@ import { removeSession } from '../session/remove-session.ts'
 import { serveRun, serveStream } from '../stream.ts'
 
 const streamInput = z.looseObject({
-  input: z.string().min(1, 'input is required').max(100_000).describe('What the user says'),
-  session_id: z.string().min(1).max(200).optional().describe('Go on with this session'),
+  input: z.string().min(1, 'input is required').max(100_000).describe('The text of the user'),
+  session_id: z.string().min(1).max(200).optional().describe('Continue this session'),
 })
 const streamQuery = streamInput.extend({
   run: z
     .string()
-    .regex(/^[\w.~-]{1,200}$/, 'a run is named with letters, digits and . _ ~ - alone')
+    .regex(/^[\w.~-]{1,200}$/, 'a run id has letters, digits and . _ ~ - only')
     .optional()
-    .describe('Name the run: asked again, even before its first id came, the request re-joins it'),
-  after: z.string().optional().describe('Re-join after this id, start nothing; `Last-Event-ID` wins'),
+    .describe('The id of the run: the same request sent again re-joins it, even before the first event'),
+  after: z.string().optional().describe('Re-join after this id and start nothing; `Last-Event-ID` wins'),
 })
 const resumeBody = z.object({ response: z.json() })
 
@@ -70,16 +78,16 @@ export const studioRoutes =
         agent: name,
         input: runInput(loaded, input, deps.newId),
         loaded,
-        // A reconnect finds the session by the run where its URL names none.
-        ...(run !== undefined ? { run } : wanted === undefined ? { run: id } : {}),
+        // Where the URL names no session, a reconnect finds it by the run, which has the same id.
+        ...defined({ run: run ?? (wanted === undefined ? id : undefined) }),
       }
       await serveRun(deps, request, reply, start, { dialect: 'studio', namesRun })
     }
-    /** A browser's EventSource asks for the same URL again after every cut: only the first time starts a run. */
+    /** A browser's EventSource requests the same URL again after every cut: only the first request starts a run. */
     const streamOnce = async (request: FastifyRequest<ById>, reply: FastifyReply) => {
       const asked = validateBody(streamQuery, request.query)
       const meant = { agent: project(deps, request.params.id).name, session: asked.session_id, run: asked.run }
-      /** Whether it was answered: a reply itself is a promise of its own end. */
+      /** Returns whether it answered, and not the reply, because awaiting a reply waits for its end. */
       const again = async (): Promise<boolean> => {
         const place = await rejoin(deps, request, meant)
         if (place === 'over') void reply.code(204).send()
@@ -93,27 +101,35 @@ export const studioRoutes =
       try {
         await stream(request, reply, asked, true)
       } catch (error) {
-        // The same request came twice at once, and the other one has started the run.
+        // The same request came twice at the same time, and the other one has started the run.
         const started = error instanceof MillraceError && error.code === 'conflict'
         if (!started || !(await again())) throw error
       }
       return reply
     }
-    const told = {
+    const streamDoc = {
       ...doc,
       summary: 'Run a project, stream its traces',
       answer: 'Studio SSE v2',
       stream: true,
       starts: true,
     } as const
-    // A HEAD would start a run to throw its words away.
+    // A HEAD request would start a run and discard its output.
     const noHead = { exposeHeadRoute: false }
-    app.get<ById>('/api/projects/:id/stream', { ...noHead, ...documented({ ...told, query: streamQuery }) }, streamOnce)
-    app.post<ById>('/api/projects/:id/stream', documented({ ...told, body: streamInput }), async (request, reply) => {
-      const { input, session_id } = validateBody(streamInput, request.body)
-      await stream(request, reply, { input, session_id }, false)
-      return reply
-    })
+    app.get<ById>(
+      '/api/projects/:id/stream',
+      { ...noHead, ...documented({ ...streamDoc, query: streamQuery }) },
+      streamOnce,
+    )
+    app.post<ById>(
+      '/api/projects/:id/stream',
+      documented({ ...streamDoc, body: streamInput }),
+      async (request, reply) => {
+        const { input, session_id } = validateBody(streamInput, request.body)
+        await stream(request, reply, { input, session_id }, false)
+        return reply
+      },
+    )
 
     app.delete<ById>(
       '/api/sessions/:id',
@@ -128,9 +144,9 @@ export const studioRoutes =
       '/api/sessions/:id/resume',
       documented({
         ...doc,
-        summary: 'Answer what a run asked',
+        summary: 'Answer the open questions of a run',
         body: resumeBody,
-        answer: 'What goes on',
+        answer: 'The run that continues',
         result: z.object({ success: z.boolean(), node_id: z.string(), message: z.string(), run: z.string() }),
         starts: true,
       }),
@@ -139,7 +155,7 @@ export const studioRoutes =
         const loaded = await loadSession(log, await sessionForRequest(deps, request, request.params.id))
         const { id: session, user, agent } = loaded.info
         const [first] = loaded.facts.open.values()
-        if (first === undefined) throw new MillraceError('not-found', `session ${session} is not interrupted`)
+        if (first === undefined) throw new MillraceError('not-found', `session ${session} has no open question`)
         const input = { messages: [], resume: answersWith(loaded, response) }
         const { run } = await engine.start({ session, user, agent, input, loaded })
         request.about.run = run
@@ -154,7 +170,7 @@ interface Asked {
   readonly run?: string | undefined
 }
 
-/** The session as it is, or a new one. Another's, and one of another project, look unknown (SPEC 6.2). */
+/** The session, or a new one. A session of another user or project looks unknown (SPEC 6.2). */
 async function sessionFor(
   { log }: HttpDeps,
   request: FastifyRequest,
@@ -163,7 +179,7 @@ async function sessionFor(
   const known =
     (await log.get(wanted.id)) ??
     (await log.create({ ...wanted, user: userFor(request) }).catch(async (error: unknown) => {
-      // Created meanwhile by the same request, sent twice.
+      // The same request, sent twice, has created it meanwhile.
       const made = error instanceof MillraceError && error.code === 'conflict' ? await log.get(wanted.id) : undefined
       if (made === undefined) throw error
       return made
@@ -185,7 +201,7 @@ function answersWith({ facts }: LoadedSession, payload: Json): NonNullable<RunIn
   return [...facts.open.keys()].map((interrupt) => ({ interrupt, status: 'resolved', payload }))
 }
 
-/** Typed answers: JSON where it is JSON, yes and no where somebody is asked, else the words themselves. */
+/** A typed answer as a value: yes and no as booleans, JSON as JSON, anything else as text. */
 function answer(text: string) {
   if (/^\s*(yes|y|approve|ok|confirm)\s*$/i.test(text)) return true
   if (/^\s*(no|n|reject|deny|cancel)\s*$/i.test(text)) return false
@@ -195,7 +211,7 @@ function answer(text: string) {
 
 function project({ agents }: HttpDeps, id: string) {
   const agent = agents.get(id)
-  if (agent === undefined) throw new MillraceError('not-found', `there is no project ${id}`)
+  if (agent === undefined) throw new MillraceError('not-found', `unknown project ${id}`)
   return agent
 }
 
@@ -207,18 +223,11 @@ function workflow({ graph, tools = [], model }: AgentDescription) {
   const agents = graph.nodes.filter(({ kind }) => kind === 'agent' || kind === 'step')
   return {
     agents: Object.fromEntries(
-      agents.map(({ id, description = '' }) => [
-        id,
-        { type: 'llm', description, ...(model === undefined ? {} : { model: model.name }) },
-      ]),
+      agents.map(({ id, description = '' }) => [id, { type: 'llm', description, ...defined({ model: model?.name }) }]),
     ),
     tools,
     workflow: {
-      edges: graph.edges.map(({ from, to, label }) => ({
-        from,
-        to,
-        ...(label === undefined ? {} : { condition: label }),
-      })),
+      edges: graph.edges.map(({ from, to, label }) => defined({ from, to, condition: label })),
     },
   }
 }
