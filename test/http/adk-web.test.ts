@@ -54,7 +54,7 @@ describe('adk-web, unmodified', () => {
     for await (const piece of socket) pieces.push(piece as Buffer)
     const frame = Buffer.concat(pieces)
     expect([frame[0], frame[1], frame.readUInt16BE(2)]).toEqual([0x88, frame.length - 2, 1011])
-    expect(frame.subarray(4).toString()).toBe('Live audio and video are not served here: use the chat')
+    expect(frame.subarray(4).toString()).toBe('This server has no live audio and video: use the chat')
     expect((await fetch(`${address}/run_live`)).status).toBe(404)
   })
 

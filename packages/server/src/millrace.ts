@@ -1,4 +1,4 @@
-import { type Dialect, type EventLog, dialects as known } from '@millrace/core'
+import { type Dialect, defined, type EventLog, dialects as known } from '@millrace/core'
 import type { Context, Tracer } from '@opentelemetry/api'
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { AgentCatalog } from './agent/catalog.ts'
@@ -21,31 +21,33 @@ export interface MillraceOptions {
   readonly agents: Pick<AgentCatalog, 'agents'>
   readonly now: () => number
   readonly newId: () => string
-  /** Who holds the leases; see RunEngineOptions. */
+  /** The name under which this server holds leases; see RunEngineOptions. */
   readonly owner: string
   readonly version: string
+  /** The agent of requests that name none; absent: the first. */
   readonly fallback?: string
+  /** The folder of the built web page. */
   readonly page?: string
   readonly access?: Access
-  /** Where a proxy that strips nothing serves us, such as `/millrace`. */
+  /** The path prefix, such as `/millrace`, that a proxy forwards without removing it. */
   readonly basePath?: string
   readonly limits?: Partial<HttpLimits>
   readonly runLimits?: Partial<RunLimits>
   readonly heartbeat?: number
-  /** How much of what was printed is kept for readers that come back; see StreamsOptions. */
+  /** How many printed bytes are kept for readers that come back; see StreamsOptions. */
   readonly retain?: Pick<StreamsOptions, 'retain' | 'retainTotal'>
   readonly logger?: FastifyServerOptions['logger']
   readonly onAudit?: (entry: AuditEntry) => void
-  /** Spans of every run go here; absent: none are made. */
+  /** Makes spans of every run; absent: no spans. */
   readonly tracing?: { readonly tracer: Tracer; readonly root: Context }
 }
 
-/** A whole Millrace over one log: engine, fan-out and HTTP, ready to listen. */
+/** A whole Millrace over one log: run engine, streams and HTTP, ready to listen. */
 export interface Millrace {
   readonly app: FastifyInstance
   readonly engine: RunEngine
   readonly streams: Streams
-  /** Takes no more runs, lets the active ones finish for `grace` ms, ends streams, closes the app. The log stays open. */
+  /** Refuses new runs, waits `grace` ms for active ones, then ends streams and closes the app. The log stays open. */
   close(grace: number): Promise<void>
 }
 
@@ -55,7 +57,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const names = [...catalog.keys()]
   let closing = false
   let stopped = false
-  // Our own clients get the log as it is; what an engine notes for itself is no business of the others.
+  // Only our own clients get the log whole: to other clients an engine's checkpoints mean nothing.
   const all: readonly Dialect[] = Object.values(known).map((dialect) =>
     dialect.name === 'millrace' ? dialect : withoutCheckpoints(dialect),
   )
@@ -74,22 +76,22 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     now,
     newId,
     owner,
-    ...(options.runLimits === undefined ? {} : { limits: options.runLimits }),
+    ...defined({ limits: options.runLimits }),
     onAudit: audit,
   })
   const fanOut = streams({
     log,
     dialects: all,
-    wires: {
+    formats: {
       'adk-whole': sseFormat(withoutCheckpoints(adkWithoutPartials)),
       'ag-ui-0': sseFormat(withoutCheckpoints(known['ag-ui']), { protocol: '0' }),
       'ag-ui-protobuf': agUiProtobufFormat('1'),
       'ag-ui-0-protobuf': agUiProtobufFormat('0'),
       'studio-run': sseFormat(withoutCheckpoints(known.studio), { namesRun: true }),
     },
-    ...(options.heartbeat === undefined ? {} : { heartbeat: options.heartbeat }),
+    ...defined({ heartbeat: options.heartbeat }),
     ...options.retain,
-    onError: (error, session) => app?.log.error({ err: error, session }, 'a stream could not be read'),
+    onError: (error, session) => app?.log.error({ err: error, session }, 'a stream failed'),
   })
   const metrics = createMetrics({ activeRuns: () => engine.active, readers: () => fanOut.readers })
   let app: FastifyInstance | undefined
@@ -107,12 +109,9 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     ready: () => !closing,
     stopped: () => stopped,
     audit,
-    ...(options.page === undefined ? {} : { page: options.page }),
-    ...(options.access === undefined ? {} : { access: options.access }),
-    ...(options.basePath === undefined ? {} : { basePath: options.basePath }),
-    ...(options.logger === undefined ? {} : { logger: options.logger }),
+    ...defined({ page: options.page, access: options.access, basePath: options.basePath, logger: options.logger }),
   })
-  // Who started, stopped or deleted what is told at every level but silence.
+  // The audit is logged at every level except `silent`.
   auditLog = app.log.level === 'silent' ? app.log : app.log.child({ audit: true }, { level: 'info' })
   return {
     app,
@@ -129,7 +128,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   }
 }
 
-/** Loaded only when traces are wanted: every start would pay for it. */
+/** Imported only when tracing is on, because the import slows every start of the server. */
 async function tracerOf(log: EventLog, { tracer, root }: NonNullable<MillraceOptions['tracing']>) {
   return (await import('./telemetry/tracing.ts')).runTracer(log, tracer, root)
 }

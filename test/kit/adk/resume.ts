@@ -62,7 +62,7 @@ const programs: Readonly<Record<string, () => LlmAgent | SequentialAgent>> = {
 /** What the run engine does when a process died after `rows` (engine/recover.ts). */
 async function goOn(agent: ReturnType<typeof adkAgent>, rows: readonly Recorded[]): Promise<readonly RunEvent[]> {
   const ledger = RunLedger.of(rows, 'r1')
-  const lost: RunEvent = { kind: 'superseded', messages: ledger.halfSaid, nodes: ledger.openNodes }
+  const lost: RunEvent = { kind: 'superseded', messages: ledger.unfinishedMessages, nodes: ledger.openNodes }
   const history = [...rows, { seq: rows.length + 1, at: 0, run: 'r1', event: lost }]
   let state: JsonObject = {}
   for (const { event } of history) state = applyState(state, event)

@@ -12,7 +12,7 @@ export const problemCodes = [
   'garbage', // an agent yielded something that is not a RunEvent
   'timeout', // the run's wall clock ran out
   'cancelled', // a person or a program asked for it to stop
-  'crashed', // the process that ran it is gone
+  'crashed', // the server stopped while the run was active
   'lease-lost', // another writer took the run over
   'limit', // a bound was hit (size, depth, count)
   'busy', // the session has an active run with a reader

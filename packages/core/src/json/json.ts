@@ -84,8 +84,9 @@ function whyNotContainer(value: object, depth: number): string | undefined {
 
 /** Whether JSON.stringify would silently turn the value into something else: a Map into {}, a Date (by toJSON) into text. */
 export function isOpaque(value: object): boolean {
+  if ('toJSON' in value && typeof value.toJSON === 'function') return true
+  if (Object.getPrototypeOf(value) === Object.prototype) return false
   return (
-    ('toJSON' in value && typeof value.toJSON === 'function') ||
     value instanceof Map ||
     value instanceof Set ||
     value instanceof RegExp ||

@@ -1,4 +1,4 @@
-import { isObject } from '../json/json.ts'
+import { isObject, isOpaque } from '../json/json.ts'
 import { Fault, faultAt } from './fault.ts'
 import { data, dataObject, type FieldReader, notObject, string } from './readers.ts'
 
@@ -14,7 +14,7 @@ export function shape(fields: Readonly<Record<string, FieldReader>>, required: r
       .filter(([snake, name]) => snake !== name),
   )
   return (value, strict) => {
-    if (!isObject(value)) return notObject
+    if (!isObject(value) || (strict && isOpaque(value))) return notObject
     const result = strict ? checked(value, known) : corrected(value, known, spelled)
     if (result instanceof Fault) return result
     for (const name of required) if (result[name] === undefined) return faultAt(`.${name}`, 'is missing')

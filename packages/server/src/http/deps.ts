@@ -5,7 +5,7 @@ import type { RunEngine } from '../run/run-engine.ts'
 import type { Streams } from '../stream/streams.ts'
 import type { AuditEntry } from '../telemetry/audit.ts'
 
-/** What every surface works with: one log, one engine, one fan-out, the same agents under the same names. */
+/** What every surface works with: one log, one run engine, one set of streams and the same agents. */
 export interface HttpDeps {
   readonly log: EventLog
   readonly engine: RunEngine
@@ -14,9 +14,9 @@ export interface HttpDeps {
   readonly now: () => number
   readonly newId: () => string
   readonly limits: HttpLimits
-  /** Takes what the engine cannot know of: a session deleted. */
+  /** Records what the engine cannot know of, such as a deleted session. */
   readonly audit: (entry: AuditEntry) => void
-  /** A stream was opened. */
+  /** Called when a stream was opened. */
   readonly opened: (request: FastifyRequest, reply: FastifyReply) => void
 }
 

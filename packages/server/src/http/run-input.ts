@@ -3,7 +3,6 @@ import { z } from 'zod'
 import type { HttpLimits } from './deps.ts'
 import { bodyRefusal } from './doors/validate-body.ts'
 
-/** The door for a canonical RunInput; the other surfaces read their own shapes and make one of these. */
 const part = z.looseObject({ text: z.string().optional() })
 const message = z.object({
   id: z.string().min(1).max(200),
@@ -16,6 +15,7 @@ const resume = z.object({
   payload: z.json().optional(),
 })
 
+/** The canonical RunInput, as our own routes take it. The other surfaces make one from their own shapes. */
 export const runInput = z.object({
   messages: z.array(message),
   state: z.record(z.string(), z.json()).optional(),
@@ -36,7 +36,7 @@ export const runInput = z.object({
   props: z.record(z.string(), z.json()).optional(),
 })
 
-/** What a run may be given, the same on every surface (SPEC 6.3); `paths` are what the surface calls the fields. */
+/** Limits what a run is given, on every surface alike (SPEC 6.3); `paths` names fields as the surface calls them. */
 export function boundInput(
   limits: HttpLimits,
   { messages, tools = [], state }: RunInput,
@@ -50,7 +50,7 @@ export function boundInput(
   if (errors.length > 0) throw bodyRefusal(errors)
 }
 
-/** State that a client sends or patches, by its size as JSON. */
+/** Limits state that a client sends or patches, by its size as JSON. */
 export function boundState(limits: HttpLimits, state: JsonObject, path: string): void {
   const errors = tooMuchState(limits, state, path)
   if (errors.length > 0) throw bodyRefusal(errors)

@@ -1,4 +1,4 @@
-import { type Cursor, MillraceError, readCursor } from '@millrace/core'
+import { type Cursor, defined, MillraceError, type Recorded, readCursor } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StartRequest } from '../run/run-engine.ts'
 import type { HttpDeps } from './deps.ts'
@@ -7,12 +7,14 @@ import { sseResponse } from './sse-sink.ts'
 
 export interface StreamTarget {
   readonly session: string
-  /** A dialect's name, or that of another wire the fan-out knows (AG-UI protobuf). */
+  /** The name of a dialect, or of another format of the streams (AG-UI protobuf). */
   readonly dialect: string
   readonly run?: string
   readonly after?: number
   readonly from?: 'start' | 'live'
-  /** Ids name the run: for a browser that comes back to the GET that started it. Only for `studio`. */
+  /** The session's rows, where the request has read them. */
+  readonly rows?: readonly Recorded[]
+  /** Ids name the run, for a browser that reconnects to the GET that started it. Only for `studio`. */
   readonly namesRun?: boolean
   /** Cancel the run when this reader leaves before its end. */
   readonly cancelOnDisconnect?: boolean
@@ -20,8 +22,8 @@ export interface StreamTarget {
 }
 
 /**
- * Serves a stream until it ends or the reader leaves. Leaving is not stopping (SPEC 4.2). The answer says where it can
- * be re-joined (`content-location`), so that a client never has to start a run again to hear the rest of it.
+ * Serves a stream until it ends or the reader leaves; the run goes on without a reader (SPEC 4.2). The header
+ * `content-location` says where to re-join, so that a client never has to start a run again to read the rest of it.
  */
 export async function serveStream(
   deps: HttpDeps,
@@ -29,8 +31,18 @@ export async function serveStream(
   reply: FastifyReply,
   target: StreamTarget,
 ): Promise<void> {
-  const { session, dialect, run, after, from, namesRun = false, cancelOnDisconnect = false, headers = {} } = target
-  request.about = { session, ...(run === undefined ? {} : { run }) }
+  const {
+    session,
+    dialect,
+    run,
+    after,
+    from,
+    rows,
+    namesRun = false,
+    cancelOnDisconnect = false,
+    headers = {},
+  } = target
+  request.about = defined({ session, run })
   const detach = deps.engine.attach(session)
   try {
     const place = rejoinPlace(request, target)
@@ -46,13 +58,7 @@ export async function serveStream(
     deps.opened(request, reply)
     const end = await deps.streams.open(
       session,
-      {
-        dialect: namesRun ? `${dialect}-run` : dialect,
-        signal,
-        ...(run === undefined ? {} : { run }),
-        ...(after === undefined ? {} : { after }),
-        ...(from === undefined ? {} : { from }),
-      },
+      { dialect: namesRun ? `${dialect}-run` : dialect, signal, ...defined({ run, after, from, rows }) },
       sink,
     )
     request.log.info({ ...factsOf(request), dialect, end }, 'stream')
@@ -60,7 +66,7 @@ export async function serveStream(
       await deps.engine.cancel(session, run)
     }
   } catch (error) {
-    // After hijack errors are ours to end: the reader sees a closed stream and comes back with its cursor.
+    // After `hijack` no one else ends the response. The client sees a broken stream and comes back with its cursor.
     request.log.error({ err: error, ...factsOf(request), dialect }, 'stream failed')
     reply.raw.destroy()
   } finally {
@@ -68,10 +74,10 @@ export async function serveStream(
   }
 }
 
-/** How long the reader of the active run may take to leave, in ms: its socket closes a moment after the next request. */
+/** How long to wait, in ms, for the reader of the active run: its socket may close just after the next request came. */
 export const patience = 500
 
-/** Starts a run and streams it to the one who asked, from its `run.started` on. */
+/** Starts a run and streams it to the client that asked, from its `run.started` on. */
 export async function serveRun(
   deps: HttpDeps,
   request: FastifyRequest,
@@ -80,32 +86,33 @@ export async function serveRun(
   stream: Pick<StreamTarget, 'dialect' | 'headers' | 'namesRun'>,
 ): Promise<void> {
   const cancelOnDisconnect = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
-  // The starter is its run's first reader, from the same moment on: a second start is refused, not taken for a successor.
-  const { run, seq, leave } = await deps.engine.start({ ...start, attach: true, patience })
+  // The client is the run's first reader at once: a second start is then refused, and does not supersede this one.
+  const { run, seq, rows, leave } = await deps.engine.start({ ...start, attach: true, patience })
   try {
     await serveStream(deps, request, reply, {
       session: start.session,
       run,
       after: seq - 1,
+      rows,
       cancelOnDisconnect,
       ...stream,
     })
   } finally {
-    leave?.()
+    leave()
   }
 }
 
-/** A reference relative to the request, so that it holds behind any path prefix and proxy. */
+/** A reference relative to the request, which works behind any path prefix and proxy. */
 function rejoinPlace(request: FastifyRequest, { session, dialect, run }: StreamTarget): string {
   const depth = (request.url.split('?', 1)[0] ?? '/').split('/').length - 2
-  const query = new URLSearchParams({ dialect: rejoinDialect(dialect), ...(run === undefined ? {} : { run }) })
+  const query = new URLSearchParams(defined({ dialect: rejoinDialect(dialect), run }))
   return `${'../'.repeat(Math.max(0, depth))}sessions/${encodeURIComponent(session)}/events?${query}`
 }
 
-/** Protobuf has no place for a cursor, so it is joined again as the SSE of its dialect. */
+/** Protobuf has no field for a cursor, so a protobuf stream is re-joined as the SSE of its dialect. */
 const rejoinDialect = (wire: string): string => wire.replace(/-protobuf$/, '')
 
-/** The cursor of a resumed stream: `Last-Event-ID` wins over `?after=`; what is none is a 400, never a replay. */
+/** The cursor of a resumed stream: `Last-Event-ID`, else `?after=`. A malformed one is a 400, never a replay. */
 export function cursorOf(request: FastifyRequest): Cursor | undefined {
   const header = request.headers['last-event-id']
   const text = header ?? (request.query as { after?: unknown }).after

@@ -10,6 +10,7 @@ import type { Agent, RunContext } from '../agent/agent.ts'
 import { cancelled, failed, problemFromError } from './ending.ts'
 import { RunLedger } from './ledger.ts'
 import type { RunLimits } from './limits.ts'
+import { nextPhase, type RunPhase, type RunStep } from './run-phase.ts'
 import { validateEvent } from './validate-event.ts'
 import { type FinishResult, isLost, RunWriter } from './writer.ts'
 
@@ -20,7 +21,7 @@ export interface ActiveRunOptions {
   readonly user: string
   readonly input: RunInput
   readonly limits: RunLimits
-  /** The run's own rows so far. */
+  /** The run's rows so far. */
   readonly rows: readonly Recorded[]
   readonly context: Omit<RunContext, 'signal' | 'session' | 'run' | 'user' | 'now' | 'newId'>
   readonly now: () => number
@@ -28,32 +29,47 @@ export interface ActiveRunOptions {
   readonly cancelOnDisconnect: boolean
 }
 
-/** Events taken from an agent before other work of the process gets a turn: one that never waits must not stop timers. */
+/** After so many events, timers and sockets get a turn: an agent that never waits would starve them. */
 const stretch = 128
+/** `setTimeout` fires at once for anything longer. */
 const longestTimer = 2 ** 31 - 1
 
+/** How a run ends, and whether the agent ended it: then there is nothing to abort. */
+interface Decision {
+  readonly ending: RunFinished
+  readonly byAgent: boolean
+}
+
 /**
- * A run from its start to its end. Whoever ends it (the agent by returning, throwing or saying so; a person; the clock;
- * a failing store) calls `#finish`, the first call counts, and the writer writes that end and nothing after it.
+ * A run of this process, from the call of its agent until its session is free again; `run-phase.ts` draws its phases.
+ *
+ *   start() ──▶ #pull: agent ─▶ validateEvent ─▶ RunWriter ─▶ log          (running)
+ *   #finish, called first by the agent, a person, the clock, the store or the heartbeat
+ *           ──▶ #end: abort the agent, write what is open and `run.finished`  (ending, then ended)
+ *           ──▶ #release: wait for the agent, release the lease               (released)
  */
 export class ActiveRun {
-  /** How it ended, once that is durable; `lost` when the run is no longer ours to end. */
-  readonly ended: Promise<FinishResult>
-  /** The session is free again: the agent let go, or was given up, and the lease is released. */
-  readonly freed: Promise<void>
+  readonly cancelOnDisconnect: boolean
+  /** Resolves in phase `ended`: how it ended; `lost` when another process has the run now. */
+  readonly whenEnded: Promise<FinishResult>
+  /** Resolves in phase `released`: the session is free. */
+  readonly whenReleased: Promise<void>
   readonly #options: ActiveRunOptions
   readonly #abort = new AbortController()
   readonly #ledger: RunLedger
   readonly #writer: RunWriter
-  #finish: (ending: RunFinished) => void = () => {}
-  #finished = false
-  /** The agent ended by itself: there is nothing to abort. */
-  #returned = false
+  readonly #decided = deferred<Decision>()
+  readonly #ended = deferred<FinishResult>()
+  readonly #released = deferred<void>()
+  #phase: RunPhase = 'ready'
   #lease: Lease
 
   constructor(options: ActiveRunOptions) {
     const { log, lease, limits, rows } = options
     this.#options = options
+    this.cancelOnDisconnect = options.cancelOnDisconnect
+    this.whenEnded = this.#ended.promise
+    this.whenReleased = this.#released.promise
     this.#lease = lease
     this.#ledger = RunLedger.of(rows, lease.run)
     this.#writer = new RunWriter({
@@ -63,16 +79,6 @@ export class ActiveRun {
       ledger: this.#ledger,
       onBroken: (error) => this.#finish(failed(problemFromError(error, 'store-failed'))),
     })
-    const ending = new Promise<RunFinished>((resolve) => {
-      this.#finish = (how) => {
-        this.#finished = true
-        resolve(how)
-      }
-    })
-    const pulled = this.#pull()
-    const heartbeat = this.#heartbeat()
-    this.ended = this.#end(ending)
-    this.freed = this.#free(pulled, heartbeat)
   }
 
   get run(): string {
@@ -87,58 +93,75 @@ export class ActiveRun {
   get agent(): string {
     return this.#options.agent.name
   }
-  get cancelOnDisconnect(): boolean {
-    return this.#options.cancelOnDisconnect
+  get phase(): RunPhase {
+    return this.#phase
   }
-  /** Its end is decided, if not yet written. */
-  get over(): boolean {
-    return this.#finished
-  }
-  /** Its end is written. */
-  settled = false
 
-  /** Ends it from outside. Without effect once it is over. */
+  /** Calls the agent. Once only. */
+  start(): void {
+    this.#step('start')
+    void this.#live(this.#heartbeat())
+  }
+
+  /** Ends it from outside. Without effect once its end is decided. */
   cancel(message: string): void {
     this.#finish(cancelled(message))
   }
 
-  async #end(ending: Promise<RunFinished>): Promise<FinishResult> {
+  #step(step: RunStep): void {
+    this.#phase = nextPhase(this.#phase, step)
+  }
+
+  #finish(ending: RunFinished, byAgent = false): void {
+    this.#step('finish')
+    this.#decided.resolve({ ending, byAgent })
+  }
+
+  async #live(heartbeat: NodeJS.Timeout): Promise<void> {
+    const pulled = this.#pull()
+    const how = await this.#end()
+    this.#step('settle')
+    this.#ended.resolve(how)
+    await this.#release(how, pulled, heartbeat)
+    this.#step('release')
+    this.#released.resolve()
+  }
+
+  async #end(): Promise<FinishResult> {
     const { timeout } = this.#options.limits
     const clock = setTimeout(
       () => this.#finish(failed({ code: 'timeout', message: `the run took longer than ${timeout} ms` })),
       Math.min(timeout, longestTimer),
     )
-    const how = await ending
+    const { ending, byAgent } = await this.#decided.promise
     clearTimeout(clock)
-    if (!this.#returned) this.#abort.abort(new MillraceError(how.error?.code ?? 'cancelled', how.error?.message ?? ''))
-    const sealed = await this.#writer.finish(how)
-    this.settled = true
-    return sealed
+    const { code = 'cancelled', message = '' } = ending.error ?? {}
+    if (!byAgent) this.#abort.abort(new MillraceError(code, message))
+    return this.#writer.finish(ending)
   }
 
-  async #free(pulled: Promise<void>, heartbeat: NodeJS.Timeout): Promise<void> {
-    const how = await this.ended
+  async #release(how: FinishResult, pulled: Promise<void>, heartbeat: NodeJS.Timeout): Promise<void> {
     const { log, limits } = this.#options
     let timer: NodeJS.Timeout | undefined
-    const patience = new Promise<void>((resolve) => {
+    const grace = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, limits.abortGrace)
     })
-    await Promise.race([pulled, patience])
+    await Promise.race([pulled, grace])
     clearTimeout(timer)
     clearInterval(heartbeat)
-    // A lease that cannot be released runs out, and recovery finds a run that has its end.
+    // A lease that cannot be released runs out; recovery then finds that the run has its end.
     if (how !== 'lost') await log.release(this.#lease).catch(() => {})
   }
 
-  /** Takes what the agent yields until the run is over. Never rejects. */
+  /** Takes what the agent yields while the run is running. Never rejects. */
   async #pull(): Promise<void> {
     let source: AsyncIterator<unknown> | undefined
     try {
-      source = this.#start()
-      for (let taken = 1; !this.#finished; taken += 1) {
+      source = this.#callAgent()
+      for (let taken = 1; this.#phase === 'running'; taken += 1) {
         const next = await source.next()
-        if (this.#finished) break
-        if (next.done === true) this.#finishAsSaid(this.#outcome())
+        if (this.#phase !== 'running') break
+        if (next.done === true) this.#finish(this.#outcome(), true)
         else await this.#take(next.value, taken)
         if (taken % stretch === 0) await new Promise((resolve) => setImmediate(resolve))
       }
@@ -148,11 +171,11 @@ export class ActiveRun {
     try {
       await source?.return?.()
     } catch {
-      // It is over: how the agent cleans up changes nothing.
+      // The end is decided: an error in the agent's clean-up changes nothing.
     }
   }
 
-  #start(): AsyncIterator<unknown> {
+  #callAgent(): AsyncIterator<unknown> {
     const { agent, input, context, lease, user, now, newId } = this.#options
     const { session, run } = lease
     const events: Partial<AsyncIterable<unknown>> = agent.run(input, {
@@ -165,7 +188,8 @@ export class ActiveRun {
       signal: this.#abort.signal,
     })
     const source = events[Symbol.asyncIterator]?.()
-    if (source === undefined) throw new MillraceError('garbage', 'the agent gave no stream of events')
+    if (source === undefined)
+      throw new MillraceError('garbage', '`run` of the agent returned no async iterable of events')
     return source
   }
 
@@ -179,29 +203,24 @@ export class ActiveRun {
     }
     const { event, size } = admitted
     if (event.kind === 'run.finished') {
-      this.#finishAsSaid(event)
+      this.#finish(event, true)
       return undefined
     }
     if (taken > limits.events) {
       this.#finish(failed({ code: 'limit', message: `the run has more than ${limits.events} events` }))
       return undefined
     }
-    // The engine has recorded the answers that this run started with.
+    // The engine recorded the answers that this run started with; the agent may yield them once more.
     if (event.kind === 'resumed' && this.#ledger.answered(event.interrupt)) return undefined
     return this.#writer.put(event, size)
   }
 
-  #finishAsSaid(ending: RunFinished): void {
-    this.#returned = true
-    this.#finish(ending)
-  }
-
-  /** Returning means done, unless a person was asked: then the run waits for the answer. */
+  /** An agent that returns is done, unless it asked a person: then the run waits for the answer. */
   #outcome(): RunFinished {
     return { kind: 'run.finished', outcome: this.#ledger.openInterrupts.length > 0 ? 'interrupted' : 'done' }
   }
 
-  /** Keeps the lease. Lost, or not renewed for its whole time: another may write now, so we stop at once. */
+  /** Renews the lease. Once it is lost, or was not renewed for its whole term, another process may write: we stop. */
   #heartbeat(): NodeJS.Timeout {
     const { log, limits, now } = this.#options
     let renewed = now()
@@ -223,4 +242,12 @@ export class ActiveRun {
       })
     }, limits.leaseTtl / 3)
   }
+}
+
+function deferred<T>(): { readonly promise: Promise<T>; readonly resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {}
+  const promise = new Promise<T>((resolver) => {
+    resolve = resolver
+  })
+  return { promise, resolve }
 }

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { type Bench, bench, ending, note, type Script, scripted } from '../../../../test/kit/engine-kit.ts'
+import { type Bench, bench, ending, note, type Script, said, scripted } from '../../../../test/kit/engine-kit.ts'
 
 const quick = scripted('quick', async function* () {
   yield note('fine')
 })
 const forever = new Promise<never>(() => {})
 
-/** Runs the script to its end, which is one, and starts another run after it: the session must be free. */
+/** Runs the script until its one end, then starts another run: the session must be free. */
 async function endOf(script: Script, limits: object = {}): Promise<{ own: Bench; run: string; end: unknown }> {
   const own = bench([scripted('bad', script), quick], { limits })
   const { run } = await own.start('bad')
@@ -33,6 +33,9 @@ const values: [string, () => unknown, string][] = [
   ['a bigint inside', () => ({ ...note('x'), data: { n: 1n } }), 'garbage'],
   ['a function inside', () => ({ ...note('x'), data: { f: () => {} } }), 'garbage'],
   ['bytes inside', () => ({ ...note('x'), data: { b: new Uint8Array(3) } }), 'garbage'],
+  ['a Map inside', () => ({ ...note('x'), data: { m: new Map() } }), 'garbage'],
+  ['a Map where a known object belongs', () => said('m', 'x', { usageMetadata: new Map() }), 'garbage'],
+  ['a Date where a known object belongs', () => said('m', 'x', { actions: new Date(0) }), 'garbage'],
   [
     'a value that contains itself',
     () => {
@@ -69,7 +72,7 @@ describe('whatever an agent does, its run has one end and its session is free', 
     if (code !== 'agent-error') expect(kinds).toContain('foreign')
   })
 
-  test('what can be kept of garbage is kept', async () => {
+  test('a value that is not an event is recorded as foreign, as far as it can be printed', async () => {
     const { own } = await endOf(async function* () {
       yield { kind: 'nonsense', text: 'look here' }
     })
@@ -93,18 +96,20 @@ describe('whatever an agent does, its run has one end and its session is free', 
     ).toMatchObject({ error: { code: 'agent-error', message: 'boom' } })
     expect((await endOf(throws(error))).end).toMatchObject({ error: { code: 'agent-error', message: 'boom' } })
     expect((await endOf(throws('text'))).end).toMatchObject({ error: { message: 'text' } })
-    expect((await endOf(throws(undefined))).end).toMatchObject({ error: { message: 'no reason was given' } })
+    expect((await endOf(throws(undefined))).end).toMatchObject({
+      error: { message: 'the agent threw without a message' },
+    })
     expect((await endOf(throws(new Error('x'.repeat(1e6))))).end).toMatchObject({
       error: { message: 'x'.repeat(2000) },
     })
   })
 
-  test('gives no stream', async () => {
+  test('returns no stream', async () => {
     expect((await endOf(() => ({}) as AsyncIterable<unknown>)).end).toEqual(failed('garbage'))
     expect((await endOf(() => undefined as never)).end).toEqual(failed('agent-error'))
   })
 
-  test('hangs: the clock ends it', async () => {
+  test('hangs: the timeout ends it', async () => {
     const hang = async function* () {
       yield note('x')
       await forever
@@ -112,14 +117,14 @@ describe('whatever an agent does, its run has one end and its session is free', 
     expect((await endOf(hang, { timeout: 20 })).end).toEqual(failed('timeout'))
   })
 
-  test('never gives way: the clock ends it all the same', async () => {
+  test('never yields the thread: the timeout ends it all the same', async () => {
     const busy = async function* () {
       for (;;) yield note('x')
     }
     expect((await endOf(busy, { timeout: 20 })).end).toEqual(failed('timeout'))
   })
 
-  test('says more than it may', async () => {
+  test('yields more events than the limit', async () => {
     const { end, own, run } = await endOf(
       async function* () {
         for (;;) yield note('x')
@@ -130,7 +135,7 @@ describe('whatever an agent does, its run has one end and its session is free', 
     expect(await own.kinds(run)).toHaveLength(1002)
   })
 
-  test('ignores abort: the end is there at once, the session after the grace', async () => {
+  test('ignores abort: the run ends at once, the session is free after the grace period', async () => {
     const own = bench([
       scripted('deaf', async function* () {
         await forever
@@ -162,7 +167,7 @@ describe('whatever an agent does, its run has one end and its session is free', 
     expect(await own.kinds(run)).toEqual(['run.started', 'run.finished'])
   })
 
-  test('goes on after its own end: nothing of it is recorded, and it is told to stop', async () => {
+  test('goes on after its own end: nothing of it is recorded, and it is stopped', async () => {
     let cleaned = false
     const { end, own, run } = await endOf(async function* () {
       try {
@@ -177,7 +182,7 @@ describe('whatever an agent does, its run has one end and its session is free', 
     expect(cleaned).toBe(true)
   })
 
-  test('throws while it cleans up: the end stands', async () => {
+  test('throws while it cleans up: the end stays as it is', async () => {
     const { end } = await endOf(async function* () {
       try {
         yield { kind: 'run.finished', outcome: 'done' }

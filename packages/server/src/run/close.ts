@@ -1,13 +1,14 @@
-import type { Draft, EventLog, Lease, NodeFinished, Outcome, RunEvent, RunFinished } from '@millrace/core'
+import type { Draft, EventLog, Lease, NodeFinished, Outcome, Recorded, RunEvent, RunFinished } from '@millrace/core'
 import { RunLedger } from './ledger.ts'
+import { lastSeqOf } from './load-session.ts'
 
-/** The last events of a run, in order: what it left open is closed, then its one `run.finished` (SPEC 4.1). */
+/** The last events of a run: they close what it left open; the very last is its one `run.finished` (SPEC 4.1). */
 export function closing(ledger: RunLedger, ending: RunFinished): readonly RunEvent[] {
   const usage = ending.usage ?? ledger.usage
   const waits = ending.outcome === 'interrupted'
   return [
     ...ledger.openNodes.map((node) => closedNode(node, ending)),
-    // A question whose run did not wait for the answer is not open: nobody must answer it to go on.
+    // A question whose run ended without waiting for the answer is closed: the next run need not answer it.
     ...(waits ? [] : ledger.openInterrupts).map(
       (interrupt): RunEvent => ({ kind: 'resumed', interrupt, status: 'cancelled' }),
     ),
@@ -26,18 +27,24 @@ function closedNode(node: string, { outcome, error }: RunFinished): NodeFinished
   }
 }
 
-/** What became of closing a run: how it ended, and whether that was our doing. Undefined for one that never started. */
+/** How a run ended, and whether `closeRun` wrote that end or found it. */
 export interface Closed {
   readonly outcome: Outcome
   readonly wrote: boolean
 }
 
 /**
- * Ends a run that nobody drives any more, from what the log says of it. One that has its end keeps it: so this can be
- * repeated after a write whose fate is unknown.
+ * Ends a run whose agent is gone, from what the log has of it; `known` are rows of the session that need not be read
+ * again. A run that has its end keeps it, so this can be repeated after a write that may or may not have succeeded.
  */
-export async function closeRun(log: EventLog, lease: Lease, ending: RunFinished): Promise<Closed | undefined> {
-  const rows = (await log.read(lease.session, { after: 0 })).filter(({ run }) => run === lease.run)
+export async function closeRun(
+  log: EventLog,
+  lease: Lease,
+  ending: RunFinished,
+  known: readonly Recorded[] = [],
+): Promise<Closed | undefined> {
+  const more = await log.read(lease.session, { after: lastSeqOf(known) })
+  const rows = [...known, ...more].filter(({ run }) => run === lease.run)
   if (rows.length === 0) return undefined
   const ledger = RunLedger.of(rows, lease.run)
   if (ledger.ending !== undefined) return { outcome: ledger.ending.outcome, wrote: false }

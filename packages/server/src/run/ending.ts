@@ -10,24 +10,25 @@ export function cancelled(message: string): RunFinished {
   return { kind: 'run.finished', outcome: 'cancelled', error: { code: 'cancelled', message } }
 }
 
-/** How a run ends that nobody drives any more. One that a fork copied half of did not crash: it goes on elsewhere. */
+/** The end of a run that no process drives any more. In a fork, a half-copied run did not crash: its original goes on. */
 export function abandoned({ forkOf }: SessionInfo, started: Recorded): RunFinished {
-  if (forkOf !== undefined && started.seq <= forkOf.seq) return cancelled('the fork was taken while this run went on')
-  return failed({ code: 'crashed', message: 'the process that ran it is gone' })
+  if (forkOf !== undefined && started.seq <= forkOf.seq)
+    return cancelled('the session was forked while this run was active')
+  return failed({ code: 'crashed', message: 'the server stopped while this run was active' })
 }
 
-/** What may be told to clients: a store's own words name files of this machine, and are for the operator's log. */
+/** The message for clients. A store's message names files of this machine, so it goes to the server's log only. */
 export function publicMessage({ code, message, facts }: MillraceError): string {
   if (code !== 'store-failed') return message
   return typeof facts.reason === 'string' ? `the store failed: ${facts.reason}` : 'the store failed'
 }
 
-/** Never a stack: what a person can act on. */
+/** The error as a problem that a person can act on, without a stack. */
 export function problemFromError(error: unknown, otherwise: 'agent-error' | 'store-failed'): Problem {
   if (error instanceof MillraceError)
     return { code: error.code, message: publicMessage(error).slice(0, longestMessage) }
   if (otherwise === 'store-failed') return { code: otherwise, message: 'the store failed' }
   const code = otherwise
   const text = error instanceof Error ? error.message || error.name : typeof error === 'string' ? error : ''
-  return { code, message: text === '' ? 'no reason was given' : text.slice(0, longestMessage) }
+  return { code, message: text === '' ? 'the agent threw without a message' : text.slice(0, longestMessage) }
 }

@@ -12,12 +12,12 @@ export interface RunEngineOptions {
   readonly now: () => number
   readonly newId: () => string
   /**
-   * Who holds the leases. A name that is the same after a restart, and nobody else's, frees its sessions at once; a new
-   * one for each process frees them when the leases run out.
+   * The name under which this process holds leases. If it is unique and the same after a restart, sessions are free at
+   * once after a crash; with a new name for each process, they are free when the leases run out.
    */
   readonly owner: string
   readonly limits?: Partial<RunLimits>
-  /** Told of every start, refusal, cancel and end. */
+  /** Called for every start, refusal, cancel and end. */
   readonly onAudit?: (entry: AuditEntry) => void
 }
 
@@ -27,7 +27,7 @@ export interface EngineParts extends RunEngineOptions {
   readonly runs: ActiveRuns
   readonly turns: SessionTurns
   readonly audit: (entry: Omit<AuditEntry, 'at'>) => void
-  /** Keeps a run until its session is free, and tells how it ended. */
-  readonly hold: (run: ActiveRun) => void
+  /** Starts a run, keeps it until its session is free, and audits how it ended. */
+  readonly launch: (run: ActiveRun) => void
   readonly isClosing: () => boolean
 }

@@ -6,7 +6,7 @@ import { runEngine } from './engine.ts'
 const quick = scripted('quick', async function* () {
   yield note('hello')
 })
-/** Says one thing, then waits until it is told to stop. */
+/** Yields one event, then waits for the abort. */
 const patient = scripted('patient', async function* (_, { signal }) {
   yield note('waiting')
   await aborted(signal)
@@ -47,7 +47,7 @@ describe('a run', () => {
     ])
   })
 
-  test('sums the usage of whole messages, not of deltas; what the agent says itself stands', async () => {
+  test('sums the usage of aggregates, not of partials; usage that the agent reports itself is kept', async () => {
     const usageMetadata = { promptTokenCount: 5, candidatesTokenCount: 2 }
     const spender = scripted('spender', async function* () {
       yield said('m', 'a', { partial: true, usageMetadata })
@@ -215,7 +215,7 @@ describe('SPEC 4.3: one run at a time', () => {
     expect(await own.engine.wait('s', run)).toBe('done')
   })
 
-  test('a patient start waits for the reader to leave, no longer than it says, and does not stop a cancel', async () => {
+  test('a start with patience waits for the reader to leave, no longer than asked, and does not block a cancel', async () => {
     const own = bench([patient, quick])
     const first = await own.start('patient', { attach: true })
     const waiting = own.start('quick', { patience: 60_000 })
@@ -227,7 +227,7 @@ describe('SPEC 4.3: one run at a time', () => {
     const read = await own.start('patient', { attach: true })
     await expect(own.start('quick', { patience: 5 })).rejects.toMatchObject({ code: 'busy' })
     const late = own.start('quick', { patience: 60_000 })
-    // Its reader stays, as one of the whole session does: but the run is over.
+    // Its reader stays, as a reader of the whole session does, but the run has ended.
     expect(await own.engine.cancel('s', read.run)).toBe(true)
     expect(await own.engine.wait('s', (await late).run)).toBe('done')
     expect(own.audit.filter(({ action }) => action === 'run.refuse')).toHaveLength(1)
@@ -261,7 +261,7 @@ describe('SPEC 4.3: one run at a time', () => {
       result.status === 'rejected' ? (result.reason as MillraceError).facts.limit : 'ok',
     )
     expect(codes).toEqual(['ok', 'ok', 'perUser', 'ok', 'perProcess'])
-    // Superseding one's own run needs no further slot.
+    // A run that supersedes another of the same user needs no further slot.
     expect((await ask('a', 'u')).run).toBeDefined()
     await own.engine.cancel('b')
     await own.engine.shutdown(0)
@@ -270,7 +270,7 @@ describe('SPEC 4.3: one run at a time', () => {
 })
 
 describe('waiting and ending', () => {
-  test('wait tells at once how an old run ended, and of an unknown run that there is none', async () => {
+  test('wait resolves at once for an old run, and rejects for an unknown one', async () => {
     const own = bench([quick])
     const { run } = await own.start('quick')
     await own.engine.shutdown(1000)

@@ -10,7 +10,7 @@ import type { RunEngine, StartedRun, StartRequest } from './run-engine.ts'
 import { SessionTurns } from './session-turns.ts'
 import { startRun } from './start.ts'
 
-const byPerson = 'cancelled on request'
+const onRequest = 'cancelled on request'
 
 /** The run engine over any log and any agents. */
 export function runEngine(options: RunEngineOptions): RunEngine {
@@ -23,7 +23,7 @@ export function runEngine(options: RunEngineOptions): RunEngine {
     cancel: async (session, run) => (await turns.take(session, () => cancel(parts, session, run)))(),
     async wait(session, run) {
       const active = runs.of(session)
-      const outcome = active?.run === run ? await active.ended : 'lost'
+      const outcome = active?.run === run ? await active.whenEnded : 'lost'
       return outcome === 'lost' ? outcomeOf(log, session, run) : outcome
     },
     attach: (session) => runs.attach(session),
@@ -50,7 +50,7 @@ function engineParts(options: RunEngineOptions, isClosing: () => boolean): Engin
     try {
       options.onAudit?.({ at: options.now(), ...entry })
     } catch {
-      // Whoever listens must not decide whether a run goes on.
+      // A listener that fails must not stop a run.
     }
   }
   return {
@@ -60,16 +60,17 @@ function engineParts(options: RunEngineOptions, isClosing: () => boolean): Engin
     turns: new SessionTurns(),
     audit,
     isClosing,
-    hold(active) {
+    launch(active) {
       runs.add(active)
       const { session, user, agent, run } = active
-      void active.ended.then((outcome) =>
+      void active.whenEnded.then((outcome) =>
         audit(
           outcome === 'lost'
             ? { action: 'run.lost', session, user, agent, run }
             : { action: 'run.finish', session, user, agent, run, outcome },
         ),
       )
+      active.start()
     },
   }
 }
@@ -84,7 +85,7 @@ async function audited(parts: EngineParts, request: StartRequest): Promise<Start
   }
 }
 
-/** Waits for a reader that is about to leave outside the session's turn: a cancel comes between. */
+/** Starts; waits for a reader that is about to leave, outside the session's turn, so that a cancel can get in. */
 async function startPatiently(parts: EngineParts, request: StartRequest): Promise<StartedRun> {
   const { session, patience = 0 } = request
   const start = (): Promise<StartedRun> =>
@@ -102,8 +103,8 @@ async function startPatiently(parts: EngineParts, request: StartRequest): Promis
 }
 
 /**
- * Waits its turn, so that a start under way is cancelled too; what it gives back is awaited outside the turn.
- * A run of another process is taken over, which makes its writer a zombie, and ended here.
+ * Cancels in the session's turn, so that a start under way is cancelled too. The result is awaited outside the turn.
+ * A run of another process is taken over, which fences that process off, and ended here.
  */
 async function cancel(
   parts: EngineParts,
@@ -113,35 +114,38 @@ async function cancel(
   const { log, runs, owner, limits, audit } = parts
   const active = runs.of(session)
   if (active !== undefined) {
-    if (active.settled || (wanted !== undefined && wanted !== active.run)) return async () => false
-    if (!active.over) audit({ action: 'run.cancel', session, user: active.user, agent: active.agent, run: active.run })
-    active.cancel(byPerson)
-    return async () => (await active.ended) === 'cancelled'
+    const { phase } = active
+    if (phase === 'ended' || phase === 'released' || (wanted !== undefined && wanted !== active.run))
+      return async () => false
+    if (phase === 'running')
+      audit({ action: 'run.cancel', session, user: active.user, agent: active.agent, run: active.run })
+    active.cancel(onRequest)
+    return async () => (await active.whenEnded) === 'cancelled'
   }
   const info = await log.get(session)
   const run = info?.lastRun
   if (info?.status !== 'running' || run === undefined || (wanted !== undefined && wanted !== run))
     return async () => false
   const lease = await log.takeOver({ session, run }, owner, limits.leaseTtl)
-  const wrote = (await closeRun(log, lease, cancelled(byPerson)))?.wrote === true
+  const wrote = (await closeRun(log, lease, cancelled(onRequest)))?.wrote === true
   await log.release(lease)
   if (wrote) audit({ action: 'run.cancel', session, user: info.user, run })
   return async () => wrote
 }
 
-/** Lets runs finish for `grace` ms, then cancels them; starts that were let in before are waited for as well. */
+/** Waits `grace` ms for runs to finish, then cancels them. Starts under way are waited for as well. */
 async function drain({ runs, turns }: EngineParts, grace: number): Promise<void> {
-  let patient = true
-  const hurry = (): void => {
-    patient = false
+  let isPatient = true
+  const cancelAll = (): void => {
+    isPatient = false
     for (const run of runs.all()) run.cancel('the server is shutting down')
   }
-  const timer = setTimeout(hurry, grace)
+  const timer = setTimeout(cancelAll, grace)
   for (;;) {
     await turns.idle()
     if (runs.size === 0) break
-    if (!patient) hurry()
-    await Promise.all(runs.all().map((run) => run.freed))
+    if (!isPatient) cancelAll()
+    await Promise.all(runs.all().map((run) => run.whenReleased))
   }
   clearTimeout(timer)
 }

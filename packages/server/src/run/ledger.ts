@@ -9,15 +9,15 @@ import {
   usageOf,
 } from '@millrace/core'
 
-/** What a run has begun and not ended, and what it has used: all that its end must settle (SPEC 4.1). */
+/** What a run has opened and not closed, and the tokens it has used: what its end must account for (SPEC 4.1). */
 export class RunLedger {
   readonly #nodes = new Set<NodeId>()
-  /** Messages of which deltas were said and the whole was not. */
-  readonly #half = new Set<string>()
+  /** Messages with partials but, so far, no aggregate. */
+  readonly #unfinished = new Set<string>()
   readonly #asked = new Set<string>()
   readonly #answered = new Set<string>()
   #usage: Usage | undefined
-  /** How often the run was taken up again after a crash. */
+  /** How often the run was resumed after a crash. */
   resumes = 0
   ending: RunFinished | undefined
 
@@ -36,7 +36,7 @@ export class RunLedger {
         this.#nodes.delete(event.node)
         break
       case 'agent':
-        this.#said(event)
+        this.#noteMessage(event)
         break
       case 'interrupt':
         this.#asked.add(event.id)
@@ -48,7 +48,7 @@ export class RunLedger {
       case 'superseded':
         this.resumes += 1
         for (const node of event.nodes) this.#nodes.delete(node)
-        for (const message of event.messages) this.#half.delete(message)
+        for (const message of event.messages) this.#unfinished.delete(message)
         break
       case 'run.finished':
         this.ending = event
@@ -57,12 +57,12 @@ export class RunLedger {
     }
   }
 
-  /** The latest first: what was opened inside another is closed before it. */
+  /** The latest first: a node that was opened inside another is closed before it. */
   get openNodes(): readonly NodeId[] {
     return [...this.#nodes].reverse()
   }
-  get halfSaid(): readonly string[] {
-    return [...this.#half]
+  get unfinishedMessages(): readonly string[] {
+    return [...this.#unfinished]
   }
   get openInterrupts(): readonly string[] {
     return [...this.#asked]
@@ -74,13 +74,13 @@ export class RunLedger {
     return this.#usage
   }
 
-  #said({ event, message }: Extract<RunEvent, { kind: 'agent' }>): void {
-    // Streamed answers repeat their usage on the deltas: only the whole message counts.
+  #noteMessage({ event, message }: Extract<RunEvent, { kind: 'agent' }>): void {
+    // Streamed answers repeat their usage on every partial: only the aggregate counts.
     if (isPartial(event)) {
-      this.#half.add(message)
+      this.#unfinished.add(message)
       return
     }
-    this.#half.delete(message)
+    this.#unfinished.delete(message)
     const { usageMetadata: used } = event
     if (used === undefined) return
     this.#usage = addUsage(this.#usage ?? {}, { ...usageOf(used), modelCalls: 1 })

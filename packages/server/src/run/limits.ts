@@ -1,23 +1,23 @@
-/** What bounds a run, and all of them together. Times in milliseconds. */
+/** Limits of one run, and of all runs together. Times are in milliseconds. */
 export interface RunLimits {
   /** Runs at once in this process. */
   readonly perProcess: number
   /** Runs at once of one user. */
   readonly perUser: number
-  /** Wall clock of one run. */
+  /** How long one run may take. */
   readonly timeout: number
-  /** How long a run stays its writer's without a sign of life: after a crash, nobody else ends it sooner. */
+  /** How long a lease lasts without renewal: after a crash, another process waits this long before it ends the run. */
   readonly leaseTtl: number
-  /** Events of one run. */
+  /** Events in one run. */
   readonly events: number
-  /** Characters of one event as JSON, roughly. */
+  /** Characters of one event as JSON, estimated. */
   readonly eventSize: number
-  /** Events, and characters, that may wait for the store before the agent waits too. */
+  /** How many events, and characters, may wait for the store before the agent has to wait. */
   readonly buffer: number
   readonly bufferSize: number
-  /** After a run was stopped: how long its session waits for the agent to let go. It cannot be forced to. */
+  /** How long the session of a stopped run waits for the agent to return: an agent cannot be forced to. */
   readonly abortGrace: number
-  /** How often one run is taken up again after a crash: what it does may be what crashes the process. */
+  /** How often one run is resumed after a crash: the run itself may be what crashes the process. */
   readonly resumes: number
 }
 

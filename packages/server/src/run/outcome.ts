@@ -1,6 +1,6 @@
 import { type EventLog, MillraceError, type Outcome } from '@millrace/core'
 
-/** How a run ended, from the log: at once if it has, else when it does, wherever it runs. */
+/** How a run ended, from the log: at once if it has ended, else when it does, in whichever process it runs. */
 export async function outcomeOf(log: EventLog, session: string, run: string): Promise<Outcome> {
   const info = await log.get(session)
   const unknown = new MillraceError('not-found', `no run ${run}`, { session, run })

@@ -8,7 +8,7 @@ import { RunLedger } from './ledger.ts'
 import { sessionFacts } from './session-facts.ts'
 import { isLost } from './writer.ts'
 
-/** What the log says of a run whose writer is dead. */
+/** A run whose process is gone, as the log has it. */
 interface DeadRun {
   readonly lease: Lease
   readonly user: string
@@ -17,10 +17,10 @@ interface DeadRun {
   readonly ledger: RunLedger
 }
 
-/** An agent that takes longer to say whether it can go on is not waited for. */
+/** How long to wait, in ms, for an agent to say whether it can resume. */
 const describeTimeout = 10_000
 
-/** Gives every run whose process died its end, or takes it up again where its agent can (SPEC 4.1, 4.6). */
+/** Ends every run whose process is gone, or resumes it where its agent can (SPEC 4.1, 4.6). */
 export async function recoverRuns(parts: EngineParts): Promise<{ readonly failed: number; readonly resumed: number }> {
   const { log, owner, turns, audit } = parts
   const count = { failed: 0, resumed: 0 }
@@ -30,7 +30,7 @@ export async function recoverRuns(parts: EngineParts): Promise<{ readonly failed
       const what = await turns.take(lease.session, () => recoverRun(parts, lease))
       if (what !== 'nothing') count[what] += 1
     } catch (error) {
-      // Another was faster, or the session is gone: fine. Whatever else stands in the way of one must not stop the others.
+      // Another process was faster, or the session was removed. Any other error must not stop the remaining runs.
       if (isLost(error)) continue
       const { session, run } = lease
       audit({ action: 'run.unrecovered', session, run, problem: problemFromError(error, 'store-failed') })
@@ -42,7 +42,7 @@ export async function recoverRuns(parts: EngineParts): Promise<{ readonly failed
 async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | 'resumed' | 'nothing'> {
   const { log, owner, limits, runs, audit } = parts
   const { session, run } = dead
-  // Our own, alive: the heartbeat is late, no more.
+  // The run is active in this process: only its heartbeat is late.
   if (runs.of(session)?.run === run) return 'nothing'
   const info = await log.get(session)
   if (info === undefined) return 'nothing'
@@ -60,25 +60,25 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
     await resume(parts, agent, { lease, user: info.user, started, rows, ledger })
     return 'resumed'
   }
-  await closeRun(log, lease, abandoned(info, started))
+  await closeRun(log, lease, abandoned(info, started), rows)
   await log.release(lease)
   audit({ action: 'run.crash', session, user: info.user, agent: started.event.agent, run })
   return 'failed'
 }
 
-/** The half-done step is done again: what it had streamed no longer counts, and the agent sees what is done already. */
+/** The unfinished step runs again: what it had streamed is superseded, and the agent sees which steps are done. */
 async function resume(
   parts: EngineParts,
   agent: Agent,
   { lease, user, started, rows, ledger }: DeadRun,
 ): Promise<void> {
-  const { log, limits, now, newId, audit, hold } = parts
+  const { log, limits, now, newId, audit, launch } = parts
   const { session, run } = lease
-  const lost: Superseded = { kind: 'superseded', messages: ledger.halfSaid, nodes: ledger.openNodes }
-  const history = [...rows, ...(await log.append(session, [{ run, event: lost }], lease))]
+  const superseded: Superseded = { kind: 'superseded', messages: ledger.unfinishedMessages, nodes: ledger.openNodes }
+  const history = [...rows, ...(await log.append(session, [{ run, event: superseded }], lease))]
   const context = { history, state: sessionFacts(history).state, resumed: true }
   const { input } = started.event
-  hold(
+  launch(
     new ActiveRun({
       log,
       lease,

@@ -1,5 +1,6 @@
 import {
   applyState,
+  defined,
   type InputMessage,
   type Interrupted,
   type JsonObject,
@@ -13,22 +14,32 @@ import {
 export interface SessionFacts {
   readonly state: JsonObject
   readonly runs: ReadonlySet<string>
-  /** The start of a run that was not ended. */
+  /** The `run.started` of a run without `run.finished`. */
   readonly openRun: Recorded | undefined
-  /** Where the runs say they were forked from, as JSON. */
+  /** The places from which runs of this session were forked, as JSON. */
   readonly forks: ReadonlySet<string>
-  /** Questions that nobody has answered, by id. */
+  /** Questions without an answer, by id. */
   readonly open: ReadonlyMap<string, Interrupted>
   readonly answers: ReadonlyMap<string, Resumed>
 }
 
-export function sessionFacts(rows: readonly Recorded[]): SessionFacts {
-  const runs = new Set<string>()
-  const open = new Map<string, Interrupted>()
-  const answers = new Map<string, Resumed>()
-  let state: JsonObject = {}
-  let openRun: Recorded | undefined
-  const forks = new Set<string>()
+/** The facts of a session without rows. */
+export const noFacts: SessionFacts = {
+  state: {},
+  runs: new Set(),
+  openRun: undefined,
+  forks: new Set(),
+  open: new Map(),
+  answers: new Map(),
+}
+
+/** The facts after these rows, given the facts before them. */
+export function sessionFacts(rows: readonly Recorded[], before: SessionFacts = noFacts): SessionFacts {
+  let { state, openRun } = before
+  const runs = new Set(before.runs)
+  const forks = new Set(before.forks)
+  const open = new Map(before.open)
+  const answers = new Map(before.answers)
   for (const row of rows) {
     const { run, event } = row
     state = applyState(state, event)
@@ -59,17 +70,17 @@ export function placeOf({ session, seq }: { readonly session: string; readonly s
 }
 
 /**
- * The answers that an input gives: in `resume`, or as the response of the function call that waits. Every open question
- * must be answered, or the agent could not go on; the same answer given again is no harm (AG-UI interrupts).
+ * The answers that an input gives: in `resume`, or as the response to the function call that waits. Every open question
+ * must be answered, or the agent could not go on. An answer that repeats an earlier one is accepted, as in AG-UI.
  */
 export function answersOf(input: RunInput, { open, answers }: SessionFacts, now: number): readonly Resumed[] {
   const given = new Map<string, Resumed>()
   for (const { interrupt, status, payload } of input.resume ?? []) {
     const asked = open.get(interrupt)
-    const answer: Resumed = { kind: 'resumed', interrupt, status, ...(payload === undefined ? {} : { payload }) }
+    const answer: Resumed = { kind: 'resumed', interrupt, status, ...defined({ payload }) }
     if (asked === undefined) {
       if (!sameAnswer(answers.get(interrupt), answer))
-        throw invalid(`nothing waits for an answer to ${interrupt}`, interrupt)
+        throw invalid(`the session has no open question ${interrupt}`, interrupt)
     } else if (status === 'resolved' && isStale(asked, now))
       throw invalid(`the question ${interrupt} has expired`, interrupt)
     else given.set(interrupt, answer)
@@ -77,10 +88,15 @@ export function answersOf(input: RunInput, { open, answers }: SessionFacts, now:
   for (const { id, response } of responsesIn(input.messages)) {
     const asked = open.get(id) ?? [...open.values()].find(({ call }) => call === id)
     if (asked === undefined || given.has(asked.id)) continue
-    const payload = response === undefined ? {} : { payload: response }
-    given.set(asked.id, { kind: 'resumed', interrupt: asked.id, status: 'resolved', ...payload })
+    given.set(asked.id, {
+      kind: 'resumed',
+      interrupt: asked.id,
+      status: 'resolved',
+      ...defined({ payload: response }),
+    })
   }
-  for (const id of open.keys()) if (!given.has(id)) throw invalid(`the question ${id} is not answered`, id)
+  for (const id of open.keys())
+    if (!given.has(id)) throw invalid(`the question ${id} is open; answer it in \`resume\``, id)
   return [...given.values()]
 }
 

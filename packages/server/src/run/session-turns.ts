@@ -1,4 +1,4 @@
-/** Work on one session, one after the other; sessions do not wait for each other. */
+/** Runs the work on one session one after the other; sessions do not wait for each other. */
 export class SessionTurns {
   readonly #last = new Map<string, Promise<unknown>>()
 
@@ -16,7 +16,7 @@ export class SessionTurns {
     return mine
   }
 
-  /** Resolves when nothing that was asked for until now is under way. */
+  /** Resolves when all work that was taken until now is done. */
   async idle(): Promise<void> {
     await Promise.all(this.#last.values())
   }

@@ -1,34 +1,26 @@
-import {
-  isObject,
-  isOpaque,
-  isRunEvent,
-  maxJsonDepth,
-  type Problem,
-  type ProblemCode,
-  type RunEvent,
-  whyNotRunEvent,
-} from '@millrace/core'
+import { isObject, maxJsonDepth, type Problem, type ProblemCode, type RunEvent, whyNotRunEvent } from '@millrace/core'
 
-/** What became of something an agent yielded. */
+/** What became of something that an agent yielded. */
 export type ValidatedEvent =
+  /** `size` is about how many characters the event has as JSON. */
   | { readonly event: RunEvent; readonly size: number }
-  /** The run cannot go on; `kept` is what can be shown of the value. */
+  /** The run cannot go on; `kept` records what can be shown of the value. */
   | { readonly problem: Problem; readonly kept: RunEvent }
 
-/** How much of a refused value is kept. */
+/** How many characters of a refused value are kept. */
 const keptLength = 2_000
 
-/** The door between an agent and the log: only events, only JSON, only so large. */
+/** Checks what an agent yields before it goes to the log: it must be an event, made of JSON, and not too large. */
 export function validateEvent(value: unknown, maxSize: number): ValidatedEvent {
-  const size = measure(value, maxSize, maxJsonDepth)
-  if (typeof size === 'string') return refused('garbage', `the agent yielded ${size}, which is not JSON`, show(value))
+  const size = sizeOf(value, maxSize, maxJsonDepth)
   if (size > maxSize) return refused('limit', `an event is larger than ${maxSize} characters`, kindOf(value))
-  if (!isRunEvent(value)) {
-    return refused('garbage', `the agent yielded no event: ${whyNotRunEvent(value) ?? ''}`, show(value))
-  }
-  // The engine's own word, before the agent has it.
-  if (value.kind === 'run.started') return refused('garbage', 'the agent yielded a second run.started', show(value))
-  return { event: value, size }
+  const fault = whyNotRunEvent(value)
+  if (fault !== undefined)
+    return refused('garbage', `the agent yielded something that is not an event: ${fault}`, show(value))
+  const event = value as RunEvent
+  if (event.kind === 'run.started')
+    return refused('garbage', 'the agent yielded run.started, which only the engine records', show(value))
+  return { event, size }
 }
 
 function kindOf(value: unknown): string {
@@ -40,18 +32,16 @@ function refused(code: ProblemCode, message: string, raw: string): ValidatedEven
 }
 
 /**
- * About how many characters it has as JSON, or what in it JSON.stringify would turn into something else without a word.
- * Stops once it is over `budget`; what is too deep, or in a circle, is the guard's to say.
+ * About how many characters the value has as JSON. It counts and checks nothing: it stops once the count is over
+ * `budget`, so that a huge value is refused without a walk through all of it, and below `depth`, which the check refuses.
  */
-function measure(value: unknown, budget: number, depth: number): number | string {
+function sizeOf(value: unknown, budget: number, depth: number): number {
   if (typeof value === 'string') return value.length + 2
-  if (typeof value !== 'object' || value === null || depth === 0) return 8
-  if (isOpaque(value)) return `a ${value.constructor?.name ?? 'value'}`
+  if (typeof value !== 'object' || value === null || depth === 0 || ArrayBuffer.isView(value)) return 8
+  const isArray = Array.isArray(value)
   let total = 2
   for (const key in value) {
-    const size = measure(Reflect.get(value, key), budget - total, depth - 1)
-    if (typeof size === 'string') return size
-    total += size + (Array.isArray(value) ? 1 : key.length + 4)
+    total += sizeOf(Reflect.get(value, key), budget - total, depth - 1) + (isArray ? 1 : key.length + 4)
     if (total > budget) return total
   }
   return total
@@ -62,7 +52,7 @@ function show(value: unknown): string {
   try {
     text = typeof value === 'object' ? JSON.stringify(value) : String(value)
   } catch {
-    // A value that contains itself, or whose toJSON throws.
+    // The value contains itself, or its toJSON throws.
   }
   return (text ?? `(${typeof value})`).slice(0, keptLength)
 }

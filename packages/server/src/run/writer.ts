@@ -11,7 +11,7 @@ import { closeRun, closing, draftsOf } from './close.ts'
 import type { RunLedger } from './ledger.ts'
 import type { RunLimits } from './limits.ts'
 
-/** The end that was written. `lost`: the run is not ours to write; whoever has it now, or recovery, gives it its end. */
+/** The end that was written; `lost` when another process has the run, or recovery has to end it. */
 export type FinishResult = Outcome | 'lost'
 
 export interface RunWriterOptions {
@@ -19,23 +19,24 @@ export interface RunWriterOptions {
   readonly lease: Lease
   readonly ledger: RunLedger
   readonly limits: Pick<RunLimits, 'buffer' | 'bufferSize'>
-  /** An append was refused; with `lease-lost`, another writes this run now. */
+  /** An append failed; `lease-lost` means that another process writes this run now. */
   readonly onBroken: (error: unknown) => void
 }
 
-/** How long to wait before each attempt to write the end of a run whose store failed. */
+/** How long to wait, in ms, before each attempt to write the end of a run whose store failed. */
 const attempts = [50, 500, 2_000]
 
 /**
- * The only hand that writes a run. What is put while a commit is in flight goes with the next one, without a timer; a
- * writer ahead of the store is made to wait. `seal` writes the end, once: nothing can be put after it (SPEC 4.1).
+ * The only writer of a run, and the only queue between its agent and the log. Events that are put while a commit is in
+ * flight go with the next one, without a timer; an agent too far ahead of the store has to wait. `finish` writes the
+ * end, once, and nothing can be put after it (SPEC 4.1).
  */
 export class RunWriter {
   readonly #options: RunWriterOptions
   #pending: Draft[] = []
   #pendingSize = 0
-  #flying = false
-  #sealed: Promise<FinishResult> | undefined
+  #isCommitting = false
+  #finished: Promise<FinishResult> | undefined
   #broken: unknown
   #room: (() => void) | undefined
   #idle: (() => void) | undefined
@@ -44,9 +45,9 @@ export class RunWriter {
     this.#options = options
   }
 
-  /** Takes an event of about `size` characters. A promise means: too far ahead, wait for it. */
+  /** Takes an event of about `size` characters. The caller is too far ahead if it gets a promise, and awaits it. */
   put(event: RunEvent, size: number): Promise<void> | undefined {
-    if (this.#sealed !== undefined || this.#broken !== undefined) return undefined
+    if (this.#finished !== undefined || this.#broken !== undefined) return undefined
     const { lease, ledger, limits } = this.#options
     ledger.note(event)
     this.#pending.push({ run: lease.run, event })
@@ -58,17 +59,17 @@ export class RunWriter {
     })
   }
 
-  /** Writes the end; resolves when it is durable. The first call decides, the others wait for it. */
+  /** Writes the end; resolves when it is durable. The first call decides; later ones wait for the same end. */
   finish(ending: RunFinished): Promise<FinishResult> {
-    this.#sealed ??= this.#end(ending)
-    return this.#sealed
+    this.#finished ??= this.#end(ending)
+    return this.#finished
   }
 
-  /** The run is another's: nothing more is written, not even an end. */
+  /** Another process has the run: nothing more is written, not even an end. */
   abandon(): Promise<FinishResult> {
-    this.#break(new MillraceError('lease-lost', 'the run was given up'))
-    this.#sealed ??= Promise.resolve('lost')
-    return this.#sealed
+    this.#break(new MillraceError('lease-lost', 'the lease of this run was lost'))
+    this.#finished ??= Promise.resolve('lost')
+    return this.#finished
   }
 
   async #end(ending: RunFinished): Promise<FinishResult> {
@@ -84,11 +85,11 @@ export class RunWriter {
     return isLost(this.#broken) ? 'lost' : this.#endBroken(ending, this.#broken)
   }
 
-  /** The store refused, and what it holds of the run is unknown: what was put and not committed never happened. */
+  /** An append failed, so it is unknown what the store has of the run: the end is written after what it has. */
   async #endBroken(ending: RunFinished, cause: unknown): Promise<FinishResult> {
     const { log, lease } = this.#options
     const code = cause instanceof MillraceError ? cause.code : 'store-failed'
-    const message = 'the store refused what the run wrote'
+    const message = 'the store failed to record an event of the run'
     const failed: RunFinished =
       ending.outcome === 'failed' ? ending : { kind: 'run.finished', outcome: 'failed', error: { code, message } }
     for (const delay of attempts) {
@@ -103,21 +104,21 @@ export class RunWriter {
   }
 
   #send(): void {
-    if (this.#flying || this.#pending.length === 0) return
+    if (this.#isCommitting || this.#pending.length === 0) return
     const { log, lease } = this.#options
     const batch = this.#pending
     this.#pending = []
     this.#pendingSize = 0
-    this.#flying = true
+    this.#isCommitting = true
     log.append(lease.session, batch, lease).then(
       () => this.#landed(),
       (error: unknown) => this.#break(error),
     )
-    this.#wakeWriter()
+    this.#wakeAgent()
   }
 
   #landed(): void {
-    this.#flying = false
+    this.#isCommitting = false
     if (this.#broken !== undefined) return
     if (this.#pending.length > 0) this.#send()
     else this.#idle?.()
@@ -128,11 +129,11 @@ export class RunWriter {
     this.#broken = error
     this.#pending = []
     this.#options.onBroken(error)
-    this.#wakeWriter()
+    this.#wakeAgent()
     this.#idle?.()
   }
 
-  #wakeWriter(): void {
+  #wakeAgent(): void {
     this.#room?.()
     this.#room = undefined
   }

@@ -14,7 +14,7 @@ test('what was dropped is before the base, so that no reader skips it unaware', 
   const window = filled(1, 2, 3, 4)
   window.trim(window.size - 1, 4)
   expect(window.base).toBe(1)
-  expect(window.portion(1, undefined)?.bytes.plain.toString()).toBe('2;3;4;')
+  expect(window.chunkAfter(1, undefined)?.bytes.plain.toString()).toBe('2;3;4;')
   window.trim(0, 3)
   expect(window.base).toBe(3)
   window.trim(0, 4)
@@ -24,15 +24,15 @@ test('what was dropped is before the base, so that no reader skips it unaware', 
 test('rows that print nothing still move the cursor', () => {
   const window = filled(1)
   window.add(2, undefined)
-  expect(window.portion(0, undefined)).toMatchObject({ seq: 2, ends: false })
-  expect(window.portion(1, undefined)?.bytes.plain.length).toBe(0)
-  expect(window.portion(2, undefined)).toBeUndefined()
+  expect(window.chunkAfter(0, undefined)).toMatchObject({ seq: 2, ends: false })
+  expect(window.chunkAfter(1, undefined)?.bytes.plain.length).toBe(0)
+  expect(window.chunkAfter(2, undefined)).toBeUndefined()
 })
 
 test('readers at the same place get the same bytes, not a copy', () => {
   const window = filled(1, 2)
-  expect(window.portion(0, undefined)).toBe(window.portion(0, undefined))
-  expect(window.portion(0, undefined)?.bytes.chunked).toBe(window.portion(0, undefined)?.bytes.chunked)
+  expect(window.chunkAfter(0, undefined)).toBe(window.chunkAfter(0, undefined))
+  expect(window.chunkAfter(0, undefined)?.bytes.chunked).toBe(window.chunkAfter(0, undefined)?.bytes.chunked)
 })
 
 test('a write is bounded, but one event is never split', () => {
@@ -40,9 +40,9 @@ test('a write is bounded, but one event is never split', () => {
   window.add(1, piece(1, 'a'.repeat(20_000)))
   window.add(2, piece(2, 'b'.repeat(20_000)))
   window.add(3, piece(3, 'c'.repeat(200_000)))
-  expect(window.portion(0, undefined)?.seq).toBe(1)
-  expect(window.portion(1, undefined)?.seq).toBe(2)
-  expect(window.portion(2, undefined)?.bytes.plain.length).toBe(200_000)
+  expect(window.chunkAfter(0, undefined)?.seq).toBe(1)
+  expect(window.chunkAfter(1, undefined)?.seq).toBe(2)
+  expect(window.chunkAfter(2, undefined)?.bytes.plain.length).toBe(200_000)
   expect(window.ahead(1)).toBe(220_000 + '4e20\r\n\r\n30d40\r\n\r\n'.length)
 })
 
@@ -50,7 +50,7 @@ test('the terminal event ends a reader of the run, even where it prints nothing'
   const window = filled(1)
   window.add(2, piece(2, '', true))
   window.add(3, piece(3))
-  expect(window.portion(0, 'r')).toMatchObject({ seq: 2, ends: true })
-  expect(window.portion(0, 'other')).toMatchObject({ seq: 3, ends: false })
-  expect(window.portion(0, undefined)).toMatchObject({ seq: 3, ends: false })
+  expect(window.chunkAfter(0, 'r')).toMatchObject({ seq: 2, ends: true })
+  expect(window.chunkAfter(0, 'other')).toMatchObject({ seq: 3, ends: false })
+  expect(window.chunkAfter(0, undefined)).toMatchObject({ seq: 3, ends: false })
 })

@@ -1,3 +1,4 @@
+import { firstIndexWhere } from '@millrace/core/persistent'
 import { type Bytes, type EncodedRow, joinBytes, noBytes } from './encoded-row.ts'
 
 /** What a reader takes in one write. */
@@ -5,37 +6,37 @@ export interface Chunk {
   readonly bytes: Bytes
   /** The reader's cursor once this is written. */
   readonly seq: number
-  /** The run it reads is over with this. */
+  /** The reader follows one run, and this is the end of it. */
   readonly ends: boolean
 }
 
-/** One write joins at most this much (or one event): it is what a full socket holds beyond its high-water mark. */
+/** One write joins at most this many bytes (or one event): a full socket holds that much beyond its high-water mark. */
 const maxWrite = 32 * 1024
 
-/** In the place of what was trimmed. */
+/** Takes the place of a piece that was trimmed. */
 const dropped: EncodedRow = { bytes: noBytes, seq: 0, run: '', terminal: false }
 
 /**
- * The printed events of one encoder, newest last, bounded. Readers keep no queue of their own, only a cursor into
- * this: so what is held for a thousand readers is held once, and everything that piled up for one goes in one write.
+ * The printed events of one encoder, newest last, bounded. A reader has no queue, only a cursor into this window: a
+ * thousand readers share the same bytes, and everything that gathered for a slow one goes in one write.
  */
 export class ByteWindow {
-  /** Every printed event with `base < seq <= head` is in here. */
+  /** The window holds every printed event with `base < seq <= head`. */
   base = 0
   head = 0
   #pieces: EncodedRow[] = []
   /** Pieces before this one are dropped; compacted now and then, so that dropping stays O(1) amortised. */
   #first = 0
   #size = 0
-  /** Portions made since the last event: readers at the same place share the joined bytes. */
-  readonly #made = new Map<string, Chunk>()
+  /** Chunks made since the last event: readers with the same cursor share the joined bytes. */
+  readonly #chunks = new Map<string, Chunk>()
 
   /** Bytes held. */
   get size(): number {
     return this.#size
   }
 
-  /** The encoder passed `seq`, which printed this, or nothing. */
+  /** The encoder has passed `seq`, which printed this piece, or nothing. */
   add(seq: number, piece: EncodedRow | undefined): void {
     this.head = seq
     this.#forget()
@@ -44,7 +45,7 @@ export class ByteWindow {
     this.#size += piece.bytes.chunked.length
   }
 
-  /** The encoder passed `seq`, and no reader needs anything up to there. */
+  /** The encoder has passed `seq`, and no reader needs anything up to there. */
   skip(seq: number): void {
     this.base = seq
     this.head = seq
@@ -54,14 +55,14 @@ export class ByteWindow {
     this.#forget()
   }
 
-  /** Drops the oldest while more than `size` bytes are held, but nothing after `upTo`. */
+  /** Drops the oldest pieces while more than `size` bytes are held, but nothing after `upTo`. */
   trim(size: number, upTo: number): void {
     while (this.#size > size) {
       const oldest = this.#pieces[this.#first]
       if (oldest === undefined || oldest.seq > upTo) break
       this.base = oldest.seq
       this.#size -= oldest.bytes.chunked.length
-      // Its place stays until the next compaction; its bytes must not.
+      // The array is compacted later; the bytes must be freed now.
       this.#pieces[this.#first] = dropped
       this.#first += 1
     }
@@ -72,19 +73,19 @@ export class ByteWindow {
     this.#forget()
   }
 
-  /** What comes after `cursor` for a reader of everything, or of one run; undefined when there is nothing new. */
-  portion(cursor: number, run: string | undefined): Chunk | undefined {
+  /** What comes after `cursor` for a reader of the session, or of one run; undefined when there is nothing new. */
+  chunkAfter(cursor: number, run: string | undefined): Chunk | undefined {
     if (cursor >= this.head) return undefined
     const key = run === undefined ? String(cursor) : `${cursor} ${run}`
-    let portion = this.#made.get(key)
-    if (portion === undefined) {
-      portion = this.#make(cursor, run)
-      this.#made.set(key, portion)
+    let chunk = this.#chunks.get(key)
+    if (chunk === undefined) {
+      chunk = this.#make(cursor, run)
+      this.#chunks.set(key, chunk)
     }
-    return portion
+    return chunk
   }
 
-  /** Bytes held that a reader at `cursor` has not had. */
+  /** How many of the bytes held a reader at `cursor` has not had. */
   ahead(cursor: number): number {
     let bytes = 0
     for (let at = this.#pieces.length - 1; at >= this.#first; at -= 1) {
@@ -95,9 +96,9 @@ export class ByteWindow {
     return bytes
   }
 
-  /** Clearing an empty Map is not free, and this is asked for every event. */
+  /** Called for every event, and clearing an empty Map is not free. */
   #forget(): void {
-    if (this.#made.size > 0) this.#made.clear()
+    if (this.#chunks.size > 0) this.#chunks.clear()
   }
 
   #make(cursor: number, run: string | undefined): Chunk {
@@ -118,15 +119,9 @@ export class ByteWindow {
     return { bytes: joinBytes(parts), seq: this.head, ends: false }
   }
 
-  /** The first piece with seq > cursor. */
+  /** The index of the first piece with seq > cursor. */
   #after(cursor: number): number {
-    let low = this.#first
-    let high = this.#pieces.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((this.#pieces[middle]?.seq ?? 0) <= cursor) low = middle + 1
-      else high = middle
-    }
-    return low
+    const first = this.#first
+    return first + firstIndexWhere(this.#pieces.length - first, (at) => (this.#pieces[first + at]?.seq ?? 0) > cursor)
   }
 }

@@ -1,82 +1,95 @@
+import type { Recorded } from '@millrace/core'
 import type { Reader } from './reader.ts'
 import { SharedEncoder, type SharedEncoderOptions } from './shared-encoder.ts'
 
-export interface ChannelOptions extends Omit<SharedEncoderOptions, 'over' | 'retain'> {
-  /** How many printed bytes the lane at the front may keep, asked each time: the total is shared among all channels. */
+export interface ChannelOptions extends Omit<SharedEncoderOptions, 'onOver' | 'retain' | 'rows'> {
+  /** How many printed bytes the encoder at the front may keep; it changes, because all channels share one total. */
   readonly retain: () => number
   readonly onError: (error: unknown) => void
-  /** A lane opened (+1) or closed (-1). */
-  readonly onLane: (change: 1 | -1) => void
+  /** An encoder was opened (+1) or closed (-1). */
+  readonly onEncoder: (change: 1 | -1) => void
 }
 
-/** One session in one wire: usually a single lane at the live end; more while some readers lag behind its window. */
+/**
+ * One session in one format. It has a single encoder at the live end, and further ones while some readers lag behind
+ * the window of the first.
+ */
 export class Channel {
-  readonly lanes = new Set<SharedEncoder>()
+  readonly encoders = new Set<SharedEncoder>()
   readonly #options: ChannelOptions
-  /** The lane furthest on. Only it keeps what its readers have had, for those who come back. */
+  /** The encoder furthest on. Only it keeps what its readers have had, for readers that come back. */
   #front: SharedEncoder | undefined
 
   constructor(options: ChannelOptions) {
     this.#options = options
   }
 
-  /** Finds the reader the lane furthest on that still holds what it lacks, or opens one from row 1. */
-  place(reader: Reader): void {
-    const { lane: here } = reader
+  /**
+   * Gives the reader the encoder that is furthest on and still holds what the reader lacks, or a new one, which starts
+   * at row 1: with `rows`, if the caller has them, then from the log.
+   */
+  place(reader: Reader, rows?: readonly Recorded[]): void {
+    const { encoder: here } = reader
     const holds = here !== undefined && here.window.base <= reader.cursor
-    if (holds && this.lanes.size === 1) return
-    const lane = this.#furthest((other) => other.window.base <= reader.cursor) ?? this.#open()
-    if (lane === here) return
+    if (holds && this.encoders.size === 1) return
+    const encoder = this.#furthest((other) => other.window.base <= reader.cursor) ?? this.#open(rows)
+    if (encoder === here) return
     this.part(reader)
-    reader.lane = lane
-    lane.join(reader)
+    reader.encoder = encoder
+    encoder.join(reader)
   }
 
-  /** For a reader that joins at the live end: its cursor is where that was when it came. */
+  /** For a reader that joins at the live end; its cursor says where the end was when it came. */
   placeLive(reader: Reader): void {
-    const lane = this.#furthest(() => true) ?? this.#open()
-    reader.lane = lane
-    lane.joinLive(reader)
+    const encoder = this.#furthest(() => true) ?? this.#open()
+    reader.encoder = encoder
+    encoder.joinLive(reader)
   }
 
-  /** Takes the reader out of its lane. A lane without readers is closed, and its encoder with it. */
+  /** Takes the reader away from its encoder. An encoder without readers is closed. */
   part(reader: Reader): void {
-    const { lane } = reader
-    if (lane === undefined) return
-    reader.lane = undefined
-    lane.leave(reader)
-    if (!lane.idle || !this.lanes.delete(lane)) return
-    if (lane === this.#front) this.#front = undefined
-    lane.close()
-    this.#options.onLane(-1)
+    const { encoder } = reader
+    if (encoder === undefined) return
+    reader.encoder = undefined
+    encoder.leave(reader)
+    if (!encoder.idle || !this.encoders.delete(encoder)) return
+    if (encoder === this.#front) this.#front = undefined
+    encoder.close()
+    this.#options.onEncoder(-1)
   }
 
-  #furthest(fits: (lane: SharedEncoder) => boolean): SharedEncoder | undefined {
+  /** Passes on an error that ends readers of this channel. */
+  report(error: unknown): void {
+    this.#options.onError(error)
+  }
+
+  #furthest(fits: (encoder: SharedEncoder) => boolean): SharedEncoder | undefined {
     let best: SharedEncoder | undefined
-    for (const lane of this.lanes) {
-      if (fits(lane) && (best === undefined || lane.window.head > best.window.head)) best = lane
+    for (const encoder of this.encoders) {
+      if (fits(encoder) && (best === undefined || encoder.window.head > best.window.head)) best = encoder
     }
     return best
   }
 
-  #retained(lane: SharedEncoder): number {
-    if (this.#front === undefined || lane.window.head >= this.#front.window.head) this.#front = lane
-    return lane === this.#front ? this.#options.retain() : 0
+  #retained(encoder: SharedEncoder): number {
+    if (this.#front === undefined || encoder.window.head >= this.#front.window.head) this.#front = encoder
+    return encoder === this.#front ? this.#options.retain() : 0
   }
 
-  #open(): SharedEncoder {
-    const lane: SharedEncoder = new SharedEncoder({
+  #open(rows: readonly Recorded[] = []): SharedEncoder {
+    const encoder: SharedEncoder = new SharedEncoder({
       ...this.#options,
-      retain: () => this.#retained(lane),
-      over: (gone, error) => {
-        if (error !== undefined) this.#options.onError(error)
+      rows,
+      retain: () => this.#retained(encoder),
+      onOver: (gone, error) => {
+        if (error !== undefined) this.report(error)
         for (const reader of gone.all()) reader.end(error === undefined ? 'removed' : 'failed')
       },
     })
-    this.lanes.add(lane)
-    this.#options.onLane(1)
-    // Not before its first reader has joined: a log that refuses at once must find somebody to tell.
-    queueMicrotask(() => void lane.run())
-    return lane
+    this.encoders.add(encoder)
+    this.#options.onEncoder(1)
+    // Later, so that its first reader has joined: a log that refuses at once must end that reader.
+    queueMicrotask(() => void encoder.run())
+    return encoder
   }
 }

@@ -2,23 +2,23 @@ import type { Channel } from './channel.ts'
 import type { Bytes } from './encoded-row.ts'
 import type { SharedEncoder } from './shared-encoder.ts'
 
-/** Where a reader's bytes go: a socket, or a test. */
+/** Where a reader's bytes go, for example a socket. */
 export interface Sink {
-  /** True: it wants the bytes with HTTP chunk framing around them, made once for all readers. */
+  /** Whether it takes bytes with HTTP chunk framing around them, which is made once for all readers. */
   readonly chunked: boolean
-  /** False when full: nothing more is written until it has called back. */
+  /** Returns false when full: nothing more is written until `resume` is called. */
   write(bytes: Buffer): boolean
-  /** Asked once: call `resume` whenever there is room again after a `false`. */
+  /** Called once. The sink calls `resume` whenever there is room again after a `false`. */
   onDrain(resume: () => void): void
-  /** Nothing more will come; what was written is still to be delivered. */
+  /** The stream is complete; what was written is still delivered. */
   end(): void
-  /** The other side takes nothing any more: give the connection up. */
+  /** The stream is broken off: the client must see an error, not a complete stream. */
   destroy(): void
 }
 
 /**
  * Why a stream is over: the run it followed ended, the reader left, the session was removed, the reader took nothing
- * for too long, reading failed, or the server closes.
+ * for too long, reading or encoding failed, or the server is closing.
  */
 export type StreamEnd = 'finished' | 'left' | 'removed' | 'stalled' | 'failed' | 'closed'
 
@@ -27,13 +27,13 @@ export interface ReaderOptions {
   readonly run: string | undefined
   readonly sink: Sink
   readonly channel: Channel
-  readonly over: (end: StreamEnd) => void
+  readonly onOver: (end: StreamEnd) => void
 }
 
-/** One connection: a cursor, and whether its sink has room. It owns no queue; the lane's window is everybody's. */
+/** One connection: a cursor, and whether its sink has room. It has no queue: readers share the encoder's window. */
 export class Reader {
   cursor: number
-  lane: SharedEncoder | undefined
+  encoder: SharedEncoder | undefined
   readonly run: string | undefined
   readonly #options: ReaderOptions
   #ready = true
@@ -56,31 +56,32 @@ export class Reader {
   flush(): void {
     try {
       this.#flush()
-    } catch {
-      // Called by a socket that has room again: nobody there could handle it, and the reader will come back.
+    } catch (error) {
+      // The caller may be a socket that has room again, which cannot handle an error.
+      this.#options.channel.report(error)
       this.end('failed')
     }
   }
 
   #flush(): void {
-    const { lane } = this
+    const { encoder } = this
     const { channel } = this.#options
-    while (this.#ready && !this.#over && lane !== undefined && lane === this.lane) {
-      if (this.cursor < lane.window.base) {
+    while (this.#ready && !this.#over && encoder !== undefined && encoder === this.encoder) {
+      if (this.cursor < encoder.window.base) {
         channel.place(this)
         return
       }
-      const portion = lane.window.portion(this.cursor, this.run)
-      if (portion === undefined) {
-        if (this.run !== undefined && lane.endedBefore(this.run, this.cursor)) this.end('finished')
+      const chunk = encoder.window.chunkAfter(this.cursor, this.run)
+      if (chunk === undefined) {
+        if (this.run !== undefined && encoder.endedBefore(this.run, this.cursor)) this.end('finished')
         return
       }
-      this.cursor = portion.seq
-      this.write(portion.bytes)
-      if (portion.ends) this.end('finished')
-      else lane.advanced(portion.seq)
-      // Caught up with a lane that is further on: from here on it shares that one's encoder.
-      if (channel.lanes.size > 1) channel.place(this)
+      this.cursor = chunk.seq
+      this.write(chunk.bytes)
+      if (chunk.ends) this.end('finished')
+      else encoder.advanced(chunk.seq)
+      // It may have caught up with an encoder that is further on, and shares that one from here on.
+      if (channel.encoders.size > 1) channel.place(this)
     }
   }
 
@@ -90,12 +91,12 @@ export class Reader {
     try {
       this.#ready = sink.write(sink.chunked ? bytes.chunked : bytes.plain)
     } catch {
-      // A sink that cannot be written is a client that is gone.
+      // A sink that cannot be written to belongs to a client that is gone.
       this.end('left')
     }
   }
 
-  /** A sign of life; false once the sink was full for `patience` of them in a row. */
+  /** Sends a heartbeat. Returns false once the sink was full for `patience` heartbeats in a row. */
   beat(bytes: Bytes, patience: number): boolean {
     if (this.#ready) this.write(bytes)
     else this.#missed += 1
@@ -105,8 +106,9 @@ export class Reader {
   end(end: StreamEnd): void {
     if (this.#over) return
     this.#over = true
-    if (end === 'stalled') this.#options.sink.destroy()
-    else this.#options.sink.end()
-    this.#options.over(end)
+    const { sink, onOver } = this.#options
+    if (end === 'stalled' || end === 'failed') sink.destroy()
+    else sink.end()
+    onOver(end)
   }
 }

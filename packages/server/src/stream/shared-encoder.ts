@@ -7,16 +7,18 @@ import type { StreamFormat } from './stream-format.ts'
 export interface SharedEncoderOptions {
   readonly log: EventLog
   readonly session: string
-  readonly wire: StreamFormat
-  /** How many printed bytes it may keep that its readers have had, asked each time. */
+  readonly format: StreamFormat
+  /** The session's first rows, which need not be read from the log. */
+  readonly rows: readonly Recorded[]
+  /** How many printed bytes it may keep that its readers have had; it changes over time. */
   readonly retain: () => number
-  /** How far a lane's encoder may run ahead of its fastest reader, in bytes. */
+  /** How far it may run ahead of its fastest reader, in bytes. */
   readonly ahead: number
-  /** The log is over for these readers: the session is gone, or reading it failed. */
-  readonly over: (lane: SharedEncoder, error: unknown) => void
+  /** Nothing more comes: the session was removed (no error), or reading or encoding failed. */
+  readonly onOver: (encoder: SharedEncoder, error: unknown) => void
 }
 
-/** Readers served before other work of the process gets a turn (performance.md C2: a pass over 5000 takes 75 ms). */
+/** Readers served before other work of the process gets a turn: a pass over 5000 readers takes 75 ms. */
 const slice = 256
 /** Bytes printed before other work gets a turn; a row that prints nothing counts as `quiet`. */
 const stretch = 64 * 1024
@@ -25,61 +27,71 @@ const quiet = 256
 /**
  * One encoder on one session's log, and the readers that share what it prints. It starts at row 1, because what a
  * dialect prints depends on every row before (SPEC 2.5), and goes on to the live end, but never further than its
- * fastest reader can follow. A reader that falls out of the window is moved to a lane of its own and comes back.
+ * fastest reader can follow. A reader that falls out of the window is moved to another encoder until it has caught up.
  */
 export class SharedEncoder {
   readonly window = new ByteWindow()
   readonly readers = new Set<Reader>()
-  readonly #options: SharedEncoderOptions
+  readonly #options: Omit<SharedEncoderOptions, 'rows'>
   readonly #encoder: Encoder
   readonly #stop = new AbortController()
-  /** Terminal events passed, by run: a reader of a run that is over already must not wait for ever. */
+  /** The seq of each `run.finished` passed, by run: a reader of a run that has ended must not wait for ever. */
   readonly #ended = new Map<string, number>()
-  /** Readers that join at the live end as it was when they came, and are not there yet. */
+  /** Readers that join at the live end and wait until this encoder has reached it. */
   readonly #joining = new Set<Reader>()
-  #open = ''
-  /** Rows up to here need not be printed: every reader was past them when it came. */
+  /** The run that is open, '' when none is. */
+  #openRun = ''
+  /** Rows up to here need not be printed: every reader was past them when it joined. */
   #skipTo = Number.POSITIVE_INFINITY
   #fastest = 0
   #passing = false
   #dirty = false
   #progress: (() => void) | undefined
+  /** What was printed since the last pause. */
+  #cost = 0
+  /** Rows that are at hand; let go of once they are encoded. */
+  #known: readonly Recorded[]
 
-  constructor(options: SharedEncoderOptions) {
+  constructor({ rows, ...options }: SharedEncoderOptions) {
     this.#options = options
-    this.#encoder = options.wire.encoder({ session: options.session })
+    this.#known = rows
+    this.#encoder = options.format.encoder({ session: options.session })
   }
 
-  /** Follows the log until closed. Never rejects: the end is told to `over`. */
+  /** Encodes the log until closed. Never rejects: `onOver` gets the error. */
   async run(): Promise<void> {
     let error: unknown
     try {
-      let cost = 0
-      for await (const rows of this.#rows()) {
-        for (const row of rows) {
-          cost += this.#take(row)
-          if (cost > stretch) {
-            cost = 0
-            this.flush()
-            await breath()
-            await this.#room()
-          }
-          if (this.#stop.signal.aborted) return
-        }
-        this.flush()
-        await this.#room()
-      }
+      const known = this.#known
+      this.#known = []
+      await this.#encode(known)
+      for await (const rows of this.#following(known.at(-1)?.seq ?? 0)) await this.#encode(rows)
     } catch (cause) {
       error = cause
     }
-    if (!this.#stop.signal.aborted) this.#options.over(this, error)
+    if (!this.#stop.signal.aborted) this.#options.onOver(this, error)
   }
 
-  /** As stored text, where the log has it and the dialect need not open it: a replay then parses and prints nothing. */
-  #rows(): AsyncIterable<readonly (Recorded | RawRecorded)[]> {
-    const { log, session, wire } = this.#options
-    const options = { after: 0, signal: this.#stop.signal }
-    const raw = wire.printRaw === undefined ? undefined : log.followRaw?.(session, options)
+  /** Prints the rows for all readers, with pauses in which other work of the process gets a turn. */
+  async #encode(rows: readonly (Recorded | RawRecorded)[]): Promise<void> {
+    for (const row of rows) {
+      if (this.#stop.signal.aborted) return
+      this.#cost += this.#take(row)
+      if (this.#cost <= stretch) continue
+      this.#cost = 0
+      this.flush()
+      await breath()
+      await this.#room()
+    }
+    this.flush()
+    await this.#room()
+  }
+
+  /** Stored text, where the log has it and the format can print it as it is: a replay then parses nothing. */
+  #following(after: number): AsyncIterable<readonly (Recorded | RawRecorded)[]> {
+    const { log, session, format } = this.#options
+    const options = { after, signal: this.#stop.signal }
+    const raw = format.printRaw === undefined ? undefined : log.followRaw?.(session, options)
     return raw ?? log.follow(session, options)
   }
 
@@ -96,7 +108,7 @@ export class SharedEncoder {
     this.#progress?.()
   }
 
-  /** Takes a reader that wants the prelude at `reader.cursor` or after, then what follows. */
+  /** Takes a reader that wants the prelude at `reader.cursor` or later, then what follows. */
   joinLive(reader: Reader): void {
     this.#skipTo = Math.min(this.#skipTo, reader.cursor)
     if (this.window.head >= reader.cursor) this.#admit(reader)
@@ -110,7 +122,7 @@ export class SharedEncoder {
     this.#progress?.()
   }
 
-  /** Every reader, those still waiting for the live end included. */
+  /** Every reader, including those that wait for the live end. */
   all(): readonly Reader[] {
     return [...this.readers, ...this.#joining]
   }
@@ -119,7 +131,7 @@ export class SharedEncoder {
     return this.readers.size === 0 && this.#joining.size === 0
   }
 
-  /** A reader wrote something: the encoder may go on. */
+  /** A reader wrote something, so the encoder may go on. */
   advanced(cursor: number): void {
     if (cursor > this.#fastest) this.#fastest = cursor
     this.#progress?.()
@@ -131,12 +143,12 @@ export class SharedEncoder {
     return seq !== undefined && seq <= cursor
   }
 
-  /** The prelude stands for everything up to the window's head: cursor and content are of one moment. */
+  /** The prelude replaces everything up to the window's head, so the reader's cursor is that head. */
   #admit(reader: Reader): void {
     const frames = this.#encoder.prelude()
     const seq = this.window.head
     reader.cursor = seq
-    // Without frames the cursor still goes out: a reader that drops before the next event must know where it was.
+    // Without frames the cursor is still sent: a reader that drops before the next event must know where it was.
     reader.write(
       this.#print(withSeq(frames.length > 0 ? frames : [{ data: '', comment: 'live' }], this.#idOf(seq, ''))),
     )
@@ -144,7 +156,7 @@ export class SharedEncoder {
     reader.flush()
   }
 
-  /** Gives every reader what it lacks, in slices; what is printed meanwhile goes along with the same or the next pass. */
+  /** Gives every reader what it lacks, in slices. Rows printed meanwhile go with the same pass or the next. */
   flush(): void {
     this.#dirty = true
     if (this.#passing) return
@@ -165,53 +177,54 @@ export class SharedEncoder {
     this.#passing = false
   }
 
-  /** Returns what it cost, in bytes. */
+  /** Encodes a row and puts it into the window. Returns what it cost, in bytes. */
   #take(row: Recorded | RawRecorded): number {
     const { seq, run } = row
-    if (isStart(row)) this.#open = run
+    if (isStart(row)) this.#openRun = run
     const terminal = isEnd(row)
     if (terminal) this.#ended.set(run, seq)
     const bytes = this.#printed(row)
     const silent = seq <= this.#skipTo || (bytes === undefined && !terminal)
-    const piece = silent ? undefined : { seq, run: run === '' ? this.#open : run, terminal, bytes: bytes ?? noBytes }
+    const piece = silent ? undefined : { seq, run: run === '' ? this.#openRun : run, terminal, bytes: bytes ?? noBytes }
     if (seq <= this.#skipTo) this.window.skip(seq)
     else this.window.add(seq, piece)
-    if (terminal && run === this.#open) this.#open = ''
+    if (terminal && run === this.#openRun) this.#openRun = ''
     for (const reader of this.#joining) {
       if (reader.cursor > seq) continue
-      this.#joining.delete(reader)
+      // In this order: should the prelude fail, the reader must still be found and ended.
       this.#admit(reader)
+      this.#joining.delete(reader)
     }
     this.window.trim(this.#options.retain(), this.#fastest)
     return Math.max(quiet, bytes?.chunked.length ?? 0)
   }
 
-  /** What the row prints; undefined for nothing. A row that no reader needs goes through the encoder all the same. */
+  /** What the row prints; undefined for nothing. A row that no reader needs still has to go through the encoder. */
   #printed(row: Recorded | RawRecorded): Bytes | undefined {
     const needed = row.seq > this.#skipTo
-    if (!('event' in row)) return needed ? bytesOf(this.#options.wire.printRaw?.(row) ?? '') : undefined
+    if (!('event' in row)) return needed ? bytesOf(this.#options.format.printRaw?.(row) ?? '') : undefined
     const frames = this.#encoder.push(row)
     return needed && frames.length > 0 ? this.#print(withSeq(frames, this.#idOf(row.seq, row.run))) : undefined
   }
 
-  /** The SSE id after a row; what belongs to no run has the name of the one that is open, if one is. */
+  /** The SSE id after a row. A row that belongs to no run gets the name of the open run, if there is one. */
   #idOf(seq: number, run: string): number | string {
-    const { cursor } = this.#options.wire
+    const { cursor } = this.#options.format
     if (cursor === undefined) return seq
-    const named = run === '' ? this.#open : run
+    const named = run === '' ? this.#openRun : run
     return cursor(named === '' ? { seq } : { seq, run: named })
   }
 
   #print(frames: readonly Frame[]): Bytes {
-    const { wire } = this.#options
+    const { format } = this.#options
     const [only] = frames
-    if (only !== undefined && frames.length === 1) return bytesOf(wire.print(only))
-    const printed = frames.map((frame) => wire.print(frame))
+    if (only !== undefined && frames.length === 1) return bytesOf(format.print(only))
+    const printed = frames.map((frame) => format.print(frame))
     if (printed.every((part) => typeof part === 'string')) return bytesOf(printed.join(''))
     return bytesOf(Buffer.concat(printed.map((part) => (typeof part === 'string' ? Buffer.from(part) : part))))
   }
 
-  /** Waits while even the fastest reader is too far behind: the log keeps the rest, not we. */
+  /** Waits while even the fastest reader is too far behind: the log keeps the rest, not this process. */
   async #room(): Promise<void> {
     while (!this.#stop.signal.aborted && this.window.size > this.#options.ahead) {
       let fastest = 0

@@ -13,20 +13,20 @@ import {
 export interface StreamFormat {
   encoder(options: EncoderOptions): Encoder
   print(frame: Frame): string | Uint8Array
-  /** What `encoder` and `print` make of a row, from its stored text: where the dialect need not look inside. */
+  /** What `encoder` and `print` make of a row, from its stored text; absent where the dialect must look inside. */
   printRaw?(row: RawRecorded): string
-  /** Sent once, before anything else; empty for nothing. */
+  /** Sent once, before anything else; may be empty. */
   readonly opening: string | Uint8Array
-  /** How an `id` says where a reader is; absent: the seq alone. */
+  /** Prints the SSE `id` for a cursor; absent: the id is the seq. */
   readonly cursor?: (cursor: Cursor) => string
-  /** Sent while nothing else is, so that proxies keep the connection; empty for never. */
+  /** Sent in silence, so that proxies keep the connection; nothing is sent when empty. */
   readonly heartbeat: string | Uint8Array
 }
 
 export interface SseFormatOptions extends Pick<EncoderOptions, 'echo' | 'protocol'> {
-  /** How long a browser waits before it comes back, in milliseconds. */
+  /** How long a browser waits before it reconnects, in milliseconds. */
   readonly retry?: number
-  /** Ids name their run: for a browser that comes back to the request that started it, and brings nothing else. */
+  /** Ids name their run: a browser that reconnects to the GET that started a run sends nothing but the last id. */
   readonly namesRun?: boolean
 }
 

@@ -304,25 +304,64 @@ describe('streams', () => {
     expect(errors).toMatchObject([{ code: 'not-found' }])
   })
 
-  test('an encoder that throws, at once or later, ends its readers and is reported', async () => {
+  test('an encoder or a format that throws, at once or later, is reported and breaks its readers off', async () => {
     const { log } = await setup()
     const errors: unknown[] = []
     const no = (): never => {
       throw new Error('no')
     }
     const { encoder } = counting()
-    const wire = { print: () => '', opening: '', heartbeat: '' }
-    const wires = {
-      never: { ...wire, encoder: no },
-      later: { ...wire, encoder: () => ({ ...encoder({ session: 's' }), push: no }) },
+    const format = { encoder, print: () => '', opening: '', heartbeat: '' }
+    const formats = {
+      never: { ...format, encoder: no },
+      push: { ...format, encoder: () => ({ ...encoder({ session: 's' }), push: no }) },
+      print: { ...format, print: no },
     }
-    const out = streams({ log, dialects: [], wires, onError: (error) => errors.push(error) })
-    expect(await follow(out, new TestSink(), { dialect: 'never' }).end).toBe('failed')
-    const { end } = follow(out, new TestSink(), { dialect: 'later' })
-    await log.append('s', [note('a')])
-    expect(await end).toBe('failed')
-    expect(errors).toHaveLength(2)
+    const out = streams({ log, dialects: [], formats, onError: (error) => errors.push(error) })
+    const failing = async (options: Partial<StreamOptions>, cause: () => Promise<unknown>): Promise<void> => {
+      const sink = new TestSink()
+      const { end } = follow(out, sink, options)
+      await cause()
+      expect(await end).toBe('failed')
+      // A sink that is only ended looks to the client like a stream that is complete.
+      expect(sink.destroyed).toBe(true)
+    }
+    const append = () => log.append('s', [note('a')])
+    await failing({ dialect: 'never' }, settle)
+    await failing({ dialect: 'push' }, append)
+    await failing({ dialect: 'print' }, append)
+    await failing({ dialect: 'print', from: 'live' }, settle)
+    expect(errors).toMatchObject(Array(4).fill({ message: 'no' }))
     expect(out.readers).toBe(0)
+  })
+
+  test('an encoder that cannot be made for a reader that fell behind is reported', async () => {
+    const { log } = await setup()
+    const errors: unknown[] = []
+    const { encoder } = counting()
+    let made = 0
+    const once = () => {
+      made += 1
+      if (made > 1) throw new Error('no second')
+      return encoder({ session: 's' })
+    }
+    const formats = { once: { encoder: once, print: () => 'x'.repeat(100), opening: '', heartbeat: '' } }
+    const onError = (error: unknown): void => void errors.push(error)
+    const out = streams({ log, dialects: [], formats, onError, retain: 0 })
+    const [fast, slow] = [new TestSink(), new TestSink()]
+    slow.room = 1
+    const { leave } = follow(out, fast, { dialect: 'once' })
+    const { end } = follow(out, slow, { dialect: 'once' })
+    for (let i = 0; i < 3; i += 1) {
+      await log.append('s', [note('a')])
+      await settle()
+    }
+    slow.drain()
+    expect(await end).toBe('failed')
+    expect(errors).toMatchObject([{ message: 'no second' }])
+    expect(slow.destroyed).toBe(true)
+    expect(fast.ended).toBe(false)
+    leave()
   })
 
   test('a sink that throws is a reader that left; an unknown dialect and a closed server are refused', async () => {

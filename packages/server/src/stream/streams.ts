@@ -1,4 +1,4 @@
-import { type Dialect, type EventLog, MillraceError, type Signal } from '@millrace/core'
+import { type Dialect, type EventLog, MillraceError, type Recorded, type Signal } from '@millrace/core'
 import { Channel } from './channel.ts'
 import { type Bytes, bytesOf, joinBytes } from './encoded-row.ts'
 import { Reader, type Sink, type StreamEnd } from './reader.ts'
@@ -7,42 +7,44 @@ import { type StreamFormat, sseFormat } from './stream-format.ts'
 export interface StreamsOptions {
   readonly log: EventLog
   readonly dialects: readonly Dialect[]
-  /** Further ways to print, by name: the same lanes serve them. */
-  readonly wires?: Readonly<Record<string, StreamFormat>>
+  /** Further formats, by name. */
+  readonly formats?: Readonly<Record<string, StreamFormat>>
   /** Milliseconds between heartbeats. */
   readonly heartbeat?: number
-  /** Milliseconds that a browser is told to wait before it reconnects. */
+  /** How long a browser waits before it reconnects, in milliseconds. */
   readonly retry?: number
-  /** A reader that takes nothing for so many heartbeats is given up: it may come back with its cursor. */
+  /** A reader that takes nothing for this many heartbeats is disconnected; it may come back with its cursor. */
   readonly patience?: number
-  /** Printed bytes kept per encoder, so that a reader that comes back soon costs no encoding. */
+  /** Printed bytes kept per encoder: a reader that comes back soon then costs no encoding. */
   readonly retain?: number
   /** The same for all encoders together. */
   readonly retainTotal?: number
   /** How far an encoder may run ahead of its fastest reader, in bytes. */
   readonly ahead?: number
-  /** Reading the log failed, or an encoder threw: its readers are ended, and will come back. */
+  /** Reading the log failed, or an encoder threw. Its readers are disconnected, and may come back. */
   readonly onError?: (error: unknown, session: string) => void
 }
 
 export interface StreamOptions {
-  /** A dialect's name, or that of one of `wires`. */
+  /** The name of a dialect, or of one of `formats`. */
   readonly dialect: string
-  /** Only what comes after this seq; beyond the end waits. Not read with `from: 'live'`. */
+  /** Only what comes after this seq; a seq beyond the end waits. Ignored with `from: 'live'`. */
   readonly after?: number
-  /** Only this run, and the stream ends with it. Without: the session, for as long as the reader stays. */
+  /** Only this run; the stream ends with it. Absent: the whole session, until the reader leaves. */
   readonly run?: string
   /** `live` joins at the end, with the dialect's prelude for what came before. */
   readonly from?: 'start' | 'live'
-  /** The reader left. */
+  /** The session's rows from its first on, where the caller has them: a new encoder then reads only what follows. */
+  readonly rows?: readonly Recorded[]
+  /** Aborted when the reader leaves. */
   readonly signal: Signal
 }
 
-/** The log, printed for many readers at once (DESIGN 8): one encoder per dialect and session, bytes shared by all. */
+/** Prints the log for many readers at once: one encoder per format and session, whose bytes all readers share. */
 export interface Streams {
-  /** Resolves when the stream is over, and says why. Rejects, with nothing written, with `invalid` or `unavailable`. */
+  /** Resolves with the reason when the stream is over. Rejects before anything is written: `invalid`, `unavailable`. */
   open(session: string, options: StreamOptions, sink: Sink): Promise<StreamEnd>
-  /** Ends every stream. What a reader has not had, it gets when it comes back to another process. */
+  /** Ends every stream. A reader gets the rest when it reconnects to another process. */
   close(): void
   readonly readers: number
 }
@@ -50,30 +52,30 @@ export interface Streams {
 export function streams(options: StreamsOptions): Streams {
   const { log, heartbeat = 15_000, retry = 1000, patience = 8, onError } = options
   const { retain = 1024 * 1024, retainTotal = 64 * 1024 * 1024, ahead = 128 * 1024 } = options
-  const wires = new Map(
+  const formats = new Map(
     options.dialects.map((dialect): [string, StreamFormat] => [dialect.name, sseFormat(dialect, { retry })]),
   )
-  for (const [name, wire] of Object.entries(options.wires ?? {})) wires.set(name, wire)
+  for (const [name, format] of Object.entries(options.formats ?? {})) formats.set(name, format)
   const channels = new Map<string, Channel>()
   const readers = new Map<Reader, Bytes>()
-  let lanes = 0
+  let encoders = 0
   let timer: NodeJS.Timeout | undefined
   let closed = false
 
   const keyOf = (session: string, name: string): string => `${name}\n${session}`
-  const channelOf = (session: string, name: string, wire: StreamFormat): Channel => {
+  const channelOf = (session: string, name: string, format: StreamFormat): Channel => {
     const key = keyOf(session, name)
     const known = channels.get(key)
     if (known !== undefined) return known
     const channel = new Channel({
       log,
       session,
-      wire,
+      format,
       ahead,
-      retain: () => Math.min(retain, retainTotal / lanes),
+      retain: () => Math.min(retain, retainTotal / encoders),
       onError: (error) => onError?.(error, session),
-      onLane: (change) => {
-        lanes += change
+      onEncoder: (change) => {
+        encoders += change
       },
     })
     channels.set(key, channel)
@@ -82,10 +84,10 @@ export function streams(options: StreamsOptions): Streams {
   const beat = (): void => {
     for (const [reader, bytes] of readers) if (!reader.beat(bytes, patience)) reader.end('stalled')
   }
-  const add = (reader: Reader, wire: StreamFormat): void => {
+  const add = (reader: Reader, format: StreamFormat): void => {
     if (readers.size === 0) timer = setInterval(beat, heartbeat)
-    readers.set(reader, bytesOf(wire.heartbeat))
-    reader.write(openingOf(wire, reader))
+    readers.set(reader, bytesOf(format.heartbeat))
+    reader.write(openingOf(format, reader))
   }
   const drop = (reader: Reader): void => {
     readers.delete(reader)
@@ -93,9 +95,9 @@ export function streams(options: StreamsOptions): Streams {
   }
 
   return {
-    async open(session, { dialect, after = 0, run, from = 'start', signal }, sink) {
-      const wire = wires.get(dialect)
-      if (wire === undefined) throw new MillraceError('invalid', `no dialect ${dialect}`, { dialect })
+    async open(session, { dialect, after = 0, run, from = 'start', rows, signal }, sink) {
+      const format = formats.get(dialect)
+      if (format === undefined) throw new MillraceError('invalid', `unknown dialect ${dialect}`, { dialect })
       const cursor = from === 'live' ? ((await log.get(session))?.lastSeq ?? 0) : after
       if (closed) throw new MillraceError('unavailable', 'the server is shutting down')
       if (signal.aborted) {
@@ -103,23 +105,23 @@ export function streams(options: StreamsOptions): Streams {
         return 'left'
       }
       return new Promise((resolve) => {
-        const channel = channelOf(session, dialect, wire)
+        const channel = channelOf(session, dialect, format)
         const left = (): void => reader.end('left')
-        const over = (end: StreamEnd): void => {
+        const onOver = (end: StreamEnd): void => {
           signal.removeEventListener('abort', left)
           channel.part(reader)
-          if (channel.lanes.size === 0) channels.delete(keyOf(session, dialect))
+          if (channel.encoders.size === 0) channels.delete(keyOf(session, dialect))
           drop(reader)
           resolve(end)
         }
-        const reader = new Reader({ cursor, run, sink, channel, over })
-        add(reader, wire)
+        const reader = new Reader({ cursor, run, sink, channel, onOver })
+        add(reader, format)
         signal.addEventListener('abort', left)
         try {
           if (from === 'live') channel.placeLive(reader)
-          else channel.place(reader)
+          else channel.place(reader, rows)
         } catch (error) {
-          onError?.(error, session)
+          channel.report(error)
           reader.end('failed')
         }
       })
@@ -135,11 +137,11 @@ export function streams(options: StreamsOptions): Streams {
 }
 
 /**
- * Where ids name the run, the first comes at once: whenever the connection breaks, the reader knows its run. An id
- * without data is no event to a browser, which keeps it all the same.
+ * Where ids name the run, the first id is sent at once, so that the reader knows its run whenever the connection
+ * breaks. A browser keeps an id that comes without data, and dispatches no event for it.
  */
-function openingOf(wire: StreamFormat, { run, cursor: seq }: Reader): Bytes {
-  const opening = bytesOf(wire.opening)
-  if (wire.cursor === undefined || run === undefined) return opening
-  return joinBytes([opening, bytesOf(`id: ${wire.cursor({ run, seq })}\n\n`)])
+function openingOf(format: StreamFormat, { run, cursor: seq }: Reader): Bytes {
+  const opening = bytesOf(format.opening)
+  if (format.cursor === undefined || run === undefined) return opening
+  return joinBytes([opening, bytesOf(`id: ${format.cursor({ run, seq })}\n\n`)])
 }

@@ -9,18 +9,18 @@ type InApp = { Params: { app: string } }
 
 const finalizeBody = z.looseObject({ connectorName: z.string(), userId: z.string(), consentNonce: z.string() })
 
-/** Calls of adk-web that ask for one thing out of a collection that is empty here, or want something made in it. */
+/** Calls of adk-web that name or create an item of a collection that is always empty here. */
 const refused = [
-  ['POST', 'eval-sets', 'evaluation'],
-  ['GET', 'eval-sets/:set', 'evaluation'],
-  ['DELETE', 'eval-sets/:set', 'evaluation'],
-  ['POST', 'eval-sets/:set/run', 'evaluation'],
-  ['GET', 'eval_sets/:set/evals', 'evaluation'],
-  ['POST', 'eval_sets/:set/add_session', 'evaluation'],
-  ['GET', 'eval_sets/:set/evals/:case', 'evaluation'],
-  ['PUT', 'eval_sets/:set/evals/:case', 'evaluation'],
-  ['DELETE', 'eval_sets/:set/evals/:case', 'evaluation'],
-  ['GET', 'eval_results/:result', 'evaluation'],
+  ['POST', 'eval-sets', 'evaluation set'],
+  ['GET', 'eval-sets/:set', 'evaluation set'],
+  ['DELETE', 'eval-sets/:set', 'evaluation set'],
+  ['POST', 'eval-sets/:set/run', 'evaluation set'],
+  ['GET', 'eval_sets/:set/evals', 'evaluation set'],
+  ['POST', 'eval_sets/:set/add_session', 'evaluation set'],
+  ['GET', 'eval_sets/:set/evals/:case', 'evaluation set'],
+  ['PUT', 'eval_sets/:set/evals/:case', 'evaluation set'],
+  ['DELETE', 'eval_sets/:set/evals/:case', 'evaluation set'],
+  ['GET', 'eval_results/:result', 'evaluation set'],
   ['GET', 'tests/:test', 'test'],
   ['PUT', 'tests/:test', 'test'],
   ['DELETE', 'tests/:test', 'test'],
@@ -29,8 +29,8 @@ const refused = [
 ] as const
 
 /**
- * What adk-web asks of an ADK server that Millrace has not got: evaluation, its own tests, the YAML builder. Empty
- * lists make it hide them; whatever names a thing in them is a 404.
+ * Features that adk-web expects of an ADK server and Millrace does not have: evaluation, tests, the YAML builder.
+ * adk-web hides them when their lists are empty; a request for an item is a 404.
  */
 export const adkAbsentRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
@@ -63,7 +63,7 @@ export const adkAbsentRoutes =
         return reply.type('text/plain').send('')
       },
     )
-    // The builder sends files; they are read up to the limit of a body, and dropped.
+    // The builder sends files. They are read up to the body limit and discarded.
     app.addContentTypeParser('multipart/form-data', { parseAs: 'buffer' }, (_request, _body, done) =>
       done(null, undefined),
     )
@@ -84,7 +84,7 @@ export const adkAbsentRoutes =
       '/agent-identity/finalize',
       documented({
         ...doc,
-        summary: 'The end of a consent: no agent here asks for one',
+        summary: 'Finish a consent: no agent here asks for one',
         body: finalizeBody,
         answer: '{ finalized: false }',
         result: z.object({ finalized: z.boolean() }),
@@ -97,5 +97,5 @@ export const adkAbsentRoutes =
   }
 
 function noneOf(what: string): never {
-  throw new MillraceError('not-found', `there is no ${what} here`)
+  throw new MillraceError('not-found', `this server has no ${what}s`)
 }

@@ -1,13 +1,6 @@
-import {
-  adk,
-  applyState,
-  type JsonObject,
-  MillraceError,
-  type Recorded,
-  type RunStarted,
-  type SessionInfo,
-} from '@millrace/core'
+import { adk, type JsonObject, MillraceError, type Recorded, type RunStarted, type SessionInfo } from '@millrace/core'
 import type { FastifyRequest } from 'fastify'
+import { sessionFacts } from '../../run/session-facts.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
 
@@ -21,7 +14,7 @@ export interface AdkSession {
   readonly lastUpdateTime: number
 }
 
-/** Where adk-web keeps the name a person gave a session. */
+/** The state key in which adk-web keeps the name that a person gave a session. */
 export const metadataKey = '__session_metadata__'
 
 export interface AdkPath {
@@ -30,7 +23,7 @@ export interface AdkPath {
   readonly id: string
 }
 
-/** The session of an ADK path: of this app, of this user, and this request may touch it; else it does not exist. */
+/** The session of an ADK path. One of another app or user, or out of reach for this request, looks unknown (SPEC 6.2). */
 export async function adkSessionAt(
   deps: HttpDeps,
   request: FastifyRequest,
@@ -43,34 +36,33 @@ export async function adkSessionAt(
   return session
 }
 
-/** An app that is not there is a 404, whatever is asked of it. */
+/** The name of the app; a 404 when it is unknown. */
 export function knownApp({ agents }: HttpDeps, app: string): string {
-  if (agents.get(app) === undefined) throw new MillraceError('not-found', `there is no app ${app}`)
+  if (agents.get(app) === undefined) throw new MillraceError('not-found', `unknown app ${app}`)
   return app
 }
 
 export const adkUser = (request: FastifyRequest, user: string): string => userFor(request, user)
 
 export function adkSession(info: SessionInfo, rows: readonly Recorded[]): AdkSession {
-  const state = rows.reduce<JsonObject>((before, { event }) => applyState(before, event), {})
   return {
     id: info.id,
     appName: info.agent,
     userId: info.user,
-    state: withName(state, info.title),
+    state: withName(sessionFacts(rows).state, info.title),
     events: adkEvents(info.id, rows),
     lastUpdateTime: info.updatedAt / 1000,
   }
 }
 
-/** What ADK's own session would hold: what the user sent, and every whole event as the wire prints it. */
+/** The events of an ADK session: the messages of the user, and every event that is not a partial, as the dialect prints it. */
 export function adkEvents(session: string, rows: readonly Recorded[]): readonly JsonObject[] {
   const encoder = adk.encoder({ session })
   return rows.flatMap((row) => {
     const frames = encoder.push(row)
     if (row.event.kind === 'run.started') return userEvents(row, row.event)
     if (row.event.kind === 'run.finished' || row.event.kind === 'foreign') return []
-    // A person's edit of the state is in the state; ADK's sessions have no event for it.
+    // ADK's sessions have no event for an edit of the state by a person; the state itself has it.
     if (row.event.kind === 'state' && row.run === '') return []
     if (row.event.kind === 'agent' && row.event.event.partial === true) return []
     return frames.flatMap(({ data }) => (data === '' ? [] : [JSON.parse(data) as JsonObject]))
@@ -90,7 +82,7 @@ function userEvents({ run, at }: Recorded, { input }: RunStarted): readonly Json
     }))
 }
 
-/** In a list nobody needs the events; the name is in the state, as adk-web put it there. */
+/** The session as it is listed: without events, and with its name in the state, where adk-web looks for it. */
 export function adkSessionSummary(info: SessionInfo): AdkSession {
   const { id, agent: appName, user: userId, updatedAt } = info
   return { id, appName, userId, state: withName({}, info.title), events: [], lastUpdateTime: updatedAt / 1000 }

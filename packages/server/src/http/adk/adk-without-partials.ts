@@ -1,7 +1,7 @@
 import { adk, type Dialect } from '@millrace/core'
 import { isNested } from '../../agent/nested-event.ts'
 
-/** `/run` and a `/run_sse` without streaming, as ADK answers them: no partials, nothing said inside a function call. */
+/** ADK's answer to `/run`, and to `/run_sse` without streaming: no partials, and no events from inside a function call. */
 export const adkWithoutPartials: Dialect = {
   ...adk,
   name: 'adk-whole',

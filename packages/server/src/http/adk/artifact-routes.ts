@@ -9,18 +9,18 @@ import { type AdkPath, adkSessionAt } from './adk-session.ts'
 const versionQuery = z.object({ version: z.string().optional() })
 type At = { Params: AdkPath & { name: string; version: string }; Querystring: { version?: string } }
 
-/** ADK artifacts: named, versioned, kept in the log. A name is only ever compared, never a path. */
+/** ADK artifacts: named, versioned, kept in the log. A name is only compared, and never used as a path. */
 export const adkArtifactRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     const doc = { tag: 'ADK' } as const
     const base = '/apps/:app/users/:user/sessions/:id/artifacts'
-    const saved = async (request: FastifyRequest<At>): Promise<readonly ArtifactSaved[]> => {
+    const artifacts = async (request: FastifyRequest<At>): Promise<readonly ArtifactSaved[]> => {
       const session = await adkSessionAt(deps, request, request.params)
-      return savedIn(await deps.log.read(session.id, { after: 0 }))
+      return artifactsIn(await deps.log.read(session.id, { after: 0 }))
     }
     const versions = async (request: FastifyRequest<At>) =>
-      (await saved(request)).filter(({ name }) => name === request.params.name)
+      (await artifacts(request)).filter(({ name }) => name === request.params.name)
     const partOf = (found: readonly ArtifactSaved[], name: string, version: string | undefined) => {
       const wanted =
         version === undefined || version === ''
@@ -33,7 +33,7 @@ export const adkArtifactRoutes =
     app.get<At>(
       base,
       documented({ ...doc, summary: 'The artifacts of a session', answer: 'Names', result: z.array(z.string()) }),
-      async (request) => [...new Set((await saved(request)).map(({ name }) => name))],
+      async (request) => [...new Set((await artifacts(request)).map(({ name }) => name))],
     )
     app.get<At>(
       `${base}/:name`,
@@ -58,7 +58,7 @@ export const adkArtifactRoutes =
     )
     app.delete<At>(
       `${base}/:name`,
-      documented({ ...doc, summary: 'Take an artifact away', answer: 'null', result: { type: 'null' } }),
+      documented({ ...doc, summary: 'Delete an artifact', answer: 'null', result: { type: 'null' } }),
       async (request, reply) => {
         const last = (await versions(request)).at(-1)
         if (last === undefined) throw new MillraceError('not-found', `Artifact not found: ${request.params.name}`)
@@ -69,13 +69,13 @@ export const adkArtifactRoutes =
     )
   }
 
-/** What is there now, oldest version first: a deletion takes all versions before it away. */
-function savedIn(rows: readonly Recorded[]): readonly ArtifactSaved[] {
-  const found: ArtifactSaved[] = []
+/** The artifacts that exist, oldest version first. A deletion removes all versions before it. */
+function artifactsIn(rows: readonly Recorded[]): readonly ArtifactSaved[] {
+  let found: ArtifactSaved[] = []
   for (const { event } of rows) {
     if (event.kind !== 'artifact') continue
-    if (event.deleted !== true) found.push(event)
-    else for (let i = found.length - 1; i >= 0; i--) if (found[i]?.name === event.name) found.splice(i, 1)
+    if (event.deleted === true) found = found.filter(({ name }) => name !== event.name)
+    else found.push(event)
   }
   return found
 }

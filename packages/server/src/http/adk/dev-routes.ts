@@ -1,4 +1,4 @@
-import { MillraceError } from '@millrace/core'
+import { defined, MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
@@ -11,14 +11,14 @@ import { spansOf } from './trace.ts'
 
 type InApp = { Params: { app: string } }
 
-/** What adk-web reads beside the conversation: traces and graphs. */
+/** What adk-web reads besides the conversation: traces and graphs. */
 export const adkDevRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     const doc = { tag: 'ADK' } as const
     const described = async (name: string) => {
       const agent = deps.agents.get(knownApp(deps, name))
-      if (agent === undefined) throw new MillraceError('not-found', `there is no app ${name}`)
+      if (agent === undefined) throw new MillraceError('not-found', `unknown app ${name}`)
       return agent.describe()
     }
 
@@ -40,8 +40,7 @@ export const adkDevRoutes =
           result: { type: 'object' },
         }),
         async (request) => {
-          const user = request.principal === undefined ? {} : { user: request.principal }
-          const { sessions } = await deps.log.list({ ...user, limit: 50 })
+          const { sessions } = await deps.log.list({ ...defined({ user: request.principal }), limit: 50 })
           for (const session of sessions) {
             const spans = spansOf(session, await deps.log.read(session.id, { after: 0 }))
             const found = spans.find(
@@ -99,7 +98,7 @@ export const adkDevRoutes =
         `${prefix}/apps/:app/users/:user/sessions/:id/events/:event/graph`,
         documented({
           ...doc,
-          summary: 'The graph with an event’s path lit',
+          summary: 'The graph, with the path of an event highlighted',
           answer: 'DOT',
           result: z.object({ dotSrc: z.string().optional() }),
         }),

@@ -1,6 +1,6 @@
 import type { AgentDescription } from '../../agent/agent.ts'
 
-/** The agent's graph for graphviz, as adk-web draws it. `lit` are the nodes of the event that is looked at. */
+/** The agent's graph as DOT, which adk-web draws. `lit` are the nodes to highlight. */
 export function dotOf({ name, graph }: AgentDescription, dark: boolean, lit: ReadonlySet<string> = new Set()): string {
   const ink = dark ? '#dfe4e8' : '#1b2329'
   const paper = dark ? '#20262b' : '#ffffff'

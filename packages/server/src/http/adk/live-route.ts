@@ -3,14 +3,14 @@ import { MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { documented } from '../doors/validate-body.ts'
 
-const reason = 'Live audio and video are not served here: use the chat'
+const reason = 'This server has no live audio and video: use the chat'
 
-/** RFC 6455: what proves that a server understood the handshake. */
+/** RFC 6455: the key that proves that a server understood the handshake. */
 const proof = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
 
 /**
- * `/run_live` is ADK's two-way audio. adk-web shows the reason a WebSocket was closed with and nothing of a refused
- * handshake, so the handshake is taken and the socket closed with words (1011: the server will not go on).
+ * `/run_live` is ADK's two-way audio. adk-web shows the reason of a closed WebSocket, but not that of a refused
+ * handshake, so the handshake is accepted and the socket closed with a reason (1011: the server cannot continue).
  */
 export const adkLiveRoute: FastifyPluginAsync = async (app) => {
   const { config } = documented({ tag: 'ADK', summary: '', answer: '' })
@@ -25,7 +25,7 @@ export const adkLiveRoute: FastifyPluginAsync = async (app) => {
       'HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: Upgrade\r\n' +
         `sec-websocket-accept: ${accept}\r\n\r\n`,
     )
-    const words = Buffer.from(reason)
-    socket.end(Buffer.concat([Buffer.from([0x88, words.length + 2, 1011 >> 8, 1011 & 0xff]), words]))
+    const text = Buffer.from(reason)
+    socket.end(Buffer.concat([Buffer.from([0x88, text.length + 2, 1011 >> 8, 1011 & 0xff]), text]))
   })
 }

@@ -9,22 +9,22 @@ import { adkLiveRoute } from './live-route.ts'
 import { adkRunRoutes } from './run-routes.ts'
 import { adkSessionRoutes } from './session-routes.ts'
 
-/** Google ADK's API, as `adk api_server` and an unmodified adk-web know it. */
+/** Google ADK's API, as `adk api_server` offers it and an unmodified adk-web uses it (docs/wires/adk.md). */
 export const adkRoutes =
   (deps: HttpDeps & { readonly version: string }): FastifyPluginAsync =>
   async (app) => {
     const doc = { tag: 'ADK' } as const
     app.get(
       '/list-apps',
-      documented({ ...doc, summary: 'The agents', answer: 'Their names', result: z.array(z.string()) }),
+      documented({ ...doc, summary: 'The agents', answer: 'Names', result: z.array(z.string()) }),
       async () => deps.agents.names,
     )
     app.get(
       '/version',
       documented({
         ...doc,
-        summary: 'What answers here',
-        answer: 'Its version',
+        summary: 'The version of this server',
+        answer: 'The version',
         result: z.object({ version: z.string(), language: z.string(), language_version: z.string() }),
       }),
       async () => ({

@@ -1,5 +1,6 @@
 import {
   type AdkPart,
+  defined,
   type InputMessage,
   type JsonObject,
   MillraceError,
@@ -41,7 +42,7 @@ const runBody = z.preprocess(
   }),
 )
 
-/** Google ADK's way to run an agent: `/run` answers with the events, `/run_sse` streams them. */
+/** The two ways of Google ADK to run an agent: `/run` answers with the events, `/run_sse` streams them. */
 export const adkRunRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
@@ -62,7 +63,7 @@ export const adkRunRoutes =
       documented({ ...doc, summary: 'Run an agent to its end', answer: 'ADK events', result: listShape('AdkEvent') }),
       async (request, reply) => {
         const { start } = await prepare(deps, request)
-        // As in `serveRun`: who waits is a reader from the start, so that a second `/run` is refused and does not end this one.
+        // As in `serveRun`, the client counts as a reader at once: a second `/run` is refused and does not supersede this one.
         const started = await deps.engine.start({ ...start, attach: true, patience })
         const { run, seq } = started
         request.about.run = run
@@ -87,15 +88,14 @@ async function prepare(deps: HttpDeps, request: FastifyRequest): Promise<{ start
     role: 'user',
     content: { role: body.newMessage.role ?? 'user', parts: body.newMessage.parts as readonly AdkPart[] },
   }
-  const state =
-    body.stateDelta === null || body.stateDelta === undefined ? {} : { state: body.stateDelta as JsonObject }
+  const state = (body.stateDelta ?? undefined) as JsonObject | undefined
   const props: JsonObject = { streaming: body.streaming === true }
-  const input: RunInput = { messages: [message], ...state, props }
+  const input: RunInput = { messages: [message], props, ...defined({ state }) }
   boundInput(deps.limits, input, { state: 'stateDelta' })
   return { start: { session: session.id, user, agent: app, input }, streaming: body.streaming === true }
 }
 
-/** The same events `/run_sse` without streaming gives; a failed or cancelled run is an error status, not a 200 that hides it. */
+/** The events that `/run_sse` without streaming sends. A failed or cancelled run is an error status, not a 200. */
 async function wholeEvents(
   { log }: HttpDeps,
   session: string,
@@ -105,19 +105,17 @@ async function wholeEvents(
   const rows = (await log.read(session, { after: seq - 1 })).filter((row) => row.run === run)
   const end = rows.at(-1)?.event
   if (end?.kind === 'run.finished' && (end.outcome === 'failed' || end.outcome === 'cancelled')) {
-    const otherwise = end.outcome === 'failed' ? 'agent-error' : 'cancelled'
-    throw new MillraceError(end.error?.code ?? otherwise, end.error?.message ?? `the run ${end.outcome}`, {
-      session,
-      run,
-    })
+    const code = end.error?.code ?? (end.outcome === 'failed' ? 'agent-error' : 'cancelled')
+    const message = end.error?.message ?? (end.outcome === 'failed' ? 'the run failed' : 'the run was cancelled')
+    throw new MillraceError(code, message, { session, run })
   }
-  const said = rows.filter(
+  const answer = rows.filter(
     ({ event }: Recorded) => event.kind !== 'run.started' && !(event.kind === 'agent' && isNested(event.event)),
   )
-  return adkEvents(session, said)
+  return adkEvents(session, answer)
 }
 
-/** A client that leaves is no reader any more; with `?disconnect=cancel` that stops the run. */
+/** Ends the client's reading when it leaves; with `?disconnect=cancel` that also cancels the run. */
 function whenLeft(
   deps: HttpDeps,
   request: FastifyRequest,
@@ -138,7 +136,7 @@ function whenLeft(
   }
 }
 
-/** Python peers may write snake_case; only the request's own fields are renamed. */
+/** Python clients may write snake_case. Only the top-level fields are renamed. */
 function camelCased(body: unknown): unknown {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const names: Readonly<Record<string, string>> = {

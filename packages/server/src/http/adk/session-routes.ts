@@ -27,14 +27,14 @@ const patchBody = z.looseObject({ stateDelta: z.record(z.string(), z.json()).def
 type InApp = { Params: Pick<AdkPath, 'app' | 'user'> }
 type AtSession = { Params: AdkPath }
 
-/** ADK sessions: the same sessions every other surface has. */
+/** ADK sessions: the same sessions as on every other surface. */
 export const adkSessionRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     const { log } = deps
     const doc = { tag: 'ADK' } as const
     const base = '/apps/:app/users/:user/sessions'
-    const read = async (path: AdkPath) => log.read(path.id, { after: 0 })
+    const read = (path: AdkPath) => log.read(path.id, { after: 0 })
 
     const create = async (request: FastifyRequest, path: AdkPath, body: unknown) => {
       request.about.session = path.id
@@ -62,7 +62,7 @@ export const adkSessionRoutes =
         bodyLimit: deps.limits.importBody,
         ...documented({
           ...doc,
-          summary: 'Make or import a session',
+          summary: 'Create or import a session',
           body: createBody,
           answer: 'The session',
           result: shapeOf('AdkSession'),
@@ -79,7 +79,7 @@ export const adkSessionRoutes =
       `${base}/:id`,
       documented({
         ...doc,
-        summary: 'Make a session with this id',
+        summary: 'Create a session with this id',
         body: createBody,
         answer: 'The session',
         result: shapeOf('AdkSession'),
@@ -87,7 +87,7 @@ export const adkSessionRoutes =
       async (request) => {
         const { app: name, user, id } = request.params
         const { body } = request
-        // ADK Python's first servers took the state itself as the body; ADK JS takes { state }.
+        // Early ADK Python servers took the bare state as the body; ADK JS takes { state }.
         const bare = isObject(body) && !('state' in body) && !('events' in body) && Object.keys(body).length > 0
         const path = { app: knownApp(deps, name), user: adkUser(request, user), id }
         return create(request, path, bare ? { state: body } : body)
@@ -110,7 +110,7 @@ export const adkSessionRoutes =
       `${base}/:id`,
       documented({
         ...doc,
-        summary: 'Change state, or the name',
+        summary: 'Change the state or the name',
         body: patchBody,
         answer: 'The session',
         result: shapeOf('AdkSession'),
@@ -122,7 +122,7 @@ export const adkSessionRoutes =
         const { [metadataKey]: metadata, ...delta } = stateDelta as JsonObject
         const name = isObject(metadata) ? metadata.displayName : undefined
         if (typeof name === 'string') info = await log.rename(info.id, name.slice(0, 200))
-        const patch = Object.entries(delta).map(([key, value]): PatchOp => ({ op: 'add', path: pointer(key), value }))
+        const patch = patchOf(delta)
         if (patch.length > 0) await log.append(info.id, [{ run: '', event: { kind: 'state', patch } }])
         return adkSession(info, await read(request.params))
       },
@@ -137,7 +137,7 @@ export const adkSessionRoutes =
     )
   }
 
-/** An imported session is history that already happened: ADK events as they were, then the state that goes with them. */
+/** The rows of an imported session: its ADK events as they are, grouped into runs, then its state. */
 function importedRows(
   session: string,
   events: readonly unknown[],
@@ -160,17 +160,21 @@ function importedRows(
     if (invocationId !== run) {
       if (run !== '') put(timestamp, run, { kind: 'run.finished', outcome: 'done' })
       run = invocationId
-      const said =
+      const messages =
         author === 'user' && content !== undefined ? [{ id: taken.event.id, role: 'user' as const, content }] : []
-      put(timestamp, run, { kind: 'run.started', agent: author === 'user' ? '' : author, input: { messages: said } })
-      if (said.length > 0) continue
+      put(timestamp, run, { kind: 'run.started', agent: author === 'user' ? '' : author, input: { messages } })
+      if (messages.length > 0) continue
     }
     put(timestamp, run, { kind: 'agent', ...taken })
   }
   if (run !== '') put(rows.at(-1)?.at ?? now, run, { kind: 'run.finished', outcome: 'done' })
-  const patch = Object.entries(state).map(([key, value]): PatchOp => ({ op: 'add', path: pointer(key), value }))
+  const patch = patchOf(state)
   if (patch.length > 0) put(now, '', { kind: 'state', patch })
   return rows
 }
+
+/** Sets these top-level keys of the state. */
+const patchOf = (state: JsonObject): readonly PatchOp[] =>
+  Object.entries(state).map(([key, value]) => ({ op: 'add', path: pointer(key), value }))
 
 const pointer = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`

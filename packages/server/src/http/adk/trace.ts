@@ -1,6 +1,6 @@
 import type { AdkEvent, Recorded, SessionInfo } from '@millrace/core'
 
-/** A span as adk-web validates it: one bad span and it shows none, so every field is always there and of its type. */
+/** A span as adk-web validates it. One invalid span makes adk-web show none, so every field is always present. */
 export interface AdkSpan {
   readonly name: string
   readonly span_id: string
@@ -20,7 +20,7 @@ interface Open {
 
 const nano = (ms: number): number => ms * 1_000_000
 
-/** The runs of a session as OpenTelemetry spans: run, agents, model calls, tools. Derived from the log, like everything. */
+/** The runs of a session as OpenTelemetry spans: run, agents, model calls and tools, derived from the log. */
 export function spansOf(session: SessionInfo, rows: readonly Recorded[]): readonly AdkSpan[] {
   const spans: AdkSpan[] = []
   const nodes = new Map<string, Open & { readonly agent: string; last: number }>()

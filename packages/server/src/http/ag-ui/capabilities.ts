@@ -1,6 +1,6 @@
 import type { AgentDescription } from '../../agent/agent.ts'
 
-/** AG-UI AgentCapabilities: what is true of this agent behind this server, and nothing that is not. */
+/** AG-UI AgentCapabilities: only what is true of this agent behind this server. */
 export function capabilitiesOf(agent: AgentDescription) {
   const { name, description, engine, capabilities = {}, graph, tools = [], model } = agent
   const { parallelToolCalls = false, clientTools = false, reasoning = false } = capabilities

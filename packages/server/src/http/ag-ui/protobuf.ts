@@ -4,21 +4,21 @@ import { type AgUiProtocol, agUi } from '@millrace/core'
 import type { StreamFormat } from '../../stream/stream-format.ts'
 import { withoutCheckpoints } from '../session/without-checkpoints.ts'
 
-/** The official client reads protobuf only when the answer's type is exactly this. */
+/** The official client reads protobuf only when the content type of the answer is exactly this. */
 export const agUiProtobuf = 'application/vnd.ag-ui.event+proto'
 
-/** Loaded by the first client who asks: its schemas cost a fifth of a second, and a start must not pay for them. */
+/** Loaded for the first client that asks: its schemas take 0.2 s to load, which would slow every start. */
 let made: EventEncoder | undefined
 function encoder(): EventEncoder {
   if (made !== undefined) return made
   const load = createRequire(import.meta.url)
-  // The class gets a name first: TypeScript 7.0 emits `new (load() as T).EventEncoder()` without its parentheses.
+  // In two statements, because TypeScript 7.0 emits `new (load() as T).EventEncoder()` without its parentheses.
   const { EventEncoder } = load('@ag-ui/encoder') as typeof import('@ag-ui/encoder')
   made = new EventEncoder({ accept: agUiProtobuf })
   return made
 }
 
-/** AG-UI as length-prefixed protobuf messages. It has no place for a cursor: a client that wants to re-join uses SSE. */
+/** AG-UI as length-prefixed protobuf messages. They have no field for a cursor: to re-join, a client uses SSE. */
 export const agUiProtobufFormat = (protocol: AgUiProtocol): StreamFormat => ({
   encoder: (options) => withoutCheckpoints(agUi).encoder({ ...options, protocol }),
   print: (frame) => (frame.data === '' ? '' : encoder().encodeProtobuf(JSON.parse(frame.data))),

@@ -1,18 +1,17 @@
 import {
   type AgUiProtocol,
   type AgUiRequest,
-  applyState,
+  defined,
   type InputMessage,
   isObject,
-  type JsonObject,
   MillraceError,
-  type Recorded,
   type RunInput,
   readRunAgentInput,
 } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { protocolHeader } from '../../agent/protocol-header.ts'
+import { emptySession, type LoadedSession, loadSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
 import { bodyRefusal, documented } from '../doors/validate-body.ts'
@@ -21,7 +20,7 @@ import { serveRun, serveStream } from '../stream.ts'
 import { capabilitiesOf } from './capabilities.ts'
 import { agUiProtobuf } from './protobuf.ts'
 
-/** Documentation only: `readRunAgentInput` reads 1.0 and 0.x, camelCase and snake_case, and names every bad field. */
+/** For the documentation only: `readRunAgentInput` reads 1.0 and 0.x, camelCase and snake_case, and validates. */
 const runAgentInput = z.looseObject({
   threadId: z.string(),
   runId: z.string(),
@@ -37,7 +36,7 @@ const runAgentInput = z.looseObject({
   resume: z.array(z.looseObject({ interruptId: z.string() })).optional(),
 })
 
-/** AG-UI, 1.0 or 0.x as the request says: one POST starts a run and streams it. The thread is the session. */
+/** AG-UI 1.0 or 0.x, as the request asks: one POST starts a run and streams it. A thread is a session. */
 export const agUiRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
@@ -65,7 +64,7 @@ export const agUiRoutes =
       documented({ ...doc, summary: 'What the agent can do', answer: 'AgentCapabilities', result: { type: 'object' } }),
       async (request) => {
         const agent = deps.agents.get(request.params.agent)
-        if (agent === undefined) throw new MillraceError('not-found', `there is no agent ${request.params.agent}`)
+        if (agent === undefined) throw new MillraceError('not-found', `unknown agent ${request.params.agent}`)
         return capabilitiesOf(await agent.describe())
       },
     )
@@ -81,33 +80,39 @@ function readBody({ limits }: HttpDeps, body: unknown): AgUiRequest {
 }
 
 async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply, asked: AgUiRequest, agent: string) {
-  if (deps.agents.get(agent) === undefined) throw new MillraceError('not-found', `there is no agent ${agent}`)
+  if (deps.agents.get(agent) === undefined) throw new MillraceError('not-found', `unknown agent ${agent}`)
   const { threadId, runId, parentRunId } = asked
-  const known = await deps.log.get(threadId)
-  if (known !== undefined && !mayTouch(request, known)) throw new MillraceError('not-found', `no thread ${threadId}`)
-  const session =
-    known ?? (await deps.log.create({ id: threadId, user: userFor(request), agent, title: titleOf(asked.input) }))
-  const rows = known === undefined ? [] : await deps.log.read(threadId, { after: 0 })
+  const loaded = await thread(deps, request, asked, agent)
   const protocol = request.headers[protocolHeader] === '1.0' ? '1' : asked.protocol
   const wire = wireOf(request, protocol)
+  const { info, rows } = loaded
   const before = rows.find((row) => row.run === runId && row.event.kind === 'run.started')
   if (before !== undefined) {
-    // The same run asked for again is the same run heard again: a retry must never run an agent twice.
-    await serveStream(deps, request, reply, { session: threadId, run: runId, after: before.seq - 1, ...wire })
+    // A run that is asked for again is streamed again: a retry must never run an agent twice.
+    await serveStream(deps, request, reply, { session: threadId, run: runId, after: before.seq - 1, rows, ...wire })
     return reply
   }
-  const start = { session: threadId, user: session.user, agent, run: runId, input: newInput(asked.input, rows) }
-  await serveRun(
-    deps,
-    request,
-    reply,
-    { ...start, ...(parentRunId === undefined ? {} : { parent: parentRunId }) },
-    wire,
-  )
+  const input = newInput(asked.input, loaded)
+  const start = { session: threadId, user: info.user, agent, run: runId, input, loaded }
+  await serveRun(deps, request, reply, { ...start, ...defined({ parent: parentRunId }) }, wire)
   return reply
 }
 
-/** Protobuf only for who names it exactly: `*\/*` is a browser or curl, and they mean SSE. */
+/** The session of the thread, made if need be. */
+async function thread(
+  { log }: HttpDeps,
+  request: FastifyRequest,
+  { threadId: id, input }: AgUiRequest,
+  agent: string,
+): Promise<LoadedSession> {
+  const known = await log.get(id)
+  if (known === undefined)
+    return emptySession(await log.create({ id, user: userFor(request), agent, title: titleOf(input) }))
+  if (!mayTouch(request, known)) throw new MillraceError('not-found', `no thread ${id}`)
+  return loadSession(log, known)
+}
+
+/** Protobuf only for a client that names it exactly: browsers and curl send `*\/*` and mean SSE. */
 function wireOf(
   request: FastifyRequest,
   protocol: AgUiProtocol,
@@ -120,8 +125,8 @@ function wireOf(
   return named ? { dialect: `${dialect}-protobuf`, headers: { 'content-type': agUiProtobuf } } : { dialect }
 }
 
-/** A client sends the whole conversation and its whole state every time; new is what the log does not have yet. */
-function newInput(input: RunInput, rows: readonly Recorded[]): RunInput {
+/** A client sends the whole conversation and state every time; this keeps what the log does not have yet. */
+function newInput(input: RunInput, { rows, facts }: LoadedSession): RunInput {
   const seen = new Map<string, string>()
   for (const { event } of rows) {
     if (event.kind === 'agent') seen.set(event.message, '')
@@ -135,15 +140,14 @@ function newInput(input: RunInput, rows: readonly Recorded[]): RunInput {
     if (message.role === 'tool')
       return !(message.content.parts ?? []).every(({ functionResponse }) => seen.has(`result ${functionResponse?.id}`))
     if (!seen.has(message.id)) return message.role !== 'assistant' || rows.length === 0
-    // A naive client gives every message the id "1": other words are another message.
+    // Some clients give every message the id "1": the same id with another text is a new message.
     return message === last && message.role === 'user' && seen.get(message.id) !== textOf(message)
   })
-  const state = rows.reduce<JsonObject>((value, { event }) => applyState(value, event), {})
   const changed = Object.entries(input.state ?? {}).filter(
-    ([key, value]) => JSON.stringify(state[key]) !== JSON.stringify(value),
+    ([key, value]) => JSON.stringify(facts.state[key]) !== JSON.stringify(value),
   )
   const { state: _state, ...rest } = input
-  return { ...rest, messages, ...(changed.length === 0 ? {} : { state: Object.fromEntries(changed) }) }
+  return { ...rest, messages, ...defined({ state: changed.length === 0 ? undefined : Object.fromEntries(changed) }) }
 }
 
 const textOf = ({ content }: InputMessage): string =>

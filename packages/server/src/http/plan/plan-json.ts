@@ -1,5 +1,6 @@
 import {
   type AdkPart,
+  defined,
   fold,
   itemsOf,
   MillraceError,
@@ -8,72 +9,71 @@ import {
   type PlanState,
   type PlanTask,
   planView,
-  type Recorded,
-  type SessionInfo,
   transcriptView,
 } from '@millrace/core'
+import { firstIndexWhere } from '@millrace/core/persistent'
 import type { FastifyRequest } from 'fastify'
+import { type LoadedSession, loadSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
 
-/** A session read once: its rows and the plan they fold into. */
-export interface PlanSession {
-  readonly info: SessionInfo
-  readonly rows: readonly Recorded[]
+/** A session, and the plan that its rows fold into. */
+export interface PlanSession extends LoadedSession {
   readonly plan: PlanState
 }
 
 export async function planSession(deps: HttpDeps, request: FastifyRequest, id: string): Promise<PlanSession> {
-  const info = await sessionForRequest(deps, request, id)
-  const rows = await deps.log.read(info.id, { after: 0 })
-  return { info, rows, plan: fold(planView, rows) }
+  const loaded = await loadSession(deps.log, await sessionForRequest(deps, request, id))
+  return { ...loaded, plan: fold(planView, loaded.rows) }
 }
 
 const iso = (at: number): string => new Date(at).toISOString()
 
-/** Seed 002's task. */
-export function taskJson({ info, rows }: PlanSession, task: PlanTask) {
+/** When the row was recorded. */
+function timeOf({ info, rows }: PlanSession, seq: number): string {
+  const row = rows[firstIndexWhere(rows.length, (at) => (rows[at]?.seq ?? 0) >= seq)]
+  return iso(row?.seq === seq ? row.at : info.createdAt)
+}
+
+/** A task as the plan/execute contract has it (docs/wires/plan.md). */
+export function taskJson(session: PlanSession, task: PlanTask) {
   const { id, title, description = '', status, order, result, reflection, createdAt } = task
-  const made = rows.find(({ seq }) => seq === task.since)?.at ?? info.createdAt
   return {
     id,
-    sessionId: info.id,
+    sessionId: session.info.id,
     title,
     description,
     status,
     order,
-    createdAt: createdAt ?? iso(made),
-    ...(result === undefined ? {} : { result }),
-    ...(reflection === undefined ? {} : { reflection }),
+    createdAt: createdAt ?? timeOf(session, task.since),
+    ...defined({ result, reflection }),
   }
 }
 
-export function artifactJson({ info, rows }: PlanSession, { id, name, type, version, seq, task }: PlanArtifact) {
-  const at = rows.find((row) => row.seq === seq)?.at ?? info.createdAt
+export function artifactJson(session: PlanSession, { id, name, type, version, seq, task }: PlanArtifact) {
   return {
     id,
-    sessionId: info.id,
+    sessionId: session.info.id,
     name,
     type,
     version,
-    createdAt: iso(at),
-    ...(task === undefined ? {} : { taskId: task }),
+    createdAt: timeOf(session, seq),
+    ...defined({ taskId: task }),
   }
 }
 
-export function dataJson({ info, rows }: PlanSession, { id, itemType, item, seq, task }: PlanData) {
-  const at = rows.find((row) => row.seq === seq)?.at ?? info.createdAt
+export function dataJson(session: PlanSession, { id, itemType, item, seq, task }: PlanData) {
   return {
     id,
-    sessionId: info.id,
+    sessionId: session.info.id,
     itemType,
     data: item ?? null,
-    updatedAt: iso(at),
-    ...(task === undefined ? {} : { taskId: task }),
+    updatedAt: timeOf(session, seq),
+    ...defined({ taskId: task }),
   }
 }
 
-/** The session as the plan/execute page reads it; `status` is the plan's, `run` how the last run stands. */
+/** The session as the plan/execute page reads it: `status` is that of the plan, `run` that of the last run. */
 export function detailJson(session: PlanSession) {
   const { info, plan: state } = session
   return {
@@ -89,7 +89,7 @@ export function detailJson(session: PlanSession) {
   }
 }
 
-/** What was said in the conversation; what was said while working on a task is in the task. */
+/** The messages of the conversation, without those written while working on a task. */
 function messagesJson({ info, rows }: PlanSession) {
   return itemsOf(fold(transcriptView, rows)).flatMap((item) => {
     if (item.kind !== 'message' || item.text === '' || item.superseded === true || item.task !== undefined) return []
@@ -104,11 +104,11 @@ export function artifactsOf({ plan: state }: PlanSession): readonly PlanArtifact
 
 export function artifactAt(session: PlanSession, id: string): PlanArtifact {
   const found = artifactsOf(session).find((artifact) => artifact.id === id)
-  if (found === undefined) throw new MillraceError('not-found', `no artifact ${id}`)
+  if (found === undefined) throw new MillraceError('not-found', `unknown artifact ${id}`)
   return found
 }
 
-/** The content itself: the event that saved it is the only copy. */
+/** The content. The event that saved it holds the only copy. */
 export function artifactContentOf({ rows }: PlanSession, { content }: PlanArtifact): AdkPart | undefined {
   const row = rows.find(({ seq }) => seq === content)
   return row?.event.kind === 'artifact' ? row.event.part : undefined

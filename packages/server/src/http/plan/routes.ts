@@ -1,7 +1,8 @@
 import type { InputMessage, RunInput } from '@millrace/core'
-import { MillraceError } from '@millrace/core'
+import { defined, MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { type LoadedSession, loadSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
 import { documented, validateBody } from '../doors/validate-body.ts'
@@ -22,7 +23,7 @@ const chatBody = z.looseObject({ message: z.string().min(1).max(100_000) })
 const executeBody = z.looseObject({}).nullish()
 const itemsQuery = z.object({ item_type: z.string().max(100).optional() })
 
-/** The plan/execute contract (seed 002): talk until there is a plan, then carry it out. */
+/** The plan/execute contract (docs/wires/plan.md): chat until there is a plan, then execute it. */
 export const planRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
@@ -41,24 +42,16 @@ export const planRoutes =
       async (request) => detailJson(await planSession(deps, request, request.params.id)),
     )
 
-    const run = async (request: FastifyRequest<ById>, reply: FastifyReply, input: RunInput) => {
-      const session = await sessionForRequest(deps, request, request.params.id)
-      if (session.title === '' && input.messages.length > 0)
-        await deps.log.rename(session.id, textOf(input).slice(0, 80))
-      await serveRun(
-        deps,
-        request,
-        reply,
-        { session: session.id, user: session.user, agent: session.agent, input },
-        { dialect: 'plan' },
-      )
+    const run = async (request: FastifyRequest, reply: FastifyReply, loaded: LoadedSession, input: RunInput) => {
+      const { id: session, user, agent } = loaded.info
+      await serveRun(deps, request, reply, { session, user, agent, input, loaded }, { dialect: 'plan' })
       return reply
     }
     app.post<ById>(
       '/sessions/:id/chat',
       documented({
         ...doc,
-        summary: 'Say something; the plan may change',
+        summary: 'Send a message; the plan may change',
         body: chatBody,
         answer: 'content, tasks_updated, error, done',
         stream: true,
@@ -67,14 +60,17 @@ export const planRoutes =
       async (request, reply) => {
         const { message: text } = validateBody(chatBody, request.body)
         const message: InputMessage = { id: deps.newId(), role: 'user', content: { role: 'user', parts: [{ text }] } }
-        return run(request, reply, { messages: [message], props: { mode: 'chat' } })
+        const session = await sessionForRequest(deps, request, request.params.id)
+        if (session.title === '') await deps.log.rename(session.id, text.slice(0, 80))
+        const loaded = await loadSession(deps.log, session)
+        return run(request, reply, loaded, { messages: [message], props: { mode: 'chat' } })
       },
     )
     app.post<ById>(
       '/sessions/:id/execute',
       documented({
         ...doc,
-        summary: 'Carry the pending tasks out',
+        summary: 'Execute the pending tasks',
         body: executeBody,
         answer: 'task_selected … done',
         stream: true,
@@ -82,10 +78,10 @@ export const planRoutes =
       }),
       async (request, reply) => {
         validateBody(executeBody, request.body)
-        const { plan } = await planSession(deps, request, request.params.id)
-        if (plan.tasks.length === 0)
+        const session = await planSession(deps, request, request.params.id)
+        if (session.plan.tasks.length === 0)
           throw new MillraceError('conflict', 'there are no tasks to execute; make a plan first')
-        return run(request, reply, { messages: [], props: { mode: 'execute' } })
+        return run(request, reply, session, { messages: [], props: { mode: 'execute' } })
       },
     )
 
@@ -116,11 +112,7 @@ export const planRoutes =
         const session = await planSession(deps, request, request.params.id)
         const artifact = artifactAt(session, request.params.item)
         const { text, inlineData } = artifactContentOf(session, artifact) ?? {}
-        return {
-          ...artifactJson(session, artifact),
-          content: text ?? null,
-          ...(inlineData === undefined ? {} : { inlineData }),
-        }
+        return { ...artifactJson(session, artifact), content: text ?? null, ...defined({ inlineData }) }
       },
     )
     app.get<ByItem>(
@@ -130,7 +122,7 @@ export const planRoutes =
         const session = await planSession(deps, request, request.params.id)
         const artifact = artifactAt(session, request.params.item)
         const part = artifactContentOf(session, artifact)
-        if (part === undefined) throw new MillraceError('not-found', 'the content of this artifact was never recorded')
+        if (part === undefined) throw new MillraceError('not-found', 'this artifact was recorded without content')
         const { name, type, body } = fileOf(artifact.name, part)
         return reply
           .type(type)
@@ -143,7 +135,7 @@ export const planRoutes =
     )
     app.delete<ByItem>(
       '/sessions/:id/artifacts/:item',
-      documented({ ...doc, summary: 'Take an artifact away', answer: 'Nothing', status: 204 }),
+      documented({ ...doc, summary: 'Delete an artifact', answer: 'Nothing', status: 204 }),
       async (request, reply) => {
         const session = await planSession(deps, request, request.params.id)
         const { id, name, type, version } = artifactAt(session, request.params.item)
@@ -180,16 +172,13 @@ export const planRoutes =
         const found = session.plan.data
           .toArray()
           .find((item) => item.id === request.params.item && item.deleted !== true)
-        if (found === undefined) throw new MillraceError('not-found', `no data item ${request.params.item}`)
+        if (found === undefined) throw new MillraceError('not-found', `unknown data item ${request.params.item}`)
         return dataJson(session, found)
       },
     )
   }
 
-const textOf = ({ messages }: RunInput): string =>
-  (messages[0]?.content.parts ?? []).map((part) => part.text ?? '').join('')
-
-/** Never HTML to a browser: what a model wrote is text, whatever it says of itself. */
+/** The file to download. It is never HTML for a browser, whatever type the model gave it. */
 function fileOf(
   name: string,
   { text, inlineData }: { text?: string; inlineData?: { mimeType?: string; data?: string } },

@@ -1,6 +1,7 @@
-import { MillraceError, type Task } from '@millrace/core'
+import { defined, MillraceError, type Task } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { SessionTurns } from '../../run/session-turns.ts'
 import type { HttpDeps } from '../deps.ts'
 import { bodyRefusal, documented, validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
@@ -14,30 +15,23 @@ const editBody = z
   .partial()
 const orderBody = z.object({ taskIds: z.array(z.string()).max(1000) })
 
-/** Tasks edited by a person: each change is the whole list as it is from there on, recorded outside any run. */
+/** Tasks edited by a person. Each change records the whole new list, outside any run. */
 export const taskRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     const doc = { tag: 'Plan' } as const
     type ById = { Params: { id: string } }
     type ByTask = { Params: { id: string; task: string } }
-    const turns = new Map<string, Promise<unknown>>()
+    const turns = new SessionTurns()
 
-    /** One edit of a session at a time: each starts from what the one before it left. */
-    const change = (request: FastifyRequest, id: string, edit: (tasks: readonly Task[]) => readonly Task[]) => {
-      const before = turns.get(id) ?? Promise.resolve()
-      const next = before
-        .catch(() => undefined)
-        .then(async () => {
-          const { plan, info } = await planSession(deps, request, id)
-          const tasks = edit(plan.tasks.toArray().map(plain)).map((task, order) => ({ ...task, order }))
-          await deps.log.append(info.id, [{ run: '', event: { kind: 'tasks', tasks } }])
-          return planSession(deps, request, id)
-        })
-      turns.set(id, next)
-      void next.catch(() => undefined).finally(() => turns.get(id) === next && turns.delete(id))
-      return next
-    }
+    /** One edit of a session at a time: each starts from the list that the one before it recorded. */
+    const change = (request: FastifyRequest, id: string, edit: (tasks: readonly Task[]) => readonly Task[]) =>
+      turns.take(id, async () => {
+        const { plan, info } = await planSession(deps, request, id)
+        const tasks = edit(plan.tasks.toArray().map(plain)).map((task, order) => ({ ...task, order }))
+        await deps.log.append(info.id, [{ run: '', event: { kind: 'tasks', tasks } }])
+        return planSession(deps, request, id)
+      })
     const tasksOf = (session: Awaited<ReturnType<typeof planSession>>) =>
       session.plan.tasks.toArray().map((task) => taskJson(session, task))
 
@@ -68,13 +62,14 @@ export const taskRoutes =
         const body = validateBody(addBody, request.body)
         const id = deps.newId()
         const createdAt = new Date(deps.now()).toISOString()
+        const { title: named, description: about } = body
         const task: Task = {
           id,
-          title: body.title,
+          title: named,
           status: 'pending',
           order: 0,
           createdAt,
-          ...(body.description === undefined ? {} : { description: body.description }),
+          ...defined({ description: about }),
         }
         const session = await change(request, request.params.id, (tasks) =>
           tasks.toSpliced(body.order ?? tasks.length, 0, task),
@@ -96,7 +91,7 @@ export const taskRoutes =
         const { task } = request.params
         const session = await change(request, request.params.id, (tasks) => {
           const before = found(tasks, task)
-          const changed = { ...before, ...(JSON.parse(JSON.stringify(edit)) as Partial<Task>) }
+          const changed: Task = { ...before, ...defined(edit) }
           const others = tasks.filter(({ id }) => id !== task)
           return others.toSpliced(order ?? tasks.indexOf(before), 0, changed)
         })
@@ -105,7 +100,7 @@ export const taskRoutes =
     )
     app.delete<ByTask>(
       '/sessions/:id/tasks/:task',
-      documented({ ...doc, summary: 'Drop a task', answer: 'Nothing', status: 204 }),
+      documented({ ...doc, summary: 'Delete a task', answer: 'Nothing', status: 204 }),
       async (request, reply) => {
         const { task } = request.params
         await change(request, request.params.id, (tasks) => {
@@ -156,11 +151,11 @@ export const taskRoutes =
 
 function found<T extends { readonly id: string }>(tasks: readonly T[], id: string): T {
   const task = tasks.find((each) => each.id === id)
-  if (task === undefined) throw new MillraceError('not-found', `no task ${id}`)
+  if (task === undefined) throw new MillraceError('not-found', `unknown task ${id}`)
   return task
 }
 
-/** The task itself, without what the view knows besides. */
+/** The task without the fields that the view adds. */
 function plain({ id, title, description, status, order, result, reflection, createdAt }: Task): Task {
-  return JSON.parse(JSON.stringify({ id, title, description, status, order, result, reflection, createdAt })) as Task
+  return { id, title, status, order, ...defined({ description, result, reflection, createdAt }) }
 }

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import {
   type DialectName,
+  defined,
   detectDialect,
   detectFraming,
   dialectNames,
@@ -36,7 +37,7 @@ const logQuery = z.object({
     .describe('`true`: tokens of messages that are there whole may be left out'),
 })
 const importQuery = z.object({
-  dialect: z.enum(dialectNames).optional().describe('Of a recorded stream; absent: it is detected'),
+  dialect: z.enum(dialectNames).optional().describe('The dialect of a recorded stream; absent: it is detected'),
   id: z.string().min(1).max(200).optional(),
   agent: z.string().max(200).optional(),
   title: z.string().max(200).optional(),
@@ -44,10 +45,10 @@ const importQuery = z.object({
 
 const importTypes = ['text/event-stream', 'application/x-ndjson', 'application/jsonl', 'text/plain']
 
-/** A session of so many events is told whole: nothing is won by leaving tokens out. */
+/** A session of up to this many events is sent whole: leaving partials out would save little. */
 const short = 5000
 
-/** History as a feature: a session as a file, a file as a session, and a copy up to any moment. */
+/** Export a session as a file, import a file as a session, and fork a session at any seq. */
 export const historyRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
@@ -60,13 +61,13 @@ export const historyRoutes =
       )
     }
 
-    /** An export is a log and keeps its numbers (SPEC 2.10); anything else is read as the stream that it was. */
+    /** An export of ours keeps its sequence numbers (SPEC 2.10); anything else is read as a recorded stream. */
     const imported = async (text: string, as: ImportAs, from: DialectName | undefined): Promise<SessionInfo> => {
       if (detectFraming(text) === 'lines' && (from ?? detectDialect(text)) === 'millrace') {
         const reader = ndjsonReader()
         return importSession(log, [...reader.feed(text), ...reader.end()], as)
       }
-      const options = { run: as.id, now: () => deps.now(), ...(from === undefined ? {} : { from }) }
+      const options = { run: as.id, now: () => deps.now(), ...defined({ from }) }
       const { agent, rows } = await wholeRecording(text, options)
       return log.restore({ agent: agent.slice(0, 200), ...as }, rows)
     }
@@ -77,7 +78,7 @@ export const historyRoutes =
         ...doc,
         summary: 'The session as JSONL',
         query: logQuery,
-        answer: 'A header line, then one Recorded a line',
+        answer: 'A header line, then one Recorded per line',
         type: 'application/x-ndjson',
       }),
       async (request, reply) => {
@@ -95,7 +96,7 @@ export const historyRoutes =
       '/sessions/:id/fork',
       documented({
         ...doc,
-        summary: 'A new session that starts as a copy',
+        summary: 'A new session that begins as a copy of this one',
         body: forkBody,
         answer: 'The new session',
         result: shapeOf('Session'),
@@ -116,7 +117,7 @@ export const historyRoutes =
         ...documented({
           ...doc,
           summary:
-            'A session out of an export or a recording of any dialect: SSE, JSONL, a JSON array of events, an ADK session',
+            'Make a session from an export or a recording of any dialect: SSE, JSONL, a JSON array of events, an ADK session',
           query: importQuery,
           answer: 'The session',
           result: shapeOf('Session'),
@@ -127,15 +128,14 @@ export const historyRoutes =
       },
       async (request, reply) => {
         const { dialect, id = deps.newId(), agent, title } = validateBody(importQuery, request.query)
-        // A JSON body comes parsed; its recording is a document.
+        // A JSON body comes parsed, and is printed again for the importer.
         const text = typeof request.body === 'string' ? request.body : JSON.stringify(request.body ?? '')
         if (text.trim() === '' || text === '""')
           throw new MillraceError('invalid', 'the body is empty; send JSONL, JSON or an event stream')
         const user = userFor(request)
         request.about.session = id
-        const named = { ...(agent === undefined ? {} : { agent }), ...(title === undefined ? {} : { title }) }
         try {
-          return reply.code(201).send(await imported(text, { id, user, ...named }, dialect))
+          return reply.code(201).send(await imported(text, { id, user, ...defined({ agent, title }) }, dialect))
         } catch (error) {
           throw unreadable(error)
         }
@@ -143,14 +143,14 @@ export const historyRoutes =
     )
   }
 
-/** What cannot be read is a 422 with the reason, and more than a session takes a 413; nothing has been written. */
+/** A file that cannot be read is a 422 with the reason, one that is too large a 413. Nothing was written. */
 function unreadable(error: unknown): unknown {
   if (!(error instanceof MillraceError)) return error
   if (error.code === 'limit') return refuse('too-large', error.message, error.facts)
   return error.code === 'invalid' ? refuse('unprocessable', error.message, error.facts) : error
 }
 
-/** Many lines a write: one line a write makes 100,000 of them take three times as long. */
+/** Joins many lines into one write: with one write per line, 100,000 lines take three times as long. */
 async function* lines(source: AsyncIterable<string>): AsyncGenerator<string> {
   let held = ''
   for await (const line of source) {

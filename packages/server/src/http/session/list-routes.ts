@@ -1,3 +1,4 @@
+import { defined } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
@@ -23,7 +24,7 @@ const createBody = z
   .optional()
 const renameBody = z.object({ title: z.string().max(200) })
 
-/** The list of sessions, whoever began them. */
+/** The list of sessions, from whichever surface they were created. */
 export const sessionsRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
@@ -37,27 +38,19 @@ export const sessionsRoutes =
         ...doc,
         summary: 'List sessions, newest first',
         query: listQuery,
-        answer: 'A page of them, and how many there are',
+        answer: 'A page of sessions, and how many there are in all',
         result: objectShape({ sessions: listShape('Session'), total: { type: 'integer' } }),
       }),
       async (request) => {
-        const query = validateBody(listQuery, request.query)
-        const { agent, status, search } = query
-        return log.list({
-          limit: query.limit,
-          offset: query.offset,
-          ...(request.principal === undefined ? {} : { user: request.principal }),
-          ...(agent === undefined ? {} : { agent }),
-          ...(status === undefined ? {} : { status }),
-          ...(search === undefined ? {} : { search }),
-        })
+        const { limit, offset, agent, status, search } = validateBody(listQuery, request.query)
+        return log.list(defined({ limit, offset, user: request.principal, agent, status, search }))
       },
     )
     app.post(
       '/sessions',
       documented({
         ...doc,
-        summary: 'Make a session',
+        summary: 'Create a session',
         body: createBody,
         answer: 'The session',
         result: shapeOf('Session'),
@@ -65,12 +58,7 @@ export const sessionsRoutes =
       }),
       async (request, reply) => {
         const { id = deps.newId(), agent = planner(deps), title } = validateBody(createBody, request.body) ?? {}
-        const session = await log.create({
-          id,
-          user: userFor(request),
-          agent,
-          ...(title === undefined ? {} : { title }),
-        })
+        const session = await log.create({ id, user: userFor(request), agent, ...defined({ title }) })
         request.about.session = id
         return reply.code(201).send(session)
       },
@@ -100,7 +88,7 @@ export const sessionsRoutes =
     )
   }
 
-/** Seed 002's `POST /sessions` names no agent and means the planner. */
+/** Plan/execute clients create a session without naming an agent, and mean the planner (docs/wires/plan.md). */
 function planner({ agents }: HttpDeps): string {
   return agents.names.includes('planner') ? 'planner' : agents.fallback
 }

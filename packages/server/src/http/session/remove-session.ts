@@ -3,10 +3,10 @@ import { MillraceError, type SessionInfo } from '@millrace/core'
 import type { FastifyRequest } from 'fastify'
 import type { HttpDeps } from '../deps.ts'
 
-/** How often and how long to wait for a stopped run to let go, in milliseconds. */
+/** How often to try while a cancelled run still holds its lease, and how many milliseconds to wait between tries. */
 const patience = { tries: 100, wait: 20 }
 
-/** Deletes a session for good: what runs in it is stopped first, and the audit says who did it. */
+/** Deletes a session for good. Its active run is cancelled first, and the audit records who deleted it. */
 export async function removeSession(deps: HttpDeps, request: FastifyRequest, session: SessionInfo): Promise<void> {
   for (let left = patience.tries; ; left -= 1) {
     await deps.engine.cancel(session.id)
@@ -14,7 +14,7 @@ export async function removeSession(deps: HttpDeps, request: FastifyRequest, ses
       await deps.log.remove(session.id)
       break
     } catch (error) {
-      // The end of a run is written a moment before its lease is given back; another may even have begun meanwhile.
+      // A run releases its lease a moment after its end is written, and another run may have started meanwhile.
       if (!(error instanceof MillraceError && error.code === 'busy') || left === 0) throw error
       await setTimeout(patience.wait)
     }

@@ -1,8 +1,7 @@
 import {
-  applyState,
+  defined,
   dialectNames,
   fold,
-  type JsonObject,
   MillraceError,
   type Recorded,
   type RunInput,
@@ -11,6 +10,8 @@ import {
 } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
+import { lastSeqOf } from '../../run/load-session.ts'
+import { sessionFacts } from '../../run/session-facts.ts'
 import type { HttpDeps } from '../deps.ts'
 import { userFor } from '../doors/access.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
@@ -22,9 +23,7 @@ const eventsQuery = z.object({
   dialect: z
     .enum([...dialectNames, 'adk-whole', 'ag-ui-0'])
     .default('millrace')
-    .describe(
-      'The wire language to print the log in; `adk-whole` is `adk` without partials, `ag-ui-0` is AG-UI before 1.0',
-    ),
+    .describe('The dialect of the stream; `adk-whole` is `adk` without partials, `ag-ui-0` is AG-UI before 1.0'),
   run: z.string().min(1).max(200).optional().describe('Only this run; the stream ends with it'),
   after: z.string().optional().describe('Resume after this seq; `Last-Event-ID` wins'),
   from: z.enum(['start', 'live']).default('start').describe('`live` joins at the end, with the dialect’s prelude'),
@@ -34,7 +33,7 @@ const eventsQuery = z.object({
     .describe('`cancel`: the run ends when this reader leaves'),
 })
 const atQuery = z.object({
-  at: z.coerce.number().int().min(0).optional().describe('The seq to look at; absent: the end'),
+  at: z.coerce.number().int().min(0).optional().describe('The seq; absent: the end'),
 })
 const startBody = z.object({
   agent: z.string().min(1).max(200).optional(),
@@ -43,7 +42,7 @@ const startBody = z.object({
 })
 const cancelBody = z.object({ run: z.string().max(200).optional() }).optional()
 
-/** What any session offers, whoever wrote it and in whatever dialect. */
+/** What every session offers, whichever surface created it: streams, runs, state and views. */
 export const sessionRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
@@ -70,8 +69,7 @@ export const sessionRoutes =
           dialect,
           from,
           cancelOnDisconnect: disconnect === 'cancel',
-          ...(run === undefined ? {} : { run }),
-          ...(after === undefined ? {} : { after }),
+          ...defined({ run, after }),
         })
         return reply
       },
@@ -95,15 +93,15 @@ export const sessionRoutes =
         const session = known === undefined ? undefined : await sessionForRequest(deps, request, known.id)
         const name = agent ?? session?.agent ?? deps.agents.fallback
         if (session === undefined) await log.create({ id: request.params.id, user: userFor(request), agent: name })
-        const started = await engine.start({
+        const { run: made, seq } = await engine.start({
           session: request.params.id,
           user: session?.user ?? userFor(request),
           agent: name,
           input: input as RunInput,
-          ...(run === undefined ? {} : { run }),
+          ...defined({ run }),
         })
-        request.about = { session: request.params.id, run: started.run }
-        return reply.code(201).send(started)
+        request.about = { session: request.params.id, run: made }
+        return reply.code(201).send({ run: made, seq })
       },
     )
 
@@ -111,9 +109,9 @@ export const sessionRoutes =
       '/sessions/:id/cancel',
       documented({
         ...doc,
-        summary: 'Stop the active run',
+        summary: 'Cancel the active run',
         body: cancelBody,
-        answer: 'Whether there was one to stop',
+        answer: 'Whether a run was cancelled',
         result: z.object({ cancelled: z.boolean() }),
       }),
       async (request) => {
@@ -135,8 +133,7 @@ export const sessionRoutes =
       async (request) => {
         const { at } = validateBody(atQuery, request.query)
         const rows = await rowsUpTo(deps, (await sessionForRequest(deps, request, request.params.id)).id, at)
-        const state = rows.reduce<JsonObject>((before, { event }) => applyState(before, event), {})
-        return { seq: rows.at(-1)?.seq ?? 0, state }
+        return { seq: lastSeqOf(rows), state: sessionFacts(rows).state }
       },
     )
 
@@ -152,7 +149,7 @@ export const sessionRoutes =
       async (request) => {
         const { at } = validateBody(atQuery, request.query)
         const view = Object.hasOwn(views, request.params.view) ? views[request.params.view as ViewName] : undefined
-        if (view === undefined) throw new MillraceError('not-found', `no view ${request.params.view}`)
+        if (view === undefined) throw new MillraceError('not-found', `unknown view ${request.params.view}`)
         const session = await sessionForRequest(deps, request, request.params.id)
         return fold(view as never, await rowsUpTo(deps, session.id, at))
       },
@@ -164,7 +161,7 @@ async function rowsUpTo({ log }: HttpDeps, session: string, at: number | undefin
   return at === undefined ? rows : rows.filter(({ seq }) => seq <= at)
 }
 
-/** A reader that has had the end of the run it asks for: 204 tells a browser's EventSource to stop coming back. */
+/** Whether the reader has had the end of the run: 204 makes a browser's EventSource stop reconnecting. */
 async function isOver({ log }: HttpDeps, session: string, run: string, after: number): Promise<boolean> {
   if (after === 0) return false
   const last = (await log.read(session, { after: after - 1, limit: 1 }))[0]

@@ -1,7 +1,7 @@
 import type { Dialect } from '@millrace/core'
 import { isEngineRecord } from '../../agent/engines.ts'
 
-/** A dialect that leaves out what an engine keeps in the log for itself: checkpoints are bytes, not something said. */
+/** The dialect without the checkpoints that an agent engine keeps in the log for its own use. */
 export function withoutCheckpoints(dialect: Dialect): Dialect {
   return {
     name: dialect.name,

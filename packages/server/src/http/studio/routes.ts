@@ -1,16 +1,16 @@
 import {
-  fold,
+  defined,
   type InputMessage,
+  type Json,
   MillraceError,
-  openInterrupts,
   parseJson,
   type RunInput,
   type SessionInfo,
-  transcriptView,
 } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { AgentDescription } from '../../agent/agent.ts'
+import { type LoadedSession, loadSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
 import { maxBodyDepth } from '../doors/json-body.ts'
@@ -22,16 +22,16 @@ import { removeSession } from '../session/remove-session.ts'
 import { serveRun, serveStream } from '../stream.ts'
 
 const streamInput = z.looseObject({
-  input: z.string().min(1, 'input is required').max(100_000).describe('What the user says'),
-  session_id: z.string().min(1).max(200).optional().describe('Go on with this session'),
+  input: z.string().min(1, 'input is required').max(100_000).describe('The text of the user'),
+  session_id: z.string().min(1).max(200).optional().describe('Continue this session'),
 })
 const streamQuery = streamInput.extend({
   run: z
     .string()
-    .regex(/^[\w.~-]{1,200}$/, 'a run is named with letters, digits and . _ ~ - alone')
+    .regex(/^[\w.~-]{1,200}$/, 'a run id has letters, digits and . _ ~ - only')
     .optional()
-    .describe('Name the run: asked again, even before its first id came, the request re-joins it'),
-  after: z.string().optional().describe('Re-join after this id, start nothing; `Last-Event-ID` wins'),
+    .describe('The id of the run: the same request sent again re-joins it, even before the first event'),
+  after: z.string().optional().describe('Re-join after this id and start nothing; `Last-Event-ID` wins'),
 })
 const resumeBody = z.object({ response: z.json() })
 
@@ -70,22 +70,24 @@ export const studioRoutes =
       const { input, session_id: wanted, run } = asked
       const { name } = project(deps, request.params.id)
       const id = wanted ?? run ?? deps.newId()
-      const session = await sessionFor(deps, request, { id, agent: name, title: input.slice(0, 80) })
+      const info = await sessionFor(deps, request, { id, agent: name, title: input.slice(0, 80) })
+      const loaded = await loadSession(log, info)
       const start = {
-        session: session.id,
-        user: session.user,
+        session: info.id,
+        user: info.user,
         agent: name,
-        input: await runInput(deps, session.id, input),
-        // A reconnect finds the session by the run where its URL names none.
-        ...(run !== undefined ? { run } : wanted === undefined ? { run: id } : {}),
+        input: runInput(loaded, input, deps.newId),
+        loaded,
+        // Where the URL names no session, a reconnect finds it by the run, which has the same id.
+        ...defined({ run: run ?? (wanted === undefined ? id : undefined) }),
       }
       await serveRun(deps, request, reply, start, { dialect: 'studio', namesRun })
     }
-    /** A browser's EventSource asks for the same URL again after every cut: only the first time starts a run. */
+    /** A browser's EventSource requests the same URL again after every cut: only the first request starts a run. */
     const streamOnce = async (request: FastifyRequest<ById>, reply: FastifyReply) => {
       const asked = validateBody(streamQuery, request.query)
       const meant = { agent: project(deps, request.params.id).name, session: asked.session_id, run: asked.run }
-      /** Whether it was answered: a reply itself is a promise of its own end. */
+      /** Returns whether it answered, and not the reply, because awaiting a reply waits for its end. */
       const again = async (): Promise<boolean> => {
         const place = await rejoin(deps, request, meant)
         if (place === 'over') void reply.code(204).send()
@@ -99,27 +101,35 @@ export const studioRoutes =
       try {
         await stream(request, reply, asked, true)
       } catch (error) {
-        // The same request came twice at once, and the other one has started the run.
+        // The same request came twice at the same time, and the other one has started the run.
         const started = error instanceof MillraceError && error.code === 'conflict'
         if (!started || !(await again())) throw error
       }
       return reply
     }
-    const told = {
+    const streamDoc = {
       ...doc,
       summary: 'Run a project, stream its traces',
       answer: 'Studio SSE v2',
       stream: true,
       starts: true,
     } as const
-    // A HEAD would start a run to throw its words away.
+    // A HEAD request would start a run and discard its output.
     const noHead = { exposeHeadRoute: false }
-    app.get<ById>('/api/projects/:id/stream', { ...noHead, ...documented({ ...told, query: streamQuery }) }, streamOnce)
-    app.post<ById>('/api/projects/:id/stream', documented({ ...told, body: streamInput }), async (request, reply) => {
-      const { input, session_id } = validateBody(streamInput, request.body)
-      await stream(request, reply, { input, session_id }, false)
-      return reply
-    })
+    app.get<ById>(
+      '/api/projects/:id/stream',
+      { ...noHead, ...documented({ ...streamDoc, query: streamQuery }) },
+      streamOnce,
+    )
+    app.post<ById>(
+      '/api/projects/:id/stream',
+      documented({ ...streamDoc, body: streamInput }),
+      async (request, reply) => {
+        const { input, session_id } = validateBody(streamInput, request.body)
+        await stream(request, reply, { input, session_id }, false)
+        return reply
+      },
+    )
 
     app.delete<ById>(
       '/api/sessions/:id',
@@ -134,26 +144,22 @@ export const studioRoutes =
       '/api/sessions/:id/resume',
       documented({
         ...doc,
-        summary: 'Answer what a run asked',
+        summary: 'Answer the open questions of a run',
         body: resumeBody,
-        answer: 'What goes on',
+        answer: 'The run that continues',
         result: z.object({ success: z.boolean(), node_id: z.string(), message: z.string(), run: z.string() }),
         starts: true,
       }),
       async (request) => {
         const { response } = validateBody(resumeBody, request.body)
-        const session = await sessionForRequest(deps, request, request.params.id)
-        const open = openInterrupts(fold(transcriptView, await log.read(session.id, { after: 0 })))
-        if (open.length === 0) throw new MillraceError('not-found', `session ${session.id} is not interrupted`)
-        const resume = open.map(({ id }) => ({ interrupt: id, status: 'resolved' as const, payload: response }))
-        const { run } = await engine.start({
-          session: session.id,
-          user: session.user,
-          agent: session.agent,
-          input: { messages: [], resume },
-        })
+        const loaded = await loadSession(log, await sessionForRequest(deps, request, request.params.id))
+        const { id: session, user, agent } = loaded.info
+        const [first] = loaded.facts.open.values()
+        if (first === undefined) throw new MillraceError('not-found', `session ${session} has no open question`)
+        const input = { messages: [], resume: answersWith(loaded, response) }
+        const { run } = await engine.start({ session, user, agent, input, loaded })
         request.about.run = run
-        return { success: true, node_id: open[0]?.node ?? '', message: 'resumed', run }
+        return { success: true, node_id: first.node ?? '', message: 'resumed', run }
       },
     )
   }
@@ -164,7 +170,7 @@ interface Asked {
   readonly run?: string | undefined
 }
 
-/** The session as it is, or a new one. Another's, and one of another project, look unknown (SPEC 6.2). */
+/** The session, or a new one. A session of another user or project looks unknown (SPEC 6.2). */
 async function sessionFor(
   { log }: HttpDeps,
   request: FastifyRequest,
@@ -173,7 +179,7 @@ async function sessionFor(
   const known =
     (await log.get(wanted.id)) ??
     (await log.create({ ...wanted, user: userFor(request) }).catch(async (error: unknown) => {
-      // Created meanwhile by the same request, sent twice.
+      // The same request, sent twice, has created it meanwhile.
       const made = error instanceof MillraceError && error.code === 'conflict' ? await log.get(wanted.id) : undefined
       if (made === undefined) throw error
       return made
@@ -184,18 +190,18 @@ async function sessionFor(
 }
 
 /** A session that waits for an answer takes the next input as that answer, as Studio's console does. */
-async function runInput({ log, newId }: HttpDeps, session: string, text: string): Promise<RunInput> {
-  const open = openInterrupts(fold(transcriptView, await log.read(session, { after: 0 })))
-  if (open.length > 0)
-    return {
-      messages: [],
-      resume: open.map(({ id }) => ({ interrupt: id, status: 'resolved' as const, payload: answer(text) })),
-    }
+function runInput(loaded: LoadedSession, text: string, newId: () => string): RunInput {
+  if (loaded.facts.open.size > 0) return { messages: [], resume: answersWith(loaded, answer(text)) }
   const message: InputMessage = { id: newId(), role: 'user', content: { role: 'user', parts: [{ text }] } }
   return { messages: [message] }
 }
 
-/** Typed answers: JSON where it is JSON, yes and no where somebody is asked, else the words themselves. */
+/** One answer to every open question. */
+function answersWith({ facts }: LoadedSession, payload: Json): NonNullable<RunInput['resume']> {
+  return [...facts.open.keys()].map((interrupt) => ({ interrupt, status: 'resolved', payload }))
+}
+
+/** A typed answer as a value: yes and no as booleans, JSON as JSON, anything else as text. */
 function answer(text: string) {
   if (/^\s*(yes|y|approve|ok|confirm)\s*$/i.test(text)) return true
   if (/^\s*(no|n|reject|deny|cancel)\s*$/i.test(text)) return false
@@ -205,7 +211,7 @@ function answer(text: string) {
 
 function project({ agents }: HttpDeps, id: string) {
   const agent = agents.get(id)
-  if (agent === undefined) throw new MillraceError('not-found', `there is no project ${id}`)
+  if (agent === undefined) throw new MillraceError('not-found', `unknown project ${id}`)
   return agent
 }
 
@@ -217,18 +223,11 @@ function workflow({ graph, tools = [], model }: AgentDescription) {
   const agents = graph.nodes.filter(({ kind }) => kind === 'agent' || kind === 'step')
   return {
     agents: Object.fromEntries(
-      agents.map(({ id, description = '' }) => [
-        id,
-        { type: 'llm', description, ...(model === undefined ? {} : { model: model.name }) },
-      ]),
+      agents.map(({ id, description = '' }) => [id, { type: 'llm', description, ...defined({ model: model?.name }) }]),
     ),
     tools,
     workflow: {
-      edges: graph.edges.map(({ from, to, label }) => ({
-        from,
-        to,
-        ...(label === undefined ? {} : { condition: label }),
-      })),
+      edges: graph.edges.map(({ from, to, label }) => defined({ from, to, condition: label })),
     },
   }
 }
