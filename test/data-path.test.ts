@@ -1,7 +1,8 @@
 import { adk, fold, memoryLog, printFrame, sseReader, transcriptView, withSeq } from '@millrace/core'
+import { wireText } from '@millrace/core/testing'
 import { expect, test } from 'vitest'
 import { testServer } from './kit/server.ts'
-import { loadVectors, wireText } from './kit/vectors.ts'
+import { loadVectors } from './kit/vectors.ts'
 
 // The whole of Millrace in one test. Start reading here: each step is one folder of packages/core/src.
 test('bytes become frames, events, a log, a view, and frames again', async () => {

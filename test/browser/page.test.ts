@@ -1,5 +1,6 @@
+import { wireText } from '@millrace/core/testing'
 import { expect, test } from 'vitest'
-import { loadVectors, wireText } from '../kit/vectors.ts'
+import { loadVectors } from '../kit/vectors.ts'
 import { studioTests } from './studio-page.ts'
 
 const studio = studioTests(0)

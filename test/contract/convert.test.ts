@@ -12,9 +12,9 @@ import {
   type RunEvent,
   readRecording,
 } from '@millrace/core'
+import { type DialectVector, encodeAll, recorded, wireText } from '@millrace/core/testing'
 import { describe, expect, test } from 'vitest'
-import { encodeAll, recorded } from '../kit/dialect-contract.ts'
-import { loadVectors, type Vector, wireText } from '../kit/vectors.ts'
+import { loadVectors } from '../kit/vectors.ts'
 
 const names = Object.keys(dialects) as DialectName[]
 const spoken = names.filter((name) => name !== 'millrace')
@@ -75,7 +75,7 @@ describe.each(spoken)('%s', (from) => {
 })
 
 /** Nothing in it but what any stream could carry. */
-function undetectable({ wire }: Vector): boolean {
+function undetectable({ wire }: DialectVector): boolean {
   return wire.every(
     ({ event, data, comment }) => comment !== undefined || (event === undefined && !data.startsWith('{')),
   )
@@ -214,13 +214,13 @@ test('a recording may be one chunk of any number of frames', async () => {
   expect(frames).toBe(count + 2)
 })
 
-function options(vector: Vector, from: DialectName, to: DialectName) {
+function options(vector: DialectVector, from: DialectName, to: DialectName) {
   const { run, agent } = vector
   return { from, to, run, now, ...(agent === undefined ? {} : { agent }) }
 }
 
 /** A cut stream stops inside a frame. */
-function textOf({ wire, end, tail }: Vector): string {
+function textOf({ wire, end, tail }: DialectVector): string {
   return wireText(wire) + (end === 'cut' && tail === '' ? 'data: {"half' : tail)
 }
 

@@ -1,6 +1,6 @@
 import { type DialectName, dialects, type Frame, fold, type Recorded, type ViewName, views } from '@millrace/core'
+import { recorded } from '@millrace/core/testing'
 import { describe, expect, test } from 'vitest'
-import { recorded } from '../kit/dialect-contract.ts'
 
 /**
  * What a stream of much that is open at once costs, in the decoders, encoders and views that keep what is open: sixteen

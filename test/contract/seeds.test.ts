@@ -22,9 +22,8 @@ import {
   type ViewName,
   views,
 } from '@millrace/core'
+import { encodeAll, printed, recorded } from '@millrace/core/testing'
 import { describe, expect, test } from 'vitest'
-import { encodeAll, recorded } from '../kit/dialect-contract.ts'
-import { printed } from '../kit/view-vectors.ts'
 
 /**
  * Every JSON example of the five seed documents, through its dialect and its views. `vectors/seeds` holds them as the

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { agUi, dialectNames, type Recorded } from '@millrace/core'
+import { encodeAll, recorded, withoutPartials } from '@millrace/core/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { accepted, expectSame, type Official, official } from '../kit/ag-ui-official.ts'
-import { chaos, sessions, withoutPartials } from '../kit/arbitrary-events.ts'
-import { encodeAll, recorded } from '../kit/dialect-contract.ts'
+import { chaos, sessions } from '../kit/arbitrary-events.ts'
 import { loadVectors } from '../kit/vectors.ts'
 
 // Whatever log we print as AG-UI, the protocol's own client accepts it and ends with what our views show.

@@ -16,10 +16,10 @@ import {
   views,
   whyNotRunEvent,
 } from '@millrace/core'
+import { encodeAll, recorded, wireText } from '@millrace/core/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeAll, recorded } from '../kit/dialect-contract.ts'
-import { loadVectors, wireText } from '../kit/vectors.ts'
+import { loadVectors } from '../kit/vectors.ts'
 
 /**
  * What a broken, hostile or newer peer sends, in every dialect and every view (issue 3, "Bad input"): it becomes a

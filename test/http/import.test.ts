@@ -1,7 +1,8 @@
 import { fold, type Recorded, timelineView, transcriptView } from '@millrace/core'
+import { wireText } from '@millrace/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testServer } from '../kit/server.ts'
-import { loadVectors, wireText } from '../kit/vectors.ts'
+import { loadVectors } from '../kit/vectors.ts'
 
 /** One turn as ADK tells it: a question, a call, its result, the answer; two seconds in all. */
 const began = 1_767_081_391

@@ -1,20 +1,7 @@
 import { MillraceError } from '../../event/problem.ts'
 import type { Draft, Outcome, Recorded, RunEvent } from '../../event/run-event.ts'
 import type { EventLog, NewSession, SessionInfo, Signal } from '../../log/event-log.ts'
-
-/** The three functions of vitest (or jest, or node:test with an expect) that the suite needs: core imports no runner. */
-export interface Runner {
-  describe(name: string, body: () => void): unknown
-  test(name: string, body: () => Promise<void>): unknown
-  expect(actual: unknown): Matchers
-}
-export interface Matchers {
-  toBe(expected: unknown): void
-  toEqual(expected: unknown): void
-  toMatchObject(expected: object): void
-  toBeLessThan(expected: number): void
-  toBeGreaterThan(expected: number): void
-}
+import type { Runner } from '../runner.ts'
 
 /** Makes an empty log on the given clock. The suite closes it; cleaning up behind it is the caller's. */
 export type MakeLog = (now: () => number) => EventLog | Promise<EventLog>
