@@ -70,7 +70,7 @@ describe.each(reactVersions)('a session in a browser, React %d', (version) => {
     expect(other.noise).toEqual([])
   })
 
-  test.each(['broken', 'correct'])('seed 002\'s "%s" component on our own plan/execute surface', async (scene) => {
+  test.each(['broken', 'correct'])('the documented "%s" component on our own plan/execute surface', async (scene) => {
     await server.log.create({ id: 's', user: 'user', agent: 'echo' }).catch(() => {})
     const tab = await openScene(browser, `${address}/?scene=${scene}&strict`)
     await tab.page.getByRole('button').click()

@@ -25,7 +25,7 @@ async function weigh(code: string): Promise<number> {
   return gzipSync(text).length
 }
 
-/** 25 kB gzip for a chat, whichever way it is written; `useSSE` folds seed 000's timeline and data flow besides. */
+/** 25 kB gzip for a chat, whichever way it is written; `useSSE` also folds the timeline and the data flow. */
 test.each([
   [
     'by session, transcript and run',

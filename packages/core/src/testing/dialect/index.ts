@@ -10,7 +10,15 @@ import type { Runner } from '../runner.ts'
 import { hostileStreams, isGarbage } from './hostile-frames.ts'
 import { type DialectVector, recorded, wireText } from './vector.ts'
 
-export { type DialectVector, type DialectVectorFile, dialectVector, recorded, wireText } from './vector.ts'
+export {
+  type DialectVector,
+  type DialectVectorFile,
+  dialectVector,
+  recorded,
+  type WrittenFrame,
+  wireText,
+  writtenFrame,
+} from './vector.ts'
 
 const newlines = ['\n', '\r\n', '\r'] as const
 const sizes = [1, 7, Number.POSITIVE_INFINITY] as const

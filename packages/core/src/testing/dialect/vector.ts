@@ -45,7 +45,7 @@ export interface WrittenFrame {
 }
 
 export function dialectVector(name: string, file: DialectVectorFile): DialectVector {
-  const wire = file.wire.map(frameOf)
+  const wire = file.wire.map(writtenFrame)
   return {
     name,
     note: file.note,
@@ -54,12 +54,13 @@ export function dialectVector(name: string, file: DialectVectorFile): DialectVec
     tail: file.tail ?? '',
     end: file.end ?? 'closed',
     drafts: file.events.map((event) => ('kind' in event ? { run: file.run, event } : event)),
-    encoded: file.encoded?.map(frameOf) ?? wire,
+    encoded: file.encoded?.map(writtenFrame) ?? wire,
     ...defined({ agent: file.agent, session: file.session, lossy: file.lossy }),
   }
 }
 
-function frameOf({ event, comment, data = '' }: WrittenFrame): Frame {
+/** The frame that `WrittenFrame` describes. */
+export function writtenFrame({ event, comment, data = '' }: WrittenFrame): Frame {
   return { ...defined({ event, comment }), data: typeof data === 'string' ? data : JSON.stringify(data) }
 }
 
