@@ -11,7 +11,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { said } from '../kit/engine-kit.ts'
 import { unprivileged } from '../kit/unprivileged.ts'
 
-const source = fileURLToPath(new URL('../kit/run-source.mjs', import.meta.url))
+const source = fileURLToPath(new URL('../../scripts/run-source.mjs', import.meta.url))
 const root = mkdtempSync(join(tmpdir(), 'millrace-serve-'))
 chmodSync(root, 0o755)
 const children = new Set<ChildProcess>()
