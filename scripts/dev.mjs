@@ -28,8 +28,8 @@ const vite = await createServer({
 const sources = [...['core', 'server', 'cli'].map((name) => `${root}packages/${name}/src`), agents]
 vite.watcher.add(sources)
 vite.watcher.on('all', (what, file) => {
-  const concerns = sources.some((folder) => file.startsWith(folder)) && !file.includes('.test.')
-  if (concerns && what !== 'addDir') server.restart(file.replace(root, ''))
+  const isSource = sources.some((folder) => file.startsWith(folder)) && !/\.test\.|\/dist\//.test(file)
+  if (isSource && what !== 'addDir') server.restart(file.replace(root, ''))
 })
 http.on('error', ({ message }) => stop(1, message))
 http.listen(port, '127.0.0.1', () =>

@@ -2,5 +2,6 @@
 
 export * from './dialect/index.ts'
 export * from './event-log/index.ts'
+export { recorded } from './recorded.ts'
 export type { Matchers, Runner } from './runner.ts'
 export * from './view/index.ts'

@@ -6,15 +6,15 @@ import { sseReader } from '../../frame/sse.ts'
 import { defined } from '../../json/defined.ts'
 import { views } from '../../view/registry.ts'
 import { fold, type View } from '../../view/view.ts'
+import { recorded } from '../recorded.ts'
 import type { Runner } from '../runner.ts'
 import { hostileStreams, isGarbage } from './hostile-frames.ts'
-import { type DialectVector, recorded, wireText } from './vector.ts'
+import { type DialectVector, wireText } from './vector.ts'
 
 export {
   type DialectVector,
   type DialectVectorFile,
   dialectVector,
-  recorded,
   type WrittenFrame,
   wireText,
   writtenFrame,

@@ -1,4 +1,4 @@
-import type { Draft, Recorded, RunEvent } from '../../event/run-event.ts'
+import type { Draft, RunEvent } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { printFrame } from '../../frame/sse.ts'
 import { defined } from '../../json/defined.ts'
@@ -67,9 +67,4 @@ export function writtenFrame({ event, comment, data = '' }: WrittenFrame): Frame
 /** The text of a stream as a server would send it. */
 export function wireText(frames: readonly Frame[], newline: '\n' | '\r\n' | '\r' = '\n'): string {
   return frames.map(printFrame).join('').replaceAll('\n', newline)
-}
-
-/** Drafts as a log would record them: seq from 1, a fixed time where the draft has none. */
-export function recorded(drafts: readonly Draft[]): readonly Recorded[] {
-  return drafts.map(({ at, run, event }, i) => ({ seq: i + 1, at: at ?? 1_700_000_000_000 + i, run, event }))
 }

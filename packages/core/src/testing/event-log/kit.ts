@@ -6,7 +6,7 @@ import type { Runner } from '../runner.ts'
 /** Makes an empty log on the given clock. The suite closes it; cleaning up behind it is the caller's. */
 export type MakeLog = (now: () => number) => EventLog | Promise<EventLog>
 
-export interface Clock {
+export interface TestClock {
   readonly now: () => number
   pass(ms: number): void
 }
@@ -14,7 +14,7 @@ export interface Clock {
 /** What each part of the suite is given. */
 export interface Kit extends Runner {
   /** One test on a fresh log. */
-  check(name: string, body: (log: EventLog, clock: Clock) => Promise<void>): void
+  check(name: string, body: (log: EventLog, clock: TestClock) => Promise<void>): void
 }
 
 export function kitOf({ describe, test, expect }: Runner, makeLog: MakeLog): Kit {
@@ -32,7 +32,7 @@ export function kitOf({ describe, test, expect }: Runner, makeLog: MakeLog): Kit
   return { describe, test, expect, check }
 }
 
-export function newClock(): Clock {
+export function newClock(): TestClock {
   let at = 1_700_000_000_000
   return {
     now: () => at,

@@ -2,7 +2,7 @@ import type { RunEvent } from '../../event/run-event.ts'
 import type { EventLog, Lease } from '../../log/event-log.ts'
 import { memoryLog } from '../../log/memory-log.ts'
 import { type Dice, dice } from '../dice.ts'
-import { type Clock, drafts, finished, type Kit, note, notes, partialEvent, rejection, started } from './kit.ts'
+import { drafts, finished, type Kit, note, notes, partialEvent, rejection, started, type TestClock } from './kit.ts'
 
 /** A few hundred random calls, made to the log and to `memoryLog` alike: same answers, same refusals, same rows. */
 export function modelContract({ check, expect }: Kit): void {
@@ -35,7 +35,7 @@ const events: readonly RunEvent[] = [
   finished('failed'),
 ]
 
-function randomCall(random: Dice, held: readonly Lease[], clock: Clock): Call {
+function randomCall(random: Dice, held: readonly Lease[], clock: TestClock): Call {
   const id = ids[random(ids.length)] ?? 'a'
   const run = `r${random(3)}`
   const lease = held[held.length - 1 - random(Math.min(4, held.length))]

@@ -1,5 +1,5 @@
 import type { Draft, Recorded, RunEvent } from '../../event/run-event.ts'
-import { recorded } from '../dialect/vector.ts'
+import { recorded } from '../recorded.ts'
 
 /** A view's case as data: the rows of a log, and what the printed view must contain. */
 export interface ViewVector {
