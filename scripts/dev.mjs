@@ -41,15 +41,15 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop(0))
 function answer(incoming, outgoing) {
   const path = incoming.url.split('?', 1)[0]
   const reads = incoming.method === 'GET' || incoming.method === 'HEAD'
-  if (reads && (path === '/' || path.startsWith('/s/'))) return sendPage(incoming, outgoing)
+  if (reads && (path === '/' || path.startsWith('/s/'))) return sendPage(outgoing)
   if (reads && /^\/(@|src\/|node_modules\/)/.test(path)) return vite.middlewares(incoming, outgoing)
   return forward(incoming, outgoing)
 }
 
-async function sendPage({ url }, outgoing) {
+async function sendPage(outgoing) {
   const html = readFileSync(`${root}packages/studio/index.html`, 'utf8').replace('<head>', '<head><base href="/">')
   outgoing.setHeader('content-type', 'text/html; charset=utf-8')
-  outgoing.end(await vite.transformIndexHtml(url, html))
+  outgoing.end(await vite.transformIndexHtml('/', html))
 }
 
 /** Waits while the server restarts. `Host` and `Origin` pass unchanged, because the server checks them. */

@@ -6,7 +6,7 @@ import { filesIn, sourcesIn } from './kit/source-files.ts'
 
 /**
  * The import table of ARCHITECTURE.md, two folders deep: which folder may import which. Everything that is not listed is
- * forbidden, and a folder that is not listed is an error. `x/*` stands for each folder inside x. A package's own index
+ * forbidden, and a folder that is not listed is an error. `x/*` means each folder inside x. A package's own index
  * may export all of its package.
  */
 const core = '@millrace/core'

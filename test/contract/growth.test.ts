@@ -119,7 +119,7 @@ const shapes: readonly [
   ],
 ]
 
-/** CPU time where the platform tells it, so that a busy machine does not count. */
+/** CPU time where the platform reports it, so that a busy machine does not count. */
 function costs(work: () => void): number {
   const before = process.cpuUsage().user
   work()

@@ -24,7 +24,7 @@ describe.each(logs)('$from/$name', ({ drafts, session, newer }) => {
   test('the official client accepts it, and ends with what our views show', async () => {
     expectSame(await official(encodeAll(agUi, rows, session), newer), rows)
   })
-  test('a reader who joins ends as one who was there from the start', async () => {
+  test('a reader that joins late ends with the same state as one that was there from the start', async () => {
     const { messages, state } = await official(encodeAll(agUi, rows, session), newer)
     for (const cut of new Set([1, Math.ceil(rows.length / 2), rows.length])) {
       expect(await joined(rows, cut, newer)).toMatchObject({ messages, state })

@@ -131,7 +131,7 @@ describe.each(reactVersions)('hooks in a browser, React %d', (version) => {
     expect(tab.noise).toEqual([])
   })
 
-  test('a stream that its owner closes is left; a server that dies is told as a cut', async () => {
+  test('a stream that its owner closes is left; a server that dies is reported as a cut', async () => {
     const closed = await open('reconnect')
     await closed.until('status', 'open')
     await closed.act('close')

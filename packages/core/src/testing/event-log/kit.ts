@@ -95,7 +95,7 @@ export function recount(info: SessionInfo, rows: readonly Recorded[]): Partial<S
   }
 }
 
-/** An AbortController of core's own, which also tells who still listens. */
+/** An AbortController without the DOM, which also counts its listeners. */
 export function stopper(): { readonly signal: Signal; abort(): void; listeners(): number } {
   const listeners = new Set<() => void>()
   let aborted = false

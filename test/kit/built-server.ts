@@ -23,13 +23,13 @@ export async function serveBuilt(args: readonly string[], env: Record<string, st
   const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
   const address = await new Promise<string>((resolve, reject) => {
-    let told = ''
+    let output = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      told += text
-      const [, found] = /listening on (http:\S+)/.exec(told) ?? []
+      output += text
+      const [, found] = /listening on (http:\S+)/.exec(output) ?? []
       if (found !== undefined) resolve(found)
     })
-    void exited.then(() => reject(new Error(`the server ended: ${told}`)))
+    void exited.then(() => reject(new Error(`the server ended: ${output}`)))
   })
   return {
     address,
