@@ -1,13 +1,13 @@
 import { HttpAgent } from '@ag-ui/client'
 import { agUi, type Frame, fold, itemsOf, printFrame, type Recorded, sseReader, transcriptView } from '@millrace/core'
-import { median, type Row } from './row.ts'
+import { median, type Row } from './kit/row.ts'
 
 /** How a server's writes reach a client: a socket read is at most this much. */
 const chunkSize = 16 * 1024
 const events = 20_000
 
 /**
- * One answer of 20,000 events, from bytes to the conversation as it stands after every event: ours (text, frames,
+ * One answer of 20,000 events, from bytes to the conversation after every event: ours (text, frames,
  * dialect, transcript view) against the official client's `HttpAgent.runAgent`, which clones all messages at every
  * event. Both read the same bytes and must end with the same text.
  */

@@ -1,5 +1,5 @@
 import { adk, printFrame, sseReader } from '@millrace/core'
-import { type Row, sideBySide } from './row.ts'
+import { type Row, sideBySide } from './kit/row.ts'
 
 /** How a server's writes reach a client: a socket read is at most this much. */
 const chunkSize = 16 * 1024

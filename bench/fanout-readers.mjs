@@ -1,5 +1,5 @@
 // The readers of bench/fanout.ts, in a process of their own: the CPU time of the server is then the server's alone.
-// Told { port, count }, it opens so many streams; told { frames }, it answers when each has had so many frames more.
+// On { port, count } it opens `count` streams; on { frames } it answers when each stream has received that many more frames.
 import { connect } from 'node:net'
 
 let readers = []

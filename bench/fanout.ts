@@ -5,19 +5,19 @@ import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { adk, memoryLog, printFrame, type RunEvent } from '@millrace/core'
 import { sseResponse, streams } from '@millrace/server'
-import { median, type Row } from './row.ts'
+import { median, type Row } from './kit/row.ts'
 
 const readers = 1000
 const frames = 24
 const repetitions = 9
 
-/** One side of the comparison: a server, and how it says so many tokens to everybody in one go. */
+/** One side of the comparison: a server, and how it sends a number of tokens to every reader at once. */
 interface Side {
   readonly server: Server
   say(tokens: number): unknown
 }
 
-/** A frame of 330 bytes, as in performance.md C. */
+/** A frame of 330 bytes: an ADK token event. */
 const token: RunEvent = {
   kind: 'agent',
   message: 'm',
@@ -88,7 +88,7 @@ async function cost(side: Side, client: ChildProcess, tokens: number): Promise<n
   return (user + system) / (frames * readers)
 }
 
-/** `limit`: pre-chunked bytes to the sockets, without a log (performance.md C1, C2). */
+/** `limit`: pre-chunked bytes to the sockets, without a log. */
 async function compared(client: ChildProcess, tokens: number, bar: number, limit: number): Promise<Row> {
   const pairs: [number, number][] = []
   for (let i = -1; i < repetitions; i += 1) {

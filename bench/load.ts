@@ -1,5 +1,5 @@
 import { load } from '../test/kit/load.ts'
-import type { Row } from './row.ts'
+import type { Row } from './kit/row.ts'
 
 const readers = 1000
 const runs = 50

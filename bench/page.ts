@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { createMillrace, sqliteLog } from '@millrace/server'
 import type { Page } from 'playwright-core'
 import { launchChromium } from '../test/browser/chromium.ts'
-import { session } from './core-views.ts'
-import type { Row } from './row.ts'
+import type { Row } from './kit/row.ts'
+import { session } from './kit/session.ts'
 
 const events = 100_000
 const repetitions = 5
@@ -139,7 +139,7 @@ async function rateOnce(page: Page, how: Movement, selector: string): Promise<Ra
       }
       const begun = performance.now()
       const at: number[] = [begun]
-      // By the clock, not by the frame: who is slow gets farther with each.
+      // By the clock, not by the frame: a slow page moves farther with each frame.
       for (let now = begun; now - begun < (frames * 1000) / 60; ) {
         now = await new Promise<number>((next) => requestAnimationFrame(() => next(performance.now())))
         at.push(now)

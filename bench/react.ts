@@ -1,5 +1,3 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import {
   type AdkEvent,
   selectAgentTransitions,
@@ -8,21 +6,22 @@ import {
   selectThoughtProcesses,
 } from '@millrace/core'
 import { type ChatStore, createChatStore } from '@millrace/react'
-import { median, type Row } from './row.ts'
+import { best, heapOf, timed } from './kit/measure.ts'
+import type { Row } from './kit/row.ts'
 
-/** Seed 003's store (its section 8.1 and 13.1): what deriving costs, and what appending costs when it has grown. */
+/** The chat store: what deriving costs, and what appending costs when the store has grown. */
 export async function bench(): Promise<Row[]> {
   const events = conversation(1000)
   return [derivation(events), memory(events), growth()]
 }
 
 function derivation(events: readonly AdkEvent[]): Row {
-  const ours = best(() => derived(filled(events)))
-  const peer = best(() => seedSelector(events))
+  const ours = best(() => derived(filled(events)), 100)
+  const peer = best(() => documentedMessages(events), 100)
   return {
     what: 'chat store: 1,000 events in, all four selectors out, ms',
     ours,
-    peer: "seed 003's selectDerivedMessages, once",
+    peer: 'the documented selectDerivedMessages, once',
     peerValue: peer,
     limit: 'reading each event once',
     ratio: ours / peer,
@@ -32,16 +31,16 @@ function derivation(events: readonly AdkEvent[]): Row {
 }
 
 function memory(events: readonly AdkEvent[]): Row {
-  const ours = kept(() => {
+  const ours = heapOf(() => {
     const store = filled(events)
     derived(store)
     return store
   })
-  const peer = kept(() => seedSelector(events))
+  const peer = heapOf(() => documentedMessages(events))
   return {
     what: 'chat store: what it keeps of 1,000 events beside the events, MB',
     ours,
-    peer: "seed 003's messages",
+    peer: 'the documented messages',
     peerValue: peer,
     limit: 'the text itself',
     ratio: ours / peer,
@@ -50,7 +49,7 @@ function memory(events: readonly AdkEvent[]): Row {
   }
 }
 
-/** The 100,000th event against the first ones; the messages are read after each. The seed copies 1,000 and derives all. */
+/** The 100,000th event against the first ones; the messages are read after each. The documented store copies 1,000 events and derives all messages. */
 function growth(): Row {
   const events = conversation(104_000)
   filled(events.slice(0, 50_000))
@@ -96,8 +95,8 @@ function derived(store: ChatStore): unknown {
   ]
 }
 
-/** As the document writes it. */
-function seedSelector(events: readonly AdkEvent[]): unknown {
+/** As the chat front-end document writes it. */
+function documentedMessages(events: readonly AdkEvent[]): unknown {
   return events.flatMap((event) =>
     (event.content?.parts ?? [])
       .filter((part) => part.text !== undefined && part.thought !== true)
@@ -132,33 +131,4 @@ function conversation(count: number): readonly AdkEvent[] {
       ...(token < 40 ? { partial: true } : {}),
     }
   })
-}
-
-/** The bar is in milliseconds, not a ratio: so the best of many, which other work on the machine does not move. */
-function best(work: () => void): number {
-  return Math.min(...Array.from({ length: 100 }, () => timed(work)))
-}
-
-function timed(work: () => void): number {
-  const begun = performance.now()
-  work()
-  return performance.now() - begun
-}
-
-setFlagsFromString('--expose-gc')
-const collect: () => void = runInNewContext('gc')
-
-/** Megabytes that stay on the heap for what `make` returns: of twenty at once, for the heap moves by itself too. */
-function kept(make: () => unknown): number {
-  make()
-  const sizes = Array.from({ length: 5 }, () => {
-    collect()
-    const before = process.memoryUsage().heapUsed
-    const held = Array.from({ length: 20 }, make)
-    collect()
-    const size = process.memoryUsage().heapUsed - before
-    if (held.length !== 20) throw new Error('nothing was made')
-    return size / held.length
-  })
-  return median(sizes) / 1e6
 }

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { median, type Row } from './row.ts'
+import { median, type Row } from './kit/row.ts'
 
 const repetitions = 5
 const bar = 1000

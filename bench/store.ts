@@ -5,7 +5,7 @@ import { adk, type DialectName, millrace, type Recorded, type RunEvent } from '@
 import { type Sink, type SqliteLog, type Streams, sqliteLog, streams } from '@millrace/server'
 import Database from 'libsql'
 import { migrations } from '../packages/server/src/store/sqlite/schema.ts'
-import { median, type Row, sideBySideAsync } from './row.ts'
+import { median, type Row, sideBySideAsync } from './kit/row.ts'
 
 /** Durable appends against a bare libsql loop, and a replay against reading and writing the same rows raw. */
 export async function bench(): Promise<Row[]> {
@@ -228,7 +228,7 @@ function bareLoop(file: string): Bare {
 }
 
 interface Disk {
-  /** Milliseconds for so many rounds. */
+  /** Milliseconds for `rounds` rounds. */
   append(events: readonly RunEvent[], rounds: number): number
   close(): void
 }

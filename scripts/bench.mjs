@@ -7,7 +7,7 @@ import { withSources } from './load.mjs'
 ensureInstalled()
 const wanted = process.argv.slice(2)
 const files = readdirSync(`${root}bench`)
-  .filter((file) => /^[a-z-]+\.ts$/.test(file) && file !== 'row.ts')
+  .filter((file) => /^[a-z-]+\.ts$/.test(file))
   .filter((file) => wanted.length === 0 || wanted.some((name) => file.startsWith(name)))
 if (files.length === 0) {
   console.error(`no benchmark matches ${wanted.join(' ')}`)

@@ -1,4 +1,4 @@
-// TypeScript of ours in a script: by Vite, on sources, without a build.
+// TypeScript of this tree in a script: loaded by Vite, from sources, without a build.
 import { root } from './install.mjs'
 
 /** Loads files of the tree (`/bench/page.ts`) for as long as `work` takes. */

@@ -14,7 +14,7 @@ const server = spawn(process.execPath, [`${root}packages/cli/dist/main.js`, 'ser
   env: {
     ...process.env,
     DATA_DIR: folder,
-    // The words are scripted and come at once; keys of the one who takes the pictures are not for pictures.
+    // The text is scripted and comes without pauses; API keys in this environment are not used.
     MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0',
     GOOGLE_API_KEY: '',
     GEMINI_API_KEY: '',

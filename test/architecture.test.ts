@@ -2,10 +2,11 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { filesIn, sourcesIn } from './kit/source-files.ts'
 
 /**
  * The import table of ARCHITECTURE.md, two folders deep: which folder may import which. Everything that is not listed is
- * forbidden, and a folder that is not listed is an error. `x/*` is each folder inside x. A file with a row of its own
+ * forbidden, and a folder that is not listed is an error. `x/*` means each folder inside x. A file with a row of its own
  * counts as a folder. A package's own index may export all of its package.
  */
 const core = '@millrace/core'
@@ -74,7 +75,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
 }
 
 const packages = fileURLToPath(new URL('../packages/', import.meta.url))
-const files = walk(packages).filter((file) => /\/src\/.*\.tsx?$/.test(file) && !/\.test\.tsx?$/.test(file))
+const files = sourcesIn(packages)
 
 describe('architecture', () => {
   test('it looks at files', () => expect(files.length).toBeGreaterThan(300))
@@ -132,7 +133,7 @@ describe('architecture', () => {
   test('a URL becomes a path by fileURLToPath: its pathname has %20 where a folder has a space', () => {
     const root = resolve(packages, '..')
     const code = ['packages', 'agents', 'bench', 'examples', 'scripts', 'test']
-      .flatMap((folder) => walk(resolve(root, folder)))
+      .flatMap((folder) => filesIn(resolve(root, folder)))
       .filter((file) => /\.(tsx?|mjs)$/.test(file))
     expect(code.length).toBeGreaterThan(files.length)
     const wrong = code.filter((file) => /import\.meta\.url\)\s*\.pathname/.test(readFileSync(file, 'utf8')))
@@ -155,13 +156,5 @@ function importsOf(file: string): readonly string[] {
   return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].flatMap(([, target = '']) => {
     if (target.startsWith('.')) return folderOf(resolve(dirname(file), target))
     return /^(@millrace\/[a-z]+|millrace)/.exec(target)?.[1] ?? []
-  })
-}
-
-function walk(folder: string): string[] {
-  return readdirSync(folder).flatMap((name) => {
-    if (name === 'node_modules' || name === 'dist') return []
-    const path = `${folder}${folder.endsWith('/') ? '' : '/'}${name}`
-    return statSync(path).isDirectory() ? walk(path) : [path]
   })
 }

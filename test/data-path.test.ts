@@ -1,11 +1,12 @@
 import { adk, fold, memoryLog, printFrame, sseReader, transcriptView, withSeq } from '@millrace/core'
+import { wireText } from '@millrace/core/testing'
 import { expect, test } from 'vitest'
 import { testServer } from './kit/server.ts'
-import { loadVectors, wireText } from './kit/vectors.ts'
+import { loadVectors } from './kit/vectors.ts'
 
 // The whole of Millrace in one test. Start reading here: each step is one folder of packages/core/src.
 test('bytes become frames, events, a log, a view, and frames again', async () => {
-  const [vector] = loadVectors('adk').filter(({ name }) => name === 'seed-004-recovery')
+  const [vector] = loadVectors('adk').filter(({ name }) => name === 'documented-recovery')
   const bytes = `${wireText(vector!.wire.slice(1, -1))}data: {"half": \n\n` // the last frame is not JSON
 
   // in: bytes -> frame -> dialect.decode -> event

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
 /**
- * The names that others build on, committed: one that goes or comes shows in a diff of test/public-names.json.
- * `MILLRACE_RECORD=1` writes it anew.
+ * The names that others build on. A name that is added or removed shows in a diff of test/public-names.json.
+ * `MILLRACE_RECORD=1` rewrites it.
  */
 const file = new URL('./public-names.json', import.meta.url)
 const packages = {
@@ -17,7 +17,7 @@ test.each(Object.entries(packages))(
     const values = Object.keys(await load()).toSorted()
     const exported = namesIn(new URL(index, import.meta.url))
     const types = exported.filter((each) => !values.includes(each)).toSorted()
-    // Each value is named in the index, so the reading of it is no empty one.
+    // Each value is named in the index: this proves that `namesIn` reads it.
     expect(exported).toEqual(expect.arrayContaining(values))
     const agreed = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
     if (process.env.MILLRACE_RECORD === '1') {

@@ -1,3 +1,6 @@
+import { existsSync, mkdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import sparticuz from '@sparticuz/chromium'
 import { type Browser, chromium } from 'playwright-core'
 
@@ -10,7 +13,7 @@ const softwareGl = /^--(use-gl|use-angle|in-process-gpu|ignore-gpu-blocklist|ena
 /** A real Chromium out of the registry: no system package, no download of its own. */
 export async function launchChromium(): Promise<Browser> {
   return chromium.launch({
-    executablePath: await sparticuz.executablePath(),
+    executablePath: await unpackedChromium(),
     args: [
       ...sparticuz.args.filter((arg) => !unwanted.has(arg) && !softwareGl.test(arg)),
       '--disable-gpu',
@@ -19,4 +22,29 @@ export async function launchChromium(): Promise<Browser> {
     ],
     headless: true,
   })
+}
+
+const cache = fileURLToPath(new URL('../../.cache/', import.meta.url))
+
+/**
+ * The package unpacks into the folder for temporary files, for its user alone, and takes whatever is there already.
+ * So that two users can test on one machine, it unpacks below this checkout; so that an unpacking that was interrupted
+ * is never used, the folder gets its name when it is whole.
+ */
+async function unpackedChromium(): Promise<string> {
+  const folder = join(cache, 'chromium')
+  if (!existsSync(folder)) {
+    const unpacking = join(cache, `chromium-${process.pid}`)
+    mkdirSync(unpacking, { recursive: true })
+    const before = process.env.TMPDIR
+    process.env.TMPDIR = unpacking
+    try {
+      await sparticuz.executablePath()
+    } finally {
+      if (before === undefined) delete process.env.TMPDIR
+      else process.env.TMPDIR = before
+    }
+    renameSync(unpacking, folder)
+  }
+  return join(folder, 'chromium')
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { scriptedAgent, speech, textOf } from '../kit/scripted-agent.ts'
 import { ask, studioTests } from './studio-page.ts'
 
-/** Asks before it books, and says what it was told. */
+/** Asks before it books, and repeats the answer. */
 const booking = scriptedAgent('booking', function* (input) {
   const [answer] = input.resume ?? []
   if (answer !== undefined) return yield* speech('booking', `Told: ${JSON.stringify(answer.payload ?? answer.status)}`)
@@ -34,7 +34,7 @@ const hostile = scriptedAgent('hostile', () => speech('hostile', attack))
 
 const studio = studioTests(200, [booking, hostile])
 
-test('specialists that work at the same time stand side by side, each under its name', async () => {
+test('specialists that work at the same time are shown side by side, each under its name', async () => {
   const tab = await studio.open()
   await ask(tab, 'recovery', 'Give me a recovery briefing for Cedar Creek Fire')
   await tab.page.getByTestId('lanes').waitFor()

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Served, serveBuilt } from '../kit/cli-child.ts'
+import { type Served, serveBuilt } from '../kit/built-server.ts'
 import { launchChromium } from './chromium.ts'
 
 /** A frame as an EventSource hands it out. */

@@ -14,7 +14,7 @@ const page = `${root}.cache/react-chat`
 let server: Awaited<ReturnType<typeof testServer>>
 let address: string
 
-/** The examples as they stand, against a server with the agents that ship. */
+/** The examples, unchanged, against a server with the agents that ship. */
 beforeAll(async () => {
   await build({
     configFile: `${root}examples/react-chat/vite.config.ts`,
@@ -86,7 +86,7 @@ test('node-tail: prints a session as it happens', async () => {
   }
 })
 
-test('node-tail: a session that is not there is told, and fails', async () => {
+test('node-tail: a session that does not exist is reported, and the exit code is 1', async () => {
   const tail = spawn(process.execPath, [`${root}examples/node-tail/tail.mjs`, 'nowhere', address], { stdio: 'pipe' })
   tail.stdout.resume()
   let said = ''

@@ -1,11 +1,12 @@
+import { wireText } from '@millrace/core/testing'
 import { expect, test } from 'vitest'
-import { loadVectors, wireText } from '../kit/vectors.ts'
+import { loadVectors } from '../kit/vectors.ts'
 import { studioTests } from './studio-page.ts'
 
 const studio = studioTests(0)
 
 test('the page shows what the agents said, and what could not be read', async () => {
-  const [vector] = loadVectors('adk').filter(({ name }) => name === 'seed-004-recovery')
+  const [vector] = loadVectors('adk').filter(({ name }) => name === 'documented-recovery')
   const answer = await studio.app.inject({
     method: 'POST',
     url: '/sessions/import?dialect=adk',

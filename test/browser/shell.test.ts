@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
+import { wireText } from '@millrace/core/testing'
 import { expect, test } from 'vitest'
-import { loadVectors, wireText } from '../kit/vectors.ts'
+import { loadVectors } from '../kit/vectors.ts'
 import { ask, type Studio, studioTests } from './studio-page.ts'
 
 const studio = studioTests(0)

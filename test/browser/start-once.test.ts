@@ -2,9 +2,9 @@ import { createServer, request as httpRequest, type Server, type ServerResponse 
 import type { AddressInfo } from 'node:net'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { gate } from '../kit/engine-kit.ts'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
+import { gate } from '../kit/waiting.ts'
 import { launchChromium } from './chromium.ts'
 
 const words = 20

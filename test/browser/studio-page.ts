@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { wireText } from '@millrace/core/testing'
 import { type Agent, discoverAgents, type Millrace } from '@millrace/server'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
 import { testServer } from '../kit/server.ts'
-import { loadVectors, wireText } from '../kit/vectors.ts'
+import { loadVectors } from '../kit/vectors.ts'
 import { launchChromium } from './chromium.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))

@@ -12,15 +12,15 @@ import {
   type RunEvent,
   readRecording,
 } from '@millrace/core'
+import { type DialectVector, encodeAll, recorded, wireText } from '@millrace/core/testing'
 import { describe, expect, test } from 'vitest'
-import { encodeAll, recorded } from '../kit/dialect-contract.ts'
-import { loadVectors, type Vector, wireText } from '../kit/vectors.ts'
+import { loadVectors } from '../kit/vectors.ts'
 
 const names = Object.keys(dialects) as DialectName[]
 const spoken = names.filter((name) => name !== 'millrace')
 const now = (): number => 1_700_000_000_000
 
-/** Wires of bare text: what was streamed stands, an aggregate that says otherwise cannot take it back. */
+/** Wires of bare text: text that was streamed stays, because an aggregate that differs cannot replace it. */
 const appends: ReadonlySet<DialectName> = new Set(['studio', 'plan'])
 
 /** Which targets carry the state, and what of it: ADK cannot remove a key, Studio cuts what lies deep, a plan has none. */
@@ -32,13 +32,13 @@ const carries: Readonly<Record<DialectName, 'all' | 'set' | 'shallow' | 'none'>>
   millrace: 'all',
 }
 
-/** What a target has no words for, so that reading it back cannot tell. */
+/** What a target cannot express, so that reading it back does not restore it. */
 const limits: Readonly<Record<string, readonly DialectName[]>> = {
   // Without an end of its own, the end of the stream is one.
   'ag-ui/no-end': ['adk', 'studio', 'plan'],
   'ag-ui/chunks-unclosed': ['adk', 'studio', 'plan'],
   'ag-ui/after-the-end': ['adk'],
-  // Nothing but the author tells messages apart.
+  // Only the author distinguishes messages.
   'ag-ui/interleaved-messages': ['studio', 'plan'],
   'ag-ui/tool-call-inside-open-text': ['adk'],
   // What was said cannot be taken back.
@@ -51,7 +51,7 @@ const limits: Readonly<Record<string, readonly DialectName[]>> = {
 
 describe.each(spoken)('%s', (from) => {
   describe.each(loadVectors(from))('$name', (vector) => {
-    test('is told from the others', () => {
+    test('is recognised among the dialects', () => {
       if (undetectable(vector)) return
       expect(detectDialect(wireText(vector.wire))).toBe(from)
       expect(detectDialect(vector.wire)).toBe(from)
@@ -75,7 +75,7 @@ describe.each(spoken)('%s', (from) => {
 })
 
 /** Nothing in it but what any stream could carry. */
-function undetectable({ wire }: Vector): boolean {
+function undetectable({ wire }: DialectVector): boolean {
   return wire.every(
     ({ event, data, comment }) => comment !== undefined || (event === undefined && !data.startsWith('{')),
   )
@@ -155,7 +155,7 @@ test('a first line that is damaged is kept, and the lines after it are read', as
   }
 })
 
-test('where nothing tells a time, all of it has the time of the reading', async () => {
+test('where no frame has a time, all of them have the time of the reading', async () => {
   const text = wordy.map((each) => `${JSON.stringify({ ...each, timestamp: undefined })}\n`).join('')
   const rows = await collect(readRecording(inChunks(text.repeat(20), 999), { run: 'r', now }))
   expect(new Set(rows.map(({ at }) => at))).toEqual(new Set([now()]))
@@ -214,13 +214,13 @@ test('a recording may be one chunk of any number of frames', async () => {
   expect(frames).toBe(count + 2)
 })
 
-function options(vector: Vector, from: DialectName, to: DialectName) {
+function options(vector: DialectVector, from: DialectName, to: DialectName) {
   const { run, agent } = vector
   return { from, to, run, now, ...(agent === undefined ? {} : { agent }) }
 }
 
 /** A cut stream stops inside a frame. */
-function textOf({ wire, end, tail }: Vector): string {
+function textOf({ wire, end, tail }: DialectVector): string {
   return wireText(wire) + (end === 'cut' && tail === '' ? 'data: {"half' : tail)
 }
 
@@ -238,7 +238,7 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all
 }
 
-/** Every message's text once: its aggregate, or its partials where none came (or where the first word stands). */
+/** Every message's text once: its aggregate, or its partials where none came (or where streamed text cannot be replaced). */
 function messages(rows: readonly Recorded[], firstStands = false): string[] {
   const texts = new Map<string, string>()
   const whole = new Set<string>()

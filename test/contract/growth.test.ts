@@ -1,6 +1,6 @@
 import { type DialectName, dialects, type Frame, fold, type Recorded, type ViewName, views } from '@millrace/core'
+import { recorded } from '@millrace/core/testing'
 import { describe, expect, test } from 'vitest'
-import { recorded } from '../kit/dialect-contract.ts'
 
 /**
  * What a stream of much that is open at once costs, in the decoders, encoders and views that keep what is open: sixteen
@@ -119,7 +119,7 @@ const shapes: readonly [
   ],
 ]
 
-/** CPU time where the platform tells it, so that a busy machine does not count. */
+/** CPU time where the platform reports it, so that a busy machine does not count. */
 function costs(work: () => void): number {
   const before = process.cpuUsage().user
   work()

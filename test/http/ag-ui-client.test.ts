@@ -163,7 +163,7 @@ describe('the official AG-UI client', () => {
     expect(seen.at(-1)).toBe('RUN_FINISHED')
   })
 
-  test('protobuf for who names it exactly', async () => {
+  test('protobuf for a client that names it exactly', async () => {
     const agent = thread('assistant', { accept: 'application/vnd.ag-ui.event+proto' })
     await say(agent, 'Hello')
     expect(lastText(agent)).toBe('Hello! How can I help you?')

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { agUi, dialectNames, type Frame, type Recorded } from '@millrace/core'
+import { recorded } from '@millrace/core/testing'
 import fc from 'fast-check'
 import { from, lastValueFrom, type Observable, toArray } from 'rxjs'
 import { describe, expect, test } from 'vitest'
 import { eventsOf } from '../kit/ag-ui-official.ts'
 import { chaos, sessions } from '../kit/arbitrary-events.ts'
-import { recorded } from '../kit/dialect-contract.ts'
 import { loadVectors } from '../kit/vectors.ts'
 
 // Whatever log we print for a client before 1.0, its schemas and its verifier accept every event.

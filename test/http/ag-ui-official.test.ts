@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { agUi, dialectNames, type Recorded } from '@millrace/core'
+import { encodeAll, recorded, withoutPartials } from '@millrace/core/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { accepted, expectSame, type Official, official } from '../kit/ag-ui-official.ts'
-import { chaos, sessions, withoutPartials } from '../kit/arbitrary-events.ts'
-import { encodeAll, recorded } from '../kit/dialect-contract.ts'
+import { chaos, sessions } from '../kit/arbitrary-events.ts'
 import { loadVectors } from '../kit/vectors.ts'
 
 // Whatever log we print as AG-UI, the protocol's own client accepts it and ends with what our views show.
@@ -24,7 +24,7 @@ describe.each(logs)('$from/$name', ({ drafts, session, newer }) => {
   test('the official client accepts it, and ends with what our views show', async () => {
     expectSame(await official(encodeAll(agUi, rows, session), newer), rows)
   })
-  test('a reader who joins ends as one who was there from the start', async () => {
+  test('a reader that joins late ends with the same state as one that was there from the start', async () => {
     const { messages, state } = await official(encodeAll(agUi, rows, session), newer)
     for (const cut of new Set([1, Math.ceil(rows.length / 2), rows.length])) {
       expect(await joined(rows, cut, newer)).toMatchObject({ messages, state })

@@ -31,7 +31,7 @@ interface Parameters {
   readonly tools?: readonly unknown[]
 }
 interface Subscriber {
-  onEvent(told: { readonly event: Event }): void
+  onEvent(received: { readonly event: Event }): void
 }
 interface Event {
   readonly type: string

@@ -74,7 +74,7 @@ describe('recovery over /run_sse', () => {
   const team = ['burn_analyst', 'trail_assessor', 'cruising_assistant', 'nepa_advisor']
   const asked = ['cruising_assistant', 'nepa_advisor']
 
-  test('seed 004: without streaming it is five events of the coordinator, under one invocation', async () => {
+  test('without streaming it is five events of the coordinator, under one invocation', async () => {
     const events = await runSse('recovery', 'whole', brief, false)
     expect(events.map(shapeOf)).toEqual([
       team.map((name) => `call ${name}`),

@@ -16,17 +16,17 @@ import {
   views,
   whyNotRunEvent,
 } from '@millrace/core'
+import { encodeAll, recorded, wireText } from '@millrace/core/testing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeAll, recorded } from '../kit/dialect-contract.ts'
-import { loadVectors, wireText } from '../kit/vectors.ts'
+import { loadVectors } from '../kit/vectors.ts'
 
 /**
  * What a broken, hostile or newer peer sends, in every dialect and every view (issue 3, "Bad input"): it becomes a
  * `foreign` event or a problem with its seq, and the fold goes on.
  */
 const all: readonly Dialect[] = Object.values(dialects)
-/** The log on a wire is told apart: its runs end where the log says so, its frames are rows. */
+/** The `millrace` dialect is a case of its own: its frames are rows, and its runs end where the log says so. */
 const wires = all.filter(({ name }) => name !== 'millrace')
 
 interface Taken {
@@ -68,8 +68,8 @@ function expectEnds({ rows, open, codes }: Taken): void {
     if (event.kind === 'run.started') ends.set(run, ends.get(run) ?? 0)
     if (event.kind === 'run.finished') ends.set(run, (ends.get(run) ?? 0) + 1)
   }
-  const told = codes.some((code) => code === 'second-end' || code === 'run-repeated')
-  for (const [run, count] of ends) if (!told) expect([run, count]).toEqual([run, open.includes(run) ? 0 : 1])
+  const reported = codes.some((code) => code === 'second-end' || code === 'run-repeated')
+  for (const [run, count] of ends) if (!reported) expect([run, count]).toEqual([run, open.includes(run) ? 0 : 1])
 }
 
 function carriedBy({ name }: Dialect, data: unknown): readonly Frame[] {
@@ -169,7 +169,7 @@ describe.each(all)('$name', (dialect) => {
     expect(foreign).toHaveLength(1)
   })
 
-  test('events of a kind that nobody knows', () => {
+  test('events of an unknown kind', () => {
     const unknown = [json({ type: 'DANCE', kind: 'dance' }), { event: 'dance', data: '{"type":"dance"}' }]
     const { foreign, codes } = take(dialect, unknown)
     expect(foreign).toHaveLength(2)

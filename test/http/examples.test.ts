@@ -9,7 +9,7 @@ import { testServer } from '../kit/server.ts'
 /**
  * Each example, offline, in each dialect, against what was recorded once (vectors/examples). Ids, times and the order in
  * which parallel branches interleave differ from run to run and are left out: what is said and done is not.
- * `MILLRACE_RECORD=1` records anew; read the difference before you commit it.
+ * `MILLRACE_RECORD=1` records them again; read the difference before you commit it.
  */
 const runs = [
   { agent: 'assistant', prompt: 'What is the weather in Lisbon?' },
@@ -47,11 +47,11 @@ describe('the examples in every dialect', () => {
       const text = await (
         await fetch(`${address}/sessions/${agent}-1/events?dialect=${dialect}&run=run-${agent}`)
       ).text()
-      const told = factsOf(sseReader().feed(text))
+      const facts = factsOf(sseReader().feed(text))
       const file = new URL(`../../vectors/examples/${agent}.${dialect}.json`, import.meta.url)
-      if (process.env.MILLRACE_RECORD === '1') writeFileSync(file, `${JSON.stringify(told, null, 1)}\n`)
-      expect(told.length).toBeGreaterThan(2)
-      expect(told).toEqual(JSON.parse(readFileSync(file, 'utf8')))
+      if (process.env.MILLRACE_RECORD === '1') writeFileSync(file, `${JSON.stringify(facts, null, 1)}\n`)
+      expect(facts.length).toBeGreaterThan(2)
+      expect(facts).toEqual(JSON.parse(readFileSync(file, 'utf8')))
     },
   )
 })

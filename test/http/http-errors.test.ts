@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { MillraceError, memoryLog } from '@millrace/core'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { aborted } from '../kit/engine-kit.ts'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
+import { aborted } from '../kit/waiting.ts'
 
 /** Every refusal before a stream starts: the right status, RFC 9457, in the type the surface's clients read (SPEC 6.1). */
 const echo = scriptedAgent('echo', () => speech('echo', 'Hello'))
@@ -229,20 +229,20 @@ describe('SPEC 6.1: refusals', () => {
     await server.engine.cancel('busy')
   })
 
-  test('of many that ask /run of one session at once, one is answered and the others are told that it is busy', async () => {
+  test('of many that ask /run of one session at once, one is answered and the others are refused as busy', async () => {
     await server.log.create({ id: 'rush', user: 'user', agent: 'patient' })
     const ask = () => send('POST', '/run', { ...adkBody, appName: 'patient', sessionId: 'rush' })
-    const told: string[] = []
-    const all = [ask(), ask(), ask()].map((each) => each.then(({ problem }) => told.push(problem?.code)))
-    await vi.waitFor(() => expect(told).toEqual(['busy', 'busy']), { timeout: 5_000 })
+    const codes: string[] = []
+    const all = [ask(), ask(), ask()].map((each) => each.then(({ problem }) => codes.push(problem?.code)))
+    await vi.waitFor(() => expect(codes).toEqual(['busy', 'busy']), { timeout: 5_000 })
     await server.engine.cancel('rush')
     await Promise.all(all)
     // A run that was stopped is no answer either.
-    expect(told).toEqual(['busy', 'busy', 'cancelled'])
+    expect(codes).toEqual(['busy', 'busy', 'cancelled'])
     expect((await server.log.get('rush'))?.runs).toBe(1)
   })
 
-  test('who has left /run is no reader: the next one takes its place', async () => {
+  test('a client that has left /run is no reader: the next one takes its place', async () => {
     await server.log.create({ id: 'left', user: 'user', agent: 'patient' })
     const first = new AbortController()
     const gone = fetch(`${address}/run`, {

@@ -1,9 +1,10 @@
 import { fold, type Recorded, timelineView, transcriptView } from '@millrace/core'
+import { wireText } from '@millrace/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { testServer } from '../kit/server.ts'
-import { loadVectors, wireText } from '../kit/vectors.ts'
+import { loadVectors } from '../kit/vectors.ts'
 
-/** One turn as ADK tells it: a question, a call, its result, the answer; two seconds in all. */
+/** One turn as ADK writes it: a question, a call, its result, the answer; two seconds in all. */
 const began = 1_767_081_391
 const turn = (invocationId: string, from: number): readonly object[] =>
   [
@@ -118,7 +119,7 @@ describe('an import gives the messages, the calls and the times that are in it',
     ['AG-UI, one event a line', jsonl(agUi), 'application/x-ndjson', ['Cedar Creek.'], 700],
     ['AG-UI, an array', JSON.stringify(agUi), 'text/plain', ['Cedar Creek.'], 700],
     ['Studio', studio, 'text/event-stream', ['Cedar Creek.'], 1500],
-    ['plan, which tells no times', plan, 'text/event-stream', ['Cedar Creek.'], 0],
+    ['plan, which has no times', plan, 'text/event-stream', ['Cedar Creek.'], 0],
   ])('%s', async (name, text, type, said, longest) => {
     const id = name.replace(/\W+/g, '-')
     const rows = await bring(id, text, type)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { apiAgents, type Sample, samples } from '../kit/api-samples.ts'
 import { testServer } from '../kit/server.ts'
 
-/** SPEC 6.2 over every operation of the API: what one user has, another can neither read, change nor tell from nothing. */
+/** SPEC 6.2 over every operation of the API: what one user has, another can neither read nor change, nor see that it exists. */
 const owner = 'a-token-of-the-owner'
 const other = 'a-token-of-another'
 
@@ -42,9 +42,9 @@ describe('SPEC 6.2: another user', () => {
     return (inPath ?? inBody) as string | undefined
   }
   const about = samples.filter((sample) => sessionOf(sample) !== undefined)
-  const asNobody = (sample: Sample): Sample => {
+  const asUnknown = (sample: Sample): Sample => {
     const id = sessionOf(sample) ?? ''
-    const swap = (text: string): string => text.replace(new RegExp(`\\b${id}\\b`), 'nobodys')
+    const swap = (text: string): string => text.replace(new RegExp(`\\b${id}\\b`), 'unknown-session')
     return {
       ...sample,
       at: swap(sample.at),
@@ -78,14 +78,16 @@ describe('SPEC 6.2: another user', () => {
   test.each(about.map((sample) => ({ what: `${sample.method} ${sample.at}`, sample })))('$what', async ({ sample }) => {
     const before = await server.log.get(sessionOf(sample) ?? '')
     const foreign = await ask(other, sample)
-    // Taken by somebody: the one thing that a name of one's own choosing must tell.
+    // A session id that the client chooses may be taken: that is the one thing it must learn.
     const taken = name(sample) === 'POST /sessions' || foreign.text.includes('Session already exists')
     expect(foreign.status).toBe(taken ? 409 : 404)
     expect(foreign.text).not.toMatch(/You said|Write notes|# Notes|heard/)
     if (!makers.has(name(sample))) {
-      const nobody = await ask(other, asNobody(sample))
-      expect(nobody.status).toBe(foreign.status)
-      expect(nobody.text.replaceAll('nobodys', 'X')).toBe(foreign.text.replaceAll(sessionOf(sample) ?? '', 'X'))
+      const unknown = await ask(other, asUnknown(sample))
+      expect(unknown.status).toBe(foreign.status)
+      expect(unknown.text.replaceAll('unknown-session', 'X')).toBe(
+        foreign.text.replaceAll(sessionOf(sample) ?? '', 'X'),
+      )
     }
     expect(await server.log.get(sessionOf(sample) ?? '')).toEqual(before)
   })

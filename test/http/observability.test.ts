@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream'
 import type { AuditEntry } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aborted } from '../kit/engine-kit.ts'
 import { scriptedAgent, speech, textOf } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
+import { aborted } from '../kit/waiting.ts'
 
 /** What is said to the agents here, and must be found in no line and no label. */
 const secret = 'the-secret-words'
@@ -104,7 +104,7 @@ describe('what an operator sees', () => {
     expect(JSON.stringify(lines)).not.toContain('ada-token')
   })
 
-  test('an audit line for every start, cancel and delete: who, what, and no contents', async () => {
+  test('an audit line for every start, cancel and delete: the user and the action, no contents', async () => {
     const started = fetch(`${address}/ag-ui/patient`, {
       method: 'POST',
       headers: { authorization: 'Bearer ada-token', 'content-type': 'application/json' },
@@ -119,12 +119,12 @@ describe('what an operator sees', () => {
       ['DELETE', '/apps/echo/users/ada/sessions/s4'],
     ] as const)
       expect((await ask(method, path)).status).toBeLessThan(300)
-    const told = (action: string) => lines.filter((line) => line.audit === true && line.action === action)
-    expect(told('run.start').map(({ session }) => session)).toEqual(['s1', 's2', 's3', 's4', 's5'])
-    expect(told('run.cancel')).toMatchObject([
+    const audited = (action: string) => lines.filter((line) => line.audit === true && line.action === action)
+    expect(audited('run.start').map(({ session }) => session)).toEqual(['s1', 's2', 's3', 's4', 's5'])
+    expect(audited('run.cancel')).toMatchObject([
       { session: 's5', run: 'r5', user: 'ada', agent: 'patient', msg: 'run.cancel' },
     ])
-    expect(told('session.delete').map(({ session, user }) => [session, user])).toEqual([
+    expect(audited('session.delete').map(({ session, user }) => [session, user])).toEqual([
       ['s1', 'ada'],
       ['s3', 'ada'],
       ['s4', 'ada'],
@@ -143,7 +143,7 @@ describe('what an operator sees', () => {
     expect(of).toEqual(['run.start', 'run.cancel', 'run.finish', 'session.delete'])
   })
 
-  test('the audit is told at any level, and kept from nobody but silence', async () => {
+  test('the audit is logged at every level except silent', async () => {
     const heard: string[] = []
     const quiet = await testServer({
       with: [echo],

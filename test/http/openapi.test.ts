@@ -56,8 +56,10 @@ describe('the OpenAPI document', () => {
   test('names every route, and nothing but routes', () => {
     const routes = routesOf(server.app.printRoutes({ commonPrefix: false }))
     expect(routes.length).toBeGreaterThan(80)
-    const told = operations().map(({ name }) => name)
-    expect(routes.filter((route) => !hidden.test(route) || told.includes(route)).toSorted()).toEqual(told.toSorted())
+    const documented = operations().map(({ name }) => name)
+    expect(routes.filter((route) => !hidden.test(route) || documented.includes(route)).toSorted()).toEqual(
+      documented.toSorted(),
+    )
   })
 
   test('says what goes in and what comes out, everywhere', () => {
@@ -82,12 +84,12 @@ describe('the OpenAPI document', () => {
       })
       const text = await answer.text()
       const name = `${method} ${path}`
-      const told = document.paths[path]?.[method.toLowerCase()]?.responses[String(answer.status)]
-      expect(told, `${name} answers ${answer.status} ${text}`).toBeDefined()
+      const described = document.paths[path]?.[method.toLowerCase()]?.responses[String(answer.status)]
+      expect(described, `${name} answers ${answer.status} ${text}`).toBeDefined()
       sampled.add(name)
       if (answer.status === 204) continue
       const type = answer.headers.get('content-type')?.split(';', 1)[0] ?? ''
-      const media = told?.content?.[type] ?? told?.content?.['application/octet-stream']
+      const media = described?.content?.[type] ?? described?.content?.['application/octet-stream']
       expect(media, `${name} answers ${type}`).toBeDefined()
       if (media !== undefined) media.example = type === 'application/json' ? JSON.parse(text) : text
     }

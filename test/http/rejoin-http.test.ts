@@ -1,9 +1,9 @@
 import type { RunEvent } from '@millrace/core'
 import { sseReader } from '@millrace/core'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { gate } from '../kit/engine-kit.ts'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
+import { gate } from '../kit/waiting.ts'
 
 /** Says a word, waits to be let on, then says the rest. */
 let { open, opened } = gate()
@@ -98,9 +98,9 @@ describe('a GET that starts a run, asked again', () => {
   })
 
   test.each([
-    ['a run that nobody knows', stream, 'nope:3'],
-    ['a run that nobody knows, in a session that is there', `${stream}&session_id=mine`, 'nope:3'],
-    ['a session that nobody knows', `${stream}&session_id=nope`, 'nope:3'],
+    ['an unknown run', stream, 'nope:3'],
+    ['an unknown run in a known session', `${stream}&session_id=mine`, 'nope:3'],
+    ['an unknown session', `${stream}&session_id=nope`, 'nope:3'],
     ['a bare seq without a session', stream, '3'],
   ])('%s: 204, and nothing starts', async (_name, path, cursor) => {
     await cutAt('waiting', `${stream}&session_id=mine`)
@@ -157,7 +157,7 @@ describe('a GET that starts a run, asked again', () => {
     expect(await runs()).toBe(1)
   })
 
-  test('a POST names no run: a field of that name is one of those that nobody reads', async () => {
+  test('a POST names no run: a field of that name is ignored', async () => {
     open()
     const headers = { authorization: 'Bearer adas-token', 'content-type': 'application/json' }
     const body = JSON.stringify({ input: 'hi', run: { not: 'a name' } })

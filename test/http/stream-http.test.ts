@@ -1,9 +1,9 @@
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { aborted } from '../kit/engine-kit.ts'
 import { scriptedAgent, speech, textOf } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
+import { aborted } from '../kit/waiting.ts'
 
 const echo = scriptedAgent('echo', (input) => speech('echo', `You said ${textOf(input)}`))
 /** Says something, then waits until it is stopped. */
@@ -197,7 +197,7 @@ describe('streams over HTTP', () => {
     expect(rest.replace(/^retry: \d+\n\n/, '')).toBe(again.slice(cut))
   })
 
-  test('a reader that waits is told that somebody is there', async () => {
+  test('a reader that waits gets heartbeats', async () => {
     const id = await session('patient')
     const leave = new AbortController()
     const answer = await fetch(`${address}/sessions/${id}/events?dialect=adk`, { signal: leave.signal })
@@ -208,7 +208,7 @@ describe('streams over HTTP', () => {
     leave.abort()
   })
 
-  test('?from=live joins at the end, with what came before told by the prelude', async () => {
+  test('?from=live joins at the end, with what came before summed up by the prelude', async () => {
     const id = await session('echo')
     await (await send({ method: 'POST', path: '/ag-ui/echo', body: agUiBody(id) })).text()
     const leave = new AbortController()
@@ -279,7 +279,7 @@ describe('streams over HTTP', () => {
       },
     ],
     [
-      '1.0, with parts and fields nobody knows',
+      '1.0, with unknown parts and fields',
       {
         threadId: 'new-1',
         runId: 'r',

@@ -94,7 +94,7 @@ describe('traces', () => {
     for (const tool of tools) expect(parent(tool)?.name).toBe('invoke_agent assistant')
   })
 
-  test('specialists are below who called them, and every span lies within its parent', () => {
+  test('specialists are below their caller, and every span lies within its parent', () => {
     const { root, all, parent } = runOf('run-team')
     const agents = all.filter(({ name }) => name.startsWith('invoke_agent '))
     expect(agents.length).toBeGreaterThan(2)

@@ -1,4 +1,4 @@
-// Logs by hand, and what AG-UI clients are told of them.
+// Logs written by hand, and what AG-UI clients receive of them.
 
 import {
   type AdkEvent,

@@ -127,7 +127,7 @@ function textOf(content: unknown): string {
   return content.map((part: { text?: string }) => part.text ?? '').join('')
 }
 
-/** Calls with their last results, told apart by what they are: sources without call ids have none to compare. */
+/** Calls with their last results, compared by content: sources without call ids have none to compare. */
 function calledBy({ messages }: Official, unfinished: ReadonlySet<string>): readonly string[] {
   const results = new Map<string, JsonObject>()
   for (const message of messages) {

@@ -60,7 +60,7 @@ export function testSession(name: string) {
   }
 }
 
-/** All that was said for good, one string per message. */
+/** The final text of each message. */
 export function said(events: readonly RunEvent[]): readonly string[] {
   return events.flatMap((event) => {
     if (event.kind !== 'agent' || event.event.partial === true) return []

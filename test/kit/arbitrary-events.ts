@@ -20,23 +20,6 @@ export function chaos(): fc.Arbitrary<readonly Recorded[]> {
   return fc.array(row, { maxLength: 60 }).map(record)
 }
 
-/**
- * The same log after a prune: the partials of every message whose text came whole are gone, and so are partials
- * without text. Seqs keep their numbers.
- */
-export function withoutPartials(rows: readonly Recorded[]): readonly Recorded[] {
-  const speaks = ({ content }: AdkEvent): boolean => content?.parts?.some((part) => (part?.text ?? '') !== '') === true
-  const whole = new Set<string>()
-  for (const { run, event } of rows) {
-    if (event.kind === 'agent' && event.event.partial !== true && speaks(event.event))
-      whole.add(`${run} ${event.message}`)
-  }
-  return rows.filter(({ run, event }) => {
-    if (event.kind !== 'agent' || event.event.partial !== true) return true
-    return speaks(event.event) && !whole.has(`${run} ${event.message}`)
-  })
-}
-
 function record(drafts: readonly { readonly run: string; readonly event: RunEvent }[]): readonly Recorded[] {
   return drafts.map((draft, i) => ({ seq: 3 + 2 * i, at: 1_700_000_000_000 + 10 * i, ...draft }))
 }

@@ -29,10 +29,10 @@ export function message<T>(child: ChildProcess, is: (message: unknown) => messag
       child.off('message', heard)
       child.off('exit', ended)
     }
-    const heard = (told: unknown): void => {
-      if (!is(told)) return
+    const heard = (sent: unknown): void => {
+      if (!is(sent)) return
       done()
-      resolve(told)
+      resolve(sent)
     }
     const ended = (): void => {
       done()
@@ -42,3 +42,9 @@ export function message<T>(child: ChildProcess, is: (message: unknown) => messag
     child.on('exit', ended)
   })
 }
+
+/** Recognises a message by a field that it has. */
+export const has =
+  <T>(key: string) =>
+  (sent: unknown): sent is T =>
+    typeof sent === 'object' && sent !== null && key in sent

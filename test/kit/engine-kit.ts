@@ -8,28 +8,18 @@ import {
   runEngine,
 } from '@millrace/server'
 import { expect } from 'vitest'
+import { scriptedAgent } from './scripted-agent.ts'
 
 export type Script = (input: RunInput, context: RunContext) => AsyncIterable<unknown>
 
-/** An agent that does what the test says; what it yields is not checked here, but by the engine. */
+/** A scripted agent whose events only the engine checks: they may be anything. */
 export function scripted(name: string, script: Script, resumable = false): Agent {
-  return {
-    name,
-    describe: async () => ({
-      name,
-      description: '',
-      engine: 'adk',
-      graph: { nodes: [], edges: [] },
-      examples: [],
-      resumable,
-    }),
-    run: (input, context) => script(input, context) as AsyncIterable<RunEvent>,
-  }
+  return scriptedAgent(name, (input, context) => script(input, context) as AsyncIterable<RunEvent>, { resumable })
 }
 
 export const nothing: RunInput = { messages: [] }
 
-/** A message: deltas, and the whole, if it is one. */
+/** One token of a message. */
 export function delta(message: string, text: string): RunEvent {
   return said(message, text, { partial: true })
 }
@@ -95,21 +85,4 @@ export async function ending(bench: Bench, run: string, session = 's'): Promise<
   const last = rows.at(-1)?.event
   expect(last?.kind).toBe('run.finished')
   return last as RunEvent
-}
-
-/** Resolves when the signal fires. */
-export function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    signal.addEventListener('abort', () => resolve(), { once: true })
-  })
-}
-
-/** A promise and its resolver. */
-export function gate(): { readonly open: () => void; readonly opened: Promise<void> } {
-  let open = (): void => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { open, opened }
 }

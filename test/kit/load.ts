@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { buildChild, message } from './built-child.ts'
+import { buildChild, has, message } from './built-child.ts'
 
 export interface Load {
   readonly runs: number
@@ -20,15 +20,15 @@ export interface LoadResult {
   readonly doubled: number
   /** Connections that broke. */
   readonly cut: number
-  /** Milliseconds from a token being said to a reader having it, at this share of all frames. */
+  /** Milliseconds from the agent's token until a reader has it, at this share of all frames. */
   delay(share: number): number
-  /** Bytes the server held: before the first word, the least in each third of the time, and when all was over. */
+  /** Bytes the server held: before the first token, the least in each third of the time, and at the end. */
   readonly memory: { readonly before: number; readonly thirds: readonly number[]; readonly after: number }
   /** The share of one core that the server took. */
   readonly cpu: number
 }
 
-interface Told {
+interface Measured {
   readonly asked: string
   readonly memory: number
   readonly cpu: number
@@ -37,12 +37,8 @@ interface Ended {
   readonly faults: { readonly lost: number; readonly doubled: number; readonly cut: number }
   readonly delays: readonly (readonly [delay: number, count: number])[]
 }
-const has =
-  <T>(key: string) =>
-  (told: unknown): told is T =>
-    typeof told === 'object' && told !== null && key in told
 
-/** The whole server in one process, its readers in another: from the agent's word to the reader's ear. */
+/** The whole server in one process, its readers in another: from the agent's token to its readers. */
 export async function load({ runs, readers, seconds, perSecond }: Load): Promise<LoadResult> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-load-'))
   const server = (await buildChild('load-server'))(folder, `${runs}`, `${seconds}`, `${perSecond}`)
@@ -52,8 +48,8 @@ export async function load({ runs, readers, seconds, perSecond }: Load): Promise
     const tokens = seconds * perSecond
     client = (await buildChild('load-readers'))(`${port}`, `${readers}`, `${runs}`, `${tokens}`)
     await message(client, has('connected'))
-    const ask = async (what: string): Promise<Told> => {
-      const answer = message(server, has<Told>('asked'))
+    const ask = async (what: string): Promise<Measured> => {
+      const answer = message(server, has<Measured>('asked'))
       server.send(what)
       return answer
     }

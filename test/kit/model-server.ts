@@ -13,7 +13,7 @@ export interface ModelServer {
 // biome-ignore lint/suspicious/noExplicitAny: a test reads what it knows is there
 type Body = any
 
-/** A server on loopback that gives the answers in order, the last one for ever. */
+/** A server on loopback that gives the answers in order, and then repeats the last one. */
 export async function modelServer(answers: readonly Answer[]): Promise<ModelServer> {
   const requests: ModelServer['requests'][number][] = []
   const server = createServer(async (request, response) => {

@@ -63,7 +63,7 @@ export function inputOf(given: string | Partial<RunInput>): RunInput {
   return { messages: [{ id: 'm', role: 'user', content: { role: 'user', parts: [{ text: given }] } }] }
 }
 
-/** One line per event: what a reader needs to see who did what, in which order. */
+/** One line per event: which agent did what, in which order. */
 export function outline(events: readonly RunEvent[]): readonly string[] {
   return events.map((event) => {
     switch (event.kind) {

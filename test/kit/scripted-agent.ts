@@ -4,7 +4,7 @@ import type { Agent, RunContext } from '@millrace/server'
 type Script = (input: RunInput, context: RunContext) => AsyncIterable<RunEvent> | Iterable<RunEvent>
 
 /** An agent for tests: what it yields is written in the test. */
-export function scriptedAgent(name: string, script: Script): Agent {
+export function scriptedAgent(name: string, script: Script, { resumable = false } = {}): Agent {
   return {
     name,
     describe: async () => ({
@@ -13,7 +13,7 @@ export function scriptedAgent(name: string, script: Script): Agent {
       engine: 'adk',
       graph: { nodes: [{ id: name, kind: 'agent' }], edges: [] },
       examples: ['Hello'],
-      resumable: false,
+      resumable,
     }),
     async *run(input, context) {
       yield* script(input, context)

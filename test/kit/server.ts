@@ -1,7 +1,7 @@
 import { type EventLog, memoryLog } from '@millrace/core'
 import { type Agent, createMillrace, type Millrace, type MillraceOptions } from '@millrace/server'
 
-/** A whole server over a log in memory, for tests: ids count up, agents are given, nothing listens until told. */
+/** A whole server over a log in memory, for tests: ids count up, agents are given, and it does not listen by itself. */
 export async function testServer(
   options: Partial<MillraceOptions> & { readonly with?: readonly Agent[] } = {},
 ): Promise<Millrace & { readonly log: EventLog }> {

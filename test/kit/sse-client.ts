@@ -1,8 +1,8 @@
 import { get, type IncomingMessage } from 'node:http'
 
-/** What one SSE client has for good: whole events, each up to the frame that carries its id (SPEC 2.4). */
+/** What one SSE client has received: whole events, each up to the frame that carries its id (SPEC 2.4). */
 export class SseClient {
-  /** The text of the frames, as received, comments included, but for signs of life. */
+  /** The text of the frames as received, with comments but without heartbeats. */
   text = ''
   cursor = 0
   /** Frames of an event whose id has not come yet: dropped with the connection, and sent again. */
@@ -31,7 +31,7 @@ export class SseClient {
           left = true
           request.destroy()
         })
-        // A destroyed request throws the rest of the answer away, and may still tell of its end.
+        // A destroyed request drops the rest of the answer, and may still emit `end`.
         response.on('end', () => resolve(!left))
         response.on('error', () => resolve(false))
         response.on('close', () => resolve(false))

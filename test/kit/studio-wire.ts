@@ -7,7 +7,7 @@ import {
   type RunEvent,
   studio,
 } from '@millrace/core'
-import { recorded } from './dialect-contract.ts'
+import { recorded } from '@millrace/core/testing'
 
 // Short words for the tests of the studio dialect: frames to events, events to rows, and what a client would show.
 

@@ -1,77 +1,37 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import type { Draft, Frame, RunEvent } from '@millrace/core'
-import { printFrame } from '@millrace/core'
+import {
+  type DialectVector,
+  type DialectVectorFile,
+  dialectVector,
+  type ViewVector,
+  type ViewVectorFile,
+  viewVector,
+} from '@millrace/core/testing'
 
-/** A conformance case as data: what is on the wire, which events it means, and what printing them gives back. */
-export interface Vector {
-  readonly name: string
-  readonly note: string
-  readonly run: string
-  readonly agent?: string
-  /** The session id the wire names; 's' where it names none. */
-  readonly session?: string
-  readonly wire: readonly Frame[]
-  /** Text after the last frame: half a frame, where the case is about a stream that was cut inside one. */
-  readonly tail: string
-  /** How the bytes end: `closed` unless the case is about a cut stream. */
-  readonly end: 'closed' | 'cut'
-  readonly drafts: readonly Draft[]
-  /** What does not come back as it came, and why. Then `encoded` is what is printed instead of `wire`. */
-  readonly lossy?: readonly string[]
-  readonly encoded: readonly Frame[]
+/** The conformance cases of a dialect: `vectors/<dialect>/*.json`. */
+export function loadVectors(dialect: string): readonly DialectVector[] {
+  return filesIn<DialectVectorFile>(dialect).map(([name, file]) => dialectVector(name, file))
 }
 
-interface VectorFile {
-  readonly note: string
-  readonly run: string
-  readonly agent?: string
-  readonly session?: string
-  readonly wire: readonly WireFrame[]
-  readonly tail?: string
-  readonly end?: 'closed' | 'cut'
-  readonly events: readonly (RunEvent | Draft)[]
-  readonly lossy?: readonly string[]
-  readonly encoded?: readonly WireFrame[]
-}
-/** `data` may be written as JSON instead of text: easier to read, and printed by JSON.stringify. */
-interface WireFrame {
-  readonly event?: string
-  readonly comment?: string
-  readonly data?: unknown
+/** The conformance cases of a view: `vectors/views/<view>/*.json`. `from` borrows the events of a dialect's vector. */
+export function loadViewVectors(view: string): readonly ViewVector[] {
+  return filesIn<ViewVectorFile & { readonly from?: string }>(`views/${view}`).map(([name, file]) => {
+    const { from, ...own } = file
+    return viewVector(name, from === undefined ? own : { ...own, events: vectorNamed(from).drafts })
+  })
 }
 
-export function loadVectors(dialect: string): readonly Vector[] {
-  const folder = new URL(`../../vectors/${dialect}/`, import.meta.url)
-  return readdirSync(folder)
+/** The vector `adk/recovery`, and so on. */
+function vectorNamed(path: string): DialectVector {
+  const [dialect = '', name = ''] = path.split('/')
+  const vector = loadVectors(dialect).find((each) => each.name === name)
+  if (vector === undefined) throw new Error(`there is no vectors/${path}.json: correct the name after "from"`)
+  return vector
+}
+
+function filesIn<T>(folder: string): readonly (readonly [name: string, file: T])[] {
+  const url = new URL(`../../vectors/${folder}/`, import.meta.url)
+  return readdirSync(url)
     .filter((file) => file.endsWith('.json'))
-    .map((file) => {
-      const vector = JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as VectorFile
-      const wire = vector.wire.map(frameOf)
-      return {
-        name: file.replace('.json', ''),
-        note: vector.note,
-        run: vector.run,
-        ...(vector.agent === undefined ? {} : { agent: vector.agent }),
-        ...(vector.session === undefined ? {} : { session: vector.session }),
-        wire,
-        tail: vector.tail ?? '',
-        end: vector.end ?? 'closed',
-        drafts: vector.events.map((event) => ('kind' in event ? { run: vector.run, event } : event)),
-        ...(vector.lossy === undefined ? {} : { lossy: vector.lossy }),
-        encoded: vector.encoded?.map(frameOf) ?? wire,
-      }
-    })
-}
-
-function frameOf({ event, comment, data = '' }: WireFrame): Frame {
-  return {
-    ...(event === undefined ? {} : { event }),
-    ...(comment === undefined ? {} : { comment }),
-    data: typeof data === 'string' ? data : JSON.stringify(data),
-  }
-}
-
-/** The bytes of a stream as a server would send them. */
-export function wireText(frames: readonly Frame[], newline: '\n' | '\r\n' | '\r' = '\n'): string {
-  return frames.map(printFrame).join('').replaceAll('\n', newline)
+    .map((file) => [file.replace('.json', ''), JSON.parse(readFileSync(new URL(file, url), 'utf8')) as T])
 }

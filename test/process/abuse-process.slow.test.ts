@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { samples } from '../kit/api-samples.ts'
-import { buildChild, message } from '../kit/built-child.ts'
+import { buildChild, has, message } from '../kit/built-child.ts'
 
 /** Hostile clients against a server in a process of its own: it stays up, and keeps nothing of them. */
 let child: ChildProcess
@@ -17,11 +17,6 @@ afterAll(async () => {
   child.kill()
   await once(child, 'exit')
 })
-
-const has =
-  <T>(key: string) =>
-  (told: unknown): told is T =>
-    typeof told === 'object' && told !== null && key in told
 
 async function ask({ method, at, body, headers = {} }: (typeof samples)[number]) {
   const answer = await fetch(`${address}${at}`, {
@@ -50,7 +45,7 @@ function places(value: unknown): readonly ((other: unknown) => unknown)[] {
 
 const bodies = samples.filter(({ body }) => typeof body === 'object' && body !== null)
 test.each(bodies.map((sample) => ({ what: `${sample.method} ${sample.path}`, sample })))(
-  '$what with a wrong value in every place is answered as JSON, and is nobody’s failure',
+  '$what with a wrong value in every place is answered as JSON, and makes nothing else fail',
   async ({ sample }) => {
     for (const put of places(sample.body)) {
       for (const value of wrong) {
@@ -69,9 +64,9 @@ test.each(bodies.map((sample) => ({ what: `${sample.method} ${sample.path}`, sam
 test('what they leave behind is nothing', async () => {
   const port = Number(new URL(address).port)
   const memory = async (): Promise<number> => {
-    const told = message(child, has<{ memory: number }>('memory'))
+    const report = message(child, has<{ memory: number }>('memory'))
     child.send('memory')
-    return (await told).memory
+    return (await report).memory
   }
   const post = (body: string) => ask({ method: 'POST', path: '/', at: '/', body, headers: {} })
   const deep = `{"threadId":"t","runId":"r","messages":[],"state":${'['.repeat(20_000)}${']'.repeat(20_000)}}`

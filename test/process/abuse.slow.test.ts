@@ -273,7 +273,7 @@ describe('SPEC 6.3: abuse', () => {
     ).toBe(403)
   })
 
-  test('too many new runs are told when to come back', async () => {
+  test('too many new runs are refused with the time to come back', async () => {
     const strict = await testServer({ with: [echo], fallback: 'echo', limits: { runsPerMinute: 3 } })
     const at = await strict.app.listen({ port: 0, host: '127.0.0.1' })
     const start = () =>

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { built, type Served, serveBuilt } from '../kit/cli-child.ts'
+import { built, type Served, serveBuilt } from '../kit/built-server.ts'
 
 // The official client reads protobuf with this package and brings it along.
 const { decode } = createRequire(createRequire(import.meta.url).resolve('@ag-ui/client'))('@ag-ui/proto') as {

@@ -16,7 +16,7 @@ import {
   withSeq,
 } from '@millrace/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { buildChild, message } from '../kit/built-child.ts'
+import { buildChild, has, message } from '../kit/built-child.ts'
 import { openSystem, sessions } from '../kit/crash-system.ts'
 
 const rounds = 25
@@ -32,7 +32,6 @@ interface Ready {
   readonly port: number
   readonly recovered: { readonly failed: number; readonly resumed: number }
 }
-const isReady = (told: unknown): told is Ready => typeof told === 'object' && told !== null && 'port' in told
 
 /** Everything one client received, until the connection broke. */
 interface Client {
@@ -63,14 +62,14 @@ async function runAndKill(round: number, kill: (ready: Promise<Ready>) => Promis
   const exited = once(child, 'exit')
   const clients: Client[] = []
   let recovered = { failed: 0, resumed: 0 }
-  const ready = message(child, isReady)
-  const going = ready.then(async (told) => {
-    recovered = told.recovered
+  const ready = message(child, has<Ready>('port'))
+  const going = ready.then(async (system) => {
+    recovered = system.recovered
     for (let i = 0; i < sessions; i += 1) {
-      for (const dialect of dialects) clients.push(await listen(told.port, `${round}.${i}`, dialect))
+      for (const dialect of dialects) clients.push(await listen(system.port, `${round}.${i}`, dialect))
     }
     if (child.connected) child.send('go')
-    return told
+    return system
   })
   going.catch(() => {})
   await kill(going).catch(() => {})

@@ -12,9 +12,10 @@ import {
 } from '@millrace/core'
 import { sqliteLog, streams } from '@millrace/server'
 import { expect, test } from 'vitest'
-import { bench, gate, said, scripted } from '../kit/engine-kit.ts'
+import { bench, said, scripted } from '../kit/engine-kit.ts'
 import { SseClient } from '../kit/sse-client.ts'
 import { serveStreams } from '../kit/stream-server.ts'
+import { gate } from '../kit/waiting.ts'
 
 const dialects = Object.values(dialectsByName)
 const clientsEach = 200

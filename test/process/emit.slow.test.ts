@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { transformWithOxc } from 'vite'
 import { beforeAll, expect, test } from 'vitest'
-import { built } from '../kit/cli-child.ts'
+import { built } from '../kit/built-server.ts'
 
 /**
  * Tests run on sources, people run what tsc emitted. TypeScript 7.0 can emit something else than the source says: it

@@ -11,12 +11,12 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { said } from '../kit/engine-kit.ts'
 import { unprivileged } from '../kit/unprivileged.ts'
 
-const source = fileURLToPath(new URL('../kit/run-source.mjs', import.meta.url))
+const source = fileURLToPath(new URL('../../scripts/run-source.mjs', import.meta.url))
 const root = mkdtempSync(join(tmpdir(), 'millrace-serve-'))
 chmodSync(root, 0o755)
 const children = new Set<ChildProcess>()
 
-/** The agent of these tests is a server elsewhere, which says a word and then waits: until told, or left. */
+/** The agent of these tests is another server, which sends a word and then waits until the test finishes or leaves it. */
 const waiting = new Set<ServerResponse>()
 const frame = (event: object): string => `data: ${JSON.stringify(event)}\n\n`
 const upstream = createServer((request, response) => {
@@ -124,12 +124,12 @@ test('an agent that lets go of a promise which fails does not take the others wi
   const folder = join(root, 'slips')
   mkdirSync(join(folder, 'slip'), { recursive: true })
   const graph = 'export const graph = { streamEvents() {}, getGraph: () => ({ nodes: {}, edges: [] }) }'
-  writeFileSync(join(folder, 'slip', 'agent.mjs'), `Promise.reject(new Error('nobody heard'))\n${graph}`)
+  writeFileSync(join(folder, 'slip', 'agent.mjs'), `Promise.reject(new Error('unheard rejection'))\n${graph}`)
   const server = serve(['--agents', folder])
   const address = await server.listening
   expect(await (await fetch(`${address}/agents`)).json()).toMatchObject({ agents: [{ name: 'slip' }, {}] })
   await startRun(address, 's')
-  expect(server.said()).toContain('nobody heard')
+  expect(server.said()).toContain('unheard rejection')
   for (const response of waiting) finish(response)
   server.child.kill('SIGTERM')
   expect(await server.exit).toEqual({ code: 0, signal: null })
@@ -163,7 +163,7 @@ test('a second server on the same data says so and exits with 1; the first goes 
   expect((await first.exit).code).toBe(0)
 })
 
-test('data that cannot be used is told, exit 1, and left as it is', async () => {
+test('data that cannot be used is reported, exit 1, and left as it is', async () => {
   mkdirSync(data)
   const file = join(data, 'millrace.db')
   writeFileSync(file, 'no database')

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { buildChild, message } from '../kit/built-child.ts'
+import { buildChild, has, message } from '../kit/built-child.ts'
 import { SseClient } from '../kit/sse-client.ts'
 
 const events = 4_000
@@ -15,24 +15,23 @@ let child: ChildProcess
 let port: number
 beforeAll(async () => {
   child = (await buildChild('slow-reader'))(folder, String(events), String(size))
-  port = (await message(child, (told): told is { port: number } => hasKey(told, 'port'))).port
+  port = (await message(child, has<{ port: number }>('port'))).port
 })
 afterAll(() => {
   child.kill()
   rmSync(folder, { recursive: true })
 })
 
-const hasKey = (told: unknown, key: string): boolean => typeof told === 'object' && told !== null && key in told
 const path = (session: string): string => `/?session=${session}&run=r&dialect=adk`
 
-/** Tells the child to make the session, or to run in it; gives back what memory it then holds. */
+/** Makes the child create the session, or run in it; returns the memory that the child then holds. */
 async function ask(session: string, run?: boolean): Promise<number> {
-  const answer = message(child, (told): told is { memory: number } => hasKey(told, 'memory'))
+  const answer = message(child, has<{ memory: number }>('memory'))
   child.send({ session, run })
   return (await answer).memory
 }
 
-/** Takes a thousand bytes a second, until it is told to hurry; then gives the whole body back. */
+/** Takes a thousand bytes a second, until `hurry` is called; then returns the whole body. */
 class SlowReader {
   #body = ''
   #timer: NodeJS.Timeout
@@ -68,7 +67,7 @@ function unchunked(body: string): string {
   return plain
 }
 
-/** One run with five quick readers and so many slow ones: how long the quick ones took, what is held when they are done. */
+/** One run with five quick readers and some slow ones: how long the quick ones took, and what the server holds afterwards. */
 async function flood(session: string, slow: number) {
   await ask(session)
   const others = Array.from({ length: slow }, () => new SlowReader(session))
@@ -82,7 +81,7 @@ async function flood(session: string, slow: number) {
   return { took, held, text: quick[0]?.text ?? '', others }
 }
 
-test('readers of 1 kB/s cost a bounded window each, delay nobody, and miss nothing', async () => {
+test('readers of 1 kB/s cost a bounded window each, delay no other reader, and miss nothing', async () => {
   await flood('warm', 0)
   const alone: number[] = []
   const beside: number[] = []
@@ -93,7 +92,7 @@ test('readers of 1 kB/s cost a bounded window each, delay nobody, and miss nothi
     beside.push(slow.took)
     const payload = slow.text.length
     expect(payload).toBeGreaterThan(events * size)
-    // Unbounded, they would hold a payload each; a lane of one's own holds a page of the log and what it may run ahead.
+    // Unbounded, they would hold a payload each; an encoder for one reader holds a page of the log and what it may run ahead.
     expect((slow.held - calm.held) / (payload * slowReaders)).toBeLessThan(0.06)
     if (round < 2) for (const reader of slow.others) void reader.hurry()
     else {

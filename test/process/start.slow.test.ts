@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { built } from '../kit/cli-child.ts'
+import { built } from '../kit/built-server.ts'
 
 /**
- * DESIGN 11: `npm start` on an installed, built tree. The bar is one second on a quiet machine (`npm run bench start`
+ * `npm start` on an installed, built tree. The bar is one second on a quiet machine (`npm run bench start`
  * prints it); what a test can hold on any machine is what makes it so: the port answers before ADK could be imported.
  */
 const root = fileURLToPath(new URL('../../', import.meta.url))

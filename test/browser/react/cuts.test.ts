@@ -9,7 +9,7 @@ import { launchChromium } from '../chromium.ts'
 import { buildPage } from './built-page.ts'
 import { openScene } from './tab.ts'
 
-/** Forwards bytes both ways, until told to cut every connection there is. Counts what is asked for. */
+/** Forwards bytes both ways, and can cut every open connection. Counts the requests. */
 function cuttingProxy(port: number): { server: Server; cut(): void; requests: string[] } {
   const open = new Set<Socket>()
   const requests: string[] = []
@@ -39,7 +39,7 @@ function cuttingProxy(port: number): { server: Server; cut(): void; requests: st
   }
 }
 
-/** Speaks message after message, token by token, until it is told that it was cut often enough. */
+/** Sends message after message, token by token, until it was cut often enough. */
 let enough = false
 const talker = scriptedAgent('talker', async function* () {
   for (let message = 0; !enough; message++) {
@@ -74,7 +74,7 @@ test.each([
   [19, 20],
   [18, 5],
 ] as const)(
-  'React %d: a run whose connections are cut %d times is told whole, once, truthfully',
+  'React %d: a run whose connections are cut %d times arrives whole, once and unchanged',
   async (version, cuts) => {
     enough = false
     const page = await buildPage(version, 'production')
@@ -94,7 +94,7 @@ test.each([
 
       for (let done = 1; done <= cuts; done++) {
         proxy.cut()
-        // Both have noticed; then both are back, and have been told more: only then is it a cut in the middle once more.
+        // Both clients noticed the cut, came back and received more: only then is the next cut in the middle of the run.
         await tab.page.waitForFunction((count) => {
           const { states, statuses } = window.report.values as Record<string, string[]>
           return [states, statuses].every((all) => all!.filter((each) => each === 'waiting').length >= count)
@@ -119,7 +119,7 @@ test.each([
       expect(await tab.value('heard')).toEqual(logged)
       expect(new Set(logged).size).toBe(logged.length)
 
-      // The session's own word on it: after every cut it waited, tried, and was open again; it was never told as over.
+      // The states of the session: after every cut it waited, tried and was open again, and it never reported an end.
       const states = await tab.value<string[]>('states')
       expect(states.filter((state) => state === 'waiting')).toHaveLength(cuts)
       expect(states.filter((state) => state === 'open').length).toBeGreaterThanOrEqual(cuts)

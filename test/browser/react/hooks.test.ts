@@ -19,7 +19,7 @@ const done = 'event: done\ndata: {"type":"done"}\n\n'
 const adkEvent = (id: string, author: string, parts: object[], more: object = {}): string =>
   `data: ${JSON.stringify({ id, author, invocationId: 'i', timestamp: 1.76e12, content: { parts }, ...more })}\n\n`
 
-/** A foreign server: seed 002's chat, an ADK run, and a stream that stays silent until it is told to speak. */
+/** A foreign server: a plan/execute chat, an ADK run, and a stream that stays silent until the test makes it send. */
 function foreignServer(folder: string) {
   const requests: { method: string; url: string; tick: string | undefined }[] = []
   const quiet = new Set<ServerResponse>()
@@ -91,7 +91,7 @@ describe.each(reactVersions)('hooks in a browser, React %d', (version) => {
   const open = (scene: string): Promise<SceneTab> => openScene(browser, `${address}/?scene=${scene}&strict`)
 
   test.each(['broken', 'correct'])(
-    'seed 002, the "%s" component: no loop, and the final content is whole',
+    'the plan/execute document\'s "%s" component: no loop, and the final content is whole',
     async (name) => {
       foreign.requests.length = 0
       const tab = await open(name)
@@ -131,7 +131,7 @@ describe.each(reactVersions)('hooks in a browser, React %d', (version) => {
     expect(tab.noise).toEqual([])
   })
 
-  test('a stream that its owner closes is left; a server that dies is told as a cut', async () => {
+  test('a stream that its owner closes is left; a server that dies is reported as a cut', async () => {
     const closed = await open('reconnect')
     await closed.until('status', 'open')
     await closed.act('close')
@@ -146,7 +146,7 @@ describe.each(reactVersions)('hooks in a browser, React %d', (version) => {
     expect(await cut.value('error')).toContain('broke off')
   })
 
-  test("seed 003's store: derived messages, thoughts, transitions, status; settled messages render once", async () => {
+  test('the chat store: derived messages, thoughts, transitions, status; settled messages render once', async () => {
     const tab = await open('store')
     await tab.page.getByRole('button').click()
     await tab.until('status', 'closed')

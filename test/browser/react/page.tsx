@@ -2,9 +2,9 @@ import { type ComponentType, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { Chat } from './chat-scene.tsx'
 import { Cuts } from './cuts-scene.tsx'
+import { Broken, Correct } from './plan-chat-scene.tsx'
 import { ReconnectScene } from './reconnect-scene.tsx'
 import { report } from './scene.ts'
-import { Broken, Correct } from './seed-002-scene.tsx'
 import { Store } from './store-scene.tsx'
 
 const scenes: Readonly<Record<string, ComponentType>> = {

@@ -1,4 +1,4 @@
-/** What a scene tells the test that watches it: counts of renders by component, and values by name. */
+/** What a scene reports to its test: counts of renders by component, and values by name. */
 export interface Report {
   readonly renders: Record<string, number>
   readonly values: Record<string, unknown>

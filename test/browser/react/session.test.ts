@@ -46,7 +46,7 @@ describe.each(reactVersions)('a session in a browser, React %d', (version) => {
       status,
     )
   }
-  const told = async (session: string): Promise<unknown> =>
+  const rest = async (session: string): Promise<unknown> =>
     JSON.parse(JSON.stringify(fold(transcriptView, await server.log.read(session, { after: 0 }))))
 
   test('a first message makes the session that the page already looks at; two tabs see the same', async () => {
@@ -56,21 +56,21 @@ describe.each(reactVersions)('a session in a browser, React %d', (version) => {
     )
     await tab.act('send', 'hello there')
     await latest(tab, 'done')
-    expect(await tab.act('json')).toEqual(await told('talk'))
+    expect(await tab.act('json')).toEqual(await rest('talk'))
     expect(await tab.page.locator('[data-author="echo"]').allTextContents()).toEqual(['You said: hello there'])
     const other = await open('echo', 'talk')
     await latest(other, 'done')
     await other.act('send', 'and again')
     await tab.page.getByText('You said: and again').waitFor()
     await other.page.getByText('You said: and again').waitFor()
-    await expect.poll(() => tab.act('json'), { timeout: 30_000 }).toEqual(await told('talk'))
+    await expect.poll(() => tab.act('json'), { timeout: 30_000 }).toEqual(await rest('talk'))
     expect(await tab.value('connection')).toEqual({ phase: 'open' })
     // Looking for a session that is not there yet is answered with 404, which Chromium prints.
     expect(tab.noise.filter((line) => !line.includes('404'))).toEqual([])
     expect(other.noise).toEqual([])
   })
 
-  test.each(['broken', 'correct'])('seed 002\'s "%s" component on our own plan/execute surface', async (scene) => {
+  test.each(['broken', 'correct'])('the documented "%s" component on our own plan/execute surface', async (scene) => {
     await server.log.create({ id: 's', user: 'user', agent: 'echo' }).catch(() => {})
     const tab = await openScene(browser, `${address}/?scene=${scene}&strict`)
     await tab.page.getByRole('button').click()
@@ -90,7 +90,7 @@ describe.each(reactVersions)('a session in a browser, React %d', (version) => {
     await back.act('stop')
     await latest(back, 'cancelled')
     expect(await back.value('pending')).toBe(false)
-    await expect.poll(() => back.act('json'), { timeout: 30_000 }).toEqual(await told('long'))
+    await expect.poll(() => back.act('json'), { timeout: 30_000 }).toEqual(await rest('long'))
     expect(back.noise).toEqual([])
   })
 

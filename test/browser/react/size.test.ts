@@ -4,7 +4,9 @@ import { build, type Rolldown } from 'vite'
 import { expect, test } from 'vitest'
 import { withReact } from './built-page.ts'
 
-const root = fileURLToPath(new URL('../../../', import.meta.url))
+/** As a string of JavaScript: the path of a checkout may hold an apostrophe. */
+const example = (file: string): string =>
+  JSON.stringify(fileURLToPath(new URL(`../../../examples/${file}`, import.meta.url)))
 
 /** What core and react add to a page that has React already. */
 async function weigh(code: string): Promise<number> {
@@ -25,18 +27,18 @@ async function weigh(code: string): Promise<number> {
   return gzipSync(text).length
 }
 
-/** 25 kB gzip for a chat, whichever way it is written; `useSSE` folds seed 000's timeline and data flow besides. */
+/** 25 kB gzip for a chat, whichever way it is written; `useSSE` also folds the timeline and the data flow. */
 test.each([
   [
     'by session, transcript and run',
     `import { createClient, MillraceProvider } from '@millrace/react'
-     import { Chat } from '${root}examples/react-chat/src/chat.tsx'
+     import { Chat } from ${example('react-chat/src/chat.tsx')}
      globalThis.page = [createClient(), MillraceProvider, Chat]`,
     25_000,
   ],
   [
     'by useSSE with the canonical stream, and the chat store',
-    `import { Chat } from '${root}examples/next-flag/app/chat.tsx'
+    `import { Chat } from ${example('next-flag/app/chat.tsx')}
      globalThis.page = Chat`,
     25_000,
   ],

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-test.each(reactVersions)('React %d: every hook renders on a server, and asks nobody there', async (version) => {
+test.each(reactVersions)('React %d: every hook renders on a server, and sends no request there', async (version) => {
   const outDir = `${root}.cache/react-ssr/${version}`
   await build({
     ...withReact(version, 'development'),
@@ -21,7 +21,7 @@ test.each(reactVersions)('React %d: every hook renders on a server, and asks nob
     },
   })
   vi.stubGlobal('fetch', () => {
-    throw new Error('a server that renders asks nobody')
+    throw new Error('rendering on a server must send no request')
   })
   const complaints = vi.spyOn(console, 'error').mockImplementation(() => {})
   const { render } = (await import(/* @vite-ignore */ `${pathToFileURL(outDir).href}/ssr.mjs?${version}`)) as {

@@ -11,7 +11,7 @@ import {
 import { memo, useState } from 'react'
 import { rendered, report } from './scene.ts'
 
-/** Seed 003's front end: the canonical stream into the store, messages derived from it. */
+/** The documented chat front end: the canonical stream into the store, messages derived from it. */
 export function Store() {
   const [store] = useState(() => createChatStore())
   return (

@@ -87,7 +87,7 @@ test.each<[ReactVersion, number]>([
     const renders = await tab.renders()
     const frames = await tab.value<number>('frames')
     const tasks = (await tab.value<number[]>('tasks')).toSorted((a, b) => a - b)
-    // Of all frames: those without a long task count as none. The observer tells of tasks of 50 ms and more only.
+    // Of all frames: one without a long task counts as 0. The observer reports only tasks of 50 ms and more.
     const blocked = [...Array<number>(Math.max(0, frames - tasks.length)).fill(0), ...tasks]
     const p95 = blocked[Math.ceil(blocked.length * 0.95) - 1] ?? 0
     const live = renders['message live'] ?? 0
@@ -95,7 +95,7 @@ test.each<[ReactVersion, number]>([
       `React ${version}: ${tokens} tokens in ${seconds.toFixed(1)} s, ${frames} frames, live message rendered ${live} times; ` +
         `${tasks.length} long tasks, p95 of frames ${p95.toFixed(0)} ms, longest ${(tasks.at(-1) ?? 0).toFixed(0)} ms\n`,
     )
-    // That this browser would have told of one.
+    // This browser does report long tasks.
     await tab.page.evaluate(() =>
       setTimeout(() => {
         const end = performance.now() + 120

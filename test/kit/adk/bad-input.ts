@@ -28,7 +28,7 @@ const ending = async (root: unknown, options: AdkAgentOptions = {}) => outline(a
 const scripted = (script: OfflineAgentScript, tools: FunctionTool[] = []) =>
   new LlmAgent({ name: 'root', model: model({ offline: script }), tools })
 
-/** A model of somebody else's: its turns in order, the last one for ever. The same objects each time, as stubs do. */
+/** A model from another author: its turns in order, then the last one again and again. It yields the same objects each time, as stubs do. */
 class TurnsLlm extends BaseLlm {
   calls = 0
   readonly #turns: readonly (readonly LlmResponse[])[]
@@ -115,7 +115,7 @@ describe('a tool that', () => {
     ['an object without words', { code: 5 }, '{"code":5}'],
     ['an object without a prototype', Object.create(null), 'the thrown value has no message'],
     ['an error whose message is no text', Object.assign(new Error(), { message: 5 }), 'Error'],
-  ])('throws %s is told in words', async (_, thrown, error) => {
+  ])('throws %s is reported in words', async (_, thrown, error) => {
     class Bad extends BaseTool {
       override _getDeclaration() {
         return { name: this.name }
@@ -223,7 +223,7 @@ describe('a model that', () => {
     )
   })
   test.each(['constructor', '__proto__', 'toString'])(
-    'calls %s, which every object has, is told as for any other',
+    'calls %s, which every object has, is reported like any other',
     async (name) => {
       const llm = new TurnsLlm([says({ functionCall: { name, args: {} } })])
       expect(await ending(new LlmAgent({ name: 'root', model: llm }))).toMatch(

@@ -16,7 +16,7 @@ const sessionOf = (root: unknown) => testSession(adkAgent('root', async () => ro
 const llm = (offline: OfflineScript) => model({ offline })
 const asked = (events: readonly RunEvent[]): Interrupted => {
   const interrupt = events.find((event) => event.kind === 'interrupt')
-  if (interrupt === undefined) throw new Error('nobody was asked')
+  if (interrupt === undefined) throw new Error('the run asked no question')
   return interrupt
 }
 const brief = (events: readonly RunEvent[]) => outline(events).filter((line) => !/[…<>]/.test(line))
@@ -76,7 +76,7 @@ describe('confirmation', () => {
     ['no', { status: 'resolved' as const, payload: { confirmed: false } }],
     ['silence', { status: 'resolved' as const }],
     ['cancelling', { status: 'cancelled' as const }],
-  ])('%s does not run it, and the model is told', async (_, answer) => {
+  ])('%s does not run it, and the model learns that', async (_, answer) => {
     deleted.length = 0
     const session = sessionOf(root())
     const interrupt = asked(await session.run('go')).id
@@ -268,7 +268,7 @@ describe('tools of the client', () => {
     expect(brief(await sessionOf(root).run('go'))).toEqual(['root “no tools”', 'done'])
   })
 
-  test('a call that was never answered is told to the model as such', async () => {
+  test('a call that was never answered is reported to the model as such', async () => {
     const session = sessionOf(root)
     await session.run({ messages: [text('go')], tools })
     let contents: unknown

@@ -316,7 +316,7 @@ describe('openai', () => {
     ])
   })
 
-  test('arguments that are not JSON are told to the model, and the tool does not run', async () => {
+  test('arguments that are not JSON are reported to the model, and the tool does not run', async () => {
     const broken = [
       call(0, { id: 'a', function: { name: 'get_weather', arguments: '{"city": Rome' } }),
       delta({}, 'tool_calls'),

@@ -68,7 +68,7 @@ describe('specialists', () => {
   })
   const agent = adkAgent('recovery', async () => coordinator, { models })
 
-  test('seed 004: four calls, four answers, two calls, two answers, text, under one invocation', async () => {
+  test('four calls, four answers, two calls, two answers, text, under one invocation', async () => {
     const events = await testSession(agent).run({
       messages: [{ id: 'm', role: 'user', content: { parts: [{ text: 'brief me' }] } }],
       props: { streaming: false },

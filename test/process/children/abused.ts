@@ -2,7 +2,7 @@ import { memoryLog } from '@millrace/core'
 import { createMillrace } from '@millrace/server'
 import { apiAgents } from '../../kit/api-samples.ts'
 
-// A whole server that tells what it holds, so that what hostile clients leave behind can be measured.
+// A whole server that reports what it holds, so that what hostile clients leave behind can be measured.
 const { app } = await createMillrace({
   log: memoryLog(Date.now),
   agents: { agents: new Map(apiAgents.map((agent) => [agent.name, agent])) },

@@ -1,7 +1,7 @@
 import { sqliteLog } from '../../../packages/server/src/store/sqlite/log.ts'
 
 /**
- * Appends to many sessions at once for ever, and says each row on stdout as soon as it is acknowledged (`ack`) or
+ * Appends to many sessions at once without end, and prints each row on stdout as soon as it is acknowledged (`ack`) or
  * comes to a follower (`seen`). To be killed.
  */
 export async function main([folder = '', life = '']: readonly string[]): Promise<void> {

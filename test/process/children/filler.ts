@@ -1,7 +1,7 @@
 import { MillraceError } from '@millrace/core'
 import { sqliteLog } from '../../../packages/server/src/store/sqlite/log.ts'
 
-/** Opens a log and appends until it is refused; then says in one line of JSON what it was told and what can be read. */
+/** Opens a log and appends until that is refused; then prints one line of JSON: the refusal and what can be read. */
 export async function main([folder = '']: readonly string[]): Promise<void> {
   let taken = 0
   try {
@@ -19,7 +19,7 @@ export async function main([folder = '']: readonly string[]): Promise<void> {
     await log.close()
     report({ ...refused, taken, readable, lastSeq: info?.lastSeq })
   } catch (error) {
-    report({ ...told(error), taken })
+    report({ ...refusalOf(error), taken })
   }
 }
 
@@ -28,12 +28,12 @@ async function fill(append: (message: string) => Promise<void>): Promise<object>
     try {
       await append('x'.repeat(20_000))
     } catch (error) {
-      return told(error)
+      return refusalOf(error)
     }
   }
 }
 
-function told(error: unknown): object {
+function refusalOf(error: unknown): object {
   return error instanceof MillraceError ? { code: error.code, reason: error.facts.reason } : { code: String(error) }
 }
 

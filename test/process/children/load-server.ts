@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { type Agent, createMillrace } from '@millrace/server'
 import { sqliteLog } from '../../../packages/server/src/store/sqlite/log.ts'
 
-// The whole server, over a real file, with an agent that says so many tokens a second. Each token says when it was said.
+// The whole server, over a real file, with an agent that sends a given number of tokens a second. Each token holds its time.
 const [folder = '', runs = '', seconds = '', perSecond = ''] = process.argv.slice(2)
 const tokens = Number(seconds) * Number(perSecond)
 const log = await sqliteLog({ folder, now: Date.now })
@@ -34,7 +34,7 @@ const { app, engine } = await createMillrace({
   newId: () => crypto.randomUUID(),
   owner: 'load',
   version: 'load',
-  // Full after some seconds: what is held from then on is all that is ever held.
+  // The buffers are full after some seconds: from then on the server holds no more.
   retain: { retainTotal: 2 * 1024 * 1024 },
 })
 const address = await app.listen({ port: 0, host: '127.0.0.1', backlog: 4096 })
@@ -49,7 +49,7 @@ setInterval(() => {
 }, 100)
 
 process.on('message', async (asked: string) => {
-  // Before the first word and after the last: then a collection disturbs nobody.
+  // Before the first word and after the last: then a collection disturbs no measurement.
   if (asked !== 'least') gc?.()
   const { heapUsed, external } = process.memoryUsage()
   const { user, system } = process.cpuUsage()

@@ -1,6 +1,7 @@
 import { type MillraceError, memoryLog } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
-import { aborted, bench, delta, ending, gate, note, nothing, said, scripted } from '../../../../test/kit/engine-kit.ts'
+import { bench, delta, ending, note, nothing, said, scripted } from '../../../../test/kit/engine-kit.ts'
+import { aborted, gate } from '../../../../test/kit/waiting.ts'
 import { runEngine } from './engine.ts'
 
 const quick = scripted('quick', async function* () {

@@ -11,13 +11,13 @@ export interface LoadedSession {
 }
 
 /** A session that was just created: it has no rows to read. */
-export function emptySession(info: SessionInfo): LoadedSession {
+export function emptyLoadedSession(info: SessionInfo): LoadedSession {
   return { info, rows: [], facts: noFacts }
 }
 
 /** Reads the whole session. */
 export async function loadSession(log: EventLog, info: SessionInfo): Promise<LoadedSession> {
-  return info.lastSeq === 0 ? emptySession(info) : extended(log, emptySession(info))
+  return info.lastSeq === 0 ? emptyLoadedSession(info) : extended(log, emptyLoadedSession(info))
 }
 
 /** The session as the log has it now. Reads only the rows that came after the ones already loaded. */
@@ -27,7 +27,7 @@ export async function refreshSession(log: EventLog, loaded: LoadedSession): Prom
   if (info === undefined) throw new MillraceError('not-found', `no session ${id}`, { session: id })
   // A session that was deleted and created again under the same id shares nothing with the one that was loaded.
   const isSame = info.createdAt === createdAt && info.lastSeq >= lastSeqOf(loaded.rows)
-  const before = isSame ? { ...loaded, info } : emptySession(info)
+  const before = isSame ? { ...loaded, info } : emptyLoadedSession(info)
   return info.lastSeq === lastSeqOf(before.rows) ? before : extended(log, before)
 }
 

@@ -1,6 +1,7 @@
 import type { EventLog, Recorded, RunEvent } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
-import { aborted, bench, delta, ending, note, said, scripted } from '../../../../test/kit/engine-kit.ts'
+import { bench, delta, ending, note, said, scripted } from '../../../../test/kit/engine-kit.ts'
+import { aborted } from '../../../../test/kit/waiting.ts'
 
 const started: RunEvent = { kind: 'run.started', agent: 'a', input: { messages: [], props: { ask: 1 } } }
 const plain = scripted('a', async function* () {

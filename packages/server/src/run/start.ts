@@ -12,7 +12,7 @@ import { ActiveRun } from './active-run.ts'
 import { closeRun, draftsOf } from './close.ts'
 import { abandoned } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
-import { emptySession, type LoadedSession, refreshSession } from './load-session.ts'
+import { emptyLoadedSession, type LoadedSession, refreshSession } from './load-session.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
 import { answersOf, placeOf } from './session-facts.ts'
 
@@ -52,7 +52,7 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
   const { session, user, run, input, cancelOnDisconnect = false } = request
   const lease = await log.acquire(session, run, owner, limits.leaseTtl)
   try {
-    const before = await past(parts, request.loaded ?? emptySession(info))
+    const before = await past(parts, request.loaded ?? emptyLoadedSession(info))
     const { rows: history, facts } = before
     if (facts.runs.has(run)) throw new MillraceError('conflict', `run ${run} exists already`, { session, run })
     const opening = openingOf(request, before, now())

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { describeDialect, encodeAll, recorded } from '../../../../../test/kit/dialect-contract.ts'
 import { loadVectors } from '../../../../../test/kit/vectors.ts'
 import { whyNotRunEvent } from '../../event/guard.ts'
 import type { Draft, RunEvent } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { printFrame, sseReader } from '../../frame/sse.ts'
+import { describeDialect, encodeAll, recorded } from '../../testing/index.ts'
 import { withSeq } from '../dialect.ts'
 import { adk } from './index.ts'
 
-describe('adk', () => describeDialect(adk))
+describeDialect({ describe, expect, test }, adk, loadVectors('adk'))
 
 const run = 'r'
 const decode = (frames: readonly Frame[], how: 'closed' | 'cut' = 'closed'): Draft[] => {

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { official } from '../../../../../test/kit/ag-ui-official.ts'
-import { encodeAll, recorded } from '../../../../../test/kit/dialect-contract.ts'
 import { loadVectors } from '../../../../../test/kit/vectors.ts'
 import { whyNotRunEvent } from '../../event/guard.ts'
 import type { Draft } from '../../event/run-event.ts'
+import { encodeAll, recorded } from '../../testing/index.ts'
 import { agUi } from './index.ts'
 
 const start = { type: 'RUN_STARTED', threadId: 't', runId: 'r' }

@@ -1,5 +1,6 @@
-import { describe } from 'vitest'
-import { describeDialect } from '../../../../../test/kit/dialect-contract.ts'
+import { describe, expect, test } from 'vitest'
+import { loadVectors } from '../../../../../test/kit/vectors.ts'
+import { describeDialect } from '../../testing/index.ts'
 import { agUi } from './index.ts'
 
-describe('ag-ui', () => describeDialect(agUi))
+describeDialect({ describe, expect, test }, agUi, loadVectors('ag-ui'))

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chaos, sessions } from '../../../../../test/kit/arbitrary-events.ts'
-import { describeDialect, encodeAll, recorded } from '../../../../../test/kit/dialect-contract.ts'
+import { loadVectors } from '../../../../../test/kit/vectors.ts'
 import type { AdkEvent } from '../../event/adk-event.ts'
 import type { Draft, Recorded, RunEvent } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { printFrame, sseReader } from '../../frame/sse.ts'
 import type { JsonObject } from '../../json/json.ts'
+import { describeDialect, encodeAll, recorded } from '../../testing/index.ts'
 import { planDialect } from './index.ts'
 
 /** The example stream of the contract, byte for byte (docs/wires/plan.md). */
@@ -57,7 +58,7 @@ const textOf = (list: readonly RunEvent[]): string =>
     .map((part) => part.text ?? '')
     .join('')
 
-describe('plan', () => describeDialect(planDialect))
+describeDialect({ describe, expect, test }, planDialect, loadVectors('plan'))
 
 describe('the plan-and-execute contract', () => {
   test('SSE Format: the example stream comes out to the byte', () => {

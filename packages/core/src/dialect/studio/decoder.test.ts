@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { encodeAll } from '../../../../../test/kit/dialect-contract.ts'
 import {
   begun,
   chunk,
@@ -15,6 +14,7 @@ import {
 import type { RunEvent } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'
+import { encodeAll } from '../../testing/index.ts'
 import { studio } from './index.ts'
 
 describe('streams of ADK Studio’s own server', () => {

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { describeDialect, encodeAll, recorded } from '../../../../../test/kit/dialect-contract.ts'
 import {
   begun,
   chunk,
@@ -12,9 +11,11 @@ import {
   shown,
   traces,
 } from '../../../../../test/kit/studio-wire.ts'
+import { loadVectors } from '../../../../../test/kit/vectors.ts'
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import { printFrame, sseReader } from '../../frame/sse.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
+import { describeDialect, encodeAll, recorded } from '../../testing/index.ts'
 import { studio } from './index.ts'
 
 /** The example stream of the schema, byte for byte (docs/wires/studio.md). */
@@ -47,7 +48,7 @@ data:
 
 `
 
-describe('studio', () => describeDialect(studio))
+describeDialect({ describe, expect, test }, studio, loadVectors('studio'))
 
 describe('the SSE schema v2', () => {
   test('Example Full Event Stream comes out to the byte', () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chaos, sessions } from '../../../../../test/kit/arbitrary-events.ts'
-import { encodeAll } from '../../../../../test/kit/dialect-contract.ts'
 import {
   begun,
   chunk,
@@ -15,6 +14,7 @@ import {
 } from '../../../../../test/kit/studio-wire.ts'
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
+import { encodeAll } from '../../testing/index.ts'
 import { studio } from './index.ts'
 
 describe('joining at the live end', () => {

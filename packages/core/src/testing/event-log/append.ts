@@ -32,7 +32,7 @@ function oneWriter({ check, expect }: Kit): void {
     expect(seqs(await log.append('s', notes(3)))).toEqual([3, 4, 5])
     expect(seqs(await log.read('s', { after: 0 }))).toEqual([1, 2, 3, 4, 5])
   })
-  check('the log clock tells the time, unless the draft knows better', async (log, clock) => {
+  check('a row has the time of the log clock, unless the draft has one', async (log, clock) => {
     await log.create(mine)
     clock.pass(7)
     const rows = await log.append('s', [
@@ -118,7 +118,7 @@ function manyWriters({ check, expect }: Kit): void {
       )
     }
   })
-  check('one refusal among many takes nobody along', async (log) => {
+  check('a refused append does not make the others fail', async (log) => {
     await log.create(mine)
     const results = await Promise.all([
       rejection(log.append('s', notes(1))),

@@ -58,7 +58,7 @@ function catchingUp({ check, expect }: Kit): void {
     const first = (await from.next()).value ?? []
     expect(first.length).toBeGreaterThan(0)
     expect(first.length).toBeLessThan(2000)
-    for (const _ of upTo(30)) await log.append('s', notes(100)) // nobody reads meanwhile
+    for (const _ of upTo(30)) await log.append('s', notes(100)) // without a reader meanwhile
     const rest = await collect(from, 5600)
     expect([...seqs(first), ...seqs(rest)]).toEqual(upTo(5600))
   })

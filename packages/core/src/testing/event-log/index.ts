@@ -1,12 +1,13 @@
+import type { Runner } from '../runner.ts'
 import { appendContract } from './append.ts'
 import { followContract } from './follow.ts'
 import { historyContract } from './history.ts'
-import { kitOf, type MakeLog, type Runner } from './kit.ts'
+import { kitOf, type MakeLog } from './kit.ts'
 import { leaseContract } from './lease.ts'
 import { modelContract } from './model.ts'
 import { sessionContract } from './session.ts'
 
-export type { MakeLog, Matchers, Runner } from './kit.ts'
+export type { MakeLog } from './kit.ts'
 
 /**
  * The log contract (SPEC 2) in executable form: every sentence of `EventLog`, for any implementation.

@@ -1,25 +1,12 @@
 import { MillraceError } from '../../event/problem.ts'
 import type { Draft, Outcome, Recorded, RunEvent } from '../../event/run-event.ts'
 import type { EventLog, NewSession, SessionInfo, Signal } from '../../log/event-log.ts'
-
-/** The three functions of vitest (or jest, or node:test with an expect) that the suite needs: core imports no runner. */
-export interface Runner {
-  describe(name: string, body: () => void): unknown
-  test(name: string, body: () => Promise<void>): unknown
-  expect(actual: unknown): Matchers
-}
-export interface Matchers {
-  toBe(expected: unknown): void
-  toEqual(expected: unknown): void
-  toMatchObject(expected: object): void
-  toBeLessThan(expected: number): void
-  toBeGreaterThan(expected: number): void
-}
+import type { Runner } from '../runner.ts'
 
 /** Makes an empty log on the given clock. The suite closes it; cleaning up behind it is the caller's. */
 export type MakeLog = (now: () => number) => EventLog | Promise<EventLog>
 
-export interface Clock {
+export interface TestClock {
   readonly now: () => number
   pass(ms: number): void
 }
@@ -27,7 +14,7 @@ export interface Clock {
 /** What each part of the suite is given. */
 export interface Kit extends Runner {
   /** One test on a fresh log. */
-  check(name: string, body: (log: EventLog, clock: Clock) => Promise<void>): void
+  check(name: string, body: (log: EventLog, clock: TestClock) => Promise<void>): void
 }
 
 export function kitOf({ describe, test, expect }: Runner, makeLog: MakeLog): Kit {
@@ -45,7 +32,7 @@ export function kitOf({ describe, test, expect }: Runner, makeLog: MakeLog): Kit
   return { describe, test, expect, check }
 }
 
-export function newClock(): Clock {
+export function newClock(): TestClock {
   let at = 1_700_000_000_000
   return {
     now: () => at,
@@ -108,7 +95,7 @@ export function recount(info: SessionInfo, rows: readonly Recorded[]): Partial<S
   }
 }
 
-/** An AbortController of core's own, which also tells who still listens. */
+/** An AbortController without the DOM, which also counts its listeners. */
 export function stopper(): { readonly signal: Signal; abort(): void; listeners(): number } {
   const listeners = new Set<() => void>()
   let aborted = false

@@ -95,7 +95,7 @@ function fencing({ check, expect }: Kit): void {
     const slept = await log.acquire('s', 'old', 'me', 100)
     await log.append('s', drafts('old', started), slept)
     clock.pass(100)
-    expect(seqs(await log.append('s', drafts('old', note('in time: nobody came')), slept))).toEqual([2])
+    expect(seqs(await log.append('s', drafts('old', note('in time: no one took over')), slept))).toEqual([2])
     const next = await log.acquire('s', 'new', 'you', 100)
     expect(await rejection(log.append('s', drafts('old', note('too late')), slept))).toBe('lease-lost')
     expect(seqs(await log.append('s', drafts('new', started), next))).toEqual([3])

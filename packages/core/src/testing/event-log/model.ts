@@ -1,7 +1,8 @@
 import type { RunEvent } from '../../event/run-event.ts'
 import type { EventLog, Lease } from '../../log/event-log.ts'
 import { memoryLog } from '../../log/memory-log.ts'
-import { type Clock, drafts, finished, type Kit, note, notes, partialEvent, rejection, started } from './kit.ts'
+import { type Dice, dice } from '../dice.ts'
+import { drafts, finished, type Kit, note, notes, partialEvent, rejection, started, type TestClock } from './kit.ts'
 
 /** A few hundred random calls, made to the log and to `memoryLog` alike: same answers, same refusals, same rows. */
 export function modelContract({ check, expect }: Kit): void {
@@ -21,7 +22,6 @@ export function modelContract({ check, expect }: Kit): void {
   }
 }
 
-type Dice = (sides: number) => number
 type Call = (log: EventLog) => Promise<unknown>
 
 const ids = ['a', 'b', 'c'] as const
@@ -35,7 +35,7 @@ const events: readonly RunEvent[] = [
   finished('failed'),
 ]
 
-function randomCall(random: Dice, held: readonly Lease[], clock: Clock): Call {
+function randomCall(random: Dice, held: readonly Lease[], clock: TestClock): Call {
   const id = ids[random(ids.length)] ?? 'a'
   const run = `r${random(3)}`
   const lease = held[held.length - 1 - random(Math.min(4, held.length))]
@@ -82,13 +82,4 @@ function isLease(value: unknown): value is Lease {
 
 function byPlace(a: Lease, b: Lease): number {
   return a.session < b.session || (a.session === b.session && a.run < b.run) ? -1 : 1
-}
-
-/** Lehmer's generator: core has no randomness of its own, and a seed makes a failure repeatable. */
-function dice(seed: number): Dice {
-  let state = seed * 48_271
-  return (sides) => {
-    state = (state * 48_271) % 2_147_483_647
-    return state % Math.max(1, sides)
-  }
 }

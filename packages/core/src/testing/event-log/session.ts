@@ -71,7 +71,7 @@ function oneSession({ check, expect }: Kit): void {
 }
 
 function names({ check, expect }: Kit): void {
-  check('names that a store could not tell apart are invalid', async (log) => {
+  check('names that a store could confuse are invalid', async (log) => {
     for (const bad of ['a\0b', 'x\ud800', '\udc00y']) {
       expect(await rejection(log.create({ ...mine, id: bad }))).toBe('invalid')
       expect(await rejection(log.create({ ...mine, user: bad }))).toBe('invalid')

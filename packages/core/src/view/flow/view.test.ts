@@ -1,24 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chaos, sessions, withoutPartials } from '../../../../../test/kit/arbitrary-events.ts'
-import { loadViewVectors } from '../../../../../test/kit/view-vectors.ts'
+import { chaos, sessions } from '../../../../../test/kit/arbitrary-events.ts'
+import { loadViewVectors } from '../../../../../test/kit/vectors.ts'
 import type { RunEvent } from '../../event/run-event.ts'
 import type { Json } from '../../json/json.ts'
+import { describeView, printed, withoutPartials } from '../../testing/index.ts'
 import { timelineView } from '../timeline/index.ts'
 import { fold } from '../view.ts'
 import { activeNodes, flowView, stateKeys } from './index.ts'
 import { preview } from './preview.ts'
 
-describe('vectors', () => {
-  const vectors = loadViewVectors('flow')
-  test('there are vectors', () => expect(vectors.length).toBeGreaterThan(5))
-  test.each(vectors)('$name', ({ rows, expect: expected }) => {
-    const graph = fold(flowView, rows)
-    const { stateKeys: keys, ...rest } = expected
-    expect(JSON.parse(JSON.stringify(graph))).toMatchObject(rest)
+describeView({ describe, expect, test }, flowView, loadViewVectors('flow'), {
+  matches(graph, { stateKeys: keys, ...rest }) {
+    expect(printed(graph)).toMatchObject(rest)
     expect(Object.fromEntries(stateKeys(graph))).toEqual(keys)
     expect(stateKeys(graph)).toBe(stateKeys(graph))
-  })
+  },
 })
 
 describe('properties', () => {

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sessions, withoutPartials } from '../../../../../test/kit/arbitrary-events.ts'
-import { describeView, printed } from '../../../../../test/kit/view-vectors.ts'
+import { sessions } from '../../../../../test/kit/arbitrary-events.ts'
+import { loadViewVectors } from '../../../../../test/kit/vectors.ts'
 import type { AdkPart } from '../../event/adk-event.ts'
 import type { Recorded, RunEvent, RunFinished, Task } from '../../event/run-event.ts'
+import { describeView, printed, withoutPartials } from '../../testing/index.ts'
 import { fold } from '../view.ts'
 import { planView } from './index.ts'
 
-describe('plan', () => describeView(planView))
+describeView({ describe, expect, test }, planView, loadViewVectors('plan'))
 
 const task = (id: string, facts: Partial<Task> = {}): Task => ({ id, title: id, status: 'pending', order: 0, ...facts })
 const started: RunEvent = { kind: 'run.started', agent: 'planner', input: { messages: [] } }

@@ -1,15 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chaos, sessions } from '../../../../../test/kit/arbitrary-events.ts'
-import { describeView } from '../../../../../test/kit/view-vectors.ts'
+import { loadViewVectors } from '../../../../../test/kit/vectors.ts'
 import type { AdkEvent, AdkPart } from '../../event/adk-event.ts'
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
+import { describeView } from '../../testing/index.ts'
 import { fold } from '../view.ts'
 import { type StreamProblemCode, streamProblems } from './code.ts'
 import { problemsAtEnd, problemsView } from './index.ts'
 import { mostIds } from './step.ts'
 
-describe('problems', () => describeView(problemsView))
+describeView({ describe, expect, test }, problemsView, loadViewVectors('problems'), {
+  // Deltas that repeat the text so far can be seen only in the deltas.
+  lasting: ({ problems }) => problems.toArray().filter(({ code }) => code !== 'cumulative-text'),
+})
 
 const started: RunEvent = { kind: 'run.started', agent: 'a', input: { messages: [] } }
 const done: RunEvent = { kind: 'run.finished', outcome: 'done' }

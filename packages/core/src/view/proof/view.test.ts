@@ -1,17 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sessions, withoutPartials } from '../../../../../test/kit/arbitrary-events.ts'
-import { describeView, printed } from '../../../../../test/kit/view-vectors.ts'
+import { sessions } from '../../../../../test/kit/arbitrary-events.ts'
+import { loadViewVectors } from '../../../../../test/kit/vectors.ts'
 import type { AdkPart } from '../../event/adk-event.ts'
 import type { AgentSaid, Recorded, RunEvent } from '../../event/run-event.ts'
 import type { JsonObject } from '../../json/json.ts'
+import { describeView, printed, withoutPartials } from '../../testing/index.ts'
 import { fold } from '../view.ts'
 import type { Confidence } from './fact.ts'
 import { proofOfCall, proofOfMessage, proofView } from './index.ts'
 import { readProofLayer } from './layer.ts'
 import { proofInText } from './text.ts'
 
-describe('proof', () => describeView(proofView))
+describeView({ describe, expect, test }, proofView, loadViewVectors('proof'))
 
 const read = (text: string) => proofInText(text, { seq: 1 })
 const short = (found: readonly Confidence[]) => found.map(({ from: _, ...fact }) => fact)

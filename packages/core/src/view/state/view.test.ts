@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chaos, sessions, withoutPartials } from '../../../../../test/kit/arbitrary-events.ts'
-import { loadViewVectors } from '../../../../../test/kit/view-vectors.ts'
+import { chaos, sessions } from '../../../../../test/kit/arbitrary-events.ts'
+import { loadViewVectors } from '../../../../../test/kit/vectors.ts'
 import type { Recorded } from '../../event/run-event.ts'
 import { applyState, patchState } from '../../event/state-fold.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
+import { describeView, printed, withoutPartials } from '../../testing/index.ts'
 import { fold } from '../view.ts'
 import { diffState } from './diff.ts'
 import { stateAt, stateView, valueHistory } from './index.ts'
@@ -26,11 +27,8 @@ const object = fc.dictionary(
   fc.oneof(json, fc.array(json, { maxLength: 3 })),
 ) as fc.Arbitrary<JsonObject>
 
-describe('vectors', () => {
-  const vectors = loadViewVectors('state')
-  test('there are vectors', () => expect(vectors.length).toBeGreaterThan(2))
-  test.each(vectors)('$name', ({ rows, expect: expected }) => {
-    const folded = fold(stateView, rows)
+describeView({ describe, expect, test }, stateView, loadViewVectors('state'), {
+  matches(folded, expected) {
     const at = Object.fromEntries(Object.keys(expected.at ?? {}).map((seq) => [seq, stateAt(folded, Number(seq))]))
     const history = Object.fromEntries(
       Object.keys(expected.history ?? {}).map((path) => [path, valueHistory(folded, path)]),
@@ -38,11 +36,11 @@ describe('vectors', () => {
     const { current, changes } = folded
     expect(current).toEqual(expected.current)
     expect(at).toEqual(expected.at ?? {})
-    expect(JSON.parse(JSON.stringify({ changes, history }))).toMatchObject({
+    expect(printed({ changes, history })).toMatchObject({
       changes: expected.changes ?? changes.toArray(),
       history: expected.history ?? {},
     })
-  })
+  },
 })
 
 describe('stateAt', () => {

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chaos, sessions, withoutPartials } from '../../../../../test/kit/arbitrary-events.ts'
-import { loadViewVectors } from '../../../../../test/kit/view-vectors.ts'
+import { chaos, sessions } from '../../../../../test/kit/arbitrary-events.ts'
+import { loadViewVectors } from '../../../../../test/kit/vectors.ts'
 import type { AdkEvent, AdkPart } from '../../event/adk-event.ts'
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
+import { describeView, printed, withoutPartials } from '../../testing/index.ts'
 import { stateAt, stateView } from '../state/index.ts'
 import { fold } from '../view.ts'
 import { timelineView } from './index.ts'
@@ -28,14 +29,10 @@ const shape = ({ executions }: Timeline): unknown =>
     status,
   }))
 
-describe('vectors', () => {
-  const vectors = loadViewVectors('timeline')
-  test('there are vectors', () => expect(vectors.length).toBeGreaterThan(5))
-  test.each(vectors)('$name', ({ rows, expect: expected }) => {
-    const line = fold(timelineView, rows)
-    const printed = JSON.parse(JSON.stringify({ ...line, snapshots: snapshots(line) }))
-    expect(printed).toMatchObject(expected)
-  })
+describeView({ describe, expect, test }, timelineView, loadViewVectors('timeline'), {
+  matches(line, expected) {
+    expect(printed({ ...line, snapshots: snapshots(line) })).toMatchObject(expected)
+  },
 })
 
 describe('properties', () => {

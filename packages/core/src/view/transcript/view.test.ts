@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { chaos, sessions, withoutPartials } from '../../../../../test/kit/arbitrary-events.ts'
-import { loadViewVectors } from '../../../../../test/kit/view-vectors.ts'
+import { chaos, sessions } from '../../../../../test/kit/arbitrary-events.ts'
+import { loadViewVectors } from '../../../../../test/kit/vectors.ts'
 import type { AdkEvent, AdkPart } from '../../event/adk-event.ts'
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
+import { describeView, printed, withoutPartials } from '../../testing/index.ts'
 import { fold } from '../view.ts'
 import { itemsOf, openInterrupts, transcriptView } from './index.ts'
 import type { Message, ToolCard } from './item.ts'
@@ -34,23 +35,21 @@ const messages = (state: Transcript): readonly Message[] => itemsOf(state).filte
 const cards = (state: Transcript): readonly ToolCard[] =>
   messages(state).flatMap(({ parts }) => parts.filter((part) => part.kind === 'tool'))
 /** Without the two fields that say when a message was first seen. */
-const printed = (state: Transcript): unknown =>
+const lasting = (state: Transcript): unknown =>
   itemsOf(state).map((item) => (item.kind === 'message' ? { ...item, seq: 0, at: 0 } : item))
 
-describe('vectors', () => {
-  const vectors = loadViewVectors('transcript')
-  test('there are vectors', () => expect(vectors.length).toBeGreaterThan(5))
-  test.each(vectors)('$name', ({ rows, expect: expected }) => {
-    const state = fold(transcriptView, rows)
-    expect(JSON.parse(JSON.stringify({ items: itemsOf(state), latest: state.latest }))).toMatchObject(expected)
-  })
+describeView({ describe, expect, test }, transcriptView, loadViewVectors('transcript'), {
+  matches(state, expected) {
+    expect(printed({ items: itemsOf(state), latest: state.latest })).toMatchObject(expected)
+  },
+  lasting,
 })
 
 describe('properties', () => {
   test('SPEC 5.3: the result does not depend on whether partials were kept', () => {
     fc.assert(
       fc.property(sessions(), (rows) => {
-        expect(printed(fold(transcriptView, withoutPartials(rows)))).toEqual(printed(fold(transcriptView, rows)))
+        expect(lasting(fold(transcriptView, withoutPartials(rows)))).toEqual(lasting(fold(transcriptView, rows)))
       }),
       { numRuns: 300 },
     )

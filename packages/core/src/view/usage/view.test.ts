@@ -1,10 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { sessions, withoutPartials } from '../../../../../test/kit/arbitrary-events.ts'
-import { loadViewVectors } from '../../../../../test/kit/view-vectors.ts'
+import { sessions } from '../../../../../test/kit/arbitrary-events.ts'
+import { loadViewVectors } from '../../../../../test/kit/vectors.ts'
 import type { AdkEvent, AdkPart } from '../../event/adk-event.ts'
 import type { Recorded, RunEvent, Usage } from '../../event/run-event.ts'
 import { usageOf } from '../../event/usage.ts'
+import { describeView, printed, withoutPartials } from '../../testing/index.ts'
 import { fold } from '../view.ts'
 import { usageView } from './index.ts'
 import type { UsageReport } from './state.ts'
@@ -32,12 +33,10 @@ const counts = ({ total, agents, runs }: UsageReport): unknown => ({
 const sum = (usages: readonly Usage[], field: keyof Usage): number =>
   usages.reduce((total, each) => total + (each[field] ?? 0), 0)
 
-describe('vectors', () => {
-  const vectors = loadViewVectors('usage')
-  test('there are vectors', () => expect(vectors.length).toBeGreaterThan(4))
-  test.each(vectors)('$name', ({ rows, expect: expected }) => {
-    expect(JSON.parse(JSON.stringify(fold(usageView, rows)))).toMatchObject(expected)
-  })
+describeView({ describe, expect, test }, usageView, loadViewVectors('usage'), {
+  matches(report, expected) {
+    expect(printed(report)).toMatchObject(expected)
+  },
 })
 
 describe('properties', () => {

@@ -11,7 +11,7 @@ import {
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { protocolHeader } from '../../agent/protocol-header.ts'
-import { emptySession, type LoadedSession, loadSession } from '../../run/load-session.ts'
+import { emptyLoadedSession, type LoadedSession, loadSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
 import { bodyRefusal, documented } from '../doors/validate-body.ts'
@@ -107,7 +107,7 @@ async function thread(
 ): Promise<LoadedSession> {
   const known = await log.get(id)
   if (known === undefined)
-    return emptySession(await log.create({ id, user: userFor(request), agent, title: titleOf(input) }))
+    return emptyLoadedSession(await log.create({ id, user: userFor(request), agent, title: titleOf(input) }))
   if (!mayTouch(request, known)) throw new MillraceError('not-found', `no thread ${id}`)
   return loadSession(log, known)
 }

@@ -24,7 +24,7 @@ function run(
   args: readonly string[],
   options: { env?: NodeJS.ProcessEnv; shell?: string } = {},
 ): ChildProcess {
-  const command = [process.execPath, 'test/kit/run-source.mjs', `test/process/children/${module}.ts`, ...args]
+  const command = [process.execPath, 'scripts/run-source.mjs', `test/process/children/${module}.ts`, ...args]
   const [file = '', ...rest] =
     options.shell === undefined ? command : ['sh', '-c', `${options.shell}; exec "$@"`, 'sh', ...command]
   const child = spawn(file, rest, {
