@@ -15,10 +15,16 @@ export function scriptedAgent(name: string, script: Script, { resumable = false 
       examples: ['Hello'],
       resumable,
     }),
-    async *run(input, context) {
-      yield* script(input, context)
+    run(input, context) {
+      const events = script(input, context)
+      // Passed on as it is where it is no list: what the engine makes of a bad stream is for tests to see.
+      return events !== undefined && Symbol.iterator in events ? streamOf(events) : (events as AsyncIterable<RunEvent>)
     },
   }
+}
+
+async function* streamOf(events: Iterable<RunEvent>): AsyncGenerator<RunEvent> {
+  yield* events
 }
 
 /** One message as a model streams it: words as partials, then the whole. */
