@@ -7,12 +7,13 @@ import { sendProblem } from './problem.ts'
 async function answer(access: Access, headers: Record<string, string>, url = '/x', method: 'GET' | 'POST' = 'GET') {
   const app = Fastify()
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
-  guardAccess(app, access, (path) => path === '/health')
-  app.get('/x', async (request) => ({ user: userFor(request) }))
-  app.get('/health', async () => ({ user: 'nobody' }))
-  app.post('/x', async (request) => ({ user: userFor(request) }))
-  app.get('/api/run', async () => ({ user: 'nobody' }))
-  app.get('/starts', { config: { startsRun: true } }, async () => ({ user: 'nobody' }))
+  guardAccess(app, access)
+  const read = { config: { effect: { effect: 'read' } } } as const
+  const start = { config: { effect: { effect: 'start' } } } as const
+  app.get('/x', read, async (request) => ({ user: userFor(request) }))
+  app.post('/x', start, async (request) => ({ user: userFor(request) }))
+  app.get('/health', { config: { effect: { effect: 'read', open: true } } }, async () => ({ user: '' }))
+  app.get('/api/run', start, async () => ({ user: '' }))
   const { statusCode, body } = await app.inject({ method, url, headers: { host: '127.0.0.1:8000', ...headers } })
   return { statusCode, body: JSON.parse(body) }
 }
@@ -39,8 +40,8 @@ describe('access', () => {
 
   test.each([
     ['/x', 200],
+    ['/unknown', 404],
     ['/api/run', 403],
-    ['/starts', 403],
     ['/%61pi/run', 403],
     ['/api/r%75n', 403],
   ])('a link on another site to %s: %i', async (url, status) => {

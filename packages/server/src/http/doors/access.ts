@@ -31,7 +31,7 @@ const loopback = ['localhost', '127.0.0.1', '[::1]']
 const unspecified: ReadonlySet<string> = new Set(['0.0.0.0', '[::]'])
 
 /** Checked before anything else is done with a request, on every route. */
-export function guardAccess(app: FastifyInstance, access: Access, open: (path: string) => boolean): void {
+export function guardAccess(app: FastifyInstance, access: Access): void {
   const hosts = new Set([...loopback, ...(access.hosts ?? []).map((host) => host.toLowerCase())])
   const origins = new Set(access.origins ?? [])
   const users = [...(access.tokens ?? [])].map(([token, user]) => ({ digest: digestOf(token), user }))
@@ -40,7 +40,7 @@ export function guardAccess(app: FastifyInstance, access: Access, open: (path: s
     checkHost(request, hosts)
     checkOrigin(request, origins)
     // A CORS preflight carries no credentials; the page itself holds nothing secret and asks for the token.
-    if (access.tokens === undefined || request.method === 'OPTIONS' || isOpenGet(request, open)) return
+    if (access.tokens === undefined || request.method === 'OPTIONS' || isOpen(request)) return
     request.principal = userOf(request.headers.authorization, users)
   })
 }
@@ -85,12 +85,16 @@ function checkOrigin(request: FastifyRequest, origins: ReadonlySet<string>): voi
   const site = request.headers['sec-fetch-site']
   const navigation =
     request.headers['sec-fetch-mode'] === 'navigate' && request.headers['sec-fetch-dest'] === 'document'
-  const quiet = site === undefined || site === 'same-origin' || site === 'none'
-  // By the route it comes to, not by its path: `/%61pi/…` comes to the same one as `/api/…`.
-  const { url: route = '', config } = request.routeOptions
-  const acts = config?.startsRun === true || /^\/(api|run|sessions|apps)\b/.test(route)
-  if (quiet || (navigation && request.method === 'GET' && !acts)) return
+  if (site === undefined || site === 'same-origin' || site === 'none') return
+  // A link on another site may lead to what only reads; what such a page loads by itself is refused on every route.
+  if (navigation && request.method === 'GET' && !acts(request)) return
   throw new MillraceError('forbidden', 'another site may not call this server')
+}
+
+/** By the declaration of the matched route, never by the path: `/%61pi/…` matches the same route as `/api/…`. */
+function acts({ routeOptions: { config } }: FastifyRequest): boolean {
+  const { effect = 'read', stream = false } = config?.effect ?? {}
+  return effect !== 'read' || stream
 }
 
 function userOf(header: string | undefined, users: readonly { digest: Buffer; user: string }[]): string {
@@ -110,11 +114,6 @@ function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-/** Only reading is open: `POST /` starts a run, and must not pass for the page that `GET /` is. */
-function isOpenGet(request: FastifyRequest, open: (path: string) => boolean): boolean {
-  return (request.method === 'GET' || request.method === 'HEAD') && open(pathOf(request))
-}
-
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? '/'
+function isOpen({ routeOptions: { config } }: FastifyRequest): boolean {
+  return config?.effect?.open === true
 }

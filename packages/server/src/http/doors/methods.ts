@@ -17,7 +17,7 @@ export function answerUnmatched(app: FastifyInstance): void {
   app.addHook('onRoute', ({ url, method, config }) => {
     const methods = [method].flat()
     // The catch-all of CORS is not a route of ours.
-    if (url !== '*') known.push({ pattern: patternOf(url), methods, type: config?.problemType })
+    if (url !== '*') known.push({ pattern: patternOf(url), methods, type: config?.surface?.problemType })
   })
   const at = (path: string) => {
     const found = known.filter(({ pattern }) => pattern.test(path))

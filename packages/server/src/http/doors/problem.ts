@@ -47,13 +47,6 @@ const statusOf: Readonly<Record<HttpCode, number>> = {
 /** Every code a problem may have, for the OpenAPI document. */
 export const httpCodes: readonly string[] = Object.keys(statusOf)
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Clients of this surface parse no other type (official AG-UI client, adk-web): problems go out as this. */
-    problemType?: 'application/json'
-  }
-}
-
 /** RFC 9457 problem details. */
 interface ProblemDetails {
   readonly type: string
@@ -117,6 +110,6 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     const seconds = typeof facts.retryAfter === 'number' ? facts.retryAfter : 5
     if (!reply.hasHeader('retry-after')) reply.header('retry-after', String(seconds))
   }
-  const type = facts.type ?? request.routeOptions?.config?.problemType ?? 'application/problem+json'
+  const type = facts.type ?? request.routeOptions?.config?.surface?.problemType ?? 'application/problem+json'
   return reply.code(body.status).type(`${type}; charset=utf-8`).send(JSON.stringify(body))
 }

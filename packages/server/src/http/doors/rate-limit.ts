@@ -11,7 +11,7 @@ export async function limitRuns(app: FastifyInstance, runsPerMinute: number): Pr
     // After the token is read, so that a user is counted, not an address many users share.
     hook: 'preHandler',
     keyGenerator: (request) => request.principal ?? request.ip,
-    allowList: (request) => request.routeOptions.config.startsRun !== true || isReconnect(request),
+    allowList: (request) => request.routeOptions.config.effect?.effect !== 'start' || isReconnect(request),
     errorResponseBuilder: (_request, { ttl }) =>
       new MillraceError('limit', `at most ${runsPerMinute} new runs a minute`, { retryAfter: Math.ceil(ttl / 1000) }),
   })

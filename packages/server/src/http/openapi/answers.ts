@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { jsonSchema } from '../doors/validate-body.ts'
+import { jsonSchema } from './route-schema.ts'
 
 /** The shapes that answers are made of, for the OpenAPI document. The tests hold real answers against them. */
 const session = z.object({

@@ -4,9 +4,10 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
-import { documented, validateBody } from '../doors/validate-body.ts'
+import { validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
 import { serveRun } from '../stream.ts'
+import { documented, type Surface } from '../surface.ts'
 import {
   artifactAt,
   artifactContentOf,
@@ -23,17 +24,16 @@ const executeBody = z.looseObject({}).nullish()
 const itemsQuery = z.object({ item_type: z.string().max(100).optional() })
 
 /** The plan/execute contract (seed 002): talk until there is a plan, then carry it out. */
-export const planRoutes =
+const planRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
-    const doc = { tag: 'Plan' } as const
     type ById = { Params: { id: string } }
     type ByItem = { Params: { id: string; item: string } }
 
     app.get<ById>(
       '/sessions/:id',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'A session: tasks, messages, artifact summaries, status',
         answer: 'The session',
         result: shapeOf('PlanSession'),
@@ -57,12 +57,11 @@ export const planRoutes =
     app.post<ById>(
       '/sessions/:id/chat',
       documented({
-        ...doc,
+        effect: 'start',
         summary: 'Say something; the plan may change',
         body: chatBody,
         answer: 'content, tasks_updated, error, done',
         stream: true,
-        starts: true,
       }),
       async (request, reply) => {
         const { message: text } = validateBody(chatBody, request.body)
@@ -73,12 +72,11 @@ export const planRoutes =
     app.post<ById>(
       '/sessions/:id/execute',
       documented({
-        ...doc,
+        effect: 'start',
         summary: 'Carry the pending tasks out',
         body: executeBody,
         answer: 'task_selected … done',
         stream: true,
-        starts: true,
       }),
       async (request, reply) => {
         validateBody(executeBody, request.body)
@@ -94,7 +92,7 @@ export const planRoutes =
     app.get<ById>(
       '/sessions/:id/artifacts',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'The artifacts, without content',
         answer: 'Artifact summaries',
         result: listShape('Artifact'),
@@ -107,7 +105,7 @@ export const planRoutes =
     app.get<ByItem>(
       '/sessions/:id/artifacts/:item',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'An artifact with its content',
         answer: 'The artifact',
         result: shapeOf('ArtifactContent'),
@@ -125,7 +123,12 @@ export const planRoutes =
     )
     app.get<ByItem>(
       '/sessions/:id/artifacts/:item/download',
-      documented({ ...doc, summary: 'The content as a file', answer: 'The file', type: 'application/octet-stream' }),
+      documented({
+        effect: 'read',
+        summary: 'The content as a file',
+        answer: 'The file',
+        type: 'application/octet-stream',
+      }),
       async (request, reply) => {
         const session = await planSession(deps, request, request.params.id)
         const artifact = artifactAt(session, request.params.item)
@@ -143,7 +146,7 @@ export const planRoutes =
     )
     app.delete<ByItem>(
       '/sessions/:id/artifacts/:item',
-      documented({ ...doc, summary: 'Take an artifact away', answer: 'Nothing', status: 204 }),
+      documented({ effect: 'write', summary: 'Take an artifact away', answer: 'Nothing', status: 204 }),
       async (request, reply) => {
         const session = await planSession(deps, request, request.params.id)
         const { id, name, type, version } = artifactAt(session, request.params.item)
@@ -157,7 +160,7 @@ export const planRoutes =
     app.get<ById>(
       '/sessions/:id/data-items',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'The data items',
         query: itemsQuery,
         answer: 'Data items',
@@ -174,7 +177,7 @@ export const planRoutes =
     )
     app.get<ByItem>(
       '/sessions/:id/data-items/:item',
-      documented({ ...doc, summary: 'A data item', answer: 'The item', result: shapeOf('DataItem') }),
+      documented({ effect: 'read', summary: 'A data item', answer: 'The item', result: shapeOf('DataItem') }),
       async (request) => {
         const session = await planSession(deps, request, request.params.id)
         const found = session.plan.data
@@ -204,3 +207,9 @@ function fileOf(
 }
 
 const ascii = (name: string): string => name.replace(/[^\x20-\x7e]|["\\]/g, '_')
+
+export const planSurface: Surface = {
+  tag: 'Plan',
+  about: 'Plan and execute: chat, tasks, artifacts, data items',
+  routes: planRoutes,
+}

@@ -19,8 +19,9 @@ import type { HttpDeps } from '../deps.ts'
 import { userFor } from '../doors/access.ts'
 import { refuse } from '../doors/problem.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
-import { documented, validateBody } from '../doors/validate-body.ts'
+import { validateBody } from '../doors/validate-body.ts'
 import { shapeOf } from '../openapi/answers.ts'
+import { documented } from '../surface.ts'
 
 const forkBody = z
   .object({
@@ -52,7 +53,6 @@ export const historyRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     const { log } = deps
-    const doc = { tag: 'Session' } as const
     type ById = { Params: { id: string } }
     for (const type of importTypes) {
       app.addContentTypeParser(type, { parseAs: 'string', bodyLimit: deps.limits.importBody }, (_request, body, done) =>
@@ -74,7 +74,7 @@ export const historyRoutes =
     app.get<ById>(
       '/sessions/:id/log',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'The session as JSONL',
         query: logQuery,
         answer: 'A header line, then one Recorded a line',
@@ -94,7 +94,7 @@ export const historyRoutes =
     app.post<ById>(
       '/sessions/:id/fork',
       documented({
-        ...doc,
+        effect: 'write',
         summary: 'A new session that starts as a copy',
         body: forkBody,
         answer: 'The new session',
@@ -114,7 +114,7 @@ export const historyRoutes =
       {
         bodyLimit: deps.limits.importBody,
         ...documented({
-          ...doc,
+          effect: 'write',
           summary:
             'A session out of an export or a recording of any dialect: SSE, JSONL, a JSON array of events, an ADK session',
           query: importQuery,

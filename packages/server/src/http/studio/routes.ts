@@ -16,10 +16,11 @@ import { mayTouch, userFor } from '../doors/access.ts'
 import { maxBodyDepth } from '../doors/json-body.ts'
 import { rejoin } from '../doors/rejoin.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
-import { documented, validateBody } from '../doors/validate-body.ts'
+import { validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
 import { removeSession } from '../session/remove-session.ts'
 import { serveRun, serveStream } from '../stream.ts'
+import { documented, type Surface } from '../surface.ts'
 
 const streamInput = z.looseObject({
   input: z.string().min(1, 'input is required').max(100_000).describe('What the user says'),
@@ -36,16 +37,15 @@ const streamQuery = streamInput.extend({
 const resumeBody = z.object({ response: z.json() })
 
 /** ADK Studio's API (SSE schema v2): a project is an agent. */
-export const studioRoutes =
+const studioRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     const { log, engine } = deps
-    const doc = { tag: 'Studio' } as const
     type ById = { Params: { id: string } }
 
     app.get(
       '/api/projects',
-      documented({ ...doc, summary: 'The projects', answer: 'The projects', result: listShape('Project') }),
+      documented({ effect: 'read', summary: 'The projects', answer: 'The projects', result: listShape('Project') }),
       async () => {
         const described = await Promise.all(deps.agents.names.map((name) => deps.agents.get(name)?.describe()))
         return described.flatMap((agent) => (agent === undefined ? [] : [summary(agent, deps.now())]))
@@ -55,7 +55,7 @@ export const studioRoutes =
     app.get<ById>(
       '/api/projects/:id',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'A project: its agents and edges',
         answer: 'The project',
         result: shapeOf('ProjectDetail'),
@@ -106,11 +106,10 @@ export const studioRoutes =
       return reply
     }
     const told = {
-      ...doc,
+      effect: 'start',
       summary: 'Run a project, stream its traces',
       answer: 'Studio SSE v2',
       stream: true,
-      starts: true,
     } as const
     // A HEAD would start a run to throw its words away.
     const noHead = { exposeHeadRoute: false }
@@ -123,7 +122,7 @@ export const studioRoutes =
 
     app.delete<ById>(
       '/api/sessions/:id',
-      documented({ ...doc, summary: 'Stop and delete a session', answer: 'Nothing', status: 204 }),
+      documented({ effect: 'write', summary: 'Stop and delete a session', answer: 'Nothing', status: 204 }),
       async (request, reply) => {
         await removeSession(deps, request, await sessionForRequest(deps, request, request.params.id))
         return reply.code(204).send()
@@ -133,12 +132,11 @@ export const studioRoutes =
     app.post<ById>(
       '/api/sessions/:id/resume',
       documented({
-        ...doc,
+        effect: 'start',
         summary: 'Answer what a run asked',
         body: resumeBody,
         answer: 'What goes on',
         result: z.object({ success: z.boolean(), node_id: z.string(), message: z.string(), run: z.string() }),
-        starts: true,
       }),
       async (request) => {
         const { response } = validateBody(resumeBody, request.body)
@@ -231,4 +229,10 @@ function workflow({ graph, tools = [], model }: AgentDescription) {
       })),
     },
   }
+}
+
+export const studioSurface: Surface = {
+  tag: 'Studio',
+  about: 'ADK Studio SSE v2',
+  routes: studioRoutes,
 }
