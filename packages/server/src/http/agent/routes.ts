@@ -3,7 +3,7 @@ import type { HttpDeps } from '../deps.ts'
 import { listShape, objectShape } from '../openapi/answers.ts'
 import { documented, type Surface } from '../surface.ts'
 
-/** The agents, as they describe themselves; a broken one says why. */
+/** The agents, as they describe themselves; one that failed to load gives the reason. */
 const agentRoutes =
   ({ agents }: HttpDeps): FastifyPluginAsync =>
   async (app) => {
@@ -12,7 +12,7 @@ const agentRoutes =
       documented({
         effect: 'read',
         summary: 'The agents that can be run',
-        answer: 'The agents, and who answers where none is named',
+        answer: 'The agents, and the one that runs when a request names none',
         result: objectShape({ agents: listShape('Agent'), fallback: { type: 'string' } }),
       }),
       async () => ({

@@ -22,12 +22,12 @@ describe('access', () => {
   test.each([
     ['loopback by name', { host: 'localhost:8000' }, 200],
     ['loopback by IPv6', { host: '[::1]:8000' }, 200],
-    ['no address at all', { host: '0.0.0.0:8000' }, 403],
-    ['no address at all, in IPv6', { host: '[::]:8000' }, 403],
+    ['every address, which is not a name', { host: '0.0.0.0:8000' }, 403],
+    ['every address in IPv6', { host: '[::]:8000' }, 403],
     ['an image on another port of this machine', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'no-cors' }, 403],
     ['a rebound name', { host: 'evil.example:8000' }, 403],
     ['a name that only starts like ours', { host: 'localhost.evil.example' }, 403],
-    ['a host that is none', { host: 'a:b:c' }, 403],
+    ['an invalid host', { host: 'a:b:c' }, 403],
     ['our own page', { origin: 'http://127.0.0.1:8000', 'sec-fetch-site': 'same-origin' }, 200],
     ['a page of another port', { origin: 'http://127.0.0.1:3000' }, 403],
     ['another site', { origin: 'https://evil.example' }, 403],
@@ -53,12 +53,12 @@ describe('access', () => {
     ['a tool', {}, 200],
     ['a page', { origin: 'http://0.0.0.0:8000' }, 403],
     ['a page of another site', { origin: 'https://evil.example' }, 403],
-    ['a browser that hides the page', { 'sec-fetch-site': 'same-origin' }, 403],
+    ['a browser that sends no Origin', { 'sec-fetch-site': 'same-origin' }, 403],
   ])('a POST to 0.0.0.0 by %s', async (_name, headers, status) => {
     expect((await answer({}, { host: '0.0.0.0:8000', ...headers }, '/x', 'POST')).statusCode).toBe(status)
   })
 
-  test('listening on every address makes none of them a name', async () => {
+  test('0.0.0.0 and [::] are refused as a Host even when the server listens on them', async () => {
     for (const host of ['0.0.0.0', '[::]'])
       expect((await answer({ hosts: ['0.0.0.0', '[::]', 'mill.example'] }, { host })).statusCode).toBe(403)
     expect((await answer({ hosts: ['0.0.0.0', 'mill.example'] }, { host: 'mill.example' })).statusCode).toBe(200)

@@ -7,7 +7,7 @@ import { schemaOf } from './route-schema.ts'
 
 const problem = {
   $id: 'Problem',
-  description: 'RFC 9457 problem details; `code` is closed, programs decide on it.',
+  description: 'RFC 9457 problem details. `code` is one of a closed list, for programs to decide on.',
   type: 'object',
   required: ['type', 'title', 'status', 'detail', 'code'],
   properties: {
@@ -24,7 +24,7 @@ const problem = {
   },
 }
 
-/** Must be registered before the routes it describes. */
+/** Adds the OpenAPI document to the app. Must be called before the routes are registered. */
 export async function describeApi(
   app: FastifyInstance,
   version: string,
@@ -43,7 +43,7 @@ export async function describeApi(
         description: 'One durable log of agent runs, served in the dialect a client already speaks.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      servers: [{ url: '.', description: 'Where this document is' }],
+      servers: [{ url: '.', description: 'The folder of this document' }],
       ...(tokens ? { components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } } } : {}),
       security: tokens ? [{ token: [] }] : [{}],
       tags: surfaces.flatMap(({ tag, about }) => (about === undefined ? [] : [{ name: tag, description: about }])),
@@ -63,7 +63,7 @@ export async function describeApi(
   })
 }
 
-/** `GET /sessions/:id/tasks` is getSessionsIdTasks: stable, unique, and a name in every language. */
+/** `GET /sessions/:id/tasks` becomes getSessionsIdTasks, which is unique and a valid name in every language. */
 function operationId(method: string, url: string): string {
   const words = url.split(/[^a-zA-Z0-9_]+/).filter((word) => word !== '')
   const name = (words.length === 0 ? ['root'] : words)

@@ -35,7 +35,7 @@ const pageRoutes =
 
 export const pageSurface: Surface = { tag: 'Page', routes: pageRoutes }
 
-/** The page needs its own files and inline styles of the graph library, data: images, and nothing else. */
+/** The page loads its own files, inline styles of the graph library and `data:` images, and nothing else. */
 export const pagePolicy = {
   contentSecurityPolicy: {
     directives: {
