@@ -155,7 +155,9 @@ test('a second server on the same data says so and exits with 1; the first goes 
   const address = await first.listening
   const second = serve()
   expect((await second.exit).code).toBe(1)
-  expect(second.said()).toBe(`millrace: cannot use the data folder ${data}: another process has it open\n`)
+  expect(second.said()).toBe(
+    `millrace: cannot use the data folder ${data}: another process has it open; stop that process or use another folder\n`,
+  )
   await startRun(address, 's')
   first.child.kill('SIGTERM')
   const [response] = waiting
@@ -169,14 +171,16 @@ test('data that cannot be used is reported, exit 1, and left as it is', async ()
   writeFileSync(file, 'no database')
   const foreign = serve()
   expect((await foreign.exit).code).toBe(1)
-  expect(foreign.said()).toBe(`millrace: cannot open ${file}: the file is not a Millrace log\n`)
+  expect(foreign.said()).toBe(`millrace: cannot open ${file}: it is not a Millrace log; choose another data folder\n`)
   expect(readFileSync(file, 'utf8')).toBe('no database')
   rmSync(data, { recursive: true })
   mkdirSync(data)
   chmodSync(data, 0o555)
   const readOnly = serve([], unprivileged)
   expect((await readOnly.exit).code).toBe(1)
-  expect(readOnly.said()).toBe(`millrace: cannot use the data folder ${data}: it cannot be written to\n`)
+  expect(readOnly.said()).toBe(
+    `millrace: cannot use the data folder ${data}: this user may not write to it; change its permissions\n`,
+  )
   expect(readdirSync(data)).toEqual([])
   chmodSync(data, 0o755)
 })

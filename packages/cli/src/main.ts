@@ -6,10 +6,10 @@ import { version } from './version.ts'
 
 const help = `millrace ${version}
 
-  millrace [serve]    run agents, record them, serve the log (millrace serve --help)
-  millrace --version  this version`
+  millrace [serve]    run agents, record their runs and serve the log (see millrace serve --help)
+  millrace --version  print the version`
 
-/** Runs a command; resolves with the exit code when it is over. */
+/** Runs a command and resolves with its exit code. */
 export async function main(args: readonly string[]): Promise<number> {
   const [first, ...rest] = args
   if (first === '--version' || first === '-v') {
@@ -22,7 +22,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
   if (first === 'serve') return serve(rest)
   if (first === undefined || first.startsWith('-')) return serve(args)
-  console.error(`millrace: there is no command ${first}\n\n${help}`)
+  console.error(`millrace: unknown command ${first}\n\n${help}`)
   return 2
 }
 

@@ -1,49 +1,49 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { type EventLog, MillraceError, webHost } from '@millrace/core'
-import { createMillrace, discoverAgents, loadConfig, type Millrace, modelSettings, sqliteLog } from '@millrace/server'
+import { defined, MillraceError, webHost } from '@millrace/core'
+import { createMillrace, discoverAgents, loadConfig, type Millrace, modelSettings } from '@millrace/server'
+import { type OpenStore, openStore } from './open-store.ts'
 import { endpointOf, readSettings, type Settings } from './settings.ts'
 import { version } from './version.ts'
 
 const page = fileURLToPath(new URL('../page/', import.meta.url))
-/** The examples: built beside us in the workspace, and later shipped with the package. */
+/** The example agents, which the workspace builds beside this package. */
 const examples = fileURLToPath(new URL('../../../agents/dist/', import.meta.url))
 
-/** How often the runs of dead processes are looked for, and deltas that need not be kept. */
+/** How often the runs of dead processes are recovered, and partial events deleted that retention does not keep; in ms. */
 const recoverEvery = 10_000
 const pruneEvery = 60 * 60_000
 
-/** Without a request for so long, nobody waits. */
-const quiet = 500
+/** Agents load after this long without a request, in ms. */
+const idleBeforeWarmUp = 500
 
 /** Serves until a signal; resolves with the exit code. */
 export async function serve(args: readonly string[]): Promise<number> {
   const settings = readSettings(args, process.env)
-  if ('say' in settings) {
-    if (settings.code === 0) console.log(settings.say)
-    else console.error(settings.say)
+  if ('message' in settings) {
+    if (settings.code === 0) console.log(settings.message)
+    else console.error(settings.message)
     return settings.code
   }
-  // Before anything is opened: who stops us while we start must not leave half a start behind.
+  // Listen for signals before anything is opened, so that a signal during the start is not lost.
   const stop = signalled()
-  let log: EventLog | undefined
+  let store: OpenStore | undefined
   let millrace: Millrace | undefined
   try {
-    log = await sqliteLog({ folder: settings.dataDir, now: Date.now })
-    millrace = await compose(settings, log)
+    store = await openStore(settings.store, Date.now)
+    millrace = await compose(settings, store)
     const address = await millrace.app.listen({ host: settings.host, port: settings.port })
     console.log(`Millrace ${version} is listening on ${address}`)
   } catch (error) {
     console.error(`millrace: ${reasonOf(error, settings)}`)
-    await log?.close()
+    await store?.log.close()
     return 1
   }
-  return stopped(millrace, log, settings, stop)
+  return runUntil(stop, millrace, store, settings)
 }
 
-async function compose(settings: Settings, log: EventLog): Promise<Millrace> {
+async function compose(settings: Settings, { log, owner }: OpenStore): Promise<Millrace> {
   const folder = settings.agents ?? (existsSync(examples) ? examples : undefined)
   const agents = discoverAgents(folder, {
     models: modelSettings(process.env),
@@ -53,50 +53,44 @@ async function compose(settings: Settings, log: EventLog): Promise<Millrace> {
   const telemetry = await telemetryOf(process.env)
   const millrace = await createMillrace({
     log,
-    ...(telemetry === undefined ? {} : { tracing: telemetry }),
     agents,
     now: Date.now,
     newId: randomUUID,
-    // The database admits one process, so the machine and the folder name its only writer: a restart frees its runs at once.
-    owner: `${hostname()}:${settings.dataDir}`,
+    owner,
     version,
     fallback: agents.agents.has('assistant') ? 'assistant' : (agents.agents.keys().next().value ?? ''),
-    access: {
-      hosts: settings.hostNames,
-      origins: settings.origins,
-      ...(settings.tokens === undefined ? {} : { tokens: settings.tokens }),
-    },
+    access: defined({ hosts: settings.hostNames, origins: settings.origins, tokens: settings.tokens }),
     basePath: settings.basePath,
     logger: { level: settings.logLevel },
-    ...(existsSync(page) ? { page } : {}),
+    ...defined({ tracing: telemetry, page: existsSync(page) ? page : undefined }),
   })
   millrace.app.addHook('onClose', () => telemetry?.close())
-  warmWhenQuiet(millrace, () => agents.warm())
+  warmWhenIdle(millrace, () => agents.warm())
   return millrace
 }
 
 /**
- * Agents load in the first quiet moment after the port answers. Importing ADK takes a second or two and blocks everything
- * meanwhile: measured, a `/health` sent at once waited 1.6 s for it when that began with the listening.
+ * Loads the agents in the first idle moment after the port answers. Importing ADK blocks the process for a second or
+ * two: when that began together with listening, a `/health` sent at once was measured to wait 1.6 s.
  */
-function warmWhenQuiet({ app }: Millrace, warm: () => Promise<void>): void {
+function warmWhenIdle({ app }: Millrace, warm: () => Promise<void>): void {
   app.addHook('onListen', async () => {
     const timer = setTimeout(() => {
       app.server.off('request', wait)
       void warm()
-    }, quiet)
+    }, idleBeforeWarmUp)
     const wait = (): void => void timer.refresh()
     app.server.on('request', wait)
     app.server.once('close', () => clearTimeout(timer))
   })
 }
 
-/** Loaded only when traces are wanted: the exporter would cost every start a fifth of a second. */
+/** Loaded only when traces are configured, because the exporter adds a fifth of a second to a start. */
 async function telemetryOf(env: NodeJS.ProcessEnv) {
   return endpointOf(env) === '' ? undefined : (await import('./telemetry.ts')).openTelemetry(env, version)
 }
 
-/** Resolves at Ctrl-C or SIGTERM. A second signal does not wait. */
+/** Resolves at Ctrl-C or SIGTERM. A second signal ends the process at once. */
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
     let asked = false
@@ -109,45 +103,45 @@ function signalled(): Promise<void> {
   })
 }
 
-/** Runs until it is told to stop, then stops in order: runs, streams, HTTP, log. */
-async function stopped(
-  millrace: Millrace,
-  log: EventLog,
-  { grace, retain }: Settings,
+/** Serves until `stop` resolves, then closes runs, streams, HTTP and log, in this order. */
+async function runUntil(
   stop: Promise<void>,
+  millrace: Millrace,
+  { log }: OpenStore,
+  { grace, retain }: Settings,
 ): Promise<number> {
   const chores = [
-    repeated(recoverEvery, () => millrace.engine.recover(), failing(millrace, 'recovery failed')),
+    repeated(recoverEvery, () => millrace.engine.recover(), logged(millrace, 'recovery failed')),
     ...(retain === undefined
       ? []
-      : [repeated(pruneEvery, () => log.prune(Date.now() - retain), failing(millrace, 'retention failed'))]),
+      : [repeated(pruneEvery, () => log.prune(Date.now() - retain), logged(millrace, 'retention failed'))]),
   ]
-  // An agent's code may let go of a promise that fails: no reason to end the runs of all others with it.
-  const slip = failing(millrace, 'unhandled rejection in agent code')
-  process.on('unhandledRejection', slip)
+  // An agent's code may leave a rejected promise unhandled; that must not end the runs of the other agents.
+  const onUnhandled = logged(millrace, 'unhandled rejection in agent code')
+  process.on('unhandledRejection', onUnhandled)
   await stop
   for (const chore of chores) clearInterval(chore)
   await millrace.close(grace)
   await log.close()
-  process.off('unhandledRejection', slip)
+  process.off('unhandledRejection', onUnhandled)
   return 0
 }
 
-/** Now, and again each `every` ms. */
+/** Does the work now, and again every `every` ms. */
 function repeated(every: number, work: () => Promise<unknown>, failed: (error: unknown) => void): NodeJS.Timeout {
   const go = (): void => void work().catch(failed)
   go()
   return setInterval(go, every)
 }
 
-function failing({ app }: Millrace, what: string): (error: unknown) => void {
+function logged({ app }: Millrace, what: string): (error: unknown) => void {
   return (error) => app.log.error({ err: error }, what)
 }
 
-/** What to tell a person: our own errors and the usual ones of listening are sentences already. */
+/** The sentence to print. */
 function reasonOf(error: unknown, { host, port }: Settings): string {
   const { code, message } = error as { code?: string; message?: string }
-  if (code === 'EADDRINUSE') return `port ${port} on ${host} is taken; choose another with --port`
-  if (code === 'EACCES') return `port ${port} needs more rights than this user has; choose one above 1023 with --port`
+  if (code === 'EADDRINUSE') return `port ${port} on ${host} is in use; choose another with --port`
+  if (code === 'EACCES') return `this user may not listen on port ${port}; choose one above 1023 with --port`
   return error instanceof MillraceError ? error.message : (message ?? String(error))
 }

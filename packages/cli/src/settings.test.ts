@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { storeAt } from './open-store.ts'
 import { endpointOf, readSettings } from './settings.ts'
 
-test('how long to wait and what to keep: flags win over env, days and seconds become milliseconds', () => {
+test('grace and retention: flags win over env, days and seconds become milliseconds', () => {
   expect(readSettings([], {})).toMatchObject({ grace: 5_000, retain: undefined })
   expect(readSettings([], { GRACE: '30', RETAIN_DAYS: '0.5' })).toMatchObject({ grace: 30_000, retain: 43_200_000 })
   expect(readSettings(['--grace', '0', '--retain-days', '1'], { GRACE: '30', RETAIN_DAYS: '7' })).toMatchObject({
@@ -16,17 +17,17 @@ test.each([
   [['--grace', '9'.repeat(9)], 'seconds'],
   [['--retain-days', 'all'], 'days'],
   [['--retain-days', ''], 'days'],
-])('%s is refused with a sentence and 2', (args, word) => {
-  expect(readSettings(args, {})).toEqual({ say: expect.stringContaining(word), code: 2 })
+])('%s is refused with a sentence and code 2', (args, word) => {
+  expect(readSettings(args, {})).toEqual({ message: expect.stringContaining(word), code: 2 })
 })
 const refusal = (args: readonly string[], env = {}): string => {
   const settings = readSettings(args, env)
-  if (!('say' in settings)) throw new Error('it was taken')
+  if (!('message' in settings)) throw new Error('the settings were accepted')
   expect(settings.code).toBe(2)
-  return settings.say
+  return settings.message
 }
 
-test('loopback, port 8000, no tokens, unless told', () => {
+test('the defaults are loopback, port 8000 and no tokens', () => {
   expect(readSettings([], {})).toMatchObject({ host: '127.0.0.1', port: 8000, tokens: undefined, insecure: false })
 })
 
@@ -39,7 +40,7 @@ test.each([['0.0.0.0'], ['::'], ['192.168.1.7'], ['mill.example']])(
     expect(readSettings(['--host', host, '--token', 'ada=a-long-token'], {})).toMatchObject({
       host,
       tokens: new Map([['a-long-token', 'ada']]),
-      // Every address is no name: a page elsewhere could ask for it without saying where it is from.
+      // A browser sends no `Origin` with an image from 0.0.0.0, so that address must not be accepted as a `Host`.
       hostNames: host === '0.0.0.0' || host === '::' ? [] : [host],
     })
   },
@@ -48,44 +49,56 @@ test.each([['0.0.0.0'], ['::'], ['192.168.1.7'], ['mill.example']])(
 test('flags win over env', () => {
   const env = { PORT: '1', HOST: 'localhost', DATA_DIR: 'a', LOG_LEVEL: 'info', BASE_PATH: '/env' }
   const args = ['--port', '2', '--host', '::1', '--data-dir', 'b', '--log-level', 'debug', '--base-path', '/flag/']
-  const told = { port: 2, host: '::1', dataDir: 'b', logLevel: 'debug', basePath: '/flag' }
-  expect(readSettings(args, env)).toMatchObject(told)
-  expect(readSettings([], { ...env, PORT: '3' })).toMatchObject({ port: 3, dataDir: 'a', basePath: '/env' })
+  const flags = { port: 2, host: '::1', store: storeAt('b'), logLevel: 'debug', basePath: '/flag' }
+  expect(readSettings(args, env)).toMatchObject(flags)
+  expect(readSettings([], { ...env, PORT: '3' })).toMatchObject({ port: 3, store: storeAt('a'), basePath: '/env' })
+})
+
+test('the store: a flag wins over a variable, a URL over a folder', () => {
+  const env = { DATABASE_URL: 'file:url', DATA_DIR: 'folder' }
+  expect(readSettings([], {})).toMatchObject({ store: storeAt('.millrace') })
+  expect(readSettings([], env)).toMatchObject({ store: storeAt('url') })
+  expect(readSettings(['--data-dir', 'flag'], env)).toMatchObject({ store: storeAt('flag') })
+  expect(readSettings(['--data-dir', 'flag', '--database', 'file:flag-url'], env)).toMatchObject({
+    store: storeAt('flag-url'),
+  })
+  expect(refusal([], { DATABASE_URL: 'postgres://db/mill' })).toContain('no PostgreSQL store yet')
 })
 
 test.each([
-  ['a port that is none', ['--port', '70000']],
+  ['a port above 65535', ['--port', '70000']],
   ['a port in words', ['--port', 'eighty']],
   ['a token without a user', ['--token', 'a-long-token']],
   ['a short token', ['--token', 'ada=short']],
   ['a base path that is an address', ['--base-path', 'https://mill.example/x']],
   ['a base path that climbs', ['--base-path', '/../x y']],
-  ['a flag that is none', ['--prot', '1']],
-  ['a port of no digits', ['--port', '']],
-  ['a port of other digits', ['--port', '0x50']],
-  ['a level that is none', ['--log-level', 'loud']],
+  ['an unknown flag', ['--prot', '1']],
+  ['an empty port', ['--port', '']],
+  ['a hexadecimal port', ['--port', '0x50']],
+  ['an unknown level', ['--log-level', 'loud']],
   ['an origin with a path', ['--origin', 'https://page.example/']],
   ['an origin without a scheme', ['--origin', 'page.example']],
   ['a host name with a port', ['--host-name', 'mill.example:8000']],
-  ['every address as a host name', ['--host-name', '0.0.0.0']],
-  ['every IPv6 address as a host name', ['--host-name', '[::]']],
-  ['a data dir that is nothing', ['--data-dir', '']],
-  ['one token for two', ['--token', 'ada=a-long-token', '--token', 'bob=a-long-token']],
-])('%s is refused in words', (_name, args) => {
+  ['0.0.0.0 as a host name', ['--host-name', '0.0.0.0']],
+  ['[::] as a host name', ['--host-name', '[::]']],
+  ['an empty data dir', ['--data-dir', '']],
+  ['a database URL without a store', ['--database', 'postgres://db/mill']],
+  ['one token for two users', ['--token', 'ada=a-long-token', '--token', 'bob=a-long-token']],
+])('%s is refused in a sentence', (_name, args) => {
   expect(refusal(args).length).toBeGreaterThan(10)
 })
 
-test('help is help', () => {
-  expect(readSettings(['--help'], {})).toMatchObject({ code: 0 })
+test('--help prints the help with code 0', () => {
+  expect(readSettings(['--help'], {})).toMatchObject({ message: expect.stringContaining('--port'), code: 0 })
 })
 
-test('a variable set to nothing is as good as none', () => {
+test('an empty variable counts as unset', () => {
   const names = ['PORT', 'HOST', 'DATA_DIR', 'BASE_PATH', 'GRACE', 'RETAIN_DAYS', 'LOG_LEVEL', 'MILLRACE_AGENTS']
-  const empty = Object.fromEntries([...names, 'MILLRACE_TOKENS'].map((name) => [name, '']))
+  const empty = Object.fromEntries([...names, 'MILLRACE_TOKENS', 'DATABASE_URL'].map((name) => [name, '']))
   expect(readSettings([], empty)).toEqual(readSettings([], {}))
 })
 
-test('traces go where the variables say, and an empty one says nothing', () => {
+test('traces are sent where the variables say, and an empty variable counts as unset', () => {
   const base = 'http://collector:4318/'
   expect(endpointOf({})).toBe('')
   expect(endpointOf({ OTEL_EXPORTER_OTLP_ENDPOINT: base })).toBe('http://collector:4318/v1/traces')

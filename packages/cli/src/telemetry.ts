@@ -5,8 +5,8 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import { endpointOf } from './settings.ts'
 
 /**
- * Traces go to an OTLP endpoint when one is configured, as OpenTelemetry's own variables say, and nowhere otherwise.
- * The provider is ours alone, never the global one: ADK would put prompts into spans of a global tracer.
+ * Sends traces to the OTLP endpoint that OpenTelemetry's own variables name. The provider is private, never the global
+ * one, because ADK would put prompts into the spans of a global tracer.
  */
 export function openTelemetry(
   env: Readonly<Record<string, string | undefined>>,

@@ -4,7 +4,7 @@ import type { HttpLimits } from './deps.ts'
 import { answerBrokenHttp } from './doors/client-error.ts'
 import { sendProblem } from './doors/problem.ts'
 
-/** Slow or silent clients are cut: a socket may not be held by dribbling headers or bodies. */
+/** Ends connections whose headers or body arrive too slowly; in ms and bytes. */
 const patience = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
@@ -25,15 +25,15 @@ export function serverOptions(
     routerOptions: { maxParamLength: 500 },
     clientErrorHandler: answerBrokenHttp,
     frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
-    // Fastify's own answer while closing is no problem JSON; a hook of ours gives one.
+    // Fastify's own answer while closing is not problem JSON; a hook in `app.ts` sends one.
     return503OnClosing: false,
-    // Its lines carry the query, and Studio's query is what a person said; `logRequests` writes ours.
+    // Fastify logs the query, and Studio's query holds what a person wrote; `logRequests` writes lines without it.
     logController: new LogController({ disableRequestLogging: true }),
     ...(basePath === '' ? {} : { rewriteUrl: ({ url = '/' }) => below(basePath, url) }),
   }
 }
 
-/** A proxy may strip the prefix or not: with it and without it, a path is the same path. */
+/** The path without the prefix. A path that comes without it (the proxy stripped it) stays as it is. */
 function below(basePath: string, url: string): string {
   if (!url.startsWith(basePath)) return url
   const rest = url.slice(basePath.length)

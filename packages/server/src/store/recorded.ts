@@ -1,7 +1,7 @@
 import type { RawRecorded, Recorded, RunEvent } from '@millrace/core'
 import { storeFailed } from './store-error.ts'
 
-/** The body was written by us, from a RunEvent: text that is no JSON is a damaged file. */
+/** Parses the body of a row. Every body was written from a RunEvent, so text that is not JSON means a damaged file. */
 export function recordedOf({ seq, at, run, body }: RawRecorded): Recorded {
   try {
     const event: RunEvent = JSON.parse(body)

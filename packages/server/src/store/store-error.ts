@@ -1,20 +1,20 @@
 import { MillraceError } from '@millrace/core'
 
-/** Why a store could not do its work: `facts.reason` of its `store-failed`, for programs. */
+/** Why a store failed: `facts.reason` of its `store-failed` errors, for programs. */
 export const storeReasons = ['full', 'locked', 'damaged', 'foreign', 'newer', 'read-only', 'io'] as const
 export type StoreReason = (typeof storeReasons)[number]
 
 const sentences: Readonly<Record<StoreReason, string>> = {
-  full: 'there is no room left for it',
-  locked: 'another process has it open',
-  damaged: 'the file is damaged',
-  foreign: 'the file is not a Millrace log',
-  newer: 'the file was written by a newer Millrace',
-  'read-only': 'it cannot be written to',
-  io: 'the disk refused',
+  full: 'the disk or the quota is full; free some space',
+  locked: 'another process has it open; stop that process or use another folder',
+  damaged: 'the file is damaged; restore it from a backup',
+  foreign: 'it is not a Millrace log; choose another data folder',
+  newer: 'a newer Millrace wrote the file; upgrade this one',
+  'read-only': 'this user may not write to it; change its permissions',
+  io: 'the disk reported an error',
 }
 
-/** SQLite's primary result codes: the low byte of the extended ones. */
+/** By SQLite's primary result code, which is the low byte of the extended code. */
 const bySqlite: Readonly<Record<number, StoreReason>> = {
   5: 'locked',
   6: 'locked',
@@ -35,7 +35,7 @@ const bySystem: Readonly<Record<string, StoreReason>> = {
   ENOTDIR: 'foreign',
 }
 
-/** The one error of a store that failed. `place` is the file or folder, `doing` what was tried. */
+/** The error of a store that failed. `place` is the file or folder, `doing` is what was attempted. */
 export function storeFailed(
   reason: StoreReason,
   place: string,
@@ -51,7 +51,7 @@ export function storeFailed(
   )
 }
 
-/** Whatever was thrown on the way to the disk, as our one error; ours pass through. */
+/** Turns any error into a `store-failed`; a MillraceError stays as it is. */
 export function asStoreFailure(cause: unknown, place: string, doing: string): MillraceError {
   if (cause instanceof MillraceError) return cause
   const { code, rawCode } = codes(cause)

@@ -2,72 +2,73 @@ import type { RawRecorded, Recorded } from '@millrace/core'
 import { recordedOf } from './recorded.ts'
 
 /**
- * The newest rows of the sessions that somebody follows, so that a thousand readers who are up to date cost no query.
- * Bounded: who falls behind reads from the file again. Nothing is kept for a session that nobody follows.
+ * The newest rows of the sessions that have followers, so that a thousand up-to-date readers need no query. The number of
+ * rows is bounded: a reader that falls behind reads from the file. A session without followers keeps no rows.
  */
 export interface Tails {
   subscribe(session: string, wake: () => void): Tail
-  /** After the commit that made these rows durable. */
+  /** Called after the commit that made these rows durable. `rows` is called only when the session has followers. */
   publish(session: string, rows: () => readonly RawRecorded[]): void
-  /** Rows of it are no longer what they were: back to the file. */
+  /** Drops the rows of a session, because rows of it have changed; readers go back to the file. */
   forget(session: string): void
   end(session: string): void
   endAll(): void
 }
 
 export interface Tail {
-  /** The rows after a seq; undefined when they are not all here. */
+  /** The rows after a seq; undefined when some of them are no longer here. */
   after(seq: number): readonly Recorded[] | undefined
   rawAfter(seq: number): readonly RawRecorded[] | undefined
   ended(): boolean
   leave(): void
 }
 
-const keptRows = 1000
-const keptText = 2 ** 20
+/** At most this many rows and UTF-16 units per session. */
+const maxRows = 1000
+const maxText = 2 ** 20
 
-interface Kept {
+interface SessionTail {
   rows: RawRecorded[]
-  /** The same rows opened, as far as anybody asked: once for all readers. */
-  opened: Recorded[]
+  /** The same rows parsed, as far as a reader asked for them: once for all readers. */
+  parsed: Recorded[]
   text: number
   ended: boolean
   readonly wakes: Set<() => void>
 }
 
 export function newTails(): Tails {
-  const sessions = new Map<string, Kept>()
+  const sessions = new Map<string, SessionTail>()
   const end = (session: string): void => {
-    const kept = sessions.get(session)
-    if (kept === undefined) return
-    kept.ended = true
+    const tail = sessions.get(session)
+    if (tail === undefined) return
+    tail.ended = true
     sessions.delete(session)
-    ring(kept)
+    wakeAll(tail)
   }
   return {
     subscribe: (session, wake) => {
-      const kept = sessions.get(session) ?? { rows: [], opened: [], text: 0, ended: false, wakes: new Set() }
-      sessions.set(session, kept)
-      kept.wakes.add(wake)
+      const tail = sessions.get(session) ?? { rows: [], parsed: [], text: 0, ended: false, wakes: new Set() }
+      sessions.set(session, tail)
+      tail.wakes.add(wake)
       return {
-        after: (seq) => openedAfter(kept, seq),
-        rawAfter: (seq) => rowsAfter(kept, seq, kept.rows),
-        ended: () => kept.ended,
+        after: (seq) => parsedAfter(tail, seq),
+        rawAfter: (seq) => rowsAfter(tail, seq, tail.rows),
+        ended: () => tail.ended,
         leave: () => {
-          kept.wakes.delete(wake)
-          if (kept.wakes.size === 0 && sessions.get(session) === kept) sessions.delete(session)
+          tail.wakes.delete(wake)
+          if (tail.wakes.size === 0 && sessions.get(session) === tail) sessions.delete(session)
         },
       }
     },
     publish: (session, rows) => {
-      const kept = sessions.get(session)
-      if (kept === undefined) return
-      keep(kept, rows())
-      ring(kept)
+      const tail = sessions.get(session)
+      if (tail === undefined) return
+      keep(tail, rows())
+      wakeAll(tail)
     },
     forget: (session) => {
-      const kept = sessions.get(session)
-      if (kept !== undefined) empty(kept)
+      const tail = sessions.get(session)
+      if (tail !== undefined) empty(tail)
     },
     end,
     endAll: () => {
@@ -76,35 +77,35 @@ export function newTails(): Tails {
   }
 }
 
-function keep(kept: Kept, rows: readonly RawRecorded[]): void {
+function keep(tail: SessionTail, rows: readonly RawRecorded[]): void {
   const text = rows.reduce((sum, { body }) => sum + body.length, 0)
-  if (kept.rows.length + rows.length > keptRows || kept.text + text > keptText) empty(kept)
-  if (rows.length > keptRows || text > keptText) return
-  kept.text += text
-  for (const row of rows) kept.rows.push(row)
+  if (tail.rows.length + rows.length > maxRows || tail.text + text > maxText) empty(tail)
+  if (rows.length > maxRows || text > maxText) return
+  tail.text += text
+  for (const row of rows) tail.rows.push(row)
 }
 
-function empty(kept: Kept): void {
-  kept.rows = []
-  kept.opened = []
-  kept.text = 0
+function empty(tail: SessionTail): void {
+  tail.rows = []
+  tail.parsed = []
+  tail.text = 0
 }
 
-/** Opened from the text that is in the file: what the writer does to its own object is its affair. */
-function openedAfter(kept: Kept, seq: number): readonly Recorded[] | undefined {
-  for (let at = kept.opened.length; at < kept.rows.length; at++) {
-    const row = kept.rows[at]
-    if (row !== undefined) kept.opened.push(recordedOf(row))
+/** Parsed from the text that is in the file, because the writer may change its own object after the append. */
+function parsedAfter(tail: SessionTail, seq: number): readonly Recorded[] | undefined {
+  for (let at = tail.parsed.length; at < tail.rows.length; at++) {
+    const row = tail.rows[at]
+    if (row !== undefined) tail.parsed.push(recordedOf(row))
   }
-  return rowsAfter(kept, seq, kept.opened)
+  return rowsAfter(tail, seq, tail.parsed)
 }
 
-/** Seqs of new rows have no gaps, so a place is a difference. */
-function rowsAfter<T>(kept: Kept, seq: number, rows: readonly T[]): readonly T[] | undefined {
-  const [first] = kept.rows
+/** The seqs of new rows have no gaps, so the index of a row is a difference of seqs. */
+function rowsAfter<T>(tail: SessionTail, seq: number, rows: readonly T[]): readonly T[] | undefined {
+  const [first] = tail.rows
   return first === undefined || first.seq > seq + 1 ? undefined : rows.slice(seq + 1 - first.seq)
 }
 
-function ring({ wakes }: Kept): void {
+function wakeAll({ wakes }: SessionTail): void {
   for (const wake of [...wakes]) wake()
 }

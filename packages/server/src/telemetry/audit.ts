@@ -1,9 +1,9 @@
 import type { Outcome, Problem } from '@millrace/core'
 
-/** One line of the audit log: who did what to which run. No contents. */
+/** One line of the audit log: which user did what to which run, without contents. */
 export interface AuditEntry {
   readonly at: number
-  /** `run.lost`: another process writes the run now. `run.unrecovered`: recovery failed, and will be tried again. */
+  /** `run.lost`: another process has taken over the run. `run.unrecovered`: recovery failed and will be retried. */
   readonly action:
     | 'run.start'
     | 'run.refuse'
@@ -17,7 +17,7 @@ export interface AuditEntry {
     | 'session.delete'
   readonly session: string
   readonly run?: string
-  /** Where its log begins: the seq of `run.started`, or of the first row after a resume. */
+  /** The seq of the run's `run.started`, or of its first row after a resume. */
   readonly seq?: number
   readonly user?: string
   readonly agent?: string

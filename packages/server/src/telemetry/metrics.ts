@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type * as Prometheus from 'prom-client'
 import type { Counter, Histogram, Registry } from 'prom-client'
 
-// One by one: the package's index also loads its process metrics, and OpenTelemetry with them, at every start.
+// Loaded one by one, because the package's index also loads its process metrics, and OpenTelemetry with them.
 const load = createRequire(import.meta.url)
 const prometheus = {
   Counter: load('prom-client/lib/counter'),
@@ -11,7 +11,7 @@ const prometheus = {
   Registry: load('prom-client/lib/registry'),
 } as Pick<typeof Prometheus, 'Counter' | 'Gauge' | 'Histogram' | 'Registry'>
 
-/** What an operator watches. One registry per app, so that tests and embedders do not share counts. */
+/** The metrics of one app. Each app has its own registry, so that tests and embedders do not share counts. */
 export interface Metrics {
   readonly registry: Registry
   readonly runsStarted: Counter<'agent'>
@@ -24,7 +24,7 @@ export function createMetrics(read: { readonly activeRuns: () => number; readonl
   const registers = [registry]
   new prometheus.Gauge({
     name: 'millrace_runs_active',
-    help: 'Runs under way in this process',
+    help: 'Active runs in this process',
     registers,
     collect() {
       this.set(read.activeRuns())

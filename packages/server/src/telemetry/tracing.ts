@@ -1,15 +1,15 @@
-import type { EventLog, Recorded } from '@millrace/core'
+import { defined, type EventLog, type Recorded } from '@millrace/core'
 import { type Context, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 
-/** OpenTelemetry spans of runs, nodes, model calls and tools, made from the log as it grows. No contents, ever. */
+/** Makes OpenTelemetry spans of runs, nodes, model calls and tools from the log as it grows, without contents. */
 export interface RunTracer {
-  /** Follows a run from its start to its end. */
+  /** Makes spans of a run until it ends, from the rows after `after`. */
   follow(session: string, run: string, after: number): void
-  /** After the runs have ended: what is still to be read of them becomes spans first. */
+  /** Called after the runs have ended. Reads the rest of their rows into spans first. */
   close(): Promise<void>
 }
 
-/** How long the end of a run may take to be read, in milliseconds, when the server closes. */
+/** How long `close` waits for the ends of runs, in ms. */
 const patience = 1_000
 
 export function runTracer(log: EventLog, tracer: Tracer, root: Context): RunTracer {
@@ -37,7 +37,7 @@ export function runTracer(log: EventLog, tracer: Tracer, root: Context): RunTrac
       followed.add(done)
     },
     async close() {
-      // A run that another process took over ends elsewhere, if at all.
+      // A run that another process took over may never end in this one.
       const timer = setTimeout(() => stop.abort(), patience)
       await Promise.all(followed)
       clearTimeout(timer)
@@ -64,7 +64,7 @@ class RunSpans {
     this.#within = trace.setSpan(root, this.#run)
   }
 
-  /** True when the run is over. */
+  /** Adds a row; true when it ended the run. */
   take({ at, event }: Recorded): boolean {
     switch (event.kind) {
       case 'node.started': {
@@ -83,7 +83,7 @@ class RunSpans {
         return false
       }
       case 'agent':
-        if (event.event.partial !== true) this.#said(at, event)
+        if (event.event.partial !== true) this.#message(at, event)
         return false
       case 'run.finished':
         this.#run.setAttribute('millrace.outcome', event.outcome)
@@ -97,14 +97,14 @@ class RunSpans {
     }
   }
 
-  /** A run that was cut off still ends its spans. */
+  /** Ends the spans that are still open, also when the end of the run was not read. */
   end(): void {
     for (const { span } of this.#open.values()) span.end()
     for (const span of this.#calls.values()) span.end()
     if (!this.#over) this.#run.end()
   }
 
-  #said(at: number, { event, node: id }: Extract<Recorded['event'], { kind: 'agent' }>): void {
+  #message(at: number, { event, node: id }: Extract<Recorded['event'], { kind: 'agent' }>): void {
     const node = this.#open.get(id ?? '')
     const within = node?.within ?? this.#within
     const parts = event.content?.parts ?? []
@@ -120,9 +120,11 @@ class RunSpans {
       const attributes = {
         'gen_ai.operation.name': 'generate_content',
         'gen_ai.agent.name': event.author,
-        ...(event.modelVersion === undefined ? {} : { 'gen_ai.response.model': event.modelVersion }),
-        ...(input === undefined ? {} : { 'gen_ai.usage.input_tokens': input }),
-        ...(output === undefined ? {} : { 'gen_ai.usage.output_tokens': output }),
+        ...defined({
+          'gen_ai.response.model': event.modelVersion,
+          'gen_ai.usage.input_tokens': input,
+          'gen_ai.usage.output_tokens': output,
+        }),
       }
       this.#tracer.startSpan('generate_content', { startTime: node?.last ?? at, attributes }, within).end(at)
     }

@@ -2,7 +2,8 @@ import { MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
-import { documented, validateBody } from '../doors/validate-body.ts'
+import { validateBody } from '../doors/validate-body.ts'
+import { documented, hidden } from '../surface.ts'
 import { knownApp } from './adk-session.ts'
 
 type InApp = { Params: { app: string } }
@@ -35,11 +36,10 @@ const refused = [
 export const adkAbsentRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
-    const doc = { tag: 'ADK' } as const
     const empty = (path: string, summary: string, answer: object) =>
       app.get<InApp>(
         path,
-        documented({ ...doc, summary, answer: 'None', result: z.json() }),
+        documented({ effect: 'read', summary, answer: 'None', result: z.json() }),
         async ({ params }) => knownApp(deps, params.app) && answer,
       )
     for (const prefix of ['/dev', '']) {
@@ -47,8 +47,8 @@ export const adkAbsentRoutes =
       empty(`${prefix}/apps/:app/eval_results`, 'Evaluation results', [])
       for (const [method, path, what] of refused) {
         const url = `${prefix}/apps/:app/${path}`
-        const { config } = documented({ ...doc, summary: '', answer: '' })
-        app.route({ method, url, config, schema: { hide: true }, handler: async () => noneOf(what) })
+        const effect = method === 'GET' ? 'read' : 'write'
+        app.route({ method, url, ...hidden({ effect }), handler: async () => noneOf(what) })
       }
     }
     empty('/dev/apps/:app/eval-sets', 'Evaluation sets', { evalSetIds: [] })
@@ -57,7 +57,12 @@ export const adkAbsentRoutes =
 
     app.get<InApp>(
       '/dev/apps/:app/builder',
-      documented({ ...doc, summary: 'The YAML of an app', answer: 'Empty: the builder is off', type: 'text/plain' }),
+      documented({
+        effect: 'read',
+        summary: 'The YAML of an app',
+        answer: 'Empty: the builder is off',
+        type: 'text/plain',
+      }),
       async ({ params }, reply) => {
         knownApp(deps, params.app)
         return reply.type('text/plain').send('')
@@ -71,7 +76,7 @@ export const adkAbsentRoutes =
       app.post(
         `/dev/apps/:app/builder/${what}`,
         documented({
-          ...doc,
+          effect: 'write',
           summary: `Builder: ${what}`,
           answer: 'false: nothing was built',
           result: z.boolean(),
@@ -83,7 +88,7 @@ export const adkAbsentRoutes =
     app.post(
       '/agent-identity/finalize',
       documented({
-        ...doc,
+        effect: 'write',
         summary: 'Finish a consent: no agent here asks for one',
         body: finalizeBody,
         answer: '{ finalized: false }',

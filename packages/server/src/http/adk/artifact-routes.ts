@@ -2,8 +2,8 @@ import { type ArtifactSaved, MillraceError, type Recorded } from '@millrace/core
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
-import { documented } from '../doors/validate-body.ts'
 import { shapeOf } from '../openapi/answers.ts'
+import { documented } from '../surface.ts'
 import { type AdkPath, adkSessionAt } from './adk-session.ts'
 
 const versionQuery = z.object({ version: z.string().optional() })
@@ -13,7 +13,6 @@ type At = { Params: AdkPath & { name: string; version: string }; Querystring: { 
 export const adkArtifactRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
-    const doc = { tag: 'ADK' } as const
     const base = '/apps/:app/users/:user/sessions/:id/artifacts'
     const artifacts = async (request: FastifyRequest<At>): Promise<readonly ArtifactSaved[]> => {
       const session = await adkSessionAt(deps, request, request.params)
@@ -32,13 +31,18 @@ export const adkArtifactRoutes =
 
     app.get<At>(
       base,
-      documented({ ...doc, summary: 'The artifacts of a session', answer: 'Names', result: z.array(z.string()) }),
+      documented({
+        effect: 'read',
+        summary: 'The artifacts of a session',
+        answer: 'Names',
+        result: z.array(z.string()),
+      }),
       async (request) => [...new Set((await artifacts(request)).map(({ name }) => name))],
     )
     app.get<At>(
       `${base}/:name`,
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'An artifact, the latest version or ?version=',
         query: versionQuery,
         answer: 'A part',
@@ -48,17 +52,22 @@ export const adkArtifactRoutes =
     )
     app.get<At>(
       `${base}/:name/versions`,
-      documented({ ...doc, summary: 'The versions of an artifact', answer: 'Numbers', result: z.array(z.int()) }),
+      documented({
+        effect: 'read',
+        summary: 'The versions of an artifact',
+        answer: 'Numbers',
+        result: z.array(z.int()),
+      }),
       async (request) => (await versions(request)).map(({ version }) => version),
     )
     app.get<At>(
       `${base}/:name/versions/:version`,
-      documented({ ...doc, summary: 'A version of an artifact', answer: 'A part', result: shapeOf('AdkPart') }),
+      documented({ effect: 'read', summary: 'A version of an artifact', answer: 'A part', result: shapeOf('AdkPart') }),
       async (request) => partOf(await versions(request), request.params.name, request.params.version),
     )
     app.delete<At>(
       `${base}/:name`,
-      documented({ ...doc, summary: 'Delete an artifact', answer: 'null', result: { type: 'null' } }),
+      documented({ effect: 'write', summary: 'Delete an artifact', answer: 'null', result: { type: 'null' } }),
       async (request, reply) => {
         const last = (await versions(request)).at(-1)
         if (last === undefined) throw new MillraceError('not-found', `Artifact not found: ${request.params.name}`)

@@ -3,8 +3,8 @@ import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
-import { documented } from '../doors/validate-body.ts'
 import { listShape } from '../openapi/answers.ts'
+import { documented } from '../surface.ts'
 import { type AdkPath, adkSessionAt, knownApp } from './adk-session.ts'
 import { dotOf } from './dot.ts'
 import { spansOf } from './trace.ts'
@@ -15,7 +15,6 @@ type InApp = { Params: { app: string } }
 export const adkDevRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
-    const doc = { tag: 'ADK' } as const
     const described = async (name: string) => {
       const agent = deps.agents.get(knownApp(deps, name))
       if (agent === undefined) throw new MillraceError('not-found', `unknown app ${name}`)
@@ -25,7 +24,7 @@ export const adkDevRoutes =
     for (const prefix of ['/dev/apps/:app/debug', '/debug']) {
       app.get<{ Params: { session: string } }>(
         `${prefix}/trace/session/:session`,
-        documented({ ...doc, summary: 'The spans of a session', answer: 'Spans', result: listShape('Span') }),
+        documented({ effect: 'read', summary: 'The spans of a session', answer: 'Spans', result: listShape('Span') }),
         async (request) => {
           const session = await sessionForRequest(deps, request, request.params.session)
           return spansOf(session, await deps.log.read(session.id, { after: 0 }))
@@ -34,7 +33,7 @@ export const adkDevRoutes =
       app.get<{ Params: { event: string } }>(
         `${prefix}/trace/:event`,
         documented({
-          ...doc,
+          effect: 'read',
           summary: 'The attributes of an event’s span',
           answer: 'Attributes',
           result: { type: 'object' },
@@ -56,7 +55,7 @@ export const adkDevRoutes =
     app.get<InApp>(
       '/dev/apps/:app/build_graph',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'The structure of an app',
         answer: 'The root agent and those below',
         result: z.object({ name: z.string(), root_agent: z.looseObject({ name: z.string() }) }),
@@ -82,7 +81,7 @@ export const adkDevRoutes =
     app.get<InApp & { Querystring: { dark_mode?: string; node?: string } }>(
       '/dev/apps/:app/build_graph_image',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'The structure as DOT',
         answer: 'DOT, by path and at the top',
         query: z.object({ dark_mode: z.string().optional(), node: z.string().optional() }),
@@ -97,7 +96,7 @@ export const adkDevRoutes =
       app.get<{ Params: AdkPath & { event: string } }>(
         `${prefix}/apps/:app/users/:user/sessions/:id/events/:event/graph`,
         documented({
-          ...doc,
+          effect: 'read',
           summary: 'The graph, with the path of an event highlighted',
           answer: 'DOT',
           result: z.object({ dotSrc: z.string().optional() }),
@@ -117,7 +116,7 @@ export const adkDevRoutes =
     app.get(
       '/config/telemetry',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'Whether adk-web may report',
         answer: 'Never',
         result: z.object({ telemetry: z.boolean() }),
@@ -127,7 +126,7 @@ export const adkDevRoutes =
     app.post(
       '/config/telemetry',
       documented({
-        ...doc,
+        effect: 'write',
         summary: 'Whether adk-web may report',
         body: z.looseObject({ telemetry: z.boolean().optional() }),
         answer: 'Never',

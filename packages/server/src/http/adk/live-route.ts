@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
-import { documented } from '../doors/validate-body.ts'
+import { hidden } from '../surface.ts'
 
 const reason = 'This server has no live audio and video: use the chat'
 
@@ -13,8 +13,7 @@ const proof = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11'
  * handshake, so the handshake is accepted and the socket closed with a reason (1011: the server cannot continue).
  */
 export const adkLiveRoute: FastifyPluginAsync = async (app) => {
-  const { config } = documented({ tag: 'ADK', summary: '', answer: '' })
-  app.get('/run_live', { config, exposeHeadRoute: false, schema: { hide: true } }, async (request, reply) => {
+  app.get('/run_live', { ...hidden({ effect: 'read' }), exposeHeadRoute: false }, async (request, reply) => {
     const key = request.headers['sec-websocket-key']
     const { socket } = reply.raw
     if (request.headers.upgrade?.toLowerCase() !== 'websocket' || key === undefined || socket === null)

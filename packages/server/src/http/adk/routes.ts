@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
-import { documented } from '../doors/validate-body.ts'
+import { documented, type Surface } from '../surface.ts'
 import { adkAbsentRoutes } from './absent-routes.ts'
 import { adkArtifactRoutes } from './artifact-routes.ts'
 import { adkDevRoutes } from './dev-routes.ts'
@@ -10,19 +10,18 @@ import { adkRunRoutes } from './run-routes.ts'
 import { adkSessionRoutes } from './session-routes.ts'
 
 /** Google ADK's API, as `adk api_server` offers it and an unmodified adk-web uses it (docs/wires/adk.md). */
-export const adkRoutes =
+const adkRoutes =
   (deps: HttpDeps & { readonly version: string }): FastifyPluginAsync =>
   async (app) => {
-    const doc = { tag: 'ADK' } as const
     app.get(
       '/list-apps',
-      documented({ ...doc, summary: 'The agents', answer: 'Names', result: z.array(z.string()) }),
+      documented({ effect: 'read', summary: 'The agents', answer: 'Names', result: z.array(z.string()) }),
       async () => deps.agents.names,
     )
     app.get(
       '/version',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'The version of this server',
         answer: 'The version',
         result: z.object({ version: z.string(), language: z.string(), language_version: z.string() }),
@@ -40,3 +39,10 @@ export const adkRoutes =
     await app.register(adkAbsentRoutes(deps))
     await app.register(adkLiveRoute)
   }
+
+export const adkSurface: Surface = {
+  tag: 'ADK',
+  about: 'Google ADK: run_sse, sessions, artifacts, and what adk-web calls',
+  problemType: 'application/json',
+  routes: adkRoutes,
+}

@@ -12,10 +12,11 @@ import { z } from 'zod'
 import { isNested } from '../../agent/nested-event.ts'
 import type { StartedRun, StartRequest } from '../../run/run-engine.ts'
 import type { HttpDeps } from '../deps.ts'
-import { documented, validateBody } from '../doors/validate-body.ts'
+import { validateBody } from '../doors/validate-body.ts'
 import { listShape } from '../openapi/answers.ts'
 import { boundInput } from '../run-input.ts'
 import { patience, serveRun } from '../stream.ts'
+import { documented } from '../surface.ts'
 import { adkEvents, adkSessionAt, adkUser, knownApp } from './adk-session.ts'
 
 const part = z.looseObject({
@@ -46,7 +47,7 @@ const runBody = z.preprocess(
 export const adkRunRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
-    const doc = { tag: 'ADK', body: runBody, starts: true } as const
+    const doc = { effect: 'start', body: runBody } as const
 
     app.post(
       '/run_sse',

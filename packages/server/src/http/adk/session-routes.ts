@@ -2,10 +2,11 @@ import { adkIngest, isObject, type JsonObject, MillraceError, type PatchOp, type
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
-import { documented, validateBody } from '../doors/validate-body.ts'
+import { validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
 import { boundState } from '../run-input.ts'
 import { removeSession } from '../session/remove-session.ts'
+import { documented } from '../surface.ts'
 import {
   type AdkPath,
   adkSession,
@@ -32,7 +33,6 @@ export const adkSessionRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     const { log } = deps
-    const doc = { tag: 'ADK' } as const
     const base = '/apps/:app/users/:user/sessions'
     const read = (path: AdkPath) => log.read(path.id, { after: 0 })
 
@@ -49,7 +49,7 @@ export const adkSessionRoutes =
 
     app.get<InApp>(
       base,
-      documented({ ...doc, summary: 'List sessions', answer: 'A bare array', result: listShape('AdkSession') }),
+      documented({ effect: 'read', summary: 'List sessions', answer: 'A bare array', result: listShape('AdkSession') }),
       async (request) => {
         const { app: name, user } = request.params
         const { sessions } = await log.list({ user: adkUser(request, user), agent: knownApp(deps, name), limit: 500 })
@@ -61,7 +61,7 @@ export const adkSessionRoutes =
       {
         bodyLimit: deps.limits.importBody,
         ...documented({
-          ...doc,
+          effect: 'write',
           summary: 'Create or import a session',
           body: createBody,
           answer: 'The session',
@@ -78,7 +78,7 @@ export const adkSessionRoutes =
     app.post<AtSession>(
       `${base}/:id`,
       documented({
-        ...doc,
+        effect: 'write',
         summary: 'Create a session with this id',
         body: createBody,
         answer: 'The session',
@@ -96,7 +96,7 @@ export const adkSessionRoutes =
     app.get<AtSession>(
       `${base}/:id`,
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'A session with its events and state',
         answer: 'The session',
         result: shapeOf('AdkSession'),
@@ -109,7 +109,7 @@ export const adkSessionRoutes =
     app.patch<AtSession>(
       `${base}/:id`,
       documented({
-        ...doc,
+        effect: 'write',
         summary: 'Change the state or the name',
         body: patchBody,
         answer: 'The session',
@@ -129,7 +129,7 @@ export const adkSessionRoutes =
     )
     app.delete<AtSession>(
       `${base}/:id`,
-      documented({ ...doc, summary: 'Delete a session', answer: 'null', result: { type: 'null' } }),
+      documented({ effect: 'write', summary: 'Delete a session', answer: 'null', result: { type: 'null' } }),
       async (request, reply) => {
         await removeSession(deps, request, await adkSessionAt(deps, request, request.params))
         return reply.type('application/json').send('null')

@@ -14,9 +14,10 @@ import { protocolHeader } from '../../agent/protocol-header.ts'
 import { emptyLoadedSession, type LoadedSession, loadSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
-import { bodyRefusal, documented } from '../doors/validate-body.ts'
+import { bodyRefusal } from '../doors/validate-body.ts'
 import { boundInput } from '../run-input.ts'
 import { serveRun, serveStream } from '../stream.ts'
+import { documented, type Surface } from '../surface.ts'
 import { capabilitiesOf } from './capabilities.ts'
 import { agUiProtobuf } from './protobuf.ts'
 
@@ -37,18 +38,17 @@ const runAgentInput = z.looseObject({
 })
 
 /** AG-UI 1.0 or 0.x, as the request asks: one POST starts a run and streams it. A thread is a session. */
-export const agUiRoutes =
+const agUiRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
-    const doc = { tag: 'AG-UI' } as const
     type Named = { Params: { agent: string } }
     const run = documented({
-      ...doc,
+      effect: 'start',
       summary: 'Run an agent',
       body: runAgentInput,
       answer: 'AG-UI events',
       stream: true,
-      starts: true,
+      streamTypes: [agUiProtobuf],
     })
 
     app.post('/', run, async (request, reply) => {
@@ -61,7 +61,12 @@ export const agUiRoutes =
     )
     app.get<Named>(
       '/ag-ui/:agent/capabilities',
-      documented({ ...doc, summary: 'What the agent can do', answer: 'AgentCapabilities', result: { type: 'object' } }),
+      documented({
+        effect: 'read',
+        summary: 'What the agent can do',
+        answer: 'AgentCapabilities',
+        result: { type: 'object' },
+      }),
       async (request) => {
         const agent = deps.agents.get(request.params.agent)
         if (agent === undefined) throw new MillraceError('not-found', `unknown agent ${request.params.agent}`)
@@ -154,3 +159,10 @@ const textOf = ({ content }: InputMessage): string =>
   (content.parts ?? []).map((part) => (isObject(part) ? (part.text ?? '') : '')).join('')
 const titleOf = ({ messages }: RunInput): string =>
   textOf(messages.findLast(({ role }) => role === 'user') ?? { id: '', role: 'user', content: {} }).slice(0, 80)
+
+export const agUiSurface: Surface = {
+  tag: 'AG-UI',
+  about: 'AG-UI 1.0: start a run, stream it',
+  problemType: 'application/json',
+  routes: agUiRoutes,
+}

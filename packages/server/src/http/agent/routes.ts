@@ -1,18 +1,18 @@
 import type { FastifyPluginAsync } from 'fastify'
 import type { HttpDeps } from '../deps.ts'
-import { documented } from '../doors/validate-body.ts'
 import { listShape, objectShape } from '../openapi/answers.ts'
+import { documented, type Surface } from '../surface.ts'
 
-/** The agents, as they describe themselves; a broken one says why. */
-export const agentRoutes =
+/** The agents, as they describe themselves; one that failed to load gives the reason. */
+const agentRoutes =
   ({ agents }: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     app.get(
       '/agents',
       documented({
-        tag: 'Session',
+        effect: 'read',
         summary: 'The agents that can be run',
-        answer: 'The agents, and who answers where none is named',
+        answer: 'The agents, and the one that runs when a request names none',
         result: objectShape({ agents: listShape('Agent'), fallback: { type: 'string' } }),
       }),
       async () => ({
@@ -21,3 +21,9 @@ export const agentRoutes =
       }),
     )
   }
+
+export const agentSurface: Surface = {
+  tag: 'Agent',
+  about: 'The agents that can be run',
+  routes: agentRoutes,
+}

@@ -2,36 +2,39 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { MillraceError } from '@millrace/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** Who may talk to us, from where. Made by the composition root. */
+/** Who may call the server, and from where. */
 export interface Access {
-  /** token → user. Absent: no tokens are needed, one person on loopback owns everything. */
+  /** token → user. Without it no request needs a token: one person on loopback owns everything. */
   readonly tokens?: ReadonlyMap<string, string>
-  /** Host names we answer to besides loopback ones: anything else is DNS rebinding. `0.0.0.0` and `[::]` are none. */
+  /**
+   * Values of `Host` that are answered besides loopback; any other may be DNS rebinding. `0.0.0.0` and `[::]` are
+   * ignored here.
+   */
   readonly hosts?: readonly string[]
-  /** Other origins whose pages may call us (CORS). Our own page needs no entry. */
+  /** Other origins whose pages may call the server (CORS). Its own page needs no entry. */
   readonly origins?: readonly string[]
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The user a token binds; undefined where no tokens are needed. */
+    /** The user whose token came with the request; undefined where no tokens are needed. */
     principal: string | undefined
   }
 }
 
-/** The user of sessions that nobody put a name on; also adk-web's default. */
+/** The user of sessions that name none; also adk-web's default. */
 export const localUser = 'user'
 
 const loopback = ['localhost', '127.0.0.1', '[::1]']
 
 /**
- * Addresses to listen on, which lead to this machine when they are asked for. A browser does not trust them, so an
- * image of a page elsewhere asks with neither `Origin` nor `Sec-Fetch-Site`, and nothing tells it from a tool.
+ * Addresses to listen on. A browser that requests them reaches this machine, but sends neither `Origin` nor
+ * `Sec-Fetch-Site` with an image of a foreign page, so such a request cannot be told from one of a tool.
  */
 const unspecified: ReadonlySet<string> = new Set(['0.0.0.0', '[::]'])
 
-/** Checked before anything else is done with a request, on every route. */
-export function guardAccess(app: FastifyInstance, access: Access, open: (path: string) => boolean): void {
+/** Checks Host, Origin and token of every request before anything else happens to it. */
+export function guardAccess(app: FastifyInstance, access: Access): void {
   const hosts = new Set([...loopback, ...(access.hosts ?? []).map((host) => host.toLowerCase())])
   const origins = new Set(access.origins ?? [])
   const users = [...(access.tokens ?? [])].map(([token, user]) => ({ digest: digestOf(token), user }))
@@ -39,18 +42,18 @@ export function guardAccess(app: FastifyInstance, access: Access, open: (path: s
   app.addHook('onRequest', async (request) => {
     checkHost(request, hosts)
     checkOrigin(request, origins)
-    // A CORS preflight carries no credentials; the page itself holds nothing secret and asks for the token.
-    if (access.tokens === undefined || request.method === 'OPTIONS' || isOpenGet(request, open)) return
+    // A CORS preflight carries no credentials.
+    if (access.tokens === undefined || request.method === 'OPTIONS' || isOpen(request)) return
     request.principal = userOf(request.headers.authorization, users)
   })
 }
 
-/** A foreign session looks like an unknown one (SPEC 6.2): the caller turns `false` into 404. */
+/** Another user's session looks like an unknown one (SPEC 6.2): the caller turns `false` into a 404. */
 export function mayTouch(request: FastifyRequest, session: { readonly user: string }): boolean {
   return request.principal === undefined || request.principal === session.user
 }
 
-/** Whose sessions this request makes and lists; a name in a body or path never widens that. */
+/** The user whose sessions this request creates and lists. A name in a body or path cannot select another user. */
 export function userFor(request: FastifyRequest, claimed?: string): string {
   if (request.principal === undefined) return claimed ?? localUser
   if (claimed !== undefined && claimed !== request.principal) throw new MillraceError('not-found', 'no such user')
@@ -61,19 +64,21 @@ function checkHost(request: FastifyRequest, hosts: ReadonlySet<string>): void {
   const host = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec((request.headers.host ?? '').toLowerCase())?.[1]
   if (host !== undefined && unspecified.has(host)) {
     if (isTool(request)) return
-    throw new MillraceError('forbidden', `${host} is every address, not a name; ask for 127.0.0.1`, { host })
+    throw new MillraceError('forbidden', `${host} means every address and is not served as a Host; use 127.0.0.1`, {
+      host,
+    })
   }
   if (host === undefined || !hosts.has(host)) {
-    throw new MillraceError('forbidden', 'this Host is not served here; name it with --host-name', { host })
+    throw new MillraceError('forbidden', 'this Host is not served; allow it with --host-name', { host })
   }
 }
 
-/** Every browser puts an `Origin` on a POST, whatever it trusts: one without is of a tool, such as curl. */
+/** Every browser sends an `Origin` with every POST, so a POST without one comes from a tool such as curl. */
 function isTool({ method, headers }: FastifyRequest): boolean {
   return method === 'POST' && headers.origin === undefined && headers['sec-fetch-site'] === undefined
 }
 
-/** Cross-site requests may not act on us even when their page cannot read the answer (CSRF); GET streams act too. */
+/** Refuses cross-site requests that act, even when the foreign page could not read the answer (CSRF). */
 function checkOrigin(request: FastifyRequest, origins: ReadonlySet<string>): void {
   const { origin, host } = request.headers
   if (origin !== undefined) {
@@ -85,12 +90,16 @@ function checkOrigin(request: FastifyRequest, origins: ReadonlySet<string>): voi
   const site = request.headers['sec-fetch-site']
   const navigation =
     request.headers['sec-fetch-mode'] === 'navigate' && request.headers['sec-fetch-dest'] === 'document'
-  const quiet = site === undefined || site === 'same-origin' || site === 'none'
-  // By the route it comes to, not by its path: `/%61pi/…` comes to the same one as `/api/…`.
-  const { url: route = '', config } = request.routeOptions
-  const acts = config?.startsRun === true || /^\/(api|run|sessions|apps)\b/.test(route)
-  if (quiet || (navigation && request.method === 'GET' && !acts)) return
-  throw new MillraceError('forbidden', 'another site may not call this server')
+  if (site === undefined || site === 'same-origin' || site === 'none') return
+  // A link on another site may lead to what only reads; what such a page loads by itself is refused on every route.
+  if (navigation && request.method === 'GET' && !acts(request)) return
+  throw new MillraceError('forbidden', 'pages of other sites may not call this server')
+}
+
+/** By the declaration of the matched route, never by the path: `/%61pi/…` matches the same route as `/api/…`. */
+function acts({ routeOptions: { config } }: FastifyRequest): boolean {
+  const { effect = 'read', stream = false } = config?.effect ?? {}
+  return effect !== 'read' || stream
 }
 
 function userOf(header: string | undefined, users: readonly { digest: Buffer; user: string }[]): string {
@@ -100,7 +109,7 @@ function userOf(header: string | undefined, users: readonly { digest: Buffer; us
   if (token === undefined || found === undefined) {
     throw new MillraceError(
       'unauthorized',
-      token === undefined ? 'a bearer token is needed' : 'this token is not known',
+      token === undefined ? 'send a bearer token in the Authorization header' : 'the bearer token is unknown',
     )
   }
   return found.user
@@ -110,11 +119,6 @@ function digestOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-/** Only reading is open: `POST /` starts a run, and must not pass for the page that `GET /` is. */
-function isOpenGet(request: FastifyRequest, open: (path: string) => boolean): boolean {
-  return (request.method === 'GET' || request.method === 'HEAD') && open(pathOf(request))
-}
-
-function pathOf(request: FastifyRequest): string {
-  return request.url.split('?', 1)[0] ?? '/'
+function isOpen({ routeOptions: { config } }: FastifyRequest): boolean {
+  return config?.effect?.open === true
 }

@@ -7,13 +7,13 @@ const statusOf: Readonly<Record<string, number>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 }
 
-/** What is no HTTP at all (or too slow, or too much of it) never becomes a request: the socket is told, and closed. */
+/** Answers and closes a socket whose bytes are not HTTP, come too slowly or are too many to become a request. */
 export function answerBrokenHttp(error: Error & { readonly code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  // Once something was answered on it, further bytes would be read as part of that answer.
+  // After an earlier answer on this socket, the client would read these bytes as a part of it.
   if (socket.writable && socket.bytesWritten === 0) {
     const status = statusOf[error.code ?? ''] ?? 400
-    const body = JSON.stringify(problemBody(codeOf(status), 'this is not a request that can be read'))
+    const body = JSON.stringify(problemBody(codeOf(status), 'the bytes received are not a valid HTTP request'))
     socket.write(
       `HTTP/1.1 ${status} Refused\r\ncontent-type: application/problem+json; charset=utf-8\r\n` +
         `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,

@@ -1,12 +1,12 @@
 import { MillraceError } from '@millrace/core'
 import type { FastifyInstance } from 'fastify'
 
-/** Deeper JSON than this is nobody's message, and recursive code behind us would overflow on it. */
+/** No real message nests deeper than this, and recursive code that reads the body could overflow. */
 export const maxBodyDepth = 64
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** JSON bodies: valid UTF-8, bounded depth, no `__proto__` or `constructor.prototype`, else 400. */
+/** Parses JSON bodies. Invalid UTF-8, too much depth, `__proto__` and `constructor.prototype` are answered with 400. */
 export function readJsonBodies(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error')
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
@@ -32,7 +32,7 @@ export function readJsonBodies(app: FastifyInstance): void {
   })
 }
 
-/** The nesting of a JSON text, without parsing it: brackets outside strings. */
+/** How deep a JSON text nests, found by counting brackets outside strings, without parsing it. */
 export function jsonDepth(text: string): number {
   let depth = 0
   let deepest = 0

@@ -1,4 +1,4 @@
-import { MillraceError } from '@millrace/core'
+import { defined, MillraceError } from '@millrace/core'
 import type { FastifyInstance } from 'fastify'
 import { refuse, sendProblem } from './problem.ts'
 
@@ -9,15 +9,16 @@ interface Known {
 }
 
 /**
- * A known path with a wrong method is a 405 that says which it has; an unknown one a 404. Looked up only when nothing
- * matched, so it costs a good request nothing. Must be called before the routes it knows are registered.
+ * Answers a known path with an unsupported method by a 405 that lists its methods, and an unknown path by a 404. The
+ * lookup happens only when no route matched, so other requests pay nothing for it. Must be called before the routes are
+ * registered.
  */
 export function answerUnmatched(app: FastifyInstance): void {
   const known: Known[] = []
   app.addHook('onRoute', ({ url, method, config }) => {
     const methods = [method].flat()
-    // The catch-all of CORS is not a route of ours.
-    if (url !== '*') known.push({ pattern: patternOf(url), methods, type: config?.problemType })
+    // The CORS plugin registers `*` for preflights.
+    if (url !== '*') known.push({ pattern: patternOf(url), methods, type: config?.surface?.problemType })
   })
   const at = (path: string) => {
     const found = known.filter(({ pattern }) => pattern.test(path))
@@ -25,7 +26,7 @@ export function answerUnmatched(app: FastifyInstance): void {
     const type = found.length > 0 && found.every((route) => route.type !== undefined) ? found[0]?.type : undefined
     return { allow: [...methods, 'OPTIONS'].toSorted().join(', '), methods, known: methods.size > 0, type }
   }
-  // A preflight is asked by a browser and answered by CORS; this is somebody who wants to know what there is.
+  // The CORS plugin answers the preflights of browsers; other OPTIONS requests ask which methods a path has.
   app.addHook('onRequest', async (request, reply) => {
     if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] !== undefined) return
     const { allow, known } = at(pathOf(request.url))
@@ -35,17 +36,16 @@ export function answerUnmatched(app: FastifyInstance): void {
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request.url)
     const { allow, methods, known, type } = at(path)
-    // A route that takes the method and found nothing (a file of the page) sends here too.
-    const wrong = known && !methods.has(request.method)
-    const said = type === undefined ? {} : { type }
-    const error = wrong
-      ? refuse('method-not-allowed', `${path} takes ${allow}, not ${request.method}`, { ...said, allow })
+    // A route that matched can end here, too: a missing file of the page.
+    const wrongMethod = known && !methods.has(request.method)
+    const error = wrongMethod
+      ? refuse('method-not-allowed', `${path} takes ${allow}, not ${request.method}`, { ...defined({ type }), allow })
       : new MillraceError('not-found', `no route ${request.method} ${path}`)
     return sendProblem(error, request, reply)
   })
 }
 
-/** A route as Fastify writes it (`/a/:b`, `/a/*`) as an expression over paths. */
+/** The regular expression for a route of Fastify, such as `/a/:b` or `/a/*`. */
 function patternOf(url: string): RegExp {
   const segments = url.split('/').map((segment) => {
     if (segment.startsWith(':')) return '[^/]+'

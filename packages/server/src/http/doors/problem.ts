@@ -3,7 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { publicMessage } from '../../run/ending.ts'
 import { factsOf } from './request-log.ts'
 
-/** Refusals that only HTTP knows. All others have the code they would have in a log. */
+/** The codes of a log's problems, and those that only HTTP has. */
 type HttpCode =
   | ProblemCode
   | 'method-not-allowed'
@@ -14,7 +14,7 @@ type HttpCode =
   | 'unprocessable'
   | 'headers-too-large'
 
-/** The only place that knows which code is which status (SPEC 6.1). */
+/** The one table from code to status (SPEC 6.1). */
 const statusOf: Readonly<Record<HttpCode, number>> = {
   invalid: 400,
   unauthorized: 401,
@@ -47,13 +47,6 @@ const statusOf: Readonly<Record<HttpCode, number>> = {
 /** Every code a problem may have, for the OpenAPI document. */
 export const httpCodes: readonly string[] = Object.keys(statusOf)
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** Clients of this surface parse no other type (official AG-UI client, adk-web): problems go out as this. */
-    problemType?: 'application/json'
-  }
-}
-
 /** RFC 9457 problem details. */
 interface ProblemDetails {
   readonly type: string
@@ -63,11 +56,11 @@ interface ProblemDetails {
   readonly code: HttpCode
   /** The path of every bad field. */
   readonly errors?: readonly unknown[]
-  /** What adk-web and the Python peers read. */
+  /** The same text as `detail`, where adk-web and Python clients look for it. */
   readonly error: string
 }
 
-/** An error that only HTTP has: thrown like any other, told apart here. */
+/** An error with a code that only HTTP has. It is thrown like any other; `facts.http` holds the code. */
 export function refuse(
   http: Exclude<HttpCode, ProblemCode>,
   detail: string,
@@ -82,13 +75,13 @@ function problemDetails(error: unknown): ProblemDetails {
     return problemBody(isHttpCode(http) ? http : error.code, publicMessage(error), errors)
   }
   const { statusCode, message } = error as Partial<FastifyError>
-  // Fastify's own refusals (body too large, unsupported type) carry a 4xx; anything else is our fault and stays private.
+  // Fastify's own errors (body too large, unsupported type) have a 4xx; the message of anything else stays private.
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return problemBody(codeOf(statusCode), message ?? 'bad request')
   return problemBody('internal', 'the server failed to handle this request')
 }
 
-/** The first code of a status; a client error that has none of its own is plain bad input. */
+/** The first code with this status; a client error without one of its own is `invalid`. */
 export function codeOf(status: number): HttpCode {
   return httpCodes.filter(isHttpCode).find((code) => statusOf[code] === status) ?? 'invalid'
 }
@@ -117,6 +110,6 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     const seconds = typeof facts.retryAfter === 'number' ? facts.retryAfter : 5
     if (!reply.hasHeader('retry-after')) reply.header('retry-after', String(seconds))
   }
-  const type = facts.type ?? request.routeOptions?.config?.problemType ?? 'application/problem+json'
+  const type = facts.type ?? request.routeOptions?.config?.surface?.problemType ?? 'application/problem+json'
   return reply.code(body.status).type(`${type}; charset=utf-8`).send(JSON.stringify(body))
 }

@@ -4,39 +4,40 @@ import type { HttpDeps } from '../deps.ts'
 import { cursorOf } from '../stream.ts'
 import { mayTouch } from './access.ts'
 
-/** What a request that starts a run says about which one it means. */
-export interface Meant {
+/** The run that a request asks for, as far as the request names it. */
+export interface RequestedRun {
   readonly agent: string
   readonly session: string | undefined
-  /** The run that the URL itself names. */
+  /** The run that the URL names. */
   readonly run: string | undefined
 }
 
-/** Where a stream goes on. */
-export interface Place {
+/** Where a stream continues. */
+export interface RejoinPlace {
   readonly session: string
   readonly run: string
   readonly after: number
 }
 
 /**
- * A request that may be a reconnect goes on with the run it has read, and never starts one. `over`: nothing is left to
- * send, or the run is not known here, and 204 tells a browser's EventSource to stop. `undefined`: it is a first request.
+ * Finds the place where a request that may be a reconnect continues; such a request never starts a run. `over` means
+ * that nothing is left to send or that the run is unknown; the answer is a 204, which makes a browser's EventSource
+ * stop. `undefined` means that this is a first request.
  *
- * A reconnect brings its URL and the last id alone. Where the URL names no session, the session has the id of its first
- * run, so that the run is found without an index, by another process too.
+ * A reconnect brings only its URL and the last id. Where the URL names no session, the session has the id of its first
+ * run, so that any process finds the run without an index.
  */
 export async function rejoin(
   { log }: Pick<HttpDeps, 'log'>,
   request: FastifyRequest,
-  { agent, session, run: named }: Meant,
-): Promise<Place | 'over' | undefined> {
+  { agent, session, run: named }: RequestedRun,
+): Promise<RejoinPlace | 'over' | undefined> {
   const cursor = cursorOf(request)
   const otherwise = cursor === undefined ? undefined : 'over'
   const id = session ?? cursor?.run ?? named
   const info = id === undefined ? undefined : await log.get(id)
   if (info === undefined || !mayTouch(request, info) || info.agent !== agent) return otherwise
-  // A bare seq says nothing of a run: it is the latest of its session.
+  // A cursor without a run means the latest run of the session.
   const run = cursor?.run ?? named ?? (cursor === undefined ? undefined : info.lastRun)
   if (run === undefined) return otherwise
   if (cursor !== undefined && isLive(info, run)) return { session: info.id, run, after: cursor.seq }

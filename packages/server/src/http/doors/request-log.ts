@@ -1,20 +1,21 @@
+import { defined } from '@millrace/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
-/** What a request turned out to be about; every line logged for it carries that. */
-interface About {
+/** The session and run of a request; every line that is logged for it carries them. */
+interface RequestSubject {
   session?: string
   run?: string
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    about: About
+    about: RequestSubject
   }
 }
 
 /**
- * One line per request, with the ids and without any contents: not the query either, because `?input=` is what a person
- * said. A stream has a line of its own when it ends, because a reader that leaves never finishes its response.
+ * Logs one line per request, with ids and without contents. The query is left out, because `?input=` holds what a person
+ * wrote. A stream logs its line when it ends, because a reader that disconnects never finishes its response.
  */
 export function logRequests(app: FastifyInstance): void {
   app.decorateRequest('about')
@@ -27,8 +28,8 @@ export function logRequests(app: FastifyInstance): void {
   })
 }
 
-/** What may be said of a request in a log. */
+/** The facts of a request that may be logged. */
 export function factsOf(request: FastifyRequest): Readonly<Record<string, unknown>> {
   const { method, routeOptions, principal: user } = request
-  return { method, route: routeOptions?.url, ...(user === undefined ? {} : { user }), ...request.about }
+  return { method, route: routeOptions?.url, ...defined({ user }), ...request.about }
 }

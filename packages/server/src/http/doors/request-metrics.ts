@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Metrics } from '../../telemetry/metrics.ts'
 
 /**
- * Counts every request by its route, never by its path: a label must not grow with what clients think of. A stream is
- * counted when it opens, by the function given back, because a reader that leaves never finishes its response.
+ * Counts every request by its route, never by its path, because clients could create any number of labels. The returned
+ * function counts a stream when it opens, because a reader that disconnects never finishes its response.
  */
 export function measureRequests(
   app: FastifyInstance,

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch } from './access.ts'
 
-/** The session, if this request may touch it; a foreign one looks like an unknown one (SPEC 6.2). */
+/** The session, if this request may use it. Another user's session looks like an unknown one (SPEC 6.2). */
 export async function sessionForRequest(
   { log }: Pick<HttpDeps, 'log'>,
   request: FastifyRequest,

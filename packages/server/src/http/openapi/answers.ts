@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
-import { jsonSchema } from '../doors/validate-body.ts'
+import { jsonSchema } from './route-schema.ts'
 
-/** The shapes that answers are made of, for the OpenAPI document. The tests hold real answers against them. */
+/** The shapes of answers in the OpenAPI document. Tests validate real answers against them. */
 const session = z.object({
   id: z.string(),
   user: z.string(),
@@ -56,8 +56,8 @@ const project = z.object({ id: z.string(), name: z.string(), description: z.stri
 const shapes = {
   Session: session,
   PlanSession: session.extend({
-    status: z.string().describe('How the plan stands'),
-    run: session.shape.status.describe('How the last run stands'),
+    status: z.string().describe('The status of the plan'),
+    run: session.shape.status.describe('The status of the last run'),
     createdAt: z.string(),
     updatedAt: z.string(),
     tasks: z.array(task),
@@ -134,7 +134,7 @@ const shapes = {
 type ShapeName = keyof typeof shapes
 type Schema = Readonly<Record<string, unknown>>
 
-/** The document holds each shape once, and refers to it. */
+/** Adds each shape to the document once, so that routes can refer to it. */
 export function shareShapes(app: FastifyInstance): void {
   for (const [$id, shape] of Object.entries(shapes)) {
     app.addSchema({ $id, ...jsonSchema(shape, 'output') })
@@ -144,7 +144,7 @@ export function shareShapes(app: FastifyInstance): void {
 export const shapeOf = (name: ShapeName): Schema => ({ $ref: `${name}#` })
 export const listShape = (name: ShapeName): Schema => ({ type: 'array', items: shapeOf(name) })
 
-/** An object of these, all of them there. */
+/** An object with these properties, all required. */
 export const objectShape = (properties: Readonly<Record<string, Schema>>): Schema => ({
   type: 'object',
   required: Object.keys(properties),

@@ -36,7 +36,7 @@ interface Field {
   readonly about: string
 }
 
-/** The API for people: one page, no script, nothing from elsewhere. */
+/** The API as one HTML page for people, without scripts and without anything from other sites. */
 export function docsPage(document: object): string {
   const { info, tags = [], paths = {}, components } = document as Document
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -53,8 +53,8 @@ export function docsPage(document: object): string {
   const links = [...tags.map(({ name }) => name), 'Shapes'].map((name) => `<a href="#${text(name)}">${text(name)}</a>`)
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>${text(info.title)} API</title><style>${style}</style></head><body><main><h1>${text(info.title)} ${text(info.version)}</h1>
-<p>${text(info.description ?? '')} As a document: <a href="openapi.json">openapi.json</a>.</p><nav>${links.join(' ')}</nav>
-${sections.join('')}<section id="Shapes"><h2>Shapes</h2><p>What answers are made of.</p>${shapes.join('')}</section></main></body></html>`
+<p>${text(info.description ?? '')} The same as OpenAPI: <a href="openapi.json">openapi.json</a>.</p><nav>${links.join(' ')}</nav>
+${sections.join('')}<section id="Shapes"><h2>Shapes</h2><p>The types that answers refer to.</p>${shapes.join('')}</section></main></body></html>`
 }
 
 function row({ path, method, operation }: { path: string; method: string; operation: Operation }): string {
@@ -85,7 +85,7 @@ const queryField = ({ name, required = false, description = '', schema = {} }: P
   about: description === '' ? (schema.description ?? '') : description,
 })
 
-/** The fields of an object; one line without a name for anything else. */
+/** The fields of an object; any other schema is one field without a name. */
 function fieldsOf(schema: Schema): readonly Field[] {
   const { properties, required = [], anyOf = [] } = schema
   const inner = anyOf.find((each) => each.properties !== undefined)

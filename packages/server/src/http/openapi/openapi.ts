@@ -1,13 +1,13 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance } from 'fastify'
 import { httpCodes } from '../doors/problem.ts'
-import { documented, schemaOf } from '../doors/validate-body.ts'
+import type { Surface } from '../surface.ts'
 import { shareShapes } from './answers.ts'
-import { docsPage } from './docs-page.ts'
+import { schemaOf } from './route-schema.ts'
 
 const problem = {
   $id: 'Problem',
-  description: 'RFC 9457 problem details; `code` is closed, programs decide on it.',
+  description: 'RFC 9457 problem details. `code` is one of a closed list, for programs to decide on.',
   type: 'object',
   required: ['type', 'title', 'status', 'detail', 'code'],
   properties: {
@@ -24,12 +24,12 @@ const problem = {
   },
 }
 
-/** Must be registered before the routes it describes. */
+/** Adds the OpenAPI document to the app. Must be called before the routes are registered. */
 export async function describeApi(
   app: FastifyInstance,
   version: string,
   tokens: boolean,
-  isOpen: (path: string) => boolean,
+  surfaces: readonly Surface[],
 ): Promise<void> {
   app.addSchema(problem)
   shareShapes(app)
@@ -43,42 +43,27 @@ export async function describeApi(
         description: 'One durable log of agent runs, served in the dialect a client already speaks.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
-      servers: [{ url: '.', description: 'Where this document is' }],
+      servers: [{ url: '.', description: 'The folder of this document' }],
       ...(tokens ? { components: { securitySchemes: { token: { type: 'http', scheme: 'bearer' } } } } : {}),
       security: tokens ? [{ token: [] }] : [{}],
-      tags: [
-        { name: 'AG-UI', description: 'AG-UI 1.0: start a run, stream it' },
-        { name: 'ADK', description: 'Google ADK: run_sse, sessions, artifacts, and what adk-web calls' },
-        { name: 'Studio', description: 'ADK Studio SSE v2' },
-        { name: 'Plan', description: 'Plan and execute: chat, tasks, artifacts, data items' },
-        { name: 'Session', description: 'Any session: re-join, cancel, fork, state, views, log' },
-        { name: 'Service', description: 'Health, metrics, this document' },
-      ],
+      tags: surfaces.flatMap(({ tag, about }) => (about === undefined ? [] : [{ name: tag, description: about }])),
     },
-    transform: ({ schema, url, route }) => ({
-      schema: {
-        ...(schema?.hide === true || route.config?.doc === undefined ? schema : schemaOf(route.config.doc)),
-        ...(tokens && isOpen(url) && route.method === 'GET' ? { security: [] } : {}),
-        operationId: operationId([route.method].flat()[0] ?? '', url),
-      } as typeof schema,
-      url,
-    }),
+    transform: ({ schema, url, route }) => {
+      const { doc, surface, effect } = route.config ?? {}
+      return {
+        schema: {
+          ...(doc === undefined || surface === undefined ? schema : schemaOf(doc, surface)),
+          ...(tokens && effect?.open === true ? { security: [] } : {}),
+          operationId: operationId([route.method].flat()[0] ?? '', url),
+        } as typeof schema,
+        url,
+      }
+    },
     refResolver: { buildLocalReference: (json, _base, _fragment, i) => String(json.$id ?? `def-${i}`) },
   })
-  const doc = { tag: 'Service', answer: 'The OpenAPI 3.1 document' } as const
-  app.get(
-    '/openapi.json',
-    documented({ ...doc, summary: 'This API as OpenAPI', result: { type: 'object' } }),
-    async () => app.swagger(),
-  )
-  app.get(
-    '/docs',
-    documented({ ...doc, summary: 'This API for people', answer: 'A page', type: 'text/html' }),
-    async (_request, reply) => reply.type('text/html; charset=utf-8').send(docsPage(app.swagger())),
-  )
 }
 
-/** `GET /sessions/:id/tasks` is getSessionsIdTasks: stable, unique, and a name in every language. */
+/** `GET /sessions/:id/tasks` becomes getSessionsIdTasks, which is unique and a valid name in every language. */
 function operationId(method: string, url: string): string {
   const words = url.split(/[^a-zA-Z0-9_]+/).filter((word) => word !== '')
   const name = (words.length === 0 ? ['root'] : words)

@@ -35,7 +35,7 @@ describe('the page', () => {
     ['/mill/', './'],
     ['/s/a-session', '../'],
     ['/mill/s/a-session', '../'],
-  ])('%s knows its root as %s, needs no token and is asked for again', async (url, base) => {
+  ])('%s has the base %s, needs no token and is revalidated on every load', async (url, base) => {
     const answer = await get(url)
     expect(answer.statusCode).toBe(200)
     expect(answer.headers['content-type']).toBe('text/html; charset=utf-8')
@@ -43,12 +43,12 @@ describe('the page', () => {
     expect(answer.body).toContain(`<head><base href="${base}">`)
   })
 
-  test('without the slash its links would lead outside: it is sent to the one with it', async () => {
+  test('the base path without a slash redirects to the one with it, because relative links would lead outside', async () => {
     const answer = await get('/mill')
     expect([answer.statusCode, answer.headers.location]).toEqual([308, '/mill/'])
   })
 
-  test('its files are kept for good, and a missing one is a problem, not a page', async () => {
+  test('its files are cached for good, and a missing file is a problem, not a page', async () => {
     const file = await get('/mill/assets/index-1a2b.js')
     expect(file.statusCode).toBe(200)
     expect(file.headers['cache-control']).toBe('public, max-age=31536000, immutable')
@@ -57,7 +57,7 @@ describe('the page', () => {
     expect(missing.headers['content-type']).toContain('application/problem+json')
   })
 
-  test('may load and call nothing but its own', async () => {
+  test('may load and call nothing but its own origin', async () => {
     const policy = String((await get('/')).headers['content-security-policy'])
     for (const rule of [
       "default-src 'self'",

@@ -1,34 +1,41 @@
 import { readFile } from 'node:fs/promises'
 import fastifyStatic from '@fastify/static'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import { hidden, type Surface, type SurfaceDeps } from '../surface.ts'
 
-/** The studio page, as Vite built it. Hashed assets never change; index.html always may. */
-export const pageRoutes =
-  ({ page, basePath = '' }: { readonly page: string; readonly basePath?: string }): FastifyPluginAsync =>
+/** The studio page, as Vite built it. Hashed assets never change; index.html may change with every build. */
+const pageRoutes =
+  ({ page, basePath }: SurfaceDeps): FastifyPluginAsync =>
   async (app) => {
+    if (page === undefined) return
     const html = await readFile(`${page}/index.html`, 'utf8')
-    // The base tells the page where its root is, so that it works under any path prefix, also on a deep link.
-    const at = (base: string): string => html.replace('<head>', `<head><base href="${base}">`)
-    const hidden = { schema: { hide: true } }
+    // The base is where the page finds its root, so that it works under any path prefix and on a deep link.
+    const sendPage = (reply: FastifyReply, base: string): FastifyReply =>
+      reply
+        .type('text/html; charset=utf-8')
+        .header('cache-control', 'no-cache')
+        .send(html.replace('<head>', `<head><base href="${base}">`))
+    // The page holds no data and asks for the token, so it is sent without one.
+    const open = hidden({ effect: 'read', open: true })
     await app.register(fastifyStatic, {
       root: `${page}/assets`,
-      prefix: '/assets/',
+      serve: false,
       cacheControl: false,
-      schemaHide: true,
       setHeaders: (reply) => reply.setHeader('cache-control', 'public, max-age=31536000, immutable'),
     })
-    app.get('/', hidden, async (request, reply) => {
+    app.get<{ Params: { '*': string } }>('/assets/*', open, async ({ params }, reply) => reply.sendFile(params['*']))
+    app.get('/', open, async (request, reply) => {
       // Relative links of a page at `/prefix` would lead to the root; at `/prefix/` they stay inside.
       if (basePath !== '' && request.originalUrl.split('?', 1)[0] === basePath)
         return reply.redirect(`${basePath}/`, 308)
-      return reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(at('./'))
+      return sendPage(reply, './')
     })
-    app.get('/s/:session', hidden, async (_request, reply) =>
-      reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache').send(at('../')),
-    )
+    app.get('/s/:session', open, async (_request, reply) => sendPage(reply, '../'))
   }
 
-/** The page needs its own files and inline styles of the graph library, data: images, and nothing else. */
+export const pageSurface: Surface = { tag: 'Page', routes: pageRoutes }
+
+/** The page loads its own files, inline styles of the graph library and `data:` images, and nothing else. */
 export const pagePolicy = {
   contentSecurityPolicy: {
     directives: {

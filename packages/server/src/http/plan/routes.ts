@@ -5,9 +5,10 @@ import { z } from 'zod'
 import { type LoadedSession, loadSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
-import { documented, validateBody } from '../doors/validate-body.ts'
+import { validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
 import { serveRun } from '../stream.ts'
+import { documented, type Surface } from '../surface.ts'
 import {
   artifactAt,
   artifactContentOf,
@@ -24,17 +25,16 @@ const executeBody = z.looseObject({}).nullish()
 const itemsQuery = z.object({ item_type: z.string().max(100).optional() })
 
 /** The plan/execute contract (docs/wires/plan.md): chat until there is a plan, then execute it. */
-export const planRoutes =
+const planRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
-    const doc = { tag: 'Plan' } as const
     type ById = { Params: { id: string } }
     type ByItem = { Params: { id: string; item: string } }
 
     app.get<ById>(
       '/sessions/:id',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'A session: tasks, messages, artifact summaries, status',
         answer: 'The session',
         result: shapeOf('PlanSession'),
@@ -50,12 +50,11 @@ export const planRoutes =
     app.post<ById>(
       '/sessions/:id/chat',
       documented({
-        ...doc,
+        effect: 'start',
         summary: 'Send a message; the plan may change',
         body: chatBody,
         answer: 'content, tasks_updated, error, done',
         stream: true,
-        starts: true,
       }),
       async (request, reply) => {
         const { message: text } = validateBody(chatBody, request.body)
@@ -69,12 +68,11 @@ export const planRoutes =
     app.post<ById>(
       '/sessions/:id/execute',
       documented({
-        ...doc,
+        effect: 'start',
         summary: 'Execute the pending tasks',
         body: executeBody,
         answer: 'task_selected … done',
         stream: true,
-        starts: true,
       }),
       async (request, reply) => {
         validateBody(executeBody, request.body)
@@ -90,7 +88,7 @@ export const planRoutes =
     app.get<ById>(
       '/sessions/:id/artifacts',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'The artifacts, without content',
         answer: 'Artifact summaries',
         result: listShape('Artifact'),
@@ -103,7 +101,7 @@ export const planRoutes =
     app.get<ByItem>(
       '/sessions/:id/artifacts/:item',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'An artifact with its content',
         answer: 'The artifact',
         result: shapeOf('ArtifactContent'),
@@ -117,7 +115,12 @@ export const planRoutes =
     )
     app.get<ByItem>(
       '/sessions/:id/artifacts/:item/download',
-      documented({ ...doc, summary: 'The content as a file', answer: 'The file', type: 'application/octet-stream' }),
+      documented({
+        effect: 'read',
+        summary: 'The content as a file',
+        answer: 'The file',
+        type: 'application/octet-stream',
+      }),
       async (request, reply) => {
         const session = await planSession(deps, request, request.params.id)
         const artifact = artifactAt(session, request.params.item)
@@ -135,7 +138,7 @@ export const planRoutes =
     )
     app.delete<ByItem>(
       '/sessions/:id/artifacts/:item',
-      documented({ ...doc, summary: 'Delete an artifact', answer: 'Nothing', status: 204 }),
+      documented({ effect: 'write', summary: 'Delete an artifact', answer: 'Nothing', status: 204 }),
       async (request, reply) => {
         const session = await planSession(deps, request, request.params.id)
         const { id, name, type, version } = artifactAt(session, request.params.item)
@@ -149,7 +152,7 @@ export const planRoutes =
     app.get<ById>(
       '/sessions/:id/data-items',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'The data items',
         query: itemsQuery,
         answer: 'Data items',
@@ -166,7 +169,7 @@ export const planRoutes =
     )
     app.get<ByItem>(
       '/sessions/:id/data-items/:item',
-      documented({ ...doc, summary: 'A data item', answer: 'The item', result: shapeOf('DataItem') }),
+      documented({ effect: 'read', summary: 'A data item', answer: 'The item', result: shapeOf('DataItem') }),
       async (request) => {
         const session = await planSession(deps, request, request.params.id)
         const found = session.plan.data
@@ -193,3 +196,9 @@ function fileOf(
 }
 
 const ascii = (name: string): string => name.replace(/[^\x20-\x7e]|["\\]/g, '_')
+
+export const planSurface: Surface = {
+  tag: 'Plan',
+  about: 'Plan and execute: chat, tasks, artifacts, data items',
+  routes: planRoutes,
+}

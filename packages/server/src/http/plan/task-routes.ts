@@ -3,8 +3,9 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { SessionTurns } from '../../run/session-turns.ts'
 import type { HttpDeps } from '../deps.ts'
-import { bodyRefusal, documented, validateBody } from '../doors/validate-body.ts'
+import { bodyRefusal, validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
+import { documented } from '../surface.ts'
 import { planSession, taskJson } from './plan-json.ts'
 
 const title = z.string().trim().min(1).max(500)
@@ -19,7 +20,6 @@ const orderBody = z.object({ taskIds: z.array(z.string()).max(1000) })
 export const taskRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
-    const doc = { tag: 'Plan' } as const
     type ById = { Params: { id: string } }
     type ByTask = { Params: { id: string; task: string } }
     const turns = new SessionTurns()
@@ -37,12 +37,12 @@ export const taskRoutes =
 
     app.get<ById>(
       '/sessions/:id/tasks',
-      documented({ ...doc, summary: 'The tasks, in order', answer: 'Tasks', result: listShape('Task') }),
+      documented({ effect: 'read', summary: 'The tasks, in order', answer: 'Tasks', result: listShape('Task') }),
       async (request) => tasksOf(await planSession(deps, request, request.params.id)),
     )
     app.get<ByTask>(
       '/sessions/:id/tasks/:task',
-      documented({ ...doc, summary: 'A task', answer: 'The task', result: shapeOf('Task') }),
+      documented({ effect: 'read', summary: 'A task', answer: 'The task', result: shapeOf('Task') }),
       async (request) => {
         const session = await planSession(deps, request, request.params.id)
         return found(tasksOf(session), request.params.task)
@@ -51,7 +51,7 @@ export const taskRoutes =
     app.post<ById>(
       '/sessions/:id/tasks',
       documented({
-        ...doc,
+        effect: 'write',
         summary: 'Add a task',
         body: addBody,
         answer: 'The task',
@@ -80,7 +80,7 @@ export const taskRoutes =
     app.patch<ByTask>(
       '/sessions/:id/tasks/:task',
       documented({
-        ...doc,
+        effect: 'write',
         summary: 'Edit or move a task',
         body: editBody,
         answer: 'The task',
@@ -100,7 +100,7 @@ export const taskRoutes =
     )
     app.delete<ByTask>(
       '/sessions/:id/tasks/:task',
-      documented({ ...doc, summary: 'Delete a task', answer: 'Nothing', status: 204 }),
+      documented({ effect: 'write', summary: 'Delete a task', answer: 'Nothing', status: 204 }),
       async (request, reply) => {
         const { task } = request.params
         await change(request, request.params.id, (tasks) => {
@@ -113,7 +113,7 @@ export const taskRoutes =
     app.post<ByTask>(
       '/sessions/:id/tasks/:task/retry',
       documented({
-        ...doc,
+        effect: 'write',
         summary: 'Make a finished task pending again',
         answer: 'The task',
         result: shapeOf('Task'),
@@ -130,7 +130,7 @@ export const taskRoutes =
     app.put<ById>(
       '/sessions/:id/tasks',
       documented({
-        ...doc,
+        effect: 'write',
         summary: 'Put the tasks in this order',
         body: orderBody,
         answer: 'Tasks',

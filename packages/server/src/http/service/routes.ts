@@ -1,25 +1,18 @@
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import type { Metrics } from '../../telemetry/metrics.ts'
-import { documented } from '../doors/validate-body.ts'
+import { docsPage } from '../openapi/docs-page.ts'
+import { documented, type Surface, type SurfaceDeps } from '../surface.ts'
 
-export interface ServiceDeps {
-  readonly version: string
-  readonly metrics: Metrics
-  /** False while starting and shutting down: a load balancer sends nobody. */
-  readonly ready: () => boolean
-}
-
-export const serviceRoutes =
-  ({ version, metrics, ready }: ServiceDeps): FastifyPluginAsync =>
+const serviceRoutes =
+  ({ version, metrics, ready }: SurfaceDeps): FastifyPluginAsync =>
   async (app) => {
-    const doc = { tag: 'Service' } as const
     app.get(
       '/health',
       documented({
-        ...doc,
-        summary: 'The process is alive',
-        answer: 'It is',
+        effect: 'read',
+        open: true,
+        summary: 'Whether the process is alive',
+        answer: 'It is alive',
         result: z.object({ status: z.string(), version: z.string() }),
       }),
       async () => ({ status: 'ok', version }),
@@ -27,9 +20,10 @@ export const serviceRoutes =
     app.get(
       '/ready',
       documented({
-        ...doc,
-        summary: 'It takes runs',
-        answer: 'It does; 503 while it does not',
+        effect: 'read',
+        open: true,
+        summary: 'Whether the server takes new runs',
+        answer: 'It takes runs; 503 while it does not',
         result: z.object({ status: z.string() }),
       }),
       async (_request, reply) =>
@@ -37,7 +31,29 @@ export const serviceRoutes =
     )
     app.get(
       '/metrics',
-      documented({ ...doc, summary: 'Prometheus metrics', answer: 'Samples', type: 'text/plain' }),
+      documented({ effect: 'read', summary: 'Prometheus metrics', answer: 'Samples', type: 'text/plain' }),
       async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
     )
+    app.get(
+      '/openapi.json',
+      documented({
+        effect: 'read',
+        open: true,
+        summary: 'This API as OpenAPI',
+        answer: 'The OpenAPI 3.1 document',
+        result: { type: 'object' },
+      }),
+      async () => app.swagger(),
+    )
+    app.get(
+      '/docs',
+      documented({ effect: 'read', open: true, summary: 'This API for people', answer: 'A page', type: 'text/html' }),
+      async (_request, reply) => reply.type('text/html; charset=utf-8').send(docsPage(app.swagger())),
+    )
   }
+
+export const serviceSurface: Surface = {
+  tag: 'Service',
+  about: 'Health, metrics, this document',
+  routes: serviceRoutes,
+}

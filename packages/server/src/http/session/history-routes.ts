@@ -20,8 +20,9 @@ import type { HttpDeps } from '../deps.ts'
 import { userFor } from '../doors/access.ts'
 import { refuse } from '../doors/problem.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
-import { documented, validateBody } from '../doors/validate-body.ts'
+import { validateBody } from '../doors/validate-body.ts'
 import { shapeOf } from '../openapi/answers.ts'
+import { documented } from '../surface.ts'
 
 const forkBody = z
   .object({
@@ -53,7 +54,6 @@ export const historyRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     const { log } = deps
-    const doc = { tag: 'Session' } as const
     type ById = { Params: { id: string } }
     for (const type of importTypes) {
       app.addContentTypeParser(type, { parseAs: 'string', bodyLimit: deps.limits.importBody }, (_request, body, done) =>
@@ -75,7 +75,7 @@ export const historyRoutes =
     app.get<ById>(
       '/sessions/:id/log',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'The session as JSONL',
         query: logQuery,
         answer: 'A header line, then one Recorded per line',
@@ -95,7 +95,7 @@ export const historyRoutes =
     app.post<ById>(
       '/sessions/:id/fork',
       documented({
-        ...doc,
+        effect: 'write',
         summary: 'A new session that begins as a copy of this one',
         body: forkBody,
         answer: 'The new session',
@@ -115,7 +115,7 @@ export const historyRoutes =
       {
         bodyLimit: deps.limits.importBody,
         ...documented({
-          ...doc,
+          effect: 'write',
           summary:
             'Make a session from an export or a recording of any dialect: SSE, JSONL, a JSON array of events, an ADK session',
           query: importQuery,

@@ -4,8 +4,9 @@ import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
 import { userFor } from '../doors/access.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
-import { documented, validateBody } from '../doors/validate-body.ts'
+import { validateBody } from '../doors/validate-body.ts'
 import { listShape, objectShape, shapeOf } from '../openapi/answers.ts'
+import { documented } from '../surface.ts'
 import { removeSession } from './remove-session.ts'
 
 const listQuery = z.object({
@@ -29,13 +30,12 @@ export const sessionsRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     const { log } = deps
-    const doc = { tag: 'Session' } as const
     type ById = { Params: { id: string } }
 
     app.get(
       '/sessions',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'List sessions, newest first',
         query: listQuery,
         answer: 'A page of sessions, and how many there are in all',
@@ -49,7 +49,7 @@ export const sessionsRoutes =
     app.post(
       '/sessions',
       documented({
-        ...doc,
+        effect: 'write',
         summary: 'Create a session',
         body: createBody,
         answer: 'The session',
@@ -66,7 +66,7 @@ export const sessionsRoutes =
     app.patch<ById>(
       '/sessions/:id',
       documented({
-        ...doc,
+        effect: 'write',
         summary: 'Rename a session',
         body: renameBody,
         answer: 'The session',
@@ -80,7 +80,7 @@ export const sessionsRoutes =
     )
     app.delete<ById>(
       '/sessions/:id',
-      documented({ ...doc, summary: 'Delete a session and its log', answer: 'Nothing', status: 204 }),
+      documented({ effect: 'write', summary: 'Delete a session and its log', answer: 'Nothing', status: 204 }),
       async (request, reply) => {
         await removeSession(deps, request, await sessionForRequest(deps, request, request.params.id))
         return reply.code(204).send()

@@ -15,9 +15,12 @@ import { sessionFacts } from '../../run/session-facts.ts'
 import type { HttpDeps } from '../deps.ts'
 import { userFor } from '../doors/access.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
-import { documented, validateBody } from '../doors/validate-body.ts'
+import { validateBody } from '../doors/validate-body.ts'
 import { boundInput, runInput } from '../run-input.ts'
 import { cursorOf, serveStream } from '../stream.ts'
+import { documented, type Surface } from '../surface.ts'
+import { historyRoutes } from './history-routes.ts'
+import { sessionsRoutes } from './list-routes.ts'
 
 const eventsQuery = z.object({
   dialect: z
@@ -43,17 +46,17 @@ const startBody = z.object({
 const cancelBody = z.object({ run: z.string().max(200).optional() }).optional()
 
 /** What every session offers, whichever surface created it: streams, runs, state and views. */
-export const sessionRoutes =
+const sessionRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     const { log, engine } = deps
-    const doc = { tag: 'Session' } as const
     type ById = { Params: { id: string } }
 
     app.get<ById>(
       '/sessions/:id/events',
       documented({
-        ...doc,
+        // With `disconnect=cancel` a reader that leaves cancels the run.
+        effect: 'write',
         summary: 'Join or re-join a session in any dialect',
         query: eventsQuery,
         answer: 'Frames; `id` is the seq',
@@ -78,13 +81,12 @@ export const sessionRoutes =
     app.post<ById>(
       '/sessions/:id/runs',
       documented({
-        ...doc,
+        effect: 'start',
         summary: 'Start a run; follow it with /events',
         body: startBody,
         answer: 'The run and the seq it starts at',
         result: z.object({ run: z.string(), seq: z.int() }),
         status: 201,
-        starts: true,
       }),
       async (request, reply) => {
         const { agent, run, input } = validateBody(startBody, request.body)
@@ -108,7 +110,7 @@ export const sessionRoutes =
     app.post<ById>(
       '/sessions/:id/cancel',
       documented({
-        ...doc,
+        effect: 'write',
         summary: 'Cancel the active run',
         body: cancelBody,
         answer: 'Whether a run was cancelled',
@@ -124,7 +126,7 @@ export const sessionRoutes =
     app.get<ById>(
       '/sessions/:id/state',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'The state at any seq',
         query: atQuery,
         answer: 'The state',
@@ -140,7 +142,7 @@ export const sessionRoutes =
     app.get<{ Params: { id: string; view: string } }>(
       '/sessions/:id/views/:view',
       documented({
-        ...doc,
+        effect: 'read',
         summary: `A view: ${Object.keys(views).join(', ')}`,
         query: atQuery,
         answer: 'The view as JSON',
@@ -166,4 +168,12 @@ async function isOver({ log }: HttpDeps, session: string, run: string, after: nu
   if (after === 0) return false
   const last = (await log.read(session, { after: after - 1, limit: 1 }))[0]
   return last?.seq === after && last.run === run && last.event.kind === 'run.finished'
+}
+
+export const sessionSurface: Surface = {
+  tag: 'Session',
+  about: 'Any session: re-join, cancel, fork, state, views, log',
+  routes: (deps) => async (app) => {
+    for (const routes of [sessionsRoutes, sessionRoutes, historyRoutes]) await app.register(routes(deps))
+  },
 }

@@ -16,10 +16,11 @@ import { mayTouch, userFor } from '../doors/access.ts'
 import { maxBodyDepth } from '../doors/json-body.ts'
 import { rejoin } from '../doors/rejoin.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
-import { documented, validateBody } from '../doors/validate-body.ts'
+import { validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
 import { removeSession } from '../session/remove-session.ts'
 import { serveRun, serveStream } from '../stream.ts'
+import { documented, type Surface } from '../surface.ts'
 
 const streamInput = z.looseObject({
   input: z.string().min(1, 'input is required').max(100_000).describe('The text of the user'),
@@ -36,16 +37,15 @@ const streamQuery = streamInput.extend({
 const resumeBody = z.object({ response: z.json() })
 
 /** ADK Studio's API (SSE schema v2): a project is an agent. */
-export const studioRoutes =
+const studioRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     const { log, engine } = deps
-    const doc = { tag: 'Studio' } as const
     type ById = { Params: { id: string } }
 
     app.get(
       '/api/projects',
-      documented({ ...doc, summary: 'The projects', answer: 'The projects', result: listShape('Project') }),
+      documented({ effect: 'read', summary: 'The projects', answer: 'The projects', result: listShape('Project') }),
       async () => {
         const described = await Promise.all(deps.agents.names.map((name) => deps.agents.get(name)?.describe()))
         return described.flatMap((agent) => (agent === undefined ? [] : [summary(agent, deps.now())]))
@@ -55,7 +55,7 @@ export const studioRoutes =
     app.get<ById>(
       '/api/projects/:id',
       documented({
-        ...doc,
+        effect: 'read',
         summary: 'A project: its agents and edges',
         answer: 'The project',
         result: shapeOf('ProjectDetail'),
@@ -108,11 +108,10 @@ export const studioRoutes =
       return reply
     }
     const streamDoc = {
-      ...doc,
+      effect: 'start',
       summary: 'Run a project, stream its traces',
       answer: 'Studio SSE v2',
       stream: true,
-      starts: true,
     } as const
     // A HEAD request would start a run and discard its output.
     const noHead = { exposeHeadRoute: false }
@@ -133,7 +132,7 @@ export const studioRoutes =
 
     app.delete<ById>(
       '/api/sessions/:id',
-      documented({ ...doc, summary: 'Stop and delete a session', answer: 'Nothing', status: 204 }),
+      documented({ effect: 'write', summary: 'Stop and delete a session', answer: 'Nothing', status: 204 }),
       async (request, reply) => {
         await removeSession(deps, request, await sessionForRequest(deps, request, request.params.id))
         return reply.code(204).send()
@@ -143,12 +142,11 @@ export const studioRoutes =
     app.post<ById>(
       '/api/sessions/:id/resume',
       documented({
-        ...doc,
+        effect: 'start',
         summary: 'Answer the open questions of a run',
         body: resumeBody,
         answer: 'The run that continues',
         result: z.object({ success: z.boolean(), node_id: z.string(), message: z.string(), run: z.string() }),
-        starts: true,
       }),
       async (request) => {
         const { response } = validateBody(resumeBody, request.body)
@@ -230,4 +228,10 @@ function workflow({ graph, tools = [], model }: AgentDescription) {
       edges: graph.edges.map(({ from, to, label }) => defined({ from, to, condition: label })),
     },
   }
+}
+
+export const studioSurface: Surface = {
+  tag: 'Studio',
+  about: 'ADK Studio SSE v2',
+  routes: studioRoutes,
 }

@@ -2,34 +2,36 @@ import type { RawRecorded } from '@millrace/core'
 import type { ReadConnection } from './connection.ts'
 import { lineOf, rowKindNumbers, rowsIn } from './event-row.ts'
 
-/** Some rows, and the seq up to which they were looked for; none when the session is over. */
-export interface Page {
+/** Some rows, and the seq up to which the search for them got. */
+export interface BriefPage {
   readonly rows: readonly RawRecorded[]
   readonly cursor: number
 }
 
-/** So many rows are looked at in one go. */
+/** Rows that one query looks at. */
 const pageRows = 500
 
 /**
- * A session without the partials that retention could drop (SPEC 2.9): 8 of 100 rows of one that streams. What a cut message had said so far exists nowhere else, so it stays.
+ * Reads a session without the partials that retention could drop (SPEC 2.9); of a session that streams, 8 of 100 rows
+ * are left. The partials of a message that was cut off stay, because its text exists nowhere else. A page is undefined at
+ * the end of the session.
  */
 export function briefRows(
   reader: ReadConnection,
-): (session: number) => (after: number, limit: number) => Page | undefined {
+): (session: number) => (after: number, limit: number) => BriefPage | undefined {
   const ended = reader.prepare(`SELECT run FROM event WHERE session = ? AND mark = ${rowKindNumbers.end}`)
   const wholes = reader.prepare(
     `SELECT run, json_extract(body, '$.message') FROM event WHERE session = ? AND mark = ${rowKindNumbers.whole}`,
   )
-  // Of a partial only the name of its message is handed over.
+  // A partial hands over only the id of its message; most partials are left out.
   const text = `iif(mark = ${rowKindNumbers.partial}, json_quote(json_extract(body, '$.message')), body)`
   const page = reader.prepare(
     `SELECT ${lineOf(text)} FROM (SELECT * FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ${pageRows})`,
   )
   const body = reader.prepare('SELECT body FROM event WHERE session = ? AND seq = ?')
   return (session) => {
-    const over = new Set(ended([session]).map(([run]) => run))
-    const whole = new Set(wholes([session]).map(([run, message]) => nameOf(run, message)))
+    const endedRuns = new Set(ended([session]).map(([run]) => run))
+    const wholeMessages = new Set(wholes([session]).map(([run, message]) => keyOf(run, message)))
     return (after, limit) => {
       const [lines] = page([session, after])[0] ?? []
       if (typeof lines !== 'string') return undefined
@@ -38,7 +40,7 @@ export function briefRows(
       for (const row of rowsIn(lines)) {
         cursor = row.seq
         if (row.kind !== 'partial') rows.push(row)
-        else if (!over.has(row.run) || !whole.has(nameOf(row.run, JSON.parse(row.body)))) {
+        else if (!endedRuns.has(row.run) || !wholeMessages.has(keyOf(row.run, JSON.parse(row.body)))) {
           rows.push({ ...row, body: String(body([session, row.seq])[0]?.[0]) })
         }
         if (rows.length === limit) break
@@ -48,4 +50,4 @@ export function briefRows(
   }
 }
 
-const nameOf = (run: unknown, message: unknown): string => `${run}\n${message}`
+const keyOf = (run: unknown, message: unknown): string => `${run}\n${message}`

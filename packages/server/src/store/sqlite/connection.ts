@@ -2,27 +2,28 @@ import Blocking from 'libsql'
 import Promised from 'libsql/promise'
 
 /**
- * The one door to libsql, which is not better-sqlite3 (0.5.29, tried): a boolean, or a Buffer as the only argument,
- * aborts the process; `undefined` binds NULL; numbers bind as REAL unless the column is INTEGER; text ends at U+0000;
- * `get()` and `pluck()` return more than the row. So: text, numbers and null go in, as one array; arrays come out.
+ * The only file that calls libsql. Its driver (0.5.29, tried) differs from better-sqlite3: a boolean, or a Buffer as the
+ * only argument, aborts the process; `undefined` binds NULL; numbers bind as REAL unless the column is INTEGER; text ends
+ * at U+0000; `get()` and `pluck()` return more than the row. Therefore values go in as one array of text, numbers and
+ * null, and rows come out as arrays.
  */
 export type Bound = string | number | null
 export type Row = readonly unknown[]
 
 export interface Statement {
-  /** Runs it and gives the rowid of what was inserted last. */
+  /** Runs the statement and returns the rowid of the last insert. */
   run(values: readonly Bound[]): number
   first(values: readonly Bound[]): Row | undefined
 }
 
-/** A connection that writes: statements run at once on this thread, `exec` on another one of libsql's own. */
+/** A connection that writes. Statements run synchronously on this thread, `exec` runs on a thread of libsql. */
 export interface WriteConnection {
   exec(sql: string): Promise<void>
   prepare(sql: string): Promise<Statement>
   close(): void
 }
 
-/** A connection that reads, on this thread: in WAL mode it waits for no writer. */
+/** A connection that reads, on this thread. In WAL mode a reader never waits for a writer. */
 export interface ReadConnection {
   prepare(sql: string): (values: readonly Bound[]) => readonly Row[]
   exec(sql: string): void

@@ -1,16 +1,16 @@
 import type { RawRecorded, RowKind } from '@millrace/core'
 import type { ReadConnection } from './connection.ts'
 
-/** `event.mark` by its number. Append only: the numbers are in files. */
+/** The kind for each number in `event.mark`. Only append to it, because existing files hold the numbers. */
 const rowKindNames: readonly RowKind[] = ['other', 'whole', 'partial', 'end', 'start']
 export const rowKindNumbers: Readonly<Record<RowKind, number>> = { other: 0, whole: 1, partial: 2, end: 3, start: 4 }
 
-/** A page: this many rows, or fewer where their text is more than a slow reader, who holds a page, should cost. */
+/** The most rows and bytes of a page. The limit on bytes matters because a slow reader holds a page in memory. */
 const pageRows = 500
 const pageText = 2 ** 20
 
 export interface EventPages {
-  /** The rows of a session after a seq, at most `limit` and at most one page; none at the end. */
+  /** The rows of a session after a seq, at most `limit` and at most one page; empty at the end of the session. */
   next(session: { readonly key: number; readonly widest: number }, after: number, limit: number): readonly RawRecorded[]
 }
 
@@ -23,7 +23,7 @@ export function eventPages(reader: ReadConnection): EventPages {
     `SELECT ${lineOf('body')}
      FROM (SELECT * FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?)`,
   )
-  // Sizes are told without reading the text: so a session of huge events is cut before it is in memory.
+  // `octet_length` needs no text in memory, so a page of huge events is cut before it is read.
   const fitting = reader.prepare(
     `SELECT count(*) FROM (
        SELECT sum(octet_length(body)) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) AS text
@@ -42,12 +42,12 @@ export function eventPages(reader: ReadConnection): EventPages {
   }
 }
 
-/** Rows as lines, with whatever text of theirs is wanted. */
+/** The SQL for rows as lines, which `rowsIn` reads; `text` is the SQL for the last field. */
 export function lineOf(text: string): string {
   return `group_concat(seq || char(9) || at || char(9) || mark || char(9) || json_quote(run) || char(9) || ${text}, char(10))`
 }
 
-/** `seq at mark run body`, a tab between, a newline after each row but the last. */
+/** Reads lines of `seq at mark run body`, separated by tabs. */
 export function rowsIn(text: string): readonly RawRecorded[] {
   const rows: RawRecorded[] = []
   let quoted = '""'

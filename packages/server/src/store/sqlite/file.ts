@@ -7,12 +7,12 @@ import { autocheckpoint } from './commit-timing.ts'
 import { openReader, openWriter, type ReadConnection, type WriteConnection } from './connection.ts'
 import { applicationId, migrate, migrations } from './schema.ts'
 
-/** An open database file: one connection that writes, one that reads, and the lock that keeps other processes out. */
+/** An open database file: a connection that writes, one that reads, and a lock against other processes. */
 export interface SqliteFile {
   readonly path: string
   readonly writer: WriteConnection
   readonly reader: ReadConnection
-  /** What `PRAGMA integrity_check` finds; nothing when all is well. */
+  /** The problems that `PRAGMA integrity_check` finds; empty when there are none. */
   integrity(): Promise<readonly string[]>
   close(): Promise<void>
 }
@@ -27,7 +27,7 @@ export interface SqliteFileOptions {
 const checkedSize = 64 * 2 ** 20
 const pageSize = 4096
 
-/** Opens `millrace.db` in the folder, making both where they are missing. Refuses before it has written anything. */
+/** Opens `millrace.db` in the folder and creates both if they are missing. A file that it refuses stays unchanged. */
 export async function openSqliteFile({ folder, now, maxBytes }: SqliteFileOptions): Promise<SqliteFile> {
   const path = join(folder, 'millrace.db')
   const size = await prepareFolder(folder, path)
@@ -48,7 +48,7 @@ export async function openSqliteFile({ folder, now, maxBytes }: SqliteFileOption
       reader,
       integrity: () => integrity(path),
       close: async () => {
-        // Best effort: what is in the WAL is durable already, and the next open reads it.
+        // This may fail: the WAL is durable already, and the next open reads it.
         await writer.exec('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => undefined)
         reader.close()
         writer.close()
@@ -61,7 +61,7 @@ export async function openSqliteFile({ folder, now, maxBytes }: SqliteFileOption
   }
 }
 
-/** A read that fails is a `store-failed`, too. */
+/** Makes a failed read a `store-failed` error, too. */
 function guarded(reader: ReadConnection, path: string): ReadConnection {
   return {
     ...reader,
@@ -78,7 +78,7 @@ function guarded(reader: ReadConnection, path: string): ReadConnection {
   }
 }
 
-/** Makes the folder, asks whether it may be written to, and says how big the file is; 0 when it is not there. */
+/** Creates the folder, checks that it is writable and returns the size of the file; 0 when there is no file. */
 async function prepareFolder(folder: string, path: string): Promise<number> {
   try {
     await mkdir(folder, { recursive: true })
@@ -98,8 +98,9 @@ async function prepareFolder(folder: string, path: string): Promise<number> {
 }
 
 /**
- * A lock of the kernel's, on a file of its own: it goes with the process, however that dies, so it is never stale. An
- * exclusive transaction that nobody ends is how SQLite takes one. A second log in this process is refused as well.
+ * Takes a kernel lock on a separate file. The kernel releases it when the process ends, however that happens, so it is
+ * never stale. SQLite takes such a lock for an exclusive transaction, which here stays open. A second log in the same
+ * process is refused as well.
  */
 function lock(path: string, folder: string): () => void {
   const holder = openReader(path)
@@ -110,14 +111,14 @@ function lock(path: string, folder: string): () => void {
     throw asStoreFailure(error, folder, 'use the data folder')
   }
   return () => {
-    holder.exec('ROLLBACK') // close() alone lets go only when the garbage collector has come by
+    holder.exec('ROLLBACK') // close() alone releases the lock only at the next garbage collection
     holder.close()
   }
 }
 
-/** Looks at a file through a read-only connection, so that whatever it is, it stays as it is. */
+/** Checks a file through a read-only connection, so that a file of another program stays unchanged. */
 async function inspect(path: string, size: number): Promise<void> {
-  if ((await head(path)) !== 'SQLite format 3\0') throw storeFailed('foreign', path, 'open')
+  if ((await firstBytes(path)) !== 'SQLite format 3\0') throw storeFailed('foreign', path, 'open')
   const reader = openReader(`${pathToFileURL(path).href}?mode=ro`)
   try {
     const tables = reader
@@ -144,7 +145,7 @@ async function inspect(path: string, size: number): Promise<void> {
   }
 }
 
-async function head(path: string): Promise<string> {
+async function firstBytes(path: string): Promise<string> {
   const file = await open(path, 'r')
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(16), 0, 16, 0)
@@ -157,7 +158,7 @@ async function head(path: string): Promise<string> {
 async function integrity(path: string): Promise<readonly string[]> {
   const checker = openWriter(path)
   try {
-    // `exec` runs off this thread: the check reads every page.
+    // The check reads every page, and `exec` runs on another thread.
     await checker.exec('CREATE TEMP TABLE found (line TEXT)')
     await checker.exec('INSERT INTO found SELECT integrity_check FROM pragma_integrity_check')
     const found = (await checker.prepare('SELECT group_concat(line, char(10)) FROM found')).first([])

@@ -5,34 +5,34 @@ import type { CommitTiming } from './commit-timing.ts'
 import type { Statement, WriteConnection } from './connection.ts'
 
 /**
- * One writer, many callers: whatever has gathered goes into one transaction as soon as the commit before it returns.
- * No timer, so a lone append waits for nobody, and a thousand share one fsync.
+ * Commits for many callers through one writer: all jobs that arrived during a commit go into the next transaction as soon
+ * as that commit returns. There is no timer, so a lone append does not wait, and a thousand appends share one fsync.
  *
- * The rows are inserted on this thread; where COMMIT runs, which holds the fsync, is for commit-timing.ts to say.
+ * Rows are inserted on this thread; `commit-timing.ts` decides on which thread COMMIT runs, which waits for the fsync.
  */
 export interface GroupCommit {
-  /** Runs the job in the next transaction; resolves when that is durable. A MillraceError is the job's own refusal. */
+  /** Runs the job in the next transaction and resolves when that is durable. A job refuses with a MillraceError. */
   run<T>(job: Job<T>): Promise<T>
-  /** Resolves when all that was asked before is settled. */
+  /** Resolves when all earlier jobs have settled. */
   settled(): Promise<void>
 }
 
 /**
- * Reads and writes inside the transaction. It may be run a second time, in a transaction of its own, when the group
- * it was in has failed. It must refuse before its first write.
+ * Reads and writes inside the transaction. When the transaction of a group fails, each of its jobs runs once more in a
+ * transaction of its own. A job that refuses must do so before its first write.
  */
 export type Job<T> = (turn: Turn) => T | Promise<T>
 
 export interface Turn {
-  /** What to do once it is durable, and never if it is not. */
+  /** The effect runs once the transaction is durable, and never if it fails. */
   onCommit(effect: () => void): void
-  /** A row of so much text was written. Lets others have the thread where it were too many in one go. */
+  /** Counts a row with this many UTF-16 units. After many rows the returned promise gives other work a turn. */
   wrote(text: number): Promise<void> | undefined
-  /** Much was touched that `wrote` was not told of. */
+  /** The job changed many rows that `wrote` did not count. */
   bulk(): void
 }
 
-/** What else belongs to the transaction. */
+/** Called by each transaction. */
 export interface CommitHooks {
   beforeCommit(): void
   committed(): void
@@ -40,15 +40,15 @@ export interface CommitHooks {
 }
 
 interface Pending {
-  /** Does the job and gives back how to tell its caller, once it is durable. */
+  /** Does the job and returns a function that resolves the caller's promise, to call once the job is durable. */
   attempt(turn: Turn): Promise<() => void>
   reject(error: MillraceError): void
 }
 
-/** About 2 ms of inserting. */
+/** Inserting this many rows takes about 2 ms. */
 const rowsPerTurn = 200
-/** How long to wait for somebody with a database shell; our own processes are kept out by the lock. */
-const patience = 5000
+/** How long to wait for a database shell that writes, in ms; the lock keeps out other servers. */
+const busyTimeout = 5000
 
 export async function groupCommit(
   writer: WriteConnection,
@@ -61,7 +61,7 @@ export async function groupCommit(
   let running: Promise<void> | undefined
 
   const drain = async (): Promise<void> => {
-    await undefined // what is asked in the same tick comes along
+    await undefined // jobs of the same tick join the first transaction
     while (waiting.length > 0) {
       const group = waiting
       waiting = []
@@ -96,17 +96,17 @@ interface Transaction {
 async function commit(transaction: Transaction, group: readonly Pending[]): Promise<void> {
   const { writer, hooks, place, timing } = transaction
   const effects: (() => void)[] = []
-  const tell: (() => void)[] = []
+  const settlements: (() => void)[] = []
   const size = { rows: 0, text: 0, jobs: group.length, bulk: false }
   try {
     await begin(transaction)
     const turn = newTurn(effects, size)
     for (const { attempt, reject } of group) {
       try {
-        tell.push(await attempt(turn))
+        settlements.push(await attempt(turn))
       } catch (error) {
         if (!(error instanceof MillraceError)) throw error
-        tell.push(() => reject(error))
+        settlements.push(() => reject(error))
       }
     }
     hooks.beforeCommit()
@@ -116,12 +116,12 @@ async function commit(transaction: Transaction, group: readonly Pending[]): Prom
     hooks.rolledBack()
     const [one, ...others] = group
     if (others.length === 0) one?.reject(asStoreFailure(error, place, 'write to'))
-    else for (const single of group) await commit(transaction, [single]) // one that is too big takes nobody along
+    else for (const single of group) await commit(transaction, [single]) // so that one failing job fails alone
     return
   }
   hooks.committed()
   for (const effect of effects) effect()
-  for (const settle of tell) settle()
+  for (const settle of settlements) settle()
   await timing.between()
 }
 
@@ -129,8 +129,8 @@ async function begin({ writer, begin }: Transaction): Promise<void> {
   try {
     begin.run([])
   } catch {
-    await writer.exec(`PRAGMA busy_timeout = ${patience}; BEGIN IMMEDIATE`)
-    await writer.exec('PRAGMA busy_timeout = 0') // on this thread we never wait
+    await writer.exec(`PRAGMA busy_timeout = ${busyTimeout}; BEGIN IMMEDIATE`)
+    await writer.exec('PRAGMA busy_timeout = 0') // a statement on this thread must never wait
   }
 }
 

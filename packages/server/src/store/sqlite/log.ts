@@ -9,24 +9,24 @@ import { sessionCache } from './session-cache.ts'
 import { sqliteWrites } from './write.ts'
 
 export interface SqliteLogOptions {
-  /** The data folder, made where it is missing. It holds `millrace.db` and is used by one process at a time. */
+  /** The data folder, created if it is missing. It holds `millrace.db`, and one process at a time may use it. */
   readonly folder: string
   readonly now: () => number
-  /** The file may not grow beyond this: appends are then refused as `store-failed`, reason `full`. */
+  /** The largest size of the file. Appends beyond it are refused with `store-failed`, reason `full`. */
   readonly maxBytes?: number
 }
 
 export interface SqliteLog extends EventLog {
   readonly readRaw: NonNullable<EventLog['readRaw']>
   readonly followRaw: NonNullable<EventLog['followRaw']>
-  /** What `PRAGMA integrity_check` finds; nothing when all is well. */
+  /** The problems that `PRAGMA integrity_check` finds; empty when there are none. */
   integrity(): Promise<readonly string[]>
 }
 
 /**
- * The embedded durable log: SQLite in one file, WAL with `synchronous=FULL`, so that what was acknowledged survives a
- * crash of the process and of the machine (SPEC 2.2). Rejects with `store-failed` and `facts.reason` (`locked`,
- * `newer`, `damaged`, `foreign`, `read-only`, `full`, `io`) when it cannot open the file, which then is as it was.
+ * The embedded durable log: SQLite in one file, WAL with `synchronous=FULL`, so that acknowledged events survive a crash
+ * of the process and of the machine (SPEC 2.2). When it cannot open the file it leaves it unchanged and rejects with
+ * `store-failed`; `facts.reason` is one of `storeReasons`.
  */
 export async function sqliteLog(options: SqliteLogOptions): Promise<SqliteLog> {
   const file = await openSqliteFile({ ...options, now: options.now() })
@@ -45,14 +45,14 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
     if (closing !== undefined) throw new MillraceError('unavailable', 'the log is closed')
   }
   const tails = newTails()
-  const heads = await sessionCache(writer)
-  const group = await groupCommit(writer, path, heads, await commitTiming(writer, () => performance.now()))
+  const sessions = await sessionCache(writer)
+  const group = await groupCommit(writer, path, sessions, await commitTiming(writer, () => performance.now()))
   const commit: GroupCommit['run'] = async (job) => {
     checkOpen()
     return group.run(job)
   }
   return {
-    ...(await sqliteWrites({ writer, reader, heads, tails, now, commit })),
+    ...(await sqliteWrites({ writer, reader, sessions, tails, now, commit })),
     ...sqliteReads(reader, tails, now, checkOpen),
     integrity: async () => {
       checkOpen()

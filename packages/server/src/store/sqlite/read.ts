@@ -12,13 +12,13 @@ import {
 import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
 import type { Tail, Tails } from '../tail.ts'
-import { briefRows, type Page } from './brief-rows.ts'
+import { type BriefPage, briefRows } from './brief-rows.ts'
 import type { Bound, ReadConnection } from './connection.ts'
 import { eventPages } from './event-row.ts'
 import { infoColumns, infoOf } from './session-row.ts'
 
-/** Where a session's rows are: its key, and what the pages must know. */
-interface Place {
+/** What reading a session's rows needs to know about it. */
+interface SessionPlace {
   readonly key: number
   readonly widest: number
   readonly lastSeq: number
@@ -27,11 +27,11 @@ interface Place {
 
 type Reads = Required<Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'expired'>>
 
-/** The reading half of the log, on a connection of its own. `checkOpen` throws once the log is closed. */
+/** The reading half of the log, on its own connection. `checkOpen` throws once the log is closed. */
 export function sqliteReads(reader: ReadConnection, tails: Tails, now: () => number, checkOpen: () => void): Reads {
   const info = reader.prepare(`SELECT ${infoColumns} FROM session s WHERE s.name = ?`)
   const find = placeFinder(reader)
-  const place = (id: string): Place => {
+  const place = (id: string): SessionPlace => {
     checkOpen()
     const found = find(id)
     if (found === undefined) throw notFound(id)
@@ -42,7 +42,7 @@ export function sqliteReads(reader: ReadConnection, tails: Tails, now: () => num
   const list = sessionList(reader)
   const dead = deadRunFinder(reader)
 
-  /** Page by page, with a turn for others between: up to what was there when it was asked. */
+  /** Reads up to the row that was last when the read began, page by page, and gives other work a turn in between. */
   const rows = async <T>(
     id: string,
     { after, limit, brief = false }: ReadOptions,
@@ -50,7 +50,7 @@ export function sqliteReads(reader: ReadConnection, tails: Tails, now: () => num
   ): Promise<T[]> => {
     checkCursor(after)
     const start = place(id)
-    // Looking for what could be left out takes as long as reading it: only where most rows are partials is it worth it.
+    // Finding what to leave out takes as long as reading it, so it pays only where most rows are partials.
     const next =
       brief && start.partials * 2 > start.lastSeq
         ? briefly(start.key)
@@ -61,7 +61,7 @@ export function sqliteReads(reader: ReadConnection, tails: Tails, now: () => num
     while (left > 0 && cursor < start.lastSeq) {
       const page = next(cursor, left)
       if (page === undefined) {
-        // Removed between the look at its place and the look at its rows: that is not a short session.
+        // The session was removed after its place was found; it must not look like a short one.
         if (place(id).key !== start.key) throw notFound(id)
         break
       }
@@ -75,7 +75,7 @@ export function sqliteReads(reader: ReadConnection, tails: Tails, now: () => num
     }
     return all
   }
-  /** Live rows from the tail, older ones from the file. */
+  /** Takes new rows from the tail and older ones from the file. */
   const following = <T extends { readonly seq: number }>(
     id: string,
     { after, signal }: FollowOptions,
@@ -86,7 +86,7 @@ export function sqliteReads(reader: ReadConnection, tails: Tails, now: () => num
       checkCursor(after)
       const { key } = place(id)
       const stored = (cursor: number): readonly T[] => {
-        const now = find(id) // gone, perhaps, and the tail is about to be told
+        const now = find(id) // the session may be removed already, before the tail has ended
         return now?.key === key ? pages.next(now, cursor, Infinity).map(of) : []
       }
       return sourceOf(id, tails, live, stored)
@@ -120,7 +120,7 @@ export function sqliteReads(reader: ReadConnection, tails: Tails, now: () => num
   }
 }
 
-function pageOf(rows: readonly RawRecorded[]): Page | undefined {
+function pageOf(rows: readonly RawRecorded[]): BriefPage | undefined {
   const last = rows.at(-1)
   return last === undefined ? undefined : { rows, cursor: last.seq }
 }
@@ -145,7 +145,7 @@ function sourceOf<T>(
   }
 }
 
-function placeFinder(reader: ReadConnection): (id: string) => Place | undefined {
+function placeFinder(reader: ReadConnection): (id: string) => SessionPlace | undefined {
   const select = reader.prepare('SELECT id, widest, last_seq, partials FROM session WHERE name = ?')
   return (id) => {
     const [row] = select([id])
@@ -164,7 +164,7 @@ function sessionList(reader: ReadConnection): (query: SessionQuery) => { session
     ),
     count: reader.prepare(`SELECT count(*) FROM session s WHERE ${whose} AND ${filter}`),
   })
-  const one = select('s.user = ?1') // apart, so that the index is used
+  const one = select('s.user = ?1') // a separate query, so that SQLite uses the index
   const all = select('?1 IS NULL')
   return ({ user, agent, status, search, limit, offset = 0 }) => {
     const by: readonly Bound[] = [user ?? null, agent ?? null, status ?? null, search?.toLowerCase() ?? null]

@@ -1,21 +1,21 @@
 import type { WriteConnection } from './connection.ts'
 
-/** `PRAGMA application_id`: "MLRC". Tells our file from any other SQLite database before anything is written. */
+/** `PRAGMA application_id`, "MLRC": distinguishes a Millrace file from any other SQLite database. */
 export const applicationId = 0x4d4c5243
 
-/** One step from the version before. Never edited once released: a change is a new step. */
+/** A step from the version before. Never edit a released step; add a new one. */
 export interface Migration {
   readonly version: number
   readonly sql: string
 }
 
 /**
- * A rowid log with a unique index, because that is 1.9 to 3.1 times as fast to append to as a (session, seq) primary
- * key (measured); the session by its number, so that the index stays small. Every number is INTEGER: libsql binds
- * numbers as REAL elsewhere. A session's number is never given out again (AUTOINCREMENT): a reader in the middle of one
- * that was removed must not go on in the one made after it. `mark` is what is asked of an event without opening it.
- * No index holds `updated_at`, which every append changes: it cost a tenth of each commit, and without it a page of a
- * user's 10,000 sessions is sorted in 5 ms.
+ * Events are a rowid table with a unique index, because appending to it was measured to be 1.9 to 3.1 times as fast as
+ * with a (session, seq) primary key. Events refer to a session by number, so that the index stays small. Every number
+ * column is INTEGER, because libsql binds numbers as REAL elsewhere. A session's number is never used again
+ * (AUTOINCREMENT), so that a reader of a removed session does not continue in a newer one. `mark` is the kind of an
+ * event, for queries that do not parse it. No index holds `updated_at`, because every append changes it: the index cost
+ * a tenth of each commit, and without it a page of a user's 10,000 sessions is sorted in 5 ms.
  */
 export const migrations: readonly Migration[] = [
   {
@@ -64,7 +64,7 @@ export const migrations: readonly Migration[] = [
   },
 ]
 
-/** Brings the file to the newest version in one transaction, and writes down when each step was taken. */
+/** Migrates the file to the newest version in one transaction and records when each step ran. */
 export async function migrate(
   writer: WriteConnection,
   now: number,

@@ -4,36 +4,36 @@ import type { Statement, WriteConnection } from './connection.ts'
 import type { CommitHooks } from './group-commit.ts'
 import {
   countValues,
-  headColumns,
-  headOf,
   insertSession,
   insertValues,
   onlyCountsDiffer,
+  rowColumns,
   type SessionRow,
+  sessionRowOf,
   updateCounts,
   updateSession,
   updateValues,
 } from './session-row.ts'
 
 /**
- * The session rows inside the writer's transaction. What a group changes is staged here and written once per session
- * before COMMIT, however many appends there were; after it the rows stay at hand, since nobody else writes the file.
+ * The session rows inside the writer's transaction. The changes of a group are staged here and written once per session
+ * before COMMIT, however many appends there were. Committed rows stay cached, because no other process writes the file.
  */
 export interface SessionCache extends CommitHooks {
   find(id: string): SessionRow | undefined
   must(id: string): SessionRow
-  /** Inserts the row at once: its key is needed for the events. */
+  /** Inserts the row at once, because its events need its key. */
   insert(info: SessionInfo): SessionRow
-  change(head: SessionRow): void
-  changeLeases(head: SessionRow, leases: SessionLeases): void
+  change(session: SessionRow): void
+  changeLeases(session: SessionRow, leases: SessionLeases): void
   forget(id: string): void
 }
 
-/** Sessions kept at hand between transactions. */
-const kept = 2000
+/** The number of sessions that stay cached between transactions. */
+const maxCached = 2000
 
 export async function sessionCache(writer: WriteConnection): Promise<SessionCache> {
-  const select = await writer.prepare(`SELECT ${headColumns} FROM session s WHERE s.name = ?`)
+  const select = await writer.prepare(`SELECT ${rowColumns} FROM session s WHERE s.name = ?`)
   const insert = await writer.prepare(insertSession)
   const update = await writer.prepare(updateSession)
   const count = await writer.prepare(updateCounts)
@@ -43,44 +43,44 @@ export async function sessionCache(writer: WriteConnection): Promise<SessionCach
 
   const find = (id: string): SessionRow | undefined => {
     if (staged.has(id)) return staged.get(id)
-    const head = known.get(id)
-    if (head !== undefined) return head
+    const session = known.get(id)
+    if (session !== undefined) return session
     const row = select.first([id])
-    return row === undefined ? undefined : headOf(row)
+    return row === undefined ? undefined : sessionRowOf(row)
   }
   return {
     find,
     must: (id) => {
-      const head = find(id)
-      if (head === undefined) throw new MillraceError('not-found', `no session ${id}`, { session: id })
-      return head
+      const session = find(id)
+      if (session === undefined) throw new MillraceError('not-found', `no session ${id}`, { session: id })
+      return session
     },
     insert: (info) => {
-      const head: SessionRow = { key: 0, info, leases: { epoch: 0, held: [] }, partials: 0, widest: 0 }
-      return { ...head, key: insert.run(insertValues(head)) }
+      const session: SessionRow = { key: 0, info, leases: { epoch: 0, held: [] }, partials: 0, widest: 0 }
+      return { ...session, key: insert.run(insertValues(session)) }
     },
-    change: (head) => void staged.set(head.info.id, head),
-    changeLeases: (head, next) => {
-      leases(head, next)
-      staged.set(head.info.id, { ...head, leases: next })
+    change: (session) => void staged.set(session.info.id, session),
+    changeLeases: (session, next) => {
+      leases(session, next)
+      staged.set(session.info.id, { ...session, leases: next })
     },
     forget: (id) => void staged.set(id, undefined),
     beforeCommit: () => {
-      for (const [id, head] of staged) {
-        if (head === undefined) continue
+      for (const [id, session] of staged) {
+        if (session === undefined) continue
         const before = known.get(id)
-        if (before !== undefined && onlyCountsDiffer(before, head)) count.run(countValues(head))
-        else update.run(updateValues(head))
+        if (before !== undefined && onlyCountsDiffer(before, session)) count.run(countValues(session))
+        else update.run(updateValues(session))
       }
     },
     committed: () => {
-      for (const [id, head] of staged) {
+      for (const [id, session] of staged) {
         known.delete(id)
-        if (head !== undefined) known.set(id, head) // the newest last
+        if (session !== undefined) known.set(id, session) // moves the newest to the end
       }
       staged.clear()
       for (const id of known.keys()) {
-        if (known.size <= kept) break
+        if (known.size <= maxCached) break
         known.delete(id)
       }
     },
@@ -88,8 +88,8 @@ export async function sessionCache(writer: WriteConnection): Promise<SessionCach
   }
 }
 
-/** Writes down the difference: in the usual case one row. */
-async function leaseRows(writer: WriteConnection): Promise<(head: SessionRow, next: SessionLeases) => void> {
+/** Writes only the leases that differ, which usually is one. */
+async function leaseRows(writer: WriteConnection): Promise<(session: SessionRow, next: SessionLeases) => void> {
   const put: Statement = await writer.prepare(
     `INSERT INTO lease (session, run, owner, epoch, until) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (session, run) DO UPDATE SET owner = excluded.owner, epoch = excluded.epoch, until = excluded.until`,

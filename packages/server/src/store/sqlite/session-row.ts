@@ -2,22 +2,22 @@ import type { Lease, SessionInfo, SessionStatus } from '@millrace/core'
 import type { SessionLeases } from '@millrace/core/store'
 import type { Bound, Row } from './connection.ts'
 
-/** A session as the store holds it: what the contract shows, its leases, and what only the store needs. */
+/** A session as the store holds it: its public info, its leases, and what only the store needs. */
 export interface SessionRow {
-  /** The rowid: what events and leases refer to. */
+  /** The rowid, by which events and leases refer to the session. */
   readonly key: number
   readonly info: SessionInfo
   readonly leases: SessionLeases
-  /** How many partials there are: retention skips a session without any. */
+  /** The number of partials; retention skips a session without any. */
   readonly partials: number
-  /** The most bytes that any body of it may have: how many rows fit a page. */
+  /** An upper bound for the bytes of a body, to find out how many rows fit a page. */
   readonly widest: number
 }
 
 export const infoColumns = `s.name, s.user, s.agent, s.title, s.status, s.last_run, s.last_seq, s.events, s.runs,
   s.created_at, s.updated_at, s.fork_session, s.fork_seq`
-/** The leases come along as one JSON text: one row, one call. */
-export const headColumns = `${infoColumns}, s.id, s.epoch, s.partials, s.widest,
+/** The leases are one JSON text, so that one query returns one row. */
+export const rowColumns = `${infoColumns}, s.id, s.epoch, s.partials, s.widest,
   (SELECT json_group_array(json_array(run, owner, epoch, until)) FROM lease WHERE session = s.id)`
 
 export function infoOf(row: Row): SessionInfo {
@@ -38,7 +38,7 @@ export function infoOf(row: Row): SessionInfo {
   }
 }
 
-export function headOf(row: Row): SessionRow {
+export function sessionRowOf(row: Row): SessionRow {
   const info = infoOf(row)
   const [key, epoch, partials, widest, leases] = row.slice(13)
   const held: readonly (readonly [string, string, number, number])[] = JSON.parse(String(leases))
@@ -61,18 +61,18 @@ function leaseOf(session: string, run: string, owner: string, epoch: number, unt
 export const insertSession = `INSERT INTO session (name, user, agent, created_at, fork_session, fork_seq,
   title, search, status, last_run, last_seq, events, runs, updated_at, epoch, partials, widest)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-export function insertValues(head: SessionRow): readonly Bound[] {
-  const { id, user, agent, createdAt, forkOf } = head.info
-  return [id, user, agent, createdAt, forkOf?.session ?? null, forkOf?.seq ?? null, ...changing(head)]
+export function insertValues(session: SessionRow): readonly Bound[] {
+  const { id, user, agent, createdAt, forkOf } = session.info
+  return [id, user, agent, createdAt, forkOf?.session ?? null, forkOf?.seq ?? null, ...changing(session)]
 }
 
 export const updateSession = `UPDATE session SET title = ?, search = ?, status = ?, last_run = ?, last_seq = ?,
   events = ?, runs = ?, updated_at = ?, epoch = ?, partials = ?, widest = ? WHERE id = ?`
-export function updateValues(head: SessionRow): readonly Bound[] {
-  return [...changing(head), head.key]
+export function updateValues(session: SessionRow): readonly Bound[] {
+  return [...changing(session), session.key]
 }
 
-/** What an append in the middle of a run changes, and nothing else: every value bound costs half a microsecond. */
+/** Only what an append inside a run changes, because each bound value costs half a microsecond. */
 export const updateCounts = 'UPDATE session SET last_seq = ?, events = ?, updated_at = ?, partials = ? WHERE id = ?'
 export function countValues({ key, info, partials }: SessionRow): readonly Bound[] {
   return [info.lastSeq, info.events, info.updatedAt, partials, key]
@@ -94,7 +94,7 @@ function changing({ info, leases, partials, widest }: SessionRow): readonly Boun
   return [title, searchText(title, id), status, lastRun ?? null, ...counts]
 }
 
-/** SQLite folds the case of ASCII only; JavaScript knows the rest. */
+/** Lower case by JavaScript, because SQLite folds the case of ASCII only. */
 export function searchText(title: string, id: string): string {
   return `${title}\n${id}`.toLowerCase()
 }

@@ -27,11 +27,11 @@ type Writes = Pick<
   'create' | 'rename' | 'remove' | 'append' | 'acquire' | 'renew' | 'release' | 'takeOver' | 'restore' | 'prune'
 >
 
-/** What the writing half works with. */
+/** What the writing half of the log works with. */
 export interface WriteDeps {
   readonly writer: WriteConnection
   readonly reader: ReadConnection
-  readonly heads: SessionCache
+  readonly sessions: SessionCache
   readonly tails: Tails
   readonly now: () => number
   readonly commit: GroupCommit['run']
@@ -50,59 +50,59 @@ export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
 }
 
 function sessionWrites(deps: WriteDeps, insert: Statement): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore'> {
-  const { writer, heads, tails, now, commit } = deps
+  const { writer, sessions, tails, now, commit } = deps
   return {
-    create: (session) => commit(() => make(deps, emptySession(session, now())).info),
+    create: (created) => commit(() => make(deps, emptySession(created, now())).info),
     rename: (id, title) =>
       commit(() => {
         checkNames({ title })
-        const head = heads.must(id)
-        const info = { ...head.info, title }
-        heads.change({ ...head, info })
+        const session = sessions.must(id)
+        const info = { ...session.info, title }
+        sessions.change({ ...session, info })
         return info
       }),
     remove: (id) =>
       commit(async (turn) => {
-        const { key, leases } = heads.must(id)
+        const { key, leases } = sessions.must(id)
         if (isLive(leases, now())) throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
-        heads.forget(id)
+        sessions.forget(id)
         turn.onCommit(() => tails.end(id))
         turn.bulk()
         await writer.exec(
           `DELETE FROM event WHERE session = ${key}; DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
         )
       }),
-    restore: async (session, rows) => {
+    restore: async (restored, rows) => {
       checkHistory(rows)
       const bodies = rows.map(({ event }) => eventText(event))
       return commit(async (turn) => {
-        const head = await take(insert, turn, make(deps, emptySession(session, now())), rows, bodies)
-        heads.change(head)
-        return head.info
+        const session = await take(insert, turn, make(deps, emptySession(restored, now())), rows, bodies)
+        sessions.change(session)
+        return session.info
       })
     },
   }
 }
 
-function make({ heads }: WriteDeps, info: SessionRow['info']): SessionRow {
-  if (heads.find(info.id) !== undefined) {
+function make({ sessions }: WriteDeps, info: SessionRow['info']): SessionRow {
+  if (sessions.find(info.id) !== undefined) {
     throw new MillraceError('conflict', `session ${info.id} exists`, { session: info.id })
   }
-  const head = heads.insert(info)
-  heads.change(head)
-  return head
+  const session = sessions.insert(info)
+  sessions.change(session)
+  return session
 }
 
-function appendWrites({ heads, tails, now, commit }: WriteDeps, insert: Statement): Pick<Writes, 'append'> {
+function appendWrites({ sessions, tails, now, commit }: WriteDeps, insert: Statement): Pick<Writes, 'append'> {
   return {
     append: async (id, drafts, holder) => {
       const bodies = drafts.map(({ event }) => eventText(event))
       return commit(async (turn) => {
-        const head = heads.must(id)
-        checkWriter(head.leases, id, drafts, holder)
-        const rows = recorded(drafts, head.info.lastSeq + 1, now())
+        const session = sessions.must(id)
+        checkWriter(session.leases, id, drafts, holder)
+        const rows = recorded(drafts, session.info.lastSeq + 1, now())
         if (rows.length === 0) return rows
-        heads.change(await take(insert, turn, head, rows, bodies))
+        sessions.change(await take(insert, turn, session, rows, bodies))
         turn.onCommit(() => tails.publish(id, () => rawOf(rows, bodies)))
         return rows
       })
@@ -118,35 +118,35 @@ function recorded(drafts: readonly Draft[], first: number, now: number): readonl
   return drafts.map(({ at, run, event }, i) => ({ seq: first + i, at: draftTime(at, now), run, event }))
 }
 
-/** Writes the rows and gives the session as it is with them. */
+/** Inserts the rows and returns the session with them. */
 async function take(
   insert: Statement,
   turn: Turn,
-  head: SessionRow,
+  session: SessionRow,
   rows: readonly Recorded[],
   bodies: readonly string[],
 ): Promise<SessionRow> {
-  let { partials, widest } = head
+  let { partials, widest } = session
   for (let i = 0; i < rows.length; i++) {
     const [row, body] = [rows[i], bodies[i]]
     if (row === undefined || body === undefined) break
     const { seq, at, run, event } = row
     const mark = rowKindOf(event)
-    insert.run([head.key, seq, at, run, rowKindNumbers[mark], body])
+    insert.run([session.key, seq, at, run, rowKindNumbers[mark], body])
     if (mark === 'partial') partials += 1
     while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
     const pause = turn.wrote(body.length)
     if (pause !== undefined) await pause
   }
-  return { ...head, info: tally(head.info, rows), partials, widest }
+  return { ...session, info: tally(session.info, rows), partials, widest }
 }
 
-function leaseWrites({ heads, now, commit }: WriteDeps): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
-  const grant = (id: string, decide: (head: SessionRow) => Granted): Promise<Lease> =>
+function leaseWrites({ sessions, now, commit }: WriteDeps): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
+  const grant = (id: string, decide: (session: SessionRow) => Granted): Promise<Lease> =>
     commit(() => {
-      const head = heads.must(id)
-      const { leases, lease } = decide(head)
-      heads.changeLeases(head, leases)
+      const session = sessions.must(id)
+      const { leases, lease } = decide(session)
+      sessions.changeLeases(session, leases)
       return lease
     })
   return {
@@ -157,30 +157,35 @@ function leaseWrites({ heads, now, commit }: WriteDeps): Pick<Writes, 'acquire' 
       grant(dead.session, ({ leases }) => takeOver(leases, { ...dead, owner }, ttl, now())),
     release: (lease) =>
       commit(() => {
-        const head = heads.find(lease.session)
-        if (head !== undefined) heads.changeLeases(head, release(head.leases, lease))
+        const session = sessions.find(lease.session)
+        if (session !== undefined) sessions.changeLeases(session, release(session.leases, lease))
       }),
   }
 }
 
-/** One transaction per session, so that appends come between. */
-async function retention({ writer, reader, heads, tails, commit }: WriteDeps): Promise<Pick<Writes, 'prune'>> {
+/** Prunes one session per transaction, so that appends do not wait for all of them. */
+async function retention({ writer, reader, sessions, tails, commit }: WriteDeps): Promise<Pick<Writes, 'prune'>> {
   const candidates = reader.prepare('SELECT name FROM session WHERE partials > 0')
   const changes = await writer.prepare('SELECT changes()')
   const pruneOne = (id: string, before: number): Promise<number> =>
     commit(async (turn) => {
-      const head = heads.find(id)
-      if (head === undefined) return 0
+      const session = sessions.find(id)
+      if (session === undefined) return 0
       turn.bulk()
-      await writer.exec(pruneSql(head.key, before))
+      await writer.exec(pruneSql(session.key, before))
       const gone = Number(changes.first([])?.[0])
-      heads.change({ ...head, partials: head.partials - gone, info: { ...head.info, events: head.info.events - gone } })
+      sessions.change({
+        ...session,
+        partials: session.partials - gone,
+        info: { ...session.info, events: session.info.events - gone },
+      })
       turn.onCommit(() => tails.forget(id))
       return gone
     })
   return {
     prune: async (before) => {
-      if (Number.isNaN(before)) throw new MillraceError('invalid', 'before is no time', { field: 'before' })
+      if (Number.isNaN(before))
+        throw new MillraceError('invalid', '`before` must be a time in ms, not NaN', { field: 'before' })
       const limit = Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, before))
       let gone = 0
       for (const [id] of candidates([])) gone += await pruneOne(String(id), limit)
@@ -189,7 +194,7 @@ async function retention({ writer, reader, heads, tails, commit }: WriteDeps): P
   }
 }
 
-/** Only numbers of our own go into the text: `exec` takes no parameters, and it is what runs off this thread. */
+/** The SQL holds its numbers as text, because `exec`, which runs on another thread, takes no parameters. */
 function pruneSql(key: number, before: number): string {
   const ofSession = `FROM event WHERE session = ${key}`
   return `DELETE ${ofSession} AND mark = ${rowKindNumbers.partial}
