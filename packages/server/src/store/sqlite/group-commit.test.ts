@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { WriteConnection } from './connection.ts'
 import { type GroupCommit, groupCommit } from './group-commit.ts'
 
-/** A database that writes down what it was told, and whose COMMITs are let through, or failed, by hand. */
+/** A database that records its SQL, and whose COMMITs the test resolves or rejects. */
 function fakeWriter() {
   const told: string[] = []
   const commits: { resolve(): void; reject(error: Error): void }[] = []
@@ -23,7 +23,7 @@ function fakeWriter() {
     }),
     close: () => undefined,
   }
-  /** Waits for the COMMIT that comes next: by turns of the loop, not by time. */
+  /** Waits for the next COMMIT by turns of the event loop, not by time. */
   const nextCommit = async () => {
     while (commits.length === 0) await new Promise((resolve) => setImmediate(resolve))
     return commits.shift()!
@@ -67,7 +67,7 @@ async function settledOf(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('group commit', () => {
-  test('a lone job waits for nobody, and resolves only when it is durable', async () => {
+  test('a lone job does not wait, and resolves only when it is durable', async () => {
     const { told, nextCommit, job } = await setUp()
     const done = job('a')
     const commit = await nextCommit()
@@ -77,7 +77,7 @@ describe('group commit', () => {
     expect(await done).toBe('a')
     expect(told.slice(4)).toEqual(['kept', 'a is durable'])
   })
-  test('what gathers during a commit goes into the next one, all together, in order', async () => {
+  test('jobs that arrive during a commit share the next one, in order', async () => {
     const { told, nextCommit, waiting, job } = await setUp()
     const first = job('a')
     const commit = await nextCommit()
@@ -92,14 +92,14 @@ describe('group commit', () => {
     expect(told.indexOf('b')).toBeLessThan(told.indexOf('c'))
     expect(told.indexOf('c')).toBeLessThan(told.indexOf('d'))
   })
-  test('what is asked in one tick shares one commit', async () => {
+  test('jobs of one tick share one commit', async () => {
     const { told, nextCommit, job } = await setUp()
     const all = Array.from({ length: 100 }, (_, i) => job(`${i}`))
     ;(await nextCommit()).resolve()
     await Promise.all(all)
     expect(told.filter((line) => line === 'COMMIT').length).toBe(1)
   })
-  test('a refusal is its own: the others are committed', async () => {
+  test('a job that refuses does not stop the others', async () => {
     const { nextCommit, group, job } = await setUp()
     const refused = group.run(() => {
       throw new MillraceError('lease-lost', 'no')
@@ -109,7 +109,7 @@ describe('group commit', () => {
     await expect(refused).rejects.toMatchObject({ code: 'lease-lost' })
     expect(await Promise.all(others)).toEqual(['a', 'b'])
   })
-  test('a commit that fails is rolled back, and each job tried alone: only what failed is lost', async () => {
+  test('after a failed commit each job runs alone, and only the failing ones are lost', async () => {
     const { told, nextCommit, job } = await setUp()
     const [a, b] = [job('a'), job('b')]
     const full = Object.assign(new Error('full'), { code: 'SQLITE_FULL', rawCode: 13 })
@@ -122,7 +122,7 @@ describe('group commit', () => {
     expect(told).toContain('a is durable')
     expect(told).not.toContain('b is durable')
   })
-  test('after a failure it goes on', async () => {
+  test('it continues after a failure', async () => {
     const { nextCommit, job } = await setUp()
     const lost = job('a')
     ;(await nextCommit()).reject(Object.assign(new Error(''), { code: 'SQLITE_IOERR_FSYNC', rawCode: 1034 }))
@@ -131,7 +131,7 @@ describe('group commit', () => {
     ;(await nextCommit()).resolve()
     expect(await next).toBe('b')
   })
-  test('somebody else’s lock is waited for off this thread', async () => {
+  test('it waits for a foreign lock without blocking this thread', async () => {
     const { told, nextCommit, beBusy, job } = await setUp()
     beBusy()
     const done = job('a')
@@ -139,7 +139,7 @@ describe('group commit', () => {
     expect(await done).toBe('a')
     expect(told.slice(0, 2)).toEqual(['PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE', 'PRAGMA busy_timeout = 0'])
   })
-  test('many rows let others have the thread', async () => {
+  test('many rows give other work a turn', async () => {
     const { nextCommit, group } = await setUp()
     let turns = 0
     const count = (): void => {
@@ -156,7 +156,7 @@ describe('group commit', () => {
     await done
     expect(seen[0]).toBeGreaterThan(5)
   })
-  test('settled waits for all that was asked', async () => {
+  test('settled waits for all earlier jobs', async () => {
     const { nextCommit, group, job } = await setUp()
     await group.settled()
     const first = job('a')
