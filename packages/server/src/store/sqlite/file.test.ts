@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { defined } from '@millrace/core'
 import Database from 'libsql'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openWriter } from './connection.ts'
@@ -27,7 +28,7 @@ let folders = 0
 const newFolder = (): string => join(root, `folder ${folders++} ?#%`)
 const at = (folder: string): string => join(folder, 'millrace.db')
 const open = (folder: string, maxBytes?: number): Promise<SqliteLog> =>
-  sqliteLog({ folder, now: () => 1000, ...(maxBytes === undefined ? {} : { maxBytes }) })
+  sqliteLog({ folder, now: () => 1000, ...defined({ maxBytes }) })
 const draft = (message: string) => ({ run: '', event: { kind: 'log', level: 'info', message } as const })
 
 /** The bytes of every file except the lock and the shared memory, which hold no data. */

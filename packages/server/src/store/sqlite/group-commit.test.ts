@@ -5,18 +5,18 @@ import { type GroupCommit, groupCommit } from './group-commit.ts'
 
 /** A database that records its SQL, and whose COMMITs the test resolves or rejects. */
 function fakeWriter() {
-  const told: string[] = []
+  const recorded: string[] = []
   const commits: { resolve(): void; reject(error: Error): void }[] = []
   let busy = 0
   const writer: WriteConnection = {
     exec: (sql) => {
-      told.push(sql)
+      recorded.push(sql)
       return sql === 'COMMIT' ? new Promise((resolve, reject) => commits.push({ resolve, reject })) : Promise.resolve()
     },
     prepare: async (sql) => ({
       run: () => {
         if (busy-- > 0) throw Object.assign(new Error('busy'), { code: 'SQLITE_BUSY', rawCode: 5 })
-        told.push(sql)
+        recorded.push(sql)
         return 0
       },
       first: () => undefined,
@@ -30,7 +30,7 @@ function fakeWriter() {
   }
   return {
     writer,
-    told,
+    recorded,
     nextCommit,
     waiting: () => commits.length,
     beBusy: () => {
@@ -42,16 +42,16 @@ function fakeWriter() {
 async function setUp() {
   const fake = fakeWriter()
   const hooks = {
-    beforeCommit: () => void fake.told.push('flush'),
-    committed: () => void fake.told.push('kept'),
-    rolledBack: () => void fake.told.push('dropped'),
+    beforeCommit: () => void fake.recorded.push('flush'),
+    committed: () => void fake.recorded.push('kept'),
+    rolledBack: () => void fake.recorded.push('dropped'),
   }
   const timing = { commit: () => fake.writer.exec('COMMIT'), between: async () => undefined }
   const group = await groupCommit(fake.writer, 'db', hooks, timing)
   const job = (name: string) =>
     group.run((turn) => {
-      fake.told.push(name)
-      turn.onCommit(() => fake.told.push(`${name} is durable`))
+      fake.recorded.push(name)
+      turn.onCommit(() => fake.recorded.push(`${name} is durable`))
       return name
     })
   return { ...fake, group, job }
@@ -68,17 +68,17 @@ async function settledOf(promise: Promise<unknown>): Promise<boolean> {
 
 describe('group commit', () => {
   test('a lone job does not wait, and resolves only when it is durable', async () => {
-    const { told, nextCommit, job } = await setUp()
+    const { recorded, nextCommit, job } = await setUp()
     const done = job('a')
     const commit = await nextCommit()
-    expect(told).toEqual(['BEGIN IMMEDIATE', 'a', 'flush', 'COMMIT'])
+    expect(recorded).toEqual(['BEGIN IMMEDIATE', 'a', 'flush', 'COMMIT'])
     expect(await settledOf(done)).toBe(false)
     commit.resolve()
     expect(await done).toBe('a')
-    expect(told.slice(4)).toEqual(['kept', 'a is durable'])
+    expect(recorded.slice(4)).toEqual(['kept', 'a is durable'])
   })
   test('jobs that arrive during a commit share the next one, in order', async () => {
-    const { told, nextCommit, waiting, job } = await setUp()
+    const { recorded, nextCommit, waiting, job } = await setUp()
     const first = job('a')
     const commit = await nextCommit()
     const later = ['b', 'c', 'd'].map(job)
@@ -88,16 +88,16 @@ describe('group commit', () => {
     await first
     ;(await nextCommit()).resolve()
     expect(await Promise.all(later)).toEqual(['b', 'c', 'd'])
-    expect(told.filter((line) => line === 'COMMIT').length).toBe(2)
-    expect(told.indexOf('b')).toBeLessThan(told.indexOf('c'))
-    expect(told.indexOf('c')).toBeLessThan(told.indexOf('d'))
+    expect(recorded.filter((line) => line === 'COMMIT').length).toBe(2)
+    expect(recorded.indexOf('b')).toBeLessThan(recorded.indexOf('c'))
+    expect(recorded.indexOf('c')).toBeLessThan(recorded.indexOf('d'))
   })
   test('jobs of one tick share one commit', async () => {
-    const { told, nextCommit, job } = await setUp()
+    const { recorded, nextCommit, job } = await setUp()
     const all = Array.from({ length: 100 }, (_, i) => job(`${i}`))
     ;(await nextCommit()).resolve()
     await Promise.all(all)
-    expect(told.filter((line) => line === 'COMMIT').length).toBe(1)
+    expect(recorded.filter((line) => line === 'COMMIT').length).toBe(1)
   })
   test('a job that refuses does not stop the others', async () => {
     const { nextCommit, group, job } = await setUp()
@@ -110,7 +110,7 @@ describe('group commit', () => {
     expect(await Promise.all(others)).toEqual(['a', 'b'])
   })
   test('after a failed commit each job runs alone, and only the failing ones are lost', async () => {
-    const { told, nextCommit, job } = await setUp()
+    const { recorded, nextCommit, job } = await setUp()
     const [a, b] = [job('a'), job('b')]
     const full = Object.assign(new Error('full'), { code: 'SQLITE_FULL', rawCode: 13 })
     ;(await nextCommit()).reject(full)
@@ -118,9 +118,9 @@ describe('group commit', () => {
     ;(await nextCommit()).reject(full)
     expect(await a).toBe('a')
     await expect(b).rejects.toMatchObject({ code: 'store-failed', facts: { reason: 'full', source: 'SQLITE_FULL' } })
-    expect(told.filter((line) => line === 'dropped').length).toBe(2)
-    expect(told).toContain('a is durable')
-    expect(told).not.toContain('b is durable')
+    expect(recorded.filter((line) => line === 'dropped').length).toBe(2)
+    expect(recorded).toContain('a is durable')
+    expect(recorded).not.toContain('b is durable')
   })
   test('it continues after a failure', async () => {
     const { nextCommit, job } = await setUp()
@@ -132,12 +132,12 @@ describe('group commit', () => {
     expect(await next).toBe('b')
   })
   test('it waits for a foreign lock without blocking this thread', async () => {
-    const { told, nextCommit, beBusy, job } = await setUp()
+    const { recorded, nextCommit, beBusy, job } = await setUp()
     beBusy()
     const done = job('a')
     ;(await nextCommit()).resolve()
     expect(await done).toBe('a')
-    expect(told.slice(0, 2)).toEqual(['PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE', 'PRAGMA busy_timeout = 0'])
+    expect(recorded.slice(0, 2)).toEqual(['PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE', 'PRAGMA busy_timeout = 0'])
   })
   test('many rows give other work a turn', async () => {
     const { nextCommit, group } = await setUp()

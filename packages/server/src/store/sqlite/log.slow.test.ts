@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { defined } from '@millrace/core'
 import { afterAll, expect, test } from 'vitest'
 import { unprivileged } from '../../../../../test/kit/unprivileged.ts'
 import { sqliteLog } from './log.ts'
@@ -30,7 +31,7 @@ function run(
   const child = spawn(file, rest, {
     cwd: repository,
     stdio: ['ignore', 'pipe', 'inherit'],
-    ...(options.env === undefined ? {} : { env: options.env }),
+    ...defined({ env: options.env }),
   })
   children.add(child)
   child.once('exit', () => children.delete(child))
@@ -107,9 +108,9 @@ async function answerOf(child: ChildProcess): Promise<unknown> {
 test('a full disk refuses clearly, nothing is half written, and all rows are there later', async () => {
   const folder = join(root, 'full')
   // The limit of 1,000 blocks per file makes the system refuse the write as it does on a full disk.
-  const told = await answerOf(run('filler', [folder], { shell: 'ulimit -f 1000' }))
-  expect(told).toMatchObject({ code: 'store-failed' })
-  const { taken, readable, lastSeq } = told as { taken: number; readable: number; lastSeq: number }
+  const answer = await answerOf(run('filler', [folder], { shell: 'ulimit -f 1000' }))
+  expect(answer).toMatchObject({ code: 'store-failed' })
+  const { taken, readable, lastSeq } = answer as { taken: number; readable: number; lastSeq: number }
   expect(taken).toBeGreaterThan(10)
   expect([readable, lastSeq, taken % 2]).toEqual([taken, taken, 0])
   const log = await sqliteLog({ folder, now: () => 1 })
