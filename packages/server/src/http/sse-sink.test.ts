@@ -79,7 +79,7 @@ test('the head goes out before the first event', async () => {
   socket.destroy()
 })
 
-test('HTTP/1.0: the bytes alone, ended by the close', async () => {
+test('HTTP/1.0: the body without chunk framing, ended by the close', async () => {
   const port = await serve(({ sink }) => {
     write(sink, 'data: one\n\n')
     sink.end()
@@ -90,7 +90,7 @@ test('HTTP/1.0: the bytes alone, ended by the close', async () => {
   expect(text().toLowerCase()).not.toContain('transfer-encoding')
 })
 
-test('HEAD: the head alone, and nobody to write to', async () => {
+test('HEAD: the head alone, and no body is written', async () => {
   let aborted = false
   const port = await serve(({ signal }) => {
     aborted = signal.aborted
@@ -119,7 +119,7 @@ test('pipelined requests: the second answer waits for the end of the first', asy
   socket.destroy()
 })
 
-test('a client that vanishes fires the signal; writing on does no harm', async () => {
+test('a client that vanishes aborts the signal, and later writes do no harm', async () => {
   const opened: SseResponse[] = []
   const port = await serve((response) => opened.push(response))
   const { socket } = await dial(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')
@@ -132,7 +132,7 @@ test('a client that vanishes fires the signal; writing on does no harm', async (
   sink.destroy()
 })
 
-test('a full socket says so, and calls back when there is room', async () => {
+test('a write to a full socket returns false, and onDrain is called when there is room', async () => {
   const opened: SseResponse[] = []
   const port = await serve((response) => opened.push(response))
   const { socket } = await dial(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n')

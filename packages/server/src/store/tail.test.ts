@@ -13,10 +13,10 @@ const from = (first: number, count: number): RawRecorded[] => Array.from({ lengt
 const quiet = (): void => undefined
 
 describe('tails', () => {
-  test('gives what came since, and knows when it cannot', () => {
+  test('returns the rows after a seq, or undefined when it does not hold them all', () => {
     const tails = newTails()
     const tail = tails.subscribe('s', quiet)
-    expect(tail.after(0)).toBe(undefined) // nothing came yet: the file knows
+    expect(tail.after(0)).toBe(undefined) // before the first row only the file has rows
     tails.publish('s', () => from(11, 3))
     expect(tail.after(9)).toBe(undefined)
     expect(tail.after(10)?.map(({ seq }) => seq)).toEqual([11, 12, 13])
@@ -36,14 +36,14 @@ describe('tails', () => {
     for (let i = 0; i < 50; i++) tails.publish('s', () => from(1 + i * 100, 100))
     expect(tail.after(0)).toBe(undefined)
     expect(tail.after(4999)?.length).toBe(1)
-    tails.publish('s', () => from(5001, 5000)) // more than may be kept at all
+    tails.publish('s', () => from(5001, 5000)) // more than the limit
     expect(tail.after(5000)).toBe(undefined)
     tails.publish('s', () => [raw(10_001, 'x'.repeat(700_000))])
     tails.publish('s', () => [raw(10_002, 'x'.repeat(700_000))])
     expect(tail.after(10_000)).toBe(undefined)
     expect(tail.after(10_001)?.length).toBe(1)
   })
-  test('wakes its own readers, and keeps nothing when the last has left', () => {
+  test('wakes the readers of its session, and keeps no rows after the last has left', () => {
     const tails = newTails()
     const woken: string[] = []
     const a = tails.subscribe('a', () => woken.push('a'))
@@ -55,7 +55,7 @@ describe('tails', () => {
     expect(woken).toEqual(['a'])
     expect(tails.subscribe('a', quiet).after(0)).toBe(undefined)
   })
-  test('forgets after a prune, and ends for good', () => {
+  test('forgets rows after a prune, and an ended tail stays ended', () => {
     const tails = newTails()
     let woken = 0
     const tail = tails.subscribe('s', () => {
@@ -67,7 +67,7 @@ describe('tails', () => {
     expect(tail.ended()).toBe(false)
     tails.endAll()
     expect([tail.ended(), woken]).toEqual([true, 2])
-    expect(tails.subscribe('s', quiet).ended()).toBe(false) // a session made again under this id is another one
+    expect(tails.subscribe('s', quiet).ended()).toBe(false) // a new session with this id has its own tail
     tail.leave()
   })
 })

@@ -29,7 +29,7 @@ const loopback = ['localhost', '127.0.0.1', '[::1]']
 
 /**
  * Addresses to listen on. A browser that requests them reaches this machine, but sends neither `Origin` nor
- * `Sec-Fetch-Site` with an image of a foreign page, so such a request cannot be told from one of a tool.
+ * `Sec-Fetch-Site` with an image of a foreign page, so such a request cannot be distinguished from one of a tool.
  */
 const unspecified: ReadonlySet<string> = new Set(['0.0.0.0', '[::]'])
 

@@ -1,4 +1,5 @@
 import type {} from '@fastify/swagger'
+import { defined } from '@millrace/core'
 import type { FastifySchema } from 'fastify'
 import { z } from 'zod'
 import type { RouteDoc, Surface } from '../surface.ts'
@@ -13,9 +14,11 @@ export function schemaOf(doc: RouteDoc, { tag, problemType = 'application/proble
   return {
     tags: [tag],
     summary,
-    ...(body === undefined ? {} : { body: jsonSchema(body, 'input') }),
-    ...(takes === undefined ? {} : { consumes: [...takes] }),
-    ...(query === undefined ? {} : { querystring: jsonSchema(query, 'input') }),
+    ...defined({
+      body: body && jsonSchema(body, 'input'),
+      consumes: takes && [...takes],
+      querystring: query && jsonSchema(query, 'input'),
+    }),
     response: { [status]: good(doc), '4XX': refused, '5XX': refused },
   }
 }

@@ -4,7 +4,7 @@ import type { WriteConnection } from './connection.ts'
 
 const small = { rows: 1, text: 100, jobs: 1, bulk: false }
 
-/** Each commit takes as long as it is told; `made` says where each was made, and what else was run. */
+/** A commit takes as many ms as `commit` is given. `made` lists where each ran (here, away) and all other SQL. */
 async function setUp() {
   const made: string[] = []
   let clock = 0
@@ -34,12 +34,12 @@ async function setUp() {
   return { made, timing, commit }
 }
 
-test('a quick disk is written to here', async () => {
+test('on a quick disk commits run on this thread', async () => {
   const { commit } = await setUp()
   for (let i = 0; i < 50; i++) expect(await commit(0.4)).toBe('here')
 })
 
-test('a slow one stalls this thread once, and not again until it was quick for a while', async () => {
+test('a slow disk blocks this thread once, and not again until it was quick for a while', async () => {
   const { commit } = await setUp()
   expect(await commit(50)).toBe('here')
   for (let i = 0; i < 100; i++) expect(await commit(50)).toBe('away')
@@ -48,7 +48,7 @@ test('a slow one stalls this thread once, and not again until it was quick for a
   expect(await commit(0.4)).toBe('here')
 })
 
-test('one that is always a little slow is left alone after a few, one that hiccups is not', async () => {
+test('a steadily slow disk commits away after a few commits, one with rare slow commits does not', async () => {
   const steady = await setUp()
   const places = []
   for (let i = 0; i < 20; i++) places.push(await steady.commit(3))
@@ -57,7 +57,7 @@ test('one that is always a little slow is left alone after a few, one that hiccu
   for (let i = 0; i < 200; i++) expect(await uneven.commit(i % 50 === 49 ? 8 : 0.3)).toBe('here')
 })
 
-test('a crowd, much text, and whole sessions are committed away, however quick', async () => {
+test('many rows, much text and whole sessions commit away on any disk', async () => {
   const { commit } = await setUp()
   expect(await commit(0.4, { ...small, rows: 200, text: 60_000 })).toBe('here')
   expect(await commit(0.4, { ...small, rows: 201, jobs: 150 })).toBe('away')
@@ -66,7 +66,7 @@ test('a crowd, much text, and whole sessions are committed away, however quick',
   expect(await commit(0.4)).toBe('here')
 })
 
-test('checkpoints are made away, after about as many pages as were written, and one that fails is no failure', async () => {
+test('checkpoints run away, by the number of pages written, and a failed one rejects nothing', async () => {
   const { made, timing, commit } = await setUp()
   for (let i = 0; i < 2000; i++) {
     await commit(0.1)
@@ -79,7 +79,7 @@ test('checkpoints are made away, after about as many pages as were written, and 
   expect(made.at(-1)).toContain('wal_checkpoint')
 })
 
-test('commits made here one after the other let others have the thread', async () => {
+test('a streak of commits on this thread gives other work a turn', async () => {
   const { timing, commit } = await setUp()
   let turns = 0
   const count = (): void => {

@@ -7,7 +7,7 @@ import { openReader, openWriter } from './connection.ts'
 const folder = mkdtempSync(join(tmpdir(), 'millrace-connection-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-test('exec leaves this thread free: what it waits for, the loop does not', async () => {
+test('exec does not block the event loop while it waits', async () => {
   const writer = openWriter(join(folder, 'a.db'))
   let running = true
   let turns = 0

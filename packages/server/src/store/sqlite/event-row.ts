@@ -15,8 +15,9 @@ export interface EventPages {
 }
 
 /**
- * A page comes as one text, a row a line, and is cut up here: handing 10,000 rows over cell by cell takes 23 ms, as
- * text 12 ms. JSON holds no raw newline and no raw tab, so nothing in a line can be taken for its end.
+ * Reads a page as one text with a line for each row, because libsql hands over cells slowly: measured (`npm run bench
+ * store`), 10,000 rows take 0.63 to 0.76 times as long as cell by cell (14.6 ms instead of 21.3 ms on an idle machine).
+ * Reading makes no fsync, so a slow disk changes nothing. JSON holds no raw newline or tab, so a line cannot break.
  */
 export function eventPages(reader: ReadConnection): EventPages {
   const page = reader.prepare(

@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { defined } from '@millrace/core'
 import Database from 'libsql'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openWriter } from './connection.ts'
@@ -27,10 +28,10 @@ let folders = 0
 const newFolder = (): string => join(root, `folder ${folders++} ?#%`)
 const at = (folder: string): string => join(folder, 'millrace.db')
 const open = (folder: string, maxBytes?: number): Promise<SqliteLog> =>
-  sqliteLog({ folder, now: () => 1000, ...(maxBytes === undefined ? {} : { maxBytes }) })
+  sqliteLog({ folder, now: () => 1000, ...defined({ maxBytes }) })
 const draft = (message: string) => ({ run: '', event: { kind: 'log', level: 'info', message } as const })
 
-/** The bytes of every file but the lock and the shared memory, which hold nothing. */
+/** The bytes of every file except the lock and the shared memory, which hold no data. */
 function fingerprint(folder: string): Record<string, string> {
   const names = readdirSync(folder).filter((name) => !/\.lock|-shm$/.test(name))
   return Object.fromEntries(
@@ -55,7 +56,7 @@ async function filled(folder: string, sessions = 20): Promise<void> {
   await log.close()
 }
 
-/** Refused with this reason, and every byte is where it was. */
+/** Expects a refusal with this reason that changes no byte. */
 async function refused(folder: string, reason: string): Promise<void> {
   const before = fingerprint(folder)
   await expect(open(folder)).rejects.toMatchObject({ code: 'store-failed', facts: { reason } })
@@ -63,7 +64,7 @@ async function refused(folder: string, reason: string): Promise<void> {
 }
 
 describe('opening', () => {
-  test('makes the folder; durable by its settings', async () => {
+  test('creates the folder and sets the file to be durable', async () => {
     const folder = join(newFolder(), 'deep', 'er')
     const file = await openSqliteFile({ folder, now: 1 })
     const pragma = async (name: string) => (await file.writer.prepare(`PRAGMA ${name}`)).first([])?.[0]
@@ -72,7 +73,7 @@ describe('opening', () => {
     expect(file.reader.prepare('SELECT version, at FROM migration')([])).toEqual([[1, 1]])
     await file.close()
   })
-  test('everything is there again: rows, counts, leases, epochs', async () => {
+  test('an opened file has its rows, counts, leases and epochs again', async () => {
     const folder = newFolder()
     const first = await open(folder)
     await first.create({ id: 's', user: 'ann', agent: 'a', forkOf: { session: 'o', seq: 3 } })
@@ -104,7 +105,7 @@ describe('opening', () => {
     expect((await log.list({})).total).toBe(0)
     await log.close()
   })
-  test('one log at a time: the second is refused, and the first goes on', async () => {
+  test('a second log on the same folder is refused, and the first continues', async () => {
     const folder = newFolder()
     const log = await open(folder)
     await expect(open(folder)).rejects.toMatchObject({ code: 'store-failed', facts: { reason: 'locked' } })
@@ -116,8 +117,8 @@ describe('opening', () => {
   })
 })
 
-describe('files that are not ours to touch', () => {
-  test('one that a newer version wrote', async () => {
+describe('a file that is refused and stays unchanged', () => {
+  test('a newer version wrote it', async () => {
     const folder = newFolder()
     await filled(folder)
     const other = new Database(at(folder), {})
@@ -125,7 +126,7 @@ describe('files that are not ours to touch', () => {
     other.close()
     await refused(folder, 'newer')
   })
-  test('text, another program’s database, a folder', async () => {
+  test('it is text, another program’s database or a folder', async () => {
     for (const make of [
       (path: string) => writeFileSync(path, 'my diary\n'.repeat(1000)),
       (path: string) => writeFileSync(path, 'x'),
@@ -146,7 +147,7 @@ describe('files that are not ours to touch', () => {
       await expect(open(taken)).rejects.toMatchObject({ facts: { reason: 'foreign' } })
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
-  test('one that is cut, and one with a hole, wherever it is', async () => {
+  test('it is truncated, or has a hole anywhere', async () => {
     const folder = newFolder()
     await filled(folder)
     const whole = readFileSync(at(folder))
@@ -163,7 +164,7 @@ describe('files that are not ours to touch', () => {
     writeFileSync(at(folder), whole)
     await (await open(folder)).close()
   })
-  test('a data folder that is a file', async () => {
+  test('the data folder is a file', async () => {
     const folder = newFolder()
     writeFileSync(folder, '')
     await expect(open(folder)).rejects.toMatchObject({ code: 'store-failed', facts: { place: folder } })
@@ -176,7 +177,7 @@ describe('migrations', () => {
     { version: 2, sql: "ALTER TABLE session ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey'" },
   ]
 
-  test('an older file is brought up, with its data, once', async () => {
+  test('an older file is migrated once, with its data', async () => {
     const folder = newFolder()
     await filled(folder, 2)
     const writer = openWriter(at(folder))
@@ -200,8 +201,8 @@ describe('migrations', () => {
   })
 })
 
-describe('no room left', () => {
-  test('the append is refused, nothing is half written, reading goes on, room lets it go on', async () => {
+describe('a full disk', () => {
+  test('refuses the append, writes nothing half, still reads, and appends again once there is room', async () => {
     const folder = newFolder()
     const log = await open(folder, 400_000)
     await log.create({ id: 'a', user: 'u', agent: 'a' })
@@ -221,7 +222,7 @@ describe('no room left', () => {
     expect(await log.integrity()).toEqual([])
     await log.close()
   })
-  test('one that is too big takes nobody along', async () => {
+  test('an append that is too big fails alone', async () => {
     const log = await open(newFolder(), 400_000)
     await log.create({ id: 's', user: 'u', agent: 'a' })
     const results = await Promise.allSettled([

@@ -3,34 +3,34 @@ import { describe, expect, test } from 'vitest'
 import type { WriteConnection } from './connection.ts'
 import { type GroupCommit, groupCommit } from './group-commit.ts'
 
-/** A database that writes down what it was told, and whose COMMITs are let through, or failed, by hand. */
+/** A database that records its SQL, and whose COMMITs the test resolves or rejects. */
 function fakeWriter() {
-  const told: string[] = []
+  const recorded: string[] = []
   const commits: { resolve(): void; reject(error: Error): void }[] = []
   let busy = 0
   const writer: WriteConnection = {
     exec: (sql) => {
-      told.push(sql)
+      recorded.push(sql)
       return sql === 'COMMIT' ? new Promise((resolve, reject) => commits.push({ resolve, reject })) : Promise.resolve()
     },
     prepare: async (sql) => ({
       run: () => {
         if (busy-- > 0) throw Object.assign(new Error('busy'), { code: 'SQLITE_BUSY', rawCode: 5 })
-        told.push(sql)
+        recorded.push(sql)
         return 0
       },
       first: () => undefined,
     }),
     close: () => undefined,
   }
-  /** Waits for the COMMIT that comes next: by turns of the loop, not by time. */
+  /** Waits for the next COMMIT by turns of the event loop, not by time. */
   const nextCommit = async () => {
     while (commits.length === 0) await new Promise((resolve) => setImmediate(resolve))
     return commits.shift()!
   }
   return {
     writer,
-    told,
+    recorded,
     nextCommit,
     waiting: () => commits.length,
     beBusy: () => {
@@ -42,16 +42,16 @@ function fakeWriter() {
 async function setUp() {
   const fake = fakeWriter()
   const hooks = {
-    beforeCommit: () => void fake.told.push('flush'),
-    committed: () => void fake.told.push('kept'),
-    rolledBack: () => void fake.told.push('dropped'),
+    beforeCommit: () => void fake.recorded.push('flush'),
+    committed: () => void fake.recorded.push('kept'),
+    rolledBack: () => void fake.recorded.push('dropped'),
   }
   const timing = { commit: () => fake.writer.exec('COMMIT'), between: async () => undefined }
   const group = await groupCommit(fake.writer, 'db', hooks, timing)
   const job = (name: string) =>
     group.run((turn) => {
-      fake.told.push(name)
-      turn.onCommit(() => fake.told.push(`${name} is durable`))
+      fake.recorded.push(name)
+      turn.onCommit(() => fake.recorded.push(`${name} is durable`))
       return name
     })
   return { ...fake, group, job }
@@ -67,18 +67,18 @@ async function settledOf(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('group commit', () => {
-  test('a lone job waits for nobody, and resolves only when it is durable', async () => {
-    const { told, nextCommit, job } = await setUp()
+  test('a lone job does not wait, and resolves only when it is durable', async () => {
+    const { recorded, nextCommit, job } = await setUp()
     const done = job('a')
     const commit = await nextCommit()
-    expect(told).toEqual(['BEGIN IMMEDIATE', 'a', 'flush', 'COMMIT'])
+    expect(recorded).toEqual(['BEGIN IMMEDIATE', 'a', 'flush', 'COMMIT'])
     expect(await settledOf(done)).toBe(false)
     commit.resolve()
     expect(await done).toBe('a')
-    expect(told.slice(4)).toEqual(['kept', 'a is durable'])
+    expect(recorded.slice(4)).toEqual(['kept', 'a is durable'])
   })
-  test('what gathers during a commit goes into the next one, all together, in order', async () => {
-    const { told, nextCommit, waiting, job } = await setUp()
+  test('jobs that arrive during a commit share the next one, in order', async () => {
+    const { recorded, nextCommit, waiting, job } = await setUp()
     const first = job('a')
     const commit = await nextCommit()
     const later = ['b', 'c', 'd'].map(job)
@@ -88,18 +88,18 @@ describe('group commit', () => {
     await first
     ;(await nextCommit()).resolve()
     expect(await Promise.all(later)).toEqual(['b', 'c', 'd'])
-    expect(told.filter((line) => line === 'COMMIT').length).toBe(2)
-    expect(told.indexOf('b')).toBeLessThan(told.indexOf('c'))
-    expect(told.indexOf('c')).toBeLessThan(told.indexOf('d'))
+    expect(recorded.filter((line) => line === 'COMMIT').length).toBe(2)
+    expect(recorded.indexOf('b')).toBeLessThan(recorded.indexOf('c'))
+    expect(recorded.indexOf('c')).toBeLessThan(recorded.indexOf('d'))
   })
-  test('what is asked in one tick shares one commit', async () => {
-    const { told, nextCommit, job } = await setUp()
+  test('jobs of one tick share one commit', async () => {
+    const { recorded, nextCommit, job } = await setUp()
     const all = Array.from({ length: 100 }, (_, i) => job(`${i}`))
     ;(await nextCommit()).resolve()
     await Promise.all(all)
-    expect(told.filter((line) => line === 'COMMIT').length).toBe(1)
+    expect(recorded.filter((line) => line === 'COMMIT').length).toBe(1)
   })
-  test('a refusal is its own: the others are committed', async () => {
+  test('a job that refuses does not stop the others', async () => {
     const { nextCommit, group, job } = await setUp()
     const refused = group.run(() => {
       throw new MillraceError('lease-lost', 'no')
@@ -109,8 +109,8 @@ describe('group commit', () => {
     await expect(refused).rejects.toMatchObject({ code: 'lease-lost' })
     expect(await Promise.all(others)).toEqual(['a', 'b'])
   })
-  test('a commit that fails is rolled back, and each job tried alone: only what failed is lost', async () => {
-    const { told, nextCommit, job } = await setUp()
+  test('after a failed commit each job runs alone, and only the failing ones are lost', async () => {
+    const { recorded, nextCommit, job } = await setUp()
     const [a, b] = [job('a'), job('b')]
     const full = Object.assign(new Error('full'), { code: 'SQLITE_FULL', rawCode: 13 })
     ;(await nextCommit()).reject(full)
@@ -118,11 +118,11 @@ describe('group commit', () => {
     ;(await nextCommit()).reject(full)
     expect(await a).toBe('a')
     await expect(b).rejects.toMatchObject({ code: 'store-failed', facts: { reason: 'full', source: 'SQLITE_FULL' } })
-    expect(told.filter((line) => line === 'dropped').length).toBe(2)
-    expect(told).toContain('a is durable')
-    expect(told).not.toContain('b is durable')
+    expect(recorded.filter((line) => line === 'dropped').length).toBe(2)
+    expect(recorded).toContain('a is durable')
+    expect(recorded).not.toContain('b is durable')
   })
-  test('after a failure it goes on', async () => {
+  test('it continues after a failure', async () => {
     const { nextCommit, job } = await setUp()
     const lost = job('a')
     ;(await nextCommit()).reject(Object.assign(new Error(''), { code: 'SQLITE_IOERR_FSYNC', rawCode: 1034 }))
@@ -131,15 +131,15 @@ describe('group commit', () => {
     ;(await nextCommit()).resolve()
     expect(await next).toBe('b')
   })
-  test('somebody else’s lock is waited for off this thread', async () => {
-    const { told, nextCommit, beBusy, job } = await setUp()
+  test('it waits for a foreign lock without blocking this thread', async () => {
+    const { recorded, nextCommit, beBusy, job } = await setUp()
     beBusy()
     const done = job('a')
     ;(await nextCommit()).resolve()
     expect(await done).toBe('a')
-    expect(told.slice(0, 2)).toEqual(['PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE', 'PRAGMA busy_timeout = 0'])
+    expect(recorded.slice(0, 2)).toEqual(['PRAGMA busy_timeout = 5000; BEGIN IMMEDIATE', 'PRAGMA busy_timeout = 0'])
   })
-  test('many rows let others have the thread', async () => {
+  test('many rows give other work a turn', async () => {
     const { nextCommit, group } = await setUp()
     let turns = 0
     const count = (): void => {
@@ -156,7 +156,7 @@ describe('group commit', () => {
     await done
     expect(seen[0]).toBeGreaterThan(5)
   })
-  test('settled waits for all that was asked', async () => {
+  test('settled waits for all earlier jobs', async () => {
     const { nextCommit, group, job } = await setUp()
     await group.settled()
     const first = job('a')

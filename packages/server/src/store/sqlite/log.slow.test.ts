@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { defined } from '@millrace/core'
 import { afterAll, expect, test } from 'vitest'
 import { unprivileged } from '../../../../../test/kit/unprivileged.ts'
 import { sqliteLog } from './log.ts'
@@ -18,7 +19,7 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true })
 })
 
-/** One of test/process/children in a process of its own. */
+/** Starts one of test/process/children as a process. */
 function run(
   module: string,
   args: readonly string[],
@@ -30,7 +31,7 @@ function run(
   const child = spawn(file, rest, {
     cwd: repository,
     stdio: ['ignore', 'pipe', 'inherit'],
-    ...(options.env === undefined ? {} : { env: options.env }),
+    ...defined({ env: options.env }),
   })
   children.add(child)
   child.once('exit', () => children.delete(child))
@@ -44,7 +45,7 @@ interface Said {
   readonly event: unknown
 }
 
-/** Lets an appender live for some rows, kills it, and gives all that it had said. */
+/** Kills an appender after some rows and returns all that it had printed. */
 async function life(
   folder: string,
   name: string,
@@ -63,7 +64,7 @@ async function life(
   return said
 }
 
-test('SPEC 2.2: whatever was acknowledged or seen is there after kill -9, byte for byte; SPEC 2.1: without a gap', async () => {
+test('SPEC 2.2: every acknowledged or seen row survives kill -9, byte for byte; SPEC 2.1: without a gap', async () => {
   const folder = join(root, 'killed')
   const said: Said[] = []
   for (let i = 0; i < 8; i++) said.push(...(await life(folder, `life ${i}`, 200 + Math.floor(Math.random() * 3000))))
@@ -83,7 +84,7 @@ test('SPEC 2.2: whatever was acknowledged or seen is there after kill -9, byte f
   expect(lost).toEqual([])
 })
 
-test('one process at a time; a killed one does not stay in the way', async () => {
+test('one process at a time may open a folder, and a killed one leaves no lock', async () => {
   const folder = join(root, 'locked')
   await life(folder, 'first', 500, async () => {
     await expect(sqliteLog({ folder, now: () => 1 })).rejects.toMatchObject({
@@ -104,12 +105,12 @@ async function answerOf(child: ChildProcess): Promise<unknown> {
   return JSON.parse(lines.at(-1) ?? 'null')
 }
 
-test('a disk that takes no more: a clear refusal, nothing half written, and all of it is there later', async () => {
+test('a full disk refuses clearly, nothing is half written, and all rows are there later', async () => {
   const folder = join(root, 'full')
-  // No file of this process may grow beyond 1,000 blocks: the system refuses the write as it does on a full disk.
-  const told = await answerOf(run('filler', [folder], { shell: 'ulimit -f 1000' }))
-  expect(told).toMatchObject({ code: 'store-failed' })
-  const { taken, readable, lastSeq } = told as { taken: number; readable: number; lastSeq: number }
+  // The limit of 1,000 blocks per file makes the system refuse the write as it does on a full disk.
+  const answer = await answerOf(run('filler', [folder], { shell: 'ulimit -f 1000' }))
+  expect(answer).toMatchObject({ code: 'store-failed' })
+  const { taken, readable, lastSeq } = answer as { taken: number; readable: number; lastSeq: number }
   expect(taken).toBeGreaterThan(10)
   expect([readable, lastSeq, taken % 2]).toEqual([taken, taken, 0])
   const log = await sqliteLog({ folder, now: () => 1 })
@@ -121,7 +122,7 @@ test('a disk that takes no more: a clear refusal, nothing half written, and all 
   await log.close()
 })
 
-test('a folder that may not be written to: a clear refusal, and nothing in it', async () => {
+test('a folder without write permission is refused clearly and stays empty', async () => {
   const folder = join(root, 'read-only')
   mkdirSync(folder)
   chmodSync(folder, 0o555)
@@ -131,5 +132,5 @@ test('a folder that may not be written to: a clear refusal, and nothing in it', 
     taken: 0,
   })
   expect(readdirSync(folder)).toEqual([])
-  chmodSync(folder, 0o755) // or it could not be cleaned up
+  chmodSync(folder, 0o755) // so that it can be deleted
 })

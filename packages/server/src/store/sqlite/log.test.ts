@@ -12,7 +12,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }))
 let logs = 0
 describeEventLog({ describe, expect, test }, 'sqlite', (now) => sqliteLog({ folder: join(root, `${logs++}`), now }))
 
-test('a session of huge events comes in small batches, however it is read', async () => {
+test('every kind of read returns huge events in small batches', async () => {
   const log = await sqliteLog({ folder: join(root, 'wide'), now: () => 1 })
   await log.create({ id: 's', user: 'u', agent: 'a' })
   const wide = { run: '', event: { kind: 'log', level: 'info', message: 'x'.repeat(1_000_000) } as const }
@@ -24,14 +24,14 @@ test('a session of huge events comes in small batches, however it is read', asyn
     if (rows.at(-1)?.seq === 23) break
   }
   expect(batches.reduce((sum, rows) => sum + rows)).toBe(23)
-  expect(Math.max(...batches)).toBeLessThan(4) // 1 MB and two that weigh nothing
+  expect(Math.max(...batches)).toBeLessThan(4) // 1 MB and two tiny rows
   expect((await log.readRaw('s', { after: 0 })).length).toBe(23)
   await log.append('s', [{ ...wide, event: { ...wide.event, message: 'x'.repeat(9_000_000) } }])
   expect((await log.read('s', { after: 22 })).map(({ seq }) => seq)).toEqual([23, 24])
   await log.close()
 })
 
-test('a read of many pages does not go on in a session that was made again under its id', async () => {
+test('a read of many pages does not continue in a new session with the same id', async () => {
   const log = await sqliteLog({ folder: join(root, 'again'), now: () => 1 })
   const rows = (name: string, size: number) =>
     Array.from({ length: 60 }, (_, i) => ({
@@ -40,12 +40,12 @@ test('a read of many pages does not go on in a session that was made again under
       run: 'r',
       event: { kind: 'log', level: 'info', message: name + 'x'.repeat(size) } as const,
     }))
-  await log.restore({ id: 's', user: 'u', agent: 'a' }, rows('old', 600_000)) // a page each
+  await log.restore({ id: 's', user: 'u', agent: 'a' }, rows('old', 600_000)) // each row fills a page
   const reading = log.read('s', { after: 0 }).then(
     (all) => all.map(({ event }) => event.kind === 'log' && event.message.slice(0, 3)),
     (error: MillraceError) => [error.code],
   )
-  // In one commit: there is no moment at which a look at the id alone would tell.
+  // In one commit, so that looking up the id finds a session at every moment.
   await Promise.all([log.remove('s'), log.restore({ id: 's', user: 'u', agent: 'a' }, rows('new', 1))])
   const heard = new Set(await reading)
   expect([...heard]).toEqual(heard.has('not-found') ? ['not-found'] : ['old'])
