@@ -8,7 +8,7 @@ import type { ReadConnection, WriteConnection } from '../packages/server/src/sto
 import { eventPages } from '../packages/server/src/store/sqlite/event-row.ts'
 import { openSqliteFile } from '../packages/server/src/store/sqlite/file.ts'
 import { type GroupCommit, groupCommit } from '../packages/server/src/store/sqlite/group-commit.ts'
-import { median, type Row, sideBySide, sideBySideAsync } from './row.ts'
+import { median, type Row, sideBySide, sideBySideAsync } from './kit/row.ts'
 
 /** Two choices of the SQLite store, each measured against the simpler way; one that stops paying should be deleted. */
 export async function bench(): Promise<Row[]> {
