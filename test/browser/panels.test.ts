@@ -167,7 +167,7 @@ test('wire: every dialect, filtered, opened, and only up to the cursor', async (
 test('problems: a finding leads to its event', async () => {
   await open('problems')
   await tab.getByTestId('panel-problems').getByText('No problems').waitFor()
-  await open('problems', await studio.bring('studio', 'foreign'))
+  await open('problems', await studio.bring('studio', 'half-right'))
   await tab.getByTestId('problem-row').first().click()
   await tab.getByTestId('moment-bar').waitFor()
   await shot('problems')
