@@ -389,7 +389,7 @@ describe('what the linter says of it', () => {
   })
 })
 
-test('there are wires to be bad in', () =>
+test('the dialects that are tested with bad input', () =>
   expect(wires.map(({ name }) => name)).toEqual(['ag-ui', 'plan', 'studio', 'adk']))
 
 function expectEndsOf(dialect: Dialect, taken: Taken): void {

@@ -3,7 +3,7 @@ import type { Frame } from '../frame/frame.ts'
 import type { JsonObject } from '../json/json.ts'
 
 /**
- * A wire language, in one folder: both directions, and the names of its wire are private to it. Any object of this
+ * A wire language: it decodes and encodes, and only its folder knows the names that its wire uses. Any object of this
  * shape is a dialect; `registry.ts` lists those that Millrace ships. Decoders and encoders are total: they return for
  * every input and never throw (SPEC 3.1).
  */

@@ -12,8 +12,8 @@ const fields = [
 ] as const satisfies readonly (keyof Usage)[]
 
 /**
- * What a model reported about one call, as Usage. A value that is absent or no count stays absent; a total that is
- * absent is added up from input, output and reasoning.
+ * What a model reported about one call, as Usage. A value that is not a whole number from 0 on is left out; a missing
+ * total is the sum of input, output and reasoning.
  */
 export function usageOf(reported: AdkUsage | undefined): Usage | undefined {
   if (!isObject(reported)) return undefined

@@ -2,12 +2,12 @@ import { heldText } from './held.ts'
 
 const LF = 10
 
-/** How many characters of a block that is too long are emitted. */
-const shown = 1024
+/** Of a block that is too long, this many characters are emitted. */
+const emittedLength = 1024
 
 export interface BlockReader {
   feed(text: string): void
-  /** The lines of a block that has not ended yet, the last of them perhaps half. */
+  /** The lines of a block that has not ended yet, the last of them may be incomplete. */
   readonly rest: string
   /** The reader is inside a block that was too long. */
   readonly skipping: boolean
@@ -20,14 +20,14 @@ export interface BlockReader {
  */
 export function blockReader(limit: number, emit: (block: string, truncated: boolean) => void): BlockReader {
   const held = heldText()
-  const beginning = (block: string): string => block.slice(0, Math.min(shown, limit))
+  const beginning = (block: string): string => block.slice(0, Math.min(emittedLength, limit))
   let first = true
   let afterCr = false
   let lineStart = true
   let skipping = false
 
-  /** Removes a BOM at the start and turns CR and CRLF into LF, also where a chunk ends between the two. */
-  const normal = (chunk: string): string => {
+  /** Removes a BOM at the start and turns CR and CRLF into LF, even when CR and LF arrive in two chunks. */
+  const normalised = (chunk: string): string => {
     let text = chunk
     if (first) {
       first = false
@@ -59,7 +59,7 @@ export function blockReader(limit: number, emit: (block: string, truncated: bool
   return {
     feed(chunk) {
       if (chunk === '') return
-      const text = normal(chunk)
+      const text = normalised(chunk)
       if (text === '') return
       let from = 0
       const inBlock = (): boolean => held.length > 0 || skipping

@@ -302,7 +302,7 @@ describe('waiting and ending', () => {
     expect(await own.log.expired('me')).toEqual([])
   })
 
-  test('an audit that throws does not decide whether a run goes on', async () => {
+  test('a run goes on when the audit callback throws', async () => {
     const log = memoryLog(() => 1)
     await log.create({ id: 's', user: 'u', agent: 'quick' })
     const onAudit = (): never => {

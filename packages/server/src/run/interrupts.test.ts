@@ -45,7 +45,7 @@ describe('questions to a person', () => {
     ])
   })
 
-  test('the same answer again is no harm, another one is refused', async () => {
+  test('the same answer may be sent again; a different one is refused', async () => {
     const own = await asked({ q: {} })
     const resume = [{ interrupt: 'q', status: 'resolved', payload: 1 } as const]
     await own.engine.wait('s', (await own.start('asker', { input: input({ resume }) })).run)

@@ -17,8 +17,9 @@ export class AdkEncoder implements Encoder {
   #state: JsonObject = {}
   /** The problem in the last event, if that was an error event. */
   #lastError: Problem | undefined
-  /** Long-running calls and artifact versions that were printed already. */
+  /** The ids of long-running calls that this run has printed. */
   #calls = new Set<string>()
+  /** The last version printed of each artifact, by its name. */
   readonly #versions = new Map<string, number>()
 
   constructor(echo: boolean) {
@@ -44,7 +45,7 @@ export class AdkEncoder implements Encoder {
         this.#note(event.event)
         return [printEvent(event.event, at)]
       case 'state': {
-        const stateDelta = setKeys(before, this.#state)
+        const stateDelta = assignedKeys(before, this.#state)
         return stateDelta === undefined ? [] : this.#made(row, event.node, { actions: { stateDelta } })
       }
       case 'artifact':
@@ -94,7 +95,7 @@ function userEvents({ run, at }: Recorded, messages: readonly InputMessage[]): F
 }
 
 /** The top-level keys that were set; undefined when there are none. */
-function setKeys(before: JsonObject, after: JsonObject): JsonObject | undefined {
+function assignedKeys(before: JsonObject, after: JsonObject): JsonObject | undefined {
   const entries = Object.entries(after).filter(([key, value]) => !Object.hasOwn(before, key) || before[key] !== value)
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }

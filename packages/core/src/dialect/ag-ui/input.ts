@@ -5,6 +5,7 @@ import { Fault, type FieldError } from '../../schema/fault.ts'
 import { fields } from '../../schema/fields.ts'
 import { data, dataObject, type FieldReader, list, notObject, oneOf, string } from '../../schema/readers.ts'
 import type { AgUiProtocol } from '../dialect.ts'
+import { camelFields } from './camel-fields.ts'
 import { isClean, isCurrent, messageReader, printMessage, type ReadMessage, type ToolNames } from './message.ts'
 import type { AgUiMessage } from './wire.ts'
 
@@ -31,7 +32,7 @@ export function readRunAgentInput(body: unknown): AgUiRequest | { readonly error
 /** The same, for a caller that knows calls which the input itself does not repeat. */
 export function readInput(body: unknown, calls: ToolNames): AgUiRequest | { readonly errors: readonly FieldError[] } {
   if (!isObject(body)) return { errors: notObject.errors }
-  const given = camel(body)
+  const given = camelFields(body, snake)
   const read = inputFields(given, false)
   const messages = messagesReader(calls)(given.messages, false)
   const optional = optionalFields(given, false)
@@ -90,7 +91,7 @@ function forwarded(given: unknown): { readonly props?: JsonObject } {
 }
 
 const answer: FieldReader<ResumeAnswer> = (value, strict) => {
-  const read = answerFields(isObject(value) ? camel(value) : value, strict)
+  const read = answerFields(isObject(value) ? camelFields(value, snake) : value, strict)
   if (read instanceof Fault) return read
   const { interruptId, status, payload } = read
   return { interrupt: interruptId, status, ...defined({ payload }) }
@@ -115,11 +116,6 @@ const snake: Readonly<Record<string, string>> = {
   parent_run_id: 'parentRunId',
   forwarded_props: 'forwardedProps',
   interrupt_id: 'interruptId',
-}
-function camel(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const found = Object.keys(value).filter((key) => Object.hasOwn(snake, key))
-  if (found.length === 0) return value
-  return { ...Object.fromEntries(found.map((key) => [snake[key], value[key]])), ...value }
 }
 
 /** Whether an input can be printed as it came: see `isCurrent`. */

@@ -4,6 +4,7 @@ import { isObject, type Json, type JsonObject } from '../../json/json.ts'
 import { Fault } from '../../schema/fault.ts'
 import { fields } from '../../schema/fields.ts'
 import { dataObject, type FieldReader, list, notObject, oneOf, string } from '../../schema/readers.ts'
+import { camelFields } from './camel-fields.ts'
 import {
   agUiContentOf,
   argumentsOf,
@@ -39,7 +40,7 @@ export const messageReader =
     if (!isObject(value)) return notObject
     const head = messageHead(value, strict)
     const known = roles.find((role) => role === value.role)
-    const parts = known === undefined ? [] : readers[known](camel(value), calls)
+    const parts = known === undefined ? [] : readers[known](camelFields(value, snake), calls)
     if (head instanceof Fault || parts instanceof Fault) return Fault.join([head, parts])
     const { id, role, name } = head
     return { id, role, parts, ...(name === undefined ? {} : { name }) }
@@ -100,7 +101,7 @@ const toolCall: FieldReader<AdkPart> = (value, strict) => {
   const read = callFields(value, strict)
   if (read instanceof Fault || !isObject(value)) return read instanceof Fault ? read : notObject
   const { name, arguments: given } = read.function
-  return { functionCall: { id: read.id, name, ...callArguments(given) }, ...signature(camel(value)) }
+  return { functionCall: { id: read.id, name, ...callArguments(given) }, ...signature(camelFields(value, snake)) }
 }
 const callFields = fields({ id: string, function: fields({ name: string, arguments: string }, {}) }, {})
 
@@ -136,11 +137,6 @@ const snake: Readonly<Record<string, string>> = {
   tool_call_id: 'toolCallId',
   encrypted_value: 'encryptedValue',
   activity_type: 'activityType',
-}
-function camel(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  const found = Object.keys(value).filter((key) => Object.hasOwn(snake, key))
-  if (found.length === 0) return value
-  return { ...value, ...Object.fromEntries(found.map((key) => [snake[key], value[key]])) }
 }
 
 /**

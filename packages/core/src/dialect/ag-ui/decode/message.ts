@@ -39,12 +39,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       const open: StreamedMessage = {
         author: role === 'assistant' ? (name ?? voice) : voice,
         role: contentRoles[role],
-        tag: context.tag,
-        message: decoder.opened(messageId),
-        event: decoder.eventOf(messageId),
-        deltas: [],
-        documented: 0,
-        partials: 0,
+        ...newMessage(decoder, messageId, context),
       }
       decoder.texts.set(messageId, open)
       partial(decoder, open, '', false, context, {
@@ -75,12 +70,7 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     const open: StreamedMessage = {
       author: decoder.authorOf(context.tag),
       role: 'model',
-      tag: context.tag,
-      message: decoder.opened(messageId),
-      event: decoder.eventOf(messageId),
-      deltas: [],
-      documented: 0,
-      partials: 0,
+      ...newMessage(decoder, messageId, context),
       span: span?.id ?? null,
     }
     decoder.reasonings.set(messageId, open)
@@ -250,6 +240,15 @@ function partial(
 }
 
 /** The ids on the wire, for the encoder. A span with the id of its message is implied. */
+/** What every message has when it opens. */
+function newMessage(
+  decoder: DecoderState,
+  id: string,
+  { tag }: FrameContext,
+): Omit<StreamedMessage, 'author' | 'role'> {
+  return { tag, message: decoder.opened(id), event: decoder.eventOf(id), deltas: [], documented: 0, partials: 0 }
+}
+
 function reasoningKept(id: string, { span }: StreamedMessage): Kept {
   return { reasoning: id, ...(span === undefined || span === id ? {} : { span }) }
 }

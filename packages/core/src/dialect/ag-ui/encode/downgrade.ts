@@ -11,7 +11,7 @@ import { type AgUiEvent, print } from '../wire.ts'
  * |---|---|
  * | SUBAGENT_STARTED, _FINISHED, _ERROR | STEP_STARTED, STEP_FINISHED, under a name that no open step has |
  * | RUN_STARTED.input | the same, with `tools` and `context` even when empty |
- * | RUN_FINISHED.outcome | only `interrupt`; `cancelled` goes to the metadata; absent means any other |
+ * | RUN_FINISHED.outcome | `interrupt` stays; `cancelled` goes to the metadata; any other is left out |
  * | files in a tool's result | its text |
  * | image, audio, video, document in a user's message | binary |
  * | subagentRunId | absent |
@@ -24,19 +24,19 @@ export interface Downgrade {
 
 export function downgrade(): Downgrade {
   const steps = new Steps()
-  const place = new Place()
+  const known = new KnownMessages()
   const turn = (event: AgUiEvent): AgUiEvent => {
     switch (event.type) {
       case 'RUN_STARTED':
-        return isJsonObject(event.input) ? { ...event, input: inputBefore(event.input) } : event
+        return isJsonObject(event.input) ? { ...event, input: inputFor0x(event.input) } : event
       case 'RUN_FINISHED':
-        return finishBefore(event)
+        return finishFor0x(event)
       case 'MESSAGES_SNAPSHOT':
-        return { ...event, messages: messagesBefore(event.messages) }
+        return { ...event, messages: messagesFor0x(event.messages) }
       case 'TOOL_CALL_RESULT':
-        return untagged({ ...event, content: resultBefore(event.content) })
+        return untagged({ ...event, content: resultFor0x(event.content) })
       case 'TOOL_CALL_START':
-        return untagged(place.call(event))
+        return untagged(known.call(event))
       case 'STEP_STARTED':
       case 'SUBAGENT_STARTED':
         return steps.start(event)
@@ -53,7 +53,7 @@ export function downgrade(): Downgrade {
       if (event.type === 'RUN_STARTED') steps.clear()
       const made = turn(event)
       if (event.type.endsWith('_FINISHED') || event.type === 'SUBAGENT_ERROR') steps.close(event)
-      place.note(made)
+      known.note(made)
       return made
     },
     repeat: turn,
@@ -62,8 +62,9 @@ export function downgrade(): Downgrade {
 
 /** Steps and subagents together: 0.x identifies a step by its name alone, whichever agent it belongs to. */
 class Steps {
-  /** The names of those that are open. */
+  /** The printed name of each open step or subagent, by `keyOf`. */
   readonly #open = new Map<string, string>()
+  /** The printed names that are in use. */
   readonly #taken = new Set<string>()
   /** The highest number given to steps of one name. No number is used twice, so no free one has to be searched. */
   readonly #numbers = new Map<string, number>()
@@ -123,7 +124,7 @@ function keyOf({ type, subagentRunId, stepName }: AgUiEvent): string {
  * A client of 0.0.46 adds a call to its parent only if that is the last message, and otherwise makes a second message
  * with the same id. Such a call is printed without its parent, and gets a message of its own.
  */
-class Place {
+class KnownMessages {
   readonly #known = new Set<string>()
   #last = ''
 
@@ -164,12 +165,12 @@ class Place {
   }
 }
 
-function inputBefore(input: JsonObject): JsonObject {
+function inputFor0x(input: JsonObject): JsonObject {
   const { messages, tools, context } = input
-  return { ...input, messages: messagesBefore(messages), tools: [...listed(tools)], context: [...listed(context)] }
+  return { ...input, messages: messagesFor0x(messages), tools: [...listed(tools)], context: [...listed(context)] }
 }
 
-function finishBefore(event: AgUiEvent): AgUiEvent {
+function finishFor0x(event: AgUiEvent): AgUiEvent {
   const { outcome, metadata, ...rest } = event
   const kind = isJsonObject(outcome) ? outcome.type : undefined
   const note = kind === 'cancelled' ? noted(metadata, { outcome: kind }) : metadata
@@ -179,25 +180,25 @@ function finishBefore(event: AgUiEvent): AgUiEvent {
   return { ...same, outcome: { type: kind, interrupts } }
 }
 
-function messagesBefore(messages: Json | undefined): Json {
+function messagesFor0x(messages: Json | undefined): Json {
   return listed(messages).map((message) => {
     if (!isJsonObject(message)) return message
     const { role, content } = message
-    if (role === 'tool') return untag({ ...message, content: resultBefore(content) })
-    if (role === 'user' && Array.isArray(content)) return untag({ ...message, content: content.map(partBefore) })
+    if (role === 'tool') return untag({ ...message, content: resultFor0x(content) })
+    if (role === 'user' && Array.isArray(content)) return untag({ ...message, content: content.map(partFor0x) })
     return untag(message)
   })
 }
 
 /** In 0.x a tool's result is text only. */
-function resultBefore(content: Json | undefined): string {
+function resultFor0x(content: Json | undefined): string {
   if (typeof content === 'string') return content
   const texts = listed(content).flatMap((part) => (isJsonObject(part) && part.type === 'text' ? [text(part.text)] : []))
   return texts.length > 0 ? texts.join('') : print(content)
 }
 
 /** `binary` is the only form of a file that all of 0.x reads. */
-function partBefore(part: Json): Json {
+function partFor0x(part: Json): Json {
   if (!isJsonObject(part) || !isJsonObject(part.source)) return part
   const { type, value, mimeType } = part.source
   const field = type === 'data' ? 'data' : type === 'url' ? 'url' : 'id'
