@@ -1,7 +1,7 @@
 import { Gemini, type LlmRequest, type LlmResponse } from '@google/adk'
 import { defined } from '@millrace/core'
 import { finish } from './finish.ts'
-import { retryingFetch } from './retrying-fetch.ts'
+import { modelFetch } from './model-fetch.ts'
 import type { ModelSettings } from './settings.ts'
 
 type HttpOptions = ReturnType<Gemini['getHttpOptions']>
@@ -15,11 +15,11 @@ export class GeminiLlm extends Gemini {
   }
 
   protected override getHttpOptions(): HttpOptions {
-    const { googleBaseUrl, fetch = globalThis.fetch, attempts = 4 } = this.#settings
+    const { googleBaseUrl } = this.#settings
     return {
       ...super.getHttpOptions(),
       ...defined({ baseUrl: googleBaseUrl }),
-      fetch: retryingFetch(fetch, { attempts }),
+      fetch: modelFetch(this.#settings),
     }
   }
 
