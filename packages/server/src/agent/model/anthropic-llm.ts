@@ -18,6 +18,8 @@ const defaultMaxTokens = 16_384
 /** A Claude model, by Anthropic's own SDK. */
 export class AnthropicLlm extends BaseLlm {
   readonly #client: Anthropic
+  /** Whether the log says which settings are left out. Once is enough. */
+  #told = false
   constructor(model: string, apiKey: string, settings: ModelSettings) {
     super({ model })
     this.#client = new Anthropic({
@@ -41,7 +43,13 @@ export class AnthropicLlm extends BaseLlm {
     signal?: AbortSignal,
   ): AsyncGenerator<LlmResponse, void> {
     this.maybeAppendUserContent(request)
-    const turn = new AnthropicTurn(this.model, bindingOf(request).report)
+    const { report } = bindingOf(request)
+    const turn = new AnthropicTurn(this.model, report)
+    const left = leftOut(request.config)
+    if (left.length > 0 && !this.#told) {
+      this.#told = true
+      report?.(`the Messages API takes no ${left.join(', ')}: left out of the calls of ${this.model}`)
+    }
     const options = defined({ signal })
     try {
       const body = this.#body(request)
@@ -80,14 +88,14 @@ export class AnthropicLlm extends BaseLlm {
       ...(tools.length === 0 ? {} : { tools, ...toolChoice(config) }),
       ...outputConfig(config),
       ...thinking(config),
-      ...defined({
-        temperature: config.temperature,
-        top_p: config.topP,
-        top_k: config.topK,
-        stop_sequences: config.stopSequences,
-      }),
+      ...defined({ stop_sequences: config.stopSequences }),
     }
   }
+}
+
+/** Settings of the agent that the API refuses, even at their defaults, since its version of 2026-10-21. */
+function leftOut(config: Config = {}): readonly string[] {
+  return (['temperature', 'topP', 'topK'] as const).filter((name) => config[name] !== undefined)
 }
 
 function toolChoice(config: Config): Pick<Body, 'tool_choice'> {

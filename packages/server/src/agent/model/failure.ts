@@ -1,5 +1,5 @@
 import type { LlmResponse } from '@google/adk'
-import { isSilence } from './timed-fetch.ts'
+import { silenceIn } from './timed-fetch.ts'
 
 /** The parts of an SDK's error classes that tell what happened. OpenAI's and Anthropic's SDKs have the same ones. */
 export interface SdkErrors {
@@ -9,8 +9,8 @@ export interface SdkErrors {
 
 /** ADK expects an error as a response with a code; the run then fails with the server's message. */
 export function modelFailure(error: unknown, { APIConnectionError, APIError }: SdkErrors): LlmResponse {
-  const silence = causesOf(error).find(isSilence)
-  if (silence !== undefined) return { errorCode: 'TIMEOUT', errorMessage: silence.message }
+  const failure = streamFailure(error)
+  if (failure !== undefined) return failure
   if (error instanceof APIConnectionError) {
     return { errorCode: 'CONNECTION', errorMessage: `the model cannot be reached: ${reasonOf(error)}` }
   }
@@ -18,14 +18,15 @@ export function modelFailure(error: unknown, { APIConnectionError, APIError }: S
     const type: unknown = Reflect.get(error, 'type')
     return { errorCode: String(error.status ?? error.code ?? type ?? 'UNKNOWN_ERROR'), errorMessage: error.message }
   }
-  if (error instanceof SyntaxError) {
-    return { errorCode: 'MALFORMED', errorMessage: `the model sent a chunk that is not JSON: ${error.message}` }
-  }
   return { errorCode: 'UNKNOWN_ERROR', errorMessage: reasonOf(error) }
 }
 
-export function causesOf(error: unknown): readonly unknown[] {
-  return error instanceof Error && error.cause !== undefined ? [error, ...causesOf(error.cause)] : [error]
+/** What can go wrong with any vendor's stream; undefined for any other error. */
+export function streamFailure(error: unknown): LlmResponse | undefined {
+  const silence = silenceIn(error)
+  if (silence !== undefined) return { errorCode: 'TIMEOUT', errorMessage: silence }
+  if (!(error instanceof SyntaxError)) return undefined
+  return { errorCode: 'MALFORMED', errorMessage: `the model sent a chunk that is not JSON: ${error.message}` }
 }
 
 function reasonOf(error: unknown): string {

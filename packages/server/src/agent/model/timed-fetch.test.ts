@@ -12,14 +12,14 @@ async function pass(ms: number): Promise<void> {
 }
 
 describe('a time limit without bytes', () => {
-  test('fails a request without an answer, with the setting to change', async () => {
+  test('fails a request without an answer', async () => {
     vi.useFakeTimers()
     let signal: AbortSignal | null | undefined
     const fetch = timedFetch((_, init) => {
       signal = init?.signal
       return never
     }, 7)
-    const asked = expect(fetch('http://x')).rejects.toThrow(/nothing for 7 s\. Set MILLRACE_MODEL_TIMEOUT/)
+    const asked = expect(fetch('http://x')).rejects.toThrow('the model sent nothing for 7 s')
     await pass(6999)
     expect(signal?.aborted).toBe(false)
     await pass(1)

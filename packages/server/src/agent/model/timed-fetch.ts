@@ -3,18 +3,23 @@ const defaultTimeout = 240
 /** Seconds after which Node's own `fetch` gives up. */
 const nodeTimeout = 300
 
-/** The error of a model that sent nothing for too long. */
+/**
+ * The error of a model that sent nothing for too long. Its message must not look like a timeout: the SDKs would replace
+ * such an error by one of their own, without a cause.
+ */
 class SilenceError extends Error {
   override readonly name = 'SilenceError'
   constructor(seconds: number) {
-    super(
-      `the model sent nothing for ${seconds} s. Set MILLRACE_MODEL_TIMEOUT (seconds, 0 for no limit) if it needs longer`,
-    )
+    super(`the model sent nothing for ${seconds} s`)
   }
 }
 
-export function isSilence(error: unknown): error is Error {
-  return error instanceof SilenceError
+/** The message for an error that a silence caused, with the setting to change; undefined for any other error. */
+export function silenceIn(error: unknown): string | undefined {
+  if (error instanceof SilenceError) {
+    return `${error.message}; set MILLRACE_MODEL_TIMEOUT (seconds, 0 for no limit) if it needs longer`
+  }
+  return error instanceof Error && error.cause !== undefined ? silenceIn(error.cause) : undefined
 }
 
 /** `fetch` that fails when the server sends no bytes for `seconds`: neither headers nor the next chunk of the body. */
