@@ -1,4 +1,4 @@
-import './silence-adk-logger.ts'
+import '../model/silence-adk-logger.ts'
 import { isLlmAgent, isRunnableRoot } from '@google/adk'
 import { isObject, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
 import type { AgentDescription, RunContext } from '../agent.ts'

@@ -1,3 +1,4 @@
+import './silence-adk-logger.ts'
 import { BaseLlm, Gemini, LLMRegistry, type LlmRequest, type LlmResponse } from '@google/adk'
 import { bindingOf } from './binding.ts'
 import type { OfflineScript } from './offline.ts'
