@@ -46,8 +46,9 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
 
 In parentheses: the variable that a flag wins over, and the default. Invalid settings print one sentence and exit with code 2.
 
-Models: GOOGLE_API_KEY selects Gemini, OPENAI_API_KEY and OPENAI_BASE_URL any OpenAI-compatible endpoint; without either, the offline model runs.
-MILLRACE_MODEL names the model: gemini-2.5-pro, openai:llama3.2 or offline. MILLRACE_OFFLINE_TOKENS_PER_SECOND sets the pace of the offline model (0: no delay).
+Models: GOOGLE_API_KEY selects Gemini, ANTHROPIC_API_KEY Claude, OPENAI_API_KEY and OPENAI_BASE_URL any OpenAI-compatible endpoint; without any, the offline model runs.
+MILLRACE_MODEL names the model: gemini-2.5-pro, claude-opus-4-8, openai:llama3.2 or offline. MILLRACE_MODEL_TIMEOUT is the time in seconds that it may send nothing (240; 0: no limit).
+MILLRACE_OFFLINE_TOKENS_PER_SECOND sets the pace of the offline model (0: no delay).
 Traces: OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) receives spans of every run, without contents.`
 
 const options = {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 /** Loading one of these takes between 30 ms and 2 s, but a start must answer on its port within one second. */
-const heavy = /^(@google\/adk|@langchain\/|@opentelemetry\/|@ag-ui\/|openai|jiti)/
+const heavy = /^(@google\/adk|@langchain\/|@opentelemetry\/|@ag-ui\/|@anthropic-ai\/|openai|jiti)/
 
 test('importing the server loads no agent library and no other slow module that a start does not need', () => {
   const seen = new Map<string, string>()

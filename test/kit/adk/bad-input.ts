@@ -291,7 +291,7 @@ describe('a model that', () => {
   })
   test('has no key says which one to set', async () => {
     expect(await ending(new LlmAgent({ name: 'root', model: 'gemini-2.5-flash' }))).toBe(
-      'failed (model-error: gemini-2.5-flash needs GOOGLE_API_KEY. Set it, or set MILLRACE_MODEL=offline.)',
+      'failed (model-error: gemini-2.5-flash needs GOOGLE_API_KEY. Set it, or set MILLRACE_MODEL to another model (MILLRACE_MODEL=offline needs no key).)',
     )
     expect(await ending(new LlmAgent({ name: 'root', model: model('claude') }))).toMatch(/unknown model: claude/)
   })

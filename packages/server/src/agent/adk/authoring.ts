@@ -1,7 +1,7 @@
 // Everything that the authors of ADK agents import, as `@millrace/server/adk`. It imports @google/adk, as their files
 // do. The server itself (`@millrace/server`) does not, until an agent is first used.
 
-import './silence-adk-logger.ts'
+import '../model/silence-adk-logger.ts'
 
 /** For tool parameters: an agent's folder needs no packages of its own. */
 export { z } from 'zod'

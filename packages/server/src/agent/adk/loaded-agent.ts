@@ -1,8 +1,8 @@
-import './silence-adk-logger.ts'
-import { isRunnableRoot } from '@google/adk'
+import '../model/silence-adk-logger.ts'
+import { isLlmAgent, isRunnableRoot } from '@google/adk'
 import { isObject, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
 import type { AgentDescription, RunContext } from '../agent.ts'
-import { registerModels } from '../model/model.ts'
+import { registerModels, registerName } from '../model/model.ts'
 import { graphOf, modelOf } from './describe.ts'
 import { type AdkOptions, type AdkProgram, runAdk } from './run.ts'
 import { traceNodes } from './trace.ts'
@@ -22,6 +22,7 @@ export function loadAdkAgent(exported: unknown): LoadedAdkAgent {
   const { root, plugins } = programOf(exported)
   const tree = treeOf(root)
   traceNodes(tree.nodes)
+  for (const agent of tree.agents) if (isLlmAgent(agent) && typeof agent.model === 'string') registerName(agent.model)
   return {
     describe({ settings }) {
       const graph = graphOf(root)

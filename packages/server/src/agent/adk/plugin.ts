@@ -7,7 +7,7 @@ import {
   type LlmRequest,
   type LlmResponse,
 } from '@google/adk'
-import { isObject, type Json, type JsonObject } from '@millrace/core'
+import { defined, isObject, type Json, type JsonObject } from '@millrace/core'
 import { bindRequest } from '../model/binding.ts'
 import { toolError } from '../tool-result.ts'
 import { answerOpenCalls } from './call-repair.ts'
@@ -62,6 +62,7 @@ export class MillracePlugin extends BasePlugin {
       settings: this.#run.settings,
       agent: scope.agent?.name ?? '',
       state: json(invocationContext.session.state),
+      report: (message) => this.#run.emit({ kind: 'log', level: 'warn', message, ...defined({ node: scope.node }) }),
     })
     // The client's tools and context are for its own conversation, not for that of a specialist.
     if (scope.nested === undefined) {

@@ -1,7 +1,7 @@
 import { defined, MillraceError } from '@millrace/core'
 import type { FileEngine } from '../agent-engine.ts'
-import { chooseModel, type ModelSettings } from '../model/settings.ts'
 import { checkpointMessage } from './checkpoint.ts'
+import { describeModel } from './graph-model.ts'
 import { type CompiledGraph, graphAgent, langgraphAbout } from './langgraph-agent.ts'
 
 /** Runs compiled graphs of @langchain/langgraph. */
@@ -16,16 +16,9 @@ export const langgraphEngine: FileEngine = {
     const load = async () => ({
       ...defined({ description, examples, resumable }),
       graph: compiled(exported),
-      model: modelOf(models),
     })
-    return graphAgent(name, load, models)
+    return describeModel(name, exported, graphAgent(name, load, models), models)
   },
-}
-
-/** The model that a graph's chat model will choose: only the settings decide. */
-function modelOf(models: ModelSettings): { readonly name: string; readonly offline: boolean } {
-  const choice = chooseModel(models, undefined, true)
-  return { name: choice.name, offline: choice.kind === 'offline' }
 }
 
 function compiled(graph: unknown): CompiledGraph {

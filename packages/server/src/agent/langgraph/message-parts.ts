@@ -7,6 +7,8 @@ export function messageParts(message: unknown): { id: string | undefined; type: 
   if (!isObject(message)) return { id: undefined, type: '', parts: [] }
   const { content, tool_calls: calls, id } = message
   const parts: AdkPart[] = []
+  const thought = isObject(message.additional_kwargs) ? message.additional_kwargs.reasoning_content : undefined
+  if (typeof thought === 'string' && thought !== '') parts.push({ text: thought, thought: true })
   if (typeof content === 'string' && content !== '') parts.push({ text: content })
   for (const block of Array.isArray(content) ? content : []) {
     const part = blockPart(block)

@@ -7,6 +7,8 @@ export interface ModelBinding {
   readonly settings: ModelSettings
   readonly agent: string
   readonly state: JsonObject
+  /** Records a warning in the log of the run. */
+  readonly report?: (message: string) => void
 }
 
 /**

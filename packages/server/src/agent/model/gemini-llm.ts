@@ -1,7 +1,8 @@
 import { Gemini, type LlmRequest, type LlmResponse } from '@google/adk'
 import { defined } from '@millrace/core'
+import { streamFailure } from './failure.ts'
 import { finish } from './finish.ts'
-import { retryingFetch } from './retrying-fetch.ts'
+import { modelFetch } from './model-fetch.ts'
 import type { ModelSettings } from './settings.ts'
 
 type HttpOptions = ReturnType<Gemini['getHttpOptions']>
@@ -15,11 +16,11 @@ export class GeminiLlm extends Gemini {
   }
 
   protected override getHttpOptions(): HttpOptions {
-    const { googleBaseUrl, fetch = globalThis.fetch, attempts = 4 } = this.#settings
+    const { googleBaseUrl } = this.#settings
     return {
       ...super.getHttpOptions(),
       ...defined({ baseUrl: googleBaseUrl }),
-      fetch: retryingFetch(fetch, { attempts }),
+      fetch: modelFetch(this.#settings),
     }
   }
 
@@ -33,9 +34,17 @@ export class GeminiLlm extends Gemini {
     signal?: AbortSignal,
   ): AsyncGenerator<LlmResponse, void> {
     let whole: LlmResponse | undefined
-    for await (const response of super.generateContentAsync(request, stream, signal)) {
-      if (response.partial === true) yield response
-      else whole = whole === undefined ? response : join(whole, response)
+    try {
+      for await (const response of super.generateContentAsync(request, stream, signal)) {
+        if (response.partial === true) yield response
+        else whole = whole === undefined ? response : join(whole, response)
+      }
+    } catch (error) {
+      const failure = signal?.aborted ? undefined : streamFailure(error)
+      // ADK itself reads the code and the words of the vendor's own errors.
+      if (failure === undefined) throw error
+      yield failure
+      return
     }
     if (whole !== undefined && stream && isCut(whole)) {
       whole = { ...whole, errorCode: 'TRUNCATED', errorMessage: "the model's answer broke off before its end" }

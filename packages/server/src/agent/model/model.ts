@@ -1,3 +1,4 @@
+import './silence-adk-logger.ts'
 import { BaseLlm, Gemini, LLMRegistry, type LlmRequest, type LlmResponse } from '@google/adk'
 import { bindingOf } from './binding.ts'
 import type { OfflineScript } from './offline.ts'
@@ -5,7 +6,10 @@ import { OfflineLlm } from './offline-llm.ts'
 import { chooseModel, type ModelChoice, type ModelSettings } from './settings.ts'
 
 export interface ModelOptions {
-  /** `gemini-…`, `openai:<model>` or `offline`. Without it: MILLRACE_MODEL, else whichever key is set, else offline. */
+  /**
+   * `gemini-…`, `claude-…`, `openai:<model>` or `offline`. Without it: MILLRACE_MODEL, else whichever key is set, else
+   * offline.
+   */
   readonly name?: string
   /** The script of the offline model. An agent that has one runs offline when its model has no key. */
   readonly offline?: OfflineScript
@@ -72,6 +76,10 @@ export class ChosenLlm extends BaseLlm {
         const { GeminiLlm } = await import('./gemini-llm.ts')
         return new GeminiLlm(choice.name, choice.apiKey, settings)
       }
+      case 'anthropic': {
+        const { AnthropicLlm } = await import('./anthropic-llm.ts')
+        return new AnthropicLlm(choice.name, choice.apiKey, settings)
+      }
       case 'openai': {
         const { OpenAiLlm } = await import('./openai-llm.ts')
         return new OpenAiLlm(choice.name, choice.apiKey, settings)
@@ -85,7 +93,7 @@ class NamedLlm extends ChosenLlm {
   // ADK takes the first pattern that matches, and its keys are the RegExp objects: the one of Gemini itself must be reused.
   static override readonly supportedModels: (string | RegExp)[] = [
     ...Gemini.supportedModels.slice(0, 1),
-    /openai:.+/,
+    /(openai|anthropic|google):.+/,
     'offline',
   ]
   constructor({ model: name }: { model: string }) {
@@ -93,7 +101,24 @@ class NamedLlm extends ChosenLlm {
   }
 }
 
-/** Makes `model: 'gemini-…'`, `'openai:…'` and `'offline'` in an agent's file equivalent to `model('…')`. */
+/** Makes `model: 'gemini-…'`, `'openai:…'` and the like in an agent's file equivalent to `model('…')`. */
 export function registerModels(): void {
   LLMRegistry.register(NamedLlm)
+}
+
+/**
+ * The same for a name that neither ADK nor the agent's file has registered, such as `claude-…`. An unknown one then fails
+ * with the reason of `chooseModel`, which says what to write. Call it after the file is loaded: ADK takes the first class
+ * that was registered for a name, and the author's own must win.
+ */
+export function registerName(name: string): void {
+  try {
+    LLMRegistry.resolve(name)
+  } catch {
+    LLMRegistry.register(
+      class extends NamedLlm {
+        static override readonly supportedModels = [name.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')]
+      },
+    )
+  }
 }

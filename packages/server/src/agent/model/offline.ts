@@ -77,7 +77,7 @@ export function scriptFor(script: OfflineScript | undefined, agent: string): Off
 
 function unscripted(agent: string, user: string): string {
   const asked = user === '' ? '' : ` You said: “${user.slice(0, 200)}”.`
-  return `I am the offline model, and the agent ${agent} has no offline script.${asked} Set GOOGLE_API_KEY or OPENAI_API_KEY to use a real model.`
+  return `I am the offline model, and the agent ${agent} has no offline script.${asked} Set GOOGLE_API_KEY, ANTHROPIC_API_KEY or OPENAI_API_KEY to use a real model.`
 }
 
 export function offlinePartsOf(turn: OfflineTurn): readonly OfflinePart[] {

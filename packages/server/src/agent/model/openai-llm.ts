@@ -1,10 +1,12 @@
 import { BaseLlm, type LlmRequest, type LlmResponse } from '@google/adk'
-import { defined } from '@millrace/core'
+import { defined, isObject } from '@millrace/core'
 import OpenAI from 'openai'
+import { bindingOf } from './binding.ts'
+import { modelFailure } from './failure.ts'
 import { toolJsonSchema } from './json-schema.ts'
+import { longest, modelFetch } from './model-fetch.ts'
 import { chatMessages, chatTools } from './openai-messages.ts'
 import { ChatTurn } from './openai-turn.ts'
-import { retryingFetch } from './retrying-fetch.ts'
 import type { ModelSettings } from './settings.ts'
 
 type ChatRequest = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming
@@ -25,7 +27,9 @@ export class OpenAiLlm extends BaseLlm {
       project: null,
       maxRetries: 0,
       logLevel: 'off',
-      fetch: retryingFetch(settings.fetch ?? globalThis.fetch, { attempts: settings.attempts ?? 4 }),
+      // The SDK's own limit covers only the time to the headers; `modelFetch` has the one that the setting names.
+      timeout: longest,
+      fetch: modelFetch(settings),
     })
   }
 
@@ -36,6 +40,7 @@ export class OpenAiLlm extends BaseLlm {
   ): AsyncGenerator<LlmResponse, void> {
     this.maybeAppendUserContent(request)
     const body = this.#body(request)
+    const { report } = bindingOf(request)
     const options = defined({ signal })
     try {
       const turn = new ChatTurn(this.model)
@@ -45,7 +50,8 @@ export class OpenAiLlm extends BaseLlm {
         let chunks = 0
         for await (const chunk of data) {
           chunks += 1
-          yield* turn.chunk(chunk)
+          if (isObject(chunk)) yield* turn.chunk(chunk)
+          else report?.(`the model sent a chunk that is not an object; it was skipped: ${JSON.stringify(chunk)}`)
         }
         const type = response.headers.get('content-type') ?? 'no content type'
         if (chunks === 0 && !type.startsWith('text/event-stream') && !signal?.aborted) {
@@ -58,7 +64,7 @@ export class OpenAiLlm extends BaseLlm {
       yield turn.end()
     } catch (error) {
       if (signal?.aborted) return
-      yield failure(error)
+      yield modelFailure(error, OpenAI)
     }
   }
 
@@ -96,20 +102,4 @@ function responseFormat(config: NonNullable<LlmRequest['config']>): Pick<ChatReq
     return { response_format: { type: 'json_schema', json_schema: { name: 'answer', schema: toolJsonSchema(schema) } } }
   }
   return config.responseMimeType === 'application/json' ? { response_format: { type: 'json_object' } } : {}
-}
-
-/** ADK expects an error as a response with a code; the run then fails with the server's message. */
-function failure(error: unknown): LlmResponse {
-  if (error instanceof OpenAI.APIConnectionError) {
-    return { errorCode: 'CONNECTION', errorMessage: `the model cannot be reached: ${reason(error)}` }
-  }
-  if (error instanceof OpenAI.APIError) {
-    return { errorCode: String(error.status ?? error.code ?? 'UNKNOWN_ERROR'), errorMessage: error.message }
-  }
-  return { errorCode: 'UNKNOWN_ERROR', errorMessage: reason(error) }
-}
-
-function reason(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? `${error.message} (${reason(error.cause)})` : error.message
 }

@@ -1,5 +1,6 @@
 import type { LlmRequest } from '@google/adk'
 import type OpenAI from 'openai'
+import { CallNumbers } from './call-numbers.ts'
 import { toolJsonSchema } from './json-schema.ts'
 
 type Content = LlmRequest['contents'][number]
@@ -7,14 +8,10 @@ type Part = NonNullable<Content['parts']>[number]
 type Message = OpenAI.Chat.Completions.ChatCompletionMessageParam
 type UserPart = OpenAI.Chat.Completions.ChatCompletionContentPart
 
-/**
- * ADK's contents as chat messages. ADK strips the ids of calls, and small servers make ids that repeat, so each request
- * numbers its calls in order, and an answer belongs to the oldest open call of its name.
- */
+/** ADK's contents as chat messages. */
 export function chatMessages(request: LlmRequest): readonly Message[] {
   const messages: Message[] = []
-  const open: { readonly id: string; readonly name: string }[] = []
-  let calls = 0
+  const calls = new CallNumbers('call_')
   const { systemInstruction } = request.config ?? {}
   if (typeof systemInstruction === 'string' && systemInstruction !== '') {
     messages.push({ role: 'system', content: systemInstruction })
@@ -23,12 +20,9 @@ export function chatMessages(request: LlmRequest): readonly Message[] {
     if (role === 'model') {
       const made = parts.flatMap(({ functionCall }) => {
         if (functionCall?.name === undefined) return []
-        calls += 1
-        const id = `call_${calls}`
-        open.push({ id, name: functionCall.name })
         return [
           {
-            id,
+            id: calls.made(functionCall),
             type: 'function' as const,
             function: { name: functionCall.name, arguments: JSON.stringify(functionCall.args ?? {}) },
           },
@@ -40,10 +34,9 @@ export function chatMessages(request: LlmRequest): readonly Message[] {
       continue
     }
     for (const { functionResponse } of parts) {
-      const at = open.findIndex(({ name }) => name === functionResponse?.name)
-      const [call] = functionResponse === undefined || at < 0 ? [] : open.splice(at, 1)
-      if (call === undefined) continue
-      messages.push({ role: 'tool', tool_call_id: call.id, content: JSON.stringify(functionResponse?.response ?? {}) })
+      const id = functionResponse === undefined ? undefined : calls.answered(functionResponse)
+      if (id === undefined) continue
+      messages.push({ role: 'tool', tool_call_id: id, content: JSON.stringify(functionResponse?.response ?? {}) })
     }
     const asked = parts.flatMap(userPart)
     const [only, ...more] = asked

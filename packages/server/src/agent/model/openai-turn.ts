@@ -2,6 +2,7 @@ import type { LlmResponse } from '@google/adk'
 import { isObject } from '@millrace/core'
 import type OpenAI from 'openai'
 import { finish } from './finish.ts'
+import { readToolArgs } from './tool-args.ts'
 
 type Chunk = OpenAI.Chat.Completions.ChatCompletionChunk
 type Completion = OpenAI.Chat.Completions.ChatCompletion
@@ -76,7 +77,7 @@ export class ChatTurn {
     const parts: Parts = []
     if (this.#thought !== '') parts.push({ text: this.#thought, thought: true })
     if (this.#text !== '') parts.push({ text: this.#text })
-    for (const { name, args } of this.#calls) parts.push({ functionCall: { name, ...readArgs(args) } })
+    for (const { name, args } of this.#calls) parts.push({ functionCall: { name, ...readToolArgs(args) } })
     return {
       ...base,
       ...finish(cut ? 'MAX_TOKENS' : 'STOP'),
@@ -128,18 +129,6 @@ function reasoningOf(delta: unknown): string {
   const { reasoning_content: content, reasoning } = delta
   if (typeof content === 'string') return content
   return typeof reasoning === 'string' ? reasoning : ''
-}
-
-/** Arguments that are not a JSON object are kept as text: the tool is not run, and the model gets an error. */
-function readArgs(text: string): { args: Record<string, unknown>; invalidArgs?: string } {
-  if (text.trim() === '') return { args: {} }
-  try {
-    const args: unknown = JSON.parse(text)
-    if (isObject(args)) return { args: { ...args } }
-  } catch {
-    // Not JSON.
-  }
-  return { args: {}, invalidArgs: text }
 }
 
 function usageOf(usage: OpenAI.CompletionUsage): NonNullable<LlmResponse['usageMetadata']> {

@@ -24,6 +24,7 @@ describe('retrying', () => {
     ['a date', [[503, { 'retry-after': 'Thu, 01 Jan 2026 00:00:03 GMT' }], [200]], 200, [3000]],
     ['a date gone by', [[503, { 'retry-after': 'Wed, 31 Dec 2025 00:00:00 GMT' }], [200]], 200, [0]],
     ['nonsense', [[500, { 'retry-after': 'soon' }], [200]], 200, [500]],
+    ['an overloaded service', [[529, { 'retry-after': '1' }], [200]], 200, [1000]],
     ['no word of when', [[500], [502], [504], [200]], 200, [500, 1000, 2000]],
     ['an end to patience', [[500]], 500, [500, 1000, 2000]],
     ['too long a wait is passed on', [[429, { 'retry-after': '3600' }]], 429, []],

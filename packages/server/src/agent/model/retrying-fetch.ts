@@ -1,5 +1,5 @@
-/** The statuses after which trying again may help. */
-const retryable: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
+/** The statuses after which trying again may help. 529 is Anthropic's for a service that is overloaded. */
+const retryable: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504, 529])
 const firstDelay = 500
 /** Milliseconds. A server that asks for a longer delay is not tried again: its answer is returned as it is. */
 const longestDelay = 30_000
@@ -12,7 +12,7 @@ export interface RetryOptions {
 }
 
 /**
- * `fetch` that tries again on 429 and 5xx and honours `Retry-After` (seconds or a date) and `retry-after-ms`. Both SDKs
+ * `fetch` that tries again on 429 and 5xx and honours `Retry-After` (seconds or a date) and `retry-after-ms`. All SDKs
  * use it: Google's ignores the header, and each has its own number of attempts. Only an answer is retried, never a
  * request without one: it may have reached the model, and a model call that ran is paid for.
  */
