@@ -104,7 +104,7 @@ export class EventMapper {
         if (isInterrupt(event.data?.error)) return
         yield this.#toolEnded(event, {
           id: undefined,
-          response: { error: String(event.data?.error ?? 'the tool failed') },
+          response: { error: errorText(event.data?.error) },
         })
         return
       case 'on_custom_event':
@@ -260,7 +260,12 @@ function isNotStreamed({ tags = [] }: StreamEvent): boolean {
   return tags.includes('nostream') || tags.includes('langsmith:nostream')
 }
 
-/** LangChain reports a thrown interrupt as the text of the error. */
+/** LangChain reports a thrown error as its message, an empty line and its stack. */
 function isInterrupt(error: unknown): boolean {
-  return /^(GraphInterrupt|NodeInterrupt)\b/.test(isObject(error) ? String(error.name) : String(error))
+  return /(^|\n)(Graph|Node)Interrupt: \[/.test(String(error))
+}
+
+/** Without the stack: it names files of this machine. */
+function errorText(error: unknown): string {
+  return String(error ?? 'the tool failed').split(/\n\n(?=[\s\S]*\n +at )/)[0] ?? ''
 }

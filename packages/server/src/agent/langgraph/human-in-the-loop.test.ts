@@ -171,8 +171,7 @@ describe('a review of tool calls', () => {
   const cards = (rows: readonly Recorded[]) =>
     foldAll(transcriptView, rows)
       .settled.toArray()
-      .flatMap((item) => (item.kind === 'message' ? item.tools : []))
-      .map(({ id, status }) => [id, status])
+      .flatMap((item) => (item.kind === 'message' ? item.parts.filter((each) => each.kind === 'tool') : []))
 
   test.each([
     ['approved', { type: 'approve' }, { result: 'sent to ann' }],
@@ -187,7 +186,7 @@ describe('a review of tool calls', () => {
     expect(parts.flatMap(({ functionResponse }) => functionResponse ?? [])).toEqual([
       { id: 'c1', name: 'mail', response },
     ])
-    expect(cards(session.rows)).toHaveLength(1)
+    expect(cards(session.rows)).toMatchObject([{ call: 'c1', status: 'error' in response ? 'error' : 'ok' }])
     const problems = foldAll(problemsView, session.rows).problems.toArray()
     expect(problems.filter(({ severity }) => severity !== 'info')).toEqual([])
   })
