@@ -346,7 +346,14 @@ describe('runs', () => {
   })
 
   test('an artifact of a node that runs again is marked; one of another node is not', () => {
-    const saved = (node: string): RunEvent => ({ kind: 'artifact', id: node, name: 'f', type: 'note', version: 1, node })
+    const saved = (node: string): RunEvent => ({
+      kind: 'artifact',
+      id: node,
+      name: 'f',
+      type: 'note',
+      version: 1,
+      node,
+    })
     const rows = rowsOf([
       started('x'),
       saved('kept@1'),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isObject, type Json, MillraceError, type RunInput } from '@millrace/core'
+import { isObject, type Json, MillraceError, type ResumeAnswer, type RunInput } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { isCheckpoint } from './checkpoint.ts'
 import { breakpointOf, openInterrupts } from './graph-interrupts.ts'
@@ -30,8 +30,9 @@ export async function graphInput(
       return new Command({ resume: Object.fromEntries(resume), ...update })
     }
     const stop = breakpointOf(before)
-    const isStop = answers.some(({ interrupt, status }) => interrupt === stop && status === 'resolved')
-    if (isStop) return null
+    const atStop = answers.find(({ interrupt }) => interrupt === stop)
+    if (atStop !== undefined && isYes(atStop)) return null
+    if (atStop !== undefined) throw new MillraceError('cancelled', 'the graph was not allowed to continue')
     if (!context.resumed && input.messages.length === 0) throw lostQuestion(fromLog)
   }
   if (context.resumed && hasBegun(input, context, before, fromLog)) return null
@@ -43,6 +44,11 @@ function hasBegun(input: RunInput, { history, run }: RunContext, before: Snapsho
   if (fromLog) return history.some((row) => row.run === run && isCheckpoint(row.event))
   const taken = new Set(messageIds(before))
   return (before.next?.length ?? 0) > 0 || input.messages.some(({ id }) => taken.has(id))
+}
+
+function isYes({ status, payload }: ResumeAnswer): boolean {
+  if (status === 'cancelled' || payload === false) return false
+  return !isObject(payload) || (payload.confirmed !== false && payload.approved !== false)
 }
 
 function lostQuestion(fromLog: boolean): MillraceError {

@@ -27,7 +27,7 @@ export function breakpointOf(state: Snapshot): string | undefined {
 
 export function breakpointEvent(id: string, { next = [] }: Snapshot): RunEvent {
   const message = `The graph has stopped before ${next.join(', ')}. Continue?`
-  return { kind: 'interrupt', id, reason: 'breakpoint', message, payload: { next: [...next] } }
+  return { kind: 'interrupt', id, reason: 'confirmation', message, payload: { next: [...next] } }
 }
 
 /**
