@@ -1,4 +1,4 @@
-import type { JsonObject, Recorded, RunEvent, RunInput } from '@millrace/core'
+import type { JsonObject, PatchOp, Recorded, RunEvent, RunInput } from '@millrace/core'
 import { applyState } from '@millrace/core'
 import type { Agent, RunContext } from '@millrace/server'
 
@@ -8,6 +8,8 @@ export interface TestSession {
   readonly state: JsonObject
   /** Runs to the end, or until `until` says so; gives back the events of this run, without `run.started`. */
   run(input: string | Partial<RunInput>, options?: TestRunOptions): Promise<readonly RunEvent[]>
+  /** A person changes the state between two runs. */
+  edit(patch: readonly PatchOp[]): void
 }
 
 export interface TestRunOptions {
@@ -55,6 +57,7 @@ export function testSession(agent: Agent, session = 's1'): TestSession {
       }
       return events
     },
+    edit: (patch) => record('', { kind: 'state', patch }),
   }
 }
 

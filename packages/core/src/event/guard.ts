@@ -82,18 +82,18 @@ const kinds: Readonly<Record<RunEventKind, FieldReader>> = {
   'node.started': shape({ node, agent: string, parent: node, after: list(node), call: string }, ['node', 'agent']),
   agent: shape({ event: canonicalEvent, message: string, node, task: string }, ['event', 'message']),
   state: shape({ patch: list(patchOp), node }, ['patch']),
-  'node.finished': shape({ node, status: oneOf(['ok', 'error']), error: problem, duration: number }, [
+  'node.finished': shape({ node, status: oneOf(['ok', 'error', 'interrupted']), error: problem, duration: number }, [
     'node',
     'status',
   ]),
-  tasks: shape({ tasks: list(task) }, ['tasks']),
-  'task.started': shape({ task: string }, ['task']),
-  'task.finished': shape({ task: string, status: oneOf(['done', 'failed']), result: string }, [
+  tasks: shape({ tasks: list(task), node }, ['tasks']),
+  'task.started': shape({ task: string, node }, ['task']),
+  'task.finished': shape({ task: string, status: oneOf(['done', 'failed']), result: string, node }, [
     'task',
     'status',
     'result',
   ]),
-  'task.reflected': shape({ task: string, text: string }, ['task', 'text']),
+  'task.reflected': shape({ task: string, text: string, node }, ['task', 'text']),
   artifact: shape(
     {
       id: string,
@@ -107,7 +107,7 @@ const kinds: Readonly<Record<RunEventKind, FieldReader>> = {
     },
     ['id', 'name', 'type', 'version'],
   ),
-  data: shape({ id: string, operation: oneOf(['create', 'update', 'delete']), itemType: string, task: string }, [
+  data: shape({ id: string, operation: oneOf(['create', 'update', 'delete']), itemType: string, task: string, node }, [
     'id',
     'operation',
     'itemType',
@@ -117,7 +117,7 @@ const kinds: Readonly<Record<RunEventKind, FieldReader>> = {
     ['id', 'reason'],
   ),
   resumed: shape({ interrupt: string, status }, ['interrupt', 'status']),
-  superseded: shape({ messages: list(string), nodes: list(node) }, ['messages', 'nodes']),
+  superseded: shape({ messages: list(string), nodes: list(node), facts: boolean }, ['messages', 'nodes']),
   log: shape({ level: oneOf(['debug', 'info', 'warn', 'error']), message: string, node }, ['level', 'message']),
   foreign: shape({ dialect: string, raw: string, reason: string }, ['dialect', 'raw', 'reason']),
   'run.finished': shape({ outcome: oneOf(['done', 'failed', 'cancelled', 'interrupted']), error: problem, usage }, [

@@ -117,7 +117,8 @@ export interface StateChanged {
 export interface NodeFinished {
   readonly kind: 'node.finished'
   readonly node: NodeId
-  readonly status: 'ok' | 'error'
+  /** `interrupted`: it waits for a person. After the answer it runs again, under the next number of its path. */
+  readonly status: 'ok' | 'error' | 'interrupted'
   readonly error?: Problem
   /** Milliseconds, when the source measured it itself; otherwise the difference of the two `at`. */
   readonly duration?: number
@@ -140,21 +141,25 @@ export interface Task {
 export interface TasksSet {
   readonly kind: 'tasks'
   readonly tasks: readonly Task[]
+  readonly node?: NodeId
 }
 export interface TaskStarted {
   readonly kind: 'task.started'
   readonly task: string
+  readonly node?: NodeId
 }
 export interface TaskFinished {
   readonly kind: 'task.finished'
   readonly task: string
   readonly status: 'done' | 'failed'
   readonly result: string
+  readonly node?: NodeId
 }
 export interface TaskReflected {
   readonly kind: 'task.reflected'
   readonly task: string
   readonly text: string
+  readonly node?: NodeId
 }
 
 export interface ArtifactSaved {
@@ -179,6 +184,7 @@ export interface DataChanged {
   readonly itemType: string
   readonly item?: Json
   readonly task?: string
+  readonly node?: NodeId
 }
 
 /** A person is asked. The run ends with outcome `interrupted` once every node waits. */
@@ -210,6 +216,8 @@ export interface Superseded {
   readonly kind: 'superseded'
   readonly messages: readonly string[]
   readonly nodes: readonly NodeId[]
+  /** The nodes run again from their start, so the tasks, artifacts and data that they recorded no longer count either. */
+  readonly facts?: true
 }
 
 export type Level = 'debug' | 'info' | 'warn' | 'error'

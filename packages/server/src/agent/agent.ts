@@ -18,6 +18,8 @@ export interface EngineDescription {
   /** The engine's name for people; `engine` where it is absent. */
   readonly engineLabel?: string
   readonly capabilities?: EngineCapabilities
+  /** After a crash, a resumed run runs its open nodes again from their start. */
+  readonly redoesNodes?: boolean
 }
 
 /** What an engine can do, for clients that ask; an absent field means that it cannot. */
@@ -40,6 +42,8 @@ export interface AgentDescription extends EngineDescription {
   readonly examples: readonly string[]
   /** After a crash a run continues from its last committed step instead of failing. */
   readonly resumable: boolean
+  /** Where the agent's own checkpoints are kept: in the log, or in a store that its author chose. */
+  readonly checkpoints?: 'log' | 'own'
   /** The model's name, and whether it is the offline model, which the page points out. */
   readonly model?: { readonly name: string; readonly offline: boolean }
   readonly tools?: readonly string[]
@@ -52,8 +56,9 @@ export interface AgentGraph {
   readonly edges: readonly { readonly from: string; readonly to: string; readonly label?: string }[]
 }
 export interface AgentGraphNode {
-  /** The agent name, as in NodeStarted.agent. */
+  /** The agent name, as in NodeStarted.agent; for a node inside another the path: `parent/name`. */
   readonly id: string
+  readonly parent?: string
   readonly kind: 'agent' | 'tool' | 'step' | 'start' | 'end'
   readonly description?: string
 }

@@ -17,7 +17,8 @@ export function closing(ledger: RunLedger, ending: RunFinished): readonly RunEve
 }
 
 function closedNode(node: string, { outcome, error }: RunFinished): NodeFinished {
-  if (outcome === 'done' || outcome === 'interrupted') return { kind: 'node.finished', node, status: 'ok' }
+  if (outcome === 'done') return { kind: 'node.finished', node, status: 'ok' }
+  if (outcome === 'interrupted') return { kind: 'node.finished', node, status: 'interrupted' }
   const code = outcome === 'cancelled' ? 'cancelled' : 'agent-error'
   return {
     kind: 'node.finished',

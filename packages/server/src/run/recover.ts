@@ -1,5 +1,5 @@
 import type { Lease, Recorded, RunStarted, Superseded } from '@millrace/core'
-import type { Agent } from '../agent/agent.ts'
+import type { Agent, AgentDescription } from '../agent/agent.ts'
 import { ActiveRun } from './active-run.ts'
 import { closeRun } from './close.ts'
 import { abandoned, problemFromError } from './ending.ts'
@@ -14,7 +14,7 @@ interface DeadRun {
   readonly user: string
   readonly started: Recorded & { readonly event: RunStarted }
   readonly rows: readonly Recorded[]
-  readonly ledger: RunLedger
+  readonly lost: Superseded
 }
 
 /** How long to wait, in ms, for an agent to say whether it can resume. */
@@ -56,8 +56,10 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
   }
   const agent = parts.agents(started.event.agent)
   const wasRunning = dead.owner !== '' && runs.of(session) === undefined && ledger.resumes < limits.resumes
-  if (wasRunning && agent !== undefined && (await isResumable(agent))) {
-    await resume(parts, agent, { lease, user: info.user, started, rows, ledger })
+  const about = wasRunning && agent !== undefined ? await described(agent) : undefined
+  if (agent !== undefined && about?.resumable === true) {
+    const lost = lostBy(ledger, about)
+    await resume(parts, agent, { lease, user: info.user, started, rows, lost })
     return 'resumed'
   }
   await closeRun(log, lease, abandoned(info, started), rows)
@@ -67,15 +69,10 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
 }
 
 /** The unfinished step runs again: what it had streamed is superseded, and the agent sees which steps are done. */
-async function resume(
-  parts: EngineParts,
-  agent: Agent,
-  { lease, user, started, rows, ledger }: DeadRun,
-): Promise<void> {
+async function resume(parts: EngineParts, agent: Agent, { lease, user, started, rows, lost }: DeadRun): Promise<void> {
   const { log, limits, now, newId, audit, launch } = parts
   const { session, run } = lease
-  const superseded: Superseded = { kind: 'superseded', messages: ledger.unfinishedMessages, nodes: ledger.openNodes }
-  const history = [...rows, ...(await log.append(session, [{ run, event: superseded }], lease))]
+  const history = [...rows, ...(await log.append(session, [{ run, event: lost }], lease))]
   const context = { history, state: sessionFacts(history).state, resumed: true }
   const { input } = started.event
   launch(
@@ -96,15 +93,22 @@ async function resume(
   audit({ action: 'run.resume', session, user, agent: agent.name, run, seq: history.at(-1)?.seq ?? 0 })
 }
 
-async function isResumable(agent: Agent): Promise<boolean> {
+/** What the crash made void: half messages, or all that the open nodes recorded where they run again from their start. */
+function lostBy(ledger: RunLedger, { redoesNodes = false }: AgentDescription): Superseded {
+  const nodes = ledger.openNodes
+  if (!redoesNodes) return { kind: 'superseded', messages: ledger.unfinishedMessages, nodes }
+  return { kind: 'superseded', messages: ledger.messagesOfOpenNodes, nodes, facts: true }
+}
+
+async function described(agent: Agent): Promise<AgentDescription | undefined> {
   let timer: NodeJS.Timeout | undefined
   const patience = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, describeTimeout, undefined)
   })
   try {
-    return (await Promise.race([agent.describe(), patience]))?.resumable === true
+    return await Promise.race([agent.describe(), patience])
   } catch {
-    return false
+    return undefined
   } finally {
     clearTimeout(timer)
   }

@@ -3,23 +3,29 @@ import { useMemo, useState } from 'react'
 import { Button, Pill } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { useActions } from './actions.ts'
+import { decidedWords, reviewOf } from './decisions.ts'
+import { DecisionsForm } from './decisions-form.tsx'
 import {
-  type Field,
   fieldsOfSchema,
   fieldsOfValue,
   objectFromFields,
   type Typed,
   typedFrom,
   ValueFields,
+  Values,
 } from './value-fields.tsx'
 
-/** A question to the user: approve or reject for a confirmation, typed fields or free text for anything else. */
+/**
+ * A question to the user: decisions on tool calls, approve or reject for a confirmation, typed fields or free text for
+ * anything else.
+ */
 export function InterruptForm({ asked }: { readonly asked: Asked }) {
   const { live, answer, given, waiting } = useActions()
   const { id, message, status, reason } = asked
   const resolve = (value: Json): void => answer(asked, { interrupt: id, status: 'resolved', payload: value })
   const cancel = (): void => answer(asked, { interrupt: id, status: 'cancelled' })
-  const decided = status === 'resolved' ? decision(asked.answer) : undefined
+  const decided = status === 'resolved' ? (decision(asked.answer) ?? decidedWords(asked.answer)) : undefined
+  const review = useMemo(() => reviewOf(asked.payload), [asked.payload])
   const open = status === 'open' && live && !given.has(id)
   return (
     <section className={`interrupt ${status}`} data-testid="interrupt" aria-label="Question from the agent">
@@ -39,7 +45,9 @@ export function InterruptForm({ asked }: { readonly asked: Asked }) {
           answered.
         </p>
       )}
-      {reason === 'confirmation' ? (
+      {review !== undefined ? (
+        <DecisionsForm review={review} open={open} onAnswer={resolve} />
+      ) : reason === 'confirmation' ? (
         <Confirmation asked={asked} open={open} onAnswer={resolve} />
       ) : (
         <Question asked={asked} open={open} onAnswer={resolve} onCancel={cancel} />
@@ -124,20 +132,6 @@ function Confirmation({ asked, open, onAnswer }: AnswerProps) {
         </div>
       )}
     </>
-  )
-}
-
-function Values({ fields }: { readonly fields: readonly Field[] }) {
-  if (fields.length === 0) return null
-  return (
-    <dl className="values-list">
-      {fields.map(({ name, value }) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>{typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</dd>
-        </div>
-      ))}
-    </dl>
   )
 }
 

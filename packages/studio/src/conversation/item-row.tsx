@@ -36,6 +36,7 @@ export const ItemRow = memo(function ItemRow({ item }: { readonly item: Item }) 
         </div>
       )
     case 'artifact':
+      if (item.superseded === true) return null
       return (
         <p className="note">
           <Icon name="file" /> {item.deleted === true ? 'Removed' : 'Saved'} <b>{item.name}</b>{' '}

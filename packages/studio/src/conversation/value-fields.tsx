@@ -179,3 +179,18 @@ function readAs(kind: Field['kind'], text: string): { readonly value: Json | und
     return { error: 'not valid JSON' }
   }
 }
+
+/** The fields as text, where they cannot be changed. */
+export function Values({ fields }: { readonly fields: readonly Field[] }) {
+  if (fields.length === 0) return null
+  return (
+    <dl className="values-list">
+      {fields.map(({ name, value }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

@@ -35,10 +35,12 @@ export function drawingOf(
   drawn.sort((a, b) => Number(b.kind === 'start') - Number(a.kind === 'start'))
   const byAgent = new Map<string, string>()
   for (const { id, agent } of drawn) if (!byAgent.has(agent)) byAgent.set(agent, id)
-  for (const { id, kind } of plan?.nodes ?? []) {
+  // A node inside another is in the agent's graph by its path, which is also the id of the node that ran.
+  for (const { id } of drawn) byAgent.set(id, id)
+  for (const { id, kind, parent } of plan?.nodes ?? []) {
     if (kind === 'tool' || byAgent.has(id) || isBorder(id)) continue
     byAgent.set(id, id)
-    drawn.push({ id, agent: id, kind: 'step' })
+    drawn.push({ id, agent: parent === undefined ? id : id.slice(parent.length + 1), kind: 'step' })
   }
   const links = joined(edges.toArray())
   const known = new Set(links.flatMap(({ from, to }) => [`${from}\n${to}`, `${to}\n${from}`]))

@@ -13,7 +13,12 @@ export interface AgentInfo {
   readonly engineLabel?: string
   readonly examples: readonly string[]
   readonly graph: {
-    readonly nodes: readonly { readonly id: string; readonly kind: string; readonly description?: string }[]
+    readonly nodes: readonly {
+      readonly id: string
+      readonly kind: string
+      readonly parent?: string
+      readonly description?: string
+    }[]
     readonly edges: readonly { readonly from: string; readonly to: string; readonly label?: string }[]
   }
   readonly model?: { readonly name: string; readonly offline: boolean }

@@ -5,6 +5,7 @@ import type { View } from '../view.ts'
 import { planFromEvent, settleStreaming, withdrawn } from './content.ts'
 import { emptyPlan, type PlanArtifact, type PlanState } from './state.ts'
 import { taskFinished, taskReflected, taskStarted, tasksSet } from './task.ts'
+import { settledNode, undone, withUndo } from './undo.ts'
 
 /** The plan and its execution: tasks, artifacts, data items, reflections, summary (docs/requirements.md, R2). */
 export const planView: View<PlanState> = {
@@ -15,25 +16,29 @@ export const planView: View<PlanState> = {
     switch (event.kind) {
       case 'run.started':
         return runStarted(state, run, event)
+      case 'node.finished':
+        return settledNode(state, run, event.node)
       case 'tasks':
-        return tasksSet(state, recorded, event.tasks)
+        return withUndo(state, tasksSet(state, recorded, event.tasks), recorded)
       case 'task.started':
-        return taskStarted(state, recorded, event)
+        return withUndo(state, taskStarted(state, recorded, event), recorded)
       case 'task.finished':
-        return taskFinished(state, recorded, event)
+        return withUndo(state, taskFinished(state, recorded, event), recorded)
       case 'task.reflected':
-        return taskReflected(state, recorded, event)
+        return withUndo(state, taskReflected(state, recorded, event), recorded)
       case 'agent': {
         const next = event.task === undefined ? state : planFromEvent(state, recorded, event, event.task)
         if (isPartial(event.event)) return next
         return announced(next, seq, event.event.actions?.artifactDelta, event.task)
       }
       case 'artifact':
-        return artifactSaved(state, seq, event)
+        return withUndo(state, artifactSaved(state, seq, event), recorded)
       case 'data':
-        return dataChanged(state, seq, event)
-      case 'superseded':
-        return withdrawn(state, run, event)
+        return withUndo(state, dataChanged(state, seq, event), recorded)
+      case 'superseded': {
+        const next = withdrawn(state, run, event)
+        return event.facts === true ? undone(next, run, event) : next
+      }
       case 'run.finished':
         return runFinished(state, recorded, event)
       default:

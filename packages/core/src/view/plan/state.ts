@@ -30,6 +30,8 @@ export interface PlanState {
   readonly open: Dictionary<OpenCalls>
   /** The text and calls of each message, by run and message, so that they can be withdrawn. */
   readonly given: Dictionary<Given>
+  /** The facts of nodes that still run, by run and node: a crash may undo them. */
+  readonly undo: Dictionary<Sequence<Undo>>
   /** Text still streaming, by run and message; its aggregate replaces it. */
   readonly streaming: Dictionary<Dictionary<OpenText>>
 }
@@ -112,6 +114,14 @@ export interface Given {
   readonly calls: Sequence<number>
 }
 
+/** What a fact of a running node replaced: a data item, an artifact, a task, or the whole list of tasks. */
+export type Undo =
+  | { readonly kind: 'data'; readonly id: string; readonly seq: number; readonly before: PlanData | undefined }
+  | { readonly kind: 'artifact'; readonly id: string; readonly seq: number; readonly before: PlanArtifact | undefined }
+  | { readonly kind: 'task'; readonly id: string; readonly seq: number; readonly before: PlanTask | undefined }
+  | { readonly kind: 'tasks'; readonly seq: number; readonly before: TaskList }
+export type TaskList = Pick<PlanState, 'mode' | 'tasks' | 'taskAt' | 'summary'>
+
 export const emptyPlan: PlanState = {
   mode: 'planning',
   tasks: Sequence.empty,
@@ -124,5 +134,6 @@ export const emptyPlan: PlanState = {
   dataAt: Dictionary.empty,
   open: Dictionary.empty,
   given: Dictionary.empty,
+  undo: Dictionary.empty,
   streaming: Dictionary.empty,
 }

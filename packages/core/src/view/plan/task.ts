@@ -97,7 +97,7 @@ function changeOf({ seq, at, run }: Row, status: TaskStatus): TaskChange {
   return { status, seq, at, by: run === '' ? 'user' : 'agent' }
 }
 
-function summaryOf(tasks: Iterable<PlanTask>): PlanState['summary'] {
+export function summaryOf(tasks: Iterable<PlanTask>): PlanState['summary'] {
   let [total, completed, failed] = [0, 0, 0]
   for (const { status } of tasks) {
     total++

@@ -211,3 +211,66 @@ function row(seq: number, run: string, event: RunEvent): Recorded {
 function rows(events: readonly RunEvent[]): readonly Recorded[] {
   return events.map((event, i) => row(i + 1, 'r', event))
 }
+
+describe('a node that runs again after a crash', () => {
+  const node = 'work@1'
+  const item = (id: string, value: string, operation: 'create' | 'update' = 'create'): RunEvent => ({
+    kind: 'data',
+    id,
+    operation,
+    itemType: 'contact',
+    item: value,
+    node,
+  })
+  const before: RunEvent[] = [
+    execute,
+    { kind: 'tasks', tasks: [task('a'), task('b')] },
+    { kind: 'data', id: 'old', operation: 'create', itemType: 'contact', item: 'before' },
+    { kind: 'node.started', node, agent: 'work' },
+  ]
+  const lost: RunEvent[] = [
+    { kind: 'task.started', task: 'a', node },
+    item('new', 'lost'),
+    item('old', 'lost', 'update'),
+    { kind: 'artifact', id: 'f', name: 'f', type: 'note', version: 1, node },
+    { kind: 'task.finished', task: 'a', status: 'done', result: 'lost', node },
+    { kind: 'task.reflected', task: 'a', text: 'lost', node },
+  ]
+  const superseded: RunEvent = { kind: 'superseded', messages: [], nodes: [node], facts: true }
+  const shown = (events: readonly RunEvent[]) => {
+    const { data, artifacts, tasks, reflections, summary, current } = fold(planView, rows([...events]))
+    return {
+      data: data.toArray().map(({ id, item: value }) => [id, value]),
+      artifacts: artifacts.toArray().map(({ id }) => id),
+      tasks: tasks.toArray().map(({ id, status, result }) => [id, status, result]),
+      reflections: reflections.toArray().map(({ text }) => text),
+      summary,
+      current,
+    }
+  }
+
+  test('leaves nothing of the lost attempt (SPEC 4.6)', () => {
+    expect(shown([...before, ...lost, superseded])).toEqual(shown(before))
+  })
+
+  test('has its facts once', () => {
+    const { data, reflections } = shown([...before, ...lost, superseded, ...lost])
+    expect(data).toEqual([
+      ['old', 'lost'],
+      ['new', 'lost'],
+    ])
+    expect(reflections).toEqual(['lost'])
+  })
+
+  test('keeps the facts of a node that had ended, and of one that only lost its last message', () => {
+    const done: RunEvent = { kind: 'node.finished', node, status: 'ok' }
+    expect(shown([...before, ...lost, done, superseded])).toEqual(shown([...before, ...lost]))
+    expect(shown([...before, ...lost, { kind: 'superseded', messages: [], nodes: [node] }])).toEqual(
+      shown([...before, ...lost]),
+    )
+  })
+
+  test('takes back a list of tasks', () => {
+    expect(shown([...before, { kind: 'tasks', tasks: [task('z')], node }, superseded])).toEqual(shown(before))
+  })
+})

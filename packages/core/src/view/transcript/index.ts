@@ -227,6 +227,18 @@ function supersede(state: Transcript, { run, seq }: Recorded, event: Superseded)
     const messages = next.index.messages.set(transcriptKey(run, id), -seq).set(inSession(id), -seq)
     next = withTranscriptIndex(replacedAt(next, position, { ...message, superseded: true }), { messages })
   }
+  return event.facts === true ? withoutArtifacts(next, run, new Set(event.nodes)) : next
+}
+
+/** Artifacts that the nodes saved stay, marked. Only the items of the run are looked at, from the last one back. */
+function withoutArtifacts(state: Transcript, run: string, nodes: ReadonlySet<string>): Transcript {
+  let next = state
+  for (let position = state.settled.length - 1; position >= 0; position--) {
+    const item = state.settled.at(position)
+    if (item === undefined || (item.kind === 'start' && item.run === run)) break
+    if (item.kind !== 'artifact' || item.run !== run || item.node === undefined || !nodes.has(item.node)) continue
+    next = replacedAt(next, position, { ...item, superseded: true })
+  }
   return next
 }
 

@@ -143,6 +143,8 @@ export interface Saved extends Row {
   readonly version: number
   readonly task?: string
   readonly deleted?: boolean
+  /** A crash interrupted the step that saved it, and the step ran again (SPEC 4.6). */
+  readonly superseded?: true
 }
 
 export interface RunStart extends Row {

@@ -345,6 +345,30 @@ describe('runs', () => {
     ])
   })
 
+  test('an artifact of a node that runs again is marked; one of another node is not', () => {
+    const saved = (node: string): RunEvent => ({
+      kind: 'artifact',
+      id: node,
+      name: 'f',
+      type: 'note',
+      version: 1,
+      node,
+    })
+    const rows = rowsOf([
+      started('x'),
+      saved('kept@1'),
+      saved('lost@1'),
+      { kind: 'superseded', messages: [], nodes: ['lost@1'], facts: true },
+      saved('lost@2'),
+    ])
+    const artifacts = itemsOf(fold(transcriptView, rows)).filter(({ kind }) => kind === 'artifact')
+    expect(artifacts.map((item) => ('superseded' in item ? item.superseded : undefined))).toEqual([
+      undefined,
+      true,
+      undefined,
+    ])
+  })
+
   test('events of other views leave the same reference', () => {
     const state = fold(transcriptView, rowsOf([started('x')]))
     const others: RunEvent[] = [

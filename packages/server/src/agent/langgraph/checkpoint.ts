@@ -23,31 +23,60 @@ interface Saver {
 }
 export interface SeededSaver {
   readonly saver: Saver
+  /** Whether it takes the place of an in-memory saver that the author gave the graph. */
+  readonly replaced: boolean
   forget(thread: string): void
 }
 
-const savers = new WeakMap<CompiledGraph, Saver>()
+const savers = new WeakMap<CompiledGraph, Pick<SeededSaver, 'saver' | 'replaced'>>()
+
+/** Recorded once in a session whose graph was compiled with an in-memory saver. */
+export const replacedSaver = {
+  kind: 'log',
+  level: 'info',
+  message: 'the graph’s in-memory checkpointer is replaced by the log, so that its runs survive a restart',
+} as const
+
+/** Where the checkpoints of a graph are kept. */
+export function checkpointsIn(graph: CompiledGraph): 'log' | 'own' {
+  return savers.has(graph) || !hasSaver(graph) || isInMemory(graph.checkpointer) ? 'log' : 'own'
+}
+
+function hasSaver({ checkpointer }: CompiledGraph): boolean {
+  return checkpointer !== undefined && checkpointer !== false && checkpointer !== null && checkpointer !== true
+}
+
+/** LangGraph's own class, by name: a graph may bring its own copy of the library. */
+function isInMemory(saver: unknown): boolean {
+  if (!isObject(saver)) return false
+  for (let type = Object.getPrototypeOf(saver); type !== null; type = Object.getPrototypeOf(type)) {
+    if (/^(In)?MemorySaver$/.test(String(type.constructor?.name))) return isObject(saver.storage)
+  }
+  return false
+}
 
 /**
- * Gives a graph without a checkpointer one that is filled from the last checkpoint of the history and cleared after the
- * run, because the log is the only truth. A graph with its own checkpointer keeps that.
+ * Gives a graph without a checkpointer, or with one in memory, a checkpointer that is filled from the last checkpoint of
+ * the history and cleared after the run, because the log is the only truth. Any other checkpointer is kept.
  */
 export async function seedCheckpoint(graph: CompiledGraph, context: RunContext): Promise<SeededSaver | undefined> {
-  let saver = savers.get(graph)
-  if (saver === undefined) {
-    if (graph.checkpointer !== undefined && graph.checkpointer !== false) return undefined
+  let known = savers.get(graph)
+  if (known === undefined) {
+    const replaced = isInMemory(graph.checkpointer)
+    if (hasSaver(graph) && !replaced) return undefined
     const { MemorySaver } = await import('@langchain/langgraph')
     const { serializer } = await import('./serializer.ts')
     const made = new MemorySaver(serializer)
     graph.checkpointer = made
-    saver = made as unknown as Saver
-    savers.set(graph, saver)
+    known = { saver: made as unknown as Saver, replaced }
+    savers.set(graph, known)
   }
-  const seeded = saver
+  const { saver: seeded, replaced } = known
   const { readStored } = await import('./serializer.ts')
   load(seeded, context.session, lastCheckpoint(context.history), readStored)
   return {
     saver: seeded,
+    replaced,
     forget(thread) {
       delete seeded.storage[thread]
       for (const key of Object.keys(seeded.writes)) if (threadOf(key) === thread) delete seeded.writes[key]

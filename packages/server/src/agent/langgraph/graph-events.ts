@@ -1,19 +1,12 @@
-import {
-  type AdkEvent,
-  type AdkPart,
-  type AdkUsage,
-  isObject,
-  type Json,
-  MillraceError,
-  type NodeId,
-  type RunEvent,
-} from '@millrace/core'
+import { type AdkEvent, type AdkPart, isObject, type Json, MillraceError, type RunEvent } from '@millrace/core'
 import type { AgentGraph, RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
 import { resultTooLarge } from '../tool-result.ts'
+import { GraphNodes, type OpenNode } from './graph-nodes.ts'
 import { type GraphState, updatesOf } from './graph-state.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
-import { graphUsageOf, messageParts, type ToolAnswer, toolAnswer } from './message-parts.ts'
+import { type ModelCall, messageParts, modelCallOf, type ToolAnswer, toolAnswer } from './message-parts.ts'
+import type { RunChain } from './run-chain.ts'
 import { toJson } from './state-json.ts'
 import { inSteps, type StepEvent } from './steps.ts'
 
@@ -23,70 +16,72 @@ export const recordEvent = 'millrace'
 /** Characters of JSON that a tool may return: the graph's checkpoint repeats it, and the log stores both. */
 const maxToolResult = 1_000_000
 
-interface OpenNode {
-  readonly node: NodeId
-  readonly name: string
-  readonly step: number
-  /** LangGraph's name for the task: a retry has the same one. */
-  readonly task: unknown
-}
-
 /**
  * LangGraph's `streamEvents` v2 as canonical events: author = node name, chat tokens = partials, the end of a model
  * call = the aggregate, tools = calls and responses, node start and end, the state after each step as patches. A model
  * call tagged `nostream` (LangGraph's own tag) is left out: its structured output is not for people.
  */
-export async function* graphEvents(
-  events: AsyncIterable<StreamEvent>,
-  graph: AgentGraph,
-  context: RunContext,
-  state: GraphState,
-  known: Iterable<string> = [],
-): AsyncGenerator<RunEvent> {
-  const mapper = new EventMapper(graph, context, state, known)
+export async function* graphEvents(events: AsyncIterable<StreamEvent>, mapper: EventMapper): AsyncGenerator<RunEvent> {
   try {
     for await (const event of inSteps(events)) yield* mapper.map(event)
   } catch (error) {
     const message = messageOf(error)
-    yield* mapper.fail(message)
+    yield* mapper.nodes.fail(message)
     throw error instanceof Error ? error : new MillraceError('agent-error', message, {}, error)
   }
 }
 
-class EventMapper {
-  readonly #graph: AgentGraph
+/** The kinds of recorded facts that name their node, so that they can be superseded with it. */
+const inNode: ReadonlySet<RunEvent['kind']> = new Set([
+  'artifact',
+  'data',
+  'log',
+  'tasks',
+  'task.started',
+  'task.finished',
+  'task.reflected',
+])
+
+/** What an ADK event has beside its parts. */
+interface Said extends ModelCall {
+  readonly id: string
+  readonly partial?: boolean
+  readonly role?: string
+}
+
+export class EventMapper {
+  readonly nodes: GraphNodes
   readonly #context: RunContext
   readonly #state: GraphState
-  readonly #open = new Map<string, OpenNode>()
-  readonly #executions = new Map<string, number>()
-  readonly #finished: OpenNode[] = []
   /** Ids of the calls and messages already shown. */
-  readonly #calls = new Set<string>()
+  readonly #calls: Set<string>
   readonly #spoken: Set<string>
   /** Messages shown before they had an id: LangGraph gives it later, to the message or to a copy of it. */
   readonly #shown = new WeakSet<object>()
   readonly #withoutId: string[] = []
   /** Calls whose tool has not started yet (call id → tool), and running tools (LangChain run → call id). */
-  readonly #waiting = new Map<string, string>()
+  readonly #waiting: Map<string, string>
   readonly #running = new Map<string, string>()
   /** The task that the graph's own code has started. */
   #task: string | undefined
 
   /** `known` are the ids of the messages that were in the graph's state before. */
-  constructor(graph: AgentGraph, context: RunContext, state: GraphState, known: Iterable<string>) {
+  constructor(graph: AgentGraph, context: RunContext, state: GraphState, known: Iterable<string>, chain: RunChain) {
+    this.nodes = new GraphNodes(graph, chain.executions)
     this.#state = state
     this.#spoken = new Set(known)
-    this.#graph = graph
     this.#context = context
+    this.#calls = new Set(chain.openCalls.keys())
+    this.#waiting = new Map(chain.openCalls)
   }
 
   *map(event: StepEvent): Generator<RunEvent> {
     // The end of a step without an open node: the run's input, or the state from before.
-    if (event.values !== undefined && !this.#open.has(event.run_id)) yield* this.#state.step(event.values)
+    if (event.values !== undefined && !this.nodes.has(event.run_id)) yield* this.#state.step(event.values)
     if (event.tags?.includes('langsmith:hidden') === true) return
     switch (event.event) {
       case 'on_chain_start':
-        if (isNode(event)) yield* this.#start(event)
+        if (isNode(event)) yield* this.nodes.start(event)
         return
       case 'on_chain_end':
         yield* this.#end(event)
@@ -96,6 +91,7 @@ class EventMapper {
         return
       case 'on_chat_model_end':
         if (!isNotStreamed(event)) yield* this.#message(event, event.data?.output, false)
+        else yield* this.#usedOnly(event)
         return
       case 'on_tool_start':
         yield* this.#toolStarted(event)
@@ -104,9 +100,11 @@ class EventMapper {
         yield this.#toolEnded(event, toolAnswer(event.data?.output))
         return
       case 'on_tool_error':
+        // The tool asks a person and runs again with the answer.
+        if (isInterrupt(event.data?.error)) return
         yield this.#toolEnded(event, {
           id: undefined,
-          response: { error: String(event.data?.error ?? 'the tool failed') },
+          response: { error: errorText(event.data?.error) },
         })
         return
       case 'on_custom_event':
@@ -116,64 +114,9 @@ class EventMapper {
     }
   }
 
-  *fail(message: string): Generator<RunEvent> {
-    for (const { node } of this.#open.values()) {
-      yield { kind: 'node.finished', node, status: 'error', error: { code: 'agent-error', message } }
-    }
-    this.#open.clear()
-  }
-
-  *#start(event: StreamEvent): Generator<RunEvent> {
-    const { name } = event
-    const task = event.metadata?.langgraph_checkpoint_ns ?? event.metadata?.checkpoint_ns
-    yield* this.#retry(name, task)
-    const count = (this.#executions.get(name) ?? 0) + 1
-    this.#executions.set(name, count)
-    const step = Number(event.metadata?.langgraph_step ?? 0)
-    const node: OpenNode = { node: `${name}@${count}`, name, step, task }
-    if (!isInside(node)) yield* this.#endEarlierSteps(step)
-    this.#open.set(event.run_id, node)
-    const after = this.#before(node)
-    yield { kind: 'node.started', node: node.node, agent: name, ...(after.length > 0 ? { after } : {}) }
-  }
-
-  /** LangGraph retries a node without reporting that the attempt before failed. */
-  *#retry(name: string, task: unknown): Generator<RunEvent> {
-    for (const [run, open] of this.#open) {
-      if (task === undefined || open.name !== name || open.task !== task) continue
-      this.#open.delete(run)
-      const error = { code: 'agent-error' as const, message: `'${name}' failed and is tried again` }
-      yield { kind: 'node.finished', node: open.node, status: 'error', error }
-    }
-  }
-
-  /** A node whose inner graph leaves by `Command.PARENT` ends without an event: it is over when a later step starts. */
-  *#endEarlierSteps(step: number): Generator<RunEvent> {
-    for (const [, outer] of [...this.#open].filter(([, open]) => !isInside(open) && open.step < step)) {
-      const isOf = ({ task }: OpenNode): boolean => String(task).startsWith(`${String(outer.task)}|`)
-      // Inner nodes end first.
-      for (const [run, open] of [...this.#open].reverse()) {
-        if (open !== outer && !isOf(open)) continue
-        this.#open.delete(run)
-        this.#finished.push(open)
-        yield { kind: 'node.finished', node: open.node, status: 'ok' }
-      }
-    }
-  }
-
-  /** The nodes of the latest earlier step that have an edge to this one: the edges really taken. */
-  #before({ name, step }: OpenNode): readonly NodeId[] {
-    const sources = new Set(this.#graph.edges.filter((edge) => edge.to === name).map((edge) => edge.from))
-    const earlier = this.#finished.filter((done) => done.step < step && sources.has(done.name))
-    const latest = Math.max(...earlier.map((done) => done.step))
-    return earlier.filter((done) => done.step === latest).map((done) => done.node)
-  }
-
   *#end(event: StepEvent): Generator<RunEvent> {
-    const node = this.#open.get(event.run_id)
+    const node = this.nodes.end(event.run_id)
     if (node === undefined) return
-    this.#open.delete(event.run_id)
-    this.#finished.push(node)
     const output = event.data?.output
     for (const [key, update] of updatesOf(output)) {
       if (key !== 'messages') continue
@@ -183,7 +126,7 @@ class EventMapper {
         yield* this.#answerWithoutRun(node, message)
       }
     }
-    if (!isInside(node)) this.#state.wrote(node.node, output)
+    if (node.parent === undefined) this.#state.wrote(node.node, output)
     if (event.values !== undefined) yield* this.#state.step(event.values)
     yield { kind: 'node.finished', node: node.node, status: 'ok' }
   }
@@ -223,13 +166,22 @@ class EventMapper {
   }
 
   *#message(event: StreamEvent, message: unknown, partial: boolean): Generator<RunEvent> {
-    const node = this.#nodeOf(event)
+    const node = this.nodes.of(event)
     const { id, parts } = messageParts(message)
     const shown = partial ? parts.filter((part) => part.functionCall === undefined) : parts
-    if (shown.length === 0) return
     if (!partial && id !== undefined) this.#spoken.add(id)
-    const usage = partial ? undefined : graphUsageOf(message)
-    yield this.#agent(node, shown, { id: event.run_id, partial, ...(usage === undefined ? {} : { usage }) })
+    if (shown.length === 0) {
+      if (!partial) yield* this.#usedOnly(event)
+      return
+    }
+    const used = partial ? {} : modelCallOf(message, event.metadata)
+    yield this.#agent(node, shown, { id: event.run_id, partial, ...used })
+  }
+
+  /** A model call that people do not see has used tokens too. */
+  *#usedOnly(event: StreamEvent): Generator<RunEvent> {
+    const used = modelCallOf(event.data?.output, event.metadata)
+    if (used.usage !== undefined) yield this.#agent(this.nodes.of(event), [], { id: event.run_id, ...used })
   }
 
   /** A tool that a node calls itself, without a message, gets a call too; its id is the LangChain run of the tool. */
@@ -243,7 +195,7 @@ class EventMapper {
     const input = toJson(event.data?.input)
     const args = isObject(input) ? (input as Record<string, Json>) : { input: input ?? null }
     const part = { functionCall: { id: event.run_id, name: event.name, args } }
-    yield this.#agent(this.#nodeOf(event), [part], { id: `call-${event.run_id}` })
+    yield this.#agent(this.nodes.of(event), [part], { id: `call-${event.run_id}` })
     this.#waiting.delete(event.run_id)
   }
 
@@ -254,21 +206,21 @@ class EventMapper {
     const { length } = JSON.stringify(answer.response)
     if (length > maxToolResult) throw new MillraceError('limit', resultTooLarge(event.name, length, maxToolResult))
     const part = { functionResponse: { id, name: event.name, response: answer.response } }
-    return this.#agent(this.#nodeOf(event), [part], { id: `result-${event.run_id}`, role: 'user' })
+    return this.#agent(this.nodes.of(event), [part], { id: `result-${event.run_id}`, role: 'user' })
   }
 
   #recorded(event: StreamEvent): RunEvent {
-    const node = this.#nodeOf(event)
+    const node = this.nodes.of(event)
     const recorded = event.data as unknown as RunEvent
     if (recorded.kind === 'task.started') this.#task = recorded.task
     if (recorded.kind === 'task.finished') this.#task = undefined
-    return recorded.kind === 'artifact' || recorded.kind === 'log' ? { node: node.node, ...recorded } : recorded
+    return node.node !== '' && inNode.has(recorded.kind) ? ({ node: node.node, ...recorded } as RunEvent) : recorded
   }
 
   #agent(
     node: OpenNode,
     parts: readonly AdkPart[],
-    { id, partial = false, role = 'model', usage }: { id: string; partial?: boolean; role?: string; usage?: AdkUsage },
+    { id, partial = false, role = 'model', usage, model }: Said,
   ): RunEvent {
     if (!partial) {
       for (const { functionCall } of parts) {
@@ -284,9 +236,10 @@ class EventMapper {
       author: node.name,
       invocationId: run,
       timestamp: now(),
-      content: { role, parts },
+      ...(parts.length === 0 ? {} : { content: { role, parts } }),
       ...(partial ? { partial } : {}),
       ...(usage === undefined ? {} : { usageMetadata: usage }),
+      ...(model === undefined ? {} : { modelVersion: model }),
       ...(node.node === '' ? {} : { branch: node.node }),
     }
     return {
@@ -296,17 +249,6 @@ class EventMapper {
       ...(node.node === '' ? {} : { node: node.node }),
       ...(this.#task === undefined ? {} : { task: this.#task }),
     }
-  }
-
-  /** Events of a model or tool belong to the open node above them, else to the node their metadata names. */
-  #nodeOf({ parent_ids = [], metadata }: StreamEvent): OpenNode {
-    const parent = parent_ids.findLast((id) => this.#open.has(id))
-    const open = parent === undefined ? undefined : this.#open.get(parent)
-    const name = String(metadata?.langgraph_node ?? 'graph')
-    return (
-      open ??
-      [...this.#open.values()].findLast((node) => node.name === name) ?? { node: '', name, step: 0, task: undefined }
-    )
   }
 }
 
@@ -318,7 +260,12 @@ function isNotStreamed({ tags = [] }: StreamEvent): boolean {
   return tags.includes('nostream') || tags.includes('langsmith:nostream')
 }
 
-/** Whether the node is in an inner graph: it writes that graph's state, not the outer one's. */
-function isInside({ task }: OpenNode): boolean {
-  return typeof task === 'string' && task.includes('|')
+/** LangChain reports a thrown error as its message, an empty line and its stack. */
+function isInterrupt(error: unknown): boolean {
+  return /(^|\n)(Graph|Node)Interrupt: \[/.test(String(error))
+}
+
+/** Without the stack: it names files of this machine. */
+function errorText(error: unknown): string {
+  return String(error ?? 'the tool failed').split(/\n\n(?=[\s\S]*\n +at )/)[0] ?? ''
 }

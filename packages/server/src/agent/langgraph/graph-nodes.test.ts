@@ -31,7 +31,7 @@ describe('a node that', () => {
     const inner = only(() => ({ messages: [message()] }) as Returned)
     const outer = new StateGraph(State).addNode('outer', inner).addEdge(START, 'outer').addEdge('outer', END).compile()
     const session = sessionOf(outer)
-    const once = ['> outer@1', '> node@1', 'node “new”', '< node@1', 'state', '< outer@1', 'log']
+    const once = ['> outer@1', '> outer/node@1', 'node “new”', '< outer/node@1', 'state', '< outer@1', 'log']
     expect(outline(await session.run('go'))).toEqual(['state', ...once])
     // The same message of the user once more: the state has it.
     expect(outline(await session.run('go'))).toEqual(once)
@@ -49,7 +49,7 @@ describe('a node that', () => {
       .compile()
     const session = sessionOf(outer)
     const events = outline(await session.run('go')).filter((line) => line !== 'state')
-    expect(events).toEqual(['> outer@1', '> in@1', '< in@1', '< outer@1', '> last@1', '< last@1', 'log'])
+    expect(events).toEqual(['> outer@1', '> outer/in@1', '< outer/in@1', '< outer@1', '> last@1', '< last@1', 'log'])
     expect(session.state.extra).toBe('sent on')
   })
 

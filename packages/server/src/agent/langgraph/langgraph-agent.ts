@@ -1,12 +1,19 @@
-import { isDeepStrictEqual } from 'node:util'
-import { defined, isObject, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
-import type { Agent, AgentDescription, AgentGraph, EngineDescription, RunContext } from '../agent.ts'
+import { defined, type RunEvent, type RunInput } from '@millrace/core'
+import type { Agent, AgentDescription, EngineDescription, RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
-import { checkpointEvent, seedCheckpoint } from './checkpoint.ts'
-import { graphEvents } from './graph-events.ts'
+import { checkpointEvent, checkpointsIn, replacedSaver, seedCheckpoint } from './checkpoint.ts'
+import { EventMapper, graphEvents } from './graph-events.ts'
+import { graphInput, messageIds } from './graph-input.ts'
+import {
+  breakpointEvent,
+  breakpointOf,
+  type GraphInterrupt,
+  interruptEvent,
+  openInterrupts,
+} from './graph-interrupts.ts'
+import { type DrawableGraph, describeGraph } from './graph-shape.ts'
 import { GraphState } from './graph-state.ts'
-import { messageParts } from './message-parts.ts'
-import { toJson } from './state-json.ts'
+import { runChain } from './run-chain.ts'
 import { stepMode } from './steps.ts'
 
 /** The part of a compiled LangGraph that we use; any version that has it works. */
@@ -14,9 +21,9 @@ export interface CompiledGraph {
   checkpointer?: unknown
   readonly channels?: Readonly<Record<string, unknown>>
   streamEvents(input: unknown, config: Readonly<Record<string, unknown>>): AsyncIterable<StreamEvent>
-  getState(config: object): Promise<Snapshot>
-  getGraphAsync?(): Promise<DrawableGraph>
+  getState(config: object, options?: object): Promise<Snapshot>
   getGraph(): DrawableGraph
+  getSubgraphs?(): Iterable<readonly [string, CompiledGraph]>
 }
 export interface StreamEvent {
   readonly event: string
@@ -27,18 +34,18 @@ export interface StreamEvent {
   readonly metadata?: Readonly<Record<string, unknown>>
   readonly data?: Readonly<Record<string, unknown>>
 }
-interface Snapshot {
+export interface Snapshot {
   readonly values?: unknown
   readonly next?: readonly string[]
-  readonly tasks?: readonly { readonly name: string; readonly interrupts?: readonly GraphInterrupt[] }[]
+  readonly config?: { readonly configurable?: Readonly<Record<string, unknown>> }
+  readonly tasks?: readonly GraphTask[]
 }
-interface GraphInterrupt {
+interface GraphTask {
   readonly id?: string
-  readonly value?: unknown
-}
-interface DrawableGraph {
-  readonly nodes: Readonly<Record<string, { readonly id: string }>>
-  readonly edges: readonly { readonly source: string; readonly target: string; readonly conditional?: boolean }[]
+  readonly name: string
+  readonly interrupts?: readonly GraphInterrupt[]
+  /** The state of the inner graph, where the task has one. */
+  readonly state?: unknown
 }
 
 export interface GraphAgentFile {
@@ -50,7 +57,7 @@ export interface GraphAgentFile {
 }
 
 /** What the engine says of itself in the description of each of its agents. */
-export const langgraphAbout: EngineDescription = { engine: 'langgraph', engineLabel: 'LangGraph' }
+export const langgraphAbout: EngineDescription = { engine: 'langgraph', engineLabel: 'LangGraph', redoesNodes: true }
 
 /** An agent that runs a compiled graph. The graph is loaded on first use. */
 export function graphAgent(name: string, load: () => Promise<GraphAgentFile>, models: ModelSettings = {}): Agent {
@@ -62,9 +69,10 @@ export function graphAgent(name: string, load: () => Promise<GraphAgentFile>, mo
         name,
         description,
         ...langgraphAbout,
-        graph: describeGraph(graph.getGraph()),
+        graph: describeGraph(graph),
         examples,
         resumable,
+        checkpoints: checkpointsIn(graph),
         ...defined({ model }),
       }
     },
@@ -90,13 +98,13 @@ async function* runGraph(
     configurable: { thread_id: context.session, millrace: { input, context, models } },
   }
   const before = await stateOf(graph, config)
-  const next = await graphInput(graph, input, context, before)
+  const next = await graphInput(graph, input, context, before, saver !== undefined)
+  if (saver?.replaced === true && !context.history.some(({ event }) => isNote(event))) yield replacedSaver
   const state = new GraphState(context.state, before.values)
-  const drawn = describeGraph(graph.getGraph())
+  const mapper = new EventMapper(describeGraph(graph), context, state, messageIds(before), runChain(context))
   const keep = file.resumable === true && saver !== undefined
   try {
-    const stream = graph.streamEvents(next, config)
-    for await (const event of graphEvents(stream, drawn, context, state, messageIds(before))) {
+    for await (const event of graphEvents(graph.streamEvents(next, config), mapper)) {
       state.saw(event)
       yield event
       if (keep && event.kind === 'node.finished') yield checkpointEvent(saver, context.session)
@@ -104,92 +112,29 @@ async function* runGraph(
     const after = await stateOf(graph, config)
     // The writes of a last step that an interrupt kept from ending.
     yield* state.step(after.values)
-    const waiting = openInterrupts(after)
     if (saver !== undefined) yield checkpointEvent(saver, context.session)
-    if (waiting.length > 0) {
-      yield* waiting.map(interruptEvent)
-      yield { kind: 'run.finished', outcome: 'interrupted' }
-    }
+    yield* waiting(after, mapper)
   } finally {
     saver?.forget(context.session)
   }
 }
 
-/** New messages, or answers to interrupts, or nothing after a crash: LangGraph then continues from the checkpoint. */
-async function graphInput(
-  graph: CompiledGraph,
-  input: RunInput,
-  context: RunContext,
-  before: Snapshot,
-): Promise<unknown> {
-  const open = openInterrupts(before)
-  if (open.length > 0 && (input.resume?.length ?? 0) > 0) {
-    const { Command } = await import('@langchain/langgraph')
-    const answers = (input.resume ?? []).map(({ interrupt, payload, status }) => [
-      interrupt,
-      status === 'cancelled' ? { cancelled: true } : (payload ?? true),
-    ])
-    return new Command({ resume: Object.fromEntries(answers) })
-  }
-  if (context.resumed) return null
-  const { HumanMessage, SystemMessage, AIMessage, ToolMessage } = await import('@langchain/core/messages')
-  const messages = input.messages.map(({ id, role, content }) => {
-    const parts = content.parts ?? []
-    const text = parts.map((part) => part.text ?? '').join('')
-    const answer = parts.find((part) => part.functionResponse !== undefined)?.functionResponse
-    if (role === 'tool' && answer !== undefined) {
-      return new ToolMessage({ id, content: JSON.stringify(answer.response ?? {}), tool_call_id: answer.id ?? '' })
-    }
-    if (role === 'assistant') return new AIMessage({ id, content: text })
-    if (role === 'system' || role === 'developer') return new SystemMessage({ id, content: text })
-    return new HumanMessage({ id, content: text })
-  })
-  const known = new Set(Object.keys(graph.channels ?? {}))
-  const held = isObject(before.values) ? before.values : {}
-  // A client sends the whole state back. Unchanged keys are left out, because a reducer would add them once more.
-  const state = Object.entries(input.state ?? {}).filter(
-    ([key, value]) =>
-      known.has(key) &&
-      key !== 'messages' &&
-      !(Object.hasOwn(held, key) && isDeepStrictEqual(toJson(held[key]), value)),
-  )
-  return { ...Object.fromEntries(state), messages }
+/** The questions that the graph stopped with: the nodes that ask wait for the answer. */
+function* waiting(after: Snapshot, mapper: EventMapper): Generator<RunEvent> {
+  const open = openInterrupts(after)
+  const stop = breakpointOf(after)
+  if (open.length === 0 && stop === undefined) return
+  for (const { task, asked } of open) yield interruptEvent(asked, mapper.nodes.asking(task))
+  if (stop !== undefined) yield breakpointEvent(stop, after)
+  yield* mapper.nodes.wait()
+  yield { kind: 'run.finished', outcome: 'interrupted' }
+}
+
+function isNote(event: RunEvent): boolean {
+  return event.kind === 'log' && event.message === replacedSaver.message
 }
 
 async function stateOf(graph: CompiledGraph, config: object): Promise<Snapshot> {
-  return graph.checkpointer === undefined || graph.checkpointer === false ? {} : graph.getState(config)
-}
-
-function openInterrupts({ tasks = [] }: Snapshot): readonly GraphInterrupt[] {
-  return tasks.flatMap(({ interrupts = [] }) => interrupts)
-}
-
-/** The ids of the messages from earlier runs, which are in the log already. */
-function messageIds({ values }: Snapshot): readonly string[] {
-  const messages = isObject(values) && Array.isArray(values.messages) ? values.messages : []
-  return messages.flatMap((message) => messageParts(message).id ?? [])
-}
-
-/** `interrupt({ reason, message, schema, … })` in a node sets these fields; any other value is the message itself. */
-function interruptEvent({ id, value }: GraphInterrupt): RunEvent {
-  if (id === undefined)
-    throw new MillraceError('agent-error', 'the graph was interrupted without an id: use a newer @langchain/langgraph')
-  const asked = typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : { message: value }
-  const text = asked.message ?? asked.question ?? asked.prompt
-  return {
-    kind: 'interrupt',
-    id,
-    reason: typeof asked.reason === 'string' ? asked.reason : 'input_required',
-    ...(typeof text === 'string' ? { message: text } : {}),
-    ...(typeof asked.schema === 'object' && asked.schema !== null ? { schema: asked.schema as never } : {}),
-    payload: JSON.parse(JSON.stringify(value ?? null)),
-  }
-}
-
-function describeGraph({ nodes, edges }: DrawableGraph): AgentGraph {
-  const kind = (id: string) => (id === '__start__' ? 'start' : id === '__end__' ? 'end' : 'step')
-  return {
-    nodes: Object.keys(nodes).map((id) => ({ id, kind: kind(id) })),
-    edges: edges.map(({ source, target }) => ({ from: source, to: target })),
-  }
+  const has = graph.checkpointer !== undefined && graph.checkpointer !== false
+  return has ? graph.getState(config, { subgraphs: true }) : {}
 }

@@ -48,6 +48,7 @@ const message = z.object({
 const json = z.record(z.string(), z.unknown())
 const graphNode = z.object({
   id: z.string(),
+  parent: z.string().optional(),
   kind: z.enum(['agent', 'tool', 'step', 'start', 'end']),
   description: z.string().optional(),
 })
@@ -98,6 +99,11 @@ const shapes = {
     }),
     examples: z.array(z.string()),
     resumable: z.boolean(),
+    checkpoints: z
+      .enum(['log', 'own'])
+      .optional()
+      .describe('Where the agent’s own checkpoints are kept: in the log, or in a store that its author chose'),
+    redoesNodes: z.boolean().optional().describe('After a crash, a resumed run runs its open nodes again'),
     model: z.object({ name: z.string(), offline: z.boolean() }).optional(),
     tools: z.array(z.string()).optional(),
     error: z.string().optional(),

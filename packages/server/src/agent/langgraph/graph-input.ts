@@ -1,0 +1,127 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isObject, type Json, MillraceError, type ResumeAnswer, type RunInput } from '@millrace/core'
+import type { RunContext } from '../agent.ts'
+import { isCheckpoint } from './checkpoint.ts'
+import { breakpointOf, openInterrupts } from './graph-interrupts.ts'
+import type { CompiledGraph, Snapshot } from './langgraph-agent.ts'
+import { messageParts } from './message-parts.ts'
+import { toJson } from './state-json.ts'
+
+/** New messages, or answers to interrupts, or nothing after a crash: LangGraph then continues from the checkpoint. */
+export async function graphInput(
+  graph: CompiledGraph,
+  input: RunInput,
+  context: RunContext,
+  before: Snapshot,
+  fromLog: boolean,
+): Promise<unknown> {
+  const answers = input.resume ?? []
+  const edits = await editedKeys(graph, context, before)
+  if (answers.length > 0) {
+    const open = new Set(openInterrupts(before).map(({ asked }) => asked.id))
+    const known = answers.filter(({ interrupt }) => open.has(interrupt))
+    if (known.length > 0) {
+      const { Command } = await import('@langchain/langgraph')
+      const resume = known.map(({ interrupt, payload, status }) => [
+        interrupt,
+        status === 'cancelled' ? { cancelled: true } : (payload ?? true),
+      ])
+      const update = Object.keys(edits).length === 0 ? {} : { update: edits }
+      return new Command({ resume: Object.fromEntries(resume), ...update })
+    }
+    const stop = breakpointOf(before)
+    const atStop = answers.find(({ interrupt }) => interrupt === stop)
+    if (atStop !== undefined && isYes(atStop)) return null
+    if (atStop !== undefined) throw new MillraceError('cancelled', 'the graph was not allowed to continue')
+    if (!context.resumed && input.messages.length === 0) throw lostQuestion(fromLog)
+  }
+  if (context.resumed && hasBegun(input, context, before, fromLog)) return null
+  return { ...clientState(graph, input, before), ...edits, messages: await messagesOf(input) }
+}
+
+/** After a crash: whether a checkpoint of this very run exists. Without one, LangGraph has nothing to continue. */
+function hasBegun(input: RunInput, { history, run }: RunContext, before: Snapshot, fromLog: boolean): boolean {
+  if (fromLog) return history.some((row) => row.run === run && isCheckpoint(row.event))
+  const taken = new Set(messageIds(before))
+  return (before.next?.length ?? 0) > 0 || input.messages.some(({ id }) => taken.has(id))
+}
+
+function isYes({ status, payload }: ResumeAnswer): boolean {
+  if (status === 'cancelled' || payload === false) return false
+  return !isObject(payload) || (payload.confirmed !== false && payload.approved !== false)
+}
+
+function lostQuestion(fromLog: boolean): MillraceError {
+  const where = fromLog ? 'The log has no checkpoint of it' : 'Its checkpointer does not have it'
+  return new MillraceError(
+    'agent-error',
+    `the graph no longer waits for this answer, so it cannot continue. ${where}; send a new message to start again.`,
+  )
+}
+
+/** The ids of the messages from earlier runs, which are in the log already; those inside a waiting inner graph too. */
+export function messageIds({ values, tasks = [] }: Snapshot): readonly string[] {
+  const messages = isObject(values) && Array.isArray(values.messages) ? values.messages : []
+  const own = messages.flatMap((message) => messageParts(message).id ?? [])
+  const inner = tasks.flatMap(({ state }) => (isObject(state) ? messageIds(state as Snapshot) : []))
+  return [...own, ...inner]
+}
+
+/** A client sends the whole state back. Unchanged keys are left out, because a reducer would add them once more. */
+function clientState(graph: CompiledGraph, input: RunInput, before: Snapshot): Readonly<Record<string, Json>> {
+  const known = channelsOf(graph)
+  const changed = Object.entries(input.state ?? {}).filter(
+    ([key, value]) => known.has(key) && key !== 'messages' && !isSame(before, key, value),
+  )
+  return Object.fromEntries(changed)
+}
+
+/**
+ * Keys that a person edited since the graph last ran: the graph has not seen the edits. They replace the graph's value,
+ * so a reducer is passed by. Messages are left out: the graph keeps them as objects of its own.
+ */
+async function editedKeys(
+  graph: CompiledGraph,
+  { history, state }: RunContext,
+  before: Snapshot,
+): Promise<Readonly<Record<string, unknown>>> {
+  const last = history.findLastIndex(({ run }) => run !== '')
+  const edits = history.slice(last + 1).flatMap(({ event }) => (event.kind === 'state' ? event.patch : []))
+  if (edits.length === 0) return {}
+  const known = channelsOf(graph)
+  const { Overwrite } = await import('@langchain/langgraph')
+  const keys = new Set(edits.map(({ path }) => (path.split('/')[1] ?? '').replaceAll('~1', '/').replaceAll('~0', '~')))
+  return Object.fromEntries(
+    [...keys]
+      .filter((key) => known.has(key) && key !== 'messages' && Object.hasOwn(state, key))
+      .filter((key) => !isSame(before, key, state[key] as Json))
+      .map((key) => [key, hasReducer(known.get(key)) ? new Overwrite(state[key]) : state[key]]),
+  )
+}
+
+function isSame({ values }: Snapshot, key: string, value: Json): boolean {
+  return isObject(values) && Object.hasOwn(values, key) && isDeepStrictEqual(toJson(values[key]), value)
+}
+
+function channelsOf({ channels = {} }: CompiledGraph): ReadonlyMap<string, unknown> {
+  return new Map(Object.entries(channels))
+}
+
+function hasReducer(channel: unknown): boolean {
+  return isObject(channel) && channel.lc_graph_name === 'BinaryOperatorAggregate'
+}
+
+async function messagesOf({ messages }: RunInput): Promise<readonly unknown[]> {
+  const { HumanMessage, SystemMessage, AIMessage, ToolMessage } = await import('@langchain/core/messages')
+  return messages.map(({ id, role, content }) => {
+    const parts = content.parts ?? []
+    const text = parts.map((part) => part.text ?? '').join('')
+    const answer = parts.find((part) => part.functionResponse !== undefined)?.functionResponse
+    if (role === 'tool' && answer !== undefined) {
+      return new ToolMessage({ id, content: JSON.stringify(answer.response ?? {}), tool_call_id: answer.id ?? '' })
+    }
+    if (role === 'assistant') return new AIMessage({ id, content: text })
+    if (role === 'system' || role === 'developer') return new SystemMessage({ id, content: text })
+    return new HumanMessage({ id, content: text })
+  })
+}

@@ -1,0 +1,162 @@
+import type { NodeId, RunEvent } from '@millrace/core'
+import type { AgentGraph } from '../agent.ts'
+import type { StreamEvent } from './langgraph-agent.ts'
+
+/** A node that runs, as the log names it. */
+export interface OpenNode {
+  readonly node: NodeId
+  readonly name: string
+  readonly path: string
+  readonly parent?: OpenNode
+  readonly step: number
+  /** LangGraph's name for the task: a retry has the same one. */
+  readonly task: unknown
+}
+
+/** Which nodes of the graph run, inside which other node, and after which ones. */
+export class GraphNodes {
+  readonly #graph: AgentGraph
+  /** How often each path has started, in this run and in those it continues. */
+  readonly #executions: Map<string, number>
+  readonly #open = new Map<string, OpenNode>()
+  readonly #finished: OpenNode[] = []
+
+  constructor(graph: AgentGraph, executions: ReadonlyMap<string, number>) {
+    this.#graph = graph
+    this.#executions = new Map(executions)
+  }
+
+  has(run: string): boolean {
+    return this.#open.has(run)
+  }
+
+  *start(event: StreamEvent): Generator<RunEvent> {
+    const { name } = event
+    const task = taskOf(event)
+    yield* this.#retry(name, task)
+    const step = Number(event.metadata?.langgraph_step ?? 0)
+    const parent = this.#around(task)
+    if (parent === undefined) yield* this.#endEarlierSteps(step)
+    const path = parent === undefined ? name : `${parent.path}/${name}`
+    const count = (this.#executions.get(path) ?? 0) + 1
+    this.#executions.set(path, count)
+    const node: OpenNode = { node: `${path}@${count}`, name, path, step, task, ...(parent ? { parent } : {}) }
+    this.#open.set(event.run_id, node)
+    const after = this.#before(node, event)
+    yield {
+      kind: 'node.started',
+      node: node.node,
+      agent: name,
+      ...(parent === undefined ? {} : { parent: parent.node }),
+      ...(after.length > 0 ? { after } : {}),
+    }
+  }
+
+  end(run: string): OpenNode | undefined {
+    const node = this.#open.get(run)
+    if (node === undefined) return undefined
+    this.#open.delete(run)
+    this.#finished.push(node)
+    return node
+  }
+
+  *fail(message: string): Generator<RunEvent> {
+    for (const { node } of [...this.#open.values()].reverse()) {
+      yield { kind: 'node.finished', node, status: 'error', error: { code: 'agent-error', message } }
+    }
+    this.#open.clear()
+  }
+
+  /** The node that asks: the innermost one that is open inside this task of the outermost graph. */
+  asking(task: string): NodeId | undefined {
+    const inside = (each: OpenNode): boolean => each.task === task || String(each.task).startsWith(`${task}|`)
+    return [...this.#open.values()].findLast(inside)?.node
+  }
+
+  /** Nodes that are open when the graph stops for a person wait with it. Inner nodes end first. */
+  *wait(): Generator<RunEvent> {
+    for (const { node } of [...this.#open.values()].reverse()) {
+      yield { kind: 'node.finished', node, status: 'interrupted' }
+    }
+    this.#open.clear()
+  }
+
+  /** Events of a model or tool belong to the open node above them, else to the node their metadata names. */
+  of({ parent_ids = [], metadata }: StreamEvent): OpenNode {
+    const parent = parent_ids.findLast((id) => this.#open.has(id))
+    const open = parent === undefined ? undefined : this.#open.get(parent)
+    const task = metadata?.langgraph_checkpoint_ns ?? metadata?.checkpoint_ns
+    const name = String(metadata?.langgraph_node ?? 'graph')
+    const nodes = [...this.#open.values()]
+    return (
+      open ??
+      nodes.findLast((node) => task !== undefined && node.task === task && node.name === name) ??
+      nodes.findLast((node) => node.name === name) ?? { node: '', name, path: name, step: 0, task: undefined }
+    )
+  }
+
+  /** The open node whose inner graph this task is part of. */
+  #around(task: unknown): OpenNode | undefined {
+    if (typeof task !== 'string') return undefined
+    const above = [...this.#open.values()].filter((each) => task.startsWith(`${String(each.task)}|`))
+    return above.sort((a, b) => String(b.task).length - String(a.task).length)[0]
+  }
+
+  /** LangGraph retries a node without reporting that the attempt before failed. */
+  *#retry(name: string, task: unknown): Generator<RunEvent> {
+    if (task === undefined) return
+    const again = [...this.#open.values()].find((open) => open.name === name && open.task === task)
+    if (again === undefined) return
+    const error = { code: 'agent-error' as const, message: `'${name}' failed and is tried again` }
+    for (const open of this.#takeOut(again)) {
+      yield { kind: 'node.finished', node: open.node, status: 'error', error }
+    }
+  }
+
+  /** A node whose inner graph leaves by `Command.PARENT` ends without an event: it is over when a later step starts. */
+  *#endEarlierSteps(step: number): Generator<RunEvent> {
+    for (const outer of [...this.#open.values()].filter((open) => open.parent === undefined && open.step < step)) {
+      for (const open of this.#takeOut(outer)) {
+        this.#finished.push(open)
+        yield { kind: 'node.finished', node: open.node, status: 'ok' }
+      }
+    }
+  }
+
+  /** Removes a node and the nodes inside it; inner ones come first. */
+  #takeOut(outer: OpenNode): readonly OpenNode[] {
+    const inside = [...this.#open].filter(
+      ([, open]) => open === outer || String(open.task).startsWith(`${String(outer.task)}|`),
+    )
+    for (const [run] of inside) this.#open.delete(run)
+    return inside.map(([, open]) => open).reverse()
+  }
+
+  /** The nodes whose end led to this one: the sources of its join, else those of the step before that have an edge to it. */
+  #before({ path, parent, step }: OpenNode, event: StreamEvent): readonly NodeId[] {
+    const beside = this.#finished.filter((done) => done.parent?.node === parent?.node && done.step < step)
+    const joined = joinedNames(event)
+    if (joined.length > 0) return joined.flatMap((name) => beside.findLast((done) => done.name === name)?.node ?? [])
+    const sources = new Set(this.#graph.edges.filter((edge) => edge.to === path).map((edge) => edge.from))
+    const linked = beside.filter((done) => sources.has(done.path))
+    // A `Command` may go where no edge is drawn.
+    const earlier = linked.some((done) => done.step === step - 1)
+      ? linked
+      : beside.some((done) => done.step === step - 1)
+        ? beside
+        : linked
+    const latest = Math.max(...earlier.map((done) => done.step))
+    return earlier.filter((done) => done.step === latest).map((done) => done.node)
+  }
+}
+
+/** LangGraph names the channel of a join after its sources: `join:a+b:c`. */
+function joinedNames({ metadata }: StreamEvent): readonly string[] {
+  const triggers = Array.isArray(metadata?.langgraph_triggers) ? metadata.langgraph_triggers : []
+  const join = triggers.find((trigger) => typeof trigger === 'string' && trigger.startsWith('join:'))
+  return typeof join === 'string' ? (join.split(':')[1] ?? '').split('+') : []
+}
+
+function taskOf({ metadata }: StreamEvent): unknown {
+  return metadata?.langgraph_checkpoint_ns ?? metadata?.checkpoint_ns
+}

@@ -1,0 +1,50 @@
+import type { AgentGraph } from '../agent.ts'
+import type { CompiledGraph } from './langgraph-agent.ts'
+
+/** The part of LangGraph's drawing that we use. */
+export interface DrawableGraph {
+  readonly nodes: Readonly<Record<string, { readonly id: string }>>
+  readonly edges: readonly { readonly source: string; readonly target: string; readonly conditional?: boolean }[]
+}
+
+/**
+ * The steps of a graph and the edges between them. The steps of an inner graph have the path of the step that it is
+ * behind, and its start is that step.
+ */
+export function describeGraph(graph: CompiledGraph, inside: string | undefined = undefined): AgentGraph {
+  const { nodes, edges } = graph.getGraph()
+  const place = (name: string): string => (inside === undefined ? name : `${inside}/${name}`)
+  const own = Object.keys(nodes).filter((name) => inside === undefined || !isBorder(name))
+  const within = inside === undefined ? {} : { parent: inside }
+  const inner = subgraphsOf(graph).map(([name, each]) => describeGraph(each, place(name)))
+  const drawn = edges.flatMap(({ source, target }) => {
+    if (inside === undefined) return [{ from: source, to: target }]
+    if (target === '__end__') return []
+    return [{ from: source === '__start__' ? inside : place(source), to: place(target) }]
+  })
+  return {
+    nodes: [
+      ...own.map((name) => ({ id: place(name), kind: kindOf(name), ...within })),
+      ...inner.flatMap((each) => each.nodes),
+    ],
+    edges: [...drawn, ...inner.flatMap((each) => each.edges)],
+  }
+}
+
+/** A graph that cannot list its inner graphs (another version, a remote one) is drawn without them. */
+function subgraphsOf(graph: CompiledGraph): readonly (readonly [string, CompiledGraph])[] {
+  try {
+    return [...(graph.getSubgraphs?.() ?? [])].filter(([, each]) => typeof each?.getGraph === 'function')
+  } catch {
+    return []
+  }
+}
+
+function isBorder(name: string): boolean {
+  return name === '__start__' || name === '__end__'
+}
+
+function kindOf(name: string): 'start' | 'end' | 'step' {
+  if (name === '__start__') return 'start'
+  return name === '__end__' ? 'end' : 'step'
+}
