@@ -4,7 +4,7 @@ import { isObject } from '../../json/json.ts'
 import type { View } from '../view.ts'
 import { planFromEvent, settleStreaming, withdrawn } from './content.ts'
 import { emptyPlan, type PlanArtifact, type PlanState } from './state.ts'
-import { taskFinished, taskReflected, taskStarted, tasksSet } from './task.ts'
+import { taskFinished, taskReflected, taskStarted, tasksChanged, tasksSet } from './task.ts'
 
 /** The plan and its execution: tasks, artifacts, data items, reflections, summary (docs/requirements.md, R2). */
 export const planView: View<PlanState> = {
@@ -17,6 +17,8 @@ export const planView: View<PlanState> = {
         return runStarted(state, run, event)
       case 'tasks':
         return tasksSet(state, recorded, event.tasks)
+      case 'tasks.changed':
+        return tasksChanged(state, recorded, event)
       case 'task.started':
         return taskStarted(state, recorded, event)
       case 'task.finished':
