@@ -89,7 +89,7 @@ describe('a change of the tasks', () => {
   const titles = (state: ReturnType<typeof after>) =>
     state.tasks.toArray().map(({ title, order }) => `${order} ${title}`)
 
-  test('adds, edits, moves and removes by id; what it does not name stays', () => {
+  test('SPEC 1.8: adds, edits, moves and removes by id; what it does not name stays', () => {
     const state = after({
       kind: 'tasks.changed',
       changes: [
@@ -104,7 +104,7 @@ describe('a change of the tasks', () => {
     expect(state.summary).toEqual({ total: 3, completed: 0, failed: 0 })
   })
 
-  test('a task that is opened again has no result, no reflection and no times', () => {
+  test('SPEC 1.8: a task that is opened again has no result, no reflection and no times', () => {
     for (const open of [
       { kind: 'tasks.changed', changes: [{ task: 'a', status: 'pending' }] },
       { kind: 'tasks', tasks: [task('a')] },
@@ -115,7 +115,7 @@ describe('a change of the tasks', () => {
     }
   })
 
-  test('a task that was removed while a run worked on it stays removed', () => {
+  test('SPEC 1.8: a task that was removed while a run worked on it stays removed', () => {
     const begin: RunEvent = { kind: 'task.started', task: 'b' }
     const remove: RunEvent = { kind: 'tasks.changed', changes: [{ task: 'b', removed: true }] }
     const reflected: RunEvent = { kind: 'task.reflected', task: 'b', text: 't' }
