@@ -1,6 +1,6 @@
 import { HumanMessage, SystemMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
-import type { Task } from '@millrace/core'
+import type { PlanTask, TaskEdit } from '@millrace/core'
 import { graphRun, record } from '@millrace/server/langgraph'
 import { z } from 'zod'
 import type { PlannerState } from './agent.ts'
@@ -12,43 +12,81 @@ type State = typeof PlannerState.State
 /** Answers in the conversation; the answer is streamed. */
 export async function chat({ messages }: State, config: RunnableConfig) {
   const system = new SystemMessage(
-    'You help a person plan a piece of work. Answer briefly, then list the tasks you propose, one per line.',
+    `You help a person plan a piece of work. Any request is something to plan: answer briefly, then list the tasks you propose, one per line.
+The person may have edited the plan since you last spoke. It is theirs: keep its tasks and their wording, and change only what the last message asks for.
+The plan as it is now:
+${JSON.stringify(tasksOf(config).map(shown))}`,
   )
   return { messages: [await llm.invoke([system, ...messages], config)] }
 }
 
-const extracted = z.object({
-  tasks: z
-    .array(z.object({ title: z.string().min(1).max(500), description: z.string().max(2000).default('') }))
-    .max(20),
+/** What the model sees of a task. */
+const shown = ({ id, title, description = '', status }: PlanTask) => ({ id, title, description, status })
+
+const title = z.string().trim().min(1).max(500)
+const description = z.string().max(2000)
+const planChanges = z.object({
+  add: z
+    .array(z.object({ title, description: description.default('') }))
+    .max(20)
+    .default([]),
+  update: z
+    .array(z.object({ id: z.string(), title: title.optional(), description: description.optional() }))
+    .max(20)
+    .default([]),
+  remove: z.array(z.string()).max(100).default([]),
 })
 
 /**
- * Extracts the tasks from the conversation, as structured output, which is not streamed because it is not for people.
- * Without tasks the plan stays as it is. A task that was in the plan already keeps its status.
+ * Extracts what the conversation changes in the plan, as structured output, which is not streamed because it is not for
+ * people. The model gets the tasks as they are and names them by id, so that an edit by a person is never undone by a
+ * list that the model remembers.
  */
 export async function extractTasks({ messages }: State, config: RunnableConfig) {
-  const ask =
-    'Extract the tasks of the plan as JSON: {"tasks":[{"title":"…","description":"…"}]}. Answer with JSON only; no tasks: {"tasks":[]}.'
-  const conversation = messages.map((message) => `${message.getType()}: ${message.text}`).join('\n')
+  const tasks = tasksOf(config)
+  const ask = `Extract what the last answer changes in the plan, as JSON:
+{"add":[{"title":"…","description":"…"}],"update":[{"id":"…","title":"…","description":"…"}],"remove":["id"]}
+"tasks" are the tasks as they are now. Name them by their id. Tasks that you do not name stay as they are. Never add a task that is there already.
+Answer with JSON only; nothing changes: {}.`
+  const conversation = messages.map((message) => ({ role: message.getType(), text: message.text }))
   const answer = await llm
     .withConfig({ tags: ['nostream'] })
-    .invoke([new SystemMessage(ask), new HumanMessage(conversation)], config)
-  const { tasks } = extracted.parse(JSON.parse(jsonIn(answer.text)))
-  if (tasks.length === 0) return {}
+    .invoke(
+      [new SystemMessage(ask), new HumanMessage(JSON.stringify({ tasks: tasks.map(shown), conversation }))],
+      config,
+    )
+  const read = changesIn(answer.text)
+  if (read === undefined) {
+    const message = 'The model did not answer with changes of the plan, so the plan stays as it is.'
+    await record({ kind: 'log', level: 'warn', message }, config)
+    return {}
+  }
   const { context } = graphRun(config)
   const createdAt = new Date(context.now()).toISOString()
-  const before = new Map(tasksOf(config).map((task) => [task.title, task]))
-  const list: Task[] = tasks.map(({ title, description }, order) => {
-    const known = before.get(title)
-    if (known === undefined) return { id: context.newId(), title, description, status: 'pending', order, createdAt }
-    const { id, status, createdAt: since = createdAt } = known
-    return { id, title, description, status, order, createdAt: since }
-  })
-  await record({ kind: 'tasks', tasks: list }, config)
-  // An entirely new plan: the findings for the last one do not fit it.
-  return list.some(({ id }) => [...before.values()].some((task) => task.id === id)) ? {} : { findings: [] }
+  const known = new Set(tasks.map(({ id }) => id))
+  const changes: TaskEdit[] = [
+    ...read.remove.filter((id) => known.has(id)).map((task) => ({ task, removed: true })),
+    ...read.update.flatMap(({ id: task, ...words }) => (known.has(task) ? [edit(task, words)] : [])),
+    ...read.add.map((added) => ({ task: context.newId(), ...added, status: 'pending' as const, createdAt })),
+  ]
+  if (changes.length > 0) await record({ kind: 'tasks.changed', changes }, config)
+  return {}
+}
+
+function edit(task: string, words: { title?: string | undefined; description?: string | undefined }): TaskEdit {
+  return {
+    task,
+    ...(words.title === undefined ? {} : { title: words.title }),
+    ...(words.description === undefined ? {} : { description: words.description }),
+  }
 }
 
 /** Models often put JSON in a code fence, even when instructed not to. */
-const jsonIn = (text: string): string => /```(?:json)?\s*\n([\s\S]*?)\n\s*```/.exec(text)?.[1] ?? text
+function changesIn(text: string): z.infer<typeof planChanges> | undefined {
+  const json = /```(?:json)?\s*\n([\s\S]*?)\n\s*```/.exec(text)?.[1] ?? text
+  try {
+    return planChanges.safeParse(JSON.parse(json)).data
+  } catch {
+    return undefined
+  }
+}

@@ -1,7 +1,7 @@
 import { type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages'
 import type { RunnableConfig } from '@langchain/core/runnables'
 import type { StructuredToolInterface } from '@langchain/core/tools'
-import { fold, type PlanTask, planView } from '@millrace/core'
+import { fold, type PlanCall, type PlanTask, planView } from '@millrace/core'
 import { graphRun, record } from '@millrace/server/langgraph'
 import type { SearchResult } from '../corpus/search.ts'
 import type { PlannerState } from './agent.ts'
@@ -18,11 +18,29 @@ export function tasksOf(config: RunnableConfig): readonly PlanTask[] {
   return fold(planView, graphRun(config).context.history).tasks.toArray()
 }
 
+/**
+ * What the searches of the finished tasks found, from the log: a stop at any moment after a task has ended loses none of
+ * it, and the findings of a task that was removed or opened again no longer count.
+ */
+function findingsOf(config: RunnableConfig): readonly SearchResult[] {
+  const calls = tasksOf(config)
+    .filter(({ status }) => status === 'done')
+    .flatMap((task) => task.calls.toArray())
+  return calls.flatMap(({ name, response, superseded }) =>
+    name === 'web_search' && superseded !== true ? resultsIn(response) : [],
+  )
+}
+
+function resultsIn(response: PlanCall['response']): readonly SearchResult[] {
+  const results = response?.results
+  return Array.isArray(results) ? (results as unknown as readonly SearchResult[]) : []
+}
+
 /** Queues the open tasks, in execute mode. A task that an earlier execution left in progress counts as open. */
 export function beginTask(_state: State, config: RunnableConfig) {
   const execute = graphRun(config).input.props?.mode === 'execute'
   const open = tasksOf(config).filter(({ status }) => status === 'pending' || status === 'in_progress')
-  return { queue: execute ? open.map(({ id }) => id) : [], current: null, outcome: null }
+  return { queue: execute ? open.map(({ id }) => id) : [], findings: findingsOf(config), current: null, outcome: null }
 }
 
 export function nextStep(_state: State, config: RunnableConfig): 'chat' | 'select_task' {

@@ -1,46 +1,104 @@
-import type { OfflineRequest } from '@millrace/server/adk'
-
-/** A plan for a request, or the current plan after a change. */
-export function proposal({ user, history }: Pick<OfflineRequest, 'user' | 'history'>): string {
-  const last = history.findLast(({ role, text }) => role === 'model' && /^1\. /m.test(text))?.text ?? ''
-  const lines = [...last.matchAll(/^\d+\. (.+)$/gm)].map(([, line = '']) => line)
-  const changed = lines.length === 0 ? undefined : change(lines, user)
-  if (changed !== undefined) return `The plan is now:\n\n${numbered(changed)}\n\nExecute it when you like.`
-  if (!/plan|organi|prepare|tasks?/i.test(user))
-    return 'Tell me what you want to get done, for example “Plan a competitor analysis of the CRM market”, and I will propose tasks.'
-  const subject = subjectOf(user) || 'this'
-  return `Here is a plan for **${subject}**:\n\n${numbered(tasksFor(subject))}\n\nEdit the tasks as you like (“Add a task: …”, “Remove task 2”), then execute them.`
+/** A task as the model is given it. */
+export interface GivenTask {
+  readonly id: string
+  readonly title: string
+  readonly description: string
+  readonly status: string
+}
+export interface PlanChanges {
+  readonly add: readonly { readonly title: string; readonly description: string }[]
+  readonly update: readonly { readonly id: string; readonly title: string }[]
+  readonly remove: readonly string[]
 }
 
-const numbered = (lines: readonly string[]): string => lines.map((line, i) => `${i + 1}. ${line}`).join('\n')
+const nothing: PlanChanges = { add: [], update: [], remove: [] }
 
-/** The plan after “add a task: …” or “remove task 2”; undefined when the user asked for neither. */
-function change(lines: readonly string[], user: string): readonly string[] | undefined {
-  const [, added] = /^(?:please )?add (?:a |another )?task\s*[:,]?\s*(.+)$/i.exec(user.trim()) ?? []
-  if (added !== undefined) return [...lines, added]
-  const [, removed] = /^(?:please )?(?:remove|delete|drop) task (\d+)/i.exec(user.trim()) ?? []
-  return removed === undefined ? undefined : lines.filter((_line, i) => i !== Number(removed) - 1)
+/**
+ * What a message changes in the plan: it adds, renames or removes a task, or it is a request, whose tasks are added. A
+ * request that was made before changes nothing, because its tasks are in the plan, or a person has taken them out.
+ */
+export function changesFor(message: string, tasks: readonly GivenTask[], earlier: readonly string[]): PlanChanges {
+  const text = message.trim().replace(/^please[, ]+/i, '')
+  const nth = (at: string | undefined): GivenTask | undefined => tasks[Number(at) - 1]
+  const [, added] = /^add (?:a |another )?task\s*[:,]?\s*(.+)$/i.exec(text) ?? []
+  if (added !== undefined) return { ...nothing, add: [lineOf(added)] }
+  const [, dropped] = /^(?:remove|delete|drop) task (\d+)/i.exec(text) ?? []
+  if (dropped !== undefined) return { ...nothing, remove: [nth(dropped)?.id ?? ''].filter((id) => id !== '') }
+  const [, renamed, title] = /^(?:rename|change) task (\d+) (?:to|into)\s*[:,]?\s*(.+)$/i.exec(text) ?? []
+  const task = nth(renamed)
+  if (title !== undefined) return task === undefined ? nothing : { ...nothing, update: [{ id: task.id, title }] }
+  if (isSmallTalk(text) || (tasks.length > 0 && (asksForPlan(text) || earlier.includes(message)))) return nothing
+  const present = new Set(tasks.map((each) => each.title.toLowerCase()))
+  return { ...nothing, add: tasksFor(text).filter((each) => !present.has(each.title.toLowerCase())) }
 }
 
-const subjectOf = (text: string): string =>
-  text
-    .replace(/^(please |can you |help me )*(plan|organi[sz]e|prepare)\s+/i, '')
+/** The answer in the conversation: what changes, and the plan as it is then. */
+export function proposal(message: string, tasks: readonly GivenTask[], earlier: readonly string[]): string {
+  const { add, update, remove } = changesFor(message, tasks, earlier)
+  const titles = new Map(update.map(({ id, title }) => [id, title]))
+  const kept = tasks
+    .filter(({ id }) => !remove.includes(id))
+    .map((task) => ({ ...task, title: titles.get(task.id) ?? task.title }))
+  const plan = numbered([...kept, ...add])
+  if (add.length + update.length + remove.length > 0 && tasks.length > 0)
+    return `The plan is now:\n\n${plan}\n\nExecute it when you like.`
+  if (add.length > 0) {
+    return `Here is a plan for **${subjectOf(message)}**:\n\n${plan}\n\nEdit the tasks as you like (“Add a task: …”, “Rename task 1 to …”, “Remove task 2”), then execute them.`
+  }
+  if (tasks.length > 0)
+    return `I leave the plan as it is:\n\n${plan}\n\nExecute it when you like, or tell me what to change.`
+  return 'Tell me what you want to get done, for example “Plan a competitor analysis of the CRM market”, and I will propose tasks.'
+}
+
+const isSmallTalk = (text: string): boolean =>
+  /^(?:hi|hello|hey|thanks?|thank you|ok(?:ay)?|yes|no|good (?:morning|evening|day)|who are you|what can you do|help)\b[^,;]{0,25}$/i.test(
+    text,
+  )
+const asksForPlan = (text: string): boolean => /^(?:show|what|which|how|list|is|are)\b.*\b(?:plan|tasks?)\b/i.test(text)
+
+const numbered = (tasks: readonly { readonly title: string; readonly description: string }[]): string =>
+  tasks
+    .map(({ title, description }, i) => `${i + 1}. ${title}${description === '' ? '' : ` — ${description}`}`)
+    .join('\n')
+
+function lineOf(line: string): { title: string; description: string } {
+  const [title = '', description = ''] = line.split(' — ')
+  return { title, description }
+}
+
+const verbs =
+  'analy[sz]e|ask|book|build|buy|call|check|choose|collect|compare|create|define|design|draft|estimate|find|gather|identify|interview|invite|list|look|make|measure|organi[sz]e|prepare|present|publish|read|research|review|save|schedule|send|set|study|summari[sz]e|survey|test|translate|update|write'
+const clause = new RegExp(`\\s*(?:[,;.]|\\band\\b|\\bthen\\b)[\\s,]*(?:and |then )*(?=(?:${verbs})\\b)`, 'i')
+
+/** The tasks that a request names one after the other; else two searches from different sides and a document. */
+function tasksFor(request: string): PlanChanges['add'] {
+  const steps = request
+    .replace(/^(?:can|could|would) you |^(?:help me |i want to |i need to |let us |let's )/i, '')
     .replace(/[.?!]+$/, '')
-    .trim()
-
-/** Two searches from different sides, then a document that uses both. */
-function tasksFor(subject: string): readonly string[] {
+    .split(clause)
+    .filter((step) => step !== '')
+  if (steps.length > 1) return steps.map((step) => lineOf(capital(step)))
+  const subject = subjectOf(request) || 'this'
   const [, market] = /(?:analysis|comparison|study|survey) of (.+)$/i.exec(subject) ?? []
   if (market !== undefined) {
     return [
       `Survey ${market} — who is in it and how they differ`,
       `Compare prices and choice in ${market} — what it costs and how to choose`,
       `Write a summary of ${market} — a document to share, with its sources`,
-    ]
+    ].map(lineOf)
   }
   return [
     `Research ${subject} — what is known, with sources`,
     `Look into budget and risks of ${subject} — what it takes and what can go wrong`,
     `Write a brief on ${subject} — a document to share, with its sources`,
-  ]
+  ].map(lineOf)
 }
+
+const capital = (text: string): string => text.replace(/^./, (letter) => letter.toUpperCase())
+
+const subjectOf = (text: string): string =>
+  text
+    .replace(/^(?:please |can you |help me |i want to |i need to )*/i, '')
+    .replace(/^(?:(?:plan|organi[sz]e|prepare|research|look into|make a plan for)\s+)/i, '')
+    .replace(/[.?!]+$/, '')
+    .trim()

@@ -1,12 +1,20 @@
 import { call, fail, type OfflineRequest, type OfflineScript, type OfflineTurn, say } from '@millrace/server/adk'
 import { chatModel } from '@millrace/server/langgraph'
 import type { SearchResult } from '../corpus/search.ts'
-import { proposal } from './offline-proposal.ts'
+import { changesFor, type GivenTask, proposal } from './offline-proposal.ts'
 
 /** The offline script of the graph's nodes. Searches, artifacts and data items are real. */
 const plannerScript: OfflineScript = {
-  chat: (request) => say(proposal(request)),
-  extract_tasks: ({ user }) => JSON.stringify({ tasks: tasksIn(user) }),
+  chat({ user, instruction, history }) {
+    const tasks = JSON.parse(instruction.slice(instruction.lastIndexOf('\n') + 1)) as readonly GivenTask[]
+    const asked = history.filter(({ role }) => role === 'user').map(({ text }) => text)
+    return say(proposal(user, tasks, asked.slice(0, -1)))
+  },
+  extract_tasks({ user }) {
+    const { tasks, conversation } = JSON.parse(user) as ExtractRequest
+    const asked = conversation.filter(({ role }) => role === 'human').map(({ text }) => text)
+    return JSON.stringify(changesFor(asked.at(-1) ?? '', tasks, asked.slice(0, -1)))
+  },
   execute_task: carryOut,
   reflect({ user }) {
     const [, title = '', status = '', result = ''] = /^Task: (.*)\nStatus: (.*)\nResult: (.*)/.exec(user) ?? []
@@ -22,13 +30,10 @@ const plannerScript: OfflineScript = {
 
 export const llm = chatModel({ offline: plannerScript })
 
-/** The numbered lines of the last answer. */
-function tasksIn(conversation: string): readonly { title: string; description: string }[] {
-  const last = conversation.slice(conversation.lastIndexOf('\nai: ') + 1)
-  return [...last.matchAll(/^\d+\. (.+?)(?: — (.+))?$/gm)].map(([, title = '', description = '']) => ({
-    title,
-    description,
-  }))
+/** What the node `extract_tasks` asks the model with. */
+interface ExtractRequest {
+  readonly tasks: readonly GivenTask[]
+  readonly conversation: readonly { readonly role: string; readonly text: string }[]
 }
 
 /** A writing task uses the findings so far; any other task searches, and saves what is new. */
@@ -41,7 +46,12 @@ function carryOut(request: OfflineRequest): OfflineTurn {
   )
   const writes = /^(?:write|draft|summari[sz]e)\b/i.test(title)
   if (writes && known.length > 0) return writeUp(title, known, step)
-  const subject = title.replace(/^(?:research|survey|compare|look into|find|collect|check|write an? \w+ o[fn])\s+/i, '')
+  const [, kind] = /^save each .* as an? (\w+)/i.exec(title) ?? []
+  if (kind !== undefined && known.length > 0) return saveEach(kind, known, step)
+  const subject = title.replace(
+    /^(?:research|survey|compare|look into|find|collect|check|write an? (?:\w+ o[fn]\s)?)\s+/i,
+    '',
+  )
   if (step === 0) return call('web_search', { query: subject })
   const search = result('web_search')
   if (typeof search?.error === 'string') return fail('SEARCH', search.error)
@@ -64,8 +74,22 @@ function keep(subject: string, fresh: readonly SearchResult[], step: number): Of
   return `Kept ${plural(fresh.length, 'new ')} on ${subject}: ${fresh.map(({ title, url }) => `[${title}](${url})`).join(', ')}.`
 }
 
+/** The names that the findings mention, each kept once with its source. */
+function saveEach(itemType: string, known: readonly SearchResult[], step: number): OfflineTurn {
+  const named = new Map<string, string>()
+  for (const { snippet, url } of known) {
+    for (const [name] of snippet.matchAll(/(?<=[a-z,] )(?:[A-Z][a-z]\w+|[A-Z]{3,})(?: (?:[A-Z][a-z]\w+|\d+))*/g)) {
+      if (name !== 'CRM' && !named.has(name)) named.set(name, url)
+    }
+  }
+  if (named.size === 0) return `The findings so far name no one to save as ${itemType}.`
+  if (step === 0)
+    return [...named].map(([name, source]) => call('save_data_item', { itemType, item: { name, source } }))
+  return `Saved ${named.size} as ${itemType}: ${[...named.keys()].join(', ')}.`
+}
+
 function writeUp(task: string, found: readonly SearchResult[], step: number): OfflineTurn {
-  const [, subject = task] = /\bo[fn] (.*)$/.exec(task) ?? []
+  const [, subject = task.replace(/^(?:write|draft|summari[sz]e) /i, '')] = /\bo[fn] (.*)$/.exec(task) ?? []
   const title = subject.replace(/^(?:the|an?) /i, '').replace(/^./, (letter) => letter.toUpperCase())
   if (step > 0) return `Wrote “${title}” from ${plural(found.length)}.`
   const body = found.map(({ snippet }, i) => `${snippet} [${i + 1}]`).join('\n\n')

@@ -1,4 +1,4 @@
-import { fold, planView, type RunEvent } from '@millrace/core'
+import { fold, planView, type RunEvent, type TaskEdit } from '@millrace/core'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { said, testSession } from '../../test/kit/agent-session.ts'
 
@@ -18,7 +18,7 @@ describe('planner, offline', () => {
     )
     expect(new Set(partials)).toEqual(new Set(['chat']))
     expect(said(talked).join()).toContain('Here is a plan')
-    expect(talked.filter((event) => event.kind === 'tasks')).toHaveLength(1)
+    expect(talked.filter((event) => event.kind === 'tasks.changed')).toHaveLength(1)
     expect(planned().tasks.toArray()).toMatchObject([
       { status: 'pending' },
       { status: 'pending' },
@@ -149,6 +149,102 @@ describe('planner, offline', () => {
 
   test('small talk leaves the plan as it is', async () => {
     const own = testSession('planner')
-    expect((await own.run('Hello')).some((event) => event.kind === 'tasks')).toBe(false)
+    expect((await own.run('Hello')).some((event) => event.kind === 'tasks.changed')).toBe(false)
+  })
+
+  /** A person's edit, as the board and the REST routes record it. */
+  const edit = (own: ReturnType<typeof testSession>, changes: readonly TaskEdit[]) =>
+    own.history.push({
+      seq: own.history.length + 1,
+      at: Date.now(),
+      run: '',
+      event: { kind: 'tasks.changed', changes },
+    })
+  const titles = (own: ReturnType<typeof testSession>) =>
+    fold(planView, own.history)
+      .tasks.toArray()
+      .map(({ title }) => title)
+
+  test('what a person renamed, added and dropped survives the next chat turns', async () => {
+    const own = testSession('planner')
+    await own.run('Plan a product launch')
+    const [first, second, third] = fold(planView, own.history).tasks.toArray()
+    edit(own, [
+      { task: first!.id, title: 'My own words' },
+      { task: 'mine', title: 'My own task', order: 1 },
+      { task: second!.id, removed: true },
+    ])
+    const mine = ['My own words', 'My own task', third!.title]
+    for (const message of ['Plan a product launch', 'Thanks', 'What is the plan?']) {
+      await own.run(message)
+      expect(titles(own)).toEqual(mine)
+    }
+    const answer = await own.run('Add a task: Research event sourcing')
+    expect(titles(own)).toEqual([...mine, 'Research event sourcing'])
+    expect(said(answer).at(-1)).toContain('2. My own task')
+    await own.run('Rename task 3 to Write it up')
+    await own.run('Remove task 4')
+    expect(titles(own)).toEqual(['My own words', 'My own task', 'Write it up'])
+    expect(fold(planView, own.history).tasks.at(2)?.id).toBe(third!.id)
+  })
+
+  test('a request that names its steps becomes those tasks, and each of them is carried out', async () => {
+    const own = testSession('planner')
+    await own.run(
+      'Research the top 5 CRM competitors, write a competitor analysis document, and save each competitor as a contact',
+    )
+    expect(titles(own)).toEqual([
+      'Research the top 5 CRM competitors',
+      'Write a competitor analysis document',
+      'Save each competitor as a contact',
+    ])
+    await own.run(execute)
+    const { summary, artifacts, data } = fold(planView, own.history)
+    expect(summary).toEqual({ total: 3, completed: 3, failed: 0 })
+    expect(artifacts.toArray().map(({ name }) => name)).toEqual(['Competitor analysis document'])
+    const contacts = data.toArray().flatMap(({ itemType, item }) => (itemType === 'contact' ? [item] : []))
+    expect(contacts).toEqual(expect.arrayContaining([expect.objectContaining({ name: 'HubSpot' })]))
+  })
+
+  test.each([
+    'Launch my podcast',
+    'I want to learn Spanish before summer',
+    'How do we move our database to the cloud?',
+  ])('any request gets tasks: %s', async (request) => {
+    const own = testSession('planner')
+    await own.run(request)
+    expect(titles(own).length).toBeGreaterThan(1)
+  })
+
+  test('a stop between the end of a task and its reflection loses no finding', async () => {
+    const own = testSession('planner')
+    await own.run('Plan a competitor analysis of the CRM market')
+    await own.run(execute, { until: (event) => event.kind === 'task.finished' })
+    own.history.push({
+      seq: own.history.length + 1,
+      at: Date.now(),
+      run: own.history.at(-1)!.run,
+      event: { kind: 'run.finished', outcome: 'cancelled' },
+    })
+    const found = fold(planView, own.history)
+      .data.toArray()
+      .map(({ item }) => (item as { url: string }).url)
+    expect(found.length).toBeGreaterThan(0)
+    const events = await own.run(execute)
+    const written = events.flatMap((event) => (event.kind === 'artifact' ? [event.part?.text ?? ''] : [])).join()
+    for (const url of found) expect(written).toContain(url)
+  })
+
+  test('a task that is retried has no old result, and saves nothing twice', async () => {
+    const own = testSession('planner')
+    await own.run('Plan a competitor analysis of the CRM market')
+    await own.run(execute)
+    const before = fold(planView, own.history)
+    edit(own, [{ task: before.tasks.at(0)!.id, status: 'pending' }])
+    expect(fold(planView, own.history).tasks.at(0)).not.toHaveProperty('result')
+    await own.run(execute)
+    const after = fold(planView, own.history)
+    expect(after.tasks.at(0)).toMatchObject({ status: 'done', result: expect.any(String) })
+    expect(after.data.length).toBe(before.data.length)
   })
 })

@@ -1,6 +1,6 @@
 import type { RunnableConfig } from '@langchain/core/runnables'
 import { tool } from '@langchain/core/tools'
-import { fold, type Json, planView } from '@millrace/core'
+import { fold, type Json, type PlanData, planView } from '@millrace/core'
 import { graphRun, record } from '@millrace/server/langgraph'
 import { z } from 'zod'
 import { type SearchResult, webSearch } from '../corpus/search.ts'
@@ -47,7 +47,10 @@ export function toolsFor(task: string, config: RunnableConfig, found: (result: S
     ),
     tool(
       async ({ itemType, item, id }, inner) => {
-        const known = id === undefined ? undefined : items().find((each) => each.id === id)
+        const content = JSON.stringify(item)
+        const known = items().find((each) => each.id === id || (id === undefined && same(each, itemType, content)))
+        // A task that is carried out again finds what it saved before, and does not save it twice.
+        if (id === undefined && known !== undefined) return { dataItemId: known.id, operation: 'none' }
         const made = known?.id ?? context.newId()
         const operation = known === undefined ? 'create' : 'update'
         await record({ kind: 'data', id: made, operation, itemType, item: item as Json, task }, inner)
@@ -73,4 +76,8 @@ export function toolsFor(task: string, config: RunnableConfig, found: (result: S
       { name: 'delete_data_item', description: 'Deletes a data item.', schema: z.object({ id: z.string() }) },
     ),
   ]
+}
+
+function same(known: PlanData, itemType: string, content: string): boolean {
+  return known.itemType === itemType && JSON.stringify(known.item) === content
 }

@@ -5,7 +5,9 @@ import { assessBurn } from './assess-burn.ts'
 import { decidePathway } from './assess-nepa.ts'
 import { assessSalvage } from './assess-salvage.ts'
 import { assessTrails } from './assess-trails.ts'
+import { knownFires } from './data/fires.ts'
 import { recoveryScript } from './offline.ts'
+import { keepBriefing, keepFindings } from './state.ts'
 
 export const title = 'Recovery'
 export const description =
@@ -15,13 +17,14 @@ export const examples = [
   'How severe was the Cedar Creek burn?',
   'Which trails must stay closed?',
   'What is the salvage timber worth?',
-  'Which NEPA pathway fits a salvage of 300 acres?',
+  'Which NEPA pathway fits a salvage of 200 acres with 2 miles of temporary road?',
 ]
 
 const llm = model({ offline: recoveryScript })
 const fireId = z.string().describe('Such as cedar-creek-2022')
 const format = `Answer in markdown with numbered sections, and close with one headed "Confidence & Source": a line **Confidence:** with the
-percentage your tool stated and a line **Source:** with its sources. Use the tool's figures and no others.`
+percentage your tool stated, if it stated one, and a line **Source:** with its sources and references; say that the data set is illustrative.
+Use the tool's figures and no others. If the tool has no data for the fire, say so and give no figures.`
 
 const burnAnalyst = new LlmAgent({
   name: 'burn_analyst',
@@ -33,7 +36,7 @@ const burnAnalyst = new LlmAgent({
       name: 'assess_severity',
       description: 'Classifies the burn sectors of a fire by dNBR.',
       parameters: z.object({ fire_id: fireId }),
-      execute: ({ fire_id }) => assessBurn(fire_id),
+      execute: ({ fire_id }, context) => keepFindings('burn_findings', assessBurn(fire_id), context),
     }),
   ],
 })
@@ -48,7 +51,7 @@ const trailAssessor = new LlmAgent({
       name: 'classify_damage',
       description: 'Rates the surveyed damage points of a fire and says which trails must close.',
       parameters: z.object({ fire_id: fireId }),
-      execute: ({ fire_id }) => assessTrails(fire_id),
+      execute: ({ fire_id }, context) => keepFindings('trail_findings', assessTrails(fire_id), context),
     }),
   ],
 })
@@ -63,7 +66,8 @@ const cruisingAssistant = new LlmAgent({
       name: 'assess_salvage',
       description: 'Net volume and value by plot; optionally only plots in some sectors.',
       parameters: z.object({ fire_id: fireId, sectors: z.array(z.string()).optional() }),
-      execute: ({ fire_id, sectors }) => assessSalvage(fire_id, sectors),
+      execute: ({ fire_id, sectors }, context) =>
+        keepFindings('timber_findings', assessSalvage(fire_id, sectors), context),
     }),
   ],
 })
@@ -83,8 +87,8 @@ const nepaAdvisor = new LlmAgent({
         salvage_acres: z.number().min(0).optional(),
         temporary_road_miles: z.number().min(0).optional(),
       }),
-      execute: ({ fire_id, salvage_acres, temporary_road_miles }) =>
-        decidePathway(fire_id, salvage_acres, temporary_road_miles),
+      execute: ({ fire_id, salvage_acres, temporary_road_miles }, context) =>
+        keepFindings('nepa_findings', decidePathway(fire_id, salvage_acres, temporary_road_miles), context),
     }),
   ],
 })
@@ -93,9 +97,11 @@ export const rootAgent = new LlmAgent({
   name: 'coordinator',
   description,
   model: llm,
-  instruction: `You coordinate post-fire recovery. For a briefing, consult all four specialists in one turn with the request
+  instruction: `You coordinate post-fire recovery. You have data for ${knownFires} only, and it is illustrative. If a question names another fire,
+answer "I have data for ${knownFires} only", consult no one and give no figures. For a briefing, consult all four specialists in one turn with the request
 "fire_id:<id>", then ask the follow-ups their answers call for, then write the briefing: one paragraph each for fire severity, infrastructure damage,
-timber salvage and the NEPA pathway, each with its confidence, then **Overall Confidence:** (the lowest of them) and **Recommended Actions:**.
-For a narrower question consult only who is needed. Use the specialists' figures and no others.`,
+timber salvage and the NEPA pathway, each with its confidence if one was stated, then **Overall Confidence:** (the lowest of them) and **Recommended Actions:**.
+For a narrower question consult only who is needed, and pass the person's own numbers on. Use the specialists' figures and no others.`,
+  afterModelCallback: keepBriefing,
   tools: specialists([burnAnalyst, trailAssessor, cruisingAssistant, nepaAdvisor]),
 })

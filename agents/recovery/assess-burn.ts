@@ -1,4 +1,5 @@
 import { type BurnSector, type BurnSeverity, burnImagery, burnSectors, severityLimits } from './data/burn-sectors.ts'
+import { noData } from './data/fires.ts'
 
 const severityOf = (dnbr: number): BurnSeverity =>
   severityLimits.find(({ from }) => dnbr >= from)?.severity ?? 'UNBURNED'
@@ -8,8 +9,7 @@ const percent = (part: number, whole: number): number => Math.round((100 * part)
 /** Classifies the sectors of a fire by dNBR; erosion is a concern where high severity meets steep ground. */
 export function assessBurn(fireId: string) {
   const sectors = burnSectors[fireId]
-  if (sectors === undefined)
-    return { error: `No burn sectors for ${fireId}. Known fires: ${Object.keys(burnSectors).join(', ')}.` }
+  if (sectors === undefined) return noData(fireId)
   const total = acresOf(sectors)
   const breakdown = severityLimits.map(({ severity }) => {
     const members = sectors.filter(({ dnbr }) => severityOf(dnbr) === severity)

@@ -1,3 +1,4 @@
+import { noData } from './data/fires.ts'
 import {
   accessCost,
   deterioration,
@@ -25,8 +26,7 @@ function appraise(plot: TimberPlot) {
 /** Salvage volume and value, optionally only of plots in some sectors. Plots that would cost money are left standing. */
 export function assessSalvage(fireId: string, sectors?: readonly string[]) {
   const all = timberPlots[fireId]
-  if (all === undefined)
-    return { error: `No timber plots for ${fireId}. Known fires: ${Object.keys(timberPlots).join(', ')}.` }
+  if (all === undefined) return noData(fireId)
   const plots = sectors === undefined ? all : all.filter(({ sector }) => sectors.includes(sector))
   const appraised = plots.map(appraise)
   const viable = appraised.filter(({ value_usd }) => value_usd > 0).toSorted((a, b) => b.value_usd - a.value_usd)

@@ -1,3 +1,4 @@
+import { noData } from './data/fires.ts'
 import { type DamagePoint, trailDamage, trailSurvey } from './data/trail-damage.ts'
 
 /** A trail with a point of score 5, or a bridge of 4 or more, is unsafe to walk. */
@@ -5,8 +6,7 @@ const closes = ({ score, type }: DamagePoint): boolean => score === 5 || (type =
 
 export function assessTrails(fireId: string) {
   const points = trailDamage[fireId]
-  if (points === undefined)
-    return { error: `No trail survey for ${fireId}. Known fires: ${Object.keys(trailDamage).join(', ')}.` }
+  if (points === undefined) return noData(fireId)
   const trails = [...new Set(points.map(({ trail }) => trail))]
   const closures = trails.flatMap((trail) => {
     const reasons = points.filter((point) => point.trail === trail && closes(point))

@@ -20,19 +20,18 @@ const line = (source: string, section: string): string =>
 const sum = (source: string): number => Number(found(source, /\$([\d,]+) net/).replaceAll(',', ''))
 const confidence = (source: string): string => found(source, /\*\*Confidence:\*\* (\d+)%/)
 
-/** The coordinator's briefing: every figure comes from a specialist, and the overall confidence is the lowest. */
+/** The coordinator's briefing: every figure comes from a specialist, and the overall confidence is the lowest of
+ * those that were measured. */
 export function briefing(results: readonly Answer[]): string {
   const [burn] = answersOf(results, 'burn_analyst')
   const [trails] = answersOf(results, 'trail_assessor')
   const [timber, worst] = answersOf(results, 'cruising_assistant')
   const [nepa, narrower] = answersOf(results, 'nepa_advisor')
-  const [salvageSure = '', trailsSure = ''] = [...nepa.matchAll(/\*\*Confidence:\*\* High \((\d+)%\)/g)].map(
-    ([, value = '']) => value,
-  )
-  const sure = [confidence(burn), confidence(trails), confidence(timber), salvageSure, trailsSure]
-    .map(Number)
-    .filter(Number.isFinite)
-  const overall = sure.length === 0 ? '' : `**Overall Confidence:** ${Math.min(...sure)}%\n\n`
+  const sure = [burn, trails, timber].map((source) => Number(confidence(source))).filter(Number.isFinite)
+  const overall =
+    sure.length === 0
+      ? ''
+      : `**Overall Confidence:** ${Math.min(...sure)}%, the lowest of the three assessments. The data set is illustrative, not an official assessment.\n\n`
   const closed = [...trails.matchAll(/^- ([^:\n]+#[\d.]+):/gm)].map(([, trail = '']) => trail)
   const plots = [...worst.matchAll(/^- (TP-\d+)/gm)].slice(0, 3).map(([, plot = '']) => plot)
   return `**Fire Severity:** ${line(burn, 'Summary')} (Confidence: ${confidence(burn)}%)
@@ -41,7 +40,7 @@ export function briefing(results: readonly Answer[]): string {
 
 **Timber Salvage:** ${line(timber, 'Summary')} In the high-severity sectors alone, ${line(worst, 'Summary')} (Confidence: ${confidence(timber)}%)
 
-**NEPA Pathway:** ${line(nepa, 'Timber Salvage')} ${line(narrower, 'Timber Salvage')} ${line(nepa, 'Trail Repair')} (Confidence: ${salvageSure}% for timber, ${trailsSure}% for trails)
+**NEPA Pathway:** ${line(nepa, 'Timber Salvage')} ${line(narrower, 'Timber Salvage')} ${line(nepa, 'Trail Repair')} (A rule applied to numbers: no confidence is stated.)
 
 ${overall}**Recommended Actions:**
 1. ${found(burn, /^- (Deploy a BAER team[^\n:]*)/m)}.

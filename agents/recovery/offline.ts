@@ -1,8 +1,10 @@
+import { defined } from '@millrace/core'
 import { call, type OfflineRequest, type OfflineScript, type OfflineTurn, say } from '@millrace/server/adk'
 import type { assessBurn } from './assess-burn.ts'
 import type { assessNepa } from './assess-nepa.ts'
 import type { assessSalvage } from './assess-salvage.ts'
 import type { assessTrails } from './assess-trails.ts'
+import { fireById, fireIn, knownFires } from './data/fires.ts'
 import { briefing, briefingText, narrowAnswer } from './offline-briefing.ts'
 
 type Burn = Exclude<ReturnType<typeof assessBurn>, { error: string }>
@@ -21,13 +23,33 @@ export const recoveryScript: OfflineScript = {
     return report(request, 'assess_salvage', args, salvageReport)
   },
   nepa_advisor(request) {
-    const acres = /(\d[\d,]*(?:\.\d+)?)\s*acres/.exec(request.user)?.[1]?.replaceAll(',', '')
-    const args = { fire_id: fireOf(request.user), ...(acres === undefined ? {} : { salvage_acres: Number(acres) }) }
+    const salvage_acres = amountIn(request.user, 'acres?')
+    const temporary_road_miles = amountIn(request.user, 'miles?')
+    const args = { fire_id: fireOf(request.user), ...defined({ salvage_acres, temporary_road_miles }) }
     return report(request, 'decide_pathway', args, nepaReport)
   },
 }
 
-const fireOf = (text: string): string => /fire_id:([\w-]+)/.exec(text)?.[1] ?? 'cedar-creek-2022'
+const small = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
+
+/** The amount that a question gives in this unit: `2 miles`, `1,200 acres`, `two miles`, `half a mile`. */
+export function amountIn(text: string, unit: string): number | undefined {
+  const words = `half an?|quarter of an?|an?|${small.join('|')}`
+  const [, given] =
+    new RegExp(`(\\d[\\d,]*(?:\\.\\d+)?|\\.\\d+|\\b(?:${words}))[\\s-]*${unit}\\b`, 'i').exec(text) ?? []
+  if (given === undefined) return undefined
+  const word = given.toLowerCase()
+  if (word.startsWith('half')) return 0.5
+  if (word.startsWith('quarter')) return 0.25
+  if (word === 'a' || word === 'an') return 1
+  const at = small.indexOf(word)
+  return at < 0 ? Number(given.replaceAll(',', '')) : at
+}
+
+function fireOf(text: string): string {
+  const named = fireIn(text)
+  return 'fire' in named ? named.fire.id : named.other
+}
 
 /** Calls the tool, then reports its result; the error of a failed tool is passed on. */
 function report<T>(
@@ -47,34 +69,42 @@ const wanted: readonly { readonly about: RegExp; readonly specialist: string }[]
   { about: /burn|sever|dnbr|soil/i, specialist: 'burn_analyst' },
   { about: /trail|bridge|clos/i, specialist: 'trail_assessor' },
   { about: /timber|salvage.*worth|volume|value|cruis/i, specialist: 'cruising_assistant' },
-  { about: /nepa|pathway|regulation|exclusion|cfr/i, specialist: 'nepa_advisor' },
+  {
+    about: /nepa|pathway|regulation|exclusion|cfr|assessment|salvage|acres?\b|temporary road/i,
+    specialist: 'nepa_advisor',
+  },
 ]
 
 /** Asks all four at once, then two follow-ups, then writes the briefing. A narrow question goes to one specialist. */
 function coordinator(request: OfflineRequest): OfflineTurn {
   const { user, step, results } = request
+  const named = fireIn(user)
+  if ('other' in named) {
+    return `I have data for ${knownFires} only. I have none for ${named.other}, so I give no figures for it. Ask me about the ${knownFires} Fire.`
+  }
+  const fire = `fire_id:${named.fire.id}`
   const narrow = /briefing|everything|overview/i.test(user) ? undefined : wanted.find(({ about }) => about.test(user))
   if (narrow !== undefined) {
-    if (step === 0) return call(narrow.specialist, { request: `fire_id:cedar-creek-2022 ${user}` })
+    if (step === 0) return call(narrow.specialist, { request: `${fire} ${user}` })
     return say(narrowAnswer(results))
   }
   if (!/briefing|fire|recover|cedar/i.test(user)) {
     return 'I coordinate post-fire recovery for the Cedar Creek Fire. Ask me for a recovery briefing, or about severity, trails, timber or NEPA.'
   }
-  if (step === 0) return wanted.map(({ specialist }) => call(specialist, { request: 'fire_id:cedar-creek-2022' }))
-  if (step === 1) return followUps(request)
+  if (step === 0) return wanted.map(({ specialist }) => call(specialist, { request: fire }))
+  if (step === 1) return followUps(request, fire)
   return say(briefing(results))
 }
 
 /** Asks about the plots where the fire was worst, and whether a salvage of those alone needs less review. */
-function followUps({ result }: OfflineRequest): OfflineTurn {
+function followUps({ result }: OfflineRequest, fire: string): OfflineTurn {
   const high = [...briefingText(result('burn_analyst')).matchAll(/^- ([A-Z]+-\d+):/gm)].map(([, id = '']) => id)
   const plots = [...briefingText(result('cruising_assistant')).matchAll(/^- TP-\d+ \(([\w-]+), [^,]+, (\d+) acres\)/gm)]
   const acres = plots.reduce((sum, [, sector = '', size]) => sum + (high.includes(sector) ? Number(size) : 0), 0)
   return [
-    call('cruising_assistant', { request: `fire_id:cedar-creek-2022 sectors:${high.join(',')} Which plots first?` }),
+    call('cruising_assistant', { request: `${fire} sectors:${high.join(',')} Which plots first?` }),
     call('nepa_advisor', {
-      request: `fire_id:cedar-creek-2022 Which pathway for a salvage of ${acres} acres, in the high-severity sectors alone?`,
+      request: `${fire} Which pathway for a salvage of ${acres} acres, in the high-severity sectors alone?`,
     }),
   ]
 }
@@ -82,10 +112,13 @@ function followUps({ result }: OfflineRequest): OfflineTurn {
 const number = (value: number): string => value.toLocaleString('en-US')
 const percent = (confidence: number): string => `${Math.round(confidence * 100)}%`
 
-function burnReport({ total_acres, breakdown, high_severity, erosion_concern, proof_layer }: Burn): string {
+const sourcesOf = ({ citations }: { citations: readonly { source: string; reference: string }[] }): string =>
+  citations.map(({ source, reference }) => `${source} (${reference})`).join('; ')
+
+function burnReport({ fire_id, total_acres, breakdown, high_severity, erosion_concern, proof_layer }: Burn): string {
   const high = breakdown.find(({ severity }) => severity === 'HIGH')
   return `### 1. Summary
-The fire burned ${number(total_acres)} acres; ${high?.percent}% of them (${number(high?.acres ?? 0)} acres in ${high?.sectors} sectors) at high severity.
+The ${fireById(fire_id)?.name} Fire burned ${number(total_acres)} acres; ${high?.percent}% of them (${number(high?.acres ?? 0)} acres in ${high?.sectors} sectors) at high severity.
 
 ### 2. Severity Breakdown
 | class | sectors | acres | share |
@@ -100,7 +133,7 @@ ${high_severity.map(({ id, name, acres, dnbr }) => `- ${id}: ${name} (HIGH sever
 
 ### 5. Confidence & Source
 **Confidence:** ${percent(proof_layer.confidence)}
-**Source:** MTBS, Imagery date: 2022-09-15
+**Source:** ${sourcesOf(proof_layer)}
 `
 }
 
@@ -124,7 +157,7 @@ ${worst.map(({ id, trail, type, score }) => `- ${id}: ${type} on ${trail} (score
 
 ### 4. Confidence & Source
 **Confidence:** ${percent(proof_layer.confidence)}
-**Source:** Cedar Creek field assessment 2022-10-25
+**Source:** ${sourcesOf(proof_layer)}
 `
 }
 
@@ -151,29 +184,33 @@ ${left_standing.length === 0 ? 'None: every plot pays for itself.' : `${left_sta
 
 ### 4. Confidence & Source
 **Confidence:** ${percent(proof_layer.confidence)}
-**Source:** ${proof_layer.citations.map(({ source }) => source).join(', ')}
+**Source:** ${sourcesOf(proof_layer)}
 `
 }
 
-function nepaReport({ salvage, trails, emergency }: Nepa): string {
+function nepaReport({ salvage, trails, emergency, not_checked, proof_layer }: Nepa): string {
   const { reference, max_acres, max_temporary_road_miles } = salvage.exclusion
   const limits = `${number(max_acres)} acres and ${max_temporary_road_miles} miles of temporary road`
+  const { temporary_road_miles: miles } = salvage
+  const road = miles === 0 ? '' : ` with ${miles} miles of temporary road`
   const verdict =
     salvage.pathway === 'categorical exclusion'
       ? `fits a categorical exclusion (${reference} allows ${limits}).`
-      : `needs an environmental assessment (${reference} excludes no more than ${limits}).`
+      : `needs an environmental assessment (${reference} excludes no more than ${limits}: ${salvage.beyond.join('; ')}).`
   return `### 1. Timber Salvage
-A salvage of ${number(salvage.acres)} acres ${verdict}
+A salvage of ${number(salvage.acres)} acres${road} ${verdict}
 **Regulatory Basis:** ${salvage.regulatory_basis}
-**Confidence:** High (${percent(salvage.confidence)}) - Direct CFR citations
 
 ### 2. Trail Repair
 ${trails.summary}
 **Regulatory Basis:** ${trails.regulatory_basis}
-**Confidence:** High (${percent(trails.confidence)}) - Direct CFR and FSM citations
 
 ### 3. Emergency
 ${emergency.summary}
 **Regulatory Basis:** ${emergency.regulatory_basis}
+
+### 4. Limits & Source
+A rule is applied to numbers here, so there is no confidence to state. Not checked: ${not_checked}.
+**Source:** ${sourcesOf(proof_layer)}
 `
 }

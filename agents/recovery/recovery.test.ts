@@ -60,19 +60,25 @@ describe('recovery, offline', () => {
     expect(briefing).toContain(`at the price of $${number(salvage.value_usd - worst.value_usd)}.`)
     expect(briefing).toContain('**Overall Confidence:** 90%')
     expect(briefing).toContain('(Confidence: 92%)')
-    expect(briefing).toContain('(Confidence: 95% for timber, 90% for trails)')
+    expect(briefing).not.toMatch(/NEPA Pathway:.*Confidence: \d/)
+    expect(briefing).toContain('illustrative')
     expect(briefing).not.toMatch(/not stated|No answer|NaN/)
   })
 
   test('every specialist answers with text and a structured proof layer', () => {
     for (const part of own()[1]?.content?.parts ?? []) {
       const { result, proof_layer: proof } = part.functionResponse?.response ?? {}
-      expect(result).toMatch(/\*\*Confidence:\*\*/)
-      expect(proof).toMatchObject({
-        confidence: expect.any(Number),
-        citations: expect.any(Array),
-        reasoning_chain: expect.any(Array),
-      })
+      expect(result).toMatch(/\*\*Source:\*\*/)
+      expect(proof).toMatchObject({ citations: expect.any(Array), reasoning_chain: expect.any(Array) })
+      const { confidence, citations } = proof as { confidence?: number; citations: unknown[] }
+      for (const citation of citations)
+        expect(citation).toMatchObject({ source: expect.any(String), reference: expect.any(String) })
+      // A rule applied to numbers measures nothing, so it has no confidence.
+      const measured = part.functionResponse?.name !== 'nepa_advisor'
+      expect([typeof confidence, /\*\*Confidence:\*\*/.test(String(result))]).toEqual(
+        measured ? ['number', true] : ['undefined', false],
+      )
+      if (measured) expect(JSON.stringify(citations)).toMatch(/[Ii]llustrative/)
     }
   })
 
@@ -98,6 +104,61 @@ describe('recovery, offline', () => {
     const narrow = await testSession('recovery').run('Which NEPA pathway fits a salvage of 300 acres?')
     expect(said(narrow).at(-1)).toContain('environmental assessment')
     expect(JSON.stringify(narrow)).not.toContain('"burn_analyst"')
+  })
+
+  test.each([
+    ['Which NEPA pathway fits a salvage of 200 acres with 2 miles of temporary road?', 'environmental assessment', 2],
+    ['Can we salvage 200 acres if we build two miles of temporary road?', 'environmental assessment', 2],
+    ['Can we salvage 200 acres with half a mile of temporary road?', 'categorical exclusion', 0.5],
+    ['Which pathway for 1,200 acres?', 'environmental assessment', 0],
+  ])('the numbers of the question decide: %s', async (question, pathway, miles) => {
+    const own = testSession('recovery')
+    const answer = said(await own.run(question)).at(-1)
+    expect(answer).toContain(pathway === 'categorical exclusion' ? `fits a ${pathway}` : `needs an ${pathway}`)
+    expect(own.state().nepa_findings).toMatchObject({ salvage: { temporary_road_miles: miles, pathway } })
+  })
+
+  test.each([
+    ['Give me a recovery briefing for Bootleg Fire', 'Bootleg'],
+    ['How severe was the Camp Fire?', 'Camp'],
+    ['how severe was the bootleg fire', 'bootleg'],
+    ['What is the salvage timber of the Holiday Farm Fire worth?', 'Holiday Farm'],
+    ['Give me a recovery briefing for Bootleg', 'Bootleg'],
+    ['Which trails must stay closed after the Cedar Fire?', 'Cedar'],
+  ])('another fire gets no figures: %s', async (question, name) => {
+    const own = testSession('recovery')
+    const answers = said(await own.run(question))
+    expect(answers).toHaveLength(1)
+    expect(answers[0]).toContain('I have data for Cedar Creek only')
+    expect(answers[0]).toContain(`none for ${name},`)
+    expect(answers[0]).not.toMatch(/\d/)
+  })
+
+  test.each([
+    'How severe was the Cedar Creek burn?',
+    'Which trails must stay closed after the fire?',
+    'What is the salvage timber of the cedar creek fire worth?',
+    'Give me a recovery briefing for the Cedar Creek Fire in the Willamette National Forest',
+  ])('the fire with data is known by its name, or by none: %s', async (question) => {
+    expect(said(await testSession('recovery').run(question)).at(-1)).toMatch(/\d/)
+  })
+
+  test('the state has the incident, what each specialist found, and the priorities', async () => {
+    const own = testSession('recovery')
+    await own.run('Give me a recovery briefing for Cedar Creek Fire')
+    const state = own.state()
+    expect(state).toMatchObject({
+      incident: { id: fire, name: 'Cedar Creek', data: 'illustrative' },
+      burn_findings: { total_acres: expect.any(Number) },
+      trail_findings: { closures: expect.any(Array) },
+      timber_findings: { value_usd: expect.any(Number) },
+      nepa_findings: { salvage: { pathway: expect.any(String) } },
+    })
+    const priorities = state.priorities as { action: string; by: string }[]
+    expect(new Set(priorities.map(({ by }) => by))).toEqual(
+      new Set(['trail_assessor', 'burn_analyst', 'cruising_assistant']),
+    )
+    expect(JSON.stringify(state)).not.toContain('proof_layer')
   })
 
   test('the pathway turns at the limits of the exclusion', () => {

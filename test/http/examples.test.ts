@@ -89,9 +89,12 @@ function strip(value: unknown): unknown {
   // Whether a key is new or known depends on which of two parallel agents was first to write it.
   if (value === 'replace') return 'add'
   if (typeof value !== 'object' || value === null) return value
+  // Which keys the others had written by then depends on which of the parallel agents was first.
+  const among = 'type' in value && (value.type === 'node_start' || value.type === 'node_end')
   return Object.fromEntries(
     Object.entries(value)
+      .filter(([key]) => !(among && key === 'state_keys'))
       .filter(([key]) => !fleeting.test(key) && key !== 'state_snapshot' && key !== 'snapshot' && key !== 'messages')
-      .map(([key, inner]) => [key, strip(inner)]),
+      .map(([key, inner]) => [key, key === 'state_keys' && Array.isArray(inner) ? inner.toSorted() : strip(inner)]),
   )
 }

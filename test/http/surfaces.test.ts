@@ -90,7 +90,9 @@ describe('five surfaces on one port', () => {
     expect((await call('GET', `${at}/artifacts/a1/download`)).text).toBe('# Notes')
     expect((await call('GET', `${at}/data-items?item_type=contact`)).json).toMatchObject([{ data: { name: 'Ada' } }])
     expect((await call('GET', `${at}/data-items?item_type=other`)).json).toEqual([])
-    expect((await call('POST', `${at}/tasks/t1/retry`)).json).toMatchObject({ status: 'pending' })
+    const { json: retried } = await call('POST', `${at}/tasks/t1/retry`)
+    expect(retried).toMatchObject({ status: 'pending' })
+    expect(retried).not.toHaveProperty('result')
     expect((await call('DELETE', `${at}/artifacts/a1`)).status).toBe(204)
     expect((await call('GET', `${at}/artifacts`)).json).toEqual([])
   })
@@ -102,6 +104,22 @@ describe('five surfaces on one port', () => {
     )
     const { json: tasks } = await call('GET', `/sessions/${session.id}/tasks`)
     expect(tasks.map(({ order }: { order: number }) => order)).toEqual(Array.from({ length: 12 }, (_, i) => i))
+  })
+
+  test('an edit of a long plan records what changes, and not the list', async () => {
+    const { json: session } = await call('POST', '/sessions', {})
+    const at = `/sessions/${session.id}`
+    const ids: string[] = []
+    for (let i = 0; i < 40; i++) ids.push((await call('POST', `${at}/tasks`, { title: `Task ${i}` })).json.id)
+    const turned = [ids.at(-1), ...ids.slice(0, -1)]
+    await call('PUT', `${at}/tasks`, { taskIds: turned })
+    await call('PATCH', `${at}/tasks/${ids[3]}`, { title: 'Third', order: 0 })
+    const { text } = await call('GET', `${at}/log`)
+    const [, ...rows] = text.trim().split('\n')
+    expect(rows).toHaveLength(42)
+    for (const row of rows) expect(row.length).toBeLessThan(300)
+    const { json: tasks } = await call('GET', `${at}/tasks`)
+    expect(tasks.map(({ id }: { id: string }) => id)).toEqual([ids[3], ...turned.filter((id) => id !== ids[3])])
   })
 
   test('ADK: sessions, run and run_sse, and a session begun there is anybody’s', async () => {

@@ -271,6 +271,26 @@ function anyEvent(): fc.Arbitrary<RunEvent> {
       { tasks: fc.array(fc.record({ id, title: text, status: fc.constant('pending'), order: fc.nat() })) },
       ['tasks'],
     ),
+    kind(
+      'tasks.changed',
+      {
+        changes: fc.array(
+          fc.record(
+            {
+              task: id,
+              title: text,
+              description: text,
+              status: fc.constantFrom('pending', 'done'),
+              order: fc.integer({ min: -1, max: 4 }),
+              removed: fc.boolean(),
+            },
+            { requiredKeys: ['task'] },
+          ),
+          { maxLength: 4 },
+        ),
+      },
+      ['changes'],
+    ),
     kind('task.started', { task: id }, ['task']),
     kind('task.finished', { task: id, status: fc.constantFrom('done', 'failed'), result: text }, [
       'task',

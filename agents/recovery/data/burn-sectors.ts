@@ -14,8 +14,8 @@ export interface BurnSector {
 }
 
 export const burnImagery = {
-  source: 'MTBS',
-  reference: 'Imagery date: 2022-09-15',
+  source: 'Illustrative data set in the shape of MTBS',
+  reference: 'Cedar Creek burn sectors, imagery date 2022-09-15; not an official assessment',
   uri: 'agents/recovery/data/burn-sectors.ts',
 } as const
 

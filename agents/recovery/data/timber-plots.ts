@@ -12,9 +12,21 @@ export interface TimberPlot {
 export type Species = 'Douglas-fir' | 'western hemlock' | 'true fir' | 'ponderosa pine'
 
 export const timberSources = [
-  { source: 'Cedar Creek timber plot data', uri: 'agents/recovery/data/timber-plots.ts' },
-  { source: 'PNW salvage deterioration models' },
-  { source: 'Regional market analysis 2025' },
+  {
+    source: 'Illustrative timber cruise',
+    reference: 'Cedar Creek plots TP-01 to TP-06',
+    uri: 'agents/recovery/data/timber-plots.ts',
+  },
+  {
+    source: 'Illustrative deterioration rates',
+    reference: 'Share of volume lost per year, by species',
+    uri: 'agents/recovery/data/timber-plots.ts',
+  },
+  {
+    source: 'Illustrative log prices and logging costs',
+    reference: 'USD per MBF, by species and access',
+    uri: 'agents/recovery/data/timber-plots.ts',
+  },
 ] as const
 
 /** Share of gross volume lost per year after the fire: sapwood stain and decay. */

@@ -11,8 +11,8 @@ export interface DamagePoint {
 }
 
 export const trailSurvey = {
-  source: 'Cedar Creek field assessment',
-  reference: '2022-10-25',
+  source: 'Illustrative field survey',
+  reference: 'Cedar Creek damage points, 2022-10-25; not an official assessment',
   uri: 'agents/recovery/data/trail-damage.ts',
 } as const
 

@@ -51,6 +51,15 @@ const samples: Readonly<Record<RunEventKind, readonly RunEvent[]>> = {
       tasks: [{ id: '1', title: 't', status: 'in_progress', order: 1, description: 'd', createdAt: 'now' }],
     },
   ],
+  'tasks.changed': [
+    {
+      kind: 'tasks.changed',
+      changes: [
+        { task: '1', title: 't', description: 'd', status: 'pending', order: 0, createdAt: 'now' },
+        { task: '2', removed: true },
+      ],
+    },
+  ],
   'task.started': [{ kind: 'task.started', task: '1' }],
   'task.finished': [{ kind: 'task.finished', task: '1', status: 'done', result: 'r' }],
   'task.reflected': [{ kind: 'task.reflected', task: '1', text: 't' }],

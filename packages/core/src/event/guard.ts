@@ -40,6 +40,19 @@ const task = shape(
   ['id', 'title', 'status', 'order'],
 )
 
+const taskEdit = shape(
+  {
+    task: string,
+    title: string,
+    description: string,
+    status: oneOf(['pending', 'in_progress', 'done', 'failed']),
+    order: number,
+    createdAt: string,
+    removed: boolean,
+  },
+  ['task'],
+)
+
 const forkOf = shape({ session: string, seq: number }, ['session', 'seq'])
 
 const input = shape(
@@ -87,6 +100,7 @@ const kinds: Readonly<Record<RunEventKind, FieldReader>> = {
     'status',
   ]),
   tasks: shape({ tasks: list(task), node }, ['tasks']),
+  'tasks.changed': shape({ changes: list(taskEdit), node }, ['changes']),
   'task.started': shape({ task: string, node }, ['task']),
   'task.finished': shape({ task: string, status: oneOf(['done', 'failed']), result: string, node }, [
     'task',

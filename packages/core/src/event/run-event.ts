@@ -54,6 +54,7 @@ export type RunEvent = (
   | StateChanged
   | NodeFinished
   | TasksSet
+  | TasksChanged
   | TaskStarted
   | TaskFinished
   | TaskReflected
@@ -142,6 +143,24 @@ export interface TasksSet {
   readonly kind: 'tasks'
   readonly tasks: readonly Task[]
   readonly node?: NodeId
+}
+/** What changes in the task list. Tasks that are not named stay as they are, so a change repeats no list. */
+export interface TasksChanged {
+  readonly kind: 'tasks.changed'
+  readonly changes: readonly TaskEdit[]
+  readonly node?: NodeId
+}
+/** One task added (its id is new), edited, moved or removed. Fields that are absent stay as they are. */
+export interface TaskEdit {
+  readonly task: string
+  readonly title?: string
+  readonly description?: string
+  /** `pending` opens the task again: its result and its reflection are cleared. */
+  readonly status?: TaskStatus
+  /** Its place in the list, from 0; the tasks from there on move back. A new task without one is the last. */
+  readonly order?: number
+  readonly createdAt?: string
+  readonly removed?: boolean
 }
 export interface TaskStarted {
   readonly kind: 'task.started'

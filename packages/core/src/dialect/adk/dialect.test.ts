@@ -314,6 +314,7 @@ describe('what no ADK event carries', () => {
       { kind: 'node.started', node: 'a@1', agent: 'a' },
       { kind: 'node.finished', node: 'a@1', status: 'ok' },
       { kind: 'tasks', tasks: [] },
+      { kind: 'tasks.changed', changes: [{ task: '1', title: 't' }] },
       { kind: 'task.started', task: '1' },
       { kind: 'task.finished', task: '1', status: 'done', result: '' },
       { kind: 'task.reflected', task: '1', text: '' },

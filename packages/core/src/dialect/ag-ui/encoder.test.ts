@@ -132,6 +132,7 @@ describe('facts', () => {
   test('each is a CUSTOM event of a stable name, by node where it has one, and comes back', async () => {
     const facts: RunEvent[] = [
       { kind: 'tasks', tasks: [{ id: 't1', title: 'x', status: 'pending', order: 0 }] },
+      { kind: 'tasks.changed', changes: [{ task: 't1', title: 'y' }] },
       { kind: 'task.finished', task: 't1', status: 'done', result: 'ok' },
       { kind: 'task.reflected', task: 't1', text: 'good' },
       { kind: 'artifact', id: 'a', name: 'n', type: 'note', version: 1, part: { text: 'x' } },
@@ -148,6 +149,7 @@ describe('facts', () => {
         .flatMap(({ name, subagentRunId }) => (name === undefined ? [] : [[name, subagentRunId].join(' ').trim()])),
     ).toEqual([
       'millrace.tasks',
+      'millrace.tasks.changed',
       'millrace.task.finished',
       'millrace.task.reflected',
       'millrace.artifact',

@@ -11,6 +11,7 @@ const prefix = 'millrace.'
 /** Events that AG-UI has no form for. Each is printed as a CUSTOM event with a stable name, and read back from it. */
 const kinds: ReadonlySet<string> = new Set<RunEventKind>([
   'tasks',
+  'tasks.changed',
   'task.started',
   'task.finished',
   'task.reflected',

@@ -102,6 +102,57 @@ describe('the plan-and-execute contract', () => {
     expect(printed(list).at(-1)).toEqual({ type: 'done', summary: { total: 3, completed: 1, failed: 1 } })
   })
 
+  test('a task that fails sends its error and its completion, once each', () => {
+    const list: RunEvent[] = [
+      begun,
+      { kind: 'task.started', task: 'a' },
+      { kind: 'task.finished', task: 'a', status: 'failed', result: 'no network' },
+      { kind: 'task.started', task: 'b' },
+      { ...said({ errorMessage: 'busy' }, 'm2'), task: 'b' } as RunEvent,
+      { kind: 'task.finished', task: 'b', status: 'failed', result: 'busy' },
+      ended,
+    ]
+    const wire = printed(list).filter(({ type }) => type === 'error' || type === 'task_completed')
+    expect(wire).toEqual([
+      { type: 'error', taskId: 'a', error: 'no network' },
+      { type: 'task_completed', taskId: 'a', status: 'failed', result: 'no network' },
+      { type: 'error', taskId: 'b', error: 'busy' },
+      { type: 'task_completed', taskId: 'b', status: 'failed', result: 'busy' },
+    ])
+    const frames = encodeAll(planDialect, rows(list))
+    expect(encodeAll(planDialect, rows(events(frames)))).toEqual(frames)
+  })
+
+  test('an execution that finds nothing to do still ends with a summary', () => {
+    const execute: RunEvent = { kind: 'run.started', agent: 'a', input: { messages: [], props: { mode: 'execute' } } }
+    const done = { id: 'a', title: 'a', status: 'done', order: 0 } as const
+    expect(printed([{ kind: 'tasks', tasks: [done] }, execute, ended]).at(-1)).toEqual({
+      type: 'done',
+      summary: { total: 1, completed: 1, failed: 0 },
+    })
+  })
+
+  test('a change of the tasks is printed as the whole list, as this wire has it', () => {
+    const list: RunEvent[] = [
+      begun,
+      { kind: 'tasks', tasks: [{ id: 'a', title: 'A', status: 'done', order: 0, result: 'r' }] },
+      {
+        kind: 'tasks.changed',
+        changes: [
+          { task: 'b', title: 'B', order: 0 },
+          { task: 'a', status: 'pending' },
+        ],
+      },
+      { kind: 'tasks.changed', changes: [{ task: 'a', removed: true }] },
+    ]
+    const lists = printed(list).flatMap(({ tasks }) => (tasks === undefined ? [] : [tasks]))
+    const b = { id: 'b', title: 'B', status: 'pending', order: 0, sessionId: expect.any(String) }
+    expect(lists.slice(1)).toEqual([
+      [b, { id: 'a', title: 'A', status: 'pending', order: 1, sessionId: expect.any(String) }],
+      [b],
+    ])
+  })
+
   test('Error Recovery: a run that fails prints error, then its one done', () => {
     const error = { code: 'timeout', message: 'too slow' } as const
     const list: RunEvent[] = [begun, { kind: 'run.finished', outcome: 'failed', error }, ended]

@@ -17,6 +17,8 @@ interface PrintedRun {
   readonly turns: TextTurns
   /** The task that the run works on. */
   task: string | undefined
+  /** The tasks for which an `error` was printed. */
+  readonly troubled: Set<string>
   over: boolean
 }
 
@@ -50,7 +52,7 @@ export class PlanEncoder implements Encoder {
 
   #runOf({ run: id, event }: Recorded): PrintedRun {
     if (this.#run?.id === id && event.kind !== 'run.started') return this.#run
-    this.#run = { id, calls: callIds(id), turns: textTurns(), task: undefined, over: false }
+    this.#run = { id, calls: callIds(id), turns: textTurns(), task: undefined, troubled: new Set(), over: false }
     return this.#run
   }
 
@@ -86,6 +88,7 @@ export class PlanEncoder implements Encoder {
     }
     // An `error` without a task would end the run for a reader; only `run.finished` may do that.
     if (event.errorMessage !== undefined && task !== undefined) {
+      run.troubled.add(task)
       frames.push(json('error', { taskId: task, error: event.errorMessage }, more))
     }
     return frames
@@ -97,14 +100,21 @@ export class PlanEncoder implements Encoder {
     switch (event.kind) {
       case 'tasks':
         return [json('tasks_updated', { tasks: event.tasks.map((task, i) => this.#task(task, own?.tasks, i)) })]
+      case 'tasks.changed':
+        return [json('tasks_updated', { tasks: this.#tasks.list.map((task, i) => this.#task(task, undefined, i)) })]
       case 'task.started':
         run.task = event.task
+        run.troubled.delete(event.task)
         return [json('task_selected', { taskId: event.task }, more)]
       case 'task.finished': {
         const { task: taskId, status, result } = event
         if (run.task === taskId) run.task = undefined
         // A failure that the wire expressed by an error alone is printed by that error.
-        return own?.implied === true ? [] : [json('task_completed', { taskId, status, result }, more)]
+        if (own?.implied === true) return []
+        const frame = json('task_completed', { taskId, status, result }, more)
+        // A client that only handles `error` also has to learn of the failure, but of each one once.
+        const silent = status === 'done' || own?.bare === true || run.troubled.has(taskId)
+        return silent ? [frame] : [json('error', { taskId, error: result }), frame]
       }
       case 'task.reflected':
         return [json('reflection', { taskId: event.task, text: event.text }, more)]

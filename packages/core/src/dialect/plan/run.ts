@@ -18,6 +18,8 @@ export class PlanRun {
   failure: string | undefined
   /** A task with an error. It has failed, unless the wire goes on with it. */
   troubled: { readonly task: string; readonly error: string } | undefined
+  /** The tasks with an error since they were selected. */
+  readonly errors = new Set<string>()
   paused: string | undefined
   readonly versions: Map<string, number>
 

@@ -117,6 +117,7 @@ function isTaskStatus(value: Json | undefined): value is TaskStatus {
 function taskSelected(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { taskId: task } = payload
   if (typeof task !== 'string') return 'task_selected has no taskId'
+  run.errors.delete(task)
   return keepFields('plan', [...run.speech.close(), { kind: 'task.started', task }], payload, known.taskSelected)
 }
 
@@ -171,7 +172,15 @@ function taskCompleted(run: PlanRun, payload: JsonObject): PlanFrameResult {
   const { taskId: task, status, result } = payload
   if (typeof task !== 'string') return 'task_completed has no taskId'
   if (status !== 'done' && status !== 'failed') return 'unknown status'
-  const event: RunEvent = { kind: 'task.finished', task, status, result: typeof result === 'string' ? result : '' }
+  // A failure without an `error` before it is printed again without one.
+  const bare = status === 'failed' && !run.errors.has(task)
+  const event: RunEvent = {
+    kind: 'task.finished',
+    task,
+    status,
+    result: typeof result === 'string' ? result : '',
+    ...(bare ? { extra: { plan: { bare } } } : {}),
+  }
   return keepFields('plan', [...run.speech.close(), event], payload, known.taskCompleted)
 }
 
@@ -187,6 +196,7 @@ function failed(run: PlanRun, payload: JsonObject): PlanFrameResult {
   if (run.phase === 'finished') return 'the run has already ended'
   if (typeof task === 'string') {
     run.troubled = { task, error }
+    run.errors.add(task)
     return keepFields('plan', run.speech.error(speakerOf(run, payload), error), payload, known.error)
   }
   // If this one were an event, it would be printed before the error that counts, and readers would take it for that

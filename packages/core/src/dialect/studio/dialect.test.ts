@@ -242,6 +242,13 @@ describe('any log on this wire', () => {
       rows([
         begun,
         { kind: 'tasks', tasks: [{ id: 't', title: 'Look', status: 'pending', order: 0 }] },
+        {
+          kind: 'tasks.changed',
+          changes: [
+            { task: 't', title: 'Read' },
+            { task: 'u', removed: true },
+          ],
+        },
         { kind: 'task.started', task: 't' },
         { kind: 'task.finished', task: 't', status: 'done', result: 'seen' },
         { kind: 'task.reflected', task: 't', text: 'fine' },
@@ -252,6 +259,8 @@ describe('any log on this wire', () => {
     )
     expect(frames.filter(({ event }) => event === 'log').map(({ data }) => JSON.parse(data).message)).toEqual([
       'Tasks: Look',
+      'Task changed: Read',
+      'Task removed: u',
       'Task started: t',
       'Task done: t: seen',
       'Reflection on t: fine',

@@ -4,7 +4,7 @@ import { isObject } from '../../json/json.ts'
 import type { View } from '../view.ts'
 import { planFromEvent, settleStreaming, withdrawn } from './content.ts'
 import { emptyPlan, type PlanArtifact, type PlanState } from './state.ts'
-import { taskFinished, taskReflected, taskStarted, tasksSet } from './task.ts'
+import { taskFinished, taskReflected, taskStarted, tasksChanged, tasksSet } from './task.ts'
 import { settledNode, undone, withUndo } from './undo.ts'
 
 /** The plan and its execution: tasks, artifacts, data items, reflections, summary (docs/requirements.md, R2). */
@@ -20,6 +20,8 @@ export const planView: View<PlanState> = {
         return settledNode(state, run, event.node)
       case 'tasks':
         return withUndo(state, tasksSet(state, recorded, event.tasks), recorded)
+      case 'tasks.changed':
+        return withUndo(state, tasksChanged(state, recorded, event), recorded)
       case 'task.started':
         return withUndo(state, taskStarted(state, recorded, event), recorded)
       case 'task.finished':

@@ -22,6 +22,8 @@ export interface PlanState {
   readonly summary: { readonly total: number; readonly completed: number; readonly failed: number }
   /** The run that executes the plan. */
   readonly executing?: string
+  /** Tasks that were removed. A run that is still at work on one does not bring it back. */
+  readonly removed: Dictionary<true>
   /** The positions of tasks, artifacts and data items in their lists, by id. */
   readonly taskAt: Dictionary<number>
   readonly artifactAt: Dictionary<number>
@@ -129,6 +131,7 @@ export const emptyPlan: PlanState = {
   data: Sequence.empty,
   reflections: Sequence.empty,
   summary: { total: 0, completed: 0, failed: 0 },
+  removed: Dictionary.empty,
   taskAt: Dictionary.empty,
   artifactAt: Dictionary.empty,
   dataAt: Dictionary.empty,

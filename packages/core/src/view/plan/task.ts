@@ -1,4 +1,13 @@
-import type { Recorded, Task, TaskFinished, TaskReflected, TaskStarted, TaskStatus } from '../../event/run-event.ts'
+import type {
+  Recorded,
+  Task,
+  TaskFinished,
+  TaskReflected,
+  TaskStarted,
+  TaskStatus,
+  TasksChanged,
+} from '../../event/run-event.ts'
+import { editTasks, withoutOutcome } from '../../event/task-edit.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { Sequence } from '../../persistent/sequence.ts'
 import type { PlanState, PlanTask, TaskChange } from './state.ts'
@@ -23,9 +32,18 @@ export function tasksSet(state: PlanState, row: Row, given: readonly Task[]): Pl
   return planning ? { ...kept, mode: 'planning' } : kept
 }
 
+/** Applies changes to the list as it is now, so that a change never undoes another one that it did not know. */
+export function tasksChanged(state: PlanState, row: Row, { changes }: TasksChanged): PlanState {
+  const next = tasksSet(state, row, editTasks(state.tasks.toArray(), changes))
+  let { removed } = next
+  for (const { task } of changes) if (next.taskAt.get(task) === undefined) removed = removed.set(task, true)
+  return removed === next.removed ? next : { ...next, removed }
+}
+
 export function taskStarted(state: PlanState, row: Row, { task }: TaskStarted): PlanState {
   const next = settled(knownTask(state, task, row), task, row, 'in_progress', { startedAt: row.at })
-  return { ...next, mode: 'executing', executing: row.run, current: task }
+  const current = taskOf(next, task) === undefined ? {} : { current: task }
+  return { ...next, mode: 'executing', executing: row.run, ...current }
 }
 
 export function taskFinished(state: PlanState, row: Row, { task, status, result }: TaskFinished): PlanState {
@@ -34,13 +52,18 @@ export function taskFinished(state: PlanState, row: Row, { task, status, result 
 }
 
 export function taskReflected(state: PlanState, row: Row, { task, text }: TaskReflected): PlanState {
-  const next = changeTask(knownTask(state, task, row), task, (known) => ({ ...known, reflection: text }))
+  const known = knownTask(state, task, row)
+  if (taskOf(known, task) === undefined) return state
+  const next = changeTask(known, task, (before) => ({ ...before, reflection: text }))
   return { ...next, reflections: next.reflections.append({ task, text, seq: row.seq }) }
 }
 
-/** A stream that only executes has no list: an event about a task then adds the task, without a title. */
+/**
+ * A stream that only executes has no list: an event about a task then adds the task, without a title. A task that was
+ * removed stays removed.
+ */
 export function knownTask(state: PlanState, id: string, row: Row): PlanState {
-  if (state.taskAt.get(id) !== undefined) return state
+  if (state.taskAt.get(id) !== undefined || state.removed.get(id) === true) return state
   const pending = { id, title: '', status: 'pending' as const, order: state.tasks.length }
   const made = { ...merged(undefined, pending, row), changes: Sequence.empty }
   return {
@@ -66,6 +89,7 @@ export function taskOf(state: PlanState, id: string): PlanTask | undefined {
 
 function settled(state: PlanState, id: string, row: Row, status: TaskStatus, facts: Partial<PlanTask>): PlanState {
   const before = taskOf(state, id)?.status
+  if (before === undefined) return state
   const next = changeTask(state, id, (task) => ({
     ...task,
     ...facts,
@@ -78,18 +102,25 @@ function settled(state: PlanState, id: string, row: Row, status: TaskStatus, fac
 }
 
 function merged(known: PlanTask | undefined, task: Task, row: Row): PlanTask {
+  if (known === task) return known
   const first = changeOf(row, task.status)
   if (known === undefined) {
     const nothing = { since: row.seq, calls: Sequence.empty, content: Sequence.empty }
     return { ...task, ...nothing, changes: Sequence.from([first]) }
   }
   const edited = known.title !== task.title || known.description !== task.description || known.order !== task.order
+  const opened = task.status === 'pending' && known.status !== 'pending'
   return {
-    ...known,
-    ...task,
+    ...(opened ? withoutTimes(withoutOutcome(known)) : known),
+    ...(opened ? withoutTimes(task) : task),
     changes: known.status === task.status ? known.changes : known.changes.append(first),
     ...(edited && row.run === '' ? { edited: row.seq } : {}),
   }
+}
+
+function withoutTimes<T extends Task & Pick<PlanTask, 'startedAt' | 'finishedAt'>>(task: T): T {
+  const { startedAt: _started, finishedAt: _finished, ...rest } = task
+  return rest as T
 }
 
 /** A change outside any run is made by a person. */

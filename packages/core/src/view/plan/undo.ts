@@ -21,7 +21,8 @@ function undoOf(state: PlanState, event: RunEvent, seq: number): Undo | undefine
       return { kind: 'data', id: event.id, seq, before: itemAt(state.data, state.dataAt.get(event.id)) }
     case 'artifact':
       return { kind: 'artifact', id: event.id, seq, before: itemAt(state.artifacts, state.artifactAt.get(event.id)) }
-    case 'tasks': {
+    case 'tasks':
+    case 'tasks.changed': {
       const { mode, tasks, taskAt, summary } = state
       return { kind: 'tasks', seq, before: { mode, tasks, taskAt, summary } }
     }

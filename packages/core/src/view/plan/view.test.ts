@@ -76,6 +76,56 @@ test("a person's edit is distinguished from an agent's step", () => {
   expect(state.summary).toEqual({ total: 1, completed: 0, failed: 0 })
 })
 
+describe('a change of the tasks', () => {
+  const list: RunEvent = {
+    kind: 'tasks',
+    tasks: [
+      task('a', { status: 'done', result: 'r', reflection: 'f' }),
+      task('b', { order: 1 }),
+      task('c', { order: 2 }),
+    ],
+  }
+  const after = (...events: RunEvent[]) => fold(planView, rows([list, ...events]))
+  const titles = (state: ReturnType<typeof after>) =>
+    state.tasks.toArray().map(({ title, order }) => `${order} ${title}`)
+
+  test('SPEC 1.8: adds, edits, moves and removes by id; what it does not name stays', () => {
+    const state = after({
+      kind: 'tasks.changed',
+      changes: [
+        { task: 'd', title: 'D' },
+        { task: 'b', title: 'B' },
+        { task: 'c', order: 0 },
+        { task: 'a', removed: true },
+        { task: 'nowhere', removed: true },
+      ],
+    })
+    expect(titles(state)).toEqual(['0 c', '1 B', '2 D'])
+    expect(state.summary).toEqual({ total: 3, completed: 0, failed: 0 })
+  })
+
+  test('SPEC 1.8: a task that is opened again has no result, no reflection and no times', () => {
+    for (const open of [
+      { kind: 'tasks.changed', changes: [{ task: 'a', status: 'pending' }] },
+      { kind: 'tasks', tasks: [task('a')] },
+    ] satisfies RunEvent[]) {
+      const again = fold(planView, rows([list, settle('a'), open])).tasks.at(0)
+      expect(again).toMatchObject({ status: 'pending' })
+      for (const gone of ['result', 'reflection', 'startedAt', 'finishedAt']) expect(again).not.toHaveProperty(gone)
+    }
+  })
+
+  test('SPEC 1.8: a task that was removed while a run worked on it stays removed', () => {
+    const begin: RunEvent = { kind: 'task.started', task: 'b' }
+    const remove: RunEvent = { kind: 'tasks.changed', changes: [{ task: 'b', removed: true }] }
+    const reflected: RunEvent = { kind: 'task.reflected', task: 'b', text: 't' }
+    const state = after(execute, begin, remove, settle('b'), reflected, begin)
+    expect(titles(state)).toEqual(['0 a', '1 c'])
+    expect(state.current).toBeUndefined()
+    expect(state.summary).toEqual({ total: 2, completed: 1, failed: 0 })
+  })
+})
+
 test('a task listed twice is one task, and the later one counts', () => {
   const state = fold(planView, rows([{ kind: 'tasks', tasks: [task('a'), task('a', { title: 'again', order: 1 })] }]))
   expect([...state.tasks].map(({ title }) => title)).toEqual(['again'])

@@ -125,6 +125,13 @@ function lintPlan(step: Step, event: RunEvent): void {
       step.session.tasks = tasks
       return
     }
+    case 'tasks.changed': {
+      let tasks = step.session.tasks ?? Dictionary.empty
+      // A task that is removed stays known, because a run may still be at work on it.
+      for (const { task, removed } of event.changes) tasks = removed === true ? tasks : tasks.set(task, true)
+      step.session.tasks = tasks
+      return
+    }
     case 'task.started':
     case 'task.finished':
     case 'task.reflected':

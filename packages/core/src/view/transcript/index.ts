@@ -66,6 +66,7 @@ export const transcriptView: View<Transcript> = {
       }
       case 'state':
       case 'tasks':
+      case 'tasks.changed':
       case 'task.started':
       case 'task.finished':
       case 'task.reflected':

@@ -374,6 +374,7 @@ describe('runs', () => {
     const others: RunEvent[] = [
       { kind: 'state', patch: [] },
       { kind: 'tasks', tasks: [] },
+      { kind: 'tasks.changed', changes: [{ task: '1', title: 't' }] },
       { kind: 'task.started', task: 't' },
       { kind: 'task.finished', task: 't', status: 'done', result: '' },
       { kind: 'task.reflected', task: 't', text: '' },

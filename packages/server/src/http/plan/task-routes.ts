@@ -1,4 +1,4 @@
-import { defined, MillraceError, type Task } from '@millrace/core'
+import { defined, MillraceError, type Task, type TaskEdit } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { SessionTurns } from '../../run/session-turns.ts'
@@ -16,7 +16,10 @@ const editBody = z
   .partial()
 const orderBody = z.object({ taskIds: z.array(z.string()).max(1000) })
 
-/** Tasks edited by a person. Each change records the whole new list, outside any run. */
+/**
+ * Tasks edited by a person, outside any run. Only what changes is recorded: an edit repeats no list, and undoes nothing
+ * that a run records at the same moment.
+ */
 export const taskRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
@@ -24,12 +27,13 @@ export const taskRoutes =
     type ByTask = { Params: { id: string; task: string } }
     const turns = new SessionTurns()
 
-    /** One edit of a session at a time: each starts from the list that the one before it recorded. */
-    const change = (request: FastifyRequest, id: string, edit: (tasks: readonly Task[]) => readonly Task[]) =>
+    /** One edit of a session at a time: each starts from the list that the one before it left. */
+    const change = (request: FastifyRequest, id: string, edit: (tasks: readonly Task[]) => readonly TaskEdit[]) =>
       turns.take(id, async () => {
-        const { plan, info } = await planSession(deps, request, id)
-        const tasks = edit(plan.tasks.toArray().map(plain)).map((task, order) => ({ ...task, order }))
-        await deps.log.append(info.id, [{ run: '', event: { kind: 'tasks', tasks } }])
+        const session = await planSession(deps, request, id)
+        const changes = edit(session.plan.tasks.toArray())
+        if (changes.length === 0) return session
+        await deps.log.append(session.info.id, [{ run: '', event: { kind: 'tasks.changed', changes } }])
         return planSession(deps, request, id)
       })
     const tasksOf = (session: Awaited<ReturnType<typeof planSession>>) =>
@@ -62,18 +66,8 @@ export const taskRoutes =
         const body = validateBody(addBody, request.body)
         const id = deps.newId()
         const createdAt = new Date(deps.now()).toISOString()
-        const { title: named, description: about } = body
-        const task: Task = {
-          id,
-          title: named,
-          status: 'pending',
-          order: 0,
-          createdAt,
-          ...defined({ description: about }),
-        }
-        const session = await change(request, request.params.id, (tasks) =>
-          tasks.toSpliced(body.order ?? tasks.length, 0, task),
-        )
+        const added: TaskEdit = { task: id, ...defined(body), status: 'pending', createdAt }
+        const session = await change(request, request.params.id, () => [added])
         return reply.code(201).send(found(tasksOf(session), id))
       },
     )
@@ -87,13 +81,11 @@ export const taskRoutes =
         result: shapeOf('Task'),
       }),
       async (request) => {
-        const { order, ...edit } = validateBody(editBody, request.body)
+        const edit = validateBody(editBody, request.body)
         const { task } = request.params
         const session = await change(request, request.params.id, (tasks) => {
-          const before = found(tasks, task)
-          const changed: Task = { ...before, ...defined(edit) }
-          const others = tasks.filter(({ id }) => id !== task)
-          return others.toSpliced(order ?? tasks.indexOf(before), 0, changed)
+          found(tasks, task)
+          return [{ task, ...defined(edit) }]
         })
         return found(tasksOf(session), task)
       },
@@ -105,7 +97,7 @@ export const taskRoutes =
         const { task } = request.params
         await change(request, request.params.id, (tasks) => {
           found(tasks, task)
-          return tasks.filter(({ id }) => id !== task)
+          return [{ task, removed: true }]
         })
         return reply.code(204).send()
       },
@@ -121,8 +113,8 @@ export const taskRoutes =
       async (request) => {
         const { task } = request.params
         const session = await change(request, request.params.id, (tasks) => {
-          const { result: _result, reflection: _reflection, ...rest } = found(tasks, task)
-          return tasks.map((each) => (each.id === task ? { ...rest, status: 'pending' } : each))
+          found(tasks, task)
+          return [{ task, status: 'pending' }]
         })
         return found(tasksOf(session), task)
       },
@@ -142,7 +134,10 @@ export const taskRoutes =
           if (new Set(taskIds).size !== tasks.length || !tasks.every(({ id }) => taskIds.includes(id))) {
             throw bodyRefusal([{ path: 'taskIds', message: 'must name every task once' }])
           }
-          return taskIds.map((id) => found(tasks, id))
+          return movesTo(
+            taskIds,
+            tasks.map(({ id }) => id),
+          )
         })
         return tasksOf(session)
       },
@@ -155,7 +150,13 @@ function found<T extends { readonly id: string }>(tasks: readonly T[], id: strin
   return task
 }
 
-/** The task without the fields that the view adds. */
-function plain({ id, title, description, status, order, result, reflection, createdAt }: Task): Task {
-  return { id, title, status, order, ...defined({ description, result, reflection, createdAt }) }
+/** The moves that bring a list into an order. Tasks that are in their place already are not moved. */
+function movesTo(wanted: readonly string[], before: readonly string[]): readonly TaskEdit[] {
+  const list = [...before]
+  return wanted.flatMap((task, order) => {
+    if (list[order] === task) return []
+    list.splice(list.indexOf(task), 1)
+    list.splice(order, 0, task)
+    return [{ task, order }]
+  })
 }

@@ -5,6 +5,11 @@ export function planToLog(event: RunEvent): readonly string[] {
   switch (event.kind) {
     case 'tasks':
       return [`Tasks: ${event.tasks.map((task) => task.title).join(', ')}`]
+    case 'tasks.changed':
+      return event.changes.map(({ task, title, removed }) => {
+        const named = title ?? task
+        return removed === true ? `Task removed: ${named}` : `Task changed: ${named}`
+      })
     case 'task.started':
       return [`Task started: ${event.task}`]
     case 'task.finished':

@@ -1,0 +1,59 @@
+/** The fires that this example has data for. */
+export interface Fire {
+  readonly id: string
+  readonly name: string
+  readonly year: number
+  readonly forest: string
+}
+
+export const fires: readonly [Fire, ...Fire[]] = [
+  { id: 'cedar-creek-2022', name: 'Cedar Creek', year: 2022, forest: 'Willamette National Forest, Oregon' },
+]
+
+const [onlyFire] = fires
+export const knownFires = fires.map(({ name }) => name).join(', ')
+
+export const fireById = (id: string): Fire | undefined => fires.find((fire) => fire.id === id)
+
+/** The answer of every tool to a fire without data: no figures, and what there is instead. */
+export function noData(fire: string): { error: string } {
+  return {
+    error: `I have data for ${knownFires} only (${fires.map(({ id }) => id).join(', ')}), and none for ${fire}. I give no figures for it.`,
+  }
+}
+
+/** The fire that a text is about: its id, or the name of one without data. A text that names none is about the only one. */
+export function fireIn(text: string): { readonly fire: Fire } | { readonly other: string } {
+  const [, id] = /\bfire_id:\s*([\w-]+)/.exec(text) ?? []
+  if (id !== undefined) {
+    const fire = fireById(id)
+    return fire === undefined ? { other: id } : { fire }
+  }
+  const other = namesIn(text).find((name) => !fires.some((fire) => isName(name, fire)))
+  return other === undefined ? { fire: onlyFire } : { other }
+}
+
+const isName = (name: string, fire: Fire): boolean =>
+  name
+    .toLowerCase()
+    .replace(/\b\d{4}\b/g, '')
+    .trim() === fire.name.toLowerCase()
+
+/** Words before “fire” that are no name. */
+const plain =
+  /^(?:a|after|an|any|at|about|briefing|by|each|every|for|forest|from|how|in|is|it|last|me|my|no|of|on|our|post|recovery|severe|that|the|this|was|what|which|wild|with|your)$/i
+
+/** The fires that a text names: “the Bootleg Fire”, “the Camp burn”, “a briefing for Bootleg”. */
+function namesIn(text: string): readonly string[] {
+  const before = [...text.matchAll(/((?:[\w'’-]+\s+){1,4})(?:fire|burn|complex)\b/gi)].map(([, words = '']) => {
+    const list = words.trim().split(/\s+/)
+    return list.slice(list.findLastIndex((word) => plain.test(word)) + 1).join(' ')
+  })
+  const after = [...text.matchAll(/\b(?:for|of|at|in|about)\s+(?:the\s+)?((?:[A-Z][\w'’-]+\s?)+)/g)].map(
+    ([, words = '']) => words.replace(/\s*\b(?:Fire|Burn|Complex)\b.*$/, '').trim(),
+  )
+  return [...before, ...after].filter((name) => name !== '' && !noFire.test(name))
+}
+
+/** Capitalised words of this trade that are not the name of a fire. */
+const noFire = /^(?:NEPA|BAER|CFR|FSM|USDA|MTBS|TP-\d+|TD-\d+|[A-Z]+-\d+|Oregon|Willamette.*|I|Post-?|Wild)$/i
