@@ -53,7 +53,7 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   }
   return {
     ...(await sqliteWrites({ writer, reader, sessions, tails, now, commit })),
-    ...sqliteReads(reader, tails, now, checkOpen),
+    ...sqliteReads({ reader, tails, now, checkOpen, known: sessions.committedRow }),
     integrity: async () => {
       checkOpen()
       return file.integrity()
