@@ -51,7 +51,7 @@ test('text with U+0000 is refused as SQL, and writes nothing', async () => {
   expect(stored()).toEqual([])
 })
 
-test('a session that is removed in the transaction of an append leaves no rows for a later session', async () => {
+test('a session that is removed in the transaction of an append leaves no rows', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-inserts-'))
   const log = await sqliteLog({ folder, now: () => 1 })
   onTestFinished(async () => {
@@ -60,13 +60,10 @@ test('a session that is removed in the transaction of an append leaves no rows f
   })
   await log.create({ id: 's', user: 'u', agent: 'a' })
   const event = { kind: 'log', level: 'info', message: 'hello' } as const
-  await Promise.all([
-    log.append('s', [{ run: '', event }]),
-    log.remove('s'),
-    log.create({ id: 't', user: 'u', agent: 'a' }),
-  ])
-  await log.append('t', [{ run: '', event }])
-  expect((await log.read('t', { after: 0 })).map(({ seq }) => seq)).toEqual([1])
+  await Promise.all([log.append('s', [{ run: '', event }]), log.remove('s')])
+  const reader = openReader(join(folder, 'millrace.db'))
+  expect(reader.prepare('SELECT count(*) FROM event')([])).toEqual([[0]])
+  reader.close()
 })
 
 test('many sessions that append at once keep their own rows, in order', async () => {
