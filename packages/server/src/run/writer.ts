@@ -27,8 +27,8 @@ export interface RunWriterOptions {
 const attempts = [50, 500, 2_000]
 
 /**
- * The only writer of a run, and the only queue between its agent and the log. Events that are put while a commit is in
- * flight go with the next one, without a timer; an agent too far ahead of the store has to wait. `finish` writes the
+ * The only writer of a run, and the only queue between its agent and the log. Events that are put in one turn of the
+ * event loop, or while a commit is in flight, go with one commit, without a timer; an agent too far ahead of the store has to wait. `finish` writes the
  * end, once, and nothing can be put after it (SPEC 4.1).
  */
 export class RunWriter {
@@ -36,6 +36,7 @@ export class RunWriter {
   #pending: Draft[] = []
   #pendingSize = 0
   #isCommitting = false
+  #isScheduled = false
   #finished: Promise<FinishResult> | undefined
   #broken: unknown
   #room: (() => void) | undefined
@@ -52,7 +53,7 @@ export class RunWriter {
     ledger.note(event)
     this.#pending.push({ run: lease.run, event })
     this.#pendingSize += size
-    this.#send()
+    this.#schedule()
     if (this.#pending.length < limits.buffer && this.#pendingSize < limits.bufferSize) return undefined
     return new Promise((resolve) => {
       this.#room = resolve
@@ -101,6 +102,16 @@ export class RunWriter {
       }
     }
     return 'lost'
+  }
+
+  /** What an agent yields without waiting in between goes with one commit, and one fsync. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#isCommitting) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#send()
+    })
   }
 
   #send(): void {

@@ -5,14 +5,14 @@ import type { WriteConnection } from './connection.ts'
 const small = { rows: 1, text: 100, jobs: 1, bulk: false }
 
 /** A commit takes as many ms as `commit` is given. `made` lists where each ran (here, away) and all other SQL. */
-async function setUp() {
+async function setUp(takeSql = () => '') {
   const made: string[] = []
   let clock = 0
   let takes = 0
   const writer: WriteConnection = {
     exec: async (sql) => {
       made.push(sql === 'COMMIT' ? 'away' : sql)
-      if (sql === 'COMMIT') clock += takes
+      if (sql.endsWith('COMMIT')) clock += takes
       else throw new Error('a checkpoint may fail')
     },
     prepare: async () => ({
@@ -25,7 +25,8 @@ async function setUp() {
     }),
     close: () => undefined,
   }
-  const timing = await commitTiming(writer, () => clock)
+  const inserts = { insertHere: () => void made.push('rows'), takeSql }
+  const timing = await commitTiming(writer, inserts, () => clock)
   const commit = async (milliseconds: number, size = small): Promise<string | undefined> => {
     takes = milliseconds
     await timing.commit(size)
@@ -64,6 +65,19 @@ test('many rows, much text and whole sessions commit away on any disk', async ()
   expect(await commit(0.4, { ...small, text: 1_000_000 })).toBe('away')
   expect(await commit(0.4, { ...small, bulk: true })).toBe('away')
   expect(await commit(0.4)).toBe('here')
+})
+
+test('the jobs of several runs commit away, together with their rows', async () => {
+  const { made, commit } = await setUp(() => 'INSERT;')
+  expect(await commit(0.4, { ...small, rows: 3, jobs: 3 })).toBe('here')
+  await commit(0.4, { ...small, rows: 4, jobs: 4 })
+  expect(made).toEqual(['rows', 'here', 'INSERT;COMMIT'])
+})
+
+test('rows with very much text are inserted on this thread, and only the COMMIT runs away', async () => {
+  const { made, commit } = await setUp()
+  await commit(0.4, { ...small, text: 10_000_000 })
+  expect(made).toEqual(['rows', 'away'])
 })
 
 test('checkpoints run away, by the number of pages written, and a failed one rejects nothing', async () => {

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { WriteConnection } from './connection.ts'
+import type { EventInserts } from './event-inserts.ts'
 
 /** How much a transaction writes, which decides on which thread it commits. */
 export interface CommitSize {
@@ -24,6 +25,10 @@ const newestWeight = 0.2
 /** Larger commits always run on libsql's thread: many rows come from many runs, and much text is slow on any disk. */
 const maxRows = 200
 const maxText = 256 * 1024
+/** More jobs than this come from several active runs: while libsql's thread commits, this thread serves them. */
+const maxJobs = 3
+/** More text than this is inserted on this thread, value by value: as one SQL text it would be copied several times. */
+const maxSql = 4 * 1024 * 1024
 /** SQLite checkpoints inside a COMMIT when the WAL has this many pages. */
 export const autocheckpoint = 5000
 /** `between` checkpoints earlier, at about this many pages; `pageText` UTF-16 units fill about one. */
@@ -42,7 +47,11 @@ const maxStreak = 4
  * 0.74 of a bare libsql loop. On a disk that is 20 ms slower, 50 commits block this thread for 21 ms instead of 1,100 ms.
  * With several busy processes on each core nothing is gained (0.7 to 1.0).
  */
-export async function commitTiming(writer: WriteConnection, stopwatch: () => number): Promise<CommitTiming> {
+export async function commitTiming(
+  writer: WriteConnection,
+  inserts: Pick<EventInserts, 'insertHere' | 'takeSql'>,
+  stopwatch: () => number,
+): Promise<CommitTiming> {
   const commitHere = await writer.prepare('COMMIT')
   let average = 0
   let pages = 0
@@ -50,8 +59,13 @@ export async function commitTiming(writer: WriteConnection, stopwatch: () => num
   return {
     commit: async ({ rows, text, jobs, bulk }) => {
       const begun = stopwatch()
-      if (average <= quick && rows <= maxRows && text <= maxText && !bulk) commitHere.run([])
-      else await writer.exec('COMMIT')
+      if (average <= quick && jobs <= maxJobs && rows <= maxRows && text <= maxText && !bulk) {
+        inserts.insertHere()
+        commitHere.run([])
+      } else {
+        if (text > maxSql) inserts.insertHere()
+        await writer.exec(`${inserts.takeSql()}COMMIT`)
+      }
       average += (stopwatch() - begun - average) * newestWeight
       pages += 4 + jobs + text / pageText
     },

@@ -2,8 +2,9 @@ import { type EventLog, MillraceError } from '@millrace/core'
 import { asStoreFailure } from '../store-error.ts'
 import { newTails } from '../tail.ts'
 import { commitTiming } from './commit-timing.ts'
+import { type EventInserts, eventInserts } from './event-inserts.ts'
 import { openSqliteFile, type SqliteFile } from './file.ts'
-import { type GroupCommit, groupCommit } from './group-commit.ts'
+import { type CommitHooks, type GroupCommit, groupCommit } from './group-commit.ts'
 import { sqliteReads } from './read.ts'
 import { sessionCache } from './session-cache.ts'
 import { sqliteWrites } from './write.ts'
@@ -46,14 +47,16 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   }
   const tails = newTails()
   const sessions = await sessionCache(writer)
-  const group = await groupCommit(writer, path, sessions, await commitTiming(writer, () => performance.now()))
+  const inserts = await eventInserts(writer)
+  const timing = await commitTiming(writer, inserts, () => performance.now())
+  const group = await groupCommit(writer, path, withInserts(sessions, inserts), timing)
   const commit: GroupCommit['run'] = async (job) => {
     checkOpen()
     return group.run(job)
   }
   return {
-    ...(await sqliteWrites({ writer, reader, sessions, tails, now, commit })),
-    ...sqliteReads(reader, tails, now, checkOpen),
+    ...(await sqliteWrites({ writer, reader, sessions, tails, now, commit, inserts })),
+    ...sqliteReads({ reader, tails, now, checkOpen, known: sessions.committedRow }),
     integrity: async () => {
       checkOpen()
       return file.integrity()
@@ -64,6 +67,17 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
         return file.close()
       })
       return closing
+    },
+  }
+}
+
+function withInserts(sessions: CommitHooks, inserts: EventInserts): CommitHooks {
+  return {
+    beforeCommit: () => sessions.beforeCommit(),
+    committed: () => sessions.committed(),
+    rolledBack: () => {
+      inserts.clear()
+      sessions.rolledBack()
     },
   }
 }

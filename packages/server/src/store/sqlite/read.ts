@@ -15,7 +15,7 @@ import type { Tail, Tails } from '../tail.ts'
 import { type BriefPage, briefRows } from './brief-rows.ts'
 import type { Bound, ReadConnection } from './connection.ts'
 import { eventPages } from './event-row.ts'
-import { infoColumns, infoOf } from './session-row.ts'
+import { infoColumns, infoOf, type SessionRow } from './session-row.ts'
 
 /** What reading a session's rows needs to know about it. */
 interface SessionPlace {
@@ -27,10 +27,24 @@ interface SessionPlace {
 
 type Reads = Required<Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'expired'>>
 
-/** The reading half of the log, on its own connection. `checkOpen` throws once the log is closed. */
-export function sqliteReads(reader: ReadConnection, tails: Tails, now: () => number, checkOpen: () => void): Reads {
+export interface ReadDeps {
+  readonly reader: ReadConnection
+  readonly tails: Tails
+  readonly now: () => number
+  /** Throws once the log is closed. */
+  readonly checkOpen: () => void
+  /** The committed row of a session, if it is in memory: the sessions with active runs are, so they need no query. */
+  readonly known: (id: string) => SessionRow | undefined
+}
+
+/** The reading half of the log, on its own connection. */
+export function sqliteReads({ reader, tails, now, checkOpen, known }: ReadDeps): Reads {
   const info = reader.prepare(`SELECT ${infoColumns} FROM session s WHERE s.name = ?`)
-  const find = placeFinder(reader)
+  const search = placeFinder(reader)
+  const find = (id: string): SessionPlace | undefined => {
+    const session = known(id)
+    return session === undefined ? search(id) : placeOf(session)
+  }
   const place = (id: string): SessionPlace => {
     checkOpen()
     const found = find(id)
@@ -87,7 +101,7 @@ export function sqliteReads(reader: ReadConnection, tails: Tails, now: () => num
       const { key } = place(id)
       const stored = (cursor: number): readonly T[] => {
         const now = find(id) // the session may be removed already, before the tail has ended
-        return now?.key === key ? pages.next(now, cursor, Infinity).map(of) : []
+        return now?.key === key && cursor < now.lastSeq ? pages.next(now, cursor, Infinity).map(of) : []
       }
       return sourceOf(id, tails, live, stored)
     }
@@ -96,6 +110,8 @@ export function sqliteReads(reader: ReadConnection, tails: Tails, now: () => num
   return {
     get: async (id) => {
       checkOpen()
+      const session = known(id)
+      if (session !== undefined) return session.info
       const [row] = info([id])
       return row === undefined ? undefined : infoOf(row)
     },
@@ -143,6 +159,10 @@ function sourceOf<T>(
       return live(tail, after) ?? stored(after)
     },
   }
+}
+
+function placeOf({ key, widest, partials, info }: SessionRow): SessionPlace {
+  return { key, widest, partials, lastSeq: info.lastSeq }
 }
 
 function placeFinder(reader: ReadConnection): (id: string) => SessionPlace | undefined {

@@ -22,6 +22,8 @@ import {
 export interface SessionCache extends CommitHooks {
   find(id: string): SessionRow | undefined
   must(id: string): SessionRow
+  /** The row as it was last committed, if it is in memory. */
+  committedRow(id: string): SessionRow | undefined
   /** Inserts the row at once, because its events need its key. */
   insert(info: SessionInfo): SessionRow
   change(session: SessionRow): void
@@ -55,6 +57,7 @@ export async function sessionCache(writer: WriteConnection): Promise<SessionCach
       if (session === undefined) throw new MillraceError('not-found', `no session ${id}`, { session: id })
       return session
     },
+    committedRow: (id) => known.get(id),
     insert: (info) => {
       const session: SessionRow = { key: 0, info, leases: { epoch: 0, held: [] }, partials: 0, widest: 0 }
       return { ...session, key: insert.run(insertValues(session)) }

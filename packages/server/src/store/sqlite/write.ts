@@ -16,7 +16,8 @@ import {
   tally,
 } from '@millrace/core/store'
 import type { Tails } from '../tail.ts'
-import type { ReadConnection, Statement, WriteConnection } from './connection.ts'
+import type { ReadConnection, WriteConnection } from './connection.ts'
+import type { EventInserts } from './event-inserts.ts'
 import { rowKindNumbers } from './event-row.ts'
 import type { GroupCommit, Turn } from './group-commit.ts'
 import type { SessionCache } from './session-cache.ts'
@@ -35,22 +36,20 @@ export interface WriteDeps {
   readonly tails: Tails
   readonly now: () => number
   readonly commit: GroupCommit['run']
+  readonly inserts: EventInserts
 }
 
 export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
-  const insert = await deps.writer.prepare(
-    'INSERT INTO event (session, seq, at, run, mark, body) VALUES (?, ?, ?, ?, ?, ?)',
-  )
   return {
-    ...sessionWrites(deps, insert),
-    ...appendWrites(deps, insert),
+    ...sessionWrites(deps),
+    ...appendWrites(deps),
     ...leaseWrites(deps),
     ...(await retention(deps)),
   }
 }
 
-function sessionWrites(deps: WriteDeps, insert: Statement): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore'> {
-  const { writer, sessions, tails, now, commit } = deps
+function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore'> {
+  const { writer, sessions, tails, now, commit, inserts } = deps
   return {
     create: (created) => commit(() => make(deps, emptySession(created, now())).info),
     rename: (id, title) =>
@@ -68,6 +67,7 @@ function sessionWrites(deps: WriteDeps, insert: Statement): Pick<Writes, 'create
         sessions.forget(id)
         turn.onCommit(() => tails.end(id))
         turn.bulk()
+        inserts.insertHere() // an append of the same transaction may be among what is deleted
         await writer.exec(
           `DELETE FROM event WHERE session = ${key}; DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
         )
@@ -76,7 +76,7 @@ function sessionWrites(deps: WriteDeps, insert: Statement): Pick<Writes, 'create
       checkHistory(rows)
       const bodies = rows.map(({ event }) => eventText(event))
       return commit(async (turn) => {
-        const session = await take(insert, turn, make(deps, emptySession(restored, now())), rows, bodies)
+        const session = await take(inserts, turn, make(deps, emptySession(restored, now())), rows, bodies)
         sessions.change(session)
         return session.info
       })
@@ -93,7 +93,7 @@ function make({ sessions }: WriteDeps, info: SessionRow['info']): SessionRow {
   return session
 }
 
-function appendWrites({ sessions, tails, now, commit }: WriteDeps, insert: Statement): Pick<Writes, 'append'> {
+function appendWrites({ sessions, tails, now, commit, inserts }: WriteDeps): Pick<Writes, 'append'> {
   return {
     append: async (id, drafts, holder) => {
       const bodies = drafts.map(({ event }) => eventText(event))
@@ -102,7 +102,7 @@ function appendWrites({ sessions, tails, now, commit }: WriteDeps, insert: State
         checkWriter(session.leases, id, drafts, holder)
         const rows = recorded(drafts, session.info.lastSeq + 1, now())
         if (rows.length === 0) return rows
-        sessions.change(await take(insert, turn, session, rows, bodies))
+        sessions.change(await take(inserts, turn, session, rows, bodies))
         turn.onCommit(() => tails.publish(id, () => rawOf(rows, bodies)))
         return rows
       })
@@ -118,9 +118,9 @@ function recorded(drafts: readonly Draft[], first: number, now: number): readonl
   return drafts.map(({ at, run, event }, i) => ({ seq: first + i, at: draftTime(at, now), run, event }))
 }
 
-/** Inserts the rows and returns the session with them. */
+/** Adds the rows to the transaction and returns the session with them. */
 async function take(
-  insert: Statement,
+  inserts: EventInserts,
   turn: Turn,
   session: SessionRow,
   rows: readonly Recorded[],
@@ -132,11 +132,13 @@ async function take(
     if (row === undefined || body === undefined) break
     const { seq, at, run, event } = row
     const mark = rowKindOf(event)
-    insert.run([session.key, seq, at, run, rowKindNumbers[mark], body])
+    inserts.add([session.key, seq, at, run, rowKindNumbers[mark], body])
     if (mark === 'partial') partials += 1
     while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
     const pause = turn.wrote(body.length)
-    if (pause !== undefined) await pause
+    if (pause === undefined) continue
+    inserts.insertHere()
+    await pause
   }
   return { ...session, info: tally(session.info, rows), partials, widest }
 }
@@ -164,7 +166,14 @@ function leaseWrites({ sessions, now, commit }: WriteDeps): Pick<Writes, 'acquir
 }
 
 /** Prunes one session per transaction, so that appends do not wait for all of them. */
-async function retention({ writer, reader, sessions, tails, commit }: WriteDeps): Promise<Pick<Writes, 'prune'>> {
+async function retention({
+  writer,
+  reader,
+  sessions,
+  tails,
+  commit,
+  inserts,
+}: WriteDeps): Promise<Pick<Writes, 'prune'>> {
   const candidates = reader.prepare('SELECT name FROM session WHERE partials > 0')
   const changes = await writer.prepare('SELECT changes()')
   const pruneOne = (id: string, before: number): Promise<number> =>
@@ -172,6 +181,7 @@ async function retention({ writer, reader, sessions, tails, commit }: WriteDeps)
       const session = sessions.find(id)
       if (session === undefined) return 0
       turn.bulk()
+      inserts.insertHere()
       await writer.exec(pruneSql(session.key, before))
       const gone = Number(changes.first([])?.[0])
       sessions.change({

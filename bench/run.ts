@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { sqliteLog } from '@millrace/server'
+import { built, serveBuilt } from '../test/kit/built-server.ts'
+import { AdkClient, tokenOf } from './kit/adk-client.ts'
+import { median, type Row } from './kit/row.ts'
+import { session } from './kit/session.ts'
+
+const agents = fileURLToPath(new URL('run-agents', import.meta.url))
+const peer = fileURLToPath(new URL('run-peer.mjs', import.meta.url))
+const app = 'instant'
+const atOnce = 50
+const perRound = 200
+const rounds = 9
+/** The server limits the runs that one user has at once and starts in a minute, so there are many users. */
+const users = Array.from({ length: 60 }, (_, i) => `u${i}`)
+const server = [
+  'serve',
+  '--port',
+  '0',
+  '--agents',
+  agents,
+  ...users.flatMap((user) => ['--token', `${user}=${tokenOf(user)}`]),
+]
+const sizes = [10, 10_000, 100_000] as const
+const copies = 3
+const turns = 5
+
+/** What a run costs on the built server: the rate of short runs beside ADK alone, and the start of a turn on a long session. */
+export async function bench(): Promise<Row[]> {
+  await built()
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-run-'))
+  try {
+    await longSessions(folder)
+    const ours = await serveBuilt([...server, '--data-dir', folder])
+    const theirs = await servePeer()
+    try {
+      return [await rate(ours.address, theirs.address), ...(await firstFrame(ours.address))]
+    } finally {
+      await ours.kill()
+      theirs.child.kill('SIGKILL')
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function servePeer(): Promise<{ readonly address: string; readonly child: ChildProcess }> {
+  const child = spawn(process.execPath, [peer], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const [line] = await once(child.stdout, 'data')
+  return { address: String(line).trim().replace('listening on ', ''), child }
+}
+
+async function rate(ours: string, theirs: string): Promise<Row> {
+  const [mine, bare] = [new AdkClient(ours, app), new AdkClient(theirs, app)]
+  let round = 0
+  const measured = async (client: AdkClient): Promise<number> => {
+    round += 1
+    const runs = Array.from({ length: perRound }, (_, i) => ({
+      user: users[i % users.length] ?? '',
+      session: `s${round}-${i}`,
+    }))
+    for (const { user, session } of runs) await client.create(user, session)
+    const begun = performance.now()
+    await Promise.all(
+      Array.from({ length: atOnce }, async () => {
+        for (let next = runs.pop(); next !== undefined; next = runs.pop()) await client.run(next.user, next.session)
+      }),
+    )
+    return (perRound * 1000) / (performance.now() - begun)
+  }
+  const compared = await pairs(
+    () => measured(mine),
+    () => measured(bare),
+  )
+  mine.close()
+  bare.close()
+  return {
+    what: `/run_sse with a model that answers at once, ${atOnce} at once, a new session for each: runs a second`,
+    ours: compared.ours,
+    peer: 'node:http, ADK Runner, sessions in memory',
+    peerValue: compared.peer,
+    limit: '1',
+    ratio: compared.ratio,
+    bar: '≥ 0.7',
+    ok: compared.ratio >= 0.7,
+  }
+}
+
+/** The two take turns; the ratio is the median of the ratios of neighbours. The first rounds warm up. */
+async function pairs(ours: () => Promise<number>, theirs: () => Promise<number>) {
+  const measured: [number, number][] = []
+  for (let i = -2; i < rounds; i++) {
+    const early = i % 2 === 0 ? undefined : await theirs()
+    const mine = await ours()
+    const pair: [number, number] = [mine, early ?? (await theirs())]
+    if (i >= 0) measured.push(pair)
+  }
+  return {
+    ours: median(measured.map(([mine]) => mine)),
+    peer: median(measured.map(([, bare]) => bare)),
+    ratio: median(measured.map(([mine, bare]) => mine / bare)),
+  }
+}
+
+/** Whose the long sessions are. */
+const owner = 'u0'
+const nameOf = (events: number, copy: number): string => `long-${events}-${copy}`
+
+/** Several sessions of each size, because each turn makes its session longer and leaves it in the caches. */
+async function longSessions(folder: string): Promise<void> {
+  const log = await sqliteLog({ folder, now: Date.now })
+  for (const events of sizes) {
+    const rows = [...session(events)]
+    const last = rows.pop()
+    // The last turn may be cut short: it ends here, so that the next run finds nothing open.
+    if (last !== undefined) rows.push({ ...last, event: { kind: 'run.finished', outcome: 'done' } })
+    for (let copy = 0; copy < copies; copy++)
+      await log.restore({ id: nameOf(events, copy), user: owner, agent: app }, rows)
+  }
+  await log.close()
+}
+
+/** The first event of a turn on sessions of growing length, the first turn since the server started and later ones. */
+async function firstFrame(address: string): Promise<Row[]> {
+  const client = new AdkClient(address, app)
+  const cold: number[][] = sizes.map(() => [])
+  const warm: number[][] = sizes.map(() => [])
+  for (let copy = 0; copy < copies; copy++) {
+    for (let turn = 0; turn < turns; turn++) {
+      for (const [i, events] of sizes.entries()) {
+        const { first } = await client.run(owner, nameOf(events, copy))
+        ;(turn === 0 ? cold : warm)[i]?.push(first)
+      }
+    }
+  }
+  client.close()
+  return [row('the first turn since the start', cold), row('later turns', warm)].flat()
+}
+
+function row(which: string, times: readonly (readonly number[])[]): Row[] {
+  const [base = Number.NaN, ...others] = times.map(median)
+  return others.map((ours, i) => ({
+    what: `first event of a turn on ${(sizes[i + 1] ?? 0).toLocaleString('en')} events, ${which}: ms`,
+    ours,
+    peer: `on ${sizes[0]} events`,
+    peerValue: base,
+    limit: '1',
+    ratio: ours / base,
+    bar: '≤ 1.5',
+    ok: ours / base <= 1.5,
+  }))
+}

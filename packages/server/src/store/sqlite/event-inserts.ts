@@ -1,0 +1,52 @@
+import type { Bound, Statement, WriteConnection } from './connection.ts'
+
+/**
+ * The event rows of a transaction, gathered until its COMMIT. A lone run inserts them on this thread with a prepared
+ * statement. When many runs write at once, the rows become one SQL text that libsql's thread runs together with the
+ * COMMIT, so that this thread can go on with the agents and the readers.
+ */
+export interface EventInserts {
+  add(row: EventValues): void
+  /** Inserts what was gathered, on this thread. */
+  insertHere(): void
+  /** Returns what was gathered as SQL, and forgets it. Empty when there is nothing. */
+  takeSql(): string
+  /** Forgets what was gathered: the transaction was rolled back. */
+  clear(): void
+}
+
+/** session, seq, at, run, mark, body */
+export type EventValues = readonly [number, number, number, string, number, string]
+
+const into = 'INSERT INTO event (session, seq, at, run, mark, body) VALUES'
+
+export async function eventInserts(writer: WriteConnection): Promise<EventInserts> {
+  const insert: Statement = await writer.prepare(`${into} (?, ?, ?, ?, ?, ?)`)
+  let rows: EventValues[] = []
+  const take = (): readonly EventValues[] => {
+    const taken = rows
+    rows = []
+    return taken
+  }
+  return {
+    add: (row) => void rows.push(row),
+    insertHere: () => {
+      for (const row of take()) insert.run(row)
+    },
+    takeSql: () => {
+      const taken = take()
+      return taken.length === 0 ? '' : `${into} ${taken.map(tuple).join(',')};`
+    },
+    clear: () => void take(),
+  }
+}
+
+function tuple([session, seq, at, run, mark, body]: EventValues): string {
+  return `(${session},${seq},${at},${quoted(run)},${mark},${quoted(body)})`
+}
+
+/** SQL text has one special character, the quote. U+0000 would end the text: such a group fails, and its jobs run one by one with bound values. */
+function quoted(value: Bound): string {
+  const text = String(value)
+  return text.includes("'") ? `'${text.replaceAll("'", "''")}'` : `'${text}'`
+}
