@@ -24,6 +24,8 @@ export interface AgentProcessOptions {
 const besideHeap = 512
 /** Pings are counted instead of timed: a laptop that slept, or a server that was busy itself, accuses no agent. */
 const pings = 30
+/** Imports block the thread too: ADK takes seconds, many times more on a busy machine. They get more time. */
+const whileLoading = 4
 /** How long a process has to end by itself when the server closes, in ms. */
 const patience = 1000
 
@@ -42,6 +44,7 @@ export class AgentProcess {
   #calls = 0
   #watch: NodeJS.Timeout | undefined
   #unanswered = 0
+  #hasLoaded = false
   #fault: string | undefined
   #ended = false
 
@@ -103,6 +106,7 @@ export class AgentProcess {
 
   #take(message: FromProcess): void {
     this.#unanswered = 0
+    this.#hasLoaded ||= message.kind === 'described' || message.kind === 'events'
     if (message.kind === 'pong') this.#weigh(message.memory)
     else if (message.kind === 'stray') this.#options.onFault(`unhandled rejection: ${message.message}`, message.stack)
     else if (message.kind === 'fault') {
@@ -125,7 +129,8 @@ export class AgentProcess {
     this.#child.channel?.ref()
     const { blocked } = this.#options.limits
     this.#watch = setInterval(() => {
-      if (this.#unanswered >= pings) this.#stop(faultOfBlocking(blocked))
+      const factor = this.#hasLoaded ? 1 : whileLoading
+      if (this.#unanswered >= pings * factor) this.#stop(faultOfBlocking(blocked * factor))
       this.#unanswered += 1
       this.#send({ kind: 'ping' })
     }, blocked / pings)

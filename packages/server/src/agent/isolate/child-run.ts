@@ -70,10 +70,15 @@ export class ChildRun {
     this.#send({ kind: 'events', call: this.#call, events })
   }
 
+  /**
+   * Partial events, which are the many, wait for the end of this turn. A whole one goes at once: it may be the call of a
+   * tool that never returns, and then the log must name it.
+   */
   #push(event: RunEvent): void {
     if (this.#batch.length === 0) setImmediate(() => this.#trySend())
     this.#batch.push(event)
     this.#credit -= 1
+    if (event.kind !== 'agent' || event.event.partial !== true) this.flush()
   }
 
   /** An event that is not JSON (a cycle, a big integer) ends the run, not the process. */
