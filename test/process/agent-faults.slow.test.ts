@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setInterval } from 'node:timers/promises'
 import type { Recorded } from '@millrace/core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { agentWithTool, askingGraph, authorFolder, goodAgent } from '../kit/author-folder.ts'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
 
@@ -25,11 +25,25 @@ const sentences: Readonly<Record<keyof typeof faults, RegExp>> = {
   buffers: /^the agent's process used \d+ MB of memory and was stopped: the limit is 1536 MB$/,
 }
 
+/** Writes its own process id, starts a program that never ends, and never returns. */
+const stuck = (file: string): string => `
+    const { spawn } = await import('node:child_process')
+    const { writeFileSync } = await import('node:fs')
+    const program = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+    writeFileSync(${JSON.stringify(file)}, process.pid + ' ' + program.pid)
+    for (;;) {}`
+
 let server: Served
 const args = ['serve', '--port', '0', '--data-dir', join(root, 'data'), '--agents', join(root, 'agents')]
 beforeAll(async () => {
   await built()
-  authorFolder(join(root, 'agents'), { good: goodAgent, asks: askingGraph, ...faults })
+  authorFolder(join(root, 'agents'), {
+    good: goodAgent,
+    asks: askingGraph,
+    pauses: agentWithTool(pause),
+    stuck: agentWithTool(stuck(join(root, 'pids'))),
+    ...faults,
+  })
   server = await serveBuilt(args, { LOG_LEVEL: 'silent' })
 })
 afterAll(async () => {
@@ -124,6 +138,43 @@ test('a graph asks in its process, the server is killed, and the answer arrives 
   expect(endsOf(rows).map(({ outcome }) => outcome)).toEqual(['interrupted', 'done'])
   expect(JSON.stringify(rows)).toContain('you said yes')
 })
+
+test('a run that a person cancels ends, and its process takes the next one', async () => {
+  await start('pauses', 'cancelled', 'hi')
+  await vi.waitFor(async () => expect(JSON.stringify(await rowsOf('cancelled'))).toContain('functionCall'), waiting)
+  expect(await (await post('/sessions/cancelled/cancel', {})).json()).toEqual({ cancelled: true })
+  await vi.waitFor(async () => expect(endsOf(await rowsOf('cancelled'))).toHaveLength(1), waiting)
+  expect(endsOf(await rowsOf('cancelled'))[0]?.outcome).toBe('cancelled')
+  await start('pauses', 'next', 'hi')
+  await vi.waitFor(async () => expect(JSON.stringify(await rowsOf('next'))).toContain('functionCall'), waiting)
+})
+
+test('when the server is killed, an agent that loops and what it started end, too', async () => {
+  await start('stuck', 'stuck', 'hi')
+  const pids = await vi.waitFor(() => readFileSync(join(root, 'pids'), 'utf8').split(' ').map(Number), waiting)
+  expect(pids.map(isAlive)).toEqual([true, true])
+  await server.kill()
+  await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false]), waiting)
+  server = await serveBuilt(args, { LOG_LEVEL: 'silent' })
+})
+
+const waiting = { timeout: 60_000, interval: 100 }
+
+/** Whether a process exists. One that has ended but was not collected by its parent does not count. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  const stat = `/proc/${pid}/stat`
+  return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, 'utf8'))
+}
+
+async function start(agent: string, session: string, text: string): Promise<void> {
+  const messages = [{ id: 'm', role: 'user', content: { parts: [{ text }] } }]
+  expect((await post(`/sessions/${session}/runs`, { agent, input: { messages } })).status).toBe(201)
+}
 
 /** Starts a run of the graph and follows it to its end. */
 async function runToEnd(input: object): Promise<void> {

@@ -4,6 +4,7 @@ import { MillraceError, type Problem, type RunEvent, type RunInput } from '@mill
 import type { AgentDescription, RunContext } from '../agent.ts'
 import { functionNames } from './context-functions.ts'
 import { faultOfBlocking, faultOfException, faultOfExit, faultOfMemory } from './fault.ts'
+import { HistorySender } from './history-transfer.ts'
 import { ProcessRun } from './process-run.ts'
 import type { FromProcess, OpenAgent, ToProcess } from './protocol.ts'
 
@@ -40,6 +41,7 @@ export class AgentProcess {
   readonly #options: AgentProcessOptions
   readonly #child: ChildProcess
   readonly #runs = new Map<number, ProcessRun>()
+  readonly #history = new HistorySender()
   readonly #questions = new Map<number, Question>()
   #calls = 0
   #watch: NodeJS.Timeout | undefined
@@ -64,7 +66,7 @@ export class AgentProcess {
   }
 
   get ended(): boolean {
-    return this.#ended || this.#fault !== undefined
+    return this.#ended || this.#fault !== undefined || !this.#child.connected
   }
 
   describe(): Promise<AgentDescription> {
@@ -77,8 +79,9 @@ export class AgentProcess {
 
   run(input: RunInput, context: RunContext): AsyncIterable<RunEvent> {
     const call = this.#number()
-    const { signal, now, newId, ...data } = context
-    this.#send({ kind: 'run', call, input, context: data, functions: functionNames(data) })
+    const { signal, now, newId, history: rows, ...data } = context
+    const history = this.#history.send(context.session, rows)
+    this.#send({ kind: 'run', call, input, context: data, history, functions: functionNames(data) })
     const run = new ProcessRun(call, context, (message) => this.#send(message))
     this.#runs.set(call, run)
     return run

@@ -1,5 +1,6 @@
 import { MillraceError, type Problem, type RunEvent } from '@millrace/core'
 import type { Agent, RunContext } from '../agent.ts'
+import { messageOf } from '../problem.ts'
 import { askingFunctions, problemOfCall } from './context-functions.ts'
 import { eventsOnTheWay, type FromProcess, type ToProcess } from './protocol.ts'
 
@@ -29,12 +30,12 @@ export class ChildRun {
   }
 
   /** Runs to the end, and reports it. Never rejects. */
-  async drive(agent: Agent, { input, context, functions }: Start, tools: Pick<RunContext, 'now' | 'newId'>) {
+  async drive(agent: Agent, { input, context, functions }: Start, own: Pick<RunContext, 'history' | 'now' | 'newId'>) {
     let problem: Problem | undefined
     let source: AsyncIterator<RunEvent> | undefined
     try {
       const asking = askingFunctions(functions, context, (name, args) => this.#ask(name, args))
-      const stream = agent.run(input, { ...context, ...asking, ...tools, signal: this.#abort.signal })
+      const stream = agent.run(input, { ...context, ...asking, ...own, signal: this.#abort.signal })
       source = stream[Symbol.asyncIterator]()
       while (!this.#abort.signal.aborted) {
         const next = await source.next()
@@ -42,12 +43,13 @@ export class ChildRun {
         this.#push(next.value)
         if (this.#credit === 0) await this.#room()
       }
-      this.flush()
+      this.#flush()
     } catch (error) {
       problem = problemOfCall(error)
+      this.#abort.abort(error)
     }
     if (this.#abort.signal.aborted) await source?.return?.().catch(() => undefined)
-    this.#trySend({ kind: 'end', call: this.#call, ...(problem === undefined ? {} : { problem }) })
+    this.#send({ kind: 'end', call: this.#call, ...(problem === undefined ? {} : { problem }) })
   }
 
   take(message: ToProcess): void {
@@ -62,12 +64,16 @@ export class ChildRun {
       this.#answered(message.of)?.reject(new MillraceError(message.problem.code, message.problem.message))
   }
 
-  /** Sends what has gathered. Throws when an event is not JSON. */
-  flush(): void {
+  /** Sends what has gathered. Throws when an event is not JSON: a cycle, a big integer. */
+  #flush(): void {
     if (this.#batch.length === 0) return
     const events = this.#batch
     this.#batch = []
-    this.#send({ kind: 'events', call: this.#call, events })
+    try {
+      this.#send({ kind: 'events', call: this.#call, events })
+    } catch (error) {
+      throw new MillraceError('garbage', `the agent yielded an event that is not JSON: ${messageOf(error)}`)
+    }
   }
 
   /**
@@ -75,29 +81,26 @@ export class ChildRun {
    * tool that never returns, and then the log must name it.
    */
   #push(event: RunEvent): void {
-    if (this.#batch.length === 0) setImmediate(() => this.#trySend())
+    if (this.#batch.length === 0) setImmediate(this.endTurn)
     this.#batch.push(event)
     this.#credit -= 1
-    if (event.kind !== 'agent' || event.event.partial !== true) this.flush()
+    if (event.kind !== 'agent' || event.event.partial !== true) this.#flush()
   }
 
-  /** An event that is not JSON (a cycle, a big integer) ends the run, not the process. */
-  #trySend(message?: FromProcess): void {
+  /** The end of a turn. The agent may not look at its signal, so a failure is reported without waiting for it. */
+  readonly endTurn = (): void => {
     try {
-      this.flush()
-      if (message !== undefined) this.#send(message)
+      this.#flush()
     } catch (error) {
-      const { message: why } = problemOfCall(error)
-      const problem = { code: 'garbage', message: `the agent yielded an event that is not JSON: ${why}` } as const
-      this.#batch = []
-      this.#abort.abort(new MillraceError(problem.code, problem.message))
+      const problem = problemOfCall(error)
+      this.#abort.abort(error)
       this.#wake()
       this.#send({ kind: 'end', call: this.#call, problem })
     }
   }
 
   #room(): Promise<void> {
-    this.flush()
+    this.#flush()
     return new Promise((resume) => {
       this.#resume = resume
     })

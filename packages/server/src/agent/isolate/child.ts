@@ -5,11 +5,12 @@ import type { Agent } from '../agent.ts'
 import { fileAgent } from '../catalog.ts'
 import { messageOf } from '../problem.ts'
 import { ChildRun } from './child-run.ts'
+import { HistoryReceiver } from './history-transfer.ts'
 import type { FromProcess, ToProcess } from './protocol.ts'
 
 // The process of one agent: `agent-process.ts` starts it with this file. It ends when the server does.
 
-const tools = { now: Date.now, newId: randomUUID }
+const histories = new HistoryReceiver()
 const runs = new Map<number, ChildRun>()
 let agent: Agent | undefined
 
@@ -38,7 +39,10 @@ function take(message: ToProcess): void {
   else if (message.kind === 'run') {
     const run = new ChildRun(message.call, send)
     runs.set(message.call, run)
-    void run.drive(agent, message, tools).finally(() => runs.delete(message.call))
+    const history = histories.receive(message.context.session, message.history)
+    void run
+      .drive(agent, message, { history, now: Date.now, newId: randomUUID })
+      .finally(() => runs.delete(message.call))
   } else runs.get(message.call)?.take(message)
 }
 
@@ -53,7 +57,7 @@ process.on('uncaughtException', (error) => send({ kind: 'fault', ...explained(er
 process.on('unhandledRejection', (error) => send({ kind: 'stray', ...explained(error) }))
 // The agent's code may have called process.exit: what it yielded before is still recorded.
 process.on('exit', () => {
-  for (const run of runs.values()) run.flush()
+  for (const run of runs.values()) run.endTurn()
 })
 // The server decides when this process ends; a signal to a whole service must not end runs that have time to finish.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)

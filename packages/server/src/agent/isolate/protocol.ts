@@ -1,6 +1,7 @@
 import type { Problem, RunEvent, RunInput } from '@millrace/core'
 import type { AgentDescription, RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
+import type { SentHistory } from './history-transfer.ts'
 
 // What the server and the process of an agent send to each other. Everything is JSON: it is faster to read than a
 // structured clone, and events are JSON anyway.
@@ -13,8 +14,8 @@ export interface OpenAgent {
   readonly patience?: number
 }
 
-/** The context of a run without what cannot be sent: the signal, the clock and other functions. */
-export type ContextData = Omit<RunContext, 'signal' | 'now' | 'newId'>
+/** The context of a run without its history and without what cannot be sent: the signal, the clock and the ids. */
+export type ContextData = Omit<RunContext, 'signal' | 'now' | 'newId' | 'history'>
 
 /** `call` numbers a run or a question, so that its answers find it. */
 export type ToProcess =
@@ -25,6 +26,7 @@ export type ToProcess =
       readonly call: number
       readonly input: RunInput
       readonly context: ContextData
+      readonly history: SentHistory
       /** The functions of the context that the agent may call: `search`, `memory.search`. */
       readonly functions: readonly string[]
     }
