@@ -16,7 +16,19 @@ const { values } = parseArgs({ args, options, strict: false })
 const port = Number(values.port || process.env.PORT || 8000)
 const agents = resolve(values.agents || process.env.MILLRACE_AGENTS || `${root}agents`)
 // Of an option that is given twice, the last one counts.
-const server = restartable(['--grace', '0', ...args, '--host', '127.0.0.1', '--port', '0', '--agents', agents])
+const server = restartable([
+  '--grace',
+  '0',
+  '--isolate',
+  'off',
+  ...args,
+  '--host',
+  '127.0.0.1',
+  '--port',
+  '0',
+  '--agents',
+  agents,
+])
 const http = createHttpServer(answer)
 const vite = await createServer({
   root: `${root}packages/studio`,

@@ -56,7 +56,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   ],
   // Only the registry names the engines; an engine imports neither the registry nor a sibling.
   'server/agent/engines.ts': [core, 'server/agent', 'server/agent/*'],
-  'server/agent': [core, 'server/agent/model', 'server/agent/engines.ts'],
+  'server/agent': [core, 'server/agent/model', 'server/agent/engines.ts', 'server/agent/isolate'],
   'server/agent/model': [core, 'server/agent'],
   'server/agent/*': engine,
   'server/run': [core, 'server/agent', 'server/telemetry'],

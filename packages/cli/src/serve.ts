@@ -45,13 +45,18 @@ export async function serve(args: readonly string[]): Promise<number> {
 
 async function compose(settings: Settings, { log, owner }: OpenStore): Promise<Millrace> {
   const folder = settings.agents ?? (existsSync(examples) ? examples : undefined)
+  const onFault = (agent: string, message: string, stack?: string): void =>
+    millrace?.app.log.error({ agent, ...defined({ stack }) }, message)
+  let millrace: Millrace | undefined
   const agents = discoverAgents(folder, {
+    // The examples are part of this command and are trusted with its process.
+    ...(settings.isolate && settings.agents !== undefined ? { isolate: { onFault } } : {}),
     models: modelSettings(process.env),
     config: await loadConfig(process.cwd()),
     host: webHost(globalThis),
   })
   const telemetry = await telemetryOf(process.env)
-  const millrace = await createMillrace({
+  millrace = await createMillrace({
     log,
     agents,
     now: Date.now,
@@ -65,6 +70,7 @@ async function compose(settings: Settings, { log, owner }: OpenStore): Promise<M
     ...defined({ tracing: telemetry, page: existsSync(page) ? page : undefined }),
   })
   millrace.app.addHook('onClose', () => telemetry?.close())
+  millrace.app.addHook('onClose', () => agents.close())
   warmWhenIdle(millrace, () => agents.warm())
   return millrace
 }

@@ -54,6 +54,13 @@ test('flags win over env', () => {
   expect(readSettings([], { ...env, PORT: '3' })).toMatchObject({ port: 3, store: storeAt('a'), basePath: '/env' })
 })
 
+test('agents of a folder are isolated unless a flag or a variable says off', () => {
+  expect(readSettings([], {})).toMatchObject({ isolate: true })
+  expect(readSettings([], { MILLRACE_ISOLATE: 'off' })).toMatchObject({ isolate: false })
+  expect(readSettings(['--isolate', 'on'], { MILLRACE_ISOLATE: 'off' })).toMatchObject({ isolate: true })
+  expect(refusal(['--isolate', 'maybe'])).toContain("--isolate must be on or off, not 'maybe'")
+})
+
 test('the store: a flag wins over a variable, a URL over a folder', () => {
   const env = { DATABASE_URL: 'file:url', DATA_DIR: 'folder' }
   expect(readSettings([], {})).toMatchObject({ store: storeAt('.millrace') })

@@ -7,6 +7,8 @@ export interface Settings {
   readonly port: number
   readonly store: StoreLocation
   readonly agents: string | undefined
+  /** Whether each agent of the folder runs in a process of its own. The example agents run in the server's. */
+  readonly isolate: boolean
   /** Values of `Host` to answer besides loopback. */
   readonly hostNames: readonly string[]
   readonly origins: readonly string[]
@@ -35,6 +37,7 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --data-dir DIR      folder of the SQLite database (DATA_DIR, .millrace)
   --database URL      the same as a URL: file:DIR (DATABASE_URL)
   --agents DIR        folder of agents, DIR/<name>/agent.ts (MILLRACE_AGENTS, the example agents)
+  --isolate on|off    run each agent of DIR in a process of its own (MILLRACE_ISOLATE, on)
   --host-name NAME    answer requests for this Host, too; repeatable
   --origin ORIGIN     let pages of this origin call the server (CORS); repeatable
   --token USER=TOKEN  bearer token of a user; repeatable (MILLRACE_TOKENS, comma-separated)
@@ -57,6 +60,7 @@ const options = {
   'data-dir': { type: 'string' },
   database: { type: 'string' },
   agents: { type: 'string' },
+  isolate: { type: 'string' },
   'host-name': { type: 'string', multiple: true },
   origin: { type: 'string', multiple: true },
   token: { type: 'string', multiple: true },
@@ -109,6 +113,8 @@ export function readSettings(
     return bad(`--retain-days must be a number of days, not ${quoted(days)}`)
   const logLevel = given(values['log-level'], 'LOG_LEVEL') ?? 'warn'
   if (!levels.includes(logLevel)) return bad(`--log-level must be one of ${levels.join(', ')}, not ${quoted(logLevel)}`)
+  const isolate = given(values.isolate, 'MILLRACE_ISOLATE') ?? 'on'
+  if (isolate !== 'on' && isolate !== 'off') return bad(`--isolate must be on or off, not ${quoted(isolate)}`)
   if (values['data-dir'] === '') return bad('--data-dir must not be empty')
   const store = storeAt(storeText(values, env))
   if (typeof store === 'string') return bad(store)
@@ -130,6 +136,7 @@ export function readSettings(
     retain: retain === undefined ? undefined : retain * day,
     store,
     agents: given(values.agents, 'MILLRACE_AGENTS'),
+    isolate: isolate === 'on',
     hostNames: [...named, ...(loopback.has(host) || everyAddress.has(inHeader(host)) ? [] : [inHeader(host)])],
     origins,
     tokens,

@@ -1,6 +1,6 @@
 export { type AdkAgentOptions, adkAgent } from './agent/adk/adk-agent.ts'
 export type * from './agent/agent.ts'
-export { type AgentCatalog, type DiscoveryOptions, discoverAgents } from './agent/catalog.ts'
+export { type AgentCatalog, type DiscoveryOptions, discoverAgents, type IsolateOptions } from './agent/catalog.ts'
 export { defineConfig, loadConfig, type MillraceConfig } from './agent/config.ts'
 export { type GraphAgentFile, graphAgent } from './agent/langgraph/langgraph-agent.ts'
 export { type ModelSettings, modelSettings } from './agent/model/settings.ts'

@@ -1,11 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Host, MillraceError } from '@millrace/core'
+import { defined, type Host, MillraceError } from '@millrace/core'
 import type { Agent } from './agent.ts'
 import { type AgentFile, loadAgentFile } from './agent-file.ts'
 import { brokenDescription } from './broken-description.ts'
 import type { MillraceConfig } from './config.ts'
 import { type AgentEntry, entryEngines } from './engines.ts'
+import { type IsolatedAgent, isolatedAgent } from './isolate/isolated-agent.ts'
 import { lazyStream } from './lazy-stream.ts'
 import type { ModelSettings } from './model/settings.ts'
 import { messageOf } from './problem.ts'
@@ -17,6 +18,17 @@ export interface DiscoveryOptions {
   readonly host?: Host
   /** Milliseconds that an agent's file may take to load before it counts as broken: 20 s. */
   readonly patience?: number
+  /** Runs each agent of the folder in a process of its own: its faults end its own runs only. Absent: in this process. */
+  readonly isolate?: IsolateOptions
+}
+
+export interface IsolateOptions {
+  /** How long an agent's code may block its thread, in ms: 30 s. */
+  readonly blocked?: number
+  /** How large the heap of one agent may become, in MB: 1024. */
+  readonly memory?: number
+  /** For the server's log. The stack names files of this machine. */
+  readonly onFault?: (agent: string, message: string, stack?: string) => void
 }
 
 /** The agents of one server, by name. */
@@ -24,6 +36,8 @@ export interface AgentCatalog {
   readonly agents: ReadonlyMap<string, Agent>
   /** Loads every agent, one after the other, so that the first run does not wait. Broken ones are skipped. */
   warm(): Promise<void>
+  /** Ends the processes of isolated agents. */
+  close(): Promise<void>
 }
 
 const files = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs', 'agent.cjs']
@@ -34,8 +48,14 @@ const files = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs', 'agent.cjs']
  */
 export function discoverAgents(folder: string | undefined, options: DiscoveryOptions = {}): AgentCatalog {
   const agents = new Map<string, Agent>()
+  const isolated: IsolatedAgent[] = []
   for (const { name, file } of folder === undefined ? [] : agentFiles(resolve(folder))) {
-    agents.set(name, fileAgent(name, file, options))
+    if (options.isolate === undefined) agents.set(name, fileAgent(name, file, options))
+    else {
+      const agent = inProcess(name, file, options, options.isolate)
+      isolated.push(agent)
+      agents.set(name, agent)
+    }
   }
   for (const [name, entry] of Object.entries(options.config?.agents ?? {})) {
     if (agents.has(name)) {
@@ -47,6 +67,9 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
     agents,
     async warm() {
       for (const agent of agents.values()) await agent.describe()
+    },
+    async close() {
+      await Promise.all(isolated.map((agent) => agent.close()))
     },
   }
 }
@@ -64,8 +87,26 @@ function agentFiles(folder: string): readonly { readonly name: string; readonly 
     .sort((a, b) => (a.name < b.name ? -1 : 1))
 }
 
+/** The agent of a file in a process of its own. That process calls `fileAgent`. */
+function inProcess(
+  name: string,
+  file: string,
+  { models: { fetch: _, ...models } = {}, patience }: DiscoveryOptions,
+  { onFault, ...limits }: IsolateOptions,
+): IsolatedAgent {
+  return isolatedAgent({
+    agent: { name, file, models, ...defined({ patience }) },
+    limits: defined(limits),
+    onFault: (message, stack) => onFault?.(name, message, stack),
+  })
+}
+
 /** An agent whose file, and so whose engine, is known once it is first used. */
-function fileAgent(name: string, file: string, { models = {}, patience = 20_000 }: DiscoveryOptions): Agent {
+export function fileAgent(
+  name: string,
+  file: string,
+  { models = {}, patience = 20_000 }: Pick<DiscoveryOptions, 'models' | 'patience'>,
+): Agent {
   let loading: Promise<Agent> | undefined
   const load = (): Promise<Agent> => {
     loading ??= inTime(

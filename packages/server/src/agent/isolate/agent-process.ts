@@ -1,0 +1,202 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { MillraceError, type Problem, type RunEvent, type RunInput } from '@millrace/core'
+import type { AgentDescription, RunContext } from '../agent.ts'
+import { functionNames } from './context-functions.ts'
+import { faultOfBlocking, faultOfException, faultOfExit, faultOfMemory } from './fault.ts'
+import { HistorySender } from './history-transfer.ts'
+import { ProcessRun } from './process-run.ts'
+import type { FromProcess, OpenAgent, ToProcess } from './protocol.ts'
+
+export interface ProcessLimits {
+  /** How long the agent's code may block its thread while it has work, in ms. */
+  readonly blocked: number
+  /** How large its JavaScript heap may become, in MB. Buffers are outside of the heap and may take `besideHeap` more. */
+  readonly memory: number
+}
+
+export interface AgentProcessOptions {
+  readonly agent: OpenAgent
+  readonly limits: ProcessLimits
+  /** For the server's log: what went wrong, and where in the agent's code. */
+  readonly onFault: (message: string, stack?: string) => void
+}
+
+const besideHeap = 512
+/** Pings are counted instead of timed: a laptop that slept, or a server that was busy itself, accuses no agent. */
+const pings = 30
+/** Imports block the thread too: ADK takes seconds, many times more on a busy machine. They get more time. */
+const whileLoading = 4
+/** How long a process has to end by itself when the server closes, in ms. */
+const patience = 1000
+
+interface Question {
+  readonly resolve: (description: AgentDescription) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** One process that runs one agent's code, from its start to its end. After its end a new one is needed. */
+export class AgentProcess {
+  readonly whenEnded: Promise<void>
+  readonly #options: AgentProcessOptions
+  readonly #child: ChildProcess
+  readonly #runs = new Map<number, ProcessRun>()
+  readonly #history = new HistorySender()
+  readonly #questions = new Map<number, Question>()
+  #calls = 0
+  #watch: NodeJS.Timeout | undefined
+  #unanswered = 0
+  #hasLoaded = false
+  #fault: string | undefined
+  #ended = false
+
+  constructor(options: AgentProcessOptions) {
+    this.#options = options
+    this.#child = fork(entry(), {
+      // A group of its own: Ctrl-C reaches the server only, and what the agent started can be ended with it.
+      detached: true,
+      // Nothing of the server's own flags, such as the port of a debugger.
+      execArgv: [`--max-old-space-size=${options.limits.memory}`],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    })
+    this.#child.on('message', (message) => this.#take(message as FromProcess))
+    this.whenEnded = this.#end()
+    this.#rest()
+    this.#send({ kind: 'open', agent: options.agent })
+  }
+
+  get ended(): boolean {
+    return this.#ended || this.#fault !== undefined || !this.#child.connected
+  }
+
+  describe(): Promise<AgentDescription> {
+    return new Promise((resolve, reject) => {
+      const call = this.#number()
+      this.#questions.set(call, { resolve, reject })
+      this.#send({ kind: 'describe', call })
+    })
+  }
+
+  run(input: RunInput, context: RunContext): AsyncIterable<RunEvent> {
+    const call = this.#number()
+    const { signal, now, newId, history: rows, ...data } = context
+    const history = this.#history.send(context.session, rows)
+    this.#send({ kind: 'run', call, input, context: data, history, functions: functionNames(data) })
+    const run = new ProcessRun(call, context, (message) => this.#send(message))
+    this.#runs.set(call, run)
+    return run
+  }
+
+  /** Ends it; runs that are still active fail. */
+  async close(): Promise<void> {
+    this.#fault ??= 'the server stopped'
+    if (this.#child.connected) this.#child.disconnect()
+    const timer = setTimeout(() => this.#kill(), patience)
+    await this.whenEnded
+    clearTimeout(timer)
+  }
+
+  #number(): number {
+    this.#calls += 1
+    if (this.#watch === undefined) this.#work()
+    return this.#calls
+  }
+
+  #send(message: ToProcess): void {
+    // A callback, so that a channel that has closed is no exception: `#end` deals with it.
+    if (this.#child.connected) this.#child.send(message, () => undefined)
+  }
+
+  #take(message: FromProcess): void {
+    this.#unanswered = 0
+    this.#hasLoaded ||= message.kind === 'described' || message.kind === 'events'
+    if (message.kind === 'pong') this.#weigh(message.memory)
+    else if (message.kind === 'stray') this.#options.onFault(`unhandled rejection: ${message.message}`, message.stack)
+    else if (message.kind === 'fault') {
+      this.#fault ??= faultOfException(message.message)
+      this.#options.onFault(this.#fault, message.stack)
+    } else if (message.kind === 'described') {
+      this.#questions.get(message.call)?.resolve(message.description)
+      this.#questions.delete(message.call)
+    } else if (message.kind === 'end') {
+      this.#runs.get(message.call)?.end(message.problem)
+      this.#runs.delete(message.call)
+    } else this.#runs.get(message.call)?.take(message)
+    if (this.#runs.size + this.#questions.size === 0) this.#rest()
+  }
+
+  /** It has work: it keeps the server's process alive, and is asked whether it still answers. */
+  #work(): void {
+    this.#unanswered = 0
+    this.#child.ref()
+    this.#child.channel?.ref()
+    const { blocked } = this.#options.limits
+    this.#watch = setInterval(() => {
+      const factor = this.#hasLoaded ? 1 : whileLoading
+      if (this.#unanswered >= pings * factor) this.#stop(faultOfBlocking(blocked * factor))
+      this.#unanswered += 1
+      this.#send({ kind: 'ping' })
+    }, blocked / pings)
+  }
+
+  #rest(): void {
+    clearInterval(this.#watch)
+    this.#watch = undefined
+    this.#child.unref()
+    this.#child.channel?.unref()
+  }
+
+  #weigh(bytes: number): void {
+    const used = Math.round(bytes / 2 ** 20)
+    const limit = this.#options.limits.memory + besideHeap
+    if (used > limit) this.#stop(faultOfMemory(used, limit))
+  }
+
+  #stop(fault: string): void {
+    if (this.#fault === undefined) this.#options.onFault(fault)
+    this.#fault ??= fault
+    this.#kill()
+  }
+
+  /** Ends the process, and those that it started. */
+  #kill(): void {
+    try {
+      if (this.#child.pid !== undefined) process.kill(-this.#child.pid, 'SIGKILL')
+    } catch {
+      // There is no such group: it has ended, or this system has no groups.
+    }
+    this.#child.kill('SIGKILL')
+  }
+
+  async #end(): Promise<void> {
+    const why = await exitOf(this.#child, this.#options.limits.memory)
+    if (this.#fault === undefined && this.#runs.size + this.#questions.size > 0) this.#options.onFault(why)
+    this.#fault ??= why
+    this.#ended = true
+    this.#kill()
+    this.#rest()
+    const problem: Problem = { code: 'agent-error', message: this.#fault }
+    for (const run of this.#runs.values()) run.end(problem)
+    for (const { reject } of this.#questions.values()) reject(new MillraceError(problem.code, problem.message))
+    this.#runs.clear()
+    this.#questions.clear()
+  }
+}
+
+/** Resolves when the process has ended and everything that it sent has been read. */
+function exitOf(child: ChildProcess, memory: number): Promise<string> {
+  const left = child.connected ? new Promise((resolve) => child.once('disconnect', resolve)) : undefined
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(`the process of the agent could not be started: ${error.message}`))
+    child.once(
+      'exit',
+      (code, signal) => void Promise.resolve(left).then(() => resolve(faultOfExit(code, signal, memory))),
+    )
+  })
+}
+
+/** Node runs JavaScript only: a server that runs from sources (tests) starts what was built. */
+function entry(): string {
+  const path = fileURLToPath(new URL('./child.js', import.meta.url))
+  return import.meta.url.endsWith('.ts') ? path.replace('/src/agent/', '/dist/agent/') : path
+}

@@ -1,0 +1,127 @@
+import { MillraceError, type Problem, type RunEvent } from '@millrace/core'
+import type { Agent, RunContext } from '../agent.ts'
+import { messageOf } from '../problem.ts'
+import { askingFunctions, problemOfCall } from './context-functions.ts'
+import { eventsOnTheWay, type FromProcess, type ToProcess } from './protocol.ts'
+
+type Start = Extract<ToProcess, { kind: 'run' }>
+interface Answer {
+  readonly resolve: (value: unknown) => void
+  readonly reject: (error: unknown) => void
+}
+
+/**
+ * One run inside the agent's process. What the agent yields in one turn of the event loop goes as one message, and the
+ * agent waits when the server is far behind.
+ */
+export class ChildRun {
+  readonly #call: number
+  readonly #send: (message: FromProcess) => void
+  readonly #abort = new AbortController()
+  readonly #answers = new Map<number, Answer>()
+  #asked = 0
+  #batch: RunEvent[] = []
+  #credit = eventsOnTheWay
+  #resume: (() => void) | undefined
+
+  constructor(call: number, send: (message: FromProcess) => void) {
+    this.#call = call
+    this.#send = send
+  }
+
+  /** Runs to the end, and reports it. Never rejects. */
+  async drive(agent: Agent, { input, context, functions }: Start, own: Pick<RunContext, 'history' | 'now' | 'newId'>) {
+    let problem: Problem | undefined
+    let source: AsyncIterator<RunEvent> | undefined
+    try {
+      const asking = askingFunctions(functions, context, (name, args) => this.#ask(name, args))
+      const stream = agent.run(input, { ...context, ...asking, ...own, signal: this.#abort.signal })
+      source = stream[Symbol.asyncIterator]()
+      while (!this.#abort.signal.aborted) {
+        const next = await source.next()
+        if (next.done === true) break
+        this.#push(next.value)
+        if (this.#credit === 0) await this.#room()
+      }
+      this.#flush()
+    } catch (error) {
+      problem = problemOfCall(error)
+      this.#abort.abort(error)
+    }
+    if (this.#abort.signal.aborted) await source?.return?.().catch(() => undefined)
+    this.#send({ kind: 'end', call: this.#call, ...(problem === undefined ? {} : { problem }) })
+  }
+
+  take(message: ToProcess): void {
+    if (message.kind === 'credit') {
+      this.#credit += message.count
+      this.#wake()
+    } else if (message.kind === 'abort') {
+      this.#abort.abort(new MillraceError(message.problem.code, message.problem.message))
+      this.#wake()
+    } else if (message.kind === 'returned') this.#answered(message.of)?.resolve(message.value)
+    else if (message.kind === 'threw')
+      this.#answered(message.of)?.reject(new MillraceError(message.problem.code, message.problem.message))
+  }
+
+  /** Sends what has gathered. Throws when an event is not JSON: a cycle, a big integer. */
+  #flush(): void {
+    if (this.#batch.length === 0) return
+    const events = this.#batch
+    this.#batch = []
+    try {
+      this.#send({ kind: 'events', call: this.#call, events })
+    } catch (error) {
+      throw new MillraceError('garbage', `the agent yielded an event that is not JSON: ${messageOf(error)}`)
+    }
+  }
+
+  /**
+   * Partial events, which are the many, wait for the end of this turn. A whole one goes at once: it may be the call of a
+   * tool that never returns, and then the log must name it.
+   */
+  #push(event: RunEvent): void {
+    if (this.#batch.length === 0) setImmediate(this.endTurn)
+    this.#batch.push(event)
+    this.#credit -= 1
+    if (event.kind !== 'agent' || event.event.partial !== true) this.#flush()
+  }
+
+  /** The end of a turn. The agent may not look at its signal, so a failure is reported without waiting for it. */
+  readonly endTurn = (): void => {
+    try {
+      this.#flush()
+    } catch (error) {
+      const problem = problemOfCall(error)
+      this.#abort.abort(error)
+      this.#wake()
+      this.#send({ kind: 'end', call: this.#call, problem })
+    }
+  }
+
+  #room(): Promise<void> {
+    this.#flush()
+    return new Promise((resume) => {
+      this.#resume = resume
+    })
+  }
+
+  #wake(): void {
+    this.#resume?.()
+    this.#resume = undefined
+  }
+
+  #ask(name: string, args: readonly unknown[]): Promise<unknown> {
+    const of = ++this.#asked
+    return new Promise((resolve, reject) => {
+      this.#answers.set(of, { resolve, reject })
+      this.#send({ kind: 'calls', call: this.#call, of, name, args })
+    })
+  }
+
+  #answered(of: number): Answer | undefined {
+    const answer = this.#answers.get(of)
+    this.#answers.delete(of)
+    return answer
+  }
+}

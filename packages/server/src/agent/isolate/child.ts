@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { Worker } from 'node:worker_threads'
+import { MillraceError } from '@millrace/core'
+import type { Agent } from '../agent.ts'
+import { fileAgent } from '../catalog.ts'
+import { messageOf } from '../problem.ts'
+import { ChildRun } from './child-run.ts'
+import { HistoryReceiver } from './history-transfer.ts'
+import type { FromProcess, ToProcess } from './protocol.ts'
+
+// The process of one agent: `agent-process.ts` starts it with this file. It ends when the server does.
+
+const histories = new HistoryReceiver()
+const runs = new Map<number, ChildRun>()
+let agent: Agent | undefined
+
+// The agent's code may replace or close what `process` has; these must stay what they are.
+const ipc = process.send?.bind(process)
+const exit = process.exit.bind(process)
+const memory = process.memoryUsage.rss
+
+/** The callback keeps a closed channel from being an exception. */
+function send(message: FromProcess, sent: () => void = () => undefined): void {
+  if (process.connected) ipc?.(message, sent)
+  else sent()
+}
+
+async function describe(opened: Agent, call: number): Promise<void> {
+  send({ kind: 'described', call, description: await opened.describe() })
+}
+
+function take(message: ToProcess): void {
+  if (message.kind === 'ping') send({ kind: 'pong', memory: memory() })
+  else if (message.kind === 'open') {
+    const { name, file, ...options } = message.agent
+    agent = fileAgent(name, file, options)
+  } else if (agent === undefined) throw new MillraceError('internal', 'the first message must open the agent')
+  else if (message.kind === 'describe') void describe(agent, message.call)
+  else if (message.kind === 'run') {
+    const run = new ChildRun(message.call, send)
+    runs.set(message.call, run)
+    const history = histories.receive(message.context.session, message.history)
+    void run
+      .drive(agent, message, { history, now: Date.now, newId: randomUUID })
+      .finally(() => runs.delete(message.call))
+  } else runs.get(message.call)?.take(message)
+}
+
+function explained(error: unknown): { readonly message: string; readonly stack?: string } {
+  const stack = error instanceof Error ? error.stack : undefined
+  return { message: messageOf(error), ...(stack === undefined ? {} : { stack }) }
+}
+
+process.on('message', take)
+process.on('disconnect', () => exit(0))
+process.on('uncaughtException', (error) => send({ kind: 'fault', ...explained(error) }, () => exit(1)))
+process.on('unhandledRejection', (error) => send({ kind: 'stray', ...explained(error) }))
+// The agent's code may have called process.exit: what it yielded before is still recorded.
+process.on('exit', () => {
+  for (const run of runs.values()) run.endTurn()
+})
+// The server decides when this process ends; a signal to a whole service must not end runs that have time to finish.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
+
+/**
+ * The server may be killed while the agent's code blocks this thread, and then `disconnect` is never seen. A thread of
+ * its own looks for that, and ends this process and those that it started.
+ */
+const guard = `
+const parent = process.ppid
+const end = (pid) => { try { process.kill(pid, 'SIGKILL') } catch {} }
+setInterval(() => {
+  if (process.ppid === parent) return
+  end(-process.pid)
+  end(process.pid)
+}, 1000)`
+new Worker(guard, { eval: true, resourceLimits: { maxOldGenerationSizeMb: 16 } }).unref()

@@ -1,0 +1,59 @@
+import type { Problem, RunEvent, RunInput } from '@millrace/core'
+import type { AgentDescription, RunContext } from '../agent.ts'
+import type { ModelSettings } from '../model/settings.ts'
+import type { SentHistory } from './history-transfer.ts'
+
+// What the server and the process of an agent send to each other. Everything is JSON: it is faster to read than a
+// structured clone, and events are JSON anyway.
+
+/** What the process needs to load its agent. It is a message, because arguments and their keys are public on a machine. */
+export interface OpenAgent {
+  readonly name: string
+  readonly file: string
+  readonly models: Omit<ModelSettings, 'fetch'>
+  readonly patience?: number
+}
+
+/** The context of a run without its history and without what cannot be sent: the signal, the clock and the ids. */
+export type ContextData = Omit<RunContext, 'signal' | 'now' | 'newId' | 'history'>
+
+/** `call` numbers a run or a question, so that its answers find it. */
+export type ToProcess =
+  | { readonly kind: 'open'; readonly agent: OpenAgent }
+  | { readonly kind: 'describe'; readonly call: number }
+  | {
+      readonly kind: 'run'
+      readonly call: number
+      readonly input: RunInput
+      readonly context: ContextData
+      readonly history: SentHistory
+      /** The functions of the context that the agent may call: `search`, `memory.search`. */
+      readonly functions: readonly string[]
+    }
+  | { readonly kind: 'credit'; readonly call: number; readonly count: number }
+  | { readonly kind: 'abort'; readonly call: number; readonly problem: Problem }
+  | { readonly kind: 'returned'; readonly call: number; readonly of: number; readonly value?: unknown }
+  | { readonly kind: 'threw'; readonly call: number; readonly of: number; readonly problem: Problem }
+  | { readonly kind: 'ping' }
+
+export type FromProcess =
+  | { readonly kind: 'described'; readonly call: number; readonly description: AgentDescription }
+  | { readonly kind: 'events'; readonly call: number; readonly events: readonly RunEvent[] }
+  | { readonly kind: 'end'; readonly call: number; readonly problem?: Problem }
+  /** A call of one of the context's functions; `of` numbers it inside the run. */
+  | {
+      readonly kind: 'calls'
+      readonly call: number
+      readonly of: number
+      readonly name: string
+      readonly args: unknown
+    }
+  /** `memory` is what the whole process holds, in bytes. */
+  | { readonly kind: 'pong'; readonly memory: number }
+  /** An exception that the agent's code did not catch: the process ends. */
+  | { readonly kind: 'fault'; readonly message: string; readonly stack?: string }
+  /** A rejection that the agent's code did not handle: it harms no run. */
+  | { readonly kind: 'stray'; readonly message: string; readonly stack?: string }
+
+/** How many events of one run may be on their way before the agent has to wait for the log. */
+export const eventsOnTheWay = 256

@@ -1,0 +1,184 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setInterval } from 'node:timers/promises'
+import type { Recorded } from '@millrace/core'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { agentWithTool, askingGraph, authorFolder, goodAgent } from '../kit/author-folder.ts'
+import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+
+/** Agents of an author's folder on the built server: what is wrong with one of them harms no other. */
+const root = mkdtempSync(join(tmpdir(), 'millrace-faults-'))
+const pause = 'await new Promise((resolve) => setTimeout(resolve, 600_000))'
+const faults = {
+  loops: agentWithTool('for (;;) {}'),
+  exits: agentWithTool('process.exit(1)'),
+  throws: agentWithTool(`setTimeout(() => { throw new Error('boom') }, 1); ${pause}`),
+  heap: agentWithTool('const held = []; while (held.length < 250_000) held.push(new Array(1000).fill(1.5))'),
+  buffers: agentWithTool(`const held = [Buffer.alloc(2 ** 30, 1), Buffer.alloc(2 ** 30, 1)]; ${pause}; held.pop()`),
+}
+const sentences: Readonly<Record<keyof typeof faults, RegExp>> = {
+  loops: /^the agent's code blocked its thread for 30 s and was stopped$/,
+  exits: /^the agent's code ended its process \(exit code 1\)$/,
+  throws: /^an exception in the agent's code was not caught, and its process was stopped: boom$/,
+  heap: /^the agent's process was aborted, most likely because its code needed more than 1024 MB of memory$/,
+  buffers: /^the agent's process used \d+ MB of memory and was stopped: the limit is 1536 MB$/,
+}
+
+/** Writes its own process id, starts a program that never ends, and never returns. */
+const stuck = (file: string): string => `
+    const { spawn } = await import('node:child_process')
+    const { writeFileSync } = await import('node:fs')
+    const program = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
+    writeFileSync(${JSON.stringify(file)}, process.pid + ' ' + program.pid)
+    for (;;) {}`
+
+let server: Served
+const args = ['serve', '--port', '0', '--data-dir', join(root, 'data'), '--agents', join(root, 'agents')]
+beforeAll(async () => {
+  await built()
+  authorFolder(join(root, 'agents'), {
+    good: goodAgent,
+    asks: askingGraph,
+    pauses: agentWithTool(pause),
+    stuck: agentWithTool(stuck(join(root, 'pids'))),
+    ...faults,
+  })
+  server = await serveBuilt(args, { LOG_LEVEL: 'silent' })
+})
+afterAll(async () => {
+  await server.kill()
+  rmSync(root, { recursive: true, force: true })
+})
+
+const post = (path: string, body: object): Promise<Response> =>
+  fetch(`${server.address}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+/** One turn over ADK's surface, to the end of its stream; the session's rows then. */
+async function turn(agent: string, session: string): Promise<readonly Recorded[]> {
+  await post(`/apps/${agent}/users/user/sessions/${session}`, {})
+  const newMessage = { role: 'user', parts: [{ text: 'hi' }] }
+  const stream = await post('/run_sse', {
+    appName: agent,
+    userId: 'user',
+    sessionId: session,
+    newMessage,
+    streaming: true,
+  })
+  await stream.text()
+  return rowsOf(session)
+}
+
+async function rowsOf(session: string): Promise<readonly Recorded[]> {
+  const text = await (await fetch(`${server.address}/sessions/${session}/log`)).text()
+  return text
+    .split('\n')
+    .filter((line) => line.startsWith('{"seq"'))
+    .map((line) => JSON.parse(line) as Recorded)
+}
+
+const endsOf = (rows: readonly Recorded[]) =>
+  rows.flatMap(({ event }) => (event.kind === 'run.finished' ? [event] : []))
+
+/** Asks for the server's health until `until` settles; resolves with the number of answers. Every one must be 200. */
+async function healthUntil(until: Promise<unknown>): Promise<number> {
+  let isOver = false
+  void until.finally(() => {
+    isOver = true
+  })
+  let answers = 0
+  for await (const _ of setInterval(100)) {
+    expect((await fetch(`${server.address}/health`)).status).toBe(200)
+    answers += 1
+    if (isOver) break
+  }
+  return answers
+}
+
+test('five hostile agents beside twenty good runs: the good ones finish, and every run has exactly one end', async () => {
+  const bad = Object.keys(faults).map(async (name) => ({ name, rows: await turn(name, `with-${name}`) }))
+  const good = Array.from({ length: 20 }, (_, i) => turn('good', `good-${i}`))
+  const all = Promise.all([Promise.all(bad), Promise.all(good)])
+  expect(await healthUntil(all)).toBeGreaterThan(20)
+  const [failed, finished] = await all
+  for (const rows of finished) {
+    expect(endsOf(rows)).toEqual([expect.objectContaining({ outcome: 'done' })])
+    expect(JSON.stringify(rows)).toContain('word 1. word 2.')
+  }
+  for (const { name, rows } of failed) {
+    const [end, ...more] = endsOf(rows)
+    expect(more).toEqual([])
+    expect(end, name).toMatchObject({ outcome: 'failed', error: { code: 'agent-error' } })
+    expect(end?.error?.message).toMatch(sentences[name as keyof typeof faults])
+    // The log names the call that did it.
+    expect(JSON.stringify(rows), name).toContain('"functionCall"')
+  }
+})
+
+test('an agent whose process ended runs again with the next message', async () => {
+  const first = await turn('exits', 'again')
+  const second = await turn('exits', 'again')
+  expect(endsOf(first)).toHaveLength(1)
+  expect(endsOf(second).map(({ error }) => error?.message)).toEqual(
+    Array(2).fill(expect.stringMatching(sentences.exits)),
+  )
+})
+
+test('a graph asks in its process, the server is killed, and the answer arrives in the next process', async () => {
+  await runToEnd({ messages: [{ id: 'm', role: 'user', content: { parts: [{ text: 'hi' }] } }] })
+  const question = (await rowsOf('asked')).flatMap(({ event }) => (event.kind === 'interrupt' ? [event.id] : []))
+  await server.kill()
+  server = await serveBuilt(args, { LOG_LEVEL: 'silent' })
+  await runToEnd({ messages: [], resume: [{ interrupt: question[0], status: 'resolved', payload: 'yes' }] })
+  const rows = await rowsOf('asked')
+  expect(endsOf(rows).map(({ outcome }) => outcome)).toEqual(['interrupted', 'done'])
+  expect(JSON.stringify(rows)).toContain('you said yes')
+})
+
+test('a run that a person cancels ends, and its process takes the next one', async () => {
+  await start('pauses', 'cancelled', 'hi')
+  await vi.waitFor(async () => expect(JSON.stringify(await rowsOf('cancelled'))).toContain('functionCall'), waiting)
+  expect(await (await post('/sessions/cancelled/cancel', {})).json()).toEqual({ cancelled: true })
+  await vi.waitFor(async () => expect(endsOf(await rowsOf('cancelled'))).toHaveLength(1), waiting)
+  expect(endsOf(await rowsOf('cancelled'))[0]?.outcome).toBe('cancelled')
+  await start('pauses', 'next', 'hi')
+  await vi.waitFor(async () => expect(JSON.stringify(await rowsOf('next'))).toContain('functionCall'), waiting)
+})
+
+test('when the server is killed, an agent that loops and what it started end, too', async () => {
+  await start('stuck', 'stuck', 'hi')
+  const pids = await vi.waitFor(() => readFileSync(join(root, 'pids'), 'utf8').split(' ').map(Number), waiting)
+  expect(pids.map(isAlive)).toEqual([true, true])
+  await server.kill()
+  await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false]), waiting)
+  server = await serveBuilt(args, { LOG_LEVEL: 'silent' })
+})
+
+const waiting = { timeout: 60_000, interval: 100 }
+
+/** Whether a process exists. One that has ended but was not collected by its parent does not count. */
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+  } catch {
+    return false
+  }
+  const stat = `/proc/${pid}/stat`
+  return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, 'utf8'))
+}
+
+async function start(agent: string, session: string, text: string): Promise<void> {
+  const messages = [{ id: 'm', role: 'user', content: { parts: [{ text }] } }]
+  expect((await post(`/sessions/${session}/runs`, { agent, input: { messages } })).status).toBe(201)
+}
+
+/** Starts a run of the graph and follows it to its end. */
+async function runToEnd(input: object): Promise<void> {
+  const answer = await post('/sessions/asked/runs', { agent: 'asks', input })
+  const { run } = (await answer.json()) as { run: string }
+  await (await fetch(`${server.address}/sessions/asked/events?dialect=millrace&run=${run}`)).text()
+}
