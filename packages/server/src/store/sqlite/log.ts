@@ -5,7 +5,9 @@ import { commitTiming } from './commit-timing.ts'
 import { openSqliteFile, type SqliteFile } from './file.ts'
 import { type GroupCommit, groupCommit } from './group-commit.ts'
 import { sqliteReads } from './read.ts'
+import { sqliteSearch } from './search.ts'
 import { sessionCache } from './session-cache.ts'
+import { sharedReads } from './shared.ts'
 import { sqliteWrites } from './write.ts'
 
 export interface SqliteLogOptions {
@@ -54,6 +56,8 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   return {
     ...(await sqliteWrites({ writer, reader, sessions, tails, now, commit })),
     ...sqliteReads(reader, tails, now, checkOpen),
+    ...sharedReads(reader, checkOpen),
+    ...(await sqliteSearch({ writer, reader, sessions, commit })),
     integrity: async () => {
       checkOpen()
       return file.integrity()

@@ -19,8 +19,10 @@ import type { Tails } from '../tail.ts'
 import type { ReadConnection, Statement, WriteConnection } from './connection.ts'
 import { rowKindNumbers } from './event-row.ts'
 import type { GroupCommit, Turn } from './group-commit.ts'
+import { unindexSql } from './search.ts'
 import type { SessionCache } from './session-cache.ts'
 import type { SessionRow } from './session-row.ts'
+import { type Share, sharedWrites } from './shared.ts'
 
 type Writes = Pick<
   EventLog,
@@ -43,7 +45,7 @@ export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
   )
   return {
     ...sessionWrites(deps, insert),
-    ...appendWrites(deps, insert),
+    ...appendWrites(deps, insert, await sharedWrites(deps.writer)),
     ...leaseWrites(deps),
     ...(await retention(deps)),
   }
@@ -69,7 +71,7 @@ function sessionWrites(deps: WriteDeps, insert: Statement): Pick<Writes, 'create
         turn.onCommit(() => tails.end(id))
         turn.bulk()
         await writer.exec(
-          `DELETE FROM event WHERE session = ${key}; DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
+          `${unindexSql(key)} DELETE FROM event WHERE session = ${key}; DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
         )
       }),
     restore: async (restored, rows) => {
@@ -93,7 +95,11 @@ function make({ sessions }: WriteDeps, info: SessionRow['info']): SessionRow {
   return session
 }
 
-function appendWrites({ sessions, tails, now, commit }: WriteDeps, insert: Statement): Pick<Writes, 'append'> {
+function appendWrites(
+  { sessions, tails, now, commit }: WriteDeps,
+  insert: Statement,
+  share: Share,
+): Pick<Writes, 'append'> {
   return {
     append: async (id, drafts, holder) => {
       const bodies = drafts.map(({ event }) => eventText(event))
@@ -103,6 +109,7 @@ function appendWrites({ sessions, tails, now, commit }: WriteDeps, insert: State
         const rows = recorded(drafts, session.info.lastSeq + 1, now())
         if (rows.length === 0) return rows
         sessions.change(await take(insert, turn, session, rows, bodies))
+        for (const [i, row] of rows.entries()) share(session.info, row, bodies[i] ?? '')
         turn.onCommit(() => tails.publish(id, () => rawOf(rows, bodies)))
         return rows
       })
