@@ -1,4 +1,4 @@
-import type { Lease, Recorded, RunStarted, Superseded } from '@millrace/core'
+import type { Lease, Recorded, RunStarted, SessionInfo, Superseded } from '@millrace/core'
 import type { Agent } from '../agent/agent.ts'
 import { ActiveRun } from './active-run.ts'
 import { closeRun } from './close.ts'
@@ -6,12 +6,13 @@ import { abandoned, problemFromError } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { RunLedger } from './ledger.ts'
 import { sessionFacts } from './session-facts.ts'
+import { sharedContext } from './shared-context.ts'
 import { isLost } from './writer.ts'
 
 /** A run whose process is gone, as the log has it. */
 interface DeadRun {
   readonly lease: Lease
-  readonly user: string
+  readonly info: SessionInfo
   readonly started: Recorded & { readonly event: RunStarted }
   readonly rows: readonly Recorded[]
   readonly ledger: RunLedger
@@ -57,7 +58,7 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
   const agent = parts.agents(started.event.agent)
   const wasRunning = dead.owner !== '' && runs.of(session) === undefined && ledger.resumes < limits.resumes
   if (wasRunning && agent !== undefined && (await isResumable(agent))) {
-    await resume(parts, agent, { lease, user: info.user, started, rows, ledger })
+    await resume(parts, agent, { lease, info, started, rows, ledger })
     return 'resumed'
   }
   await closeRun(log, lease, abandoned(info, started), rows)
@@ -70,13 +71,15 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
 async function resume(
   parts: EngineParts,
   agent: Agent,
-  { lease, user, started, rows, ledger }: DeadRun,
+  { lease, info, started, rows, ledger }: DeadRun,
 ): Promise<void> {
   const { log, limits, now, newId, audit, launch } = parts
   const { session, run } = lease
+  const { user } = info
   const superseded: Superseded = { kind: 'superseded', messages: ledger.unfinishedMessages, nodes: ledger.openNodes }
   const history = [...rows, ...(await log.append(session, [{ run, event: superseded }], lease))]
-  const context = { history, state: sessionFacts(history).state, resumed: true }
+  const shared = sharedContext(log, info)
+  const context = { history, state: sessionFacts(history).state, resumed: true, shared }
   const { input } = started.event
   launch(
     new ActiveRun({

@@ -4,6 +4,7 @@ import {
   type JsonObject,
   MillraceError,
   type RunEvent,
+  type RunInput,
   type RunStarted,
   type SessionInfo,
 } from '@millrace/core'
@@ -15,6 +16,7 @@ import type { EngineParts } from './engine-parts.ts'
 import { emptyLoadedSession, type LoadedSession, refreshSession } from './load-session.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
 import { answersOf, placeOf } from './session-facts.ts'
+import { sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
 
 type NamedRequest = StartRequest & { readonly run: string }
 
@@ -52,12 +54,13 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
   const { session, user, run, input, cancelOnDisconnect = false } = request
   const lease = await log.acquire(session, run, owner, limits.leaseTtl)
   try {
-    const before = await past(parts, request.loaded ?? emptyLoadedSession(info))
+    const before = await edited(parts, await past(parts, request.loaded ?? emptyLoadedSession(info)), input)
     const { rows: history, facts } = before
     if (facts.runs.has(run)) throw new MillraceError('conflict', `run ${run} exists already`, { session, run })
-    const opening = openingOf(request, before, now())
+    const opening = withNews(openingOf(request, before, now()), facts.state, await log.sharedState(info))
     const rows = await log.append(session, draftsOf(run, opening), lease)
-    const context = { history, state: stateAfter(facts.state, opening), resumed: false }
+    const state = stateAfter(facts.state, opening)
+    const context = { history, state, resumed: false, shared: sharedContext(log, info) }
     launch(new ActiveRun({ log, lease, agent, user, input, limits, rows, context, now, newId, cancelOnDisconnect }))
     const seq = rows[0]?.seq ?? 0
     audit({ action: 'run.start', session, user, agent: agent.name, run, seq })
@@ -80,6 +83,21 @@ async function past({ log, owner, limits, audit }: EngineParts, known: LoadedSes
   await log.release(lease)
   audit({ action: 'run.crash', session: info.id, user: info.user, run })
   return refreshSession(log, loaded)
+}
+
+/** The session after the shared values that the client sent were recorded. */
+async function edited({ log }: EngineParts, loaded: LoadedSession, input: RunInput): Promise<LoadedSession> {
+  const edit = sharedEdit(input, loaded.facts.state)
+  if (edit === undefined) return loaded
+  await log.append(loaded.info.id, draftsOf('', [edit]))
+  return refreshSession(log, loaded)
+}
+
+/** The opening with the shared values that the session lacks, right after `run.started`. */
+function withNews(opening: readonly RunEvent[], before: JsonObject, shared: JsonObject): readonly RunEvent[] {
+  const [started, ...answers] = opening
+  const news = started && sharedNews(shared, stateAfter(before, [started]))
+  return started === undefined || news === undefined ? opening : [started, news, ...answers]
 }
 
 function openingOf(request: NamedRequest, { info, facts }: LoadedSession, now: number): readonly RunEvent[] {

@@ -75,7 +75,7 @@ export class LiveRun implements AdkRun {
     this.stopped.catch(() => undefined)
     this.resumption = resumptionOf(root, context, past)
     this.nodes = new NodeTracker((event) => this.emit(event), this.resumption?.nodes)
-    this.artifacts = new LogArtifacts(context.history, limits.maxArtifact, (event) => this.emit(event))
+    this.artifacts = new LogArtifacts(context, limits.maxArtifact, (event) => this.emit(event))
     this.#asked = waitingCalls(tree.workflows)
     this.#out = out
     this.#crashed = context.resumed

@@ -15,6 +15,7 @@ import { problemOf } from '../problem.ts'
 import { adkContent, authored, inputContents, type Past, pastOf } from './history.ts'
 import { callsBeside } from './interrupts.ts'
 import { type AdkRoot, LiveRun } from './live-run.ts'
+import { LogMemory } from './memory.ts'
 import { MillracePlugin } from './plugin.ts'
 import { type AdkLimits, openScope } from './scope.ts'
 import { RunSessions } from './session.ts'
@@ -88,6 +89,7 @@ async function drive(
       plugins: [...plugins, plugin],
       sessionService: new RunSessions(session, context.resumed),
       artifactService: run.artifacts,
+      memoryService: new LogMemory(context),
       // ADK resumes the agent that asked. In a pipeline, and after a crash, the root must run instead.
       resumabilityConfig: { isResumable: run.resumption === undefined },
     })
