@@ -12,8 +12,8 @@ const llm = (offline: OfflineScript) => model({ offline })
 /** An ADK agent behind the run engine and a log, with as many sessions and users as a test needs. */
 function house(root: unknown) {
   const log = memoryLog(() => 1_000)
-  const open = () => bench([adkAgent('root', async () => root, { models: { tokensPerSecond: 0 } })], { log })
-  const run = async (session: string, input: string | Partial<RunInput>, user = 'ann', own = open()) => {
+  const own = bench([adkAgent('root', async () => root, { models: { tokensPerSecond: 0 } })], { log })
+  const run = async (session: string, input: string | Partial<RunInput>, user = 'ann') => {
     const { run: id } = await own.start('root', { session, user, input: inputOf(input) })
     await own.engine.wait(session, id)
     return (await own.rows(session)).filter((row) => row.run === id).map(({ event }) => event)
@@ -42,7 +42,7 @@ describe('state that sessions share', () => {
     new LlmAgent({
       name: 'root',
       instruction: 'Motto: {app:motto?} Name: {user:name?}',
-      model: llm(({ step, text, state }) => {
+      model: llm(({ step, user: text, state }) => {
         const [word, key = '', value = ''] = text.split(' ')
         return word === 'keep' && step === 0 ? call('keep', { key, value }) : say(JSON.stringify(state))
       }),
@@ -61,7 +61,11 @@ describe('state that sessions share', () => {
     expect(JSON.parse(answerOf(await run('b1', 'show', 'bob')))).toEqual({ 'app:motto': 'safety' })
     // Nothing new to record: the next run has no patch.
     expect((await run('a2', 'show')).filter(({ kind }) => kind === 'state')).toEqual([])
-    expect(JSON.stringify(await log.read('a1', { after: 0 }))).not.toContain('temp:scratch')
+    const deltas = (await log.read('a1', { after: 0 })).map(
+      ({ event }) => event.kind === 'agent' && event.event.actions,
+    )
+    expect(JSON.stringify(deltas)).toContain('user:name')
+    expect(JSON.stringify(deltas)).not.toContain('temp:')
   })
   test('the newest value wins, also over the state that a client sends back', async () => {
     const { run, stateOf } = house(root())
@@ -80,7 +84,7 @@ describe('memory', () => {
   test('load_memory finds what the user said in another session, and nothing of other users', async () => {
     const root = new LlmAgent({
       name: 'root',
-      model: llm(({ step, text, result }) => {
+      model: llm(({ step, user: text, result }) => {
         if (!text.startsWith('recall')) return say('Noted, thank you.')
         return step === 0 ? call('load_memory', { query: text.slice(7) }) : say(JSON.stringify(result('load_memory')))
       }),
@@ -142,7 +146,7 @@ describe('artifacts of a user', () => {
   const root = () =>
     new LlmAgent({
       name: 'root',
-      model: llm(({ step, text, result }) => {
+      model: llm(({ step, user: text, result }) => {
         const [word = '', name, more] = text.split(' ')
         return step === 0 ? call(word, { name, text: more }) : say(JSON.stringify(result(word)))
       }),
@@ -167,8 +171,9 @@ describe('a long-running call that waits', () => {
   const root = () =>
     new LlmAgent({
       name: 'root',
-      model: llm(({ step, text, result }) => {
-        if (text === 'expense') return step === 0 ? call('approve', { amount: 5 }) : say(JSON.stringify(result('approve')))
+      model: llm(({ step, user: text, result }) => {
+        if (text === 'expense')
+          return step === 0 ? call('approve', { amount: 5 }) : say(JSON.stringify(result('approve')))
         return say(`You said ${text}.`)
       }),
       tools: [

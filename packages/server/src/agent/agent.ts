@@ -28,6 +28,8 @@ export interface EngineCapabilities {
   readonly clientTools?: boolean
   /** Streams the thoughts of a model that has any. */
   readonly reasoning?: boolean
+  /** Takes messages while a question is open: the question stays open, and may be answered by a later run (SPEC 4.5). */
+  readonly openQuestions?: boolean
 }
 
 export interface AgentDescription extends EngineDescription {

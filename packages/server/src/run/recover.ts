@@ -2,6 +2,7 @@ import type { Lease, Recorded, RunStarted, SessionInfo, Superseded } from '@mill
 import type { Agent } from '../agent/agent.ts'
 import { ActiveRun } from './active-run.ts'
 import { closeRun } from './close.ts'
+import { describeAgent } from './describe-agent.ts'
 import { abandoned, problemFromError } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { RunLedger } from './ledger.ts'
@@ -17,9 +18,6 @@ interface DeadRun {
   readonly rows: readonly Recorded[]
   readonly ledger: RunLedger
 }
-
-/** How long to wait, in ms, for an agent to say whether it can resume. */
-const describeTimeout = 10_000
 
 /** Ends every run whose process is gone, or resumes it where its agent can (SPEC 4.1, 4.6). */
 export async function recoverRuns(parts: EngineParts): Promise<{ readonly failed: number; readonly resumed: number }> {
@@ -57,7 +55,7 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
   }
   const agent = parts.agents(started.event.agent)
   const wasRunning = dead.owner !== '' && runs.of(session) === undefined && ledger.resumes < limits.resumes
-  if (wasRunning && agent !== undefined && (await isResumable(agent))) {
+  if (wasRunning && agent !== undefined && (await describeAgent(agent))?.resumable === true) {
     await resume(parts, agent, { lease, info, started, rows, ledger })
     return 'resumed'
   }
@@ -97,18 +95,4 @@ async function resume(
     }),
   )
   audit({ action: 'run.resume', session, user, agent: agent.name, run, seq: history.at(-1)?.seq ?? 0 })
-}
-
-async function isResumable(agent: Agent): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const patience = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, describeTimeout, undefined)
-  })
-  try {
-    return (await Promise.race([agent.describe(), patience]))?.resumable === true
-  } catch {
-    return false
-  } finally {
-    clearTimeout(timer)
-  }
 }

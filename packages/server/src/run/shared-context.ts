@@ -27,7 +27,9 @@ export function sharedNews(shared: JsonObject, state: JsonObject): RunEvent | un
 function changeOf(before: JsonObject, after: JsonObject): RunEvent | undefined {
   const patch = Object.entries(after).flatMap(([key, value]): readonly PatchOp[] => {
     const same = Object.hasOwn(before, key) && JSON.stringify(before[key]) === JSON.stringify(value)
-    return same || !isShared(key) ? [] : [{ op: 'add', path: `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, value }]
+    return same || !isShared(key)
+      ? []
+      : [{ op: 'add', path: `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`, value }]
   })
   return patch.length === 0 ? undefined : { kind: 'state', patch }
 }

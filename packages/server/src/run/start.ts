@@ -11,11 +11,12 @@ import {
 import type { Agent } from '../agent/agent.ts'
 import { ActiveRun } from './active-run.ts'
 import { closeRun, draftsOf } from './close.ts'
+import { describeAgent } from './describe-agent.ts'
 import { abandoned } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { emptyLoadedSession, type LoadedSession, refreshSession } from './load-session.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
-import { answersOf, placeOf } from './session-facts.ts'
+import { answersOf, checkAnswered, placeOf } from './session-facts.ts'
 import { sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
 
 type NamedRequest = StartRequest & { readonly run: string }
@@ -57,7 +58,9 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
     const before = await edited(parts, await past(parts, request.loaded ?? emptyLoadedSession(info)), input)
     const { rows: history, facts } = before
     if (facts.runs.has(run)) throw new MillraceError('conflict', `run ${run} exists already`, { session, run })
-    const opening = withNews(openingOf(request, before, now()), facts.state, await log.sharedState(info))
+    const answers = answersOf(input, facts, now())
+    if (answers.length < facts.open.size && !(await takesOpenQuestions(agent))) checkAnswered(facts, answers)
+    const opening = withNews([startOf(request, before), ...answers], facts.state, await log.sharedState(info))
     const rows = await log.append(session, draftsOf(run, opening), lease)
     const state = stateAfter(facts.state, opening)
     const context = { history, state, resumed: false, shared: sharedContext(log, info) }
@@ -100,18 +103,21 @@ function withNews(opening: readonly RunEvent[], before: JsonObject, shared: Json
   return started === undefined || news === undefined ? opening : [started, news, ...answers]
 }
 
-function openingOf(request: NamedRequest, { info, facts }: LoadedSession, now: number): readonly RunEvent[] {
+async function takesOpenQuestions(agent: Agent): Promise<boolean> {
+  return (await describeAgent(agent))?.capabilities?.openQuestions === true
+}
+
+function startOf(request: NamedRequest, { info, facts }: LoadedSession): RunStarted {
   const { agent, input, parent } = request
   const { forkOf } = info
   // Only the first run of a fork names where it was forked.
   const isNamed = forkOf !== undefined && facts.forks.has(placeOf(forkOf))
-  const started: RunStarted = {
+  return {
     kind: 'run.started',
     agent,
     input,
     ...defined({ forkOf: isNamed ? undefined : forkOf, parent }),
   }
-  return [started, ...answersOf(input, facts, now)]
 }
 
 function stateAfter(before: JsonObject, events: readonly RunEvent[]): JsonObject {

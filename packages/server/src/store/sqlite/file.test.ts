@@ -197,7 +197,9 @@ describe('migrations', () => {
     const folder = newFolder()
     await filled(folder, 1)
     const writer = openWriter(at(folder))
-    await expect(migrate(writer, 5000, [...steps, { version: newest + 2, sql: 'ALTER TABLE nonsense ADD x' }])).rejects.toThrow()
+    await expect(
+      migrate(writer, 5000, [...steps, { version: newest + 2, sql: 'ALTER TABLE nonsense ADD x' }]),
+    ).rejects.toThrow()
     expect((await writer.prepare('SELECT max(version) FROM migration')).first([])).toEqual([newest])
     writer.close()
     await (await open(folder)).close()
