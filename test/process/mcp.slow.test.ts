@@ -15,6 +15,7 @@ import { built, type Served, serveBuilt } from '../kit/built-server.ts'
 const root = mkdtempSync(join(tmpdir(), 'millrace-mcp-'))
 const tiny = fileURLToPath(new URL('../kit/mcp-server.mjs', import.meta.url))
 let served: Served
+const others: Served[] = []
 
 /** An agent whose model calls `add`, then every further tool that the message names. */
 const agentFile = (toolset: string): string => `
@@ -81,14 +82,14 @@ beforeAll(async () => {
   served = await serve('data')
 })
 afterAll(async () => {
-  await served.kill()
+  for (const one of [served, ...others]) one.child.kill('SIGKILL')
   web.closeAllConnections()
   web.close()
   rmSync(root, { recursive: true, force: true })
 })
 
-const serve = (data: string): Promise<Served> =>
-  serveBuilt(['serve', '--port', '0', '--data-dir', join(root, data), '--agents', join(root, 'agents')], {
+const serve = (data: string, ...more: readonly string[]): Promise<Served> =>
+  serveBuilt(['serve', '--port', '0', '--data-dir', join(root, data), '--agents', join(root, 'agents'), ...more], {
     PATH: process.env.PATH ?? '',
     HOME: root,
   })
@@ -156,11 +157,11 @@ test('a cancelled run ends the process, also one that ignores the end of its inp
 })
 
 test('a server that stops leaves no process behind', async () => {
-  const own = await serve('other')
+  const own = await serve('other', '--grace', '0')
+  others.push(own)
   const { response } = await post('/run_sse', 'stubborn', 'add hang', own)
   const pid = await pidOf(response)
   const exited = once(own.child, 'exit')
-  own.child.kill('SIGTERM')
   own.child.kill('SIGTERM')
   await exited
   await gone(pid)

@@ -147,7 +147,7 @@ describe('artifacts of a user', () => {
     new LlmAgent({
       name: 'root',
       model: llm(({ step, user: text, result }) => {
-        const [word = '', name, more] = text.split(' ')
+        const [word = '', name = '', more = ''] = text.split(' ')
         return step === 0 ? call(word, { name, text: more }) : say(JSON.stringify(result(word)))
       }),
       tools: [save, load],

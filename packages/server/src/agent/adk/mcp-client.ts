@@ -17,15 +17,12 @@ export interface McpClient {
   close(): Promise<void>
 }
 
-/** The processes of MCP servers that have not ended. */
-const alive = new Set<number>()
-let watching = false
-
 /**
  * ADK opens a connection for every list of tools and for every call, which for a server on stdio means a new process
- * each time. Here all runs of a toolset use one connection. Undefined for a toolset that is not one of MCP.
+ * each time. Here all runs of a toolset use one connection. Undefined for a toolset that is not one of MCP. While `isUsed`
+ * says no, nothing connects: ADK may ask for the tools once more after a run was stopped.
  */
-export function mcpClientOf(toolset: BaseToolset): McpClient | undefined {
+export function mcpClientOf(toolset: BaseToolset, isUsed: () => boolean): McpClient | undefined {
   const sessions: unknown = Reflect.get(toolset, 'mcpSessionManager')
   if (!isSessions(sessions)) return undefined
   const params: MCPConnectionParams = Reflect.get(sessions, 'connectionParams')
@@ -37,6 +34,7 @@ export function mcpClientOf(toolset: BaseToolset): McpClient | undefined {
     return opening
   }
   sessions.createSession = async () => {
+    if (!isUsed()) throw new MillraceError('cancelled', 'the run is over')
     current ??= opened()
     return (await current).client
   }
@@ -61,14 +59,8 @@ async function connect(params: MCPConnectionParams, lost: () => void): Promise<C
   const { Client } = await import('@modelcontextprotocol/sdk/client/index.js')
   const transport = await transportOf(params)
   const client = new Client({ name: 'millrace', version: '1.0.0' })
-  const connecting = client.connect(transport)
-  // The process has been spawned by now, although it has not answered.
-  const pid = watched(transport)
-  client.onclose = () => {
-    if (pid !== undefined) alive.delete(pid)
-    lost()
-  }
-  const connected = connecting.then(
+  client.onclose = lost
+  const connected = client.connect(transport).then(
     () => client,
     (error) => {
       lost()
@@ -103,50 +95,23 @@ function placeOf(params: MCPConnectionParams): string {
 
 /** Ends the connection and, for a server on stdio, its process: it gets the end of its input, and then SIGKILL. */
 async function end({ transport }: Connection): Promise<void> {
-  const pid = pidOf(transport)
+  // The SDK would wait four seconds for it, longer than a server that stops does. It has no public handle of the
+  // process; where the field is missing, its own SIGKILL comes later.
+  const child: unknown = Reflect.get(transport, '_process')
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(() => {
-      if (pid !== undefined) kill(pid)
+      if (isObject(child) && typeof child.kill === 'function') child.kill('SIGKILL')
       resolve()
     }, patience)
   })
-  const closing = closed(transport).finally(() => {
-    clearTimeout(timer)
-    if (pid !== undefined) alive.delete(pid)
-  })
+  const closing = closed(transport).finally(() => clearTimeout(timer))
   await Promise.race([closing, late])
 }
 
 async function closed(transport: Transport): Promise<void> {
   const terminate: unknown = Reflect.get(transport, 'terminateSession')
-  // A server on HTTP keeps a session until it is told that the session is over.
+  // A server on HTTP keeps a session until the client ends it.
   if (typeof terminate === 'function') await Promise.resolve(terminate.call(transport)).catch(() => undefined)
   await transport.close().catch(() => undefined)
-}
-
-function pidOf(transport: Transport): number | undefined {
-  const pid: unknown = Reflect.get(transport, 'pid')
-  return typeof pid === 'number' ? pid : undefined
-}
-
-/** Makes sure that the process of an MCP server does not outlive this one, even when this one exits at once. */
-function watched(transport: Transport): number | undefined {
-  const pid = pidOf(transport)
-  if (pid === undefined) return undefined
-  alive.add(pid)
-  if (watching) return pid
-  watching = true
-  process.once('exit', () => {
-    for (const left of alive) kill(left)
-  })
-  return pid
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // It has ended by itself.
-  }
 }

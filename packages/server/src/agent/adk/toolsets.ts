@@ -33,7 +33,7 @@ export function useToolsets(toolsets: readonly BaseToolset[]): ToolsetsInUse {
 function useOf(toolset: BaseToolset): Use {
   const known = uses.get(toolset)
   if (known !== undefined) return known
-  const use: Use = { runs: 0, mcp: mcpClientOf(toolset) }
+  const use: Use = { runs: 0, mcp: mcpClientOf(toolset, () => use.runs > 0) }
   uses.set(toolset, use)
   const close = toolset.close.bind(toolset)
   toolset.close = async () => {
