@@ -1,4 +1,5 @@
-import type { Draft, Outcome, RawRecorded, Recorded } from '../event/run-event.ts'
+import type { ArtifactSaved, Draft, Outcome, RawRecorded, Recorded } from '../event/run-event.ts'
+import type { JsonObject } from '../json/json.ts'
 
 /** The part of an AbortSignal that core needs. The AbortSignal of every runtime fits. */
 export interface Signal {
@@ -60,6 +61,27 @@ export interface SessionQuery {
   /** Newest `updatedAt` first, then by id downwards; at most this many: 1 to 500, by default 100. */
   readonly limit?: number
   readonly offset?: number
+}
+
+/** Whose shared values are meant: those of one user with one agent. */
+export interface SharedScope {
+  readonly user: string
+  readonly agent: string
+}
+
+export interface SearchQuery extends SharedScope {
+  /** Rows with any of its words are found, whatever their case. */
+  readonly text: string
+  /** The session that asks: of this one, only what `remember` covers is found. */
+  readonly from?: string
+  /** 1 to 500, by default 50. */
+  readonly limit?: number
+}
+
+/** A message that a search found: a `run.started` with the user's words, or what an agent said. */
+export interface FoundMessage {
+  readonly session: string
+  readonly row: Recorded
 }
 
 /**
@@ -124,6 +146,18 @@ export interface EventLog {
     owner: string,
     ttl: number,
   ): Promise<Lease>
+
+  /**
+   * The newest values of the state keys `user:…` and `app:…` (SPEC 2.11). Written by `append` with the events that
+   * change them: ADK's state deltas, and a person's edits. Removing a session keeps them; restoring one changes none.
+   */
+  sharedState(scope: SharedScope): Promise<JsonObject>
+  /** Every version of the artifacts named `user:…`, oldest first; a deleted one is its last event alone. */
+  sharedArtifacts(scope: SharedScope): Promise<readonly ArtifactSaved[]>
+  /** Lets searches find everything that the session has now, although its run is open or it is the one that asks. */
+  remember(session: string): Promise<void>
+  /** Whole messages of ended runs, and of remembered sessions, of this user with this agent; the best match first. */
+  search(query: SearchQuery): Promise<readonly FoundMessage[]>
 
   /**
    * Creates a session with its history: keeps seq, at and run. `conflict` when the id is taken, `invalid` unless the

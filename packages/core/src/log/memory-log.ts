@@ -1,16 +1,30 @@
 import { MillraceError } from '../event/problem.ts'
-import type { Draft, Recorded, RunEvent } from '../event/run-event.ts'
+import type { ArtifactSaved, Draft, Recorded, RunEvent } from '../event/run-event.ts'
+import type { JsonObject } from '../json/json.ts'
 import { firstIndexWhere } from '../persistent/search.ts'
-import type { EventLog, Lease, NewSession, SessionInfo, SessionQuery } from './event-log.ts'
+import type {
+  EventLog,
+  FoundMessage,
+  Lease,
+  NewSession,
+  SearchQuery,
+  SessionInfo,
+  SessionQuery,
+  SharedScope,
+} from './event-log.ts'
 import { type FollowSource, followRows } from './follow.ts'
 import * as lease from './lease.ts'
 import { rowKindOf } from './retention.ts'
+import { searchLimit, searchScore, searchWords } from './search.ts'
 import * as session from './session-info.ts'
+import * as shared from './shared.ts'
 
 interface Stored {
   info: SessionInfo
   rows: Recorded[]
   leases: lease.SessionLeases
+  /** Searches of the session itself find rows up to this seq. */
+  remembered: number
   /** Called after each commit, and at the end. */
   readonly followers: Set<() => void>
   ended: boolean
@@ -19,7 +33,14 @@ interface Stored {
 interface Memory {
   readonly now: () => number
   readonly sessions: Map<string, Stored>
+  /** By agent and user; the user '' has what all users of the agent share. */
+  readonly shared: Map<string, Shared>
   closed: boolean
+}
+
+interface Shared {
+  state: JsonObject
+  artifacts: readonly ArtifactSaved[]
 }
 
 /** How many rows a follower gets at once. */
@@ -27,7 +48,7 @@ const page = 500
 
 /** A log in memory: the reference implementation of the contract, used by tests and by pages that open a file. */
 export function memoryLog(now: () => number): EventLog {
-  const memory: Memory = { now, sessions: new Map(), closed: false }
+  const memory: Memory = { now, sessions: new Map(), shared: new Map(), closed: false }
   return {
     create: async (wanted) => put(memory, wanted, []).info,
     get: async (id) => open(memory).get(id)?.info,
@@ -49,6 +70,19 @@ export function memoryLog(now: () => number): EventLog {
       return followRows(source, after, signal)
     },
     ...leaseMethods(memory),
+    sharedState: async (scope) => {
+      open(memory)
+      return { ...sharedOf(memory, { ...scope, user: '' }).state, ...sharedOf(memory, scope).state }
+    },
+    sharedArtifacts: async (scope) => {
+      open(memory)
+      return sharedOf(memory, scope).artifacts
+    },
+    remember: async (id) => {
+      const stored = must(memory, id)
+      stored.remembered = stored.info.lastSeq
+    },
+    search: async (query) => search(memory, query),
     restore: async (wanted, rows) => {
       session.checkHistory(rows)
       return put(memory, wanted, rows.map(copied)).info
@@ -104,7 +138,7 @@ function put(memory: Memory, wanted: NewSession, rows: Recorded[]): Stored {
   const info = session.tally(session.emptySession(wanted, memory.now()), rows)
   const { id } = info
   if (open(memory).has(id)) throw new MillraceError('conflict', `session ${id} exists`, { session: id })
-  const stored: Stored = { info, rows, leases: lease.noLeases, followers: new Set(), ended: false }
+  const stored: Stored = { info, rows, leases: lease.noLeases, remembered: 0, followers: new Set(), ended: false }
   memory.sessions.set(id, stored)
   return stored
 }
@@ -143,19 +177,56 @@ function remove(memory: Memory, id: string): void {
 }
 
 function append(
-  { now }: Memory,
+  memory: Memory,
   stored: Stored,
   drafts: readonly Draft[],
   holder: Pick<Lease, 'run' | 'epoch'> | undefined,
 ): readonly Recorded[] {
   lease.checkWriter(stored.leases, stored.info.id, drafts, holder)
-  const at = now()
+  const at = memory.now()
   const first = stored.info.lastSeq + 1
   const rows = drafts.map((draft, i) => copied({ ...draft, seq: first + i, at: session.draftTime(draft.at, at) }))
-  for (const row of rows) stored.rows.push(row)
+  for (const row of rows) {
+    stored.rows.push(row)
+    share(memory, stored.info, row)
+  }
   stored.info = session.tally(stored.info, rows)
   for (const wake of [...stored.followers]) wake()
   return rows
+}
+
+function sharedOf({ shared }: Memory, { agent, user }: SharedScope): Shared {
+  const key = JSON.stringify([agent, user])
+  const found = shared.get(key) ?? { state: {}, artifacts: [] }
+  shared.set(key, found)
+  return found
+}
+
+function share(memory: Memory, scope: SharedScope, { run, event }: Recorded): void {
+  if (shared.isSharedArtifact(event)) {
+    const own = sharedOf(memory, scope)
+    own.artifacts = shared.shareArtifact(own.artifacts, event)
+  }
+  if (!shared.writesShared(run, event)) return
+  const [own, all] = [sharedOf(memory, scope), sharedOf(memory, { ...scope, user: '' })]
+  const next = Object.entries(shared.shareState({ ...all.state, ...own.state }, run, event))
+  own.state = Object.fromEntries(next.filter(([key]) => shared.sharedUser(key, scope) !== ''))
+  all.state = Object.fromEntries(next.filter(([key]) => shared.sharedUser(key, scope) === ''))
+}
+
+function search(memory: Memory, { user, agent, text, from, limit }: SearchQuery): readonly FoundMessage[] {
+  const words = searchWords(text)
+  return [...open(memory).values()]
+    .filter(({ info }) => info.user === user && info.agent === agent)
+    .flatMap(({ info, rows, remembered }) => {
+      const ended = info.id === from ? 0 : (rows.findLast(({ event }) => event.kind === 'run.finished')?.seq ?? 0)
+      const known = rows.slice(0, firstAfter(rows, Math.max(ended, remembered)))
+      return known.map((row) => ({ session: info.id, row, score: searchScore(words, row) }))
+    })
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score || b.row.at - a.row.at)
+    .slice(0, searchLimit(limit))
+    .map(({ session: id, row }) => ({ session: id, row }))
 }
 
 /** A copy through JSON, as a durable store would return it: what the writer does to its object later changes nothing. */

@@ -14,6 +14,7 @@ export {
   takeOver,
 } from './lease.ts'
 export { rowKindOf } from './retention.ts'
+export { searchLimit, searchWords } from './search.ts'
 export {
   checkCursor,
   checkHistory,
@@ -24,3 +25,4 @@ export {
   pageSize,
   tally,
 } from './session-info.ts'
+export { isShared, isSharedArtifact, sharedUser, shareState, writesShared } from './shared.ts'

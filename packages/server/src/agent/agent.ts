@@ -1,4 +1,4 @@
-import type { AdkPart, JsonObject, Recorded, RunEvent, RunInput } from '@millrace/core'
+import type { AdkPart, ArtifactSaved, FoundMessage, JsonObject, Recorded, RunEvent, RunInput } from '@millrace/core'
 
 /**
  * The port that every agent engine implements. An agent yields what happens, in order; the run engine records it. It never yields `run.started`; it may end with its own `run.finished` (a remote stream
@@ -30,6 +30,8 @@ export interface EngineCapabilities {
   readonly clientTools?: boolean
   /** Streams the thoughts of a model that has any. */
   readonly reasoning?: boolean
+  /** Takes messages while a question is open: the question stays open, and may be answered by a later run (SPEC 4.5). */
+  readonly openQuestions?: boolean
 }
 
 export interface AgentDescription extends EngineDescription {
@@ -77,6 +79,18 @@ export interface RunContext {
   readonly signal: AbortSignal
   readonly now: () => number
   readonly newId: () => string
+  /** What the run shares with the other sessions of its user and agent; absent where no log is behind the run. */
+  readonly shared?: SharedContext
+}
+
+/** Shared state is not here: the run engine records it in the session as the run begins. */
+export interface SharedContext {
+  /** Every version of the artifacts named `user:…`, oldest first. */
+  artifacts(): Promise<readonly ArtifactSaved[]>
+  /** Whole messages of the user's other conversations, the best match first. */
+  search(text: string): Promise<readonly FoundMessage[]>
+  /** Lets searches find what this session has now, also its own. */
+  remember(): Promise<void>
 }
 
 /** Saved content of an artifact, by version. It is read from the log; the event is the only copy. */

@@ -36,6 +36,12 @@ export function answers(input: RunInput, open: OpenInterrupts, calls: CallNames)
   return [...parts.values()]
 }
 
+/** The open interrupts that this input answers. */
+export function answeredBy(input: RunInput, open: OpenInterrupts): OpenInterrupts {
+  const ids = new Set(answers(input, open, new Map()).map(({ functionResponse }) => functionResponse?.id))
+  return new Map([...open].filter(([id]) => ids.has(id)))
+}
+
 function answerPart(asked: Interrupted, { status, payload }: ResumeAnswer): AdkPart {
   const cancelled = status === 'cancelled'
   if (asked.reason === 'confirmation') {

@@ -1,24 +1,23 @@
-import type { Lease, Recorded, RunStarted, Superseded } from '@millrace/core'
+import type { Lease, Recorded, RunStarted, SessionInfo, Superseded } from '@millrace/core'
 import type { Agent, AgentDescription } from '../agent/agent.ts'
 import { ActiveRun } from './active-run.ts'
 import { closeRun } from './close.ts'
+import { describeAgent } from './describe-agent.ts'
 import { abandoned, problemFromError } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { RunLedger } from './ledger.ts'
 import { sessionFacts } from './session-facts.ts'
+import { sharedContext } from './shared-context.ts'
 import { isLost } from './writer.ts'
 
 /** A run whose process is gone, as the log has it. */
 interface DeadRun {
   readonly lease: Lease
-  readonly user: string
+  readonly info: SessionInfo
   readonly started: Recorded & { readonly event: RunStarted }
   readonly rows: readonly Recorded[]
   readonly lost: Superseded
 }
-
-/** How long to wait, in ms, for an agent to say whether it can resume. */
-const describeTimeout = 10_000
 
 /** Ends every run whose process is gone, or resumes it where its agent can (SPEC 4.1, 4.6). */
 export async function recoverRuns(parts: EngineParts): Promise<{ readonly failed: number; readonly resumed: number }> {
@@ -56,10 +55,10 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
   }
   const agent = parts.agents(started.event.agent)
   const wasRunning = dead.owner !== '' && runs.of(session) === undefined && ledger.resumes < limits.resumes
-  const about = wasRunning && agent !== undefined ? await described(agent) : undefined
+  const about = wasRunning && agent !== undefined ? await describeAgent(agent) : undefined
   if (agent !== undefined && about?.resumable === true) {
     const lost = lostBy(ledger, about)
-    await resume(parts, agent, { lease, user: info.user, started, rows, lost })
+    await resume(parts, agent, { lease, info, started, rows, lost })
     return 'resumed'
   }
   await closeRun(log, lease, abandoned(info, started), rows)
@@ -69,11 +68,13 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
 }
 
 /** The unfinished step runs again: what it had streamed is superseded, and the agent sees which steps are done. */
-async function resume(parts: EngineParts, agent: Agent, { lease, user, started, rows, lost }: DeadRun): Promise<void> {
+async function resume(parts: EngineParts, agent: Agent, { lease, info, started, rows, lost }: DeadRun): Promise<void> {
   const { log, limits, now, newId, audit, launch } = parts
   const { session, run } = lease
+  const { user } = info
   const history = [...rows, ...(await log.append(session, [{ run, event: lost }], lease))]
-  const context = { history, state: sessionFacts(history).state, resumed: true }
+  const shared = sharedContext(log, info)
+  const context = { history, state: sessionFacts(history).state, resumed: true, shared }
   const { input } = started.event
   launch(
     new ActiveRun({
@@ -98,18 +99,4 @@ function lostBy(ledger: RunLedger, { redoesNodes = false }: AgentDescription): S
   const nodes = ledger.openNodes
   if (!redoesNodes) return { kind: 'superseded', messages: ledger.unfinishedMessages, nodes }
   return { kind: 'superseded', messages: ledger.messagesOfOpenNodes, nodes, facts: true }
-}
-
-async function described(agent: Agent): Promise<AgentDescription | undefined> {
-  let timer: NodeJS.Timeout | undefined
-  const patience = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, describeTimeout, undefined)
-  })
-  try {
-    return await Promise.race([agent.describe(), patience])
-  } catch {
-    return undefined
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -70,8 +70,8 @@ export function placeOf({ session, seq }: { readonly session: string; readonly s
 }
 
 /**
- * The answers that an input gives: in `resume`, or as the response to the function call that waits. Every open question
- * must be answered, or the agent could not go on. An answer that repeats an earlier one is accepted, as in AG-UI.
+ * The answers that an input gives: in `resume`, or as the response to the function call that waits. An answer that
+ * repeats an earlier one is accepted, as in AG-UI.
  */
 export function answersOf(input: RunInput, { open, answers }: SessionFacts, now: number): readonly Resumed[] {
   const given = new Map<string, Resumed>()
@@ -95,9 +95,15 @@ export function answersOf(input: RunInput, { open, answers }: SessionFacts, now:
       ...defined({ payload: response }),
     })
   }
-  for (const id of open.keys())
-    if (!given.has(id)) throw invalid(`the question ${id} is open; answer it in \`resume\``, id)
   return [...given.values()]
+}
+
+/** Refuses to start a run that leaves a question open, for agents that could not go on without the answer (SPEC 4.5). */
+export function checkAnswered({ open }: SessionFacts, given: readonly Resumed[]): void {
+  for (const id of open.keys()) {
+    if (!given.some(({ interrupt }) => interrupt === id))
+      throw invalid(`the question ${id} is open; answer it in \`resume\``, id)
+  }
 }
 
 function responsesIn(messages: readonly InputMessage[]): readonly { id: string; response: JsonObject | undefined }[] {

@@ -4,17 +4,20 @@ import {
   type JsonObject,
   MillraceError,
   type RunEvent,
+  type RunInput,
   type RunStarted,
   type SessionInfo,
 } from '@millrace/core'
 import type { Agent } from '../agent/agent.ts'
 import { ActiveRun } from './active-run.ts'
 import { closeRun, draftsOf } from './close.ts'
+import { describeAgent } from './describe-agent.ts'
 import { abandoned } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { emptyLoadedSession, type LoadedSession, refreshSession } from './load-session.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
-import { answersOf, placeOf } from './session-facts.ts'
+import { answersOf, checkAnswered, placeOf } from './session-facts.ts'
+import { sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
 
 type NamedRequest = StartRequest & { readonly run: string }
 
@@ -52,12 +55,15 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
   const { session, user, run, input, cancelOnDisconnect = false } = request
   const lease = await log.acquire(session, run, owner, limits.leaseTtl)
   try {
-    const before = await past(parts, request.loaded ?? emptyLoadedSession(info))
+    const before = await edited(parts, await past(parts, request.loaded ?? emptyLoadedSession(info)), input)
     const { rows: history, facts } = before
     if (facts.runs.has(run)) throw new MillraceError('conflict', `run ${run} exists already`, { session, run })
-    const opening = openingOf(request, before, now())
+    const answers = answersOf(input, facts, now())
+    if (answers.length < facts.open.size && !(await takesOpenQuestions(agent))) checkAnswered(facts, answers)
+    const opening = withNews([startOf(request, before), ...answers], facts.state, await log.sharedState(info))
     const rows = await log.append(session, draftsOf(run, opening), lease)
-    const context = { history, state: stateAfter(facts.state, opening), resumed: false }
+    const state = stateAfter(facts.state, opening)
+    const context = { history, state, resumed: false, shared: sharedContext(log, info) }
     launch(new ActiveRun({ log, lease, agent, user, input, limits, rows, context, now, newId, cancelOnDisconnect }))
     const seq = rows[0]?.seq ?? 0
     audit({ action: 'run.start', session, user, agent: agent.name, run, seq })
@@ -82,18 +88,36 @@ async function past({ log, owner, limits, audit }: EngineParts, known: LoadedSes
   return refreshSession(log, loaded)
 }
 
-function openingOf(request: NamedRequest, { info, facts }: LoadedSession, now: number): readonly RunEvent[] {
+/** The session after the shared values that the client sent were recorded. */
+async function edited({ log }: EngineParts, loaded: LoadedSession, input: RunInput): Promise<LoadedSession> {
+  const edit = sharedEdit(input, loaded.facts.state)
+  if (edit === undefined) return loaded
+  await log.append(loaded.info.id, draftsOf('', [edit]))
+  return refreshSession(log, loaded)
+}
+
+/** The opening with the shared values that the session lacks, right after `run.started`. */
+function withNews(opening: readonly RunEvent[], before: JsonObject, shared: JsonObject): readonly RunEvent[] {
+  const [started, ...answers] = opening
+  const news = started && sharedNews(shared, stateAfter(before, [started]))
+  return started === undefined || news === undefined ? opening : [started, news, ...answers]
+}
+
+async function takesOpenQuestions(agent: Agent): Promise<boolean> {
+  return (await describeAgent(agent))?.capabilities?.openQuestions === true
+}
+
+function startOf(request: NamedRequest, { info, facts }: LoadedSession): RunStarted {
   const { agent, input, parent } = request
   const { forkOf } = info
   // Only the first run of a fork names where it was forked.
   const isNamed = forkOf !== undefined && facts.forks.has(placeOf(forkOf))
-  const started: RunStarted = {
+  return {
     kind: 'run.started',
     agent,
     input,
     ...defined({ forkOf: isNamed ? undefined : forkOf, parent }),
   }
-  return [started, ...answersOf(input, facts, now)]
 }
 
 function stateAfter(before: JsonObject, events: readonly RunEvent[]): JsonObject {

@@ -6,6 +6,7 @@ import { kitOf, type MakeLog } from './kit.ts'
 import { leaseContract } from './lease.ts'
 import { modelContract } from './model.ts'
 import { sessionContract } from './session.ts'
+import { sharedContract } from './shared.ts'
 
 export type { MakeLog } from './kit.ts'
 
@@ -26,6 +27,7 @@ export function describeEventLog(runner: Runner, name: string, makeLog: MakeLog)
     runner.describe('follow', () => followContract(kit))
     runner.describe('leases', () => leaseContract(kit))
     runner.describe('restore and prune', () => historyContract(kit))
+    runner.describe('shared values and search', () => sharedContract(kit))
     runner.describe('against the reference', () => modelContract(kit))
   })
 }

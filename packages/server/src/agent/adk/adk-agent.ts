@@ -25,7 +25,7 @@ export interface AdkAgentOptions {
 export const adkAbout: EngineDescription = {
   engine: 'adk',
   engineLabel: 'ADK',
-  capabilities: { parallelToolCalls: true, clientTools: true, reasoning: true },
+  capabilities: { parallelToolCalls: true, clientTools: true, reasoning: true, openQuestions: true },
 }
 
 /**

@@ -32,6 +32,7 @@ import '../../../../../test/kit/adk/interrupts.ts'
 import '../../../../../test/kit/adk/model-silence.ts'
 import '../../../../../test/kit/adk/models.ts'
 import '../../../../../test/kit/adk/resume.ts'
+import '../../../../../test/kit/adk/services.ts'
 import '../../../../../test/kit/adk/specialists.ts'
 
 // What @google/adk 2.0.0 does wrong or leaves out, and what a Millrace run makes of it. "ADK:" tests pin the library: when

@@ -5,7 +5,8 @@ import type {
   SaveArtifactRequest,
   SessionSaveArtifactRequest,
 } from '@google/adk'
-import { type AdkPart, type ArtifactSaved, defined, type NodeId, type Recorded } from '@millrace/core'
+import { type AdkPart, type ArtifactSaved, defined, type NodeId } from '@millrace/core'
+import type { RunContext } from '../agent.ts'
 import { sizeText } from '../tool-result.ts'
 
 type Part = SaveArtifactRequest['artifact']
@@ -13,7 +14,8 @@ type Version = NonNullable<Awaited<ReturnType<BaseArtifactService['getArtifactVe
 
 /**
  * ADK's artifacts, stored in the log. Saving emits an event with the content; loading reads what the log had when the run
- * began and what the run has saved since. Versions count from 0, as in ADK.
+ * began and what the run has saved since. Versions count from 0, as in ADK. A name that begins with `user:` is the same
+ * artifact in every session of the user; those are read when an agent first uses artifacts.
  */
 export class LogArtifacts implements BaseArtifactService {
   readonly #versions = new Map<string, (ArtifactSaved & { readonly part: AdkPart })[]>()
@@ -21,10 +23,19 @@ export class LogArtifacts implements BaseArtifactService {
   readonly #next = new Map<string, number>()
   readonly #emit: (event: ArtifactSaved) => void
   readonly #limit: number
-  constructor(history: readonly Recorded[], limit: number, emit: (event: ArtifactSaved) => void) {
+  readonly #shared: RunContext['shared']
+  #reading: Promise<void> | undefined
+  constructor(
+    { history, shared }: Pick<RunContext, 'history' | 'shared'>,
+    limit: number,
+    emit: (event: ArtifactSaved) => void,
+  ) {
     this.#limit = limit
     this.#emit = emit
-    for (const { event } of history) if (event.kind === 'artifact') this.#take(event)
+    this.#shared = shared
+    for (const { event } of history) {
+      if (event.kind === 'artifact' && (shared === undefined || !isOfUser(event.name))) this.#take(event)
+    }
   }
 
   async saveArtifact(request: SaveArtifactRequest): Promise<number> {
@@ -32,7 +43,8 @@ export class LogArtifacts implements BaseArtifactService {
   }
 
   /** `node` is the node that saves it. ADK does not pass it to its service, so each agent's context has its own service. */
-  save({ filename, artifact, customMetadata }: SessionSaveArtifactRequest, node?: NodeId): number {
+  async save({ filename, artifact, customMetadata }: SessionSaveArtifactRequest, node?: NodeId): Promise<number> {
+    if (isOfUser(filename)) await this.#ready()
     const version = this.#next.get(filename) ?? 0
     const json = JSON.stringify(artifact)
     if (json.length > this.#limit) {
@@ -57,16 +69,19 @@ export class LogArtifacts implements BaseArtifactService {
   }
 
   async loadArtifact({ filename, version }: LoadArtifactRequest): Promise<Part | undefined> {
+    if (isOfUser(filename)) await this.#ready()
     const versions = this.#versions.get(filename) ?? []
     const found = version === undefined ? versions.at(-1) : versions.find((saved) => saved.version === version)
     return found === undefined ? undefined : (structuredClone(found.part) as Part)
   }
 
   async listArtifactKeys(): Promise<string[]> {
+    await this.#ready()
     return [...this.#versions.keys()].sort()
   }
 
   async deleteArtifact({ filename }: { filename: string }): Promise<void> {
+    if (isOfUser(filename)) await this.#ready()
     const last = this.#versions.get(filename)?.at(-1)
     if (last === undefined) return
     const { part: _, ...gone } = last
@@ -76,17 +91,27 @@ export class LogArtifacts implements BaseArtifactService {
   }
 
   async listVersions({ filename }: ListVersionsRequest): Promise<number[]> {
+    if (isOfUser(filename)) await this.#ready()
     return (this.#versions.get(filename) ?? []).map(({ version }) => version)
   }
 
   async listArtifactVersions({ filename }: ListVersionsRequest): Promise<Version[]> {
+    if (isOfUser(filename)) await this.#ready()
     return (this.#versions.get(filename) ?? []).map(describe)
   }
 
   async getArtifactVersion({ filename, version }: LoadArtifactRequest): Promise<Version | undefined> {
+    if (isOfUser(filename)) await this.#ready()
     const versions = this.#versions.get(filename) ?? []
     const found = version === undefined ? versions.at(-1) : versions.find((saved) => saved.version === version)
     return found === undefined ? undefined : describe(found)
+  }
+
+  #ready(): Promise<void> {
+    this.#reading ??= (async () => {
+      for (const event of (await this.#shared?.artifacts()) ?? []) this.#take(event)
+    })()
+    return this.#reading
   }
 
   #take(event: ArtifactSaved): void {
@@ -97,6 +122,11 @@ export class LogArtifacts implements BaseArtifactService {
       this.#versions.set(event.name, [...(this.#versions.get(event.name) ?? []), saved])
     }
   }
+}
+
+/** ADK's prefix for artifacts that all sessions of a user have. */
+function isOfUser(name: string): boolean {
+  return name.startsWith('user:')
 }
 
 function describe({ version, part }: { readonly version: number; readonly part: AdkPart }): Version {

@@ -10,6 +10,7 @@ import {
   type RunInput,
 } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
+import { answeredBy } from '../answer-parts.ts'
 import type { BoundedQueue } from '../bounded-queue.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { isNested } from '../nested-event.ts'
@@ -73,9 +74,9 @@ export class LiveRun implements AdkRun {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
     )
     this.stopped.catch(() => undefined)
-    this.resumption = resumptionOf(root, context, past)
+    this.resumption = resumptionOf(root, context, past, input)
     this.nodes = new NodeTracker((event) => this.emit(event), this.resumption?.nodes)
-    this.artifacts = new LogArtifacts(context.history, limits.maxArtifact, (event) => this.emit(event))
+    this.artifacts = new LogArtifacts(context, limits.maxArtifact, (event) => this.emit(event))
     this.#asked = waitingCalls(tree.workflows)
     this.#out = out
     this.#crashed = context.resumed
@@ -153,8 +154,10 @@ export class LiveRun implements AdkRun {
  * ADK itself continues an agent that has a model, from the session's events. It does not continue a pipeline: it would
  * start it from the beginning, or run the one agent that asked and forget the rest. A workflow tracks its own progress.
  */
-function resumptionOf(root: AdkRoot, context: RunContext, past: Past): Resumption | undefined {
+function resumptionOf(root: AdkRoot, context: RunContext, past: Past, input: RunInput): Resumption | undefined {
   if (context.resumed) return afterCrash(context)
   if (past.interrupts.size === 0 || !isBaseAgent(root) || isLlmAgent(root)) return undefined
-  return afterAnswer(context, past.interrupts)
+  // A message that answers nothing starts the pipeline from the beginning, as in ADK; the question stays open.
+  const answered = answeredBy(input, past.interrupts)
+  return answered.size === 0 ? undefined : afterAnswer(context, answered)
 }

@@ -63,11 +63,11 @@ export function afterCrash({ history, run }: RunContext): Resumption {
   }
 }
 
-/** For a run that answers an interrupt: the nodes that the interrupted run had finished are done. */
-export function afterAnswer({ history }: RunContext, open: OpenInterrupts): Resumption {
-  const asked = history.findLast(({ event }) => event.kind === 'interrupt')
+/** For a run that answers interrupts: the nodes that the interrupted run had finished are done. */
+export function afterAnswer({ history }: RunContext, answered: OpenInterrupts): Resumption {
+  const asked = history.findLast(({ event }) => event.kind === 'interrupt' && answered.has(event.id))
   const before = history.filter((row) => row.run === asked?.run)
-  const waiting = [...open.values()].flatMap(({ node }) => node ?? [])
+  const waiting = [...answered.values()].flatMap(({ node }) => node ?? [])
   const done = [...pastNodes(before).done].filter((node) => !waiting.some((one) => isAbove(node, one)))
   return {
     nodes: { done: new Set(done), doneCalls: new Set(), counts: new Map() },

@@ -15,6 +15,7 @@ import { problemOf } from '../problem.ts'
 import { adkContent, authored, inputContents, type Past, pastOf } from './history.ts'
 import { callsBeside } from './interrupts.ts'
 import { type AdkRoot, LiveRun } from './live-run.ts'
+import { LogMemory } from './memory.ts'
 import { MillracePlugin } from './plugin.ts'
 import { type AdkLimits, openScope } from './scope.ts'
 import { RunSessions } from './session.ts'
@@ -57,6 +58,9 @@ export function runAdk(
     leave()
     return out
   }
+  const toolsets = useToolsets(program.tree.toolsets)
+  // A tool that ignores the abort must not keep its MCP server alive.
+  stop.signal.addEventListener('abort', () => void toolsets.release(), { once: true })
   context.signal.addEventListener('abort', leave, { once: true })
   const past = pastOf(context.history, program.root.name)
   const run = new LiveRun({ ...options, ...program, input, context, past, signal: stop.signal, out })
@@ -65,19 +69,27 @@ export function runAdk(
     stop.abort(over)
     out.end()
   })
-  return out
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => out.next(),
+      async return() {
+        const end = await out.return()
+        await toolsets.release()
+        return end
+      },
+    }),
+  }
 }
 
 /** Reads ADK's stream to its end. Never rejects: an error becomes the run's failure. */
 async function drive(
-  { root, tree, plugins }: AdkProgram,
+  { root, plugins }: AdkProgram,
   run: LiveRun,
   past: Past,
   input: RunInput,
   context: RunContext,
   app: string,
 ): Promise<void> {
-  const release = useToolsets(tree.toolsets)
   try {
     const { session, message } = sessionOf(run, past, input, context, app, root.name)
     // A plugin of the author may have to approve each tool first, and ADK asks it call by call: then nothing runs in parallel.
@@ -88,6 +100,7 @@ async function drive(
       plugins: [...plugins, plugin],
       sessionService: new RunSessions(session, context.resumed),
       artifactService: run.artifacts,
+      memoryService: new LogMemory(context),
       // ADK resumes the agent that asked. In a pipeline, and after a crash, the root must run instead.
       resumabilityConfig: { isResumable: run.resumption === undefined },
     })
@@ -109,7 +122,6 @@ async function drive(
   } catch (error) {
     if (!run.signal.aborted) run.fail(problemOf(error))
   }
-  release()
   run.end()
 }
 

@@ -44,12 +44,13 @@ export function knownApp({ agents }: HttpDeps, app: string): string {
 
 export const adkUser = (request: FastifyRequest, user: string): string => userFor(request, user)
 
-export function adkSession(info: SessionInfo, rows: readonly Recorded[]): AdkSession {
+/** `shared` has the newest values of the keys that sessions share: as in ADK, they replace what the session had. */
+export function adkSession(info: SessionInfo, rows: readonly Recorded[], shared: JsonObject): AdkSession {
   return {
     id: info.id,
     appName: info.agent,
     userId: info.user,
-    state: withName(sessionFacts(rows).state, info.title),
+    state: withName({ ...sessionFacts(rows).state, ...shared }, info.title),
     events: adkEvents(info.id, rows),
     lastUpdateTime: info.updatedAt / 1000,
   }

@@ -1,4 +1,4 @@
-import { type ArtifactSaved, MillraceError, type Recorded } from '@millrace/core'
+import { type ArtifactSaved, MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
@@ -16,7 +16,10 @@ export const adkArtifactRoutes =
     const base = '/apps/:app/users/:user/sessions/:id/artifacts'
     const artifacts = async (request: FastifyRequest<At>): Promise<readonly ArtifactSaved[]> => {
       const session = await adkSessionAt(deps, request, request.params)
-      return artifactsIn(await deps.log.read(session.id, { after: 0 }))
+      const own = (await deps.log.read(session.id, { after: 0 })).flatMap(({ event }) =>
+        event.kind === 'artifact' && !event.name.startsWith('user:') ? [event] : [],
+      )
+      return artifactsIn([...own, ...(await deps.log.sharedArtifacts(session))])
     }
     const versions = async (request: FastifyRequest<At>) =>
       (await artifacts(request)).filter(({ name }) => name === request.params.name)
@@ -79,10 +82,9 @@ export const adkArtifactRoutes =
   }
 
 /** The artifacts that exist, oldest version first. A deletion removes all versions before it. */
-function artifactsIn(rows: readonly Recorded[]): readonly ArtifactSaved[] {
+function artifactsIn(events: readonly ArtifactSaved[]): readonly ArtifactSaved[] {
   let found: ArtifactSaved[] = []
-  for (const { event } of rows) {
-    if (event.kind !== 'artifact') continue
+  for (const event of events) {
     if (event.deleted === true) found = found.filter(({ name }) => name !== event.name)
     else found.push(event)
   }

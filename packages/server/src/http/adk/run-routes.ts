@@ -89,7 +89,9 @@ async function prepare(deps: HttpDeps, request: FastifyRequest): Promise<{ start
     role: 'user',
     content: { role: body.newMessage.role ?? 'user', parts: body.newMessage.parts as readonly AdkPart[] },
   }
-  const state = (body.stateDelta ?? undefined) as JsonObject | undefined
+  // ADK never stores `temp:` keys, and drops those that come with a message.
+  const delta = Object.entries((body.stateDelta ?? {}) as JsonObject).filter(([key]) => !key.startsWith('temp:'))
+  const state: JsonObject | undefined = delta.length === 0 ? undefined : Object.fromEntries(delta)
   const props: JsonObject = { streaming: body.streaming === true }
   const input: RunInput = { messages: [message], props, ...defined({ state }) }
   boundInput(deps.limits, input, { state: 'stateDelta' })

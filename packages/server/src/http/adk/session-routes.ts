@@ -1,4 +1,13 @@
-import { adkIngest, isObject, type JsonObject, MillraceError, type PatchOp, type Recorded } from '@millrace/core'
+import {
+  adkIngest,
+  isObject,
+  type JsonObject,
+  MillraceError,
+  type PatchOp,
+  type Recorded,
+  type SessionInfo,
+} from '@millrace/core'
+import { isShared } from '@millrace/core/store'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
@@ -9,6 +18,7 @@ import { removeSession } from '../session/remove-session.ts'
 import { documented } from '../surface.ts'
 import {
   type AdkPath,
+  type AdkSession,
   adkSession,
   adkSessionAt,
   adkSessionSummary,
@@ -34,7 +44,8 @@ export const adkSessionRoutes =
   async (app) => {
     const { log } = deps
     const base = '/apps/:app/users/:user/sessions'
-    const read = (path: AdkPath) => log.read(path.id, { after: 0 })
+    const shown = async (info: SessionInfo): Promise<AdkSession> =>
+      adkSession(info, await log.read(info.id, { after: 0 }), await log.sharedState(info))
 
     const create = async (request: FastifyRequest, path: AdkPath, body: unknown) => {
       request.about.session = path.id
@@ -42,9 +53,14 @@ export const adkSessionRoutes =
       boundState(deps.limits, (state ?? {}) as JsonObject, 'state')
       if ((await log.get(path.id)) !== undefined)
         throw new MillraceError('conflict', `Session already exists: ${path.id}`)
-      const rows = importedRows(path.id, events ?? [], (state ?? {}) as JsonObject, deps.now())
-      const info = await log.restore({ id: path.id, user: path.user, agent: path.app }, rows)
-      return adkSession(info, rows)
+      const { own, shared } = scopesOf((state ?? {}) as JsonObject)
+      const rows = importedRows(path.id, events ?? [], own, deps.now())
+      let info = await log.restore({ id: path.id, user: path.user, agent: path.app }, rows)
+      const patch = patchOf(shared)
+      // Not part of the import: a person's edit is what changes the values that sessions share.
+      if (patch.length > 0) await log.append(path.id, [{ run: '', event: { kind: 'state', patch } }])
+      if (patch.length > 0) info = (await log.get(path.id)) ?? info
+      return shown(info)
     }
 
     app.get<InApp>(
@@ -102,8 +118,7 @@ export const adkSessionRoutes =
         result: shapeOf('AdkSession'),
       }),
       async (request) => {
-        const info = await adkSessionAt(deps, request, request.params)
-        return adkSession(info, await read(request.params))
+        return shown(await adkSessionAt(deps, request, request.params))
       },
     )
     app.patch<AtSession>(
@@ -122,9 +137,9 @@ export const adkSessionRoutes =
         const { [metadataKey]: metadata, ...delta } = stateDelta as JsonObject
         const name = isObject(metadata) ? metadata.displayName : undefined
         if (typeof name === 'string') info = await log.rename(info.id, name.slice(0, 200))
-        const patch = patchOf(delta)
+        const patch = patchOf(withoutTemporary(delta))
         if (patch.length > 0) await log.append(info.id, [{ run: '', event: { kind: 'state', patch } }])
-        return adkSession(info, await read(request.params))
+        return shown(info)
       },
     )
     app.delete<AtSession>(
@@ -171,6 +186,20 @@ function importedRows(
   const patch = patchOf(state)
   if (patch.length > 0) put(now, '', { kind: 'state', patch })
   return rows
+}
+
+/** ADK keeps `temp:` keys for one invocation only: nothing stores them. */
+function withoutTemporary(state: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(state).filter(([key]) => !key.startsWith('temp:')))
+}
+
+/** The state that belongs to the session, and the state that sessions share. */
+function scopesOf(state: JsonObject): { readonly own: JsonObject; readonly shared: JsonObject } {
+  const entries = Object.entries(withoutTemporary(state))
+  return {
+    own: Object.fromEntries(entries.filter(([key]) => !isShared(key))),
+    shared: Object.fromEntries(entries.filter(([key]) => isShared(key))),
+  }
 }
 
 /** Sets these top-level keys of the state. */

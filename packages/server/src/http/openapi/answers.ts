@@ -91,6 +91,7 @@ const shapes = {
         parallelToolCalls: z.boolean().optional(),
         clientTools: z.boolean().optional(),
         reasoning: z.boolean().optional(),
+        openQuestions: z.boolean().optional(),
       })
       .optional(),
     graph: z.object({

@@ -6,7 +6,9 @@ import { type EventInserts, eventInserts } from './event-inserts.ts'
 import { openSqliteFile, type SqliteFile } from './file.ts'
 import { type CommitHooks, type GroupCommit, groupCommit } from './group-commit.ts'
 import { sqliteReads } from './read.ts'
+import { sqliteSearch } from './search.ts'
 import { sessionCache } from './session-cache.ts'
+import { sharedReads } from './shared.ts'
 import { sqliteWrites } from './write.ts'
 
 export interface SqliteLogOptions {
@@ -57,6 +59,8 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   return {
     ...(await sqliteWrites({ writer, reader, sessions, tails, now, commit, inserts })),
     ...sqliteReads({ reader, tails, now, checkOpen, known: sessions.committedRow }),
+    ...sharedReads(reader, checkOpen),
+    ...(await sqliteSearch({ writer, reader, sessions, commit, inserts })),
     integrity: async () => {
       checkOpen()
       return file.integrity()

@@ -62,6 +62,30 @@ export const migrations: readonly Migration[] = [
         PRIMARY KEY (session, run)
       );`,
   },
+  {
+    // `indexed` is the last seq whose messages are in `message_text`, whose rowids are those of `event`.
+    version: 2,
+    sql: `
+      ALTER TABLE session ADD COLUMN remembered INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE session ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0;
+      CREATE VIRTUAL TABLE message_text USING fts5(text, content='', contentless_delete=1);
+      CREATE TABLE shared_state (
+        agent TEXT NOT NULL,
+        user TEXT NOT NULL,
+        name TEXT NOT NULL,
+        value TEXT NOT NULL,
+        PRIMARY KEY (agent, user, name)
+      );
+      CREATE TABLE shared_artifact (
+        id INTEGER PRIMARY KEY,
+        agent TEXT NOT NULL,
+        user TEXT NOT NULL,
+        name TEXT NOT NULL,
+        version INTEGER NOT NULL,
+        body TEXT NOT NULL
+      );
+      CREATE INDEX shared_artifact_by_name ON shared_artifact (agent, user, name);`,
+  },
 ]
 
 /** Migrates the file to the newest version in one transaction and records when each step ran. */

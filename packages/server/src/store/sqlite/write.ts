@@ -20,8 +20,10 @@ import type { ReadConnection, WriteConnection } from './connection.ts'
 import type { EventInserts } from './event-inserts.ts'
 import { rowKindNumbers } from './event-row.ts'
 import type { GroupCommit, Turn } from './group-commit.ts'
+import { unindexSql } from './search.ts'
 import type { SessionCache } from './session-cache.ts'
 import type { SessionRow } from './session-row.ts'
+import { type Share, sharedWrites } from './shared.ts'
 
 type Writes = Pick<
   EventLog,
@@ -42,7 +44,7 @@ export interface WriteDeps {
 export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
   return {
     ...sessionWrites(deps),
-    ...appendWrites(deps),
+    ...appendWrites(deps, await sharedWrites(deps.writer)),
     ...leaseWrites(deps),
     ...(await retention(deps)),
   }
@@ -69,7 +71,7 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
         turn.bulk()
         inserts.insertHere() // an append of the same transaction may be among what is deleted
         await writer.exec(
-          `DELETE FROM event WHERE session = ${key}; DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
+          `${unindexSql(key)} DELETE FROM event WHERE session = ${key}; DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
         )
       }),
     restore: async (restored, rows) => {
@@ -93,7 +95,7 @@ function make({ sessions }: WriteDeps, info: SessionRow['info']): SessionRow {
   return session
 }
 
-function appendWrites({ sessions, tails, now, commit, inserts }: WriteDeps): Pick<Writes, 'append'> {
+function appendWrites({ sessions, tails, now, commit, inserts }: WriteDeps, share: Share): Pick<Writes, 'append'> {
   return {
     append: async (id, drafts, holder) => {
       const bodies = drafts.map(({ event }) => eventText(event))
@@ -103,6 +105,7 @@ function appendWrites({ sessions, tails, now, commit, inserts }: WriteDeps): Pic
         const rows = recorded(drafts, session.info.lastSeq + 1, now())
         if (rows.length === 0) return rows
         sessions.change(await take(inserts, turn, session, rows, bodies))
+        for (const [i, row] of rows.entries()) share(session.info, row, bodies[i] ?? '')
         turn.onCommit(() => tails.publish(id, () => rawOf(rows, bodies)))
         return rows
       })
