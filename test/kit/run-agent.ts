@@ -18,9 +18,10 @@ export interface TestRunOptions {
   readonly resumed?: boolean
 }
 
-export function testSession(agent: Agent, session = 's1'): TestSession {
-  const rows: Recorded[] = []
-  let state: JsonObject = {}
+/** `before` are the rows of an earlier session that this one continues. */
+export function testSession(agent: Agent, session = 's1', before: readonly Recorded[] = []): TestSession {
+  const rows: Recorded[] = [...before]
+  let state: JsonObject = before.reduce((sum, { event }) => applyState(sum, event), {})
   let runs = 0
   const record = (run: string, event: RunEvent): void => {
     rows.push({ seq: rows.length + 1, at: 1000 + rows.length, run, event })
@@ -34,7 +35,7 @@ export function testSession(agent: Agent, session = 's1'): TestSession {
     async run(given, { signal = new AbortController().signal, onEvent, resumed = false } = {}) {
       const input = inputOf(given)
       runs += 1
-      const run = `r${runs}`
+      const run = `r${before.length === 0 ? '' : `${before.length}-`}${runs}`
       const history = [...rows]
       record(run, { kind: 'run.started', agent: agent.name, input })
       let ids = 0

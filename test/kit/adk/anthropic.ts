@@ -1,4 +1,5 @@
 import { BaseLlm, FunctionTool, LLMRegistry, LlmAgent, type LlmResponse } from '@google/adk'
+import type { AdkPart } from '@millrace/core'
 import { afterEach, describe, expect, test } from 'vitest'
 import { model, z } from '../../../packages/server/src/adk.ts'
 import { adkAgent } from '../../../packages/server/src/agent/adk/adk-agent.ts'
@@ -31,7 +32,7 @@ const sessionOf = (models: ModelSettings, agent: Partial<ConstructorParameters<t
   const root = new LlmAgent({ name: 'root', instruction: 'Be brief.', model: model(), tools: [weather], ...agent })
   return testSession(adkAgent('root', async () => root, { models }))
 }
-const asks = (...parts: object[]) => ({ messages: [{ id: 'm', role: 'user' as const, content: { parts } }] })
+const asks = (...parts: AdkPart[]) => ({ messages: [{ id: 'm', role: 'user' as const, content: { parts } }] })
 const words = asks({ text: 'Rome?' })
 
 const calls = [
@@ -114,6 +115,28 @@ describe('anthropic', () => {
       cachedContentTokenCount: 5,
     })
     expect(seen.at(-1)).toMatchObject({ usage: { modelCalls: 2, inputTokens: 34, cachedInputTokens: 10 } })
+  })
+
+  test('its thoughts are not sent to another vendor when the session changes models', async () => {
+    const root = new LlmAgent({ name: 'root', model: model(), tools: [weather] })
+    const wire = await start([claude(calls), claude(reply('Clear.'))])
+    const first = testSession(adkAgent('root', async () => root, { models: settings(wire) }))
+    await first.run(words)
+    const gemini = await modelServer([
+      json({ candidates: [{ content: { role: 'model', parts: [{ text: 'Yes.' }] }, finishReason: 'STOP' }] }),
+    ])
+    const models = { googleApiKey: 'key', googleBaseUrl: gemini.url }
+    const second = testSession(
+      adkAgent('root', async () => root, { models }),
+      's1',
+      first.rows,
+    )
+    await second.run({ ...asks({ text: 'Sure?' }), props: { partials: false } })
+    await gemini.close()
+    const sent = JSON.stringify(gemini.requests[0]?.body.contents)
+    expect(sent).toContain('I will check.')
+    expect(sent).not.toContain('thoughtSignature')
+    expect(sent).not.toContain('Two cities.')
   })
 
   test('answers whole when not streaming, with calls', async () => {

@@ -293,7 +293,9 @@ describe('a model that', () => {
     expect(await ending(new LlmAgent({ name: 'root', model: 'gemini-2.5-flash' }))).toBe(
       'failed (model-error: gemini-2.5-flash needs GOOGLE_API_KEY. Set it, or set MILLRACE_MODEL to another model (MILLRACE_MODEL=offline needs no key).)',
     )
-    expect(await ending(new LlmAgent({ name: 'root', model: model('claude') }))).toMatch(/unknown model: claude/)
+    expect(await ending(new LlmAgent({ name: 'root', model: model('claude') }))).toMatch(
+      /claude: no provider of that name; write anthropic:claude/,
+    )
   })
 })
 

@@ -2,6 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk'
 import type { LlmRequest } from '@google/adk'
 import { CallNumbers } from './call-numbers.ts'
 import { toolJsonSchema } from './json-schema.ts'
+import { openSeal } from './thought-seal.ts'
 
 type Content = LlmRequest['contents'][number]
 type Part = NonNullable<Content['parts']>[number]
@@ -67,27 +68,11 @@ function userBlock(part: Part, calls: CallNumbers): Block[] {
   return [{ type: 'text', text: `[file: ${url}]` }]
 }
 
-const sealedThought = 'anthropic:thinking:'
-const sealedRedaction = 'anthropic:redacted:'
-
-/** A signature as ADK keeps one, in base64. It names its vendor: a session may change models, and none takes another's. */
-export function sealThought(signature: string): string {
-  return Buffer.from(sealedThought + signature).toString('base64')
-}
-
-/** A thought that the vendor encrypted. */
-export function sealRedaction(data: string): string {
-  return Buffer.from(sealedRedaction + data).toString('base64')
-}
-
 /** A thought goes back to the model as it came, or not at all. */
 function thoughtBlock(thinking: string, sealed = ''): Block[] {
-  const text = Buffer.from(sealed, 'base64').toString('utf8')
-  if (text.startsWith(sealedThought)) {
-    return [{ type: 'thinking', thinking, signature: text.slice(sealedThought.length) }]
-  }
-  if (text.startsWith(sealedRedaction)) return [{ type: 'redacted_thinking', data: text.slice(sealedRedaction.length) }]
-  return []
+  const { signature, redacted } = openSeal(sealed)
+  if (signature !== undefined) return [{ type: 'thinking', thinking, signature }]
+  return redacted === undefined ? [] : [{ type: 'redacted_thinking', data: redacted }]
 }
 
 /** The functions that an agent may call, without the tools that only Google's servers have (search, code execution). */

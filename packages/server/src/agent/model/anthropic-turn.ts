@@ -1,8 +1,8 @@
 import type Anthropic from '@anthropic-ai/sdk'
 import type { LlmResponse } from '@google/adk'
 import { isObject } from '@millrace/core'
-import { sealRedaction, sealThought } from './anthropic-messages.ts'
 import { finish } from './finish.ts'
+import { sealRedaction, sealThought } from './thought-seal.ts'
 import { readToolArgs } from './tool-args.ts'
 
 type Parts = NonNullable<NonNullable<LlmResponse['content']>['parts']>

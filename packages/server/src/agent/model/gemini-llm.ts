@@ -4,6 +4,7 @@ import { streamFailure } from './failure.ts'
 import { finish } from './finish.ts'
 import { modelFetch } from './model-fetch.ts'
 import type { ModelSettings } from './settings.ts'
+import { isSealed } from './thought-seal.ts'
 
 type HttpOptions = ReturnType<Gemini['getHttpOptions']>
 
@@ -35,7 +36,7 @@ export class GeminiLlm extends Gemini {
   ): AsyncGenerator<LlmResponse, void> {
     let whole: LlmResponse | undefined
     try {
-      for await (const response of super.generateContentAsync(request, stream, signal)) {
+      for await (const response of super.generateContentAsync(withOwnThoughts(request), stream, signal)) {
         if (response.partial === true) yield response
         else whole = whole === undefined ? response : join(whole, response)
       }
@@ -51,6 +52,15 @@ export class GeminiLlm extends Gemini {
     }
     if (whole !== undefined) yield { ...settled(whole), partial: false, modelVersion: whole.modelVersion ?? this.model }
   }
+}
+
+/** Without the thoughts that another vendor signed: Gemini refuses signatures that it does not know. */
+function withOwnThoughts(request: LlmRequest): LlmRequest {
+  const contents = request.contents.map(({ parts = [], ...content }) => ({
+    ...content,
+    parts: parts.filter(({ thoughtSignature }) => thoughtSignature === undefined || !isSealed(thoughtSignature)),
+  }))
+  return { ...request, contents: contents.filter(({ parts }) => parts.length > 0) }
 }
 
 function join(before: LlmResponse, after: LlmResponse): LlmResponse {
