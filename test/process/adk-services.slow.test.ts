@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+
+// ADK's state scopes, memory, artifacts and long-running tools on the built server, which is killed and started again.
+
+const root = mkdtempSync(join(tmpdir(), 'millrace-services-'))
+const agent = `
+import { FunctionTool, LlmAgent, LOAD_MEMORY, LongRunningFunctionTool } from '@google/adk'
+import { call, model, say, z } from '@millrace/server/adk'
+const keep = new FunctionTool({
+  name: 'keep',
+  description: 'Keeps a value and a file',
+  parameters: z.object({ value: z.string() }),
+  execute: async ({ value }, context) => {
+    context.state.set('user:name', value)
+    context.state.set('app:visits', 1)
+    context.state.set('temp:scratch', value)
+    return { version: await context.saveArtifact('user:note.txt', { text: value }) }
+  },
+})
+const approve = new LongRunningFunctionTool({
+  name: 'approve',
+  description: 'Asks a manager',
+  parameters: z.object({}),
+  execute: () => ({ status: 'pending' }),
+})
+export const rootAgent = new LlmAgent({
+  name: 'helper',
+  instruction: 'The user is {user:name?}.',
+  model: model({ offline: ({ step, user, instruction, result }) => {
+    const [word, ...rest] = user.split(' ')
+    const args = { keep: { value: rest.join(' ') }, load_memory: { query: rest.join(' ') }, approve: {} }[word]
+    if (args !== undefined) return step === 0 ? call(word, args) : say(JSON.stringify(result(word)))
+    return say(instruction)
+  } }),
+  tools: [keep, approve, LOAD_MEMORY],
+})
+`
+let served: Served
+const serve = (): Promise<Served> =>
+  serveBuilt(['serve', '--port', '0', '--data-dir', join(root, 'data'), '--agents', join(root, 'agents')], {
+    PATH: process.env.PATH ?? '',
+    HOME: root,
+  })
+
+beforeAll(async () => {
+  await built()
+  mkdirSync(join(root, 'agents', 'helper'), { recursive: true })
+  writeFileSync(join(root, 'agents', 'helper', 'agent.ts'), agent)
+  served = await serve()
+})
+afterAll(async () => {
+  await served.kill()
+  rmSync(root, { recursive: true, force: true })
+})
+
+const at = (user: string, id: string): string => `/apps/helper/users/${user}/sessions/${id}`
+async function ask(path: string, body?: object) {
+  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+  const response = await fetch(served.address + path, { ...init, headers: { 'content-type': 'application/json' } })
+  expect(response.status, `${path}: ${await response.clone().text()}`).toBe(200)
+  return response.json()
+}
+/** The text of the run's last event. */
+async function run(user: string, id: string, part: string | object): Promise<string> {
+  const parts = [typeof part === 'string' ? { text: part } : part]
+  const newMessage = { role: 'user', parts }
+  const events = await ask('/run', { appName: 'helper', userId: user, sessionId: id, newMessage })
+  return events.at(-1)?.content.parts[0].text
+}
+
+test('what a user’s sessions share survives a crash, and other users have none of it', async () => {
+  for (const id of ['a1', 'a2', 'a3']) await ask(at('ann', id), {})
+  await ask(at('bob', 'b1'), {})
+  expect(await run('ann', 'a1', 'keep Marmalade')).toBe('{"version":0}')
+  await served.kill()
+  served = await serve()
+  expect(await run('ann', 'a2', 'hello')).toContain('The user is Marmalade.')
+  expect(await run('bob', 'b1', 'hello')).toContain('The user is .')
+  expect((await ask(at('ann', 'a3'))).state).toEqual({ 'user:name': 'Marmalade', 'app:visits': 1 })
+  expect((await ask(at('bob', 'b1'))).state).toEqual({ 'app:visits': 1 })
+  expect(JSON.stringify(await ask(at('ann', 'a1')))).not.toContain('temp:')
+  expect(await run('ann', 'a2', 'load_memory marmalade')).toContain('keep Marmalade')
+  expect(JSON.parse(await run('bob', 'b1', 'load_memory marmalade'))).toEqual({ memories: [] })
+  expect(await run('ann', 'a2', 'keep Honey')).toBe('{"version":1}')
+  expect(await ask(`${at('ann', 'a1')}/artifacts`)).toEqual(['user:note.txt'])
+  expect(await ask(`${at('ann', 'a1')}/artifacts/user:note.txt`)).toEqual({ text: 'Honey' })
+  expect(await ask(`${at('bob', 'b1')}/artifacts`)).toEqual([])
+})
+
+test('SPEC 4.5: messages go on while a long-running call waits, and it is answered later', async () => {
+  await ask(at('ann', 'q'), {})
+  await run('ann', 'q', 'approve')
+  expect(await run('ann', 'q', 'hello')).toContain('The user is')
+  await served.kill()
+  served = await serve()
+  const { events } = await ask(at('ann', 'q'))
+  const call = events.find((event: { longRunningToolIds?: string[] }) => event.longRunningToolIds?.length)
+  const id = call.longRunningToolIds[0]
+  await run('ann', 'q', { functionResponse: { id, name: 'approve', response: { status: 'approved' } } })
+  const views = await ask('/sessions/q/views/problems')
+  expect(JSON.stringify(views)).not.toContain('"severity":"error"')
+})
