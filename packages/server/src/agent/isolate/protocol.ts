@@ -3,10 +3,10 @@ import type { AgentDescription, RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import type { SentHistory } from './history-transfer.ts'
 
-// What the server and the process of an agent send to each other. Everything is JSON: it is faster to read than a
-// structured clone, and events are JSON anyway.
+// What the server and the process of an agent send to each other. Everything is JSON: between processes it is
+// faster than a structured clone, and events are JSON anyway.
 
-/** What the process needs to load its agent. It is a message, because arguments and their keys are public on a machine. */
+/** What the process needs to load its agent. It is a message, because every user of a machine can read the arguments of a process, and this has keys. */
 export interface OpenAgent {
   readonly name: string
   readonly file: string
