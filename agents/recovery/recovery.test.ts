@@ -124,6 +124,7 @@ describe('recovery, offline', () => {
     ['how severe was the bootleg fire', 'bootleg'],
     ['What is the salvage timber of the Holiday Farm Fire worth?', 'Holiday Farm'],
     ['Give me a recovery briefing for Bootleg', 'Bootleg'],
+    ['How severe was Bootleg?', 'Bootleg'],
     ['Which trails must stay closed after the Cedar Fire?', 'Cedar'],
   ])('another fire gets no figures: %s', async (question, name) => {
     const own = testSession('recovery')
@@ -137,6 +138,7 @@ describe('recovery, offline', () => {
   test.each([
     'How severe was the Cedar Creek burn?',
     'Which trails must stay closed after the fire?',
+    'Which trails at Waldo Lake must stay closed?',
     'What is the salvage timber of the cedar creek fire worth?',
     'Give me a recovery briefing for the Cedar Creek Fire in the Willamette National Forest',
   ])('the fire with data is known by its name, or by none: %s', async (question) => {

@@ -1,3 +1,6 @@
+import { burnSectors } from './burn-sectors.ts'
+import { trailDamage } from './trail-damage.ts'
+
 /** The fires that this example has data for. */
 export interface Fire {
   readonly id: string
@@ -49,11 +52,20 @@ function namesIn(text: string): readonly string[] {
     const list = words.trim().split(/\s+/)
     return list.slice(list.findLastIndex((word) => plain.test(word)) + 1).join(' ')
   })
-  const after = [...text.matchAll(/\b(?:for|of|at|in|about)\s+(?:the\s+)?((?:[A-Z][\w'’-]+\s?)+)/g)].map(
+  const after = [...text.matchAll(/\b(?:for|of|at|in|about|was|were)\s+(?:the\s+)?((?:[A-Z][\w'’-]+\s?)+)/g)].map(
     ([, words = '']) => words.replace(/\s*\b(?:Fire|Burn|Complex)\b.*$/, '').trim(),
   )
-  return [...before, ...after].filter((name) => name !== '' && !noFire.test(name))
+  return [...before, ...after].filter((name) => name !== '' && !noFire.test(name) && !isPlace(name))
 }
+
+const places = [
+  ...Object.values(burnSectors).flatMap((sectors) => sectors.map(({ name }) => name)),
+  ...Object.values(trailDamage).flatMap((points) => points.map(({ trail }) => trail)),
+].map((place) => place.toLowerCase())
+
+/** A place inside a fire that there is data for: “the trails at Waldo Lake”. */
+const isPlace = (name: string): boolean =>
+  places.some((place) => place.startsWith(`${name.toLowerCase()} `) && name.includes(' '))
 
 /** Capitalised words of this trade that are not the name of a fire. */
 const noFire = /^(?:NEPA|BAER|CFR|FSM|USDA|MTBS|TP-\d+|TD-\d+|[A-Z]+-\d+|Oregon|Willamette.*|I|Post-?|Wild)$/i
