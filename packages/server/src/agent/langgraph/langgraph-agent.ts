@@ -89,12 +89,13 @@ async function* runGraph(
     recursionLimit: 200,
     configurable: { thread_id: context.session, millrace: { input, context, models } },
   }
-  const before = await stateOf(graph, config)
-  const next = await graphInput(graph, input, context, before)
-  const state = new GraphState(context.state, before.values)
-  const drawn = describeGraph(graph.getGraph())
-  const keep = file.resumable === true && saver !== undefined
+  // A checkpoint from an import can make even the first read throw; it must be forgotten then, too.
   try {
+    const before = await stateOf(graph, config)
+    const next = await graphInput(graph, input, context, before)
+    const state = new GraphState(context.state, before.values)
+    const drawn = describeGraph(graph.getGraph())
+    const keep = file.resumable === true && saver !== undefined
     const stream = graph.streamEvents(next, config)
     for await (const event of graphEvents(stream, drawn, context, state, messageIds(before))) {
       state.saw(event)
