@@ -162,6 +162,17 @@ describe('streams over HTTP', () => {
     expect(await server.engine.wait(id, run)).toBe('cancelled')
   })
 
+  test('a HEAD request with ?disconnect=cancel stops nothing', async () => {
+    const id = await session('patient')
+    const { run } = await server.engine.start({ session: id, user: 'user', agent: 'patient', input: { messages: [] } })
+    const head = await fetch(`${address}/sessions/${id}/events?run=${run}&disconnect=cancel`, { method: 'HEAD' })
+    expect(head.status).toBe(200)
+    await noReaders()
+    expect(await server.engine.cancel(id)).toBe(true)
+    const [finished] = (await server.log.read(id, { after: 0 })).filter(({ event }) => event.kind === 'run.finished')
+    expect(finished).toMatchObject({ event: { error: { message: 'cancelled on request' } } })
+  })
+
   /** Until the server knows that everybody has left. */
   const noReaders = async (): Promise<void> => {
     while (server.streams.readers > 0) await new Promise((resolve) => setImmediate(resolve))

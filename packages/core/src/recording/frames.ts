@@ -70,7 +70,8 @@ export function frameSource(): FrameSource {
   }
   const begin = (over: boolean): readonly Placed[] => {
     const head = held.take()
-    framing = head.length > maxFrameSize ? 'document' : framingOf(head, over)
+    // One chunk may be longer than any frame, so the length decides only where the text does not.
+    framing = framingOf(head, over) ?? (head.length > maxFrameSize ? 'document' : undefined)
     if (framing !== undefined && framing !== 'document') return cut(head)
     held.add(head)
     return []

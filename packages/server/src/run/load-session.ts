@@ -22,9 +22,10 @@ export async function loadSession(log: EventLog, info: SessionInfo): Promise<Loa
 
 /** The session as the log has it now. Reads only the rows that came after the ones already loaded. */
 export async function refreshSession(log: EventLog, loaded: LoadedSession): Promise<LoadedSession> {
-  const { id, createdAt } = loaded.info
+  const { id, user, createdAt } = loaded.info
   const info = await log.get(id)
-  if (info === undefined) throw new MillraceError('not-found', `no session ${id}`, { session: id })
+  // It may have been deleted, and created again by another user, whose session looks like an unknown one (SPEC 6.2).
+  if (info?.user !== user) throw new MillraceError('not-found', `no session ${id}`, { session: id })
   // A session that was deleted and created again under the same id shares nothing with the one that was loaded.
   const isSame = info.createdAt === createdAt && info.lastSeq >= lastSeqOf(loaded.rows)
   const before = isSame ? { ...loaded, info } : emptyLoadedSession(info)

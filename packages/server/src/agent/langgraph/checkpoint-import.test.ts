@@ -130,6 +130,18 @@ describe('an imported checkpoint', () => {
     expect('admin' in {}).toBe(false)
   })
 
+  test('that LangGraph cannot read fails its run, and is not there for the next session of the same id', async () => {
+    const { graph, seen } = watching()
+    const rows = forged(await run(graph, [], 'first'), (space) => {
+      const checkpoint = decoded(space.checkpoint)
+      const values = { ...(checkpoint.channel_values as object), __pregel_tasks: 5 }
+      return { ...space, checkpoint: encoded(JSON.stringify({ ...checkpoint, channel_values: values })) }
+    })
+    await expect(run(graph, rows, 'imported')).rejects.toThrow()
+    expect(lastMessages(await run(graph, [], 'imported'))).toBe(1)
+    expect(seen).toHaveLength(2)
+  })
+
   test('of another form is ignored: the graph starts from the beginning', async () => {
     const { graph, seen } = watching()
     const rows = forged(await run(graph, [], 'first'), (space) => space)

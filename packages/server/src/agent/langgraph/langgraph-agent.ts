@@ -97,13 +97,14 @@ async function* runGraph(
     recursionLimit: 200,
     configurable: { thread_id: context.session, millrace: { input, context, models } },
   }
-  const before = await stateOf(graph, config)
-  const next = await graphInput(graph, input, context, before, saver !== undefined)
-  if (saver?.replaced === true && !context.history.some(({ event }) => isNote(event))) yield replacedSaver
-  const state = new GraphState(context.state, before.values)
-  const mapper = new EventMapper(describeGraph(graph), context, state, messageIds(before), runChain(context))
-  const keep = file.resumable === true && saver !== undefined
+  // A checkpoint from an import can make even the first read throw; it must be forgotten then, too.
   try {
+    const before = await stateOf(graph, config)
+    const next = await graphInput(graph, input, context, before, saver !== undefined)
+    if (saver?.replaced === true && !context.history.some(({ event }) => isNote(event))) yield replacedSaver
+    const state = new GraphState(context.state, before.values)
+    const mapper = new EventMapper(describeGraph(graph), context, state, messageIds(before), runChain(context))
+    const keep = file.resumable === true && saver !== undefined
     for await (const event of graphEvents(graph.streamEvents(next, config), mapper)) {
       state.saw(event)
       yield event

@@ -11,7 +11,7 @@ import {
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { protocolHeader } from '../../agent/protocol-header.ts'
-import { emptyLoadedSession, type LoadedSession, loadSession } from '../../run/load-session.ts'
+import { emptyLoadedSession, type LoadedSession, loadSession, refreshSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
 import { bodyRefusal } from '../doors/validate-body.ts'
@@ -90,18 +90,35 @@ async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
   const loaded = await thread(deps, request, asked, agent)
   const protocol = request.headers[protocolHeader] === '1.0' ? '1' : asked.protocol
   const wire = wireOf(request, protocol)
-  const { info, rows } = loaded
-  const before = rows.find((row) => row.run === runId && row.event.kind === 'run.started')
-  if (before !== undefined) {
-    // A run that is asked for again is streamed again: a retry must never run an agent twice.
-    await serveStream(deps, request, reply, { session: threadId, run: runId, after: before.seq - 1, rows, ...wire })
-    return reply
-  }
+  const again = (known: LoadedSession): Promise<boolean> => streamedAgain(deps, request, reply, known, runId, wire)
+  if (await again(loaded)) return reply
   const input = newInput(asked.input, loaded)
-  const start = { session: threadId, user: info.user, agent, run: runId, input, loaded }
-  await serveRun(deps, request, reply, { ...start, ...defined({ parent: parentRunId }) }, wire)
+  const start = { session: threadId, user: loaded.info.user, agent, run: runId, input, loaded }
+  try {
+    await serveRun(deps, request, reply, { ...start, ...defined({ parent: parentRunId }) }, wire)
+  } catch (error) {
+    // The same request came twice at the same time, and the other one has started the run.
+    if (!isConflict(error) || !(await again(await refreshSession(deps.log, loaded)))) throw error
+  }
   return reply
 }
+
+/** A run that is asked for again is streamed again: a retry must never run an agent twice. */
+async function streamedAgain(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { info, rows }: LoadedSession,
+  run: string,
+  wire: ReturnType<typeof wireOf>,
+): Promise<boolean> {
+  const started = rows.find((row) => row.run === run && row.event.kind === 'run.started')
+  if (started === undefined) return false
+  await serveStream(deps, request, reply, { session: info.id, run, after: started.seq - 1, rows, ...wire })
+  return true
+}
+
+const isConflict = (error: unknown): boolean => error instanceof MillraceError && error.code === 'conflict'
 
 /** The session of the thread, made if need be. */
 async function thread(
@@ -110,9 +127,16 @@ async function thread(
   { threadId: id, input }: AgUiRequest,
   agent: string,
 ): Promise<LoadedSession> {
-  const known = await log.get(id)
-  if (known === undefined)
-    return emptyLoadedSession(await log.create({ id, user: userFor(request), agent, title: titleOf(input) }))
+  let known = await log.get(id)
+  if (known === undefined) {
+    try {
+      return emptyLoadedSession(await log.create({ id, user: userFor(request), agent, title: titleOf(input) }))
+    } catch (error) {
+      // Another request for this thread has created it meanwhile.
+      known = isConflict(error) ? await log.get(id) : undefined
+      if (known === undefined) throw error
+    }
+  }
   if (!mayTouch(request, known)) throw new MillraceError('not-found', `no thread ${id}`)
   return loadSession(log, known)
 }

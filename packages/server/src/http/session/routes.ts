@@ -71,7 +71,8 @@ const sessionRoutes =
           session: session.id,
           dialect,
           from,
-          cancelOnDisconnect: disconnect === 'cancel',
+          // A HEAD request gets no stream and so never leaves one.
+          cancelOnDisconnect: disconnect === 'cancel' && request.method === 'GET',
           ...defined({ run, after }),
         })
         return reply
