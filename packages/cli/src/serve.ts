@@ -73,7 +73,7 @@ async function compose(settings: Settings, { log, owner }: OpenStore): Promise<M
  * Loads the agents in the first idle moment after the port answers. Importing ADK blocks the process for a second or
  * two: when that began together with listening, a `/health` sent at once was measured to wait 1.6 s.
  */
-function warmWhenIdle({ app }: Millrace, warm: () => Promise<void>): void {
+function warmWhenIdle({ app }: Millrace, warm: () => Promise<unknown>): void {
   app.addHook('onListen', async () => {
     const timer = setTimeout(() => {
       app.server.off('request', wait)

@@ -1,5 +1,6 @@
 import { type BaseTool, Context, isAgentTool, isFunctionTool, isLlmAgent, type LlmRequest } from '@google/adk'
 import { defined, isObject, type JsonObject } from '@millrace/core'
+import { thrownAt } from '../author-place.ts'
 import { messageOf } from '../problem.ts'
 import { argsProblem, toolError, toolResult } from '../tool-result.ts'
 import type { AdkRun } from './scope.ts'
@@ -119,7 +120,11 @@ async function execute(
     if (tool.isLongRunning && (value === undefined || value === null)) return undefined
     return toolResult(tool.name, value, limits.maxToolResult)
   } catch (error) {
-    return toolError(signal.aborted ? 'The run was stopped.' : messageOf(error))
+    if (signal.aborted) return toolError('The run was stopped.')
+    const message = messageOf(error)
+    const thrown = thrownAt(error, `the tool ${tool.name}`, message)
+    if (thrown !== undefined) run.emit(thrown)
+    return toolError(message)
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type RunEvent,
 } from '@millrace/core'
 import type { AgentGraph, RunContext } from '../agent.ts'
+import { thrownAt } from '../author-place.ts'
 import { messageOf } from '../problem.ts'
 import { resultTooLarge } from '../tool-result.ts'
 import { type GraphState, updatesOf } from './graph-state.ts'
@@ -48,6 +49,8 @@ export async function* graphEvents(
     for await (const event of inSteps(events)) yield* mapper.map(event)
   } catch (error) {
     const message = messageOf(error)
+    const thrown = thrownAt(error, 'the graph', message)
+    if (thrown !== undefined) yield thrown
     yield* mapper.fail(message)
     throw error instanceof Error ? error : new MillraceError('agent-error', message, {}, error)
   }
