@@ -7,6 +7,8 @@ export interface Settings {
   readonly port: number
   readonly store: StoreLocation
   readonly agents: string | undefined
+  /** The configuration's file; undefined looks for `millrace.config` in the usual folders. */
+  readonly config: string | undefined
   /** Values of `Host` to answer besides loopback. */
   readonly hostNames: readonly string[]
   readonly origins: readonly string[]
@@ -35,6 +37,7 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --data-dir DIR      folder of the SQLite database (DATA_DIR, .millrace)
   --database URL      the same as a URL: file:DIR (DATABASE_URL)
   --agents DIR        folder of agents, DIR/<name>/agent.ts (MILLRACE_AGENTS, the example agents)
+  --config FILE       configuration (MILLRACE_CONFIG, millrace.config.ts here, in the agents folder or beside it)
   --host-name NAME    answer requests for this Host, too; repeatable
   --origin ORIGIN     let pages of this origin call the server (CORS); repeatable
   --token USER=TOKEN  bearer token of a user; repeatable (MILLRACE_TOKENS, comma-separated)
@@ -46,6 +49,8 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
 
 In parentheses: the variable that a flag wins over, and the default. Invalid settings print one sentence and exit with code 2.
 
+Variables may also be in .env here, in the agents folder and in the folder of an agent; the process's own win.
+
 Models: GOOGLE_API_KEY selects Gemini, OPENAI_API_KEY and OPENAI_BASE_URL any OpenAI-compatible endpoint; without either, the offline model runs.
 MILLRACE_MODEL names the model: gemini-2.5-pro, openai:llama3.2 or offline. MILLRACE_OFFLINE_TOKENS_PER_SECOND sets the pace of the offline model (0: no delay).
 Traces: OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) receives spans of every run, without contents.`
@@ -56,6 +61,7 @@ const options = {
   'data-dir': { type: 'string' },
   database: { type: 'string' },
   agents: { type: 'string' },
+  config: { type: 'string' },
   'host-name': { type: 'string', multiple: true },
   origin: { type: 'string', multiple: true },
   token: { type: 'string', multiple: true },
@@ -129,6 +135,7 @@ export function readSettings(
     retain: retain === undefined ? undefined : retain * day,
     store,
     agents: given(values.agents, 'MILLRACE_AGENTS'),
+    config: given(values.config, 'MILLRACE_CONFIG'),
     hostNames: [...named, ...(loopback.has(host) || everyAddress.has(inHeader(host)) ? [] : [inHeader(host)])],
     origins,
     tokens,
