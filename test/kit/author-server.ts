@@ -95,7 +95,7 @@ function opened(child: ChildProcess): AuthorServer {
     says,
     get: async (path) => (await fetch((await address) + path)).json(),
     async run(agent, words, session) {
-      const body = { threadId: session, runId: `${session}-${Math.random()}`, state: {}, tools: [], context: [] }
+      const body = { threadId: session, runId: `run of ${session}`, state: {}, tools: [], context: [] }
       const messages = [{ id: `${words} in ${session}`, role: 'user', content: words }]
       const answer = await fetch(`${await address}/ag-ui/${agent}`, {
         method: 'POST',

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises'
 import { dirname, extname, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { MillraceError } from '@millrace/core'
@@ -32,9 +33,14 @@ export async function loadModule(
   virtualModules: Record<string, unknown> = {},
   byJiti = false,
 ): Promise<unknown> {
-  if (!byJiti && !/^\.[cm]?ts$/.test(extname(file))) return import(pathToFileURL(file).href)
+  const typed = /^\.[cm]?ts$/.test(extname(file))
+  if (!byJiti && !typed) return import(pathToFileURL(file).href)
   const { createJiti } = await import('jiti')
-  return createJiti(import.meta.url, { interopDefault: false, moduleCache: false, virtualModules }).import(file)
+  const jiti = createJiti(import.meta.url, { interopDefault: false, moduleCache: false, virtualModules })
+  if (typed) return jiti.import(file)
+  // Asked to import JavaScript, jiti would ask Node, which has the old version of it.
+  const source = await readFile(file, 'utf8')
+  return jiti.evalModule(source, { filename: file, async: true, forceTranspile: true })
 }
 
 /** The message, with the line of the author's code that it came from: the message itself seldom has it. */

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, type Stats, statSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 
@@ -37,10 +37,19 @@ export async function sourcesOf(start: string): Promise<Sources> {
 export function stampOf(files: readonly string[]): string {
   return files
     .map((file) => {
-      const info = statSync(file, { throwIfNoEntry: false })
+      const info = infoOf(file)
       return info === undefined ? `${file} -` : `${file} ${info.mtimeMs} ${info.size} ${info.ino}`
     })
     .join('\n')
+}
+
+/** Undefined for a file that does not exist, and for a path through a file as if that were a folder. */
+function infoOf(file: string): Stats | undefined {
+  try {
+    return statSync(file)
+  } catch {
+    return undefined
+  }
 }
 
 /** `from 'x'`, `import 'x'`, `import('x')`, `require('x')`. A match in a comment does no harm. */
