@@ -199,7 +199,7 @@ export const rootAgent = new LlmAgent({
     ),
   )
   expect(logs[0]).toContain('the graph threw at node/deep.ts:2: cannot open node/deep.ts')
-  expect(logs[1]).toContain('the tool lookup threw at tool/agent.ts:7: no file table.json')
+  expect(logs[1]).toContain("the tool lookup threw at tool/agent.ts:7: Error in tool 'lookup': no file table.json")
   await server.says(/"agent":"node".*the graph threw at node\/deep\.ts:2/)
   await server.says(/"agent":"tool".*the tool lookup threw at tool\/agent\.ts:7/)
   for (const text of [node, tool, ...logs]) {
