@@ -36,7 +36,7 @@ test('the agents of the page compile by its recipe, and a wrong type is an error
   await compile()
   mine.write('agents/greeter/greeting.ts', 'export const greeting = (name: number): number => name')
   await expect(compile()).rejects.toMatchObject({ stdout: expect.stringContaining('greeter/agent.ts') })
-  mine.write('agents/greeter/greeting.ts', 'export const greeting = (name: string): string => `Hello, ${name}`')
+  mine.write('agents/greeter/greeting.ts', "export const greeting = (name: string): string => 'Hello, ' + name")
 })
 
 test('the same folder runs', async () => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { dirname, extname, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { MillraceError } from '@millrace/core'
-import { knowAuthorFolder, placeOf, withoutPaths } from './author-place.ts'
+import { authorPlace, knowAuthorFolder, withoutPaths } from './author-place.ts'
 import { type AgentFile, readExports } from './exported.ts'
 import { messageOf } from './problem.ts'
 import { sharedModules } from './shared-modules.ts'
@@ -47,5 +47,5 @@ export async function loadModule(
 function withPlace(file: string, error: unknown): string {
   const message = (withoutPaths(messageOf(error)).split('\nRequire stack:')[0] ?? '').trim()
   if (message.includes(file)) return message
-  return `${placeOf(error) ?? file}: ${message}`
+  return `${authorPlace(error) ?? file}: ${message}`
 }

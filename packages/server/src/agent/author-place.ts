@@ -12,7 +12,7 @@ export function knowAuthorFolder(folder: string): void {
 }
 
 /** `weather/agent.ts:12`: where the author's code threw, relative to the agents folder; undefined when it did not. */
-export function placeOf(error: unknown): string | undefined {
+export function authorPlace(error: unknown): string | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   for (const line of stack.split('\n')) {
     const [, found = '', at] = /((?:file:\/\/|[A-Za-z]:[\\/]|\/)[^()]*?):(\d+):\d+\)?$/.exec(line) ?? []
@@ -29,7 +29,7 @@ export function placeOf(error: unknown): string | undefined {
  * message is all that there is to say.
  */
 export function thrownAt(error: unknown, what: string, message: string): RunEvent | undefined {
-  const place = error instanceof MillraceError ? undefined : placeOf(error)
+  const place = error instanceof MillraceError ? undefined : authorPlace(error)
   if (place === undefined) return undefined
   return { kind: 'log', level: 'error', message: `${what} threw at ${place}: ${message}` }
 }
