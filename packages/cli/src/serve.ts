@@ -1,8 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defined, MillraceError, webHost } from '@millrace/core'
-import { createMillrace, discoverAgents, loadConfig, type Millrace, modelSettings } from '@millrace/server'
+import {
+  type AgentCatalog,
+  type AgentDescription,
+  createMillrace,
+  discoverAgents,
+  loadConfig,
+  loadConfigFile,
+  type Millrace,
+  type MillraceConfig,
+  modelSettings,
+} from '@millrace/server'
+import { agentTable, coloursFor } from './agent-table.ts'
+import { type EnvFiles, envFiles } from './env-files.ts'
 import { type OpenStore, openStore } from './open-store.ts'
 import { endpointOf, readSettings, type Settings } from './settings.ts'
 import { version } from './version.ts'
@@ -15,12 +28,16 @@ const examples = fileURLToPath(new URL('../../../agents/dist/', import.meta.url)
 const recoverEvery = 10_000
 const pruneEvery = 60 * 60_000
 
+/** How often edited agents are looked for, in ms. */
+const lookForEditsEvery = 1_000
+
 /** Agents load after this long without a request, in ms. */
 const idleBeforeWarmUp = 500
 
 /** Serves until a signal; resolves with the exit code. */
 export async function serve(args: readonly string[]): Promise<number> {
-  const settings = readSettings(args, process.env)
+  const env = envFiles(process.env, process.cwd())
+  const settings = readSettings(args, env.base)
   if ('message' in settings) {
     if (settings.code === 0) console.log(settings.message)
     else console.error(settings.message)
@@ -32,7 +49,7 @@ export async function serve(args: readonly string[]): Promise<number> {
   let millrace: Millrace | undefined
   try {
     store = await openStore(settings.store, Date.now)
-    millrace = await compose(settings, store)
+    millrace = await compose(settings, store, env)
     const address = await millrace.app.listen({ host: settings.host, port: settings.port })
     console.log(`Millrace ${version} is listening on ${address}`)
   } catch (error) {
@@ -43,17 +60,22 @@ export async function serve(args: readonly string[]): Promise<number> {
   return runUntil(stop, millrace, store, settings)
 }
 
-async function compose(settings: Settings, { log, owner }: OpenStore): Promise<Millrace> {
+async function compose(settings: Settings, { log, owner }: OpenStore, env: EnvFiles): Promise<Millrace> {
   const folder = settings.agents ?? (existsSync(examples) ? examples : undefined)
+  let millrace: Millrace | undefined
   const onFault = (agent: string, message: string, stack?: string): void =>
     millrace?.app.log.error({ agent, ...defined({ stack }) }, message)
-  let millrace: Millrace | undefined
   const agents = discoverAgents(folder, {
     // The examples are part of this command and are trusted with its process.
     ...(settings.isolate && settings.agents !== undefined ? { isolate: { onFault } } : {}),
-    models: modelSettings(process.env),
-    config: await loadConfig(process.cwd()),
+    models: modelSettings(env.base),
+    env: env.of,
+    config: await configOf(settings, folder),
     host: webHost(globalThis),
+    onLoad: (agent, again) => {
+      if (again) reportReload(agent, millrace)
+    },
+    onThrow: (agent, run, message) => millrace?.app.log.error({ agent, run }, message),
   })
   const telemetry = await telemetryOf(process.env)
   millrace = await createMillrace({
@@ -63,7 +85,7 @@ async function compose(settings: Settings, { log, owner }: OpenStore): Promise<M
     newId: randomUUID,
     owner,
     version,
-    fallback: agents.agents.has('assistant') ? 'assistant' : (agents.agents.keys().next().value ?? ''),
+    fallback: 'assistant',
     access: defined({ hosts: settings.hostNames, origins: settings.origins, tokens: settings.tokens }),
     basePath: settings.basePath,
     logger: { level: settings.logLevel },
@@ -71,15 +93,43 @@ async function compose(settings: Settings, { log, owner }: OpenStore): Promise<M
   })
   millrace.app.addHook('onClose', () => telemetry?.close())
   millrace.app.addHook('onClose', () => agents.close())
-  warmWhenIdle(millrace, () => agents.warm())
+  const opened = millrace
+  warmWhenIdle(opened, async () => {
+    console.log(agentTable(await agents.warm(), coloursFor(process.stdout.isTTY)))
+    watchAgents(opened, agents)
+  })
   return millrace
+}
+
+/** Looks for edits, so that an author sees an error without a request. A run looks for them itself. */
+function watchAgents({ app }: Millrace, agents: AgentCatalog): void {
+  const timer = setInterval(() => agents.reload(), lookForEditsEvery)
+  app.server.once('close', () => clearInterval(timer))
+}
+
+/** The file that was asked for, or the first in the working directory, the agents folder and the folder around that. */
+function configOf({ config }: Settings, agents: string | undefined): Promise<MillraceConfig> {
+  if (config !== undefined) return loadConfigFile(resolve(config))
+  const around = agents === undefined ? [] : [resolve(agents), resolve(agents, '..')]
+  return loadConfig(process.cwd(), ...around)
+}
+
+/** An edit that does not load is an error in the log; one that does is one line for its author. */
+function reportReload({ name, error, editError }: AgentDescription, millrace: Millrace | undefined): void {
+  const reason = error ?? editError
+  if (reason === undefined) console.log(`${name} was reloaded`)
+  else
+    millrace?.app.log.error(
+      { agent: name },
+      error === undefined ? `${reason} (the version before it still runs)` : reason,
+    )
 }
 
 /**
  * Loads the agents in the first idle moment after the port answers. Importing ADK blocks the process for a second or
  * two: when that began together with listening, a `/health` sent at once was measured to wait 1.6 s.
  */
-function warmWhenIdle({ app }: Millrace, warm: () => Promise<void>): void {
+function warmWhenIdle({ app }: Millrace, warm: () => Promise<unknown>): void {
   app.addHook('onListen', async () => {
     const timer = setTimeout(() => {
       app.server.off('request', wait)

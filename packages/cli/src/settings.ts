@@ -9,6 +9,8 @@ export interface Settings {
   readonly agents: string | undefined
   /** Whether each agent of the folder runs in a process of its own. The example agents run in the server's. */
   readonly isolate: boolean
+  /** The configuration's file; undefined looks for `millrace.config` in the usual folders. */
+  readonly config: string | undefined
   /** Values of `Host` to answer besides loopback. */
   readonly hostNames: readonly string[]
   readonly origins: readonly string[]
@@ -38,6 +40,7 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --database URL      the same as a URL: file:DIR (DATABASE_URL)
   --agents DIR        folder of agents, DIR/<name>/agent.ts (MILLRACE_AGENTS, the example agents)
   --isolate on|off    run each agent of DIR in a process of its own (MILLRACE_ISOLATE, on)
+  --config FILE       configuration (MILLRACE_CONFIG, millrace.config.ts here, in the agents folder or beside it)
   --host-name NAME    answer requests for this Host, too; repeatable
   --origin ORIGIN     let pages of this origin call the server (CORS); repeatable
   --token USER=TOKEN  bearer token of a user; repeatable (MILLRACE_TOKENS, comma-separated)
@@ -48,6 +51,8 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --log-level LEVEL   fatal, error, warn, info, debug, trace or silent (LOG_LEVEL, warn)
 
 In parentheses: the variable that a flag wins over, and the default. Invalid settings print one sentence and exit with code 2.
+
+Variables may also be in .env here, in the agents folder and in the folder of an agent; the process's own win.
 
 Models: GOOGLE_API_KEY selects Gemini, ANTHROPIC_API_KEY Claude, OPENAI_API_KEY and OPENAI_BASE_URL any OpenAI-compatible endpoint; without any, the offline model runs.
 MILLRACE_MODEL names the model: gemini-2.5-pro, claude-opus-4-8, openai:llama3.2 or offline. MILLRACE_MODEL_TIMEOUT is the time in seconds that it may send nothing (240; 0: no limit).
@@ -61,6 +66,7 @@ const options = {
   database: { type: 'string' },
   agents: { type: 'string' },
   isolate: { type: 'string' },
+  config: { type: 'string' },
   'host-name': { type: 'string', multiple: true },
   origin: { type: 'string', multiple: true },
   token: { type: 'string', multiple: true },
@@ -137,6 +143,7 @@ export function readSettings(
     store,
     agents: given(values.agents, 'MILLRACE_AGENTS'),
     isolate: isolate === 'on',
+    config: given(values.config, 'MILLRACE_CONFIG'),
     hostNames: [...named, ...(loopback.has(host) || everyAddress.has(inHeader(host)) ? [] : [inHeader(host)])],
     origins,
     tokens,

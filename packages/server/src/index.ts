@@ -1,7 +1,7 @@
 export { type AdkAgentOptions, adkAgent } from './agent/adk/adk-agent.ts'
 export type * from './agent/agent.ts'
 export { type AgentCatalog, type DiscoveryOptions, discoverAgents, type IsolateOptions } from './agent/catalog.ts'
-export { defineConfig, loadConfig, type MillraceConfig } from './agent/config.ts'
+export { defineConfig, loadConfig, loadConfigFile, type MillraceConfig } from './agent/config.ts'
 export { type GraphAgentFile, graphAgent } from './agent/langgraph/langgraph-agent.ts'
 export { type ModelSettings, modelSettings } from './agent/model/settings.ts'
 export { isNested } from './agent/nested-event.ts'

@@ -5,7 +5,7 @@ import type { AgentCatalog } from './agent/catalog.ts'
 import { adkWithoutPartials } from './http/adk/adk-without-partials.ts'
 import { agUiProtobufFormat } from './http/ag-ui/protobuf.ts'
 import { createApp } from './http/app.ts'
-import { defaultLimits, type HttpLimits } from './http/deps.ts'
+import { type AgentDirectory, defaultLimits, type HttpLimits } from './http/deps.ts'
 import type { Access } from './http/doors/access.ts'
 import { withoutCheckpoints } from './http/session/without-checkpoints.ts'
 import { runEngine } from './run/engine.ts'
@@ -18,7 +18,7 @@ import { createMetrics } from './telemetry/metrics.ts'
 
 export interface MillraceOptions {
   readonly log: EventLog
-  readonly agents: Pick<AgentCatalog, 'agents'>
+  readonly agents: Pick<AgentCatalog, 'agents'> & Partial<Pick<AgentCatalog, 'refresh'>>
   readonly now: () => number
   readonly newId: () => string
   /** The name under which this server holds leases; see RunEngineOptions. */
@@ -53,8 +53,7 @@ export interface Millrace {
 
 export async function createMillrace(options: MillraceOptions): Promise<Millrace> {
   const { log, now, newId, owner, version } = options
-  const catalog = options.agents.agents
-  const names = [...catalog.keys()]
+  const agents = directoryOf(options)
   let closing = false
   let stopped = false
   // Only our own clients get the log whole: to other clients an engine's checkpoints mean nothing.
@@ -72,7 +71,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   }
   const engine = runEngine({
     log,
-    agents: (name) => catalog.get(name),
+    agents: (name) => agents.get(name),
     now,
     newId,
     owner,
@@ -100,7 +99,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     log,
     engine,
     streams: fanOut,
-    agents: { names, get: (name) => catalog.get(name), fallback: options.fallback ?? names[0] ?? '' },
+    agents,
     now,
     newId,
     limits: { ...defaultLimits, ...options.limits },
@@ -124,6 +123,27 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
       fanOut.close()
       await tracing?.close()
       await app.close()
+    },
+  }
+}
+
+/** The agents of this moment: folders come and go while the server runs. */
+function directoryOf({ agents: catalog, fallback }: MillraceOptions): AgentDirectory {
+  const names = (): readonly string[] => {
+    catalog.refresh?.()
+    return [...catalog.agents.keys()]
+  }
+  return {
+    get names() {
+      return names()
+    },
+    get(name) {
+      catalog.refresh?.(name)
+      return catalog.agents.get(name)
+    },
+    get fallback() {
+      if (fallback !== undefined && catalog.agents.has(fallback)) return fallback
+      return names()[0] ?? ''
     },
   }
 }

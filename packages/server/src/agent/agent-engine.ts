@@ -12,7 +12,7 @@ export interface AgentEngine {
 
 /** An engine that runs what the file of an agent exports. */
 export interface FileEngine extends AgentEngine {
-  /** The names of the exports it runs; the first one that the file has is taken. */
+  /** The name under which its authors export, the usual one first. Any engine's export may also be `agent` or the default. */
   readonly exports: readonly string[]
   /** What such an export is, for the error of a file that has none: `a compiled LangGraph`. */
   readonly exported: string
@@ -23,6 +23,12 @@ export interface FileEngine extends AgentEngine {
    * compared with the server's, or because they keep the state of runs in memory.
    */
   readonly modules: Readonly<Record<string, () => Promise<unknown>>>
+  /** Whether the value can be run, judged by its shape: the engine's packages are not imported for this. */
+  recognises(value: unknown): boolean
+  /** Whether a function under one of `exports` makes the agent. */
+  readonly factories: boolean
+  /** What to do when the author exported a value under one of `exports` that it does not recognise. */
+  readonly remedy: string
   open(name: string, file: LoadedAgentFile, models: ModelSettings): Agent
 }
 

@@ -1,76 +1,51 @@
-import { dirname, extname, join, relative } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { dirname, extname, relative } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isObject, MillraceError } from '@millrace/core'
-import type { FileEngine, LoadedAgentFile } from './agent-engine.ts'
-import { fileEngines } from './engines.ts'
+import { MillraceError } from '@millrace/core'
+import { authorPlace, knowAuthorFolder, withoutPaths } from './author-place.ts'
+import { type AgentFile, readExports } from './exported.ts'
 import { messageOf } from './problem.ts'
 import { sharedModules } from './shared-modules.ts'
 
-/** What an agent's file exports, checked, and the engine that runs it. */
-export interface AgentFile extends LoadedAgentFile {
-  readonly engine: FileEngine
-  /** The name for people; exported as `title` or `name`. */
-  readonly title?: string
-}
-
-/** Loads an agent's file. An error names the file, the line where it is known, and the reason. */
-export async function loadAgentFile(file: string): Promise<AgentFile> {
-  let exported: unknown
+/**
+ * Loads an agent's file. An error names the file, the line where it is known, and the reason. `again` loads everything in
+ * the author's folder anew: the modules of an earlier version stay with the runs that use them.
+ */
+export async function loadAgentFile(file: string, again = false): Promise<AgentFile> {
+  const folder = dirname(dirname(file))
+  knowAuthorFolder(folder)
   try {
     const { modules, needed } = await sharedModules(file)
-    exported = await loadModule(file, modules, needed)
+    return await readExports(relative(folder, file), await loadModule(file, modules, needed || again))
   } catch (error) {
-    throw new MillraceError('agent-error', withPlace(file, error), { file }, error)
+    if (error instanceof MillraceError) throw error
+    throw new MillraceError('agent-error', withPlace(relative(folder, file), error), { file }, error)
   }
-  return readAgentFile(file, exported)
 }
 
 /**
  * Loads TypeScript through jiti, because Node 20 does not strip types, and everything else by Node itself. Node cannot
- * be handed modules; a file that needs one that its folder lacks is loaded by jiti too.
+ * be handed modules, and cannot load a file twice; such a file (`byJiti`) is loaded by jiti too. Each call has a cache of
+ * its own, so that a file beside the agent's is read again, and yet is one module for all that import it.
  */
 export async function loadModule(
   file: string,
   virtualModules: Record<string, unknown> = {},
-  needed = false,
+  byJiti = false,
 ): Promise<unknown> {
-  if (!needed && !/^\.[cm]?ts$/.test(extname(file))) return import(pathToFileURL(file).href)
+  const typed = /^\.[cm]?ts$/.test(extname(file))
+  if (!byJiti && !typed) return import(pathToFileURL(file).href)
   const { createJiti } = await import('jiti')
-  return createJiti(import.meta.url, { interopDefault: false, virtualModules }).import(file)
+  const jiti = createJiti(import.meta.url, { interopDefault: false, moduleCache: false, virtualModules })
+  if (typed) return jiti.import(file)
+  // Asked to import JavaScript, jiti would ask Node, which has the old version of it.
+  const source = await readFile(file, 'utf8')
+  return jiti.evalModule(source, { filename: file, async: true, forceTranspile: true })
 }
 
-function readAgentFile(file: string, loaded: unknown): AgentFile {
-  const found = isObject(loaded) ? loaded : {}
-  const exports = isObject(found.default) ? { ...found.default, ...found } : found
-  const isExported = (name: string): boolean => exports[name] !== undefined
-  const engine = fileEngines.find((one) => one.exports.some(isExported))
-  if (engine === undefined) {
-    const names = Object.keys(exports).filter((key) => key !== 'default')
-    const has = names.length === 0 ? 'nothing' : names.join(', ')
-    const wanted = fileEngines.map((one) => `${one.exports[0]} (${one.exported})`).join(' or ')
-    throw new MillraceError('agent-error', `${file} exports ${has}. Export ${wanted}.`)
-  }
-  const { name, title = name, description, examples, resumable } = exports
-  return {
-    engine,
-    exported: exports[engine.exports.find(isExported) ?? ''],
-    exports,
-    ...(typeof title === 'string' ? { title } : {}),
-    ...(typeof description === 'string' ? { description } : {}),
-    ...(Array.isArray(examples) ? { examples: examples.filter((example) => typeof example === 'string') } : {}),
-    ...(typeof resumable === 'boolean' ? { resumable } : {}),
-  }
-}
-
-/** The message, with the line of the agent's folder that it came from: the message itself seldom has it. */
+/** The message, with the line of the author's code that it came from: the message itself seldom has it. */
 function withPlace(file: string, error: unknown): string {
-  const folder = dirname(file)
-  const message = (messageOf(error).split('\nRequire stack:')[0] ?? '').trim()
-  if (message.includes(folder)) return message
-  const stack = error instanceof Error ? (error.stack ?? '') : ''
-  const at = stack.split('\n').find((line) => line.includes(folder))
-  const place = at === undefined ? undefined : /([^\s(/]*[\\/][^()]*?):(\d+):\d+\)?$/.exec(at)
-  const path = place?.[1]?.replace(/^file:\/\//, '')
-  const where = path === undefined ? file : `${join(folder, relative(folder, path))}:${place?.[2]}`
-  return `${where}: ${message}`
+  const message = (withoutPaths(messageOf(error)).split('\nRequire stack:')[0] ?? '').trim()
+  if (message.includes(file)) return message
+  return `${authorPlace(error) ?? file}: ${message}`
 }

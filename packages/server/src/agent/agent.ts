@@ -13,7 +13,7 @@ export interface Agent {
 
 /** The part of a description that is the same for all agents of one engine. */
 export interface EngineDescription {
-  /** `adk`, `langgraph`, `remote`; `broken` for an agent that could not be loaded. */
+  /** `adk`, `langgraph`, `remote`; `broken` for an agent that could not be loaded, `loading` while it is, `python` for one to run elsewhere. */
   readonly engine: string
   /** The engine's name for people; `engine` where it is absent. */
   readonly engineLabel?: string
@@ -49,8 +49,10 @@ export interface AgentDescription extends EngineDescription {
   /** The model's name, and whether it is the offline model, which the page points out. */
   readonly model?: { readonly name: string; readonly offline: boolean }
   readonly tools?: readonly string[]
-  /** Why it cannot run, for an agent file that did not load. */
+  /** Why it cannot run, for an agent file that did not load, or has not loaded yet. */
   readonly error?: string
+  /** Why the newest edit of its file does not run: the version before it does. */
+  readonly editError?: string
 }
 
 export interface AgentGraph {

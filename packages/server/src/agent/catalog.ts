@@ -1,23 +1,33 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { existsSync } from 'node:fs'
+import { dirname, relative, resolve } from 'node:path'
 import { defined, type Host, MillraceError } from '@millrace/core'
-import type { Agent } from './agent.ts'
-import { type AgentFile, loadAgentFile } from './agent-file.ts'
-import { brokenDescription } from './broken-description.ts'
+import type { Agent, AgentDescription } from './agent.ts'
+import { type AgentFolder, agentFolders } from './agent-folders.ts'
+import { pythonDescription } from './broken-description.ts'
 import type { MillraceConfig } from './config.ts'
 import { type AgentEntry, entryEngines } from './engines.ts'
-import { type IsolatedAgent, isolatedAgent } from './isolate/isolated-agent.ts'
+import { FileAgent, type FileAgentOptions, type OpenedAgent } from './file-agent.ts'
+import { isolatedAgent } from './isolate/isolated-agent.ts'
 import { lazyStream } from './lazy-stream.ts'
-import type { ModelSettings } from './model/settings.ts'
-import { messageOf } from './problem.ts'
+import { type ModelSettings, modelSettings } from './model/settings.ts'
+import { openAgent } from './open-agent.ts'
 
 export interface DiscoveryOptions {
   readonly models?: ModelSettings
   readonly config?: MillraceConfig
   /** How agents of the configuration reach their servers: `webHost(globalThis)`. */
   readonly host?: Host
-  /** Milliseconds that an agent's file may take to load before it counts as broken: 20 s. */
+  /**
+   * Milliseconds that a listing waits for an agent's file while this process has nothing else to do: 2 s. A run waits ten
+   * times as long.
+   */
   readonly patience?: number
+  /** The environment of the agent in a folder, read before each load of its file. Its model settings win over `models`. */
+  readonly env?: (folder: string) => Readonly<Record<string, string | undefined>>
+  /** Called whenever an agent's file was loaded; `again` says that it was loaded before. */
+  readonly onLoad?: (description: AgentDescription, again: boolean) => void
+  /** Called for each error that an agent's own code threw during a run, with the place in its file. */
+  readonly onThrow?: (agent: string, run: string, message: string) => void
   /** Runs each agent of the folder in a process of its own: its faults end its own runs only. Absent: in this process. */
   readonly isolate?: IsolateOptions
 }
@@ -33,123 +43,117 @@ export interface IsolateOptions {
 
 /** The agents of one server, by name. */
 export interface AgentCatalog {
+  /** As of the last `refresh`. */
   readonly agents: ReadonlyMap<string, Agent>
+  /** Takes up folders that were added or removed; with a name, only that one. */
+  refresh(name?: string): void
   /** Loads every agent, one after the other, so that the first run does not wait. Broken ones are skipped. */
-  warm(): Promise<void>
+  warm(): Promise<readonly AgentDescription[]>
+  /** Takes up what was added, removed or edited, and begins to load it. */
+  reload(): void
   /** Ends the processes of isolated agents. */
   close(): Promise<void>
 }
 
-const files = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs', 'agent.cjs']
-
 /**
  * The agents in `<folder>/<name>/agent.ts`, and those of the configuration. This only looks at names: a file is loaded
- * when its agent is first described or run. A file that does not load is listed as an agent with an error.
+ * when its agent is first described or run, and again when it has changed. A file that does not load is listed as an
+ * agent with an error.
  */
 export function discoverAgents(folder: string | undefined, options: DiscoveryOptions = {}): AgentCatalog {
-  const agents = new Map<string, Agent>()
-  const isolated: IsolatedAgent[] = []
-  for (const { name, file } of folder === undefined ? [] : agentFiles(resolve(folder))) {
-    if (options.isolate === undefined) agents.set(name, fileAgent(name, file, options))
-    else {
-      const agent = inProcess(name, file, options, options.isolate)
-      isolated.push(agent)
-      agents.set(name, agent)
-    }
-  }
+  const root = folder === undefined ? undefined : resolve(folder)
+  const fileOptions = fileAgentOptions(options)
+  const entries = new Map<string, Agent>()
   for (const [name, entry] of Object.entries(options.config?.agents ?? {})) {
-    if (agents.has(name)) {
-      throw new MillraceError('conflict', `the agent ${name} is a folder and also in the configuration: rename one`)
+    entries.set(name, openEntry(name, entry, options.host))
+  }
+  const agents = new Map<string, Agent>()
+  const files = new Map<string, string>()
+  const scan = (): void => {
+    const kept = new Map(agents)
+    const keptFiles = new Map(files)
+    agents.clear()
+    files.clear()
+    for (const one of root === undefined ? [] : agentFolders(root)) {
+      const { name, file } = one
+      files.set(name, file)
+      const known = keptFiles.get(name) === file ? kept.get(name) : undefined
+      agents.set(name, known ?? openFolder(one, fileOptions))
     }
-    agents.set(name, openEntry(name, entry, options.host))
+    // An agent of the configuration keeps its name when a folder of the same name is added later.
+    for (const [name, agent] of entries) agents.set(name, agent)
+  }
+  scan()
+  const twice = [...entries.keys()].find((name) => files.has(name))
+  if (twice !== undefined) {
+    throw new MillraceError('conflict', `the agent ${twice} is a folder and also in the configuration: rename one`)
+  }
+  const refresh = (name?: string): void => {
+    if (root === undefined || !existsSync(root)) return
+    if (name !== undefined && (entries.has(name) || existsSync(files.get(name) ?? ''))) return
+    scan()
   }
   return {
     agents,
+    refresh,
     async warm() {
-      for (const agent of agents.values()) await agent.describe()
+      const described: AgentDescription[] = []
+      for (const agent of [...agents.values()]) described.push(await agent.describe())
+      return described
+    },
+    reload() {
+      refresh()
+      for (const agent of agents.values()) if (agent instanceof FileAgent) agent.refresh()
     },
     async close() {
-      await Promise.all(isolated.map((agent) => agent.close()))
+      await Promise.all([...agents.values()].map((agent) => (agent instanceof FileAgent ? agent.close() : undefined)))
     },
   }
 }
 
-function agentFiles(folder: string): readonly { readonly name: string; readonly file: string }[] {
-  if (!existsSync(folder)) throw new MillraceError('not-found', `the agents folder ${folder} does not exist`)
-  const entries = readdirSync(folder, { withFileTypes: true }).filter(
-    (entry) => !/^[._]|^node_modules$/.test(entry.name),
-  )
-  return entries
-    .flatMap(({ name }) => {
-      const file = files.map((candidate) => join(folder, name, candidate)).find((path) => existsSync(path))
-      return file === undefined ? [] : [{ name, file }]
-    })
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
+function fileAgentOptions(options: DiscoveryOptions): FileAgentOptions {
+  const { patience = 2_000, onLoad, onThrow } = options
+  return {
+    open: (name, file, again) => (options.isolate === undefined ? openHere : openApart)(name, file, again, options),
+    patience,
+    onLoad: onLoad ?? (() => {}),
+    onThrow: onThrow ?? (() => {}),
+  }
 }
 
-/** The agent of a file in a process of its own. That process calls `fileAgent`. */
-function inProcess(
-  name: string,
-  file: string,
-  { models: { fetch: _, ...models } = {}, patience }: DiscoveryOptions,
-  { onFault, ...limits }: IsolateOptions,
-): IsolatedAgent {
+type Open = (name: string, file: string, again: boolean, options: DiscoveryOptions) => Promise<OpenedAgent>
+
+const openHere: Open = (name, file, again, { models = {}, env }) =>
+  openAgent(name, file, env === undefined ? models : { ...models, ...modelSettings(env(dirname(file))) }, again)
+
+/** Each version of a file gets a process of its own, so nothing of an older version is left in it. */
+const openApart: Open = async (name, file, _again, { models: { fetch: _, ...models } = {}, env, isolate = {} }) => {
+  const { onFault, ...limits } = isolate
+  const variables = env?.(dirname(file))
   return isolatedAgent({
-    agent: { name, file, models, ...defined({ patience }) },
+    agent: { name, file, models: { ...models, ...(variables === undefined ? {} : modelSettings(variables)) } },
     limits: defined(limits),
     onFault: (message, stack) => onFault?.(name, message, stack),
+    ...defined({ env: variables }),
   })
 }
 
-/** An agent whose file, and so whose engine, is known once it is first used. */
-export function fileAgent(
-  name: string,
-  file: string,
-  { models = {}, patience = 20_000 }: Pick<DiscoveryOptions, 'models' | 'patience'>,
-): Agent {
-  let loading: Promise<Agent> | undefined
-  const load = (): Promise<Agent> => {
-    loading ??= inTime(
-      loadAgentFile(file).then((loaded) => openFile(name, loaded, models)),
-      patience,
-      `${file} has not loaded in ${patience / 1000} s: check for a top-level await that never ends`,
-      (late) => {
-        loading = late
-      },
-    )
-    return loading
-  }
+function openFolder({ name, file, python }: AgentFolder, options: FileAgentOptions): Agent {
+  return python ? pythonAgent(name, file) : new FileAgent(name, file, options)
+}
+
+/** An agent that is listed only, so that its author sees how to run it. */
+function pythonAgent(name: string, file: string): Agent {
+  const shown = relative(dirname(dirname(file)), file)
+  const reason = `${shown} is written in Python: it runs behind \`adk api_server\` or \`langgraph dev\`, see docs/python-agents.md`
   return {
     name,
-    async describe() {
-      try {
-        return await (await load()).describe()
-      } catch (error) {
-        return brokenDescription(name, messageOf(error))
-      }
-    },
-    run: (input, context) => lazyStream(async () => (await load()).run(input, context)),
+    describe: async () => pythonDescription(name, reason),
+    run: () =>
+      lazyStream(async () => {
+        throw new MillraceError('agent-error', reason)
+      }),
   }
-}
-
-/** Rejects when `work` takes longer than `patience` ms; `late` receives it when it does settle. */
-function inTime<T>(work: Promise<T>, patience: number, message: string, late: (work: Promise<T>) => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const clock = setTimeout(() => {
-      reject(new MillraceError('agent-error', message))
-      work.then(
-        () => late(work),
-        () => late(work),
-      )
-    }, patience)
-    work.then(resolve, reject).finally(() => clearTimeout(clock))
-  })
-}
-
-function openFile(name: string, { engine, title, ...file }: AgentFile, models: ModelSettings): Agent {
-  const agent = engine.open(name, file, models)
-  if (title === undefined) return agent
-  return { ...agent, describe: async () => ({ ...(await agent.describe()), title }) }
 }
 
 function openEntry(name: string, entry: AgentEntry, host: Host | undefined): Agent {

@@ -12,10 +12,16 @@ export type MillraceConfig = z.infer<typeof millraceConfig>
 
 const names = ['millrace.config.ts', 'millrace.config.js', 'millrace.config.mjs', 'millrace.config.json']
 
-/** `millrace.config.ts` (or js, mjs, json) of a folder; an empty configuration when there is none. */
-export async function loadConfig(folder: string): Promise<MillraceConfig> {
-  const file = names.map((name) => join(folder, name)).find(existsSync)
-  return file === undefined ? {} : readConfig(await exported(file), file)
+/** `millrace.config.ts` (or js, mjs, json) of the first folder that has one; an empty configuration when none has. */
+export async function loadConfig(...folders: readonly string[]): Promise<MillraceConfig> {
+  const file = folders.flatMap((folder) => names.map((name) => join(folder, name))).find((path) => existsSync(path))
+  return file === undefined ? {} : loadConfigFile(file)
+}
+
+/** The configuration in a file that must exist. */
+export async function loadConfigFile(file: string): Promise<MillraceConfig> {
+  if (!existsSync(file)) throw new MillraceError('not-found', `the configuration ${file} does not exist`, { file })
+  return readConfig(await exported(file), file)
 }
 
 /** Returns its argument; it is there so that editors check the type. */

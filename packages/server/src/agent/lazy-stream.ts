@@ -1,19 +1,45 @@
+export interface StreamHooks<T> {
+  readonly saw?: (value: T) => void
+  /** Called once, when the stream has ended, has failed, or was left. */
+  readonly ended?: () => void
+}
+
 /** A stream that calls `ready` when it is first read. Written by hand: a generator would slow down every event. */
-export function lazyStream<T>(ready: () => Promise<AsyncIterable<T>>): AsyncIterable<T> {
+export function lazyStream<T>(ready: () => Promise<AsyncIterable<T>>, hooks: StreamHooks<T> = {}): AsyncIterable<T> {
+  const { saw, ended } = hooks
   return {
     [Symbol.asyncIterator]() {
       let inner: AsyncIterator<T> | undefined
       let left = false
+      let over = false
+      const end = (): void => {
+        if (!over) ended?.()
+        over = true
+      }
+      const seen = (result: IteratorResult<T>): IteratorResult<T> => {
+        if (result.done === true) end()
+        else saw?.(result.value)
+        return result
+      }
+      const failed = (error: unknown): never => {
+        end()
+        throw error
+      }
+      const next = (from: AsyncIterator<T>): Promise<IteratorResult<T>> =>
+        saw === undefined && ended === undefined ? from.next() : from.next().then(seen, failed)
       return {
         next() {
-          if (inner !== undefined) return inner.next()
+          if (inner !== undefined) return next(inner)
           return ready().then((stream) => {
             inner = stream[Symbol.asyncIterator]()
-            return left ? { done: true as const, value: undefined } : inner.next()
+            if (!left) return next(inner)
+            end()
+            return { done: true as const, value: undefined }
           })
         },
         return() {
           left = true
+          if (inner !== undefined) end()
           return inner?.return?.() ?? Promise.resolve({ done: true as const, value: undefined })
         },
       }

@@ -1,4 +1,5 @@
 import { isObject, MillraceError, type Problem } from '@millrace/core'
+import { withoutPaths } from './author-place.ts'
 
 /** An ADK error event or a thrown error, as the problem that a run ends with. */
 export function problemOf(source: unknown): Problem {
@@ -17,10 +18,13 @@ export function problemOf(source: unknown): Problem {
 const longestMessage = 2_000
 const wordless = 'the thrown value has no message'
 
-/** The message of a thrown value. It can be anything: an object without a prototype makes String() itself throw. */
+/**
+ * The message of a thrown value, without paths of this machine: clients see it. The value can be anything; an object
+ * without a prototype makes String() itself throw.
+ */
 export function messageOf(error: unknown): string {
   try {
-    return wordsOf(error).slice(0, longestMessage) || wordless
+    return withoutPaths(wordsOf(error)).slice(0, longestMessage) || wordless
   } catch {
     return wordless
   }

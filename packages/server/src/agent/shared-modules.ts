@@ -1,9 +1,7 @@
-import { existsSync, statSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
-import { dirname, resolve } from 'node:path'
 import type { FileEngine } from './agent-engine.ts'
 import { fileEngines } from './engines.ts'
+import { sourcesOf } from './sources.ts'
 
 /** The server's own packages that an agent's file may import, so that its folder needs none. */
 const lent = new Set([...fileEngines.flatMap(({ packages }) => packages), '@millrace/core', '@millrace/server', 'zod'])
@@ -25,7 +23,8 @@ export interface SharedModules {
 export async function sharedModules(file: string): Promise<SharedModules> {
   const modules: Record<string, unknown> = {}
   let needed = false
-  for (const [name, from] of await importsOf(file)) {
+  for (const [name, from] of (await sourcesOf(file)).imports) {
+    if (!lent.has(packageOf(name))) continue
     const load = always[name]
     const missing = !isFound(name, from)
     needed ||= missing
@@ -37,31 +36,6 @@ export async function sharedModules(file: string): Promise<SharedModules> {
     }
   }
   return { modules, needed }
-}
-
-/** The lent modules that a file imports, itself or through relative imports, each with the first file that does. */
-async function importsOf(start: string): Promise<ReadonlyMap<string, string>> {
-  const names = new Map<string, string>()
-  const seen = new Set([start])
-  for (const file of seen) {
-    for (const [, name = ''] of (await readFile(file, 'utf8')).matchAll(imported)) {
-      if (lent.has(packageOf(name)) && !names.has(name)) names.set(name, file)
-      const beside = name.startsWith('.') ? sourceAt(resolve(dirname(file), name)) : undefined
-      if (beside !== undefined) seen.add(beside)
-    }
-  }
-  return names
-}
-
-/** `from 'x'`, `import 'x'`, `import('x')`, `require('x')`. A match in a comment does no harm. */
-const imported = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*['"]([^'"\n]+)['"]/g
-
-const endings = ['', '.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '/index.ts', '/index.js']
-
-/** The file that a relative import means: as written, with an ending added, or `.ts` for `.js`. */
-function sourceAt(path: string): string | undefined {
-  const paths = [...endings.map((ending) => path + ending), path.replace(/\.([cm]?)js$/, '.$1ts')]
-  return paths.find((one) => /\.[cm]?[jt]s$/.test(one) && existsSync(one) && statSync(one).isFile())
 }
 
 /** `@google/adk/x` → `@google/adk`, `zod/v4` → `zod`. */

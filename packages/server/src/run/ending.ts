@@ -1,4 +1,5 @@
 import { MillraceError, type Problem, type Recorded, type RunFinished, type SessionInfo } from '@millrace/core'
+import { withoutPaths } from '../agent/author-place.ts'
 
 const longestMessage = 2_000
 
@@ -30,5 +31,8 @@ export function problemFromError(error: unknown, otherwise: 'agent-error' | 'sto
   if (otherwise === 'store-failed') return { code: otherwise, message: 'the store failed' }
   const code = otherwise
   const text = error instanceof Error ? error.message || error.name : typeof error === 'string' ? error : ''
-  return { code, message: text === '' ? 'the agent threw without a message' : text.slice(0, longestMessage) }
+  return {
+    code,
+    message: text === '' ? 'the agent threw without a message' : withoutPaths(text).slice(0, longestMessage),
+  }
 }

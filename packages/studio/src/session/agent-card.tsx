@@ -13,7 +13,7 @@ interface AgentCardProps {
 
 /** An agent with its engine, its model and example messages. Clicking an example starts a session. */
 export function AgentCard({ agent, chosen, pending, onBegin }: AgentCardProps) {
-  const { name, title, description, engine, engineLabel, model, examples, graph, error } = agent
+  const { name, title, description, engine, engineLabel, model, examples, graph, error, editError } = agent
   const set = useSettings((settings) => settings.set)
   const members = graph.nodes.filter(({ kind }) => kind === 'agent').length
   return (
@@ -42,7 +42,13 @@ export function AgentCard({ agent, chosen, pending, onBegin }: AgentCardProps) {
         <p>{description}</p>
       ) : (
         <p className="bad-text">
-          <Icon name="problems" /> Could not be loaded: {error}
+          <Icon name="problems" /> {engine === 'broken' ? 'Could not be loaded: ' : ''}
+          {error}
+        </p>
+      )}
+      {editError !== undefined && (
+        <p className="bad-text">
+          <Icon name="problems" /> The last edit does not load, the version before it runs: {editError}
         </p>
       )}
       <ul>

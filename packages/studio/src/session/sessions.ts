@@ -24,6 +24,8 @@ export interface AgentInfo {
   readonly model?: { readonly name: string; readonly offline: boolean }
   readonly tools?: readonly string[]
   readonly error?: string
+  /** Why its newest edit does not run; the version before it does. */
+  readonly editError?: string
 }
 
 interface Sessions {

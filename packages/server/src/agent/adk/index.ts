@@ -1,4 +1,4 @@
-import { defined } from '@millrace/core'
+import { defined, isObject } from '@millrace/core'
 import type { FileEngine } from '../agent-engine.ts'
 import { adkAbout, adkAgent } from './adk-agent.ts'
 
@@ -18,6 +18,9 @@ export const adkEngine: FileEngine = {
       return import('./authoring.ts')
     },
   },
+  recognises: (value) => isProgram(value) || (isObject(value) && isProgram(value.rootAgent)),
+  factories: false,
+  remedy: 'it must be an agent or a workflow of @google/adk, such as new LlmAgent({ … })',
   open(name, { exported, exports, description, examples, resumable }, models) {
     const { maxLlmCalls } = exports
     return adkAgent(name, async () => exported, {
@@ -26,6 +29,12 @@ export const adkEngine: FileEngine = {
       ...(typeof maxLlmCalls === 'number' ? { maxLlmCalls } : {}),
     })
   },
+}
+
+/** An agent has `runAsync`, a workflow and its nodes have `run`. */
+function isProgram(value: unknown): boolean {
+  if (!isObject(value) || typeof value.name !== 'string') return false
+  return typeof value.runAsync === 'function' || typeof value.run === 'function'
 }
 
 /** Loads what silences ADK's logger, before the agent's file can make it print. */

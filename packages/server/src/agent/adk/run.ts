@@ -9,6 +9,7 @@ import {
 } from '@google/adk'
 import { defined, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
+import { thrownAt } from '../author-place.ts'
 import { BoundedQueue } from '../bounded-queue.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { problemOf } from '../problem.ts'
@@ -120,7 +121,12 @@ async function drive(
       if (run.failure !== undefined) break
     }
   } catch (error) {
-    if (!run.signal.aborted) run.fail(problemOf(error))
+    if (!run.signal.aborted) {
+      const problem = problemOf(error)
+      const thrown = thrownAt(error, `the agent ${root.name}`, problem.message)
+      if (thrown !== undefined) run.emit(thrown)
+      run.fail(problem)
+    }
   }
   run.end()
 }

@@ -1,9 +1,11 @@
 import { type BaseTool, Context, isAgentTool, isFunctionTool, isLlmAgent, type LlmRequest } from '@google/adk'
 import { defined, isObject, type JsonObject } from '@millrace/core'
+import { thrownAt } from '../author-place.ts'
 import { messageOf } from '../problem.ts'
 import { argsProblem, toolError, toolResult } from '../tool-result.ts'
 import type { AdkRun } from './scope.ts'
 import { consult } from './specialist.ts'
+import { watchTool } from './tool-throw.ts'
 
 type ToolContext = ConstructorParameters<typeof Context>[0]['invocationContext']
 type Tools = LlmRequest['toolsDict']
@@ -101,6 +103,7 @@ async function execute(
   context: Context,
 ): Promise<JsonObject | undefined> {
   const { signal, stopped, limits } = run
+  const watched = watchTool(tool)
   try {
     const args = call.args ?? {}
     const invalid = Reflect.get(call, 'invalidArgs')
@@ -114,12 +117,16 @@ async function execute(
     // AgentTool itself would lose errors and stream nothing, so consult() runs its agent.
     const work = isAgentTool(tool)
       ? consult(agentOf(tool), args, context)
-      : tool.runAsync({ args, toolContext: context })
+      : watched.tool.runAsync({ args, toolContext: context })
     const value = await Promise.race([work, stopped])
     if (tool.isLongRunning && (value === undefined || value === null)) return undefined
     return toolResult(tool.name, value, limits.maxToolResult)
   } catch (error) {
-    return toolError(signal.aborted ? 'The run was stopped.' : messageOf(error))
+    if (signal.aborted) return toolError('The run was stopped.')
+    const message = messageOf(error)
+    const thrown = thrownAt(watched.thrown() ?? error, `the tool ${tool.name}`, message)
+    if (thrown !== undefined) run.emit(thrown)
+    return toolError(message)
   }
 }
 

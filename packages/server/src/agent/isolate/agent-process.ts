@@ -18,6 +18,8 @@ export interface ProcessLimits {
 export interface AgentProcessOptions {
   readonly agent: OpenAgent
   readonly limits: ProcessLimits
+  /** The variables of the process; absent: those of the server. */
+  readonly env?: Readonly<Record<string, string | undefined>>
   /** For the server's log: what went wrong, and where in the agent's code. */
   readonly onFault: (message: string, stack?: string) => void
 }
@@ -56,6 +58,7 @@ export class AgentProcess {
       // A group of its own: Ctrl-C reaches the server only, and what the agent started can be ended with it.
       detached: true,
       // Nothing of the server's own flags, such as the port of a debugger.
+      ...(options.env === undefined ? {} : { env: { ...options.env } }),
       execArgv: [`--max-old-space-size=${options.limits.memory}`],
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     })

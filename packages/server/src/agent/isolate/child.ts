@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 import { MillraceError } from '@millrace/core'
 import type { Agent } from '../agent.ts'
-import { fileAgent } from '../catalog.ts'
+import { brokenDescription } from '../broken-description.ts'
+import { lazyStream } from '../lazy-stream.ts'
+import { openAgent } from '../open-agent.ts'
 import { messageOf } from '../problem.ts'
 import { ChildRun } from './child-run.ts'
 import { HistoryReceiver } from './history-transfer.ts'
-import type { FromProcess, ToProcess } from './protocol.ts'
+import type { FromProcess, OpenAgent, ToProcess } from './protocol.ts'
 
 // The process of one agent: `agent-process.ts` starts it with this file. It ends when the server does.
 
@@ -32,8 +34,7 @@ async function describe(opened: Agent, call: number): Promise<void> {
 function take(message: ToProcess): void {
   if (message.kind === 'ping') send({ kind: 'pong', memory: memory() })
   else if (message.kind === 'open') {
-    const { name, file, ...options } = message.agent
-    agent = fileAgent(name, file, options)
+    agent = opening(message.agent)
   } else if (agent === undefined) throw new MillraceError('internal', 'the first message must open the agent')
   else if (message.kind === 'describe') void describe(agent, message.call)
   else if (message.kind === 'run') {
@@ -44,6 +45,23 @@ function take(message: ToProcess): void {
       .drive(agent, message, { history, now: Date.now, newId: randomUUID })
       .finally(() => runs.delete(message.call))
   } else runs.get(message.call)?.take(message)
+}
+
+/** The agent of the file, which is loaded at once. One that does not load is described with the error. */
+function opening({ name, file, models }: OpenAgent): Agent {
+  const opened = openAgent(name, file, models, false)
+  opened.catch(() => undefined)
+  return {
+    name,
+    async describe() {
+      try {
+        return await (await opened).describe()
+      } catch (error) {
+        return brokenDescription(name, messageOf(error))
+      }
+    },
+    run: (input, context) => lazyStream(async () => (await opened).run(input, context)),
+  }
 }
 
 function explained(error: unknown): { readonly message: string; readonly stack?: string } {

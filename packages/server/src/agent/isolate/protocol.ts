@@ -11,7 +11,6 @@ export interface OpenAgent {
   readonly name: string
   readonly file: string
   readonly models: Omit<ModelSettings, 'fetch'>
-  readonly patience?: number
 }
 
 /** The context of a run without its history and without what cannot be sent: the signal, the clock and the ids. */

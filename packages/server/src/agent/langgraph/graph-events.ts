@@ -1,5 +1,6 @@
 import { type AdkEvent, type AdkPart, isObject, type Json, MillraceError, type RunEvent } from '@millrace/core'
 import type { AgentGraph, RunContext } from '../agent.ts'
+import { thrownAt } from '../author-place.ts'
 import { messageOf } from '../problem.ts'
 import { resultTooLarge } from '../tool-result.ts'
 import { GraphNodes, type OpenNode } from './graph-nodes.ts'
@@ -26,6 +27,8 @@ export async function* graphEvents(events: AsyncIterable<StreamEvent>, mapper: E
     for await (const event of inSteps(events)) yield* mapper.map(event)
   } catch (error) {
     const message = messageOf(error)
+    const thrown = thrownAt(error, 'the graph', message)
+    if (thrown !== undefined) yield thrown
     yield* mapper.nodes.fail(message)
     throw error instanceof Error ? error : new MillraceError('agent-error', message, {}, error)
   }

@@ -84,7 +84,11 @@ const shapes = {
     name: z.string(),
     title: z.string().optional(),
     description: z.string(),
-    engine: z.string().describe('Which engine runs it; `broken` for an agent that could not be loaded'),
+    engine: z
+      .string()
+      .describe(
+        'Which engine runs it; `broken` when it could not be loaded, `loading` while it is, `python` for one to run elsewhere',
+      ),
     engineLabel: z.string().optional(),
     capabilities: z
       .object({
@@ -108,6 +112,7 @@ const shapes = {
     model: z.object({ name: z.string(), offline: z.boolean() }).optional(),
     tools: z.array(z.string()).optional(),
     error: z.string().optional(),
+    editError: z.string().optional().describe('Why its newest edit does not run; the version before it does'),
   }),
   AdkEvent: z.looseObject({ id: z.string(), author: z.string(), invocationId: z.string(), timestamp: z.number() }),
   AdkSession: z.object({

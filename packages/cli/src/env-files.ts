@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+
+export type Env = Readonly<Record<string, string | undefined>>
+
+/**
+ * The variables of `.env` files, for settings and for the code of agents. The process's own variables win over every file,
+ * an agent's folder over the agents folder, and that over the working directory. Values are never printed.
+ */
+export interface EnvFiles {
+  /** The variables of the working directory and the process. */
+  readonly base: Env
+  /** The variables of the agent in `folder`, read from its files now; they are put into the process for the agent's code. */
+  of(folder: string): Env
+}
+
+/** `variables` is the process's environment: variables from files are added to it, and removed when they leave the file. */
+export function envFiles(variables: NodeJS.ProcessEnv, workingFolder: string): EnvFiles {
+  const own: Env = { ...variables }
+  const added = new Map<string, Set<string>>()
+  const apply = (place: string, found: Env): void => {
+    for (const name of added.get(place) ?? []) if (!(name in found)) delete variables[name]
+    const names = Object.keys(found).filter((name) => own[name] === undefined)
+    for (const name of names) variables[name] = found[name]
+    added.set(place, new Set(names))
+  }
+  const base = { ...readEnv(workingFolder), ...own }
+  apply(workingFolder, base)
+  return {
+    base,
+    of(folder) {
+      const found = { ...readEnv(workingFolder), ...readEnv(join(folder, '..')), ...readEnv(folder) }
+      apply(folder, found)
+      return { ...found, ...own }
+    },
+  }
+}
+
+/** The `.env` of a folder; empty when it has none that can be read. */
+function readEnv(folder: string): Env {
+  let text: string
+  try {
+    text = readFileSync(join(folder, '.env'), 'utf8')
+  } catch {
+    return {}
+  }
+  return parseEnv(text)
+}

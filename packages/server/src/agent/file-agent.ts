@@ -1,0 +1,185 @@
+import { basename, dirname, join, relative, sep } from 'node:path'
+import { defined, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
+import type { Agent, AgentDescription, RunContext } from './agent.ts'
+import { brokenDescription, loadingDescription } from './broken-description.ts'
+import { lazyStream } from './lazy-stream.ts'
+import { settlesIn } from './patience.ts'
+import { messageOf } from './problem.ts'
+import { sourcesOf, stampOf } from './sources.ts'
+
+export interface FileAgentOptions {
+  /** Opens the version of the file that is on the disk now; `again` says that one was opened before. */
+  readonly open: (name: string, file: string, again: boolean) => Promise<OpenedAgent>
+  /** Idle milliseconds that a listing waits for a file that is being loaded. A run waits ten times as long. */
+  readonly patience: number
+  /** Called after each load. `again` says that a version was loaded before. */
+  readonly onLoad: (description: AgentDescription, again: boolean) => void
+  /** Called for each error that the agent's own code threw. */
+  readonly onThrow: (agent: string, run: string, message: string) => void
+}
+
+export interface OpenedAgent extends Agent {
+  /** Ends what the agent holds, such as its process. */
+  close?(): Promise<void>
+}
+
+/** A version of the agent that loaded. */
+interface Version {
+  readonly agent: OpenedAgent
+  readonly description: AgentDescription
+}
+
+/**
+ * The agent of a file. It is loaded when it is first described or run, and again whenever one of its files has changed. An edit that does not
+ * load leaves the last version that did; a run keeps the version that it began with.
+ */
+export class FileAgent implements Agent {
+  readonly name: string
+  readonly file: string
+  readonly #options: FileAgentOptions
+  #version: Version | undefined
+  /** How many runs each version has. */
+  readonly #runs = new Map<Version, number>()
+  /** Why the newest edit does not run. */
+  #error: string | undefined
+  #loading: Promise<void> | undefined
+  /** Whether a listing has waited long enough for this load: the next one does not wait. */
+  #waited = false
+  #files: readonly string[]
+  #stamp = ''
+  #loads = 0
+
+  constructor(name: string, file: string, options: FileAgentOptions) {
+    this.name = name
+    this.file = file
+    this.#files = [file]
+    this.#options = options
+  }
+
+  async describe(): Promise<AgentDescription> {
+    const loaded = await this.#listable()
+    const known = this.#version?.description
+    if (loaded && this.#error === undefined && known !== undefined) return known
+    if (known === undefined) {
+      return loaded
+        ? brokenDescription(this.name, this.#error ?? '')
+        : loadingDescription(this.name, this.#stillLoading())
+    }
+    return { ...known, editError: loaded ? (this.#error ?? '') : this.#stillLoading() }
+  }
+
+  run(input: RunInput, context: RunContext): AsyncIterable<RunEvent> {
+    let used: Version | undefined
+    return lazyStream(
+      async () => {
+        used = await this.#runnable()
+        this.#runs.set(used, (this.#runs.get(used) ?? 0) + 1)
+        return used.agent.run(input, context)
+      },
+      {
+        saw: (event) => {
+          if (event.kind === 'log' && event.level === 'error')
+            this.#options.onThrow(this.name, context.run, event.message)
+        },
+        ended: () => {
+          if (used !== undefined) this.#left(used)
+        },
+      },
+    )
+  }
+
+  /** Ends all versions, with the runs that they still have. */
+  async close(): Promise<void> {
+    this.#loads += 1
+    const versions = new Set([...this.#runs.keys(), ...(this.#version === undefined ? [] : [this.#version])])
+    await Promise.all([...versions].map(({ agent }) => agent.close?.()))
+  }
+
+  /** Begins to load the newest edit, when there is one. */
+  refresh(): void {
+    void this.#newest()
+  }
+
+  /** The newest version takes the place of the one before, which ends when its last run has. */
+  #take(newest: Version | undefined, retired: Version | undefined): void {
+    if (newest !== undefined) this.#version = newest
+    if (retired !== undefined && (this.#runs.get(retired) ?? 0) === 0) void retired.agent.close?.()
+  }
+
+  #left(version: Version): void {
+    const left = (this.#runs.get(version) ?? 1) - 1
+    if (left > 0) this.#runs.set(version, left)
+    else {
+      this.#runs.delete(version)
+      if (version !== this.#version) void version.agent.close?.()
+    }
+  }
+
+  async #runnable(): Promise<Version> {
+    const { patience } = this.#options
+    const loaded = await settlesIn(this.#newest(), this.#version === undefined ? patience * 10 : patience)
+    if (this.#version !== undefined) return this.#version
+    throw new MillraceError('agent-error', loaded ? (this.#error ?? '') : this.#stillLoading())
+  }
+
+  /** Whether the newest edit has been loaded, well or not, as far as a listing can wait for it. */
+  async #listable(): Promise<boolean> {
+    const { patience } = this.#options
+    const loading = this.#newest()
+    const settled = await (this.#waited ? settlesIn(loading, 0) : settlesIn(loading, patience, patience * 30))
+    if (!settled) this.#waited = true
+    return settled
+  }
+
+  #stillLoading(): string {
+    return `${shown(this.file)} is still loading. If that does not end, look for a top-level await that never does.`
+  }
+
+  /** The load of the newest edit, begun when the files differ from those of the last load. Never rejects. */
+  #newest(): Promise<void> {
+    if (this.#loading === undefined || stampOf(this.#files) !== this.#stamp) {
+      this.#waited = false
+      this.#stamp = stampOf(this.#files)
+      this.#loads += 1
+      this.#loading = this.#load(this.#loads)
+    }
+    return this.#loading
+  }
+
+  async #load(number: number): Promise<void> {
+    const folder = dirname(this.file)
+    const { files, missing } = await sourcesOf(this.file)
+    if (number !== this.#loads) return
+    this.#files = [...files, ...missing, join(folder, '.env'), join(dirname(folder), '.env')]
+    // Taken before the code is read, so that an edit during the load is seen as one.
+    this.#stamp = stampOf(this.#files)
+    const opened = await this.#open(number > 1)
+    const isNewest = number === this.#loads
+    if (!('error' in opened)) this.#take(isNewest ? opened : undefined, isNewest ? this.#version : opened)
+    if (!isNewest) return
+    this.#error = 'error' in opened ? opened.error : undefined
+    const { description = brokenDescription(this.name, this.#error ?? '') } = this.#version ?? {}
+    const editError = this.#version === undefined ? undefined : this.#error
+    this.#options.onLoad({ ...description, ...defined({ editError }) }, number > 1)
+  }
+
+  async #open(again: boolean): Promise<Version | { readonly error: string }> {
+    try {
+      const agent = await this.#options.open(this.name, this.file, again)
+      const description = await agent.describe()
+      const { error } = description
+      if (error === undefined) return { agent, description }
+      await agent.close?.()
+      return { error: withFile(this.file, error) }
+    } catch (error) {
+      return { error: withFile(this.file, messageOf(error)) }
+    }
+  }
+}
+
+/** `weather/agent.ts`: the file, without the folder of all agents. */
+const shown = (file: string): string => relative(dirname(dirname(file)), file)
+
+/** Every error names the file. */
+const withFile = (file: string, error: string): string =>
+  error.includes(basename(dirname(file)) + sep) ? error : `${shown(file)}: ${error}`
