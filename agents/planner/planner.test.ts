@@ -50,7 +50,7 @@ describe('planner, offline', () => {
     expect(answers.map(({ id }) => id).toSorted()).toEqual(calls.map(({ id }) => id).toSorted())
     expect(
       events
-        .filter((event) => event.kind === 'agent')
+        .filter((event) => event.kind === 'agent' && event.event.content !== undefined)
         .every((event) => event.kind === 'agent' && event.task !== undefined),
     ).toBe(true)
   })

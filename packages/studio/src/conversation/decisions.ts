@@ -1,7 +1,7 @@
 import { defined, isJsonObject, type Json, type JsonObject } from '@millrace/core'
 
 /** The decisions of LangChain's human-in-the-loop middleware. */
-export const decisionTypes = ['approve', 'edit', 'reject', 'respond'] as const
+const decisionTypes = ['approve', 'edit', 'reject', 'respond'] as const
 export type DecisionType = (typeof decisionTypes)[number]
 
 /** One tool call that the agent wants to make. */

@@ -122,7 +122,7 @@ export type Undo =
   | { readonly kind: 'artifact'; readonly id: string; readonly seq: number; readonly before: PlanArtifact | undefined }
   | { readonly kind: 'task'; readonly id: string; readonly seq: number; readonly before: PlanTask | undefined }
   | { readonly kind: 'tasks'; readonly seq: number; readonly before: TaskList }
-export type TaskList = Pick<PlanState, 'mode' | 'tasks' | 'taskAt' | 'summary'>
+type TaskList = Pick<PlanState, 'mode' | 'tasks' | 'taskAt' | 'summary'>
 
 export const emptyPlan: PlanState = {
   mode: 'planning',

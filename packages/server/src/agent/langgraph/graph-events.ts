@@ -3,10 +3,10 @@ import type { AgentGraph, RunContext } from '../agent.ts'
 import { thrownAt } from '../author-place.ts'
 import { messageOf } from '../problem.ts'
 import { resultTooLarge } from '../tool-result.ts'
-import { GraphNodes, type OpenNode } from './graph-nodes.ts'
+import { type GraphNode, GraphNodes } from './graph-nodes.ts'
 import { type GraphState, updatesOf } from './graph-state.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
-import { type ModelCall, messageParts, modelCallOf, type ToolAnswer, toolAnswer } from './message-parts.ts'
+import { type GraphModelCall, messageParts, modelCallOf, type ToolAnswer, toolAnswer } from './message-parts.ts'
 import type { RunChain } from './run-chain.ts'
 import { toJson } from './state-json.ts'
 import { inSteps, type StepEvent } from './steps.ts'
@@ -46,7 +46,7 @@ const inNode: ReadonlySet<RunEvent['kind']> = new Set([
 ])
 
 /** What an ADK event has beside its parts. */
-interface Said extends ModelCall {
+interface Said extends GraphModelCall {
   readonly id: string
   readonly partial?: boolean
   readonly role?: string
@@ -135,7 +135,7 @@ export class EventMapper {
   }
 
   /** A message that the node made itself, without a streamed model call: its text and calls are not in the log yet. */
-  *#newMessage(event: StreamEvent, node: OpenNode, message: unknown): Generator<RunEvent> {
+  *#newMessage(event: StreamEvent, node: GraphNode, message: unknown): Generator<RunEvent> {
     const { id, type, parts } = messageParts(message)
     if (type !== 'ai' || parts.length === 0 || this.#isShown(message, id, parts)) return
     const fresh = parts.filter(
@@ -158,7 +158,7 @@ export class EventMapper {
   }
 
   /** An answer to a call whose tool never ran: no tool has that name, or the arguments did not fit. */
-  *#answerWithoutRun(node: OpenNode, message: unknown): Generator<RunEvent> {
+  *#answerWithoutRun(node: GraphNode, message: unknown): Generator<RunEvent> {
     if (messageParts(message).type !== 'tool') return
     const { id, response } = toolAnswer(message)
     const name = id === undefined ? undefined : this.#waiting.get(id)
@@ -221,7 +221,7 @@ export class EventMapper {
   }
 
   #agent(
-    node: OpenNode,
+    node: GraphNode,
     parts: readonly AdkPart[],
     { id, partial = false, role = 'model', usage, model }: Said,
   ): RunEvent {

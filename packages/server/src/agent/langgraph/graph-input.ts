@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { isObject, type Json, MillraceError, type ResumeAnswer, type RunInput } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { isCheckpoint } from './checkpoint.ts'
-import { breakpointOf, openInterrupts } from './graph-interrupts.ts'
+import { breakpointOf, openQuestions } from './graph-interrupts.ts'
 import type { CompiledGraph, Snapshot } from './langgraph-agent.ts'
 import { messageParts } from './message-parts.ts'
 import { toJson } from './state-json.ts'
@@ -18,7 +18,7 @@ export async function graphInput(
   const answers = input.resume ?? []
   const edits = await editedKeys(graph, context, before)
   if (answers.length > 0) {
-    const open = new Set(openInterrupts(before).map(({ asked }) => asked.id))
+    const open = new Set(openQuestions(before).map(({ asked }) => asked.id))
     const known = answers.filter(({ interrupt }) => open.has(interrupt))
     if (known.length > 0) {
       const { Command } = await import('@langchain/langgraph')

@@ -8,7 +8,7 @@ export interface GraphInterrupt {
 }
 
 /** The questions of a graph, each with LangGraph's name for the task that asked. */
-export function openInterrupts({
+export function openQuestions({
   tasks = [],
 }: Snapshot): readonly { readonly task: string; readonly asked: GraphInterrupt }[] {
   return tasks.flatMap(({ name, id = '', interrupts = [] }) =>
@@ -21,7 +21,7 @@ const breakpoint = 'breakpoint-'
 /** The id of the stop at `interruptBefore` or `interruptAfter`; undefined when the graph does not stop there. */
 export function breakpointOf(state: Snapshot): string | undefined {
   const { next = [], config } = state
-  if (next.length === 0 || openInterrupts(state).length > 0) return undefined
+  if (next.length === 0 || openQuestions(state).length > 0) return undefined
   return `${breakpoint}${String(config?.configurable?.checkpoint_id ?? next.join('-'))}`
 }
 

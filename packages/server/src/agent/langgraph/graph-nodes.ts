@@ -3,11 +3,11 @@ import type { AgentGraph } from '../agent.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
 
 /** A node that runs, as the log names it. */
-export interface OpenNode {
+export interface GraphNode {
   readonly node: NodeId
   readonly name: string
   readonly path: string
-  readonly parent?: OpenNode
+  readonly parent?: GraphNode
   readonly step: number
   /** LangGraph's name for the task: a retry has the same one. */
   readonly task: unknown
@@ -18,8 +18,8 @@ export class GraphNodes {
   readonly #graph: AgentGraph
   /** How often each path has started, in this run and in those it continues. */
   readonly #executions: Map<string, number>
-  readonly #open = new Map<string, OpenNode>()
-  readonly #finished: OpenNode[] = []
+  readonly #open = new Map<string, GraphNode>()
+  readonly #finished: GraphNode[] = []
 
   constructor(graph: AgentGraph, executions: ReadonlyMap<string, number>) {
     this.#graph = graph
@@ -40,7 +40,7 @@ export class GraphNodes {
     const path = parent === undefined ? name : `${parent.path}/${name}`
     const count = (this.#executions.get(path) ?? 0) + 1
     this.#executions.set(path, count)
-    const node: OpenNode = { node: `${path}@${count}`, name, path, step, task, ...(parent ? { parent } : {}) }
+    const node: GraphNode = { node: `${path}@${count}`, name, path, step, task, ...(parent ? { parent } : {}) }
     this.#open.set(event.run_id, node)
     const after = this.#before(node, event)
     yield {
@@ -52,7 +52,7 @@ export class GraphNodes {
     }
   }
 
-  end(run: string): OpenNode | undefined {
+  end(run: string): GraphNode | undefined {
     const node = this.#open.get(run)
     if (node === undefined) return undefined
     this.#open.delete(run)
@@ -69,7 +69,7 @@ export class GraphNodes {
 
   /** The node that asks: the innermost one that is open inside this task of the outermost graph. */
   asking(task: string): NodeId | undefined {
-    const inside = (each: OpenNode): boolean => each.task === task || String(each.task).startsWith(`${task}|`)
+    const inside = (each: GraphNode): boolean => each.task === task || String(each.task).startsWith(`${task}|`)
     return [...this.#open.values()].findLast(inside)?.node
   }
 
@@ -82,7 +82,7 @@ export class GraphNodes {
   }
 
   /** Events of a model or tool belong to the open node above them, else to the node their metadata names. */
-  of({ parent_ids = [], metadata }: StreamEvent): OpenNode {
+  of({ parent_ids = [], metadata }: StreamEvent): GraphNode {
     const parent = parent_ids.findLast((id) => this.#open.has(id))
     const open = parent === undefined ? undefined : this.#open.get(parent)
     const task = metadata?.langgraph_checkpoint_ns ?? metadata?.checkpoint_ns
@@ -96,7 +96,7 @@ export class GraphNodes {
   }
 
   /** The open node whose inner graph this task is part of. */
-  #around(task: unknown): OpenNode | undefined {
+  #around(task: unknown): GraphNode | undefined {
     if (typeof task !== 'string') return undefined
     const above = [...this.#open.values()].filter((each) => task.startsWith(`${String(each.task)}|`))
     return above.sort((a, b) => String(b.task).length - String(a.task).length)[0]
@@ -124,7 +124,7 @@ export class GraphNodes {
   }
 
   /** Removes a node and the nodes inside it; inner ones come first. */
-  #takeOut(outer: OpenNode): readonly OpenNode[] {
+  #takeOut(outer: GraphNode): readonly GraphNode[] {
     const inside = [...this.#open].filter(
       ([, open]) => open === outer || String(open.task).startsWith(`${String(outer.task)}|`),
     )
@@ -133,7 +133,7 @@ export class GraphNodes {
   }
 
   /** The nodes whose end led to this one: the sources of its join, else those of the step before that have an edge to it. */
-  #before({ path, parent, step }: OpenNode, event: StreamEvent): readonly NodeId[] {
+  #before({ path, parent, step }: GraphNode, event: StreamEvent): readonly NodeId[] {
     const beside = this.#finished.filter((done) => done.parent?.node === parent?.node && done.step < step)
     const joined = joinedNames(event)
     if (joined.length > 0) return joined.flatMap((name) => beside.findLast((done) => done.name === name)?.node ?? [])

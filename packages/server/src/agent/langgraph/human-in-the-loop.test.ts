@@ -1,5 +1,7 @@
-import { AIMessage, ToolMessage } from '@langchain/core/messages'
+import { AIMessage, AIMessageChunk, ToolMessage } from '@langchain/core/messages'
+import { ChatGenerationChunk } from '@langchain/core/outputs'
 import { tool } from '@langchain/core/tools'
+import { FakeListChatModel } from '@langchain/core/utils/testing'
 import {
   Annotation,
   BaseCheckpointSaver,
@@ -243,4 +245,45 @@ test('an edit by a person reaches the graph, past its reducer', async () => {
   session.edit([{ op: 'replace', path: '/parts', value: ['edited', 'by hand'] }])
   await session.run('again')
   expect(session.state.parts).toEqual(['edited', 'by hand', 'saw 2'])
+})
+
+test('every model call has its tokens and its model, also one that people do not see', async () => {
+  const usage_metadata = {
+    input_tokens: 10,
+    output_tokens: 5,
+    total_tokens: 15,
+    output_token_details: { reasoning: 2 },
+  }
+  class Counting extends FakeListChatModel {
+    override async *_streamResponseChunks(): AsyncGenerator<ChatGenerationChunk> {
+      const message = new AIMessageChunk({
+        content: 'ok',
+        usage_metadata,
+        response_metadata: { model_name: 'm-1' },
+      } as never)
+      yield new ChatGenerationChunk({ message, text: 'ok' })
+    }
+  }
+  const model = new Counting({ responses: ['ok'] })
+  const build = () =>
+    new StateGraph(State)
+      .addNode('seen', async ({ messages }, config) => ({ messages: [await model.invoke(messages, config)] }))
+      .addNode('unseen', async ({ messages }, config) => {
+        await model.withConfig({ tags: ['nostream'] }).invoke(messages, config)
+        return {}
+      })
+      .addEdge(START, 'seen')
+      .addEdge('seen', 'unseen')
+      .addEdge('unseen', END)
+      .compile()
+  const events = said(await sessionOf(build).run('hi')).filter(({ event }) => event.partial !== true)
+  expect(
+    events.map(({ event: { author, modelVersion, usageMetadata } }) => [author, modelVersion, usageMetadata]),
+  ).toEqual(
+    ['seen', 'unseen'].map((author) => [
+      author,
+      'm-1',
+      { promptTokenCount: 10, candidatesTokenCount: 3, totalTokenCount: 15, thoughtsTokenCount: 2 },
+    ]),
+  )
 })

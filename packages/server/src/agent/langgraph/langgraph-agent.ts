@@ -9,7 +9,7 @@ import {
   breakpointOf,
   type GraphInterrupt,
   interruptEvent,
-  openInterrupts,
+  openQuestions,
 } from './graph-interrupts.ts'
 import { type DrawableGraph, describeGraph } from './graph-shape.ts'
 import { GraphState } from './graph-state.ts'
@@ -122,7 +122,7 @@ async function* runGraph(
 
 /** The questions that the graph stopped with: the nodes that ask wait for the answer. */
 function* waiting(after: Snapshot, mapper: EventMapper): Generator<RunEvent> {
-  const open = openInterrupts(after)
+  const open = openQuestions(after)
   const stop = breakpointOf(after)
   if (open.length === 0 && stop === undefined) return
   for (const { task, asked } of open) yield interruptEvent(asked, mapper.nodes.asking(task))

@@ -72,13 +72,13 @@ function jsonOf(text: string): unknown {
 }
 
 /** The tokens and the model of one model call, as far as the message has them. */
-export interface ModelCall {
+export interface GraphModelCall {
   readonly usage?: AdkUsage
   readonly model?: string
 }
 
 /** `metadata` is LangChain's own for the call; it names the model as the author configured it. */
-export function modelCallOf(message: unknown, metadata: Readonly<Record<string, unknown>> = {}): ModelCall {
+export function modelCallOf(message: unknown, metadata: Readonly<Record<string, unknown>> = {}): GraphModelCall {
   if (!isObject(message)) return {}
   const { usage_metadata: usage, response_metadata: response } = message
   const told = isObject(response) ? response : {}
