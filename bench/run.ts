@@ -15,6 +15,8 @@ const peer = fileURLToPath(new URL('run-peer.mjs', import.meta.url))
 const app = 'instant'
 const atOnce = 50
 const perRound = 200
+/** 41 events of ADK have more bytes than this. */
+const wholeAnswer = 12_000
 const rounds = 9
 /** The server limits the runs that one user has at once and starts in a minute, so there are many users. */
 const users = Array.from({ length: 60 }, (_, i) => `u${i}`)
@@ -68,7 +70,10 @@ async function rate(ours: string, theirs: string): Promise<Row> {
     const begun = performance.now()
     await Promise.all(
       Array.from({ length: atOnce }, async () => {
-        for (let next = runs.pop(); next !== undefined; next = runs.pop()) await client.run(next.user, next.session)
+        for (let next = runs.pop(); next !== undefined; next = runs.pop()) {
+          const { bytes } = await client.run(next.user, next.session)
+          if (bytes < wholeAnswer) throw new Error(`a run sent ${bytes} bytes: it did not send its whole answer`)
+        }
       }),
     )
     return (perRound * 1000) / (performance.now() - begun)
