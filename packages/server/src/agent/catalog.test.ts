@@ -100,7 +100,7 @@ describe('discovery', () => {
       description: 'In order',
       engine: 'adk',
       engineLabel: 'ADK',
-      capabilities: { parallelToolCalls: true, clientTools: true, reasoning: true },
+      capabilities: { parallelToolCalls: true, clientTools: true, openQuestions: true, reasoning: true },
       examples: ['Hello', 'Bye'],
       resumable: false,
       model: { name: 'offline', offline: true },
