@@ -11,6 +11,10 @@ import { isolatedAgent } from './isolate/isolated-agent.ts'
 import { lazyStream } from './lazy-stream.ts'
 import { type ModelSettings, modelSettings } from './model/settings.ts'
 import { openAgent } from './open-agent.ts'
+import { describedWhenLoaded } from './when-loaded.ts'
+
+/** How long the start waits for one agent to load before it lists it as loading, in ms. */
+const loadPatience = 10_000
 
 export interface DiscoveryOptions {
   readonly models?: ModelSettings
@@ -98,7 +102,7 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
     refresh,
     async warm() {
       const described: AgentDescription[] = []
-      for (const agent of [...agents.values()]) described.push(await agent.describe())
+      for (const agent of [...agents.values()]) described.push(await describedWhenLoaded(agent, loadPatience))
       return described
     },
     reload() {

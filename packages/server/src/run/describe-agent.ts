@@ -1,7 +1,8 @@
 import type { Agent, AgentDescription } from '../agent/agent.ts'
+import { describedWhenLoaded } from '../agent/when-loaded.ts'
 
-/** How long to wait, in ms, for an agent to describe itself: its code may have to be loaded. */
-const patience = 10_000
+/** How long to wait, in ms, for an agent to describe itself: its code may have to be loaded, in a process of its own. */
+const patience = 30_000
 
 /** What the agent says of itself; undefined when it fails or takes too long. */
 export async function describeAgent(agent: Agent): Promise<AgentDescription | undefined> {
@@ -10,7 +11,7 @@ export async function describeAgent(agent: Agent): Promise<AgentDescription | un
     timer = setTimeout(resolve, patience, undefined)
   })
   try {
-    return await Promise.race([agent.describe(), late])
+    return await Promise.race([describedWhenLoaded(agent, patience), late])
   } catch {
     return undefined
   } finally {
