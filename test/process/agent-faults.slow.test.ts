@@ -34,7 +34,17 @@ const stuck = (file: string): string => `
     for (;;) {}`
 
 let server: Served
-const args = ['serve', '--port', '0', '--data-dir', join(root, 'data'), '--agents', join(root, 'agents')]
+const args = [
+  'serve',
+  '--port',
+  '0',
+  '--data-dir',
+  join(root, 'data'),
+  '--agents',
+  join(root, 'agents'),
+  '--isolate',
+  'on',
+]
 beforeAll(async () => {
   await built()
   authorFolder(join(root, 'agents'), {

@@ -54,9 +54,9 @@ test('flags win over env', () => {
   expect(readSettings([], { ...env, PORT: '3' })).toMatchObject({ port: 3, store: storeAt('a'), basePath: '/env' })
 })
 
-test('agents of a folder are isolated unless a flag or a variable says off', () => {
-  expect(readSettings([], {})).toMatchObject({ isolate: true })
-  expect(readSettings([], { MILLRACE_ISOLATE: 'off' })).toMatchObject({ isolate: false })
+test('agents of a folder are isolated when a flag or a variable says on', () => {
+  expect(readSettings([], {})).toMatchObject({ isolate: false })
+  expect(readSettings([], { MILLRACE_ISOLATE: 'on' })).toMatchObject({ isolate: true })
   expect(readSettings(['--isolate', 'on'], { MILLRACE_ISOLATE: 'off' })).toMatchObject({ isolate: true })
   expect(refusal(['--isolate', 'maybe'])).toContain("--isolate must be on or off, not 'maybe'")
 })

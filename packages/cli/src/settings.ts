@@ -39,7 +39,7 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --data-dir DIR      folder of the SQLite database (DATA_DIR, .millrace)
   --database URL      the same as a URL: file:DIR (DATABASE_URL)
   --agents DIR        folder of agents, DIR/<name>/agent.ts (MILLRACE_AGENTS, the example agents)
-  --isolate on|off    run each agent of DIR in a process of its own (MILLRACE_ISOLATE, on)
+  --isolate on|off    run each agent of DIR in a process of its own (MILLRACE_ISOLATE, off)
   --config FILE       configuration (MILLRACE_CONFIG, millrace.config.ts here, in the agents folder or beside it)
   --host-name NAME    answer requests for this Host, too; repeatable
   --origin ORIGIN     let pages of this origin call the server (CORS); repeatable
@@ -119,7 +119,7 @@ export function readSettings(
     return bad(`--retain-days must be a number of days, not ${quoted(days)}`)
   const logLevel = given(values['log-level'], 'LOG_LEVEL') ?? 'warn'
   if (!levels.includes(logLevel)) return bad(`--log-level must be one of ${levels.join(', ')}, not ${quoted(logLevel)}`)
-  const isolate = given(values.isolate, 'MILLRACE_ISOLATE') ?? 'on'
+  const isolate = given(values.isolate, 'MILLRACE_ISOLATE') ?? 'off'
   if (isolate !== 'on' && isolate !== 'off') return bad(`--isolate must be on or off, not ${quoted(isolate)}`)
   if (values['data-dir'] === '') return bad('--data-dir must not be empty')
   const store = storeAt(storeText(values, env))
