@@ -4,7 +4,7 @@ import { noFacts, type SessionFacts, sessionFacts } from './session-facts.ts'
 /** A session as it was read at one moment. A request reads it once; its route and the run that it starts share it. */
 export interface LoadedSession {
   readonly info: SessionInfo
-  /** The rows of the session, oldest first. The log may leave out partials of whole messages in ended runs (SPEC 5.3). */
+  /** Every row of the session, oldest first: a run that is asked for again is replayed from them, partials included. */
   readonly rows: readonly Recorded[]
   /** What the rows add up to: state, runs, open questions. */
   readonly facts: SessionFacts
@@ -15,7 +15,7 @@ export function emptyLoadedSession(info: SessionInfo): LoadedSession {
   return { info, rows: [], facts: noFacts }
 }
 
-/** Reads the session from its first row on. */
+/** Reads the whole session. */
 export async function loadSession(log: EventLog, info: SessionInfo): Promise<LoadedSession> {
   return info.lastSeq === 0 ? emptyLoadedSession(info) : extended(log, emptyLoadedSession(info))
 }
@@ -33,7 +33,7 @@ export async function refreshSession(log: EventLog, loaded: LoadedSession): Prom
 }
 
 async function extended(log: EventLog, { info, rows, facts }: LoadedSession): Promise<LoadedSession> {
-  const more = await log.read(info.id, { after: lastSeqOf(rows), brief: true })
+  const more = await log.read(info.id, { after: lastSeqOf(rows) })
   return { info, rows: rows.length === 0 ? more : [...rows, ...more], facts: sessionFacts(more, facts) }
 }
 
