@@ -1,4 +1,5 @@
 import type { Recorded, RunEvent } from '../event/run-event.ts'
+import { isPartial } from '../event/streaming.ts'
 
 /** More words than this make a search slower and no better. */
 const mostWords = 64
@@ -21,7 +22,7 @@ function searchText(event: RunEvent): string | undefined {
     const said = event.input.messages.filter(({ role }) => role === 'user')
     return textsOf(said.flatMap(({ content }) => content.parts ?? []))
   }
-  if (event.kind !== 'agent' || event.event.partial === true) return undefined
+  if (event.kind !== 'agent' || isPartial(event.event)) return undefined
   return textsOf(event.event.content?.parts ?? [])
 }
 

@@ -1,5 +1,6 @@
 import type { ArtifactSaved, RunEvent } from '../event/run-event.ts'
 import { applyState, patchState } from '../event/state-fold.ts'
+import { isPartial } from '../event/streaming.ts'
 import type { JsonObject, PatchOp } from '../json/json.ts'
 import type { SharedScope } from './event-log.ts'
 
@@ -33,7 +34,7 @@ export function writesShared(run: string, event: RunEvent): boolean {
   if (event.kind === 'state') return run === '' && event.patch.some(isSharedOp)
   if (event.kind !== 'agent') return false
   const delta = event.event.actions?.stateDelta
-  if (delta === undefined || event.event.partial === true) return false
+  if (delta === undefined || isPartial(event.event)) return false
   for (const key in delta) if (isShared(key)) return true
   return false
 }

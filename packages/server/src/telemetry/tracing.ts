@@ -1,4 +1,4 @@
-import { defined, type EventLog, type Recorded } from '@millrace/core'
+import { defined, type EventLog, isPartial, type Recorded } from '@millrace/core'
 import { type Context, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 
 /** Makes OpenTelemetry spans of runs, nodes, model calls and tools from the log as it grows, without contents. */
@@ -83,7 +83,7 @@ class RunSpans {
         return false
       }
       case 'agent':
-        if (event.event.partial !== true) this.#message(at, event)
+        if (!isPartial(event.event)) this.#message(at, event)
         return false
       case 'run.finished':
         this.#run.setAttribute('millrace.outcome', event.outcome)

@@ -1,4 +1,4 @@
-import type { LiveLog, Recorded } from '@millrace/core'
+import { isPartial, type LiveLog, type Recorded } from '@millrace/core'
 import { firstIndexWhere } from '@millrace/core/persistent'
 import { useEffect } from 'react'
 import { create } from 'zustand'
@@ -59,7 +59,7 @@ export function stepCursor(log: LiveLog, at: number | undefined, direction: 1 | 
 }
 
 function isToken(row: Recorded | undefined): boolean {
-  return row?.event.kind === 'agent' && row.event.event.partial === true
+  return row?.event.kind === 'agent' && isPartial(row.event.event)
 }
 
 /** The index of the row with this seq, or of the last row before it; -1 if there is none. */

@@ -1,6 +1,7 @@
 import type { AdkEvent } from '../../event/adk-event.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
 import type { AgentSaid, ArtifactSaved, Recorded, RunEvent, RunFinished, Task } from '../../event/run-event.ts'
+import { isPartial } from '../../event/streaming.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
 import { type CallIds, callIds } from '../bare-text/call-ids.ts'
@@ -61,7 +62,7 @@ export class PlanEncoder implements Encoder {
     const lane = node ?? `${event.branch ?? ''}\n${event.author}\n${said.task ?? ''}`
     // Text that was read from a `done` is printed by that `done`, and not a second time.
     const speaks = event.author !== 'user' && said.extra?.plan?.implied !== true
-    if (event.partial === true) return speaks ? say(run.turns.partial(said, lane), keptFields(said.extra, 'plan')) : []
+    if (isPartial(event)) return speaks ? say(run.turns.partial(said, lane), keptFields(said.extra, 'plan')) : []
     const frames = speaks ? say(run.turns.whole(said, lane)) : []
     const acts = this.#acts(run, event, said)
     return acts.length === 0 ? frames : [...frames, ...say(run.turns.before(lane)), ...acts]

@@ -9,6 +9,7 @@ import type {
   RunFinished,
 } from '../../event/run-event.ts'
 import { applyState } from '../../event/state-fold.ts'
+import { isPartial } from '../../event/streaming.ts'
 import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { type CallIds, callIds } from '../bare-text/call-ids.ts'
@@ -172,7 +173,7 @@ export class StudioEncoder implements Encoder {
     const own: AgentSaid = node === undefined ? said : { ...said, node }
     const lane = node ?? `${event.branch ?? ''}\n${event.author}\n${said.task ?? ''}`
     const speaks = event.author !== 'user'
-    if (event.partial === true) return speaks ? [...frames, ...this.#say(run, run.turns.partial(own, lane))] : frames
+    if (isPartial(event)) return speaks ? [...frames, ...this.#say(run, run.turns.partial(own, lane))] : frames
     const text = speaks ? this.#say(run, run.turns.whole(own, lane)) : []
     const acts = this.#acts(run, own, node)
     const first = acts.length === 0 ? [] : this.#say(run, run.turns.before(lane))

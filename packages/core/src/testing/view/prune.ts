@@ -1,5 +1,6 @@
 import type { AdkEvent } from '../../event/adk-event.ts'
 import type { Recorded } from '../../event/run-event.ts'
+import { isPartial } from '../../event/streaming.ts'
 
 /**
  * The same log after a prune (SPEC 2.9): the partials of every message that also came whole are gone, and so are
@@ -8,11 +9,10 @@ import type { Recorded } from '../../event/run-event.ts'
 export function withoutPartials(rows: readonly Recorded[]): readonly Recorded[] {
   const whole = new Set<string>()
   for (const { run, event } of rows) {
-    if (event.kind === 'agent' && event.event.partial !== true && hasText(event.event))
-      whole.add(`${run} ${event.message}`)
+    if (event.kind === 'agent' && !isPartial(event.event) && hasText(event.event)) whole.add(`${run} ${event.message}`)
   }
   return rows.filter(({ run, event }) => {
-    if (event.kind !== 'agent' || event.event.partial !== true) return true
+    if (event.kind !== 'agent' || !isPartial(event.event)) return true
     return hasText(event.event) && !whole.has(`${run} ${event.message}`)
   })
 }

@@ -5,6 +5,7 @@ import {
   type AdkPart,
   type InputMessage,
   isObject,
+  isPartial,
   type Recorded,
   type RunInput,
 } from '@millrace/core'
@@ -41,7 +42,7 @@ export function pastOf(history: readonly Recorded[], agent: string): Past {
       }
       instructions.push(...instructionsOf(event.input.messages))
     } else if (event.kind === 'agent') {
-      if (event.event.partial !== true && !isNested(event.event) && !superseded.has(event.message)) {
+      if (!isPartial(event.event) && !isNested(event.event) && !superseded.has(event.message)) {
         events.push(...confirmable(event.event), adkEvent(event.event))
         for (const { functionCall } of event.event.content?.parts ?? []) {
           if (functionCall?.id !== undefined) calls.set(functionCall.id, functionCall.name)

@@ -2,6 +2,7 @@ import { type Event, isBaseAgent, isLlmAgent, type Runner } from '@google/adk'
 import {
   adkIngest,
   type ClientTool,
+  isPartial,
   MillraceError,
   type NodeId,
   type PendingCalls,
@@ -81,7 +82,7 @@ export class LiveRun implements AdkRun {
     this.#out = out
     this.#crashed = context.resumed
     for (const { event, run } of context.resumed ? context.history : []) {
-      if (run === context.run && event.kind === 'agent' && event.event.partial !== true && !isNested(event.event)) {
+      if (run === context.run && event.kind === 'agent' && !isPartial(event.event) && !isNested(event.event)) {
         this.#asked.push(event.event, event.node)
       }
     }
@@ -128,7 +129,7 @@ export class LiveRun implements AdkRun {
       throw new MillraceError('garbage', `ADK yielded a value that is not an event: ${taken.reason}`)
     this.emit({ kind: 'agent', ...taken, ...(node === undefined ? {} : { node }) })
     this.#usage.take(taken.event)
-    if (taken.event.partial === true || isNested(taken.event)) return
+    if (isPartial(taken.event) || isNested(taken.event)) return
     this.#asked.push(taken.event, node)
     // A workflow retries its nodes and may catch their errors; it throws when it gives up.
     if (taken.event.errorCode !== undefined && taken.event.nodeInfo?.path === undefined)

@@ -1,5 +1,5 @@
 import { createEvent, type Event } from '@google/adk'
-import type { AdkEvent, AgentSaid, NodeId, Recorded } from '@millrace/core'
+import { type AdkEvent, type AgentSaid, isPartial, type NodeId, type Recorded } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import type { OpenInterrupts } from '../answer-parts.ts'
 import { isNested } from '../nested-event.ts'
@@ -88,7 +88,7 @@ function isAbove(node: NodeId, other: NodeId): boolean {
 function wholeEvents(rows: readonly Recorded[]): readonly AgentSaid[] {
   const superseded = new Set(rows.flatMap(({ event }) => (event.kind === 'superseded' ? event.messages : [])))
   return rows.flatMap(({ event }) =>
-    event.kind === 'agent' && event.event.partial !== true && !superseded.has(event.message) ? [event] : [],
+    event.kind === 'agent' && !isPartial(event.event) && !superseded.has(event.message) ? [event] : [],
   )
 }
 

@@ -1,4 +1,4 @@
-import { MillraceError, type Problem, type RunEvent } from '@millrace/core'
+import { isPartial, MillraceError, type Problem, type RunEvent } from '@millrace/core'
 import type { Agent, RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
 import { askingFunctions, problemOfCall } from './context-functions.ts'
@@ -84,7 +84,7 @@ export class ChildRun {
     if (this.#batch.length === 0) setImmediate(this.endTurn)
     this.#batch.push(event)
     this.#credit -= 1
-    if (event.kind !== 'agent' || event.event.partial !== true) this.#flush()
+    if (event.kind !== 'agent' || !isPartial(event.event)) this.#flush()
   }
 
   /** The end of a turn. The agent may not look at its signal, so a failure is reported without waiting for it. */

@@ -1,4 +1,4 @@
-import { nodePath, type Recorded } from '@millrace/core'
+import { isPartial, nodePath, type Recorded } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 
 /** What earlier runs left for this one: it continues them, so it goes on with their numbers and their open calls. */
@@ -18,7 +18,7 @@ export function runChain({ history, run }: Pick<RunContext, 'history' | 'run'>):
       const path = nodePath(event.node)
       executions.set(path, Math.max((executions.get(path) ?? 0) + 1, numberOf(event.node)))
     }
-    if (event.kind !== 'agent' || event.event.partial === true) continue
+    if (event.kind !== 'agent' || isPartial(event.event)) continue
     for (const { functionCall, functionResponse } of event.event.content?.parts ?? []) {
       if (functionCall?.id !== undefined) openCalls.set(functionCall.id, functionCall.name)
       if (functionResponse?.id !== undefined) openCalls.delete(functionResponse.id)

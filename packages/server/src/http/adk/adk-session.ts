@@ -1,4 +1,12 @@
-import { adk, type JsonObject, MillraceError, type Recorded, type RunStarted, type SessionInfo } from '@millrace/core'
+import {
+  adk,
+  isPartial,
+  type JsonObject,
+  MillraceError,
+  type Recorded,
+  type RunStarted,
+  type SessionInfo,
+} from '@millrace/core'
 import type { FastifyRequest } from 'fastify'
 import { sessionFacts } from '../../run/session-facts.ts'
 import type { HttpDeps } from '../deps.ts'
@@ -65,7 +73,7 @@ export function adkEvents(session: string, rows: readonly Recorded[]): readonly 
     if (row.event.kind === 'run.finished' || row.event.kind === 'foreign') return []
     // ADK's sessions have no event for an edit of the state by a person; the state itself has it.
     if (row.event.kind === 'state' && row.run === '') return []
-    if (row.event.kind === 'agent' && row.event.event.partial === true) return []
+    if (row.event.kind === 'agent' && isPartial(row.event.event)) return []
     return frames.flatMap(({ data }) => (data === '' ? [] : [JSON.parse(data) as JsonObject]))
   })
 }

@@ -1,4 +1,4 @@
-import { adk, type Dialect } from '@millrace/core'
+import { adk, type Dialect, isPartial } from '@millrace/core'
 import { isNested } from '../../agent/nested-event.ts'
 
 /** ADK's answer to `/run`, and to `/run_sse` without streaming: no partials, and no events from inside a function call. */
@@ -13,7 +13,7 @@ export const adkWithoutPartials: Dialect = {
         const frames = encoder.push(recorded)
         const { event } = recorded
         if (event.kind !== 'agent') return frames
-        return event.event.partial === true || isNested(event.event) ? [] : frames
+        return isPartial(event.event) || isNested(event.event) ? [] : frames
       },
     }
   },

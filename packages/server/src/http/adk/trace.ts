@@ -1,4 +1,4 @@
-import type { AdkEvent, Recorded, SessionInfo } from '@millrace/core'
+import { type AdkEvent, isPartial, type Recorded, type SessionInfo } from '@millrace/core'
 
 /** A span as adk-web validates it. One invalid span makes adk-web show none, so every field is always present. */
 export interface AdkSpan {
@@ -58,7 +58,7 @@ export function spansOf(session: SessionInfo, rows: readonly Recorded[]): readon
         const { event: said } = event
         const node = nodes.get(event.node ?? '')
         const owner = node?.id ?? run?.id ?? null
-        if (said.partial === true) break
+        if (isPartial(said)) break
         const parts = said.content?.parts ?? []
         for (const { functionResponse } of parts) {
           const open = calls.get(functionResponse?.id ?? '')

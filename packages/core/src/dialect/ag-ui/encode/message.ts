@@ -1,5 +1,6 @@
 import type { AdkFunctionResponse, AdkPart } from '../../../event/adk-event.ts'
 import type { AgentSaid, RunEvent } from '../../../event/run-event.ts'
+import { isPartial } from '../../../event/streaming.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../../json/json.ts'
 import { contentFromResponse, mediaPart } from '../content.ts'
 import { mediaActivity, partActivity } from '../decode/fact.ts'
@@ -76,7 +77,7 @@ export class MessageEncoder {
     const tag = this.#nodes.speaker(said)
     const mark: WrittenMark = { tag, rest: restOf(kept) }
     if (isJsonObject(kept.signature)) this.#sign(kept.signature, parts, mark)
-    else if (said.event.partial === true) this.#stream(said, parts, mark, kept)
+    else if (isPartial(said.event)) this.#stream(said, parts, mark, kept)
     else this.#aggregate(said, parts, mark, kept)
   }
 
