@@ -1,12 +1,12 @@
 import Anthropic from '@anthropic-ai/sdk'
-import { BaseLlm, type LlmRequest, type LlmResponse } from '@google/adk'
+import type { LlmRequest } from '@google/adk'
 import { defined } from '@millrace/core'
 import { anthropicMessages, anthropicTools } from './anthropic-messages.ts'
 import { AnthropicTurn } from './anthropic-turn.ts'
 import { bindingOf } from './binding.ts'
-import { modelFailure } from './failure.ts'
 import { toolJsonSchema } from './json-schema.ts'
 import { longest, modelFetch } from './model-fetch.ts'
+import { type CallOptions, noStream, SdkLlm } from './sdk-llm.ts'
 import type { ModelSettings } from './settings.ts'
 
 type Body = Anthropic.Messages.MessageCreateParamsNonStreaming
@@ -16,7 +16,8 @@ type Config = NonNullable<LlmRequest['config']>
 const defaultMaxTokens = 16_384
 
 /** A Claude model, by Anthropic's own SDK. */
-export class AnthropicLlm extends BaseLlm {
+export class AnthropicLlm extends SdkLlm {
+  protected readonly sdk = Anthropic
   readonly #client: Anthropic
   /** Whether the log says which settings are left out. Once is enough. */
   #told = false
@@ -37,12 +38,7 @@ export class AnthropicLlm extends BaseLlm {
     })
   }
 
-  override async *generateContentAsync(
-    request: LlmRequest,
-    stream = false,
-    signal?: AbortSignal,
-  ): AsyncGenerator<LlmResponse, void> {
-    this.maybeAppendUserContent(request)
+  protected override async *answers(request: LlmRequest, stream: boolean, options: CallOptions) {
     const { report } = bindingOf(request)
     const turn = new AnthropicTurn(this.model, report)
     const left = leftOut(request.config)
@@ -50,30 +46,18 @@ export class AnthropicLlm extends BaseLlm {
       this.#told = true
       report?.(`the Messages API takes no ${left.join(', ')}: left out of the calls of ${this.model}`)
     }
-    const options = defined({ signal })
-    try {
-      const body = this.#body(request)
-      if (stream) {
-        const { data, response } = await this.#client.messages.create({ ...body, stream: true }, options).withResponse()
-        const type = response.headers.get('content-type') ?? 'no content type'
-        if (!type.startsWith('text/event-stream')) {
-          await response.body?.cancel()
-          const errorMessage = `the answer is ${type}, not an event stream: check that ${this.#client.baseURL} is the model's address`
-          yield { errorCode: 'NO_STREAM', errorMessage }
-          return
-        }
-        for await (const event of data) yield* turn.event(event)
-      } else turn.whole(await this.#client.messages.create(body, options))
-      if (signal?.aborted) return
-      yield turn.end()
-    } catch (error) {
-      if (signal?.aborted) return
-      yield modelFailure(error, Anthropic)
-    }
-  }
-
-  override async connect(): Promise<never> {
-    throw new Error('live mode is not supported for Claude models')
+    const body = this.#body(request)
+    if (stream) {
+      const { data, response } = await this.#client.messages.create({ ...body, stream: true }, options).withResponse()
+      const wrong = noStream(response, this.#client.baseURL)
+      if (wrong !== undefined) {
+        await response.body?.cancel()
+        yield wrong
+        return
+      }
+      for await (const event of data) yield* turn.event(event)
+    } else turn.whole(await this.#client.messages.create(body, options))
+    yield turn.end()
   }
 
   #body(request: LlmRequest): Body {

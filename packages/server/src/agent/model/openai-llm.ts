@@ -1,18 +1,19 @@
-import { BaseLlm, type LlmRequest, type LlmResponse } from '@google/adk'
+import type { LlmRequest } from '@google/adk'
 import { defined, isObject } from '@millrace/core'
 import OpenAI from 'openai'
 import { bindingOf } from './binding.ts'
-import { modelFailure } from './failure.ts'
 import { toolJsonSchema } from './json-schema.ts'
 import { longest, modelFetch } from './model-fetch.ts'
 import { chatMessages, chatTools } from './openai-messages.ts'
 import { ChatTurn } from './openai-turn.ts'
+import { type CallOptions, noStream, SdkLlm } from './sdk-llm.ts'
 import type { ModelSettings } from './settings.ts'
 
 type ChatRequest = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreaming
 
 /** A model on any server with OpenAI's chat completions API: OpenAI itself, Ollama, vLLM, llama.cpp, LiteLLM. */
-export class OpenAiLlm extends BaseLlm {
+export class OpenAiLlm extends SdkLlm {
+  protected readonly sdk = OpenAI
   readonly #client: OpenAI
   /** Which name the token limit has: OpenAI's newer models refuse `max_tokens`, other servers know only that. */
   readonly #limitField: 'max_tokens' | 'max_completion_tokens'
@@ -33,43 +34,27 @@ export class OpenAiLlm extends BaseLlm {
     })
   }
 
-  override async *generateContentAsync(
-    request: LlmRequest,
-    stream = false,
-    signal?: AbortSignal,
-  ): AsyncGenerator<LlmResponse, void> {
-    this.maybeAppendUserContent(request)
+  protected override async *answers(request: LlmRequest, stream: boolean, options: CallOptions) {
     const body = this.#body(request)
     const { report } = bindingOf(request)
-    const options = defined({ signal })
-    try {
-      const turn = new ChatTurn(this.model)
-      if (stream) {
-        const streaming = { ...body, stream: true as const, stream_options: { include_usage: true } }
-        const { data, response } = await this.#client.chat.completions.create(streaming, options).withResponse()
-        let chunks = 0
-        for await (const chunk of data) {
-          chunks += 1
-          if (isObject(chunk)) yield* turn.chunk(chunk)
-          else report?.(`the model sent a chunk that is not an object; it was skipped: ${JSON.stringify(chunk)}`)
-        }
-        const type = response.headers.get('content-type') ?? 'no content type'
-        if (chunks === 0 && !type.startsWith('text/event-stream') && !signal?.aborted) {
-          const errorMessage = `the answer is ${type}, not an event stream: check that ${this.#client.baseURL} is the model's address`
-          yield { errorCode: 'NO_STREAM', errorMessage }
-          return
-        }
-      } else turn.whole(await this.#client.chat.completions.create(body, options))
-      if (signal?.aborted) return
-      yield turn.end()
-    } catch (error) {
-      if (signal?.aborted) return
-      yield modelFailure(error, OpenAI)
-    }
-  }
-
-  override async connect(): Promise<never> {
-    throw new Error('live mode is not supported for OpenAI-compatible models')
+    const turn = new ChatTurn(this.model)
+    if (stream) {
+      const streaming = { ...body, stream: true as const, stream_options: { include_usage: true } }
+      const { data, response } = await this.#client.chat.completions.create(streaming, options).withResponse()
+      let chunks = 0
+      for await (const chunk of data) {
+        chunks += 1
+        if (isObject(chunk)) yield* turn.chunk(chunk)
+        else report?.(`the model sent a chunk that is not an object; it was skipped: ${JSON.stringify(chunk)}`)
+      }
+      // Some servers stream without saying so: only an answer without any chunk is judged by its type.
+      const wrong = chunks === 0 ? noStream(response, this.#client.baseURL) : undefined
+      if (wrong !== undefined) {
+        yield wrong
+        return
+      }
+    } else turn.whole(await this.#client.chat.completions.create(body, options))
+    yield turn.end()
   }
 
   #body(request: LlmRequest): ChatRequest {
