@@ -18,6 +18,13 @@ export function tasksOf(config: RunnableConfig): readonly PlanTask[] {
   return fold(planView, graphRun(config).context.history).tasks.toArray()
 }
 
+/** The tasks as the log has them now: a person may have changed the plan since the run began. */
+async function tasksNow(config: RunnableConfig): Promise<readonly PlanTask[]> {
+  const { history, rowsAfter } = graphRun(config).context
+  const rows = (await rowsAfter?.(history.at(-1)?.seq ?? 0)) ?? []
+  return fold(planView, [...history, ...rows]).tasks.toArray()
+}
+
 /**
  * What the searches of the finished tasks found, from the log: a stop at any moment after a task has ended loses none of
  * it, and the findings of a task that was removed or opened again no longer count.
@@ -39,7 +46,7 @@ function resultsIn(response: PlanCall['response']): readonly SearchResult[] {
 /** Queues the open tasks, in execute mode. A task that an earlier execution left in progress counts as open. */
 export function beginTask(_state: State, config: RunnableConfig) {
   const execute = graphRun(config).input.props?.mode === 'execute'
-  const open = tasksOf(config).filter(({ status }) => status === 'pending' || status === 'in_progress')
+  const open = tasksOf(config).filter(isOpen)
   return { queue: execute ? open.map(({ id }) => id) : [], findings: findingsOf(config), current: null, outcome: null }
 }
 
@@ -47,16 +54,20 @@ export function nextStep(_state: State, config: RunnableConfig): 'chat' | 'selec
   return graphRun(config).input.props?.mode === 'execute' ? 'select_task' : 'chat'
 }
 
+/** Takes the next task that the plan still has and that is still to do. */
 export async function selectTask({ queue }: State, config: RunnableConfig) {
-  const [current, ...rest] = queue
-  if (current === undefined) return { current: null }
+  const open = new Set((await tasksNow(config)).filter(isOpen).map(({ id }) => id))
+  const [current, ...rest] = queue.filter((id) => open.has(id))
+  if (current === undefined) return { current: null, queue: [] }
   await record({ kind: 'task.started', task: current }, config)
   return { current, queue: rest, outcome: null }
 }
 
+const isOpen = ({ status }: PlanTask): boolean => status === 'pending' || status === 'in_progress'
+
 /** Works on one task: the model calls tools until it has an answer. An error fails this task only. */
 export async function executeTask({ current, findings }: State, config: RunnableConfig) {
-  const task = tasksOf(config).find(({ id }) => id === current)
+  const task = (await tasksNow(config)).find(({ id }) => id === current)
   const found = new Map(findings.map((finding) => [finding.url, finding]))
   const tools = toolsFor(task?.id ?? '', config, (result) => found.set(result.url, result))
   try {
@@ -121,7 +132,7 @@ async function toolAnswer(
 export async function reflect({ current, outcome }: State, config: RunnableConfig) {
   if (current === null || outcome === null) return {}
   await record({ kind: 'task.finished', task: current, ...outcome }, config)
-  const title = tasksOf(config).find(({ id }) => id === current)?.title ?? current
+  const title = (await tasksNow(config)).find(({ id }) => id === current)?.title ?? current
   const ask = new HumanMessage(`Task: ${title}\nStatus: ${outcome.status}\nResult: ${outcome.result}`)
   const system = new SystemMessage('Reflect in one or two sentences on how the task went and what follows from it.')
   const { text } = await llm.withConfig({ tags: ['nostream'] }).invoke([system, ask], config)

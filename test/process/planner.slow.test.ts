@@ -122,6 +122,24 @@ test('nothing that a person did to the plan is undone: chat, edit, chat, execute
   ).toEqual([])
 })
 
+test('a task that a person drops during an execution is not carried out, and one that is renamed goes by its new name', async () => {
+  const { id } = await json<{ id: string }>('POST', '/sessions', { agent: 'planner' })
+  const at = `/sessions/${id}`
+  await frames(await call('POST', `${at}/chat`, { message: 'Research event sourcing, write a brief, save each source' }))
+  await call('POST', `${at}/tasks`, { title: 'Research remote teams' })
+  const [, , dropped, renamed] = await json<Task[]>('GET', `${at}/tasks`)
+  await frames(await call('POST', `${at}/execute`), ({ type }) => type === 'tool_call')
+  await call('DELETE', `${at}/tasks/${dropped?.id}`)
+  await call('PATCH', `${at}/tasks/${renamed?.id}`, { title: 'Simulate a failure' })
+  const rows = rowsOf(await (await call('GET', `${at}/log`)).text())
+  const run = rows.findLast(({ event }) => event.kind === 'run.started')?.run
+  const stream = await frames(await call('GET', `${at}/events?dialect=plan&run=${run}`), ({ type }) => type === 'done')
+  const selected = stream.flatMap(({ type, taskId }) => (type === 'task_selected' ? [taskId] : []))
+  expect(selected).toHaveLength(3)
+  expect(selected).not.toContain(dropped?.id)
+  expect(stream.at(-1)).toMatchObject({ type: 'done', summary: { total: 3, completed: 2, failed: 1 } })
+})
+
 /** The rows of an exported log; its first line describes the session. */
 function rowsOf(text: string): readonly Recorded[] {
   return text.split('\n').flatMap((line) => {

@@ -73,6 +73,8 @@ export interface RunContext {
   readonly user: string
   /** Every row of the session before this run (on a resumed run: also the run's own), oldest first. */
   readonly history: readonly Recorded[]
+  /** What the log has after a seq now: also what a person did while the run is active. Absent where no log is behind the run. */
+  readonly rowsAfter?: (seq: number) => Promise<readonly Recorded[]>
   /** The session's state as this run begins, client state merged. */
   readonly state: JsonObject
   /** Whether this run continues after a crash: its own rows in `history` are then already done. */

@@ -23,7 +23,7 @@ export interface ActiveRunOptions {
   readonly limits: RunLimits
   /** The run's rows so far. */
   readonly rows: readonly Recorded[]
-  readonly context: Omit<RunContext, 'signal' | 'session' | 'run' | 'user' | 'now' | 'newId'>
+  readonly context: Omit<RunContext, 'rowsAfter' | 'signal' | 'session' | 'run' | 'user' | 'now' | 'newId'>
   readonly now: () => number
   readonly newId: () => string
   readonly cancelOnDisconnect: boolean
@@ -176,10 +176,11 @@ export class ActiveRun {
   }
 
   #callAgent(): AsyncIterator<unknown> {
-    const { agent, input, context, lease, user, now, newId } = this.#options
+    const { agent, input, context, lease, log, user, now, newId } = this.#options
     const { session, run } = lease
     const events: Partial<AsyncIterable<unknown>> = agent.run(input, {
       ...context,
+      rowsAfter: (after) => log.read(lease.session, { after }),
       session,
       run,
       user,
