@@ -18,6 +18,24 @@ const booking = scriptedAgent('booking', function* (input) {
   yield { kind: 'run.finished', outcome: 'interrupted' }
 })
 
+/** Two tool calls that LangChain's human-in-the-loop middleware stops, with the decisions that their author allows. */
+const reviewed = scriptedAgent('reviewed', function* (input) {
+  const [answer] = input.resume ?? []
+  if (answer !== undefined) return yield* speech('reviewed', `Told: ${JSON.stringify(answer.payload)}`)
+  const payload = {
+    actionRequests: [
+      { name: 'send_mail', args: { to: 'ada@example.com', urgent: false }, description: 'Writes to a customer' },
+      { name: 'delete_row', args: { id: 7 } },
+    ],
+    reviewConfigs: [
+      { actionName: 'send_mail', allowedDecisions: ['approve', 'edit', 'reject'] },
+      { actionName: 'delete_row', allowedDecisions: ['approve', 'reject'] },
+    ],
+  }
+  yield { kind: 'interrupt', id: 'q', reason: 'input_required', message: 'Two calls wait', payload }
+  yield { kind: 'run.finished', outcome: 'interrupted' }
+})
+
 /** What a hostile page, or a model that read one, would write. */
 const attack = [
   '<script>window.attacked = 1</script>',
@@ -32,7 +50,7 @@ const attack = [
 ].join('\n\n')
 const hostile = scriptedAgent('hostile', () => speech('hostile', attack))
 
-const studio = studioTests(200, [booking, hostile])
+const studio = studioTests(200, [booking, reviewed, hostile])
 
 test('specialists that work at the same time are shown side by side, each under its name', async () => {
   const tab = await studio.open()
@@ -124,6 +142,31 @@ test('a call is approved with other arguments', async () => {
     .getByText('"args":{"city":"Porto","nights":5,"breakfast":false,"tags":["view"]}', { exact: false })
     .waitFor()
   expect(await page.getByTestId('interrupt-answer').textContent()).toBe('approved, edited')
+})
+
+test('each of two calls gets its own decision: one is edited in typed fields, one is rejected with a reason', async () => {
+  const tab = await studio.open()
+  const { page } = tab
+  await ask(tab, 'reviewed', 'Write and delete')
+  await page.getByTestId('interrupt-reject').nth(1).waitFor()
+  expect(await page.getByTestId('interrupt-edit').count()).toBe(1)
+  await tab.shot('decisions')
+  await page.getByTestId('interrupt-edit').click()
+  await page.getByRole('textbox', { name: 'to', exact: true }).fill('grace@example.com')
+  await page.getByLabel('urgent').check()
+  await page.getByTestId('interrupt-send').click()
+  await page.getByText('Choose a decision for each call').waitFor()
+  await page.getByTestId('interrupt-reject').nth(1).click()
+  await page.getByLabel('Why delete_row is rejected (optional)').fill('It is still needed')
+  await tab.shot('decisions-made')
+  await page.getByTestId('interrupt-send').click()
+  const told = `Told: ${JSON.stringify({
+    decisions: [
+      { type: 'edit', editedAction: { name: 'send_mail', args: { to: 'grace@example.com', urgent: true } } },
+      { type: 'reject', message: 'It is still needed' },
+    ],
+  })}`
+  await page.getByText(told).first().waitFor()
 })
 
 test('a question with a schema is a form, and what is missing is said', async () => {

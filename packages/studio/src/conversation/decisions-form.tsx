@@ -76,6 +76,12 @@ const labels = {
   respond: ['Answer instead', 'question'],
 } as const
 
+/** Approve invites until something is chosen; then the choice is what is drawn. */
+function toneOf(type: DecisionType, chosen: DecisionType | undefined): 'accent' | 'bad' | 'plain' {
+  if (type === 'reject') return 'bad'
+  return type === 'approve' && chosen === undefined ? 'accent' : 'plain'
+}
+
 interface ActionProps {
   readonly action: ReviewedAction
   readonly open: boolean
@@ -121,7 +127,7 @@ function ActionReview({ action, open, onDecide }: ActionProps) {
           {allowed.map((type) => (
             <Button
               key={type}
-              tone={type === 'approve' ? 'accent' : type === 'reject' ? 'bad' : 'plain'}
+              tone={toneOf(type, chosen)}
               icon={labels[type][1]}
               disabled={pending || (type === 'edit' && fields.length === 0)}
               aria-pressed={chosen === type}
