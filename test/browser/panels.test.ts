@@ -200,7 +200,7 @@ test('each panel in the dark, and no empty one', async () => {
   }
 })
 
-test('a reasoning chain is numbered, and each step leads to its event', async () => {
+test('the calls before an answer are numbered, and each step leads to its event', async () => {
   await open('proof')
   const step = tab.getByTestId('proof-step').first()
   await step.waitFor()
@@ -214,6 +214,10 @@ test('citations are opened elsewhere or copied', async () => {
   await open('proof', session)
   const citation = tab.getByTestId('proof-citation').first()
   await citation.waitFor()
+  const panel = tab.getByTestId('panel-proof')
+  expect(await tab.getByTestId('proof-confidence').textContent()).toContain('No confidence given. 5 sources cited.')
+  expect(await panel.textContent()).not.toContain('not given')
+  await panel.getByText('Tools used').waitFor()
   expect(await citation.getByRole('link').first().getAttribute('rel')).toContain('noopener')
   expect(await citation.getByLabel('Copy', { exact: false }).count()).toBeGreaterThan(0)
   await shot('proof-citations')

@@ -125,7 +125,9 @@ test('nothing that a person did to the plan is undone: chat, edit, chat, execute
 test('a task that a person drops during an execution is not carried out, and one that is renamed goes by its new name', async () => {
   const { id } = await json<{ id: string }>('POST', '/sessions', { agent: 'planner' })
   const at = `/sessions/${id}`
-  await frames(await call('POST', `${at}/chat`, { message: 'Research event sourcing, write a brief, save each source' }))
+  await frames(
+    await call('POST', `${at}/chat`, { message: 'Research event sourcing, write a brief, save each source' }),
+  )
   await call('POST', `${at}/tasks`, { title: 'Research remote teams' })
   const [, , dropped, renamed] = await json<Task[]>('GET', `${at}/tasks`)
   await frames(await call('POST', `${at}/execute`), ({ type }) => type === 'tool_call')

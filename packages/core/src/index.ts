@@ -114,6 +114,7 @@ export type {
 export { type Severity, type StreamProblem, type StreamProblemCode, streamProblems } from './view/problems/code.ts'
 export { problemsAtEnd, problemsView } from './view/problems/index.ts'
 export type { ProblemsState } from './view/problems/state.ts'
+export { type CitedSource, citedSources } from './view/proof/cited.ts'
 export type { Basis, Citation, Confidence, Proof, Reasoning, ReasoningStep, Source, Where } from './view/proof/fact.ts'
 export { proofOfCall, proofOfMessage, proofView } from './view/proof/index.ts'
 export type { ProofState } from './view/proof/state.ts'

@@ -1,4 +1,4 @@
-import type { Basis, Proof } from '@millrace/core'
+import type { Basis, CitedSource } from '@millrace/core'
 import { Pill } from '../ui/controls.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { SeqLink } from '../ui/seq-link.tsx'
@@ -7,50 +7,36 @@ import { OriginPill } from './confidence.tsx'
 /** The rules that the answer is based on, without repetitions. */
 export function BasisList({ basis }: { readonly basis: readonly Basis[] }) {
   const once = [...new Map(basis.map((each) => [each.text, each])).values()]
+  if (once.length === 0) return null
   return (
     <section className="panel-section">
       <h3>
         Regulatory basis <Pill>{once.length}</Pill>
       </h3>
-      {once.length === 0 ? (
-        <p className="nothing">Not given: no rule is cited.</p>
-      ) : (
-        <ul className="basis">
-          {once.map(({ text, from }) => (
-            <li key={text}>
-              <span>{text}</span>
-              <SeqLink seq={from.seq} />
-              <CopyButton text={text} label="Copy" />
-            </li>
-          ))}
-        </ul>
-      )}
+      <ul className="basis">
+        {once.map(({ text, from }) => (
+          <li key={text}>
+            <span>{text}</span>
+            <SeqLink seq={from.seq} />
+            <CopyButton text={text} label="Copy" />
+          </li>
+        ))}
+      </ul>
     </section>
   )
 }
 
-interface CitedSource {
-  readonly by: string
-  readonly title: string
-  readonly detail: string | undefined
-  readonly excerpt: string | undefined
-  readonly uri: string | undefined
-  readonly seq: number
-  readonly origin: 'stated' | 'parsed'
-}
-
-/** The sources that the answer and its specialists cite. */
-export function CitationList({ proofs }: { readonly proofs: readonly Proof[] }) {
-  const sources = citedSourcesOf(proofs)
+/** The sources that the answer and its specialists cite, each once. */
+export function CitationList({ sources }: { readonly sources: readonly CitedSource[] }) {
+  if (sources.length === 0) return null
   return (
     <section className="panel-section">
       <h3>
         Citations <Pill>{sources.length}</Pill>
       </h3>
-      {sources.length === 0 && <p className="nothing">Not given: no source is cited.</p>}
       <ol className="citations">
-        {sources.map(({ by, title, detail, excerpt, uri, seq, origin }) => (
-          <li key={`${by}\n${title}\n${detail}\n${seq}`} data-testid="proof-citation">
+        {sources.map(({ by, title, detail, excerpt, uri, from: { seq, origin } }) => (
+          <li key={`${title}\n${detail}\n${seq}`} data-testid="proof-citation">
             <div className="citation-title">
               {uri !== undefined && /^https?:\/\//i.test(uri) ? (
                 <a href={uri} target="_blank" rel="noopener noreferrer nofollow">
@@ -65,35 +51,11 @@ export function CitationList({ proofs }: { readonly proofs: readonly Proof[] }) 
             {detail !== undefined && <p>{detail}</p>}
             {excerpt !== undefined && <blockquote>{excerpt}</blockquote>}
             <p className="faint citation-meta">
-              {by} <SeqLink seq={seq} /> <OriginPill origin={origin} />
+              {by.join(', ')} <SeqLink seq={seq} /> <OriginPill origin={origin} />
             </p>
           </li>
         ))}
       </ol>
     </section>
   )
-}
-
-function citedSourcesOf(proofs: readonly Proof[]): readonly CitedSource[] {
-  const all = proofs.flatMap(({ author, citations, sources }): CitedSource[] => [
-    ...citations.map(({ source, reference, excerpt, uri, from }) => ({
-      by: author,
-      title: source,
-      detail: reference,
-      excerpt,
-      uri,
-      seq: from.seq,
-      origin: from.origin,
-    })),
-    ...sources.map(({ text, uri, from }) => ({
-      by: author,
-      title: text,
-      detail: undefined,
-      excerpt: undefined,
-      uri,
-      seq: from.seq,
-      origin: from.origin,
-    })),
-  ])
-  return [...new Map(all.map((each) => [`${each.title}\n${each.detail}\n${each.excerpt}`, each])).values()]
 }

@@ -3,10 +3,9 @@ import { Pill } from '../ui/controls.tsx'
 
 const around = 2 * Math.PI * 26
 
-/** The stated confidence of an answer. Without a number the dial stays empty. */
-export function ConfidenceDial({ confidence }: { readonly confidence: Confidence | undefined }) {
-  const value = confidence?.value
-  const text = value === undefined ? (confidence?.level ?? 'not given') : `${Math.round(value * 100)}`
+/** The stated confidence of an answer. Where it is only a word, the dial stays empty. */
+export function ConfidenceDial({ confidence: { value, level = '' } }: { readonly confidence: Confidence }) {
+  const text = value === undefined ? level : `${Math.round(value * 100)}`
   return (
     <div className={`dial ${value === undefined ? 'without' : ''}`}>
       <svg viewBox="0 0 60 60" width="84" height="84" aria-hidden="true">
@@ -30,19 +29,15 @@ export function ConfidenceDial({ confidence }: { readonly confidence: Confidence
   )
 }
 
-/** The origin of a value: a structured field, the text of the answer, or neither. */
-export function OriginPill({ origin }: { readonly origin: Where['origin'] | undefined }) {
-  if (origin === 'stated')
-    return (
-      <Pill tone="ok" title="From a structured field of the answer">
-        given by the agent
-      </Pill>
-    )
-  if (origin === 'parsed')
-    return (
-      <Pill tone="accent" title="Found in the text of the answer">
-        read from the text
-      </Pill>
-    )
-  return <Pill title="The answer does not contain this value">not given</Pill>
+/** The origin of a value: a structured field, or the text of the answer. */
+export function OriginPill({ origin }: { readonly origin: Where['origin'] }) {
+  return origin === 'stated' ? (
+    <Pill tone="ok" title="From a structured field of the answer">
+      given by the agent
+    </Pill>
+  ) : (
+    <Pill tone="accent" title="Found in the text of the answer">
+      read from the text
+    </Pill>
+  )
 }

@@ -1,4 +1,4 @@
-import { type Proof, proofView } from '@millrace/core'
+import { citedSources, type Proof, proofView } from '@millrace/core'
 import { useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
@@ -59,26 +59,31 @@ function answersIn(proofs: readonly Proof[]): readonly Proof[] {
 
 function specialistsOf({ run, seq }: Proof, proofs: readonly Proof[]): readonly Proof[] {
   return proofs.filter(
-    (each) => each.kind === 'specialist' && each.superseded !== true && each.run === run && each.seq <= seq,
+    (each) => each.kind !== 'answer' && each.superseded !== true && each.run === run && each.seq <= seq,
   )
 }
 
 function AnswerProof({ answer, specialists }: Answered) {
   const { confidence, refused } = answer
+  const sources = citedSources([answer, ...specialists])
   return (
     <>
       <section className="proof-head" data-testid="proof-confidence">
-        <ConfidenceDial confidence={confidence} />
+        {confidence !== undefined && <ConfidenceDial confidence={confidence} />}
         <div>
-          <h3>Overall confidence</h3>
+          <h3>{confidence === undefined ? 'Evidence' : 'Overall confidence'}</h3>
           <p className="proof-by">
             <b style={{ color: agentColour(answer.author) }}>{answer.author}</b>
             <SeqLink seq={answer.seq} />
           </p>
-          <p>
-            <OriginPill origin={confidence?.from.origin} />
-            {confidence?.note !== undefined && <span className="faint"> {confidence.note}</span>}
-          </p>
+          {confidence === undefined ? (
+            <p className="faint">{summaryOf(answer, sources.length)}</p>
+          ) : (
+            <p>
+              <OriginPill origin={confidence.from.origin} />
+              {confidence.note !== undefined && <span className="faint"> {confidence.note}</span>}
+            </p>
+          )}
         </div>
       </section>
       {refused !== undefined && (
@@ -87,12 +92,18 @@ function AnswerProof({ answer, specialists }: Answered) {
         </p>
       )}
       <Sections answer={answer} />
-      <Ledgers answer={answer} specialists={specialists} />
+      <Ledgers specialists={specialists} />
       <BasisList basis={[answer, ...specialists].flatMap(({ regulatoryBasis }) => regulatoryBasis)} />
-      <CitationList proofs={[answer, ...specialists]} />
+      <CitationList sources={sources} />
       <ReasoningChain reasoning={answer.reasoning} />
     </>
   )
+}
+
+/** What the answer does not give is one quiet line. */
+function summaryOf({ confidences }: Proof, sources: number): string {
+  const first = confidences.length === 0 ? 'No confidence given.' : 'No overall confidence given.'
+  return `${first} ${sources === 0 ? 'No source' : count(sources, 'source')} cited.`
 }
 
 /** The confidence of each section of the answer. */
@@ -119,13 +130,12 @@ function Sections({ answer: { confidences } }: { readonly answer: Proof }) {
   )
 }
 
-/** The specialists that the author of the answer called, and separately the tools that these used. */
-function Ledgers({ answer, specialists }: Answered) {
-  const asked = new Set(specialists.filter(({ node }) => node === answer.node).map(({ author }) => author))
+/** The agents that the answer relies on, and separately the tools that were used. */
+function Ledgers({ specialists }: Pick<Answered, 'specialists'>) {
   return (
     <>
-      <Ledger title="Specialists" every={specialists.filter(({ author }) => asked.has(author))} />
-      <Ledger title="Tools used" every={specialists.filter(({ author }) => !asked.has(author))} />
+      <Ledger title="Specialists" every={specialists.filter(({ kind }) => kind === 'specialist')} />
+      <Ledger title="Tools used" every={specialists.filter(({ kind }) => kind === 'tool')} />
     </>
   )
 }
@@ -147,20 +157,30 @@ function Ledger({ title, every }: { readonly title: string; readonly every: read
               <b className="ellipsis">{each.author}</b>
               <SeqLink seq={each.seq} />
               <span className="spacer" />
-              <OriginPill origin={each.confidence?.from.origin} />
+              {each.confidence !== undefined && <OriginPill origin={each.confidence.from.origin} />}
             </div>
-            <ConfidenceBar value={each.confidence?.value} level={each.confidence?.level} />
-            <p className="faint counts">
-              {count(every.filter(({ author }) => author === each.author).length, 'result')} ·{' '}
-              {count(each.citations.length + each.sources.length, 'source')} ·{' '}
-              {count(each.regulatoryBasis.length, 'rule')} ·{' '}
-              {count((each.reasoning?.steps.length ?? 0) + (each.reasoning?.omitted ?? 0), 'step')}
-            </p>
+            {each.confidence !== undefined && (
+              <ConfidenceBar value={each.confidence.value} level={each.confidence.level} />
+            )}
+            <p className="faint counts">{countsOf(each, every)}</p>
           </li>
         ))}
       </ul>
     </section>
   )
+}
+
+/** How much of each kind of evidence there is; what there is none of is left out. */
+function countsOf(each: Proof, every: readonly Proof[]): string {
+  const { citations, sources, regulatoryBasis, reasoning } = each
+  const steps = (reasoning?.steps.length ?? 0) + (reasoning?.omitted ?? 0)
+  const counts: readonly (readonly [number, string])[] = [
+    [every.filter(({ author }) => author === each.author).length, 'result'],
+    [citations.length + sources.length, 'source'],
+    [regulatoryBasis.length, 'rule'],
+    [steps, reasoning?.origin === 'stated' ? 'step' : 'call'],
+  ]
+  return counts.flatMap(([number, word]) => (number === 0 ? [] : [count(number, word)])).join(' · ')
 }
 
 function ConfidenceBar({ value, level }: { readonly value: number | undefined; readonly level: string | undefined }) {

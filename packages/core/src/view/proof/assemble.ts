@@ -1,3 +1,4 @@
+import { sourceKey, uniqueBy, uniqueSources } from './cited.ts'
 import type { Citation, Confidence, Proof, Reasoning, Where } from './fact.ts'
 import { type ReadProofLayer, readProofLayer } from './layer.ts'
 import type { ResultParts } from './result.ts'
@@ -40,18 +41,25 @@ export function assemble(
     parts.texts.map(({ text, path }) => proofInText(text, { ...where, ...pathField(path) })),
   )
   const overall = confidence ?? overallOf(texts)
+  const citations = uniqueBy(
+    [...(layer?.citations ?? []).map((citation) => ({ ...citation, from: stated })), ...(given.citations ?? [])],
+    ({ source, reference, uri }) => [source, reference, uri].map((field) => sourceKey(field ?? '')).join('\n'),
+  )
   const reasoning = layer?.reasoning === undefined ? given.reasoning : statedReasoning(layer.reasoning)
   return {
     proof: {
       ...head,
       ...(overall === undefined ? {} : { confidence: overall }),
       confidences: [...(confidence === undefined ? [] : [confidence]), ...texts.flatMap((text) => text.confidences)],
-      sources: texts.flatMap((text) => text.sources),
-      citations: [
-        ...(layer?.citations ?? []).map((citation) => ({ ...citation, from: stated })),
-        ...(given.citations ?? []),
-      ],
-      regulatoryBasis: texts.flatMap((text) => text.regulatoryBasis),
+      sources: uniqueSources(
+        texts.flatMap((text) => text.sources),
+        citations,
+      ),
+      citations,
+      regulatoryBasis: uniqueBy(
+        texts.flatMap((text) => text.regulatoryBasis),
+        ({ text }) => sourceKey(text),
+      ),
       ...(reasoning === undefined ? {} : { reasoning }),
       ...(read !== undefined && 'reason' in read
         ? { refused: { path: found?.parts.layer?.path ?? '', reason: read.reason } }
@@ -91,4 +99,36 @@ function statedReasoning(steps: readonly string[]): Reasoning {
 
 function pathField(path: string | undefined): { path?: string } {
   return path === undefined || path === '' ? {} : { path }
+}
+
+/**
+ * A specialist's own message and the response that brings it to the caller are one result. It is the message's, with the
+ * specialist's calls; the evidence is that of whichever states it in a structured field.
+ */
+export function oneResult(message: Proof, response: Proof): Proof {
+  const { id, author, seq, reasoning } = message
+  const better = hasEvidence(response) && (!hasEvidence(message) || (isStated(response) && !isStated(message)))
+  const merged = better ? { ...message, ...response } : { ...response, ...message }
+  const call = response.call === undefined ? {} : { call: response.call }
+  return {
+    ...merged,
+    ...call,
+    id,
+    author,
+    seq,
+    ...messageFields(message),
+    ...reasoningField(merged.reasoning ?? reasoning),
+  }
+}
+
+function isStated({ confidences, citations, refused }: Proof): boolean {
+  return refused !== undefined || [...confidences, ...citations].some(({ from }) => from.origin === 'stated')
+}
+
+function messageFields({ kind, message, node }: Proof): Pick<Proof, 'kind' | 'message' | 'node'> {
+  return { kind, ...(message === undefined ? {} : { message }), ...(node === undefined ? {} : { node }) }
+}
+
+function reasoningField(reasoning: Reasoning | undefined): { reasoning?: Reasoning } {
+  return reasoning === undefined ? {} : { reasoning }
 }

@@ -16,6 +16,8 @@ const amount = /(?:about\s|[~≈]\s?)?(?:(\d{1,3}(?:\.\d{1,4})?)\s?(?:%|percent\
 const level = /(low[- ]to[- ]moderate|moderate[- ]to[- ]high|(?:very\s)?(?:low|high)|medium|moderate)\b/iy
 const afterLevel = /\s?[(,:–—-]\s?/y
 const about = /\s(?:for|in|on)\s([^,;()%]{1,80}?)(?=\s?(?:[,;)]|\s(?:and|&)\s\d|$))/y
+/** `91% (assess_salvage)`: what it is about where several follow each other, else a remark. */
+const inParentheses = /\s?\(([^()%]{1,80})\)/y
 const another = /\s?(?:[,;]\s?(?:(?:and|&)\s)?|\s(?:and|&)\s)/y
 const remark = /\)?\s?[-–—]{1,2}\s(.{1,300})/y
 /** `90% confident`, but not the statistician's `90% confidence interval`. */
@@ -95,9 +97,10 @@ function amounts(line: string, match: RegExpExecArray, take: Take): number {
     }
     at += between
   }
-  for (let read = readAmount(line, at); read !== undefined; read = readAmount(line, at)) {
-    const of = matchAt(about, line, read.end)
-    const note = of === undefined ? matchAt(remark, line, read.end) : undefined
+  for (let several = false, read = readAmount(line, at); read !== undefined; read = readAmount(line, at)) {
+    const of = matchAt(about, line, read.end) ?? listedSubject(line, read.end, several)
+    const note =
+      of === undefined ? (matchAt(inParentheses, line, read.end) ?? matchAt(remark, line, read.end)) : undefined
     at = read.end + (of?.[0].length ?? note?.[0].length ?? 0)
     const subject = of?.[1] === undefined ? {} : { of: of[1].trim().replace(/\.$/, '') }
     if (read.value <= 1) take({ value: read.value, ...named, ...subject, ...noteOf(note) }, from, at)
@@ -105,8 +108,18 @@ function amounts(line: string, match: RegExpExecArray, take: Take): number {
     if (more === undefined) return at
     at += more[0].length
     from = at
+    several = true
   }
   return at
+}
+
+/** The subject in parentheses behind one of several amounts. */
+function listedSubject(line: string, at: number, several: boolean): RegExpExecArray | undefined {
+  const match = matchAt(inParentheses, line, at)
+  if (match === undefined || several) return match
+  const end = at + match[0].length
+  const more = matchAt(another, line, end)
+  return more !== undefined && readAmount(line, end + more[0].length) !== undefined ? match : undefined
 }
 
 function readAmount(line: string, at: number): { value: number; end: number } | undefined {

@@ -38,6 +38,8 @@ export interface Confidence {
 /** A source named in text. */
 export interface Source {
   readonly text: string
+  /** What the list says of it: `Imagery date: 2022-09-15`. */
+  readonly detail?: string
   readonly uri?: string
   readonly from: Where
 }
@@ -78,8 +80,8 @@ export interface Reasoning {
 /** The evidence behind one answer or one specialist's result. A value that was not stated is absent, never a default. */
 export interface Proof {
   readonly id: string
-  /** `answer`: the text of an agent for the user; `specialist`: the result of another agent or a tool. */
-  readonly kind: 'answer' | 'specialist'
+  /** `answer`: the text of an agent for the user; `specialist`: the result of another agent; `tool`: that of a function. */
+  readonly kind: 'answer' | 'specialist' | 'tool'
   /** The agent that wrote the text, or the name of the function that answered. */
   readonly author: string
   readonly run: string

@@ -1,4 +1,4 @@
-import type { AdkFunctionResponse } from '../../event/adk-event.ts'
+import type { AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
 import type { AgentSaid, Recorded, Superseded } from '../../event/run-event.ts'
 import { isPartial } from '../../event/streaming.ts'
@@ -6,7 +6,7 @@ import { isObject } from '../../json/json.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { openTexts, withPartial } from '../open-text.ts'
 import type { View } from '../view.ts'
-import { type Assembled, hasEvidence } from './assemble.ts'
+import { type Assembled, hasEvidence, oneResult } from './assemble.ts'
 import { newReasoningTrack, reasoningOf, speakerKey, withCall, withoutMessages, withResponse } from './chain.ts'
 import type { Proof } from './fact.ts'
 import {
@@ -19,7 +19,7 @@ import {
   stateProofs,
   textsOf,
 } from './read.ts'
-import { emptyProof, newProofTrack, type ProofState, type RunProof } from './state.ts'
+import { agentByCall, agentByName, emptyProof, newProofTrack, type ProofState, type RunProof } from './state.ts'
 
 /**
  * The evidence behind every answer: confidence, sources, citations, regulatory basis and reasoning chain, each with its
@@ -37,7 +37,11 @@ export const proofView: View<ProofState> = {
         return complete(state, { said: event, run, seq }, track)
       case 'node.started':
         if (event.call === undefined) return state
-        return tracked(state, run, { ...track, answering: track.answering.set(event.node, true) })
+        return tracked(state, run, {
+          ...track,
+          answering: track.answering.set(event.node, event.call),
+          agents: track.agents.set(agentByCall(event.call), true),
+        })
       case 'state':
         return added(state, run, track, patchProofs({ run, seq }, event.patch))
       case 'superseded':
@@ -69,8 +73,8 @@ function proofAt(state: ProofState, id: string): Proof | undefined {
 function streamed(track: RunProof, said: AgentSaid, seq: number): RunProof {
   const open = said.event.author === 'user' ? track.open : withPartial(track.open, said, seq)
   if (open === track.open) return track
-  const { chains, calls, answering, messages } = track // no spread: every token comes here
-  return { chains, open, calls, answering, messages }
+  const { chains, calls, answering, agents, results, messages } = track // no spread: every token comes here
+  return { chains, open, calls, answering, agents, results, messages }
 }
 
 /** One whole ADK event: first its text, then its responses, then its calls. */
@@ -84,13 +88,16 @@ function complete(state: ProofState, event: SaidEvent, known: RunProof): ProofSt
     const spoken = messageProof(event, textsOf(said), speaker(said, track))
     const asks = parts.some((part) => callOf(part) !== undefined)
     // A text beside calls ("Let me ask the specialists") is not an answer, unless it has evidence.
-    if (spoken !== undefined && (!asks || hasEvidence(spoken.proof))) made.push(spoken)
+    if (spoken !== undefined && (!asks || hasEvidence(spoken.proof))) {
+      made.push(spoken)
+      if (spoken.proof.kind === 'specialist') track = withResult(track, said, spoken.proof.id)
+    }
   }
   const key = speakerKey(author, branch)
   for (const [index, part] of parts.entries()) {
     const response = responseOf(part)
     if (response !== undefined) {
-      for (const each of responseProofs(event, index, response)) made.push(each)
+      made.push(...responseProofs(event, index, response, isAgent(track, key, response)))
       track = responded(track, key, seq, response)
     }
     const call = callOf(part)
@@ -98,15 +105,37 @@ function complete(state: ProofState, event: SaidEvent, known: RunProof): ProofSt
       const { id, name } = call
       const chain = withCall(track.chains.get(key) ?? newReasoningTrack, said.message, id, name, seq)
       const calls = id === undefined ? track.calls : track.calls.set(id, key)
-      track = { ...track, chains: track.chains.set(key, chain), calls }
+      const asked = id === undefined ? agentByName(name) : agentByCall(id)
+      const agents = asksAgent(call) ? track.agents.set(asked, true) : track.agents
+      track = { ...track, chains: track.chains.set(key, chain), calls, agents }
     }
   }
   return added(state, run, track, [...made, ...stateProofs(event, made)])
 }
 
+/** An agent as a tool of ADK takes one argument, `request`. */
+function asksAgent({ args }: AdkFunctionCall): boolean {
+  return isObject(args) && typeof args.request === 'string' && Object.keys(args).length === 1
+}
+
+/** Where the call is not in the log, as in a recording without its beginning, the response counts as an agent's. */
+function isAgent({ agents, calls, chains }: RunProof, key: string, { id, name }: AdkFunctionResponse): boolean {
+  if (agents.get(agentByName(name)) === true) return true
+  if (id !== undefined) return agents.get(agentByCall(id)) === true || calls.get(id) === undefined
+  return chains.get(key)?.steps.some(({ text }) => text === name) !== true
+}
+
+/** The response to the caller, when it comes, is the same result. */
+function withResult(track: RunProof, { event, node }: AgentSaid, proof: string): RunProof {
+  const call = node === undefined ? undefined : track.answering.get(node)
+  const name = agentByName(event.author)
+  const key = call === undefined ? name : agentByCall(call)
+  return { ...track, agents: track.agents.set(name, true), results: track.results.set(key, proof) }
+}
+
 function speaker({ event, node }: AgentSaid, track: RunProof): ProofSpeaker {
   return {
-    toCaller: (event.branch ?? '') !== '' || (node !== undefined && track.answering.get(node) === true),
+    toCaller: (event.branch ?? '') !== '' || (node !== undefined && track.answering.get(node) !== undefined),
     reasoning: reasoningOf(track.chains.get(speakerKey(event.author, event.branch))),
   }
 }
@@ -125,15 +154,29 @@ function added(state: ProofState, run: string, track: RunProof, made: readonly A
   let { proofs, index } = state
   const message = made[0]?.proof.message
   let ids = (message === undefined ? undefined : track.messages.get(message)) ?? Dictionary.empty
+  let { results } = track
   for (const { proof } of made) {
-    const at = index.get(proof.id)
-    proofs = at === undefined ? proofs.append(proof) : proofs.with(at, proof)
-    if (at === undefined) index = index.set(proof.id, proofs.length - 1)
+    const key = resultKey(results, proof)
+    const own = key === undefined ? undefined : index.get(results.get(key) ?? '')
+    const spoken = own === undefined ? undefined : proofs.at(own)
+    if (key !== undefined) results = results.delete(key)
+    const at = spoken === undefined || spoken.superseded ? index.get(proof.id) : own
+    const kept = at === own && spoken !== undefined ? oneResult(spoken, proof) : proof
+    proofs = at === undefined ? proofs.append(kept) : proofs.with(at, kept)
+    if (index.get(proof.id) === undefined) index = index.set(proof.id, at ?? proofs.length - 1)
     ids = ids.set(proof.id, true)
   }
   const next = { ...state, proofs, index }
-  if (message === undefined) return tracked(next, run, track)
-  return tracked(next, run, { ...track, messages: track.messages.set(message, ids) })
+  const then = results === track.results ? track : { ...track, results }
+  if (message === undefined) return tracked(next, run, then)
+  return tracked(next, run, { ...then, messages: then.messages.set(message, ids) })
+}
+
+/** Under which key the specialist's own message of this response waits. */
+function resultKey(results: Dictionary<string>, { call, author, kind, id }: Proof): string | undefined {
+  if (kind !== 'specialist' || (call === undefined && !id.includes('/response/'))) return undefined
+  const keys = [...(call === undefined ? [] : [agentByCall(call)]), agentByName(author)]
+  return keys.find((key) => results.get(key) !== undefined)
 }
 
 function tracked(state: ProofState, run: string, track: RunProof, before?: RunProof): ProofState {

@@ -7,6 +7,12 @@ const longest = 4000
 
 const bullet = /^\s{0,8}(?:[-+*•]|\d{1,3}[.)])\s{1,4}(?=\S)/
 const nextLabel = /\s\|\s|\s\*\*[^*]{1,80}\*\*|[,;.]?\s(?:overall\s)?confidence\s?:/i
+/** An item that says something of the source before it: a date, or a field such as `Imagery date: 2022-09-15`. */
+const date = String.raw`(?:19|20)\d\d(?:[-/]\d{1,2}){0,2}`
+const attribute = new RegExp(
+  String.raw`^(?:${date}$|(?:dated|accessed|retrieved|updated|published|version|as of)\b|[a-z ]{0,40}\b(?:date|year|version|period|resolution|accessed|retrieved)\s?:|[a-z ]{1,40}:\s?${date}\b)`,
+  'i',
+)
 const link = /^\[([^\]]{1,200})\]\((https?:[^)\s]{1,500})\)$/
 
 /**
@@ -29,6 +35,12 @@ export function readLists(
       if (found.length >= most) break
       const text = line.slice(itemBegin, itemEnd)
       const [, title, uri] = link.exec(text) ?? []
+      const previous = found.length > before ? found.at(-1) : undefined
+      if (previous !== undefined && attribute.test(text)) {
+        const detail = previous.detail === undefined ? text : `${previous.detail}, ${text}`
+        found[found.length - 1] = { ...previous, detail, from: { ...previous.from, end: start + itemEnd } }
+        continue
+      }
       const at = from(start + itemBegin, start + itemEnd)
       found.push(title === undefined || uri === undefined ? { text, from: at } : { text: title, uri, from: at })
     }

@@ -65,23 +65,32 @@ export function messageProof(
   return assemble(head, readings, { citations, ...(reasoning === undefined ? {} : { reasoning }) })
 }
 
-/** The proofs of a function response: of its own result, and of the named results of others inside it. */
+/**
+ * The proofs of a function response: of its own result, and of the named results of others inside it. A function is a tool
+ * unless an agent is known to have answered, whatever its result looks like.
+ */
 export function responseProofs(
   { said: { message, node }, run, seq }: SaidEvent,
   part: number,
   { id: given, name, response }: AdkFunctionResponse,
+  fromAgent: boolean,
 ): readonly Assembled[] {
   const call = given === '' ? undefined : given
   if (plumbing.test(name)) return []
   const id = call === undefined ? proofId(run, 'response', `${seq}.${part}`) : proofId(run, 'call', call)
   const which = call === undefined ? {} : { call }
   const where = { seq, message, part, ...which }
-  const head = { kind: 'specialist' as const, run, seq, message, ...which, ...(node === undefined ? {} : { node }) }
   const parts = resultParts(response)
+  const head = { run, seq, message, ...which, ...(node === undefined ? {} : { node }) }
+  const kind = fromAgent ? ('specialist' as const) : ('tool' as const)
   const inner = parts.inner.map((result) =>
-    assemble({ ...head, id: `${id}/${result.name}`, author: result.name }, [{ parts: result.parts, where }], {}),
+    assemble(
+      { ...head, kind: 'specialist', id: `${id}/${result.name}`, author: result.name },
+      [{ parts: result.parts, where }],
+      {},
+    ),
   )
-  const own = assemble({ ...head, id, author: name }, [{ parts, where }], {})
+  const own = assemble({ ...head, kind, id, author: name }, [{ parts, where }], {})
   return inner.length > 0 && !hasEvidence(own.proof) ? inner : [own, ...inner]
 }
 

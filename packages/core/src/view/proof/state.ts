@@ -20,8 +20,12 @@ export interface RunProof {
   readonly open: Dictionary<OpenText>
   /** The key of the speaker that made a call, by call id. */
   readonly calls: Dictionary<string>
-  /** Nodes that answer a function call: their text goes to the caller. */
-  readonly answering: Dictionary<true>
+  /** The calls that nodes answer, by node: the text of such a node goes to the caller. */
+  readonly answering: Dictionary<string>
+  /** What is known to be an agent: see `agentByCall` and `agentByName`. */
+  readonly agents: Dictionary<true>
+  /** The proof of a specialist's last message, until the response to its caller comes: by call and by name. */
+  readonly results: Dictionary<string>
   /** Ids of the proofs that a message gave. */
   readonly messages: Dictionary<Dictionary<true>>
 }
@@ -31,7 +35,12 @@ export const newProofTrack: RunProof = {
   open: Dictionary.empty,
   calls: Dictionary.empty,
   answering: Dictionary.empty,
+  agents: Dictionary.empty,
+  results: Dictionary.empty,
   messages: Dictionary.empty,
 }
 
 export const emptyProof: ProofState = { proofs: Sequence.empty, index: Dictionary.empty, runs: Dictionary.empty }
+
+export const agentByCall = (call: string): string => `call ${call}`
+export const agentByName = (name: string): string => `name ${name}`
