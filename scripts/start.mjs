@@ -3,6 +3,6 @@ import { ensureBuilt } from './build.mjs'
 import { ensureInstalled } from './install.mjs'
 
 ensureInstalled()
-ensureBuilt()
+await ensureBuilt()
 const { main } = await import('../packages/cli/dist/main.js')
 process.exitCode = await main(process.argv.slice(2))

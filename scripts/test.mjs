@@ -6,7 +6,7 @@ import { check } from './check.mjs'
 import { bin, ensureInstalled, root } from './install.mjs'
 
 ensureInstalled()
-ensureBuilt()
+await ensureBuilt()
 const total = { passed: 0, failed: 0, skipped: 0 }
 for (const { ok } of check()) total[ok ? 'passed' : 'failed']++
 suite('unit', ['--coverage'])

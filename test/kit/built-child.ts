@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { build } from 'vite'
+import { packedImports } from '../../scripts/packed-imports.mjs'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -10,8 +11,8 @@ export async function buildChild(name: string): Promise<(...args: string[]) => C
     root,
     configFile: false,
     logLevel: 'error',
-    resolve: { conditions: ['source'] },
-    ssr: { resolve: { conditions: ['source'] }, noExternal: [/^@millrace\//, 'zod'] },
+    plugins: [packedImports()],
+    ssr: { noExternal: [/^@millrace\//, 'zod'] },
     build: {
       ssr: `test/process/children/${name}.ts`,
       outDir: `.cache/child/${name}`,

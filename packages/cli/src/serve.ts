@@ -22,7 +22,7 @@ import { version } from './version.ts'
 
 const page = fileURLToPath(new URL('../page/', import.meta.url))
 /** The example agents, which the workspace builds beside this package. */
-const examples = fileURLToPath(new URL('../../../agents/dist/', import.meta.url))
+const examples = fileURLToPath(new URL('../agents/', import.meta.url))
 
 /** How often the runs of dead processes are recovered, and partial events deleted that retention does not keep; in ms. */
 const recoverEvery = 10_000
