@@ -13,13 +13,21 @@ const options = {
 /** A relative import of a TypeScript file. The stripper rewrites statements; `import('./x.ts')` is left to us. */
 const dynamicImport = /\bimport\((["'])(\.{1,2}\/[^"']+)\.tsx?\1\)/g
 
-/** The JavaScript of a source file, with imports that name files as they are shipped: `./x.js`. */
+/**
+ * The JavaScript of a source file, with imports that name files as they are shipped: `./x.js`.
+ *
+ * @returns {Promise<{ code: string, map: { version: number, names: string[], mappings: string } }>}
+ */
 export async function shipped(code, file) {
   const { code: stripped, map } = await strip(code, file, 'rewrite')
   return { code: stripped.replace(dynamicImport, 'import($1$2.js$1)'), map }
 }
 
-/** The same JavaScript, with imports that still name source files. */
+/**
+ * The same JavaScript, with imports that still name source files.
+ *
+ * @returns {Promise<import('vite').Rolldown.TransformResult & { map: any }>}
+ */
 export function strip(code, file, rewriteImportExtensions = false) {
   const typescript = { onlyRemoveTypeImports: true, rewriteImportExtensions }
   return transformWithOxc(code, file, { ...options, typescript, sourcemap: true })
