@@ -34,7 +34,11 @@ export function sourcesIn(folder) {
   )
 }
 
-/** What is written for one source: path → text. */
+/**
+ * What is written for one source: path → text.
+ *
+ * @returns {Promise<[string, string][]>}
+ */
 export async function outputs(from, to, name) {
   const source = join(from, name)
   const text = readFileSync(root + source, 'utf8')

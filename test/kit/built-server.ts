@@ -17,12 +17,17 @@ export interface Served {
   kill(): Promise<void>
 }
 
-export async function serveBuilt(args: readonly string[], env: Record<string, string> = {}): Promise<Served> {
-  const child = spawn(process.execPath, [packedMain, ...args], {
-    cwd: packedFolder,
-    env,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+export function serveBuilt(args: readonly string[], env: Record<string, string> = {}): Promise<Served> {
+  return serveCommand(process.execPath, [packedMain, ...args], { cwd: packedFolder, env })
+}
+
+/** Any command that prints `listening on http://…`. */
+export async function serveCommand(
+  command: string,
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env: Record<string, string> },
+): Promise<Served> {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
   const address = await new Promise<string>((resolve, reject) => {
     let output = ''
