@@ -1,4 +1,5 @@
 // Runs `main(args)` of a TypeScript module of this tree in this process, from sources, without a build.
+// With MILLRACE_PACKED=1, our packages are the ones that ship.
 // usage: [RUN_AS=<user id>] node scripts/run-source.mjs <module, from the root> <argument>…
 import { withSources } from './load.mjs'
 

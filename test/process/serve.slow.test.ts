@@ -59,7 +59,7 @@ function serve(args: readonly string[] = [], options: { readonly env?: NodeJS.Pr
   const child = spawn(process.execPath, [...command, '--agents', join(root, 'agents'), ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    ...options,
+    env: { ...(options.env ?? process.env), MILLRACE_PACKED: '1' },
   })
   children.add(child)
   const exit = once(child, 'exit').then(([code, signal]) => {

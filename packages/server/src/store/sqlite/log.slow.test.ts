@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { defined } from '@millrace/core'
 import { afterAll, expect, test } from 'vitest'
 import { unprivileged } from '../../../../../test/kit/unprivileged.ts'
 import { sqliteLog } from './log.ts'
@@ -31,7 +30,7 @@ function run(
   const child = spawn(file, rest, {
     cwd: repository,
     stdio: ['ignore', 'pipe', 'inherit'],
-    ...defined({ env: options.env }),
+    env: { ...(options.env ?? process.env), MILLRACE_PACKED: '1' },
   })
   children.add(child)
   child.once('exit', () => children.delete(child))
