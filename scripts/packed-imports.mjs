@@ -20,7 +20,6 @@ export function packedImports() {
     enforce: 'pre',
     resolveId(name, importer) {
       if (ours.test(name)) return find(name)
-      if (name.startsWith('/')) return shippedFile(name.startsWith(root) ? name : root + name.slice(1))
       if (!name.startsWith('.') || importer === undefined) return undefined
       return shippedFile(resolve(dirname(importer.split('?')[0]), name))
     },

@@ -7,6 +7,12 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 /** A process of its own from `test/process/children/<name>.ts`, bundled once: a killed one is replaced in a tenth of a second. */
 export async function buildChild(name: string): Promise<(...args: string[]) => ChildProcess> {
+  const path = await bundleChild(name)
+  return (...args) => fork(path, args, { execArgv: ['--expose-gc'], stdio: 'inherit', env: {} })
+}
+
+/** The same as a file; `run-child.mjs` runs the `main` of one that exports it. */
+export async function bundleChild(name: string): Promise<string> {
   await build({
     root,
     configFile: false,
@@ -19,8 +25,7 @@ export async function buildChild(name: string): Promise<(...args: string[]) => C
       rolldownOptions: { output: { entryFileNames: 'child.mjs' } },
     },
   })
-  const path = `${root}.cache/child/${name}/child.mjs`
-  return (...args) => fork(path, args, { execArgv: ['--expose-gc'], stdio: 'inherit', env: {} })
+  return `${root}.cache/child/${name}/child.mjs`
 }
 
 /** The next message of a child that `is` recognises; rejects when the child ends without it. */
