@@ -1,27 +1,63 @@
-// Builds what is stale: types and JavaScript by `tsc -b`, the page by Vite. Nothing stale costs one walk over file times.
+// Builds what is stale: JavaScript by one stripper, declarations by `tsc -b`, the page by Vite, all at the same time.
+// Nothing stale costs one walk over file times.
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
-import { bin, ensureInstalled, root, run } from './install.mjs'
+import { bin, ensureInstalled, root, runBeside } from './install.mjs'
 
-const stamp = `${root}.cache/built`
-const inputs = ['packages', 'agents', 'tsconfig.json', 'tsconfig.base.json', 'package-lock.json']
 const skipped = new Set(['node_modules', 'dist', 'page', '.vite'])
-const outputs = [
-  'packages/core/dist/index.js',
-  'packages/server/dist/index.js',
-  'packages/cli/dist/main.js',
-  'packages/cli/page/index.html',
+const everywhere = ['package-lock.json', 'tsconfig.base.json']
+const shippedSources = ['core', 'server', 'react', 'cli'].map((name) => `packages/${name}/src`)
+const typed = ['core', 'server', 'react', 'cli', 'studio'].flatMap((name) => [
+  `packages/${name}/src`,
+  `packages/${name}/tsconfig.json`,
+])
+
+/** What is built: from which files, into which (one of them), and how. */
+const parts = [
+  {
+    name: 'javascript',
+    inputs: [...everywhere, ...shippedSources, 'agents', 'scripts/strip.mjs', 'scripts/emit.mjs'],
+    outputs: [
+      'packages/core/dist/index.js',
+      'packages/server/dist/index.js',
+      'packages/react/dist/index.js',
+      'packages/cli/dist/main.js',
+      'packages/cli/agents/assistant/agent.js',
+    ],
+    make: async () => (await import('./emit.mjs')).emit(),
+  },
+  {
+    name: 'declarations',
+    inputs: [...everywhere, 'tsconfig.json', ...typed, 'agents'],
+    outputs: ['packages/core/dist/index.d.ts', 'packages/server/dist/index.d.ts', 'packages/react/dist/index.d.ts'],
+    make: () => runBeside(bin('tsc'), ['-b']),
+  },
+  {
+    name: 'page',
+    inputs: [...everywhere, 'packages/core/src', 'packages/react/src', 'packages/studio'],
+    outputs: ['packages/cli/page/index.html'],
+    make: () => runBeside(bin('vite'), ['build', '--logLevel', 'warn', 'packages/studio']),
+  },
 ]
 
-export function ensureBuilt() {
-  const wanted = inputs.map(fingerprint).join('\n')
-  const built = outputs.every((file) => existsSync(root + file))
-  if (built && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+export async function ensureBuilt() {
+  const stale = parts.map((part) => ({ ...part, wanted: part.inputs.map(fingerprint).join('\n') })).filter(isStale)
+  if (stale.length === 0) return
   console.log('Building …')
-  run(bin('tsc'), ['-b'])
-  run(bin('vite'), ['build', '--logLevel', 'warn', 'packages/studio'])
   mkdirSync(`${root}.cache`, { recursive: true })
-  writeFileSync(stamp, wanted)
+  await Promise.all(
+    stale.map(async ({ name, wanted, make }) => {
+      await make()
+      writeFileSync(stampOf(name), wanted)
+    }),
+  )
+}
+
+const stampOf = (name) => `${root}.cache/built-${name}`
+
+function isStale({ name, outputs, wanted }) {
+  if (!outputs.every((file) => existsSync(root + file))) return true
+  return !existsSync(stampOf(name)) || readFileSync(stampOf(name), 'utf8') !== wanted
 }
 
 function fingerprint(path) {
@@ -35,5 +71,5 @@ function fingerprint(path) {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   ensureInstalled()
-  ensureBuilt()
+  await ensureBuilt()
 }

@@ -1,5 +1,5 @@
 // `npm run check`: every gate that runs no product code. Each one must prove that it looked at something.
-import { spawnSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
 import { bin, ensureInstalled, root } from './install.mjs'
 
@@ -18,22 +18,31 @@ function gate(name, command, args, saw) {
   return { name, command: bin(command), args, saw }
 }
 
-/** Runs every gate; one line each. */
-export function check() {
-  return gates.map(({ name, command, args, saw }) => {
+/** Runs every gate, one after the other; one line each. */
+export async function check() {
+  const results = []
+  for (const { name, command, args, saw } of gates) {
     const started = performance.now()
-    const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' }
-    const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 64 << 20, env })
-    const output = `${result.stdout ?? ''}${result.stderr ?? ''}${result.error?.message ?? ''}`
+    const { status, output } = await run(command, args)
     const looked = saw.test(output)
-    const ok = result.status === 0 && looked
+    const ok = status === 0 && looked
     console.log(`${ok ? 'ok  ' : 'FAIL'}  ${name}  (${((performance.now() - started) / 1000).toFixed(1)} s)`)
     if (!ok) console.log(output.slice(-12_000), looked ? '' : '\nThis gate looked at nothing.')
-    return { name, ok }
+    results.push({ name, ok })
+  }
+  return results
+}
+
+function run(command, args) {
+  const env = { ...process.env, NO_COLOR: '1', FORCE_COLOR: '0' }
+  return new Promise((resolve) => {
+    execFile(command, args, { cwd: root, maxBuffer: 64 << 20, env }, (error, stdout, stderr) =>
+      resolve({ status: error === null ? 0 : 1, output: `${stdout}${stderr}${error?.message ?? ''}` }),
+    )
   })
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   ensureInstalled()
-  process.exitCode = check().every(({ ok }) => ok) ? 0 : 1
+  process.exitCode = (await check()).every(({ ok }) => ok) ? 0 : 1
 }

@@ -1,6 +1,7 @@
 // Installs what is missing. A fresh clone has nothing; an installed tree pays one hash of the lock file.
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
@@ -28,6 +29,13 @@ export function run(command, args) {
     console.error(`cannot run ${command}: ${error.message}`)
     process.exit(1)
   }
+  if (status !== 0) process.exit(status ?? 1)
+}
+
+/** The same without waiting in line: other work goes on beside it. */
+export async function runBeside(command, args) {
+  const child = spawn(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' })
+  const [status] = await once(child, 'exit')
   if (status !== 0) process.exit(status ?? 1)
 }
 

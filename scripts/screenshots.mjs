@@ -8,7 +8,7 @@ import { ensureInstalled, root } from './install.mjs'
 import { withSources } from './load.mjs'
 
 ensureInstalled()
-ensureBuilt()
+await ensureBuilt()
 const folder = mkdtempSync(join(tmpdir(), 'millrace-screenshots-'))
 const server = spawn(process.execPath, [`${root}packages/cli/dist/main.js`, 'serve', '--port', '0'], {
   env: {

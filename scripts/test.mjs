@@ -1,31 +1,43 @@
-// `npm test`: install, build, every gate, every test; closes with one plain line `N passed, M failed`.
-import { spawnSync } from 'node:child_process'
+// `npm test`: install, build, pack, every gate, every test; closes with one plain line `N passed, M failed`.
+// `npm run test:full` (MILLRACE_FULL=1) runs the storms and soaks whole, which `npm test` runs small.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
-import { ensureBuilt } from './build.mjs'
 import { check } from './check.mjs'
 import { bin, ensureInstalled, root } from './install.mjs'
+import { ensurePacked } from './pack.mjs'
 
 ensureInstalled()
-ensureBuilt()
+await ensurePacked()
+const full = process.argv.includes('--full') ? { MILLRACE_FULL: '1' } : {}
 const total = { passed: 0, failed: 0, skipped: 0 }
-for (const { ok } of check()) total[ok ? 'passed' : 'failed']++
-suite('unit', ['--coverage'])
-suite('slow', [])
+// Slow tests wait for processes and browsers most of the time: what needs a processor runs beside them.
+await Promise.all([quick(), suite('slow', [])])
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
 console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
 process.exitCode = total.failed === 0 ? 0 : 1
 
-function suite(project, extra) {
+async function quick() {
+  for (const { ok } of await check()) total[ok ? 'passed' : 'failed']++
+  await suite('unit', ['--coverage'])
+  await suite('built', [])
+}
+
+async function suite(project, extra) {
   const report = `${root}.cache/${project}.json`
   mkdirSync(`${root}.cache`, { recursive: true })
   rmSync(report, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const args = ['run', '--project', project, ...reporters, ...extra]
-  const { status } = spawnSync(bin('vitest'), args, {
+  // Piped, so that two suites share the terminal line by line.
+  const child = spawn(bin('vitest'), args, {
     cwd: root,
-    stdio: 'inherit',
-    env: { ...process.env, CI: 'true' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...full, CI: 'true' },
   })
+  child.stdout.pipe(process.stdout, { end: false })
+  child.stderr.pipe(process.stderr, { end: false })
+  const [status] = await once(child, 'close')
   const counts = readCounts(report)
   total.passed += counts.passed
   total.failed += counts.failed

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { discoverAgents } from '@millrace/server'
 import { build } from 'vite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { packedImports } from '../../scripts/packed-imports.mjs'
+import { exampleAgents } from '../kit/built-packages.ts'
 import { testServer } from '../kit/server.ts'
 import { launchChromium } from './chromium.ts'
 
@@ -20,10 +22,10 @@ beforeAll(async () => {
     configFile: `${root}examples/react-chat/vite.config.ts`,
     logLevel: 'error',
     mode: 'production',
-    resolve: { conditions: ['source', 'module', 'browser', 'default'] },
+    plugins: [packedImports()],
     build: { outDir: page, emptyOutDir: true },
   })
-  const agents = discoverAgents(`${root}agents`, { models: { tokensPerSecond: 0 } })
+  const agents = discoverAgents(exampleAgents, { models: { tokensPerSecond: 0 } })
   await agents.warm()
   server = await testServer({ page, agents })
   address = await server.app.listen({ port: 0, host: '127.0.0.1' })

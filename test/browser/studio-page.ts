@@ -5,6 +5,7 @@ import { wireText } from '@millrace/core/testing'
 import { type Agent, discoverAgents, type Millrace } from '@millrace/server'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
+import { exampleAgents } from '../kit/built-packages.ts'
 import { testServer } from '../kit/server.ts'
 import { loadVectors } from '../kit/vectors.ts'
 import { launchChromium } from './chromium.ts'
@@ -39,7 +40,7 @@ export function studioTests(tokensPerSecond: number, more: readonly Agent[] = []
   let address = ''
   beforeAll(async () => {
     mkdirSync(shots, { recursive: true })
-    const found = discoverAgents(`${root}agents`, { models: { tokensPerSecond } })
+    const found = discoverAgents(exampleAgents, { models: { tokensPerSecond } })
     // Importing ADK takes seconds, and is not what a test of the page is about.
     await found.warm()
     const agents = { agents: new Map([...found.agents, ...more.map((agent) => [agent.name, agent] as const)]) }

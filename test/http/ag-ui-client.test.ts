@@ -1,10 +1,10 @@
-import { fileURLToPath } from 'node:url'
 import { HttpAgent } from '@ag-ui/client'
 import { AgentCapabilitiesSchema } from '@ag-ui/core/schemas'
 import { LlmAgent } from '@google/adk'
 import { adkAgent, discoverAgents } from '@millrace/server'
 import { call, model, type OfflineRequest, type OfflineTurn, say } from '@millrace/server/adk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { exampleAgents } from '../kit/built-packages.ts'
 import { testServer } from '../kit/server.ts'
 
 /** Asks the client for a colour, with the client's own tool, and says which it is. */
@@ -16,7 +16,7 @@ describe('the official AG-UI client', () => {
   let server: Awaited<ReturnType<typeof testServer>>
   let address: string
   beforeAll(async () => {
-    const agents = discoverAgents(fileURLToPath(new URL('../../agents/', import.meta.url)), {
+    const agents = discoverAgents(exampleAgents, {
       models: { tokensPerSecond: 0 },
     })
     const asker = adkAgent('asker', async () => new LlmAgent({ name: 'asker', model: model({ offline: asks }) }))

@@ -1,11 +1,11 @@
 import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
 import { HttpAgent as Current } from '@ag-ui/client'
 import { LlmAgent } from '@google/adk'
 import type { AdkPart, RunEvent } from '@millrace/core'
 import { adkAgent, discoverAgents } from '@millrace/server'
 import { call, model, type OfflineRequest, type OfflineTurn, say } from '@millrace/server/adk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { exampleAgents } from '../kit/built-packages.ts'
 import { scriptedAgent } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
 
@@ -91,7 +91,7 @@ describe.each(versions)('@ag-ui/client %s', (version, Agent) => {
   let server: Awaited<ReturnType<typeof testServer>>
   let address: string
   beforeAll(async () => {
-    const shipped = discoverAgents(fileURLToPath(new URL('../../agents/', import.meta.url)), {
+    const shipped = discoverAgents(exampleAgents, {
       models: { tokensPerSecond: 0 },
     })
     const asker = adkAgent('asker', async () => new LlmAgent({ name: 'asker', model: model({ offline: asks }) }))

@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type AdkEvent, type AdkPart, sseReader } from '@millrace/core'
 import { discoverAgents } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { exampleAgents } from '../kit/built-packages.ts'
 import { testServer } from '../kit/server.ts'
 
 /** Agents out of a folder, behind the server as a client meets it. */
@@ -36,7 +36,7 @@ beforeAll(async () => {
      })`,
   )
   await write('broken/agent.ts', "throw new Error('DATABASE_URL is not set')")
-  const shipped = discoverAgents(fileURLToPath(new URL('../../agents/', import.meta.url)), { models })
+  const shipped = discoverAgents(exampleAgents, { models })
   const own = discoverAgents(folder, { models })
   server = await testServer({ agents: { agents: new Map([...own.agents, ...shipped.agents]) } })
   address = await server.app.listen({ port: 0, host: '127.0.0.1' })

@@ -1,7 +1,7 @@
 import { request } from 'node:http'
-import { fileURLToPath } from 'node:url'
 import { discoverAgents } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { exampleAgents } from '../kit/built-packages.ts'
 import { testServer } from '../kit/server.ts'
 
 /** The commands of the AG-UI middleware document, as printed. They name port 8000; the socket here has another port. */
@@ -67,7 +67,7 @@ describe('the documented requests, as printed', () => {
   let server: Awaited<ReturnType<typeof testServer>>
   let port: number
   beforeAll(async () => {
-    const agents = discoverAgents(fileURLToPath(new URL('../../agents/', import.meta.url)), {
+    const agents = discoverAgents(exampleAgents, {
       models: { tokensPerSecond: 0 },
     })
     server = await testServer({ agents, fallback: 'assistant' })

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { dialectNames, type Frame, sseReader } from '@millrace/core'
 import { discoverAgents } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { exampleAgents } from '../kit/built-packages.ts'
 import { testServer } from '../kit/server.ts'
 
 /**
@@ -23,7 +23,7 @@ describe('the examples in every dialect', () => {
   let server: Awaited<ReturnType<typeof testServer>>
   let address: string
   beforeAll(async () => {
-    const agents = discoverAgents(fileURLToPath(new URL('../../agents/', import.meta.url)), {
+    const agents = discoverAgents(exampleAgents, {
       models: { tokensPerSecond: 0 },
     })
     server = await testServer({ agents })

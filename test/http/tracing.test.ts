@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { discoverAgents } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTelemetry } from '../../packages/cli/src/telemetry.ts'
+import { exampleAgents } from '../kit/built-packages.ts'
 import { testServer } from '../kit/server.ts'
 
 interface OtlpSpan {
@@ -41,7 +41,7 @@ describe('traces', () => {
       { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}/`, OTEL_SERVICE_NAME: 'mill' },
       '1',
     )
-    const agents = discoverAgents(fileURLToPath(new URL('../../agents/', import.meta.url)), {
+    const agents = discoverAgents(exampleAgents, {
       models: { tokensPerSecond: 0 },
     })
     server = await testServer({ agents, fallback: 'assistant', tracing: telemetry })

@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import type { JsonObject, Recorded, RunEvent, RunInput } from '@millrace/core'
 import { applyState } from '@millrace/core'
 import { discoverAgents } from '@millrace/server'
+import { exampleAgents } from './built-packages.ts'
 
 export interface AgentRunOptions {
   /** Goes on with the run that was cut short. */
@@ -12,7 +12,7 @@ export interface AgentRunOptions {
 
 /** For tests of the examples: a session in memory, run after run, offline and without pauses. */
 export function testSession(name: string) {
-  const catalog = discoverAgents(fileURLToPath(new URL('../../agents/', import.meta.url)), {
+  const catalog = discoverAgents(exampleAgents, {
     models: { tokensPerSecond: 0 },
   })
   const agent = catalog.agents.get(name)

@@ -3,11 +3,9 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { packedMain } from './built-packages.ts'
 
-const main = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url))
-
-/** A folder of an author, and the built command on it, as processes of their own. */
+/** A folder of an author, and the packed command on it, as processes of their own. */
 export interface Author {
   readonly folder: string
   write(path: string, text: string): void
@@ -45,7 +43,7 @@ export function author(): Author {
     serve(args = [], env = {}) {
       count += 1
       const common = ['serve', '--port', '0', '--data-dir', join(folder, `data-${count}`), '--agents', 'agents']
-      const child = spawn(process.execPath, [main, ...common, ...args], {
+      const child = spawn(process.execPath, [packedMain, ...common, ...args], {
         cwd: folder,
         env: { PATH: process.env.PATH, MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0', ...env },
         stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,17 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
+import { existsSync } from 'node:fs'
+import { packedFolder } from '../../scripts/pack.mjs'
+import { packedMain } from './built-packages.ts'
 
-const main = fileURLToPath(new URL('../../packages/cli/dist/main.js', import.meta.url))
-const builder = fileURLToPath(new URL('../../scripts/build.mjs', import.meta.url))
-
-/** Builds what is stale, so that a test of what is built does not judge yesterday's sources. */
+/** Packages are built and packed once, before the first test (`built-packages.ts`). This only says so when they are not. */
 export async function built(): Promise<void> {
-  const [code] = await once(spawn(process.execPath, [builder], { stdio: ['ignore', 'ignore', 'inherit'] }), 'exit')
-  if (code !== 0) throw new Error(`the build failed with exit code ${code}: run npm run build to see why`)
+  if (!existsSync(packedMain)) throw new Error(`there is no ${packedMain}: run this test in the project built or slow`)
 }
 
-/** The built command as a process of its own, with nothing of our env but what is said here. */
+/** The packed command as a process of its own, with nothing of our env but what is said here. */
 export interface Served {
   readonly address: string
   readonly child: ChildProcess
@@ -19,8 +17,17 @@ export interface Served {
   kill(): Promise<void>
 }
 
-export async function serveBuilt(args: readonly string[], env: Record<string, string> = {}): Promise<Served> {
-  const child = spawn(process.execPath, [main, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+export function serveBuilt(args: readonly string[], env: Record<string, string> = {}): Promise<Served> {
+  return serveCommand(process.execPath, [packedMain, ...args], { cwd: packedFolder, env })
+}
+
+/** Any command that prints `listening on http://…`. */
+export async function serveCommand(
+  command: string,
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env: Record<string, string> },
+): Promise<Served> {
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] })
   const exited = once(child, 'exit')
   const address = await new Promise<string>((resolve, reject) => {
     let output = ''

@@ -1,16 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { fold, type JsonObject, parseRecorded, problemsView, type Recorded } from '@millrace/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { exampleAgents } from '../kit/built-packages.ts'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-planner-'))
-const agents = fileURLToPath(new URL('../../agents/', import.meta.url))
 let server: Served
 const serve = () =>
-  serveBuilt(['serve', '--port', '0', '--data-dir', folder, '--agents', agents], {
+  serveBuilt(['serve', '--port', '0', '--data-dir', folder, '--agents', exampleAgents], {
     MILLRACE_OFFLINE_TOKENS_PER_SECOND: '200',
   })
 beforeAll(async () => {

@@ -8,10 +8,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sqliteLog } from '@millrace/server'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { packedMain } from '../kit/built-packages.ts'
 import { said } from '../kit/engine-kit.ts'
 import { unprivileged } from '../kit/unprivileged.ts'
 
-const source = fileURLToPath(new URL('../../scripts/run-source.mjs', import.meta.url))
+const runner = fileURLToPath(new URL('../kit/run-child.mjs', import.meta.url))
 const root = mkdtempSync(join(tmpdir(), 'millrace-serve-'))
 chmodSync(root, 0o755)
 const children = new Set<ChildProcess>()
@@ -55,7 +56,7 @@ beforeEach(({ task }) => {
 
 /** `millrace serve` in a process of its own. */
 function serve(args: readonly string[] = [], options: { readonly env?: NodeJS.ProcessEnv } = {}) {
-  const command = [source, 'packages/cli/src/main.ts', 'serve', '--port', '0', '--data-dir', data]
+  const command = [runner, packedMain, 'serve', '--port', '0', '--data-dir', data]
   const child = spawn(process.execPath, [...command, '--agents', join(root, 'agents'), ...args], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],

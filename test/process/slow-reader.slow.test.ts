@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildChild, has, message } from '../kit/built-child.ts'
+import { full } from '../kit/full.ts'
 import { SseClient } from '../kit/sse-client.ts'
 
-const events = 4_000
+const events = full ? 4_000 : 1_000
 const size = 4_000
 const slowReaders = 10
 const folder = mkdtempSync(join(tmpdir(), 'millrace-slow-'))
@@ -45,6 +46,10 @@ class SlowReader {
     this.#timer = setInterval(() => {
       this.#body += this.#socket.read(1000) ?? ''
     }, 1000)
+  }
+  /** How much it has taken so far. */
+  get taken(): number {
+    return this.#body.length
   }
   async hurry(): Promise<string> {
     clearInterval(this.#timer)
@@ -92,6 +97,8 @@ test('readers of 1 kB/s cost a bounded window each, delay no other reader, and m
     beside.push(slow.took)
     const payload = slow.text.length
     expect(payload).toBeGreaterThan(events * size)
+    // The quick ones have it all, and the slow ones nearly nothing: they wait for none of them.
+    for (const { taken } of slow.others) expect(taken).toBeLessThan(payload / 4)
     // Unbounded, they would hold a payload each; an encoder for one reader holds a page of the log and what it may run ahead.
     expect((slow.held - calm.held) / (payload * slowReaders)).toBeLessThan(0.06)
     if (round < 2) for (const reader of slow.others) void reader.hurry()
@@ -100,5 +107,6 @@ test('readers of 1 kB/s cost a bounded window each, delay no other reader, and m
       for (const reader of slow.others) expect((await reader.hurry()) === whole).toBe(true)
     }
   }
-  expect(Math.min(...beside) / Math.min(...alone)).toBeLessThan(2)
+  // Time on the clock says something on a quiet machine only.
+  if (full) expect(Math.min(...beside) / Math.min(...alone)).toBeLessThan(2)
 })

@@ -9,8 +9,8 @@ const help = `millrace ${version}
   millrace [serve]    run agents, record their runs and serve the log (see millrace serve --help)
   millrace --version  print the version`
 
-/** Runs a command and resolves with its exit code. */
-export async function main(args: readonly string[]): Promise<number> {
+/** Runs a command and resolves with its exit code. `agents` is the folder to serve when no setting names one. */
+export async function main(args: readonly string[], agents?: string): Promise<number> {
   const [first, ...rest] = args
   if (first === '--version' || first === '-v') {
     console.log(version)
@@ -20,8 +20,8 @@ export async function main(args: readonly string[]): Promise<number> {
     console.log(help)
     return 0
   }
-  if (first === 'serve') return serve(rest)
-  if (first === undefined || first.startsWith('-')) return serve(args)
+  if (first === 'serve') return serve(rest, agents)
+  if (first === undefined || first.startsWith('-')) return serve(args, agents)
   console.error(`millrace: unknown command ${first}\n\n${help}`)
   return 2
 }

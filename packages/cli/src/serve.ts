@@ -21,8 +21,8 @@ import { endpointOf, readSettings, type Settings } from './settings.ts'
 import { version } from './version.ts'
 
 const page = fileURLToPath(new URL('../page/', import.meta.url))
-/** The example agents, which the workspace builds beside this package. */
-const examples = fileURLToPath(new URL('../../../agents/dist/', import.meta.url))
+/** The example agents, which are part of this package. */
+const examples = fileURLToPath(new URL('../agents/', import.meta.url))
 
 /** How often the runs of dead processes are recovered, and partial events deleted that retention does not keep; in ms. */
 const recoverEvery = 10_000
@@ -34,8 +34,8 @@ const lookForEditsEvery = 1_000
 /** Agents load after this long without a request, in ms. */
 const idleBeforeWarmUp = 500
 
-/** Serves until a signal; resolves with the exit code. */
-export async function serve(args: readonly string[]): Promise<number> {
+/** Serves until a signal; resolves with the exit code. `agents` is the folder to serve when no setting names one. */
+export async function serve(args: readonly string[], agents = ownAgents()): Promise<number> {
   const env = envFiles(process.env, process.cwd())
   const settings = readSettings(args, env.base)
   if ('message' in settings) {
@@ -49,7 +49,7 @@ export async function serve(args: readonly string[]): Promise<number> {
   let millrace: Millrace | undefined
   try {
     store = await openStore(settings.store, Date.now)
-    millrace = await compose(settings, store, env)
+    millrace = await compose(settings, settings.agents ?? agents, store, env)
     const address = await millrace.app.listen({ host: settings.host, port: settings.port })
     console.log(`Millrace ${version} is listening on ${address}`)
   } catch (error) {
@@ -60,14 +60,23 @@ export async function serve(args: readonly string[]): Promise<number> {
   return runUntil(stop, millrace, store, settings)
 }
 
-async function compose(settings: Settings, { log, owner }: OpenStore, env: EnvFiles): Promise<Millrace> {
-  const folder = settings.agents ?? (existsSync(examples) ? examples : undefined)
+/** The folder `agents` where the command is run, or the examples. */
+function ownAgents(): string {
+  return existsSync('agents') ? 'agents' : examples
+}
+
+async function compose(
+  settings: Settings,
+  folder: string,
+  { log, owner }: OpenStore,
+  env: EnvFiles,
+): Promise<Millrace> {
   let millrace: Millrace | undefined
   const onFault = (agent: string, message: string, stack?: string): void =>
     millrace?.app.log.error({ agent, ...defined({ stack }) }, message)
   const agents = discoverAgents(folder, {
     // The examples are part of this command and are trusted with its process.
-    ...(settings.isolate && settings.agents !== undefined ? { isolate: { onFault } } : {}),
+    ...(settings.isolate && resolve(folder) !== resolve(examples) ? { isolate: { onFault } } : {}),
     models: modelSettings(env.base),
     env: env.of,
     config: await configOf(settings, folder),
@@ -108,10 +117,9 @@ function watchAgents({ app }: Millrace, agents: AgentCatalog): void {
 }
 
 /** The file that was asked for, or the first in the working directory, the agents folder and the folder around that. */
-function configOf({ config }: Settings, agents: string | undefined): Promise<MillraceConfig> {
+function configOf({ config }: Settings, agents: string): Promise<MillraceConfig> {
   if (config !== undefined) return loadConfigFile(resolve(config))
-  const around = agents === undefined ? [] : [resolve(agents), resolve(agents, '..')]
-  return loadConfig(process.cwd(), ...around)
+  return loadConfig(process.cwd(), resolve(agents), resolve(agents, '..'))
 }
 
 /** An edit that does not load is an error in the log; one that does is one line for its author. */

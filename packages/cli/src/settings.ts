@@ -6,6 +6,7 @@ export interface Settings {
   readonly host: string
   readonly port: number
   readonly store: StoreLocation
+  /** Undefined: `./agents`, or the examples. */
   readonly agents: string | undefined
   /** Whether each agent of the folder runs in a process of its own. The example agents run in the server's. */
   readonly isolate: boolean
@@ -38,7 +39,7 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --host ADDRESS      address to listen on (HOST, 127.0.0.1)
   --data-dir DIR      folder of the SQLite database (DATA_DIR, .millrace)
   --database URL      the same as a URL: file:DIR (DATABASE_URL)
-  --agents DIR        folder of agents, DIR/<name>/agent.ts (MILLRACE_AGENTS, the example agents)
+  --agents DIR        folder of agents, DIR/<name>/agent.ts (MILLRACE_AGENTS, ./agents if there is one, else the examples)
   --isolate on|off    run each agent of DIR in a process of its own (MILLRACE_ISOLATE, off)
   --config FILE       configuration (MILLRACE_CONFIG, millrace.config.ts here, in the agents folder or beside it)
   --host-name NAME    answer requests for this Host, too; repeatable

@@ -168,7 +168,8 @@ describe('the chat store', () => {
     const { addRawEvent, getDerivedMessages } = createChatStore().getState()
     let events = 0
     const append = (count: number): number => {
-      const begun = performance.now()
+      // Processor time: on a busy machine, time on the clock belongs to others too.
+      const begun = process.cpuUsage().user
       for (let i = 0; i < count; i++) {
         const author = `agent${Math.floor(events / length) % 3}`
         const partial = events % length < length - 1
@@ -176,7 +177,7 @@ describe('the chat store', () => {
         events += 1
         getDerivedMessages('s')
       }
-      return performance.now() - begun
+      return process.cpuUsage().user - begun
     }
     append(2000)
     const early = Math.min(append(1000), append(1000), append(1000))

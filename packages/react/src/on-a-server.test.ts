@@ -12,7 +12,7 @@ beforeEach(() => {
       configurable: true,
       get() {
         // React itself reads `window` to detect its environment, so only reads from our sources count.
-        if (/packages\/(react|core)\/src\/(?!on-a-server)/.test(new Error().stack ?? '')) touched.push(name)
+        if (/@millrace\/(react|core)\/(dist|src)\//.test(new Error().stack ?? '')) touched.push(name)
         return undefined
       },
     })

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build, type InlineConfig } from 'vite'
+import { packedImports } from '../../../scripts/packed-imports.mjs'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const eighteen = `${root}test/react-18/node_modules`
@@ -8,7 +9,7 @@ const eighteen = `${root}test/react-18/node_modules`
 export const reactVersions = [18, 19] as const
 export type ReactVersion = (typeof reactVersions)[number]
 
-/** Our packages from sources, with one React or the other for all of them. */
+/** Our packages as they ship, with one React or the other for all of them. */
 export function withReact(version: ReactVersion, mode: 'development' | 'production'): InlineConfig {
   const alias = version === 18 ? { react: `${eighteen}/react`, 'react-dom': `${eighteen}/react-dom` } : {}
   return {
@@ -16,10 +17,11 @@ export function withReact(version: ReactVersion, mode: 'development' | 'producti
     mode,
     configFile: false,
     logLevel: 'error',
+    plugins: [packedImports()],
     // By itself it goes by the environment of the test.
     oxc: { jsx: { runtime: 'automatic', development: mode === 'development' } },
     define: { 'process.env.NODE_ENV': JSON.stringify(mode) },
-    resolve: { alias, conditions: ['source', 'module', 'browser', mode, 'default'] },
+    resolve: { alias, conditions: ['module', 'browser', mode, 'default'] },
   }
 }
 

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 import { build, type Rolldown } from 'vite'
 import { expect, test } from 'vitest'
+import { packedImports } from '../../../scripts/packed-imports.mjs'
 import { withReact } from './built-page.ts'
 
 /** As a string of JavaScript: the path of a checkout may hold an apostrophe. */
@@ -14,6 +15,7 @@ async function weigh(code: string): Promise<number> {
   const built = (await build({
     ...withReact(19, 'production'),
     plugins: [
+      packedImports(),
       {
         name: 'chat',
         resolveId: (id) => (id === name ? id : undefined),

@@ -13,7 +13,7 @@ test.each(reactVersions)('React %d: every hook renders on a server, and sends no
   const outDir = `${root}.cache/react-ssr/${version}`
   await build({
     ...withReact(version, 'development'),
-    ssr: { noExternal: true, resolve: { conditions: ['source', 'node', 'module', 'default'] } },
+    ssr: { noExternal: true, resolve: { conditions: ['node', 'module', 'default'] } },
     build: {
       ssr: 'test/browser/react/ssr.tsx',
       outDir,

@@ -1,17 +1,18 @@
 import type { RunEvent } from '@millrace/core'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { full } from '../../kit/full.ts'
 import { scriptedAgent, speech } from '../../kit/scripted-agent.ts'
 import { testServer } from '../../kit/server.ts'
 import { launchChromium } from '../chromium.ts'
 import { buildPage, type ReactVersion } from './built-page.ts'
 import { openScene } from './tab.ts'
 
-const tokens = 10_000
+const tokens = full ? 10_000 : 2_000
 const earlier = 200
 const text = (from: number, to: number): string => Array.from({ length: to - from }, (_, i) => `w${from + i} `).join('')
 
-/** 200 messages at once, or 10,000 tokens of one at a given rate. */
+/** 200 messages at once, or the tokens of one at a given rate. */
 const past = scriptedAgent('past', function* () {
   for (let i = 0; i < earlier; i++) yield* speech('past', `Earlier message ${i}.`, { message: `e${i}` })
 })
@@ -48,7 +49,7 @@ afterAll(() => browser.close())
 test.each<[ReactVersion, number]>([
   [19, 500],
   [18, 2500],
-])('React %d: 10,000 tokens at %d/s beside 200 messages', async (version, perSecond) => {
+])(`React %d: ${tokens} tokens at %d/s beside 200 messages`, async (version, perSecond) => {
   const page = await buildPage(version, 'production')
   const server = await testServer({ page, with: [past, fast(perSecond)], fallback: 'past' } as never)
   try {
@@ -111,8 +112,8 @@ test.each<[ReactVersion, number]>([
     expect(renders.list! - before.list!).toBeLessThanOrEqual(frames + 6)
     // New rows: the question, the start, the live message as it opens and as it settles, the end.
     expect(renders.keys! - before.keys!).toBeLessThanOrEqual(6)
-    // The bar is 50 ms, printed above; this machine is shared with others, so the guard is twice that.
-    expect(p95).toBeLessThan(100)
+    // The bar is 50 ms, printed above. Time on the clock says something on a quiet machine only, and there it is twice that.
+    if (full) expect(p95).toBeLessThan(100)
     expect(tab.noise).toEqual([])
   } finally {
     await server.close(0)

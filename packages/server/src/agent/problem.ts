@@ -1,5 +1,6 @@
 import { isObject, MillraceError, type Problem } from '@millrace/core'
 import { withoutPaths } from './author-place.ts'
+import { missingPackage } from './optional-package.ts'
 
 /** An ADK error event or a thrown error, as the problem that a run ends with. */
 export function problemOf(source: unknown): Problem {
@@ -24,7 +25,8 @@ const wordless = 'the thrown value has no message'
  */
 export function messageOf(error: unknown): string {
   try {
-    return withoutPaths(wordsOf(error)).slice(0, longestMessage) || wordless
+    const words = wordsOf(error)
+    return withoutPaths(missingPackage(words) ?? words).slice(0, longestMessage) || wordless
   } catch {
     return wordless
   }

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { FileEngine } from './agent-engine.ts'
 import { fileEngines } from './engines.ts'
+import { packageOf } from './optional-package.ts'
 import { sourcesOf } from './sources.ts'
 
 /** The server's own packages that an agent's file may import, so that its folder needs none. */
@@ -36,11 +37,6 @@ export async function sharedModules(file: string): Promise<SharedModules> {
     }
   }
   return { modules, needed }
-}
-
-/** `@google/adk/x` → `@google/adk`, `zod/v4` → `zod`. */
-function packageOf(name: string): string {
-  return name.split('/', name.startsWith('@') ? 2 : 1).join('/')
 }
 
 function isFound(name: string, from: string): boolean {

@@ -1,5 +1,5 @@
-import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, test, vi } from 'vitest'
+import { exampleAgents } from '../../../../../test/kit/built-packages.ts'
 import { outline, said, testSession } from '../../../../../test/kit/run-agent.ts'
 import { adkAgent } from '../adk/adk-agent.ts'
 import { discoverAgents } from '../catalog.ts'
@@ -49,10 +49,7 @@ describe('the offline model', () => {
   })
 
   test('“count slowly to 200” takes about ten seconds, whatever the pace; none when the pace is 0', async () => {
-    const agents = (models: ModelSettings) =>
-      discoverAgents(fileURLToPath(new URL('../../../../../agents/', import.meta.url)), { models }).agents.get(
-        'assistant',
-      )
+    const agents = (models: ModelSettings) => discoverAgents(exampleAgents, { models }).agents.get('assistant')
     for (const [models, seconds] of [
       [{}, 10],
       [{ tokensPerSecond: 0 }, 0],

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { applyState, type JsonObject, type Recorded, webHost } from '@millrace/core'
 import { afterEach, describe, expect, test } from 'vitest'
+import { exampleAgents } from '../../../../../test/kit/built-packages.ts'
 import { ending, type Front, frontOf, frontWith, spoken } from '../../../../../test/kit/remote-front.ts'
 import { scriptedAgent, speech, textOf } from '../../../../../test/kit/scripted-agent.ts'
 import { testServer } from '../../../../../test/kit/server.ts'
@@ -100,7 +100,7 @@ describe.each(['ag-ui', 'adk'] as const)('an agent on another Millrace, over %s'
   })
 
   test('an interrupt reaches the client, and the answer reaches the server', async () => {
-    const { agents } = discoverAgents(fileURLToPath(new URL('../../../../../agents/', import.meta.url)), {
+    const { agents } = discoverAgents(exampleAgents, {
       models: { tokensPerSecond: 0 },
     })
     const assistant = agents.get('assistant')

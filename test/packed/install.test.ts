@@ -1,0 +1,138 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { tarballs } from '../../scripts/pack.mjs'
+import { type Served, serveCommand } from '../kit/built-server.ts'
+
+/** What a stranger gets: the tarballs, installed by npm in a folder that has no other packages above it. */
+const root = mkdtempSync(join(tmpdir(), 'millrace-stranger-'))
+const run = promisify(execFile)
+/** It has no types of its own; npm and fastify bring it. */
+const { satisfies } = createRequire(import.meta.url)('semver') as { satisfies(version: string, range: string): boolean }
+let served: Served | undefined
+afterAll(async () => {
+  await served?.kill()
+  rmSync(root, { recursive: true, force: true })
+})
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true })
+  writeFileSync(join(root, path), text)
+}
+
+/** The packages of others come from npm's cache, which the workspace's own install has filled. */
+async function install(folder: string, names: readonly string[]): Promise<void> {
+  write(`${folder}/package.json`, '{ "private": true, "type": "module" }')
+  const files = readdirSync(tarballs).filter((file) => names.some((name) => new RegExp(`^${name}-\\d`).test(file)))
+  expect(files).toHaveLength(names.length)
+  const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
+  await run('npm', ['install', ...flags, ...files.map((file) => join(tarballs, file))], { cwd: join(root, folder) })
+}
+
+/** The packages below a folder that do not take Node 20.19, by their own word. */
+function tooNew(folder: string): readonly string[] {
+  const manifests = readdirSync(join(root, folder, 'node_modules'), { recursive: true, encoding: 'utf8' }).filter(
+    (file) => /(^|\/node_modules\/)(@[^/]+\/)?[^@/][^/]*\/package\.json$/.test(file),
+  )
+  expect(manifests.length).toBeGreaterThan(50)
+  return manifests.flatMap((file) => {
+    const { name, version, engines } = JSON.parse(readFileSync(join(root, folder, 'node_modules', file), 'utf8'))
+    return engines?.node === undefined || satisfies('20.19.0', engines.node) ? [] : [`${name}@${version}`]
+  })
+}
+
+async function agentsOf(address: string): Promise<readonly { name: string; engine: string; error?: string }[]> {
+  const answer = (await (await fetch(`${address}/agents`)).json()) as { agents: never[] }
+  return answer.agents
+}
+
+async function ask(address: string, agent: string, session: string): Promise<string> {
+  const messages = [{ id: '1', role: 'user', content: 'Hello' }]
+  const answer = await fetch(`${address}/ag-ui/${agent}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+    body: JSON.stringify({ threadId: session, runId: `run of ${session}`, messages }),
+  })
+  return answer.text()
+}
+
+describe('the command', () => {
+  const main = join(root, 'command/node_modules/.bin/millrace')
+  beforeAll(() => install('command', ['millrace', 'millrace-core', 'millrace-server']))
+  const start = (): Promise<Served> =>
+    serveCommand(main, ['--port', '0', '--data-dir', join(root, 'data')], {
+      cwd: join(root, 'command'),
+      env: { PATH: process.env.PATH ?? '', MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0' },
+    })
+
+  test('installs nothing that needs a newer Node than it says itself', () => expect(tooNew('command')).toEqual([]))
+
+  test('serves the example agents and the page, from nothing but its package', async () => {
+    served = await start()
+    const agents = await agentsOf(served.address)
+    expect(agents.map(({ name }) => name)).toEqual(['assistant', 'planner', 'recovery', 'research'])
+    expect(agents.flatMap(({ error }) => error ?? [])).toEqual([])
+    for (const { name } of agents) expect(await ask(served.address, name, name)).toContain('RUN_FINISHED')
+    expect(await (await fetch(served.address)).text()).toContain('<div id="root">')
+    await served.kill()
+  })
+
+  test('finds ./agents, whose files need no packages of their own', async () => {
+    const [code = ''] = blocks('packages/cli/README.md', 'ts')
+    write('command/agents/greeter/agent.ts', code.replace("'gemini-2.5-flash'", "'offline'"))
+    served = await start()
+    expect(await agentsOf(served.address)).toMatchObject([{ name: 'greeter', engine: 'adk' }])
+    expect(await ask(served.address, 'greeter', 'g')).toContain('RUN_FINISHED')
+    await served.kill()
+  })
+})
+
+describe('the server as a library', () => {
+  beforeAll(() => install('library', ['millrace-core', 'millrace-server']))
+
+  test('installs nothing that needs a newer Node, and no library of agents or models', () => {
+    expect(tooNew('library')).toEqual([])
+    const scopes = ['@google', '@langchain', 'openai', '@anthropic-ai', '@modelcontextprotocol']
+    expect(readdirSync(join(root, 'library/node_modules')).filter((name) => scopes.includes(name))).toEqual([])
+  })
+
+  test('runs the program of its README, and asks for the packages that agents need by name', async () => {
+    const [code = ''] = blocks('packages/server/README.md', 'js')
+    const program = code.replace('port: 8000', 'port: 0').replace('console.log(', "console.log('listening on ' + ")
+    write('library/server.js', program)
+    write(
+      'library/agents/adk/agent.ts',
+      "import { LlmAgent } from '@google/adk'\nexport const rootAgent = new LlmAgent({ name: 'adk' })\n",
+    )
+    write(
+      'library/agents/graph/agent.js',
+      "import { StateGraph } from '@langchain/langgraph'\nexport const graph = new StateGraph({})\n",
+    )
+    write(
+      'library/agents/chat/agent.ts',
+      "import { chatModel } from '@millrace/server/langgraph'\nexport const graph = chatModel()\n",
+    )
+    served = await serveCommand(process.execPath, ['server.js'], { cwd: join(root, 'library'), env: {} })
+    const errors = (await agentsOf(served.address)).map(({ name, error }) => [name, error])
+    const needs = (wanted: string) =>
+      expect.stringContaining(`is not installed, and this agent needs it. Run: npm install "${wanted}`)
+    expect(errors).toEqual([
+      ['adk', needs('@google/adk@~2.0.0')],
+      ['chat', needs('@langchain/core@^1')],
+      ['graph', needs('@langchain/langgraph@^1')],
+    ])
+    expect(await ask(served.address, 'adk', 'a')).toContain('@google/adk is not installed')
+    await served.kill()
+  })
+})
+
+/** The code blocks of a page in a language. */
+function blocks(page: string, language: string): readonly string[] {
+  const text = readFileSync(fileURLToPath(new URL(`../../${page}`, import.meta.url)), 'utf8')
+  return [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, code = '']) => code)
+}
