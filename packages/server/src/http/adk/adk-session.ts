@@ -1,6 +1,13 @@
-import { adk, type JsonObject, MillraceError, type Recorded, type RunStarted, type SessionInfo } from '@millrace/core'
+import {
+  adk,
+  type JsonObject,
+  MillraceError,
+  type Recorded,
+  type RunStarted,
+  type SessionInfo,
+  sessionFacts,
+} from '@millrace/core'
 import type { FastifyRequest } from 'fastify'
-import { sessionFacts } from '../../run/session-facts.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
 

@@ -5,6 +5,7 @@ import { isEngineRecord } from '../../agent/engines.ts'
 export function withoutCheckpoints(dialect: Dialect): Dialect {
   return {
     name: dialect.name,
+    fromFacts: dialect.fromFacts === true,
     decoder: (options) => dialect.decoder(options),
     recognises: (frame, value) => dialect.recognises(frame, value),
     encoder(options) {

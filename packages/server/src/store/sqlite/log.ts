@@ -1,8 +1,9 @@
-import { type EventLog, MillraceError } from '@millrace/core'
+import { type EventLog, MillraceError, type SessionFacts } from '@millrace/core'
 import { asStoreFailure } from '../store-error.ts'
 import { newTails } from '../tail.ts'
 import { commitTiming } from './commit-timing.ts'
 import { type EventInserts, eventInserts } from './event-inserts.ts'
+import { checkpoints } from './facts.ts'
 import { openSqliteFile, type SqliteFile } from './file.ts'
 import { type CommitHooks, type GroupCommit, groupCommit } from './group-commit.ts'
 import { sqliteReads } from './read.ts'
@@ -56,9 +57,19 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
     checkOpen()
     return group.run(job)
   }
+  const due = new Map<number, SessionFacts>()
   return {
-    ...(await sqliteWrites({ writer, reader, sessions, tails, now, commit, inserts })),
-    ...sqliteReads({ reader, tails, now, checkOpen, known: sessions.committedRow }),
+    ...(await sqliteWrites({
+      writer,
+      reader,
+      sessions,
+      tails,
+      now,
+      commit,
+      inserts,
+      checkpoints: await checkpoints(writer, due),
+    })),
+    ...sqliteReads({ reader, tails, now, checkOpen, due, known: sessions.committedRow }),
     ...sharedReads(reader, checkOpen),
     ...(await sqliteSearch({ writer, reader, sessions, commit, inserts })),
     integrity: async () => {

@@ -19,6 +19,7 @@ import type { Tails } from '../tail.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
 import type { EventInserts } from './event-inserts.ts'
 import { rowKindNumbers } from './event-row.ts'
+import type { Checkpoints } from './facts.ts'
 import type { GroupCommit, Turn } from './group-commit.ts'
 import { unindexSql } from './search.ts'
 import type { SessionCache } from './session-cache.ts'
@@ -39,6 +40,7 @@ export interface WriteDeps {
   readonly now: () => number
   readonly commit: GroupCommit['run']
   readonly inserts: EventInserts
+  readonly checkpoints: Checkpoints
 }
 
 export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
@@ -51,7 +53,7 @@ export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
 }
 
 function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore'> {
-  const { writer, sessions, tails, now, commit, inserts } = deps
+  const { writer, sessions, tails, now, commit, inserts, checkpoints } = deps
   return {
     create: (created) => commit(() => make(deps, emptySession(created, now())).info),
     rename: (id, title) =>
@@ -71,7 +73,7 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
         turn.bulk()
         inserts.insertHere() // an append of the same transaction may be among what is deleted
         await writer.exec(
-          `${unindexSql(key)} DELETE FROM event WHERE session = ${key}; DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
+          `${unindexSql(key)} DELETE FROM event WHERE session = ${key}; DELETE FROM lease WHERE session = ${key}; DELETE FROM checkpoint WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
         )
       }),
     restore: async (restored, rows) => {
@@ -80,6 +82,7 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
       return commit(async (turn) => {
         const session = await take(inserts, turn, make(deps, emptySession(restored, now())), rows, bodies)
         sessions.change(session)
+        checkpoints.writeAll(session.key, rows)
         return session.info
       })
     },
@@ -146,7 +149,12 @@ async function take(
   return { ...session, info: tally(session.info, rows), partials, widest }
 }
 
-function leaseWrites({ sessions, now, commit }: WriteDeps): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
+function leaseWrites({
+  sessions,
+  now,
+  commit,
+  checkpoints,
+}: WriteDeps): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
   const grant = (id: string, decide: (session: SessionRow) => Granted): Promise<Lease> =>
     commit(() => {
       const session = sessions.must(id)
@@ -163,7 +171,9 @@ function leaseWrites({ sessions, now, commit }: WriteDeps): Pick<Writes, 'acquir
     release: (lease) =>
       commit(() => {
         const session = sessions.find(lease.session)
-        if (session !== undefined) sessions.changeLeases(session, release(session.leases, lease))
+        if (session === undefined) return
+        sessions.changeLeases(session, release(session.leases, lease))
+        checkpoints.writeDue(session) // off the way of readers: the run is over
       }),
   }
 }
