@@ -9,7 +9,7 @@ import { type CommitHooks, type GroupCommit, groupCommit } from './group-commit.
 import { sqliteReads } from './read.ts'
 import { sqliteSearch } from './search.ts'
 import { sessionCache } from './session-cache.ts'
-import { sharedReads } from './shared.ts'
+import { anythingShared, sharedReads } from './shared.ts'
 import { sqliteWrites } from './write.ts'
 
 export interface SqliteLogOptions {
@@ -58,6 +58,7 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
     return group.run(job)
   }
   const due = new Map<number, SessionFacts>()
+  const shared = anythingShared(reader)
   return {
     ...(await sqliteWrites({
       writer,
@@ -67,10 +68,11 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
       now,
       commit,
       inserts,
+      shared,
       checkpoints: await checkpoints(writer, due),
     })),
     ...sqliteReads({ reader, tails, now, checkOpen, due, known: sessions.committedRow }),
-    ...sharedReads(reader, checkOpen),
+    ...sharedReads(reader, shared, checkOpen),
     ...(await sqliteSearch({ writer, reader, sessions, commit, inserts })),
     integrity: async () => {
       checkOpen()

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Draft, type EventLog, type Lease, MillraceError, type RawRecorded, type Recorded } from '@millrace/core'
 import {
   acquire,
@@ -24,7 +25,7 @@ import type { GroupCommit, Turn } from './group-commit.ts'
 import { unindexSql } from './search.ts'
 import type { SessionCache } from './session-cache.ts'
 import type { SessionRow } from './session-row.ts'
-import { type Share, sharedWrites } from './shared.ts'
+import { type AnythingShared, type Share, sharedWrites } from './shared.ts'
 
 type Writes = Pick<
   EventLog,
@@ -41,12 +42,13 @@ export interface WriteDeps {
   readonly commit: GroupCommit['run']
   readonly inserts: EventInserts
   readonly checkpoints: Checkpoints
+  readonly shared: AnythingShared
 }
 
 export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
   return {
     ...sessionWrites(deps),
-    ...appendWrites(deps, await sharedWrites(deps.writer)),
+    ...appendWrites(deps, await sharedWrites(deps.writer, deps.shared)),
     ...leaseWrites(deps),
     ...(await retention(deps)),
   }
@@ -141,10 +143,10 @@ async function take(
     inserts.add([session.key, seq, at, run, rowKindNumbers[mark], body])
     if (mark === 'partial') partials += 1
     while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
-    const pause = turn.wrote(body.length)
-    if (pause === undefined) continue
+    turn.wrote(body.length)
+    if (!inserts.isMuch) continue
     inserts.insertHere()
-    await pause
+    await nextTurn()
   }
   return { ...session, info: tally(session.info, rows), partials, widest }
 }
