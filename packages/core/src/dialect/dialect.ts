@@ -76,6 +76,11 @@ export interface Encoder {
   /** Frames without `id`; `withSeq` puts it on the last one. */
   push(recorded: Recorded): readonly Frame[]
   /**
+   * What `push` prints for this row, from its stored text; undefined where it has to be parsed and pushed. An encoder
+   * that can print some rows so has this method: a stream then parses only the others.
+   */
+  pushRaw?(row: RawRecorded): readonly Frame[] | undefined
+  /**
    * For a reader that joins at the live end instead of replaying: frames that summarise everything pushed so far (for
    * AG-UI: RUN_STARTED, snapshots, and a START for each open message). Empty when the dialect has no such frames.
    */

@@ -4,6 +4,7 @@ import {
   type Frame,
   type RawRecorded,
   type Recorded,
+  type RunEvent,
   type StreamBase,
   withSeq,
 } from '@millrace/core'
@@ -118,7 +119,8 @@ export class SharedEncoder {
   #following(after: number): AsyncIterable<readonly (Recorded | RawRecorded)[]> {
     const { log, session, format } = this.#options
     const options = { after, signal: this.#stop.signal }
-    const raw = format.printRaw === undefined ? undefined : log.followRaw?.(session, options)
+    const takesRaw = format.printRaw !== undefined || this.#encoder.pushRaw !== undefined
+    const raw = takesRaw ? log.followRaw?.(session, options) : undefined
     return raw ?? log.follow(session, options)
   }
 
@@ -232,9 +234,19 @@ export class SharedEncoder {
   /** What the row prints; undefined for nothing. A row that no reader needs still has to go through the encoder. */
   #printed(row: Recorded | RawRecorded): Bytes | undefined {
     const needed = row.seq > this.#skipTo
-    if (!('event' in row)) return needed ? bytesOf(this.#options.format.printRaw?.(row) ?? '') : undefined
-    const frames = this.#encoder.push(row)
+    const { printRaw } = this.#options.format
+    if (!('event' in row) && printRaw !== undefined) return needed ? bytesOf(printRaw(row)) : undefined
+    const frames = 'event' in row ? this.#encoder.push(row) : this.#pushed(row)
     return needed && frames.length > 0 ? this.#print(withSeq(frames, this.#idOf(row.seq, row.run))) : undefined
+  }
+
+  /** What a stored row prints; it is parsed where its text does not do. */
+  #pushed(row: RawRecorded): readonly Frame[] {
+    const frames = this.#encoder.pushRaw?.(row)
+    if (frames !== undefined) return frames
+    const { seq, at, run, body } = row
+    const event: RunEvent = JSON.parse(body)
+    return this.#encoder.push({ seq, at, run, event })
   }
 
   /** The SSE id after a row. A row that belongs to no run gets the name of the open run, if there is one. */

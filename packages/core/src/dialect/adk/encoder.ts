@@ -1,7 +1,7 @@
 import type { AdkEvent } from '../../event/adk-event.ts'
 import { requestOf } from '../../event/adk-request.ts'
 import type { Problem } from '../../event/problem.ts'
-import type { InputMessage, Outcome, Recorded } from '../../event/run-event.ts'
+import type { InputMessage, Outcome, RawRecorded, Recorded } from '../../event/run-event.ts'
 import { noFacts, type SessionFacts } from '../../event/session-facts.ts'
 import { applyState } from '../../event/state-fold.ts'
 import { isPartial } from '../../event/streaming.ts'
@@ -9,6 +9,7 @@ import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { Encoder } from '../dialect.ts'
 import { nodeName } from '../node-name.ts'
+import { printRawPartial } from './raw-partial.ts'
 import { printEvent, printForeignComment, problemOfEvent, remarkFinished, remarkStarted } from './wire.ts'
 
 export class AdkEncoder implements Encoder {
@@ -69,6 +70,13 @@ export class AdkEncoder implements Encoder {
       default:
         return []
     }
+  }
+
+  pushRaw({ kind, body }: RawRecorded): readonly Frame[] | undefined {
+    const data = kind === 'partial' ? printRawPartial(body) : undefined
+    if (data === undefined) return undefined
+    this.#lastError = undefined
+    return [{ data }]
   }
 
   #note(event: AdkEvent): void {

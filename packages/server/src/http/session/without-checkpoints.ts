@@ -12,6 +12,8 @@ export function withoutCheckpoints(dialect: Dialect): Dialect {
       const encoder = dialect.encoder(options)
       return {
         push: (recorded) => (isEngineRecord(recorded.event) ? [] : encoder.push(recorded)),
+        // Engines keep no partials for their own use.
+        pushRaw: (row) => (row.kind === 'partial' ? encoder.pushRaw?.(row) : undefined),
         prelude: () => encoder.prelude(),
       }
     },
