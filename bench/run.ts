@@ -4,9 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { Recorded } from '@millrace/core'
 import { sqliteLog } from '@millrace/server'
 import { built, serveBuilt } from '../test/kit/built-server.ts'
-import { AdkClient, tokenOf } from './kit/adk-client.ts'
+import { AdkClient, type Timing, tokenOf } from './kit/adk-client.ts'
 import { median, type Row } from './kit/row.ts'
 import { session } from './kit/session.ts'
 
@@ -20,14 +21,18 @@ const wholeAnswer = 12_000
 const rounds = 9
 /** The server limits the runs that one user has at once and starts in a minute, so there are many users. */
 const users = Array.from({ length: 60 }, (_, i) => `u${i}`)
-const server = [
+const server = (isolate: Isolation) => [
   'serve',
   '--port',
   '0',
   '--agents',
   agents,
+  '--isolate',
+  isolate,
   ...users.flatMap((user) => ['--token', `${user}=${tokenOf(user)}`]),
 ]
+/** Whether agents run in processes of their own. */
+type Isolation = 'on' | 'off'
 const sizes = [10, 10_000, 100_000] as const
 const copies = 3
 const turns = 5
@@ -38,12 +43,20 @@ export async function bench(): Promise<Row[]> {
   const folder = await mkdtemp(join(tmpdir(), 'millrace-run-'))
   try {
     await longSessions(folder)
-    const ours = await serveBuilt([...server, '--data-dir', folder])
     const theirs = await servePeer()
+    const rows: Row[] = []
     try {
-      return [await rate(ours.address, theirs.address), ...(await firstFrame(ours.address))]
+      for (const isolate of ['on', 'off'] as const) {
+        const ours = await serveBuilt([...server(isolate), '--data-dir', folder])
+        try {
+          rows.push(await rate(ours.address, theirs.address, isolate))
+          if (isolate === 'off') rows.push(...(await firstFrame(ours.address)))
+        } finally {
+          await ours.kill()
+        }
+      }
+      return rows
     } finally {
-      await ours.kill()
       theirs.child.kill('SIGKILL')
     }
   } finally {
@@ -57,14 +70,14 @@ async function servePeer(): Promise<{ readonly address: string; readonly child: 
   return { address: String(line).trim().replace('listening on ', ''), child }
 }
 
-async function rate(ours: string, theirs: string): Promise<Row> {
+async function rate(ours: string, theirs: string, isolate: Isolation): Promise<Row> {
   const [mine, bare] = [new AdkClient(ours, app), new AdkClient(theirs, app)]
   let round = 0
   const measured = async (client: AdkClient): Promise<number> => {
     round += 1
     const runs = Array.from({ length: perRound }, (_, i) => ({
       user: users[i % users.length] ?? '',
-      session: `s${round}-${i}`,
+      session: `${isolate}${round}-${i}`,
     }))
     for (const { user, session } of runs) await client.create(user, session)
     const begun = performance.now()
@@ -85,7 +98,7 @@ async function rate(ours: string, theirs: string): Promise<Row> {
   mine.close()
   bare.close()
   return {
-    what: `/run_sse with a model that answers at once, ${atOnce} at once, a new session for each: runs a second`,
+    what: `/run_sse with a model that answers at once, ${atOnce} at once, a new session for each, --isolate ${isolate}: runs a second`,
     ours: compared.ours,
     peer: 'node:http, ADK Runner, sessions in memory',
     peerValue: compared.peer,
@@ -120,7 +133,7 @@ const nameOf = (events: number, copy: number): string => `long-${events}-${copy}
 async function longSessions(folder: string): Promise<void> {
   const log = await sqliteLog({ folder, now: Date.now })
   for (const events of sizes) {
-    const rows = [...session(events)]
+    const rows = session(events).map(byAgent)
     const last = rows.pop()
     // The last turn may be cut short: it ends here, so that the next run finds nothing open.
     if (last !== undefined) rows.push({ ...last, event: { kind: 'run.finished', outcome: 'done' } })
@@ -130,33 +143,42 @@ async function longSessions(folder: string): Promise<void> {
   await log.close()
 }
 
-/** The first event of a turn on sessions of growing length, the first turn since the server started and later ones. */
+/** The row as if the agent had said it: ADK walks through all events of a session whose authors it does not know. */
+function byAgent(row: Recorded): Recorded {
+  const { event } = row
+  return event.kind === 'agent' ? { ...row, event: { ...event, event: { ...event.event, author: app } } } : row
+}
+
+/** The first frame and the first event of a turn on sessions of growing length, the first turn since the server started and later ones. */
 async function firstFrame(address: string): Promise<Row[]> {
   const client = new AdkClient(address, app)
-  const cold: number[][] = sizes.map(() => [])
-  const warm: number[][] = sizes.map(() => [])
+  const cold: Timing[][] = sizes.map(() => [])
+  const warm: Timing[][] = sizes.map(() => [])
   for (let copy = 0; copy < copies; copy++) {
     for (let turn = 0; turn < turns; turn++) {
       for (const [i, events] of sizes.entries()) {
-        const { first } = await client.run(owner, nameOf(events, copy))
-        ;(turn === 0 ? cold : warm)[i]?.push(first)
+        const timing = await client.run(owner, nameOf(events, copy))
+        ;(turn === 0 ? cold : warm)[i]?.push(timing)
       }
     }
   }
   client.close()
-  return [row('the first turn since the start', cold), row('later turns', warm)].flat()
+  return [...row('the first turn since the start', cold), ...row('later turns', warm)]
 }
 
-function row(which: string, times: readonly (readonly number[])[]): Row[] {
-  const [base = Number.NaN, ...others] = times.map(median)
-  return others.map((ours, i) => ({
-    what: `first event of a turn on ${(sizes[i + 1] ?? 0).toLocaleString('en')} events, ${which}: ms`,
-    ours,
-    peer: `on ${sizes[0]} events`,
-    peerValue: base,
-    limit: '1',
-    ratio: ours / base,
-    bar: '≤ 1.5',
-    ok: ours / base <= 1.5,
-  }))
+function row(which: string, timings: readonly (readonly Timing[])[]): Row[] {
+  return (['start', 'first'] as const).flatMap((moment) => {
+    const [base = Number.NaN, ...others] = timings.map((some) => median(some.map((timing) => timing[moment])))
+    const what = moment === 'start' ? 'run.started' : 'first event'
+    return others.map((ours, i) => ({
+      what: `${what} of a turn on ${(sizes[i + 1] ?? 0).toLocaleString('en')} events, ${which}: ms`,
+      ours,
+      peer: `on ${sizes[0]} events`,
+      peerValue: base,
+      limit: moment === 'start' ? '1' : 'ADK, which makes the model request from the whole conversation',
+      ratio: ours / base,
+      bar: '≤ 1.5',
+      ok: ours / base <= 1.5,
+    }))
+  })
 }

@@ -33,6 +33,7 @@ export class AdkClient {
     return new Promise((resolve, reject) => {
       const sent = request(this.#address + path, { method: 'POST', agent: this.#agent, headers }, (answer) => {
         let first: number | undefined
+        let started: number | undefined
         let bytes = 0
         let start = ''
         answer.on('data', (chunk: Buffer) => {
@@ -40,13 +41,15 @@ export class AdkClient {
           // A stream may begin with comments and `retry:`; only `data:` is an event.
           if (first !== undefined) return
           start += chunk.toString('latin1')
+          if (start.includes('run.started')) started ??= performance.now() - begun
           if (start.includes('data: ')) first = performance.now() - begun
         })
         answer.on('error', reject)
         answer.on('end', () => {
           const { statusCode = 0 } = answer
           if (statusCode >= 300) reject(new Error(`POST ${path} answered ${statusCode}: ${start.slice(0, 500)}`))
-          else resolve({ first: first ?? Number.NaN, all: performance.now() - begun, bytes })
+          else
+            resolve({ start: started ?? Number.NaN, first: first ?? Number.NaN, all: performance.now() - begun, bytes })
         })
       })
       sent.on('error', reject)
@@ -59,6 +62,8 @@ export class AdkClient {
 export const tokenOf = (user: string): string => `bench-token-of-${user}`
 
 export interface Timing {
+  /** Until the comment that says that the run has started; ADK alone sends none. */
+  readonly start: number
   readonly first: number
   readonly all: number
   readonly bytes: number

@@ -16,6 +16,7 @@ import {
 } from '@millrace/server'
 import { agentTable, coloursFor } from './agent-table.ts'
 import { type EnvFiles, envFiles } from './env-files.ts'
+import { type LogLines, logLines } from './log-lines.ts'
 import { type OpenStore, openStore } from './open-store.ts'
 import { endpointOf, readSettings, type Settings } from './settings.ts'
 import { version } from './version.ts'
@@ -97,7 +98,7 @@ async function compose(
     fallback: 'assistant',
     access: defined({ hosts: settings.hostNames, origins: settings.origins, tokens: settings.tokens }),
     basePath: settings.basePath,
-    logger: { level: settings.logLevel },
+    logger: { level: settings.logLevel, stream: serverLog() },
     ...defined({ tracing: telemetry, page: existsSync(page) ? page : undefined }),
   })
   millrace.app.addHook('onClose', () => telemetry?.close())
@@ -108,6 +109,12 @@ async function compose(
     watchAgents(opened, agents)
   })
   return millrace
+}
+
+function serverLog(): LogLines {
+  const lines = logLines((text) => process.stdout.write(text))
+  process.once('exit', lines.flush)
+  return lines
 }
 
 /** Looks for edits, so that an author sees an error without a request. A run looks for them itself. */

@@ -38,6 +38,14 @@ export {
   problemIn,
 } from './event/problem.ts'
 export type * from './event/run-event.ts'
+export {
+  noFacts,
+  placeText,
+  type RunPlace,
+  type SessionFacts,
+  type StreamBase,
+  sessionFacts,
+} from './event/session-facts.ts'
 export { applyState, patchState, type StateProblem } from './event/state-fold.ts'
 export { isPartial } from './event/streaming.ts'
 export { addUsage, usageOf } from './event/usage.ts'

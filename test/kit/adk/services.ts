@@ -1,9 +1,8 @@
 import { FunctionTool, LlmAgent, LOAD_MEMORY, LongRunningFunctionTool, PRELOAD_MEMORY } from '@google/adk'
-import { type Interrupted, memoryLog, type RunEvent, type RunInput } from '@millrace/core'
+import { type Interrupted, memoryLog, type RunEvent, type RunInput, sessionFacts } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
 import { call, model, type OfflineScript, say, z } from '../../../packages/server/src/adk.ts'
 import { adkAgent } from '../../../packages/server/src/agent/adk/adk-agent.ts'
-import { sessionFacts } from '../../../packages/server/src/run/session-facts.ts'
 import { bench } from '../engine-kit.ts'
 import { inputOf, outline, said } from '../run-agent.ts'
 

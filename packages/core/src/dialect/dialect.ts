@@ -1,4 +1,5 @@
 import type { Draft, RawRecorded, Recorded } from '../event/run-event.ts'
+import type { SessionFacts } from '../event/session-facts.ts'
 import type { Frame } from '../frame/frame.ts'
 import type { JsonObject } from '../json/json.ts'
 
@@ -21,6 +22,11 @@ export interface Dialect {
    * keeps no state between rows and does not look inside the event has it: a replay then parses nothing.
    */
   printRaw?(row: RawRecorded): string
+  /**
+   * Its encoder can begin where a run begins, with the facts of the session in place of the rows before. Absent: what
+   * it prints depends on more than that, and it is fed every row from the first.
+   */
+  readonly fromFacts?: boolean
 }
 
 export interface DecoderOptions {
@@ -55,6 +61,8 @@ export interface EncoderOptions {
   readonly echo?: boolean
   /** Which AG-UI the reader understands: 1.0, or 0.x. Default `1`. Other dialects have one form only. */
   readonly protocol?: AgUiProtocol
+  /** The first row that is pushed is the `run.started` after these facts. Only where the dialect has `fromFacts`. */
+  readonly facts?: SessionFacts
 }
 
 export type AgUiProtocol = '1' | '0'
@@ -62,11 +70,16 @@ export type AgUiProtocol = '1' | '0'
 /**
  * Frames for each recorded event. What it prints for an event depends on nothing but the rows before it, so one
  * encoder's output can be shared by every reader, and a resumed encoder is warmed by pushing the earlier rows and
- * discarding the result (SPEC 2.5). Feed it every row of the session, from the first.
+ * discarding the result (SPEC 2.5). Feed it every row of the session, from the first or from those after its `facts`.
  */
 export interface Encoder {
   /** Frames without `id`; `withSeq` puts it on the last one. */
   push(recorded: Recorded): readonly Frame[]
+  /**
+   * What `push` prints for this row, from its stored text; undefined where it has to be parsed and pushed. An encoder
+   * that can print some rows so has this method: a stream then parses only the others.
+   */
+  pushRaw?(row: RawRecorded): readonly Frame[] | undefined
   /**
    * For a reader that joins at the live end instead of replaying: frames that summarise everything pushed so far (for
    * AG-UI: RUN_STARTED, snapshots, and a START for each open message). Empty when the dialect has no such frames.

@@ -1,4 +1,5 @@
 import type { ArtifactSaved, Draft, Outcome, RawRecorded, Recorded } from '../event/run-event.ts'
+import type { SessionFacts } from '../event/session-facts.ts'
 import type { JsonObject } from '../json/json.ts'
 
 /** The part of an AbortSignal that core needs. The AbortSignal of every runtime fits. */
@@ -117,6 +118,13 @@ export interface EventLog {
    * A batch is never empty, and its size is bounded. A slow reader does not hold up the writer.
    */
   follow(session: string, options: FollowOptions): AsyncIterable<readonly Recorded[]>
+  /**
+   * What the rows up to `at` add up to; absent: all of them (SPEC 2.12). A durable log keeps checkpoints of it, so that
+   * it reads the last rows only, however long the session is. `facts.seq` is `at`, or `lastSeq` where that is lower.
+   */
+  facts(session: string, at?: number): Promise<SessionFacts>
+  /** The seq of the first `run.started` of this run; undefined when the session has no such run. */
+  startOf(session: string, run: string): Promise<number | undefined>
   /** The same rows as stored text, in stores that have `readRaw`. */
   followRaw?(session: string, options: FollowOptions): AsyncIterable<readonly RawRecorded[]>
 

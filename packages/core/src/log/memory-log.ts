@@ -1,5 +1,6 @@
 import { MillraceError } from '../event/problem.ts'
 import type { ArtifactSaved, Draft, Recorded, RunEvent } from '../event/run-event.ts'
+import { noFacts, type SessionFacts, sessionFacts } from '../event/session-facts.ts'
 import type { JsonObject } from '../json/json.ts'
 import { firstIndexWhere } from '../persistent/search.ts'
 import type {
@@ -23,6 +24,8 @@ interface Stored {
   info: SessionInfo
   rows: Recorded[]
   leases: lease.SessionLeases
+  /** Those of some moment: the next call adds the rows since. */
+  facts: SessionFacts
   /** Searches of the session itself find rows up to this seq. */
   remembered: number
   /** Called after each commit, and at the end. */
@@ -62,6 +65,9 @@ export function memoryLog(now: () => number): EventLog {
       const from = firstAfter(rows, after)
       return rows.slice(from, limit === undefined ? undefined : from + Math.max(0, limit))
     },
+    facts: async (id, at) => facts(must(memory, id), at),
+    startOf: async (id, run) =>
+      must(memory, id).rows.find((row) => row.run === run && row.event.kind === 'run.started')?.seq,
     follow: (id, { after, signal }) => {
       const source = (): FollowSource<Recorded> => {
         session.checkCursor(after)
@@ -138,7 +144,15 @@ function put(memory: Memory, wanted: NewSession, rows: Recorded[]): Stored {
   const info = session.tally(session.emptySession(wanted, memory.now()), rows)
   const { id } = info
   if (open(memory).has(id)) throw new MillraceError('conflict', `session ${id} exists`, { session: id })
-  const stored: Stored = { info, rows, leases: lease.noLeases, remembered: 0, followers: new Set(), ended: false }
+  const stored: Stored = {
+    info,
+    rows,
+    leases: lease.noLeases,
+    facts: noFacts,
+    remembered: 0,
+    followers: new Set(),
+    ended: false,
+  }
   memory.sessions.set(id, stored)
   return stored
 }
@@ -227,6 +241,16 @@ function search(memory: Memory, { user, agent, text, from, limit }: SearchQuery)
     .sort((a, b) => b.score - a.score || b.row.at - a.row.at)
     .slice(0, searchLimit(limit))
     .map(({ session: id, row }) => ({ session: id, row }))
+}
+
+function facts(stored: Stored, at = stored.info.lastSeq): SessionFacts {
+  session.checkCursor(at)
+  const seq = Math.min(at, stored.info.lastSeq)
+  const before = stored.facts.seq <= seq ? stored.facts : noFacts
+  const rows = stored.rows.slice(firstAfter(stored.rows, before.seq), firstAfter(stored.rows, seq))
+  const after = { ...sessionFacts(rows, before), seq }
+  if (seq === stored.info.lastSeq) stored.facts = after
+  return after
 }
 
 /** A copy through JSON, as a durable store would return it: what the writer does to its object later changes nothing. */

@@ -20,6 +20,12 @@ export function sseResponse(response: ServerResponse, headers: OutgoingHttpHeade
   const gone = new AbortController()
   // Without a reason, `abort` would create an exception with a stack trace for each reader.
   response.once('close', () => gone.abort(left))
+  const { socket } = response
+  if (socket !== null) {
+    // What is known of the stream at once goes with the head, in one system call.
+    socket.cork()
+    setImmediate(() => socket.uncork())
+  }
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-store',
@@ -32,7 +38,7 @@ export function sseResponse(response: ServerResponse, headers: OutgoingHttpHeade
   } else if (response.destroyed) gone.abort(left)
   else response.flushHeaders()
   // The kernel's keep-alive notices a client that vanished without closing, even while nothing is written to it.
-  if (response.socket instanceof Socket) response.socket.setKeepAlive(true, 30_000)
+  if (socket instanceof Socket) socket.setKeepAlive(true, 30_000)
   return { sink: sinkOf(response), signal: gone.signal }
 }
 
@@ -47,13 +53,18 @@ function sinkOf(response: ServerResponse): Sink {
   response.once('close', () => target.off('drain', onDrain))
   return {
     chunked: direct,
-    write: (bytes) => !target.destroyed && target.write(bytes),
+    write(bytes, last = false) {
+      if (target.destroyed) return false
+      if (last) target.cork() // the end goes with it
+      return target.write(bytes)
+    },
     onDrain(resume) {
       drained = resume
     },
     end() {
       target.off('drain', onDrain)
       if (!response.destroyed) response.end()
+      target.uncork()
     },
     destroy: () => response.destroy(),
   }

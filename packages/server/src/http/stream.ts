@@ -1,4 +1,4 @@
-import { type Cursor, defined, MillraceError, type Recorded, readCursor } from '@millrace/core'
+import { type Cursor, defined, MillraceError, readCursor, type StreamBase } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StartRequest } from '../run/run-engine.ts'
 import type { HttpDeps } from './deps.ts'
@@ -12,8 +12,8 @@ export interface StreamTarget {
   readonly run?: string
   readonly after?: number
   readonly from?: 'start' | 'live'
-  /** The session's rows, where the request has read them. */
-  readonly rows?: readonly Recorded[]
+  /** The start of the run, where the request has it. */
+  readonly base?: StreamBase
   /** Ids name the run, for a browser that reconnects to the GET that started it. Only for `studio`. */
   readonly namesRun?: boolean
   /** Cancel the run when this reader leaves before its end. */
@@ -37,7 +37,7 @@ export async function serveStream(
     run,
     after,
     from,
-    rows,
+    base,
     namesRun = false,
     cancelOnDisconnect = false,
     headers = {},
@@ -58,7 +58,7 @@ export async function serveStream(
     deps.opened(request, reply)
     const end = await deps.streams.open(
       session,
-      { dialect: namesRun ? `${dialect}-run` : dialect, signal, ...defined({ run, after, from, rows }) },
+      { dialect: namesRun ? `${dialect}-run` : dialect, signal, ...defined({ run, after, from, base }) },
       sink,
     )
     request.log.info({ ...factsOf(request), dialect, end }, 'stream')
@@ -87,13 +87,13 @@ export async function serveRun(
 ): Promise<void> {
   const cancelOnDisconnect = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
   // The client is the run's first reader at once: a second start is then refused, and does not supersede this one.
-  const { run, seq, rows, leave } = await deps.engine.start({ ...start, attach: true, patience })
+  const { run, seq, base, leave } = await deps.engine.start({ ...start, attach: true, patience })
   try {
     await serveStream(deps, request, reply, {
       session: start.session,
       run,
       after: seq - 1,
-      rows,
+      base,
       cancelOnDisconnect,
       ...stream,
     })

@@ -23,7 +23,9 @@ export interface ActiveRunOptions {
   readonly limits: RunLimits
   /** The run's rows so far. */
   readonly rows: readonly Recorded[]
-  readonly context: Omit<RunContext, 'rowsAfter' | 'signal' | 'session' | 'run' | 'user' | 'now' | 'newId'>
+  /** Reads the rows that the agent is given. Called once the run has started, so that no reader waits for it. */
+  readonly history: () => Promise<readonly Recorded[]>
+  readonly context: Omit<RunContext, 'rowsAfter' | 'signal' | 'session' | 'run' | 'user' | 'now' | 'newId' | 'history'>
   readonly now: () => number
   readonly newId: () => string
   readonly cancelOnDisconnect: boolean
@@ -157,8 +159,11 @@ export class ActiveRun {
   async #pull(): Promise<void> {
     let source: AsyncIterator<unknown> | undefined
     try {
-      source = this.#callAgent()
-      for (let taken = 1; this.#phase === 'running'; taken += 1) {
+      const history = await this.#options.history()
+      // An agent may take long over a long history: the readers get the start of the run first.
+      if (history.length > stretch) await new Promise((resolve) => setImmediate(resolve))
+      if (this.#phase === 'running') source = this.#callAgent(history)
+      for (let taken = 1; this.#phase === 'running' && source !== undefined; taken += 1) {
         const next = await source.next()
         if (this.#phase !== 'running') break
         if (next.done === true) this.#finish(this.#outcome(), true)
@@ -175,12 +180,13 @@ export class ActiveRun {
     }
   }
 
-  #callAgent(): AsyncIterator<unknown> {
+  #callAgent(history: readonly Recorded[]): AsyncIterator<unknown> {
     const { agent, input, context, lease, log, user, now, newId } = this.#options
     const { session, run } = lease
     const events: Partial<AsyncIterable<unknown>> = agent.run(input, {
       ...context,
-      rowsAfter: (after) => log.read(lease.session, { after }),
+      history,
+      rowsAfter: (after) => log.read(session, { after }),
       session,
       run,
       user,

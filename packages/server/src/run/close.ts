@@ -1,6 +1,5 @@
-import type { Draft, EventLog, Lease, NodeFinished, Outcome, Recorded, RunEvent, RunFinished } from '@millrace/core'
+import type { Draft, EventLog, Lease, NodeFinished, Outcome, RunEvent, RunFinished } from '@millrace/core'
 import { RunLedger } from './ledger.ts'
-import { lastSeqOf } from './load-session.ts'
 
 /** The last events of a run: they close what it left open; the very last is its one `run.finished` (SPEC 4.1). */
 export function closing(ledger: RunLedger, ending: RunFinished): readonly RunEvent[] {
@@ -35,17 +34,16 @@ export interface Closed {
 }
 
 /**
- * Ends a run whose agent is gone, from what the log has of it; `known` are rows of the session that need not be read
- * again. A run that has its end keeps it, so this can be repeated after a write that may or may not have succeeded.
+ * Ends a run whose agent is gone, from what the log has of it; `after` is a seq before its
+ * start, if one is known. A run that has its end keeps it, so this can be repeated after a write that may or may not have succeeded.
  */
 export async function closeRun(
   log: EventLog,
   lease: Lease,
   ending: RunFinished,
-  known: readonly Recorded[] = [],
+  after = 0,
 ): Promise<Closed | undefined> {
-  const more = await log.read(lease.session, { after: lastSeqOf(known) })
-  const rows = [...known, ...more].filter(({ run }) => run === lease.run)
+  const rows = (await log.read(lease.session, { after })).filter(({ run }) => run === lease.run)
   if (rows.length === 0) return undefined
   const ledger = RunLedger.of(rows, lease.run)
   if (ledger.ending !== undefined) return { outcome: ledger.ending.outcome, wrote: false }

@@ -12,7 +12,7 @@ export function cancelled(message: string): RunFinished {
 }
 
 /** The end of a run that no process drives any more. In a fork, a half-copied run did not crash: its original goes on. */
-export function abandoned({ forkOf }: SessionInfo, started: Recorded): RunFinished {
+export function abandoned({ forkOf }: SessionInfo, started: Pick<Recorded, 'seq'>): RunFinished {
   if (forkOf !== undefined && started.seq <= forkOf.seq)
     return cancelled('the session was forked while this run was active')
   return failed({ code: 'crashed', message: 'the server stopped while this run was active' })

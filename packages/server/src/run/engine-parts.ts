@@ -3,6 +3,7 @@ import type { Agent } from '../agent/agent.ts'
 import type { AuditEntry } from '../telemetry/audit.ts'
 import type { ActiveRun } from './active-run.ts'
 import type { ActiveRuns } from './active-runs.ts'
+import type { SessionHistories } from './history.ts'
 import type { RunLimits } from './limits.ts'
 import type { SessionTurns } from './session-turns.ts'
 
@@ -26,6 +27,7 @@ export interface EngineParts extends RunEngineOptions {
   readonly limits: RunLimits
   readonly runs: ActiveRuns
   readonly turns: SessionTurns
+  readonly histories: SessionHistories
   readonly audit: (entry: Omit<AuditEntry, 'at'>) => void
   /** Starts a run, keeps it until its session is free, and audits how it ended. */
   readonly launch: (run: ActiveRun) => void

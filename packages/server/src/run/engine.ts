@@ -3,6 +3,7 @@ import { ActiveRuns } from './active-runs.ts'
 import { closeRun } from './close.ts'
 import { cancelled, problemFromError } from './ending.ts'
 import type { EngineParts, RunEngineOptions } from './engine-parts.ts'
+import { SessionHistories } from './history.ts'
 import { runLimits } from './limits.ts'
 import { outcomeOf } from './outcome.ts'
 import { recoverRuns } from './recover.ts'
@@ -26,6 +27,7 @@ export function runEngine(options: RunEngineOptions): RunEngine {
       const outcome = active?.run === run ? await active.whenEnded : 'lost'
       return outcome === 'lost' ? outcomeOf(log, session, run) : outcome
     },
+    history: (session) => parts.histories.upTo(session, session.lastSeq),
     attach: (session) => runs.attach(session),
     recover() {
       recovering ??= recoverRuns(parts).finally(() => {
@@ -58,6 +60,7 @@ function engineParts(options: RunEngineOptions, isClosing: () => boolean): Engin
     limits,
     runs,
     turns: new SessionTurns(),
+    histories: new SessionHistories(options.log),
     audit,
     isClosing,
     launch(active) {

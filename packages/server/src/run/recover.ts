@@ -1,4 +1,11 @@
-import type { Lease, Recorded, RunStarted, SessionInfo, Superseded } from '@millrace/core'
+import {
+  type Lease,
+  type Recorded,
+  type RunStarted,
+  type SessionInfo,
+  type Superseded,
+  sessionFacts,
+} from '@millrace/core'
 import type { Agent, AgentDescription } from '../agent/agent.ts'
 import { ActiveRun } from './active-run.ts'
 import { closeRun } from './close.ts'
@@ -6,7 +13,6 @@ import { describeAgent } from './describe-agent.ts'
 import { abandoned, problemFromError } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { RunLedger } from './ledger.ts'
-import { sessionFacts } from './session-facts.ts'
 import { sharedContext } from './shared-context.ts'
 import { isLost } from './writer.ts'
 
@@ -61,7 +67,7 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
     await resume(parts, agent, { lease, info, started, rows, lost })
     return 'resumed'
   }
-  await closeRun(log, lease, abandoned(info, started), rows)
+  await closeRun(log, lease, abandoned(info, started), started.seq - 1)
   await log.release(lease)
   audit({ action: 'run.crash', session, user: info.user, agent: started.event.agent, run })
   return 'failed'
@@ -74,7 +80,7 @@ async function resume(parts: EngineParts, agent: Agent, { lease, info, started, 
   const { user } = info
   const history = [...rows, ...(await log.append(session, [{ run, event: lost }], lease))]
   const shared = sharedContext(log, info)
-  const context = { history, state: sessionFacts(history).state, resumed: true, shared }
+  const context = { state: sessionFacts(history).state, resumed: true, shared }
   const { input } = started.event
   launch(
     new ActiveRun({
@@ -85,6 +91,7 @@ async function resume(parts: EngineParts, agent: Agent, { lease, info, started, 
       input,
       limits,
       rows: history,
+      history: async () => history,
       context,
       now,
       newId,

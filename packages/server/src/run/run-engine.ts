@@ -1,4 +1,4 @@
-import type { Outcome, Recorded, RunInput } from '@millrace/core'
+import type { Outcome, Recorded, RunInput, SessionInfo, StreamBase } from '@millrace/core'
 import type { LoadedSession } from './load-session.ts'
 
 /** Starts, cancels and awaits runs. It owns lease, timeout, abort and the one `run.finished` of every run. */
@@ -13,6 +13,11 @@ export interface RunEngine {
   cancel(session: string, run?: string): Promise<boolean>
   /** Resolves with how the run ended; at once if it has. */
   wait(session: string, run: string): Promise<Outcome>
+  /**
+   * The rows of a session as its agents are given them, perhaps without partials of whole messages in ended runs
+   * (SPEC 5.3). Those of recent runs are in memory.
+   */
+  history(session: SessionInfo): Promise<readonly Recorded[]>
   /** Counts a reader of the session until the result is called: a run with a reader is not superseded. */
   attach(session: string): () => void
   /** Ends or resumes runs whose process is gone. Call it at start and on a timer. */
@@ -27,7 +32,7 @@ export interface StartRequest {
   readonly user: string
   readonly agent: string
   readonly input: RunInput
-  /** The session, where the caller has read it: the engine then reads only what came after. */
+  /** The session, where the caller has read it. */
   readonly loaded?: LoadedSession
   /** The run's id, if the client chooses it (AG-UI runId). */
   readonly run?: string
@@ -50,8 +55,8 @@ export interface StartedRun {
   readonly run: string
   /** The seq of `run.started`: streams of this run begin after `seq - 1`. */
   readonly seq: number
-  /** Every row of the session up to `run.started` and its answers: a stream of the run need not read them again. */
-  readonly rows: readonly Recorded[]
+  /** Where a stream of the run may begin. */
+  readonly base: StreamBase
   /** Ends what `attach` began; does nothing without it. */
   readonly leave: () => void
 }

@@ -3,6 +3,9 @@ import {
   defined,
   type JsonObject,
   MillraceError,
+  noFacts,
+  placeText,
+  type Recorded,
   type RunEvent,
   type RunInput,
   type RunStarted,
@@ -10,13 +13,14 @@ import {
 } from '@millrace/core'
 import type { Agent } from '../agent/agent.ts'
 import { ActiveRun } from './active-run.ts'
+import { answersOf, checkAnswered } from './answers.ts'
 import { closeRun, draftsOf } from './close.ts'
 import { describeAgent } from './describe-agent.ts'
 import { abandoned } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
-import { emptyLoadedSession, type LoadedSession, refreshSession } from './load-session.ts'
+import { type LoadedSession, refreshSession } from './load-session.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
-import { answersOf, checkAnswered, placeOf } from './session-facts.ts'
+
 import { sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
 
 type NamedRequest = StartRequest & { readonly run: string }
@@ -51,24 +55,28 @@ export async function startRun(parts: EngineParts, request: StartRequest): Promi
 }
 
 async function open(parts: EngineParts, request: NamedRequest, agent: Agent, info: SessionInfo): Promise<StartedRun> {
-  const { log, limits, owner, now, newId, runs, audit, launch } = parts
+  const { log, limits, owner, now, newId, runs, histories, audit, launch } = parts
   const { session, user, run, input, cancelOnDisconnect = false } = request
   const lease = await log.acquire(session, run, owner, limits.leaseTtl)
   try {
-    const before = await edited(parts, await past(parts, request.loaded ?? emptyLoadedSession(info)), input)
-    const { rows: history, facts } = before
-    if (facts.runs.has(run)) throw new MillraceError('conflict', `run ${run} exists already`, { session, run })
+    const before = await edited(parts, await past(parts, request.loaded ?? { info, facts: noFacts }), input)
+    const { facts } = before
+    if (facts.seq > 0 && (await log.startOf(session, run)) !== undefined)
+      throw new MillraceError('conflict', `run ${run} exists already`, { session, run })
     const answers = answersOf(input, facts, now())
     if (answers.length < facts.open.size && !(await takesOpenQuestions(agent))) checkAnswered(facts, answers)
     const opening = withNews([startOf(request, before), ...answers], facts.state, await log.sharedState(info))
     const rows = await log.append(session, draftsOf(run, opening), lease)
     const state = stateAfter(facts.state, opening)
-    const context = { history, state, resumed: false, shared: sharedContext(log, info) }
-    launch(new ActiveRun({ log, lease, agent, user, input, limits, rows, context, now, newId, cancelOnDisconnect }))
     const seq = rows[0]?.seq ?? 0
+    const history = (): Promise<readonly Recorded[]> => histories.upTo(before.info, seq - 1)
+    const context = { state, resumed: false, shared: sharedContext(log, info) }
+    launch(
+      new ActiveRun({ log, lease, agent, user, input, limits, rows, history, context, now, newId, cancelOnDisconnect }),
+    )
     audit({ action: 'run.start', session, user, agent: agent.name, run, seq })
     const leave = request.attach === true ? runs.attach(session) : () => {}
-    return { run, seq, rows: [...history, ...rows], leave }
+    return { run, seq, base: { rows, facts, earlier: history }, leave }
   } catch (error) {
     await log.release(lease).catch(() => {})
     throw error
@@ -78,11 +86,11 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
 /** The session as it is now. A run that a stopped process left open is ended first, so that runs never interleave. */
 async function past({ log, owner, limits, audit }: EngineParts, known: LoadedSession): Promise<LoadedSession> {
   const loaded = await refreshSession(log, known)
-  const { info, rows, facts } = loaded
+  const { info, facts } = loaded
   if (facts.openRun === undefined) return loaded
-  const { run } = facts.openRun
+  const { run, seq } = facts.openRun
   const lease = await log.takeOver({ session: info.id, run }, owner, limits.leaseTtl)
-  await closeRun(log, lease, abandoned(info, facts.openRun), rows)
+  await closeRun(log, lease, abandoned(info, facts.openRun), seq - 1)
   await log.release(lease)
   audit({ action: 'run.crash', session: info.id, user: info.user, run })
   return refreshSession(log, loaded)
@@ -111,7 +119,7 @@ function startOf(request: NamedRequest, { info, facts }: LoadedSession): RunStar
   const { agent, input, parent } = request
   const { forkOf } = info
   // Only the first run of a fork names where it was forked.
-  const isNamed = forkOf !== undefined && facts.forks.has(placeOf(forkOf))
+  const isNamed = forkOf !== undefined && facts.forks.has(placeText(forkOf))
   return {
     kind: 'run.started',
     agent,

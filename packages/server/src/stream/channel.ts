@@ -1,8 +1,8 @@
-import type { Recorded } from '@millrace/core'
+import type { StreamBase } from '@millrace/core'
 import type { Reader } from './reader.ts'
 import { SharedEncoder, type SharedEncoderOptions } from './shared-encoder.ts'
 
-export interface ChannelOptions extends Omit<SharedEncoderOptions, 'onOver' | 'retain' | 'rows'> {
+export interface ChannelOptions extends Omit<SharedEncoderOptions, 'onOver' | 'retain' | 'base'> {
   /** How many printed bytes the encoder at the front may keep; it changes, because all channels share one total. */
   readonly retain: () => number
   readonly onError: (error: unknown) => void
@@ -26,13 +26,13 @@ export class Channel {
 
   /**
    * Gives the reader the encoder that is furthest on and still holds what the reader lacks, or a new one, which starts
-   * at row 1: with `rows`, if the caller has them, then from the log.
+   * at `base` where its format can, else at row 1.
    */
-  place(reader: Reader, rows?: readonly Recorded[]): void {
+  place(reader: Reader, base?: StreamBase): void {
     const { encoder: here } = reader
     const holds = here !== undefined && here.window.base <= reader.cursor
     if (holds && this.encoders.size === 1) return
-    const encoder = this.#furthest((other) => other.window.base <= reader.cursor) ?? this.#open(rows)
+    const encoder = this.#furthest((other) => other.holds(reader)) ?? this.#open(base)
     if (encoder === here) return
     this.part(reader)
     reader.encoder = encoder
@@ -41,7 +41,7 @@ export class Channel {
 
   /** For a reader that joins at the live end; its cursor says where the end was when it came. */
   placeLive(reader: Reader): void {
-    const encoder = this.#furthest(() => true) ?? this.#open()
+    const encoder = this.#furthest((other) => other.knows(reader.run)) ?? this.#open()
     reader.encoder = encoder
     encoder.joinLive(reader)
   }
@@ -76,10 +76,10 @@ export class Channel {
     return encoder === this.#front ? this.#options.retain() : 0
   }
 
-  #open(rows: readonly Recorded[] = []): SharedEncoder {
+  #open(base?: StreamBase): SharedEncoder {
     const encoder: SharedEncoder = new SharedEncoder({
       ...this.#options,
-      rows,
+      base,
       retain: () => this.#retained(encoder),
       onOver: (gone, error) => {
         if (error !== undefined) this.report(error)

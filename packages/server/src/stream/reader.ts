@@ -6,8 +6,8 @@ import type { SharedEncoder } from './shared-encoder.ts'
 export interface Sink {
   /** Whether it takes bytes with HTTP chunk framing around them, which is made once for all readers. */
   readonly chunked: boolean
-  /** Returns false when full: nothing more is written until `resume` is called. */
-  write(bytes: Buffer): boolean
+  /** Returns false when full: nothing more is written until `resume` is called. After `last`, only `end` comes. */
+  write(bytes: Buffer, last?: boolean): boolean
   /** Called once. The sink calls `resume` whenever there is room again after a `false`. */
   onDrain(resume: () => void): void
   /** The stream is complete; what was written is still delivered. */
@@ -77,7 +77,7 @@ export class Reader {
         return
       }
       this.cursor = chunk.seq
-      this.write(chunk.bytes)
+      this.write(chunk.bytes, chunk.ends)
       if (chunk.ends) this.end('finished')
       else encoder.advanced(chunk.seq)
       // It may have caught up with an encoder that is further on, and shares that one from here on.
@@ -85,11 +85,11 @@ export class Reader {
     }
   }
 
-  write(bytes: Bytes): void {
+  write(bytes: Bytes, last = false): void {
     if (this.#over || bytes.chunked.length === 0) return
     const { sink } = this.#options
     try {
-      this.#ready = sink.write(sink.chunked ? bytes.chunked : bytes.plain)
+      this.#ready = sink.write(sink.chunked ? bytes.chunked : bytes.plain, last)
     } catch {
       // A sink that cannot be written to belongs to a client that is gone.
       this.end('left')

@@ -1,4 +1,13 @@
-import { type Encoder, type EventLog, type Frame, type RawRecorded, type Recorded, withSeq } from '@millrace/core'
+import {
+  type Encoder,
+  type EventLog,
+  type Frame,
+  type RawRecorded,
+  type Recorded,
+  type RunEvent,
+  type StreamBase,
+  withSeq,
+} from '@millrace/core'
 import { ByteWindow } from './byte-window.ts'
 import { type Bytes, bytesOf, noBytes } from './encoded-row.ts'
 import type { Reader } from './reader.ts'
@@ -8,8 +17,8 @@ export interface SharedEncoderOptions {
   readonly log: EventLog
   readonly session: string
   readonly format: StreamFormat
-  /** The session's first rows, which need not be read from the log. */
-  readonly rows: readonly Recorded[]
+  /** Where it begins, if its format can: at the start of a run. */
+  readonly base: StreamBase | undefined
   /** How many printed bytes it may keep that its readers have had; it changes over time. */
   readonly retain: () => number
   /** How far it may run ahead of its fastest reader, in bytes. */
@@ -26,17 +35,20 @@ const quiet = 256
 
 /**
  * One encoder on one session's log, and the readers that share what it prints. It starts at row 1, because what a
- * dialect prints depends on every row before (SPEC 2.5), and goes on to the live end, but never further than its
+ * dialect prints depends on every row before (SPEC 2.5), or at the start of a run, where the session's facts are all
+ * that the dialect needs of the rows before. It goes on to the live end, but never further than its
  * fastest reader can follow. A reader that falls out of the window is moved to another encoder until it has caught up.
  */
 export class SharedEncoder {
   readonly window = new ByteWindow()
   readonly readers = new Set<Reader>()
-  readonly #options: Omit<SharedEncoderOptions, 'rows'>
+  readonly #options: Omit<SharedEncoderOptions, 'base'>
   readonly #encoder: Encoder
   readonly #stop = new AbortController()
   /** The seq of each `run.finished` passed, by run: a reader of a run that has ended must not wait for ever. */
   readonly #ended = new Map<string, number>()
+  /** The runs that have begun since this encoder did. */
+  readonly #begun = new Set<string>()
   /** Readers that join at the live end and wait until this encoder has reached it. */
   readonly #joining = new Set<Reader>()
   /** The run that is open, '' when none is. */
@@ -49,23 +61,39 @@ export class SharedEncoder {
   #progress: (() => void) | undefined
   /** What was printed since the last pause. */
   #cost = 0
-  /** Rows that are at hand; let go of once they are encoded. */
-  #known: readonly Recorded[]
+  /** Reads the rows that are at hand; let go of once they are encoded. */
+  #known: (() => Promise<readonly Recorded[]>) | undefined
+  /** It sees no row up to here. */
+  readonly #base: number
 
-  constructor({ rows, ...options }: SharedEncoderOptions) {
+  constructor({ base, ...options }: SharedEncoderOptions) {
+    const { format, session } = options
     this.#options = options
-    this.#known = rows
-    this.#encoder = options.format.encoder({ session: options.session })
+    const isShort = base !== undefined && format.fromFacts === true && follows(base)
+    this.#base = isShort ? base.facts.seq : 0
+    this.#known = base && (async () => (isShort ? base.rows : [...(await base.earlier()), ...base.rows]))
+    this.window.skip(this.#base)
+    this.#encoder = format.encoder(isShort ? { session, facts: base.facts } : { session })
+  }
+
+  /** Whether the window has all that the reader lacks. */
+  holds({ cursor, run }: Reader): boolean {
+    return this.window.base <= cursor && this.knows(run)
+  }
+
+  /** Whether it can serve readers of this run: one that began at the start of a run does not know how earlier ones ended. */
+  knows(run: string | undefined): boolean {
+    return this.#base === 0 || run === undefined || this.#begun.has(run)
   }
 
   /** Encodes the log until closed. Never rejects: `onOver` gets the error. */
   async run(): Promise<void> {
     let error: unknown
     try {
-      const known = this.#known
-      this.#known = []
+      const known = (await this.#known?.()) ?? []
+      this.#known = undefined
       await this.#encode(known)
-      for await (const rows of this.#following(known.at(-1)?.seq ?? 0)) await this.#encode(rows)
+      for await (const rows of this.#following(known.at(-1)?.seq ?? this.#base)) await this.#encode(rows)
     } catch (cause) {
       error = cause
     }
@@ -91,7 +119,8 @@ export class SharedEncoder {
   #following(after: number): AsyncIterable<readonly (Recorded | RawRecorded)[]> {
     const { log, session, format } = this.#options
     const options = { after, signal: this.#stop.signal }
-    const raw = format.printRaw === undefined ? undefined : log.followRaw?.(session, options)
+    const takesRaw = format.printRaw !== undefined || this.#encoder.pushRaw !== undefined
+    const raw = takesRaw ? log.followRaw?.(session, options) : undefined
     return raw ?? log.follow(session, options)
   }
 
@@ -180,7 +209,10 @@ export class SharedEncoder {
   /** Encodes a row and puts it into the window. Returns what it cost, in bytes. */
   #take(row: Recorded | RawRecorded): number {
     const { seq, run } = row
-    if (isStart(row)) this.#openRun = run
+    if (isStart(row)) {
+      this.#openRun = run
+      this.#begun.add(run)
+    }
     const terminal = isEnd(row)
     if (terminal) this.#ended.set(run, seq)
     const bytes = this.#printed(row)
@@ -202,9 +234,19 @@ export class SharedEncoder {
   /** What the row prints; undefined for nothing. A row that no reader needs still has to go through the encoder. */
   #printed(row: Recorded | RawRecorded): Bytes | undefined {
     const needed = row.seq > this.#skipTo
-    if (!('event' in row)) return needed ? bytesOf(this.#options.format.printRaw?.(row) ?? '') : undefined
-    const frames = this.#encoder.push(row)
+    const { printRaw } = this.#options.format
+    if (!('event' in row) && printRaw !== undefined) return needed ? bytesOf(printRaw(row)) : undefined
+    const frames = 'event' in row ? this.#encoder.push(row) : this.#pushed(row)
     return needed && frames.length > 0 ? this.#print(withSeq(frames, this.#idOf(row.seq, row.run))) : undefined
+  }
+
+  /** What a stored row prints; it is parsed where its text does not do. */
+  #pushed(row: RawRecorded): readonly Frame[] {
+    const frames = this.#encoder.pushRaw?.(row)
+    if (frames !== undefined) return frames
+    const { seq, at, run, body } = row
+    const event: RunEvent = JSON.parse(body)
+    return this.#encoder.push({ seq, at, run, event })
   }
 
   /** The SSE id after a row. A row that belongs to no run gets the name of the open run, if there is one. */
@@ -237,6 +279,11 @@ export class SharedEncoder {
       this.#progress = undefined
     }
   }
+}
+
+/** Whether the rows follow the facts and begin with the start of a run. */
+function follows({ facts, rows: [first] }: StreamBase): boolean {
+  return first !== undefined && first.seq === facts.seq + 1 && isStart(first)
 }
 
 function isStart(row: Recorded | RawRecorded): boolean {

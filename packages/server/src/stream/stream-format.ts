@@ -12,6 +12,8 @@ import {
 /** How events become bytes for one kind of reader: a dialect, and how its frames are printed. */
 export interface StreamFormat {
   encoder(options: EncoderOptions): Encoder
+  /** Whether `encoder` can begin with the facts of a session, where a run begins. */
+  readonly fromFacts?: boolean
   print(frame: Frame): string | Uint8Array
   /** What `encoder` and `print` make of a row, from its stored text; absent where the dialect must look inside. */
   printRaw?(row: RawRecorded): string
@@ -39,6 +41,7 @@ export function sseFormat(
   return {
     ...(data === undefined || namesRun ? {} : { printRaw: (row) => `id: ${row.seq}\ndata: ${data(row)}\n\n` }),
     encoder: (options) => dialect.encoder({ ...options, ...own }),
+    fromFacts: dialect.fromFacts === true,
     print: printFrame,
     ...(namesRun ? { cursor: printCursor } : {}),
     opening: `retry: ${retry}\n\n`,

@@ -441,3 +441,43 @@ function unchunk(text: string): string {
   }
   return plain
 }
+
+describe('a stream that is given the start of its run', () => {
+  test('reads nothing before it where its dialect can begin there; a reader of an earlier run still ends', async () => {
+    const { log, append, lease, dialect } = await setup()
+    const own = streams({ log, dialects: [{ ...dialect, fromFacts: true }] })
+    const held = await lease('r1')
+    const first = await log.append(
+      's',
+      [started, finished].map((event) => ({ run: 'r1', event })),
+      held,
+    )
+    await log.release(held)
+    await append(note('between'))
+    const facts = await log.facts('s')
+    const rows = await log.append('s', [{ run: 'r2', event: started }], await lease('r2'))
+    const base = { facts, rows, earlier: () => Promise.reject(new Error('not needed')) }
+    const [now, past] = [new TestSink(), new TestSink()]
+    follow(own, now, { run: 'r2', after: facts.seq, base })
+    await settle()
+    expect(now.text).toBe(`${retry}data: run.started 1\n\nid: 4\ndata: -\n\n`)
+    const ended = follow(own, past, { run: 'r1', after: first.at(-1)?.seq ?? 0 })
+    expect(await ended.end).toBe('finished')
+    own.close()
+  })
+
+  test('takes the earlier rows from its caller where its dialect needs every row', async () => {
+    const { log, out, append, lease } = await setup()
+    await append(note('a'), note('b'))
+    const earlier = await log.read('s', { after: 0 })
+    const facts = await log.facts('s')
+    const rows = await log.append('s', [{ run: 'r', event: started }], await lease('r'))
+    const read = vi.spyOn(log, 'follow')
+    const sink = new TestSink()
+    follow(out, sink, { run: 'r', after: 2, base: { facts, rows, earlier: async () => earlier } })
+    await settle()
+    expect(sink.text).toBe(retry + (await expected(log, 2, 'r')))
+    expect(read.mock.calls.map(([, { after }]) => after)).toEqual([3])
+    out.close()
+  })
+})

@@ -1,4 +1,4 @@
-import { type Dialect, type EventLog, MillraceError, type Recorded, type Signal } from '@millrace/core'
+import { type Dialect, type EventLog, MillraceError, type Signal, type StreamBase } from '@millrace/core'
 import { Channel } from './channel.ts'
 import { type Bytes, bytesOf, joinBytes } from './encoded-row.ts'
 import { Reader, type Sink, type StreamEnd } from './reader.ts'
@@ -34,8 +34,8 @@ export interface StreamOptions {
   readonly run?: string
   /** `live` joins at the end, with the dialect's prelude for what came before. */
   readonly from?: 'start' | 'live'
-  /** The session's rows from its first on, where the caller has them: a new encoder then reads only what follows. */
-  readonly rows?: readonly Recorded[]
+  /** The start of `run`, where the caller has it: a new encoder then reads only what follows. */
+  readonly base?: StreamBase
   /** Aborted when the reader leaves. */
   readonly signal: Signal
 }
@@ -95,7 +95,7 @@ export function streams(options: StreamsOptions): Streams {
   }
 
   return {
-    async open(session, { dialect, after = 0, run, from = 'start', rows, signal }, sink) {
+    async open(session, { dialect, after = 0, run, from = 'start', base, signal }, sink) {
       const format = formats.get(dialect)
       if (format === undefined) throw new MillraceError('invalid', `unknown dialect ${dialect}`, { dialect })
       const cursor = from === 'live' ? ((await log.get(session))?.lastSeq ?? 0) : after
@@ -119,7 +119,7 @@ export function streams(options: StreamsOptions): Streams {
         signal.addEventListener('abort', left)
         try {
           if (from === 'live') channel.placeLive(reader)
-          else channel.place(reader, rows)
+          else channel.place(reader, base)
         } catch (error) {
           channel.report(error)
           reader.end('failed')

@@ -1,12 +1,15 @@
 import type { AdkEvent } from '../../event/adk-event.ts'
 import { requestOf } from '../../event/adk-request.ts'
 import type { Problem } from '../../event/problem.ts'
-import type { InputMessage, Outcome, Recorded } from '../../event/run-event.ts'
+import type { InputMessage, Outcome, RawRecorded, Recorded } from '../../event/run-event.ts'
+import { noFacts, type SessionFacts } from '../../event/session-facts.ts'
 import { applyState } from '../../event/state-fold.ts'
+import { isPartial } from '../../event/streaming.ts'
 import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { Encoder } from '../dialect.ts'
 import { nodeName } from '../node-name.ts'
+import { printRawPartial } from './raw-partial.ts'
 import { printEvent, printForeignComment, problemOfEvent, remarkFinished, remarkStarted } from './wire.ts'
 
 export class AdkEncoder implements Encoder {
@@ -14,16 +17,18 @@ export class AdkEncoder implements Encoder {
   #agent = ''
   /** The frame that opened the current run; undefined between runs. */
   #started: Frame | undefined
-  #state: JsonObject = {}
+  #state: JsonObject
   /** The problem in the last event, if that was an error event. */
   #lastError: Problem | undefined
   /** The ids of long-running calls that this run has printed. */
   #calls = new Set<string>()
   /** The last version printed of each artifact, by its name. */
-  readonly #versions = new Map<string, number>()
+  readonly #versions: Map<string, number>
 
-  constructor(echo: boolean) {
+  constructor(echo: boolean, { state, artifacts }: SessionFacts = noFacts) {
     this.#echo = echo
+    this.#state = state
+    this.#versions = new Map(artifacts)
   }
 
   prelude(): readonly Frame[] {
@@ -67,9 +72,18 @@ export class AdkEncoder implements Encoder {
     }
   }
 
+  pushRaw({ kind, body }: RawRecorded): readonly Frame[] | undefined {
+    const data = kind === 'partial' ? printRawPartial(body) : undefined
+    if (data === undefined) return undefined
+    this.#lastError = undefined
+    return [{ data }]
+  }
+
   #note(event: AdkEvent): void {
     this.#lastError = problemOfEvent(event)
     for (const id of event.longRunningToolIds ?? []) this.#calls.add(id)
+    // As everywhere, what a partial says is provisional: it may be pruned.
+    if (isPartial(event)) return
     for (const [name, version] of Object.entries(event.actions?.artifactDelta ?? {})) this.#versions.set(name, version)
   }
 

@@ -30,6 +30,7 @@ import { isAdkFrame } from './wire.ts'
 export const adk: Dialect = {
   name: 'adk',
   decoder: (options) => new AdkDecoder(options),
-  encoder: ({ echo = false }) => new AdkEncoder(echo),
+  encoder: ({ echo = false, facts }) => new AdkEncoder(echo, facts),
   recognises: isAdkFrame,
+  fromFacts: true,
 }

@@ -8,6 +8,7 @@ import type {
   RunEvent,
   RunFinished,
 } from '../../event/run-event.ts'
+import { noFacts } from '../../event/session-facts.ts'
 import { applyState } from '../../event/state-fold.ts'
 import { isPartial } from '../../event/streaming.ts'
 import type { Frame } from '../../frame/frame.ts'
@@ -44,11 +45,15 @@ export class StudioEncoder implements Encoder {
   readonly #session: string
   readonly #chunks = new PlainChunks()
   readonly #interrupts = new StudioInterrupts()
-  #state: JsonObject = {}
+  #state: JsonObject
   #run: PrintedRun | undefined
 
-  constructor({ session }: EncoderOptions) {
+  constructor({ session, facts = noFacts }: EncoderOptions) {
     this.#session = session
+    this.#state = facts.state
+    // Their runs have ended, so which run asked matters no more.
+    for (const { id, node } of facts.open.values())
+      this.#interrupts.ask(id, node === undefined ? '' : nodeName(node), '')
   }
 
   push(recorded: Recorded): readonly Frame[] {

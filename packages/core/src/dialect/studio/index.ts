@@ -19,4 +19,5 @@ export const studio: Dialect = {
   decoder: (options) => new StudioDecoder(options),
   encoder: (options) => new StudioEncoder(options),
   recognises: isStudioFrame,
+  fromFacts: true,
 }

@@ -1,5 +1,6 @@
 import type { Runner } from '../runner.ts'
 import { appendContract } from './append.ts'
+import { factsContract } from './facts.ts'
 import { followContract } from './follow.ts'
 import { historyContract } from './history.ts'
 import { kitOf, type MakeLog } from './kit.ts'
@@ -27,6 +28,7 @@ export function describeEventLog(runner: Runner, name: string, makeLog: MakeLog)
     runner.describe('follow', () => followContract(kit))
     runner.describe('leases', () => leaseContract(kit))
     runner.describe('restore and prune', () => historyContract(kit))
+    runner.describe('facts', () => factsContract(kit))
     runner.describe('shared values and search', () => sharedContract(kit))
     runner.describe('against the reference', () => modelContract(kit))
   })

@@ -59,6 +59,7 @@ function randomCall(random: Dice, held: readonly Lease[], clock: TestClock): Cal
     (log) => log.list({ user: `u${after % 2}`, limit: 2, offset: ttl % 3 }),
     (log) => log.list(ttl % 2 === 0 ? { status: 'running' } : { search: run }),
     (log) => log.read(id, { after, limit: ttl }),
+    (log) => (ttl % 2 === 0 ? log.facts(id, after) : log.startOf(id, run)),
     (log) => (ttl < 8 ? log.remove(id) : log.rename(id, run)),
     (log) => log.prune(before),
   ]

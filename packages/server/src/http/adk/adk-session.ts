@@ -6,9 +6,9 @@ import {
   type Recorded,
   type RunStarted,
   type SessionInfo,
+  sessionFacts,
 } from '@millrace/core'
 import type { FastifyRequest } from 'fastify'
-import { sessionFacts } from '../../run/session-facts.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
 

@@ -9,6 +9,7 @@ export const adkWithoutPartials: Dialect = {
     const encoder = adk.encoder(options)
     return {
       prelude: () => encoder.prelude(),
+      pushRaw: (row) => (row.kind === 'partial' && encoder.pushRaw?.(row) !== undefined ? [] : undefined),
       push(recorded) {
         const frames = encoder.push(recorded)
         const { event } = recorded

@@ -5,13 +5,14 @@ import {
   type InputMessage,
   isObject,
   MillraceError,
+  type Recorded,
   type RunInput,
   readRunAgentInput,
 } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { protocolHeader } from '../../agent/protocol-header.ts'
-import { emptyLoadedSession, type LoadedSession, loadSession, refreshSession } from '../../run/load-session.ts'
+import { type LoadedSession, loadSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
 import { bodyRefusal } from '../doors/validate-body.ts'
@@ -90,15 +91,15 @@ async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
   const loaded = await thread(deps, request, asked, agent)
   const protocol = request.headers[protocolHeader] === '1.0' ? '1' : asked.protocol
   const wire = wireOf(request, protocol)
-  const again = (known: LoadedSession): Promise<boolean> => streamedAgain(deps, request, reply, known, runId, wire)
-  if (await again(loaded)) return reply
-  const input = newInput(asked.input, loaded)
+  const again = (): Promise<boolean> => streamedAgain(deps, request, reply, threadId, runId, wire)
+  if (await again()) return reply
+  const input = newInput(asked.input, loaded, await deps.engine.history(loaded.info))
   const start = { session: threadId, user: loaded.info.user, agent, run: runId, input, loaded }
   try {
     await serveRun(deps, request, reply, { ...start, ...defined({ parent: parentRunId }) }, wire)
   } catch (error) {
     // The same request came twice at the same time, and the other one has started the run.
-    if (!isConflict(error) || !(await again(await refreshSession(deps.log, loaded)))) throw error
+    if (!isConflict(error) || !(await again())) throw error
   }
   return reply
 }
@@ -108,13 +109,13 @@ async function streamedAgain(
   deps: HttpDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  { info, rows }: LoadedSession,
+  session: string,
   run: string,
   wire: ReturnType<typeof wireOf>,
 ): Promise<boolean> {
-  const started = rows.find((row) => row.run === run && row.event.kind === 'run.started')
-  if (started === undefined) return false
-  await serveStream(deps, request, reply, { session: info.id, run, after: started.seq - 1, rows, ...wire })
+  const seq = await deps.log.startOf(session, run)
+  if (seq === undefined) return false
+  await serveStream(deps, request, reply, { session, run, after: seq - 1, ...wire })
   return true
 }
 
@@ -130,7 +131,7 @@ async function thread(
   let known = await log.get(id)
   if (known === undefined) {
     try {
-      return emptyLoadedSession(await log.create({ id, user: userFor(request), agent, title: titleOf(input) }))
+      return loadSession(log, await log.create({ id, user: userFor(request), agent, title: titleOf(input) }))
     } catch (error) {
       // Another request for this thread has created it meanwhile.
       known = isConflict(error) ? await log.get(id) : undefined
@@ -155,7 +156,7 @@ function wireOf(
 }
 
 /** A client sends the whole conversation and state every time; this keeps what the log does not have yet. */
-function newInput(input: RunInput, { rows, facts }: LoadedSession): RunInput {
+function newInput(input: RunInput, { facts }: LoadedSession, rows: readonly Recorded[]): RunInput {
   const seen = new Map<string, string>()
   for (const { event } of rows) {
     if (event.kind === 'agent') seen.set(event.message, '')

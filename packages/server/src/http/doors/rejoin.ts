@@ -4,6 +4,9 @@ import type { HttpDeps } from '../deps.ts'
 import { cursorOf } from '../stream.ts'
 import { mayTouch } from './access.ts'
 
+/** Rows that are read at once. */
+const page = 500
+
 /** The run that a request asks for, as far as the request names it. */
 export interface RequestedRun {
   readonly agent: string
@@ -49,12 +52,16 @@ export async function rejoin(
 
 const isLive = ({ lastRun, status }: SessionInfo, run: string): boolean => lastRun === run && status === 'running'
 
+/** Where the run begins, and where it ends, if it has ended. */
 async function spanOf(log: EventLog, session: string, run: string): Promise<{ start?: number; end?: number }> {
-  const span: { start?: number; end?: number } = {}
-  for (const row of await log.read(session, { after: 0, brief: true })) {
-    if (row.run !== run) continue
-    if (row.event.kind === 'run.started') span.start = row.seq
-    else if (row.event.kind === 'run.finished') span.end = row.seq
+  const start = await log.startOf(session, run)
+  if (start === undefined) return {}
+  for (let after = start; ; ) {
+    const rows = await log.read(session, { after, limit: page })
+    const end = rows.find((row) => row.run === run && row.event.kind === 'run.finished')
+    if (end !== undefined) return { start, end: end.seq }
+    const last = rows.at(-1)
+    if (last === undefined) return { start }
+    after = last.seq
   }
-  return span
 }

@@ -9,6 +9,7 @@ import {
   type PlanState,
   type PlanTask,
   planView,
+  type Recorded,
   transcriptView,
 } from '@millrace/core'
 import { firstIndexWhere } from '@millrace/core/persistent'
@@ -17,14 +18,16 @@ import { type LoadedSession, loadSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
 
-/** A session, and the plan that its rows fold into. */
+/** A session, its rows, and the plan that they fold into. */
 export interface PlanSession extends LoadedSession {
+  readonly rows: readonly Recorded[]
   readonly plan: PlanState
 }
 
 export async function planSession(deps: HttpDeps, request: FastifyRequest, id: string): Promise<PlanSession> {
   const loaded = await loadSession(deps.log, await sessionForRequest(deps, request, id))
-  return { ...loaded, plan: fold(planView, loaded.rows) }
+  const rows = await deps.log.read(loaded.info.id, { after: 0 })
+  return { ...loaded, rows, plan: fold(planView, rows) }
 }
 
 const iso = (at: number): string => new Date(at).toISOString()

@@ -10,8 +10,6 @@ import {
 } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
-import { lastSeqOf } from '../../run/load-session.ts'
-import { sessionFacts } from '../../run/session-facts.ts'
 import type { HttpDeps } from '../deps.ts'
 import { userFor } from '../doors/access.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
@@ -135,8 +133,9 @@ const sessionRoutes =
       }),
       async (request) => {
         const { at } = validateBody(atQuery, request.query)
-        const rows = await rowsUpTo(deps, (await sessionForRequest(deps, request, request.params.id)).id, at)
-        return { seq: lastSeqOf(rows), state: sessionFacts(rows).state }
+        const session = await sessionForRequest(deps, request, request.params.id)
+        const { seq, state } = await log.facts(session.id, at)
+        return { seq, state }
       },
     )
 

@@ -5,12 +5,15 @@ import { isEngineRecord } from '../../agent/engines.ts'
 export function withoutCheckpoints(dialect: Dialect): Dialect {
   return {
     name: dialect.name,
+    fromFacts: dialect.fromFacts === true,
     decoder: (options) => dialect.decoder(options),
     recognises: (frame, value) => dialect.recognises(frame, value),
     encoder(options) {
       const encoder = dialect.encoder(options)
       return {
         push: (recorded) => (isEngineRecord(recorded.event) ? [] : encoder.push(recorded)),
+        // Engines keep no partials for their own use.
+        pushRaw: (row) => (row.kind === 'partial' ? encoder.pushRaw?.(row) : undefined),
         prelude: () => encoder.prelude(),
       }
     },

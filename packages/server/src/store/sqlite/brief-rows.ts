@@ -18,10 +18,10 @@ const pageRows = 500
  */
 export function briefRows(
   reader: ReadConnection,
-): (session: number) => (after: number, limit: number) => BriefPage | undefined {
-  const ended = reader.prepare(`SELECT run FROM event WHERE session = ? AND mark = ${rowKindNumbers.end}`)
+): (session: number, first: number) => (after: number, limit: number) => BriefPage | undefined {
+  const ended = reader.prepare(`SELECT run FROM event WHERE session = ? AND seq > ? AND mark = ${rowKindNumbers.end}`)
   const wholes = reader.prepare(
-    `SELECT run, json_extract(body, '$.message') FROM event WHERE session = ? AND mark = ${rowKindNumbers.whole}`,
+    `SELECT run, json_extract(body, '$.message') FROM event WHERE session = ? AND seq > ? AND mark = ${rowKindNumbers.whole}`,
   )
   // A partial hands over only the id of its message; most partials are left out.
   const text = `iif(mark = ${rowKindNumbers.partial}, json_quote(json_extract(body, '$.message')), body)`
@@ -29,9 +29,10 @@ export function briefRows(
     `SELECT ${lineOf(text)} FROM (SELECT * FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ${pageRows})`,
   )
   const body = reader.prepare('SELECT body FROM event WHERE session = ? AND seq = ?')
-  return (session) => {
-    const endedRuns = new Set(ended([session]).map(([run]) => run))
-    const wholeMessages = new Set(wholes([session]).map(([run, message]) => keyOf(run, message)))
+  // The end of a partial's run, and the whole of its message, come after it: nothing before `first` matters.
+  return (session, first) => {
+    const endedRuns = new Set(ended([session, first]).map(([run]) => run))
+    const wholeMessages = new Set(wholes([session, first]).map(([run, message]) => keyOf(run, message)))
     return (after, limit) => {
       const [lines] = page([session, after])[0] ?? []
       if (typeof lines !== 'string') return undefined

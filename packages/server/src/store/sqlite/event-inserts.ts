@@ -11,6 +11,8 @@ export interface EventInserts {
   insertHere(): void
   /** Returns what was gathered as SQL, and forgets it. Empty when there is nothing. */
   takeSql(): string
+  /** Whether so much was gathered that it should be inserted before more comes: it is held in memory. */
+  readonly isMuch: boolean
   /** Forgets what was gathered: the transaction was rolled back. */
   clear(): void
 }
@@ -18,18 +20,29 @@ export interface EventInserts {
 /** session, seq, at, run, mark, body */
 export type EventValues = readonly [number, number, number, string, number, string]
 
+/** UTF-16 units. As one SQL text they are copied twice. */
+const much = 2 * 1024 * 1024
+
 const into = 'INSERT INTO event (session, seq, at, run, mark, body) VALUES'
 
 export async function eventInserts(writer: WriteConnection): Promise<EventInserts> {
   const insert: Statement = await writer.prepare(`${into} (?, ?, ?, ?, ?, ?)`)
   let rows: EventValues[] = []
+  let text = 0
   const take = (): readonly EventValues[] => {
     const taken = rows
     rows = []
+    text = 0
     return taken
   }
   return {
-    add: (row) => void rows.push(row),
+    add: (row) => {
+      rows.push(row)
+      text += row[5].length
+    },
+    get isMuch() {
+      return text > much
+    },
     insertHere: () => {
       for (const row of take()) insert.run(row)
     },

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MillraceError } from '@millrace/core'
 import { asStoreFailure } from '../store-error.ts'
 import type { CommitTiming } from './commit-timing.ts'
@@ -26,8 +25,8 @@ export type Job<T> = (turn: Turn) => T | Promise<T>
 export interface Turn {
   /** The effect runs once the transaction is durable, and never if it fails. */
   onCommit(effect: () => void): void
-  /** Counts a row with this many UTF-16 units. After many rows the returned promise gives other work a turn. */
-  wrote(text: number): Promise<void> | undefined
+  /** Counts a row with this many UTF-16 units. */
+  wrote(text: number): void
   /** The job changed many rows that `wrote` did not count. */
   bulk(): void
 }
@@ -45,8 +44,6 @@ interface Pending {
   reject(error: MillraceError): void
 }
 
-/** Inserting this many rows takes about 2 ms. */
-const rowsPerTurn = 200
 /** How long to wait for a database shell that writes, in ms; the lock keeps out other servers. */
 const busyTimeout = 5000
 
@@ -135,16 +132,11 @@ async function begin({ writer, begin }: Transaction): Promise<void> {
 }
 
 function newTurn(effects: (() => void)[], size: { rows: number; text: number; bulk: boolean }): Turn {
-  let written = 0
   return {
     onCommit: (effect) => void effects.push(effect),
     wrote: (text) => {
       size.rows += 1
       size.text += text
-      written += 1
-      if (written < rowsPerTurn) return undefined
-      written = 0
-      return nextTurn()
     },
     bulk: () => {
       size.bulk = true

@@ -1,14 +1,15 @@
-import { type EventLog, MillraceError } from '@millrace/core'
+import { type EventLog, MillraceError, type SessionFacts } from '@millrace/core'
 import { asStoreFailure } from '../store-error.ts'
 import { newTails } from '../tail.ts'
 import { commitTiming } from './commit-timing.ts'
 import { type EventInserts, eventInserts } from './event-inserts.ts'
+import { checkpoints } from './facts.ts'
 import { openSqliteFile, type SqliteFile } from './file.ts'
 import { type CommitHooks, type GroupCommit, groupCommit } from './group-commit.ts'
 import { sqliteReads } from './read.ts'
 import { sqliteSearch } from './search.ts'
 import { sessionCache } from './session-cache.ts'
-import { sharedReads } from './shared.ts'
+import { anythingShared, sharedReads } from './shared.ts'
 import { sqliteWrites } from './write.ts'
 
 export interface SqliteLogOptions {
@@ -56,10 +57,22 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
     checkOpen()
     return group.run(job)
   }
+  const due = new Map<number, SessionFacts>()
+  const shared = anythingShared(reader)
   return {
-    ...(await sqliteWrites({ writer, reader, sessions, tails, now, commit, inserts })),
-    ...sqliteReads({ reader, tails, now, checkOpen, known: sessions.committedRow }),
-    ...sharedReads(reader, checkOpen),
+    ...(await sqliteWrites({
+      writer,
+      reader,
+      sessions,
+      tails,
+      now,
+      commit,
+      inserts,
+      shared,
+      checkpoints: await checkpoints(writer, due),
+    })),
+    ...sqliteReads({ reader, tails, now, checkOpen, due, known: sessions.committedRow }),
+    ...sharedReads(reader, shared, checkOpen),
     ...(await sqliteSearch({ writer, reader, sessions, commit, inserts })),
     integrity: async () => {
       checkOpen()

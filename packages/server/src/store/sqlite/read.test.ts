@@ -28,7 +28,14 @@ async function setUp(known: SessionRow | undefined) {
     },
   }
   const tails = newTails()
-  const reads = sqliteReads({ reader: counting, tails, now: () => 0, checkOpen: () => {}, known: () => known })
+  const reads = sqliteReads({
+    reader: counting,
+    tails,
+    now: () => 0,
+    checkOpen: () => {},
+    due: new Map(),
+    known: () => known,
+  })
   return { reads, tails, queries: () => queries }
 }
 

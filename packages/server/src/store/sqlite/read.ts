@@ -15,6 +15,7 @@ import type { Tail, Tails } from '../tail.ts'
 import { type BriefPage, briefRows } from './brief-rows.ts'
 import type { Bound, ReadConnection } from './connection.ts'
 import { eventPages } from './event-row.ts'
+import { type FactsDeps, sqliteFacts } from './facts.ts'
 import { infoColumns, infoOf, type SessionRow } from './session-row.ts'
 
 /** What reading a session's rows needs to know about it. */
@@ -25,7 +26,9 @@ interface SessionPlace {
   readonly partials: number
 }
 
-type Reads = Required<Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'expired'>>
+type Reads = Required<
+  Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'facts' | 'startOf' | 'expired'>
+>
 
 export interface ReadDeps {
   readonly reader: ReadConnection
@@ -35,10 +38,11 @@ export interface ReadDeps {
   readonly checkOpen: () => void
   /** The committed row of a session, if it is in memory: the sessions with active runs are, so they need no query. */
   readonly known: (id: string) => SessionRow | undefined
+  readonly due: FactsDeps['due']
 }
 
 /** The reading half of the log, on its own connection. */
-export function sqliteReads({ reader, tails, now, checkOpen, known }: ReadDeps): Reads {
+export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadDeps): Reads {
   const info = reader.prepare(`SELECT ${infoColumns} FROM session s WHERE s.name = ?`)
   const search = placeFinder(reader)
   const find = (id: string): SessionPlace | undefined => {
@@ -67,7 +71,7 @@ export function sqliteReads({ reader, tails, now, checkOpen, known }: ReadDeps):
     // Finding what to leave out takes as long as reading it, so it pays only where most rows are partials.
     const next =
       brief && start.partials * 2 > start.lastSeq
-        ? briefly(start.key)
+        ? briefly(start.key, after)
         : (from: number, most: number) => pageOf(pages.next(start, from, most))
     const all: T[] = []
     let cursor = after
@@ -121,6 +125,7 @@ export function sqliteReads({ reader, tails, now, checkOpen, known }: ReadDeps):
     },
     read: (id, options) => rows(id, options, recordedOf),
     readRaw: (id, options) => rows(id, options, (row) => row),
+    ...sqliteFacts({ reader, pages, place, due }),
     follow: (id, options) => following(id, options, (tail, after) => tail.after(after), recordedOf),
     followRaw: (id, options) =>
       following(

@@ -86,6 +86,19 @@ export const migrations: readonly Migration[] = [
       );
       CREATE INDEX shared_artifact_by_name ON shared_artifact (agent, user, name);`,
   },
+  {
+    // Checkpoints of what the rows add up to; deleting them loses nothing. The index finds a run by its start (mark 4).
+    version: 3,
+    sql: `
+      CREATE TABLE checkpoint (
+        session INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        version INTEGER NOT NULL,
+        body TEXT NOT NULL,
+        PRIMARY KEY (session, seq)
+      );
+      CREATE INDEX event_start ON event (session, run, seq) WHERE mark = 4;`,
+  },
 ]
 
 /** Migrates the file to the newest version in one transaction and records when each step ran. */

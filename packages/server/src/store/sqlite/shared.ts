@@ -8,7 +8,16 @@ export type Share = (scope: SharedScope, row: Recorded, body: string) => void
 const stateOf = `SELECT json_group_array(json_array(name, json(value))) FROM shared_state
   WHERE agent = ? AND user IN (?, '')`
 
-export async function sharedWrites(writer: WriteConnection): Promise<Share> {
+/** Whether any session has shared anything: as long as none has, a run that starts asks for nothing. */
+export interface AnythingShared {
+  state: boolean
+}
+
+export function anythingShared(reader: ReadConnection): AnythingShared {
+  return { state: reader.prepare('SELECT 1 FROM shared_state LIMIT 1')([]).length > 0 }
+}
+
+export async function sharedWrites(writer: WriteConnection, shared: AnythingShared): Promise<Share> {
   const read = await writer.prepare(stateOf)
   const put = await writer.prepare('INSERT OR REPLACE INTO shared_state (agent, user, name, value) VALUES (?, ?, ?, ?)')
   const drop = await writer.prepare('DELETE FROM shared_state WHERE agent = ? AND user = ? AND name = ?')
@@ -25,6 +34,7 @@ export async function sharedWrites(writer: WriteConnection): Promise<Share> {
       save.run([agent, user, event.name, event.version, body])
     }
     if (!writesShared(run, event)) return
+    shared.state = true
     const before = stateIn(read.first([agent, user]))
     const after = shareState(before, run, event)
     for (const [name, value] of Object.entries(after)) {
@@ -38,6 +48,7 @@ export async function sharedWrites(writer: WriteConnection): Promise<Share> {
 
 export function sharedReads(
   reader: ReadConnection,
+  shared: AnythingShared,
   checkOpen: () => void,
 ): Pick<EventLog, 'sharedState' | 'sharedArtifacts'> {
   const state = reader.prepare(stateOf)
@@ -45,7 +56,7 @@ export function sharedReads(
   return {
     sharedState: async ({ agent, user }) => {
       checkOpen()
-      return stateIn(state([agent, user])[0])
+      return shared.state ? stateIn(state([agent, user])[0]) : {}
     },
     sharedArtifacts: async ({ agent, user }) => {
       checkOpen()

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Draft, type EventLog, type Lease, MillraceError, type RawRecorded, type Recorded } from '@millrace/core'
 import {
   acquire,
@@ -19,11 +20,12 @@ import type { Tails } from '../tail.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
 import type { EventInserts } from './event-inserts.ts'
 import { rowKindNumbers } from './event-row.ts'
+import type { Checkpoints } from './facts.ts'
 import type { GroupCommit, Turn } from './group-commit.ts'
 import { unindexSql } from './search.ts'
 import type { SessionCache } from './session-cache.ts'
 import type { SessionRow } from './session-row.ts'
-import { type Share, sharedWrites } from './shared.ts'
+import { type AnythingShared, type Share, sharedWrites } from './shared.ts'
 
 type Writes = Pick<
   EventLog,
@@ -39,19 +41,21 @@ export interface WriteDeps {
   readonly now: () => number
   readonly commit: GroupCommit['run']
   readonly inserts: EventInserts
+  readonly checkpoints: Checkpoints
+  readonly shared: AnythingShared
 }
 
 export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
   return {
     ...sessionWrites(deps),
-    ...appendWrites(deps, await sharedWrites(deps.writer)),
+    ...appendWrites(deps, await sharedWrites(deps.writer, deps.shared)),
     ...leaseWrites(deps),
     ...(await retention(deps)),
   }
 }
 
 function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore'> {
-  const { writer, sessions, tails, now, commit, inserts } = deps
+  const { writer, sessions, tails, now, commit, inserts, checkpoints } = deps
   return {
     create: (created) => commit(() => make(deps, emptySession(created, now())).info),
     rename: (id, title) =>
@@ -71,7 +75,7 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
         turn.bulk()
         inserts.insertHere() // an append of the same transaction may be among what is deleted
         await writer.exec(
-          `${unindexSql(key)} DELETE FROM event WHERE session = ${key}; DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
+          `${unindexSql(key)} DELETE FROM event WHERE session = ${key}; DELETE FROM lease WHERE session = ${key}; DELETE FROM checkpoint WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
         )
       }),
     restore: async (restored, rows) => {
@@ -80,6 +84,7 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
       return commit(async (turn) => {
         const session = await take(inserts, turn, make(deps, emptySession(restored, now())), rows, bodies)
         sessions.change(session)
+        checkpoints.writeAll(session.key, rows)
         return session.info
       })
     },
@@ -138,15 +143,20 @@ async function take(
     inserts.add([session.key, seq, at, run, rowKindNumbers[mark], body])
     if (mark === 'partial') partials += 1
     while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
-    const pause = turn.wrote(body.length)
-    if (pause === undefined) continue
+    turn.wrote(body.length)
+    if (!inserts.isMuch) continue
     inserts.insertHere()
-    await pause
+    await nextTurn()
   }
   return { ...session, info: tally(session.info, rows), partials, widest }
 }
 
-function leaseWrites({ sessions, now, commit }: WriteDeps): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
+function leaseWrites({
+  sessions,
+  now,
+  commit,
+  checkpoints,
+}: WriteDeps): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
   const grant = (id: string, decide: (session: SessionRow) => Granted): Promise<Lease> =>
     commit(() => {
       const session = sessions.must(id)
@@ -163,7 +173,9 @@ function leaseWrites({ sessions, now, commit }: WriteDeps): Pick<Writes, 'acquir
     release: (lease) =>
       commit(() => {
         const session = sessions.find(lease.session)
-        if (session !== undefined) sessions.changeLeases(session, release(session.leases, lease))
+        if (session === undefined) return
+        sessions.changeLeases(session, release(session.leases, lease))
+        checkpoints.writeDue(session) // off the way of readers: the run is over
       }),
   }
 }

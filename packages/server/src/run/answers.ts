@@ -1,73 +1,13 @@
 import {
-  applyState,
   defined,
   type InputMessage,
   type Interrupted,
   type JsonObject,
   MillraceError,
-  type Recorded,
   type Resumed,
   type RunInput,
+  type SessionFacts,
 } from '@millrace/core'
-
-/** What a new run needs to know of its session. */
-export interface SessionFacts {
-  readonly state: JsonObject
-  readonly runs: ReadonlySet<string>
-  /** The `run.started` of a run without `run.finished`. */
-  readonly openRun: Recorded | undefined
-  /** The places from which runs of this session were forked, as JSON. */
-  readonly forks: ReadonlySet<string>
-  /** Questions without an answer, by id. */
-  readonly open: ReadonlyMap<string, Interrupted>
-  readonly answers: ReadonlyMap<string, Resumed>
-}
-
-/** The facts of a session without rows. */
-export const noFacts: SessionFacts = {
-  state: {},
-  runs: new Set(),
-  openRun: undefined,
-  forks: new Set(),
-  open: new Map(),
-  answers: new Map(),
-}
-
-/** The facts after these rows, given the facts before them. */
-export function sessionFacts(rows: readonly Recorded[], before: SessionFacts = noFacts): SessionFacts {
-  let { state, openRun } = before
-  const runs = new Set(before.runs)
-  const forks = new Set(before.forks)
-  const open = new Map(before.open)
-  const answers = new Map(before.answers)
-  for (const row of rows) {
-    const { run, event } = row
-    state = applyState(state, event)
-    switch (event.kind) {
-      case 'run.started':
-        runs.add(run)
-        openRun = row
-        if (event.forkOf !== undefined) forks.add(placeOf(event.forkOf))
-        break
-      case 'run.finished':
-        if (openRun?.run === run) openRun = undefined
-        break
-      case 'interrupt':
-        open.set(event.id, event)
-        break
-      case 'resumed':
-        open.delete(event.interrupt)
-        answers.set(event.interrupt, event)
-        break
-      default:
-    }
-  }
-  return { state, runs, openRun, forks, open, answers }
-}
-
-export function placeOf({ session, seq }: { readonly session: string; readonly seq: number }): string {
-  return JSON.stringify([session, seq])
-}
 
 /**
  * The answers that an input gives: in `resume`, or as the response to the function call that waits. An answer that

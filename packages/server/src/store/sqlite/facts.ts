@@ -1,0 +1,142 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type EventLog, MillraceError, noFacts, type Recorded, type SessionFacts, sessionFacts } from '@millrace/core'
+import { checkCursor, factsVersion, printFacts, readFacts } from '@millrace/core/store'
+import { recordedOf } from '../recorded.ts'
+import type { ReadConnection, WriteConnection } from './connection.ts'
+import { type EventPages, rowKindNumbers } from './event-row.ts'
+import type { SessionRow } from './session-row.ts'
+
+/** Where the rows of a session are, and how many there are. */
+interface Place {
+  readonly key: number
+  readonly widest: number
+  readonly lastSeq: number
+}
+
+export interface FactsDeps {
+  readonly reader: ReadConnection
+  readonly pages: EventPages
+  /** The session as it is committed; throws `not-found`, or `unavailable` once the log is closed. */
+  readonly place: (id: string) => Place
+  /** Facts that are worth a checkpoint: written with the next change of the session's leases. */
+  readonly due: Map<number, SessionFacts>
+}
+
+/** Sessions whose newest facts stay in memory. */
+const maxKept = 64
+/** A checkpoint comes after so many rows, and after more of them where its text is long: it stays small beside them. */
+const rowsBetween = 256
+const textPerRow = 128
+/** Older checkpoints are thinned to the newest of so many rows: they serve reads of the past (`?at=`). */
+const block = 4096
+
+/**
+ * The facts of sessions (SPEC 2.12): from the newest checkpoint that is not after the wanted row, and the rows since. A
+ * checkpoint is a saving and no truth: one of another version, one that cannot be read and one beyond the end of the log
+ * count as absent, and the rows are read from the first on.
+ */
+export function sqliteFacts({ reader, pages, place, due }: FactsDeps): Pick<EventLog, 'facts' | 'startOf'> {
+  const checkpoint = reader.prepare(
+    `SELECT seq, body FROM checkpoint WHERE session = ? AND seq <= ? AND version = ${factsVersion} ORDER BY seq DESC LIMIT 1`,
+  )
+  const start = reader.prepare(
+    `SELECT seq FROM event WHERE session = ? AND run = ? AND mark = ${rowKindNumbers.start} ORDER BY seq LIMIT 1`,
+  )
+  /** By the session's number, the newest last; `saved` is the seq of its last checkpoint. */
+  const kept = new Map<number, { readonly facts: SessionFacts; readonly saved: number }>()
+
+  const stored = (key: number, seq: number): SessionFacts => {
+    const [at, text] = checkpoint([key, seq])[0] ?? []
+    const found = typeof text === 'string' ? readFacts(text) : undefined
+    return found !== undefined && found.seq === at ? found : noFacts
+  }
+  const since = async (id: string, session: Place, before: SessionFacts, seq: number): Promise<SessionFacts> => {
+    let facts = before
+    for (let cursor = before.seq; cursor < seq; ) {
+      const page = pages.next(session, cursor, seq - cursor)
+      const last = page.at(-1)
+      if (last === undefined) break
+      const rows: Recorded[] = []
+      for (const row of page) if (row.kind !== 'partial' && row.seq <= seq) rows.push(recordedOf(row))
+      facts = sessionFacts(rows, facts)
+      cursor = last.seq
+      if (cursor < seq) await nextTurn()
+    }
+    // The session was removed meanwhile: what was read of it must not pass for all of it.
+    if (place(id).key !== session.key) throw new MillraceError('not-found', `no session ${id}`, { session: id })
+    return { ...facts, seq }
+  }
+  return {
+    facts: async (id, at) => {
+      if (at !== undefined) checkCursor(at)
+      const session = place(id)
+      const seq = Math.min(at ?? session.lastSeq, session.lastSeq)
+      if (seq === 0) return noFacts
+      const known = kept.get(session.key)
+      const before = known !== undefined && known.facts.seq <= seq ? known.facts : stored(session.key, seq)
+      const facts = before.seq === seq ? before : await since(id, session, before, seq)
+      if (seq < session.lastSeq) return facts
+      const saved = known?.saved ?? before.seq
+      const isDue = seq - saved >= rowsBetween
+      if (isDue) keep(due, session.key, facts)
+      keep(kept, session.key, { facts, saved: isDue ? seq : saved })
+      return facts
+    },
+    startOf: async (id, run) => {
+      const [seq] = start([place(id).key, run])[0] ?? []
+      return seq === undefined ? undefined : Number(seq)
+    },
+  }
+}
+
+/** Keeps a value as the newest of a bounded number. */
+function keep<T>(bounded: Map<number, T>, key: number, value: T): void {
+  bounded.delete(key)
+  bounded.set(key, value)
+  for (const oldest of bounded.keys()) {
+    if (bounded.size <= maxKept) break
+    bounded.delete(oldest)
+  }
+}
+
+export interface Checkpoints {
+  /** Writes the checkpoint that is due for the session, if one is. Called inside a transaction. */
+  writeDue(session: SessionRow): void
+  /** Writes the checkpoints of a session that is restored with these rows. */
+  writeAll(key: number, rows: readonly Recorded[]): void
+}
+
+export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']): Promise<Checkpoints> {
+  const newest = await writer.prepare(
+    `SELECT max(seq) FROM checkpoint WHERE session = ? AND seq <= ? AND version = ${factsVersion}`,
+  )
+  const put = await writer.prepare(
+    'INSERT OR REPLACE INTO checkpoint (session, seq, version, body) VALUES (?, ?, ?, ?)',
+  )
+  const thin = await writer.prepare('DELETE FROM checkpoint WHERE session = ? AND seq > ? AND seq <> ?')
+  const write = (key: number, facts: SessionFacts, last: number): boolean => {
+    const text = printFacts(facts)
+    const rows = facts.seq - last
+    if (rows < rowsBetween || text.length > rows * textPerRow) return false
+    put.run([key, facts.seq, factsVersion, text])
+    // Also what lies beyond: those rows did not exist when these facts were read.
+    thin.run([key, Math.floor((facts.seq - 1) / block) * block, facts.seq])
+    return true
+  }
+  return {
+    writeDue: ({ key }) => {
+      const facts = due.get(key)
+      if (facts === undefined) return
+      due.delete(key)
+      write(key, facts, Number(newest.first([key, facts.seq - 1])?.[0] ?? 0))
+    },
+    writeAll: (key, rows) => {
+      let facts = noFacts
+      let last = 0
+      for (let from = 0; from < rows.length; from += block) {
+        facts = sessionFacts(rows.slice(from, from + block), facts)
+        if (write(key, facts, last)) last = facts.seq
+      }
+    },
+  }
+}
