@@ -3,10 +3,12 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { ensureBuilt } from './build.mjs'
 import { check } from './check.mjs'
+import { ensureForeign } from './foreign.mjs'
 import { bin, ensureInstalled, root } from './install.mjs'
 
 ensureInstalled()
 ensureBuilt()
+ensureForeign()
 const total = { passed: 0, failed: 0, skipped: 0 }
 for (const { ok } of check()) total[ok ? 'passed' : 'failed']++
 suite('unit', ['--coverage'])

@@ -14,6 +14,7 @@ import {
   type MillraceConfig,
   modelSettings,
 } from '@millrace/server'
+import { findAdkWeb } from './adk-web.ts'
 import { agentTable, coloursFor } from './agent-table.ts'
 import { type EnvFiles, envFiles } from './env-files.ts'
 import { type OpenStore, openStore } from './open-store.ts'
@@ -52,6 +53,7 @@ export async function serve(args: readonly string[]): Promise<number> {
     millrace = await compose(settings, store, env)
     const address = await millrace.app.listen({ host: settings.host, port: settings.port })
     console.log(`Millrace ${version} is listening on ${address}`)
+    if (settings.adkWeb) console.log(`adk-web is on ${address}${settings.basePath}/dev-ui/`)
   } catch (error) {
     console.error(`millrace: ${reasonOf(error, settings)}`)
     await store?.log.close()
@@ -77,6 +79,7 @@ async function compose(settings: Settings, { log, owner }: OpenStore, env: EnvFi
     },
     onThrow: (agent, run, message) => millrace?.app.log.error({ agent, run }, message),
   })
+  const adkWeb = settings.adkWeb ? findAdkWeb(process.cwd(), ...(folder === undefined ? [] : [folder])) : undefined
   const telemetry = await telemetryOf(process.env)
   millrace = await createMillrace({
     log,
@@ -89,7 +92,7 @@ async function compose(settings: Settings, { log, owner }: OpenStore, env: EnvFi
     access: defined({ hosts: settings.hostNames, origins: settings.origins, tokens: settings.tokens }),
     basePath: settings.basePath,
     logger: { level: settings.logLevel },
-    ...defined({ tracing: telemetry, page: existsSync(page) ? page : undefined }),
+    ...defined({ tracing: telemetry, page: existsSync(page) ? page : undefined, adkWeb }),
   })
   millrace.app.addHook('onClose', () => telemetry?.close())
   millrace.app.addHook('onClose', () => agents.close())

@@ -28,6 +28,8 @@ export interface MillraceOptions {
   readonly fallback?: string
   /** The folder of the built web page. */
   readonly page?: string
+  /** The folder of adk-web's built page (`dist/browser` of `@google/adk-devtools`), served at `/dev-ui/`. */
+  readonly adkWeb?: string
   readonly access?: Access
   /** The path prefix, such as `/millrace`, that a proxy forwards without removing it. */
   readonly basePath?: string
@@ -108,7 +110,13 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     ready: () => !closing,
     stopped: () => stopped,
     audit,
-    ...defined({ page: options.page, access: options.access, basePath: options.basePath, logger: options.logger }),
+    ...defined({
+      page: options.page,
+      adkWeb: options.adkWeb,
+      access: options.access,
+      basePath: options.basePath,
+      logger: options.logger,
+    }),
   })
   // The audit is logged at every level except `silent`.
   auditLog = app.log.level === 'silent' ? app.log : app.log.child({ audit: true }, { level: 'info' })
