@@ -15,6 +15,7 @@ import { sseFormat } from './stream/stream-format.ts'
 import { type Streams, type StreamsOptions, streams } from './stream/streams.ts'
 import type { AuditEntry } from './telemetry/audit.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { modelRequests } from './telemetry/model-requests.ts'
 
 export interface MillraceOptions {
   readonly log: EventLog
@@ -71,6 +72,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     auditLog?.info(entry, entry.action)
     options.onAudit?.(entry)
   }
+  const requests = modelRequests()
   const engine = runEngine({
     log,
     agents: (name) => agents.get(name),
@@ -79,6 +81,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     owner,
     ...defined({ limits: options.runLimits }),
     onAudit: audit,
+    onModelCall: requests.put,
   })
   const fanOut = streams({
     log,
@@ -110,6 +113,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     ready: () => !closing,
     stopped: () => stopped,
     audit,
+    modelRequests: requests,
     ...defined({
       page: options.page,
       adkWeb: options.adkWeb,

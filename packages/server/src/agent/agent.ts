@@ -83,6 +83,8 @@ export interface RunContext {
   readonly newId: () => string
   /** What the run shares with the other sessions of its user and agent; absent where no log is behind the run. */
   readonly shared?: SharedContext
+  /** Called with the request of a model call, as JSON text, and the id of the event that answers it, by engines that see both. */
+  readonly modelCalled?: (event: string, request: string) => void
 }
 
 /** Shared state is not here: the run engine records it in the session as the run begins. */

@@ -17,7 +17,7 @@ import type { EngineParts } from './engine-parts.ts'
 import { emptyLoadedSession, type LoadedSession, refreshSession } from './load-session.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
 import { answersOf, checkAnswered, placeOf } from './session-facts.ts'
-import { sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
+import { modelCallsOf, sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
 
 type NamedRequest = StartRequest & { readonly run: string }
 
@@ -63,7 +63,8 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
     const opening = withNews([startOf(request, before), ...answers], facts.state, await log.sharedState(info))
     const rows = await log.append(session, draftsOf(run, opening), lease)
     const state = stateAfter(facts.state, opening)
-    const context = { history, state, resumed: false, shared: sharedContext(log, info) }
+    const shared = sharedContext(log, info)
+    const context = { history, state, resumed: false, shared, ...modelCallsOf(parts, session) }
     launch(new ActiveRun({ log, lease, agent, user, input, limits, rows, context, now, newId, cancelOnDisconnect }))
     const seq = rows[0]?.seq ?? 0
     audit({ action: 'run.start', session, user, agent: agent.name, run, seq })

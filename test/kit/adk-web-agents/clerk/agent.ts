@@ -17,7 +17,10 @@ class ScriptedLlm extends BaseLlm {
     if (/break/.test(text)) throw new Error('the model broke')
     const call = answered === undefined ? callFor(text) : undefined
     if (call !== undefined) {
-      yield { content: { role: 'model', parts: [call] }, usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3 } }
+      yield {
+        content: { role: 'model', parts: [call] },
+        usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 3 },
+      }
       return
     }
     const words = answered?.name === 'look' ? ['The shelf ', 'is full.'] : ['You said: ', text || 'nothing', '.']
