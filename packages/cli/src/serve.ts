@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defined, MillraceError, webHost } from '@millrace/core'
 import {
@@ -8,6 +8,7 @@ import {
   type AgentDescription,
   createMillrace,
   discoverAgents,
+  fileEvalStore,
   loadConfig,
   loadConfigFile,
   type Millrace,
@@ -87,6 +88,7 @@ async function compose(settings: Settings, { log, owner }: OpenStore, env: EnvFi
     now: Date.now,
     newId: randomUUID,
     owner,
+    evals: fileEvalStore(join(settings.store.folder, 'evals')),
     version,
     fallback: 'assistant',
     access: defined({ hosts: settings.hostNames, origins: settings.origins, tokens: settings.tokens }),

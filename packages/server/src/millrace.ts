@@ -2,6 +2,7 @@ import { type Dialect, defined, type EventLog, dialects as known } from '@millra
 import type { Context, Tracer } from '@opentelemetry/api'
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { AgentCatalog } from './agent/catalog.ts'
+import { type EvalStore, memoryEvalStore } from './eval/eval-store.ts'
 import { adkWithoutPartials } from './http/adk/adk-without-partials.ts'
 import { agUiProtobufFormat } from './http/ag-ui/protobuf.ts'
 import { createApp } from './http/app.ts'
@@ -32,6 +33,8 @@ export interface MillraceOptions {
   /** The folder of adk-web's built page (`dist/browser` of `@google/adk-devtools`), served at `/dev-ui/`. */
   readonly adkWeb?: string
   readonly access?: Access
+  /** Keeps evaluation sets and results; absent: as long as the process runs. */
+  readonly evals?: EvalStore
   /** The path prefix, such as `/millrace`, that a proxy forwards without removing it. */
   readonly basePath?: string
   readonly limits?: Partial<HttpLimits>
@@ -114,6 +117,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     stopped: () => stopped,
     audit,
     modelRequests: requests,
+    evals: options.evals ?? memoryEvalStore(),
     ...defined({
       page: options.page,
       adkWeb: options.adkWeb,

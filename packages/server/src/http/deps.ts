@@ -1,6 +1,7 @@
 import type { EventLog } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent } from '../agent/agent.ts'
+import type { EvalStore } from '../eval/eval-store.ts'
 import type { RunEngine } from '../run/run-engine.ts'
 import type { Streams } from '../stream/streams.ts'
 import type { AuditEntry } from '../telemetry/audit.ts'
@@ -19,6 +20,8 @@ export interface HttpDeps {
   readonly audit: (entry: AuditEntry) => void
   /** The requests of recent model calls, which adk-web shows. */
   readonly modelRequests: ModelRequests
+  /** Evaluation sets and their results. */
+  readonly evals: EvalStore
   /** Called when a stream was opened. */
   readonly opened: (request: FastifyRequest, reply: FastifyReply) => void
 }

@@ -10,6 +10,7 @@ import {
 import { isShared } from '@millrace/core/store'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { evalSessionPrefix } from '../../eval/run-case.ts'
 import type { HttpDeps } from '../deps.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
@@ -72,7 +73,7 @@ export const adkSessionRoutes =
       async (request) => {
         const { app: name, user } = request.params
         const { sessions } = await log.list({ user: adkUser(request, user), agent: knownApp(deps, name), limit: 500 })
-        return sessions.map(adkSessionSummary)
+        return sessions.filter(({ id }) => !id.startsWith(evalSessionPrefix)).map(adkSessionSummary)
       },
     )
     app.post<InApp>(
