@@ -4,8 +4,10 @@ import type { EvalCase, EvalMetric, EvalSet } from './eval-set.ts'
 
 // Evaluation sets come from ADK's files, which are in snake_case, and from adk-web, which sends camelCase. Both are read.
 
-const content = z.custom<AdkContent>((value) => typeof value === 'object' && value !== null, 'must be a content')
-const parts = z.custom<readonly AdkPart[]>(Array.isArray, 'must be a list of parts')
+const parts = z.array(z.looseObject({})) as unknown as z.ZodType<readonly AdkPart[]>
+const content = z
+  .looseObject({ role: z.string().nullish(), parts: parts.nullish() })
+  .transform(({ role, parts: said }): AdkContent => ({ ...(role ? { role } : {}), parts: said ?? [] }))
 const json = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>
 
 const toolUse = z.object({

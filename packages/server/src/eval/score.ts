@@ -24,13 +24,13 @@ export const metricsInfo = [
   {
     metricName: 'tool_trajectory_avg_score',
     description:
-      'Compares the tools that were called, and their arguments, with the expected ones: 1 for a match, 0 for none. Above: better.',
+      'Compares the tools that were called, and their arguments, with the expected ones: 1 for a match, 0 for none. Higher is better.',
     metricValueInfo: { interval: { minValue: 0, openAtMin: false, maxValue: 1, openAtMax: false } },
   },
   {
     metricName: 'response_match_score',
     description:
-      'Compares the words of the final response with the expected one by ROUGE-1, from 0 to 1. Above: better.',
+      'Compares the words of the final response with the expected one by ROUGE-1, from 0 to 1. Higher is better.',
     metricValueInfo: { interval: { minValue: 0, openAtMin: false, maxValue: 1, openAtMax: false } },
   },
 ] as const

@@ -17,6 +17,12 @@ const signs: Readonly<Record<Kind, readonly [string, string]>> = {
   end: ['■', '#ef4444'],
 }
 
+/** These labels are on most edges of a team of agents; as tooltips they take no room. */
+const usual: ReadonlySet<string> = new Set(['transfer', 'consults'])
+
+/** Longer names are broken, so that nodes stay narrow. */
+const longest = 14
+
 /** With more than this many nodes side by side, a graph that grows downwards is too wide for adk-web's panel. */
 const widest = 3
 
@@ -25,7 +31,7 @@ export function dotOf({ name, graph }: AgentDescription, dark: boolean, lit: Rea
   const { ink, line, paper, border, glow, taken } = palettes[dark ? 'dark' : 'light']
   const nodes = graph.nodes.map(({ id, kind }) => {
     const [sign, colour] = signs[kind]
-    const label = `<<FONT COLOR="${colour}" POINT-SIZE="14">${sign}</FONT> ${escaped(nameOf(id))}>`
+    const label = `<<FONT COLOR="${colour}" POINT-SIZE="14">${sign}</FONT> ${linesOf(nameOf(id)).map(escaped).join('<BR/>')}>`
     const style = kind === 'tool' ? 'filled,rounded,dashed' : 'filled,rounded'
     const isLit = lit.has(id)
     return `  ${quoted(id)} [${attributes({
@@ -40,13 +46,13 @@ export function dotOf({ name, graph }: AgentDescription, dark: boolean, lit: Rea
     const isTaken = lit.has(from) && lit.has(to)
     return `  ${quoted(from)} -> ${quoted(to)} [${attributes({
       ...(isTaken ? { color: quoted(taken), penwidth: '2' } : {}),
-      ...(label === undefined ? {} : { label: quoted(` ${label} `) }),
+      ...(label === undefined ? {} : { [usual.has(label) ? 'tooltip' : 'label']: quoted(label) }),
     })}];`
   })
   return [
     `digraph ${quoted(name)} {`,
-    `  graph [rankdir=${isWide(graph) ? 'LR' : 'TB'}, bgcolor="transparent", pad=0.3, nodesep=0.3, ranksep=0.6, fontname="Helvetica"];`,
-    `  node [shape=rect, penwidth=1.5, margin="0.2,0.12", fontname="Helvetica", fontsize=13, fontcolor="${ink}"];`,
+    `  graph [rankdir=${isWide(graph) ? 'LR' : 'TB'}, bgcolor="transparent", pad=0.1, nodesep=0.25, ranksep=0.3, fontname="Helvetica"];`,
+    `  node [shape=rect, penwidth=1.5, margin="0.2,0.08", fontname="Helvetica", fontsize=13, fontcolor="${ink}"];`,
     `  edge [color="${line}", fontcolor="${ink}", penwidth=1.2, arrowsize=0.7, fontname="Helvetica", fontsize=11];`,
     ...nodes,
     ...edges,
@@ -63,6 +69,15 @@ function isWide({ edges }: AgentDescription['graph']): boolean {
 
 /** The last name of a path: adk-web's panel is narrow, and the tree shows the rest. */
 const nameOf = (id: string): string => id.split('/').at(-1) ?? id
+
+/** Two lines for a long name, broken at the `_` or `-` that is nearest to its middle. */
+function linesOf(name: string): readonly string[] {
+  if (name.length <= longest) return [name]
+  const breaks = [...name.matchAll(/[_-]/g)].map(({ index }) => index + 1)
+  const middle = name.length / 2
+  const [best] = breaks.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle))
+  return best === undefined || best === name.length ? [name] : [name.slice(0, best), name.slice(best)]
+}
 
 const attributes = (values: Readonly<Record<string, string>>): string =>
   Object.entries(values)

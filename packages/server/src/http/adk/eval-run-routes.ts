@@ -6,9 +6,8 @@ import { runCase } from '../../eval/run-case.ts'
 import { defaultMetrics, metricsInfo } from '../../eval/score.ts'
 import type { HttpDeps } from '../deps.ts'
 import { validateBody } from '../doors/validate-body.ts'
-import { documented } from '../surface.ts'
 import { adkUser, knownApp } from './adk-session.ts'
-import { caseOf, evalBases, knownItem, ownerOf, setOf } from './eval-sets.ts'
+import { caseOf, evalBases, knownItem, ownerOf, setOf, undocumented } from './eval-sets.ts'
 
 const runBody = z.looseObject({
   evalIds: z.array(z.string()).nullish(),
@@ -42,25 +41,25 @@ export const adkEvalRunRoutes =
     }
     const doc = { effect: 'start', summary: 'Evaluate cases', body: runBody } as const
 
-    for (const base of evalBases) {
+    for (const { base, declare } of evalBases) {
       app.post<AtSet>(
         `${base}/eval_sets/:set/run_eval`,
-        documented({ ...doc, answer: 'A result for each case', result: z.array(z.looseObject({})) }),
+        declare({ ...doc, answer: 'A result for each case', result: z.array(z.looseObject({})) }),
         evaluate,
       )
       app.post<AtSet>(
         `${base}/eval-sets/:set/run`,
-        documented({ ...doc, answer: 'A result for each case', result: z.looseObject({}) }),
+        undocumented({ ...doc, answer: 'A result for each case', result: z.looseObject({}) }),
         async (request) => ({ runEvalResults: await evaluate(request) }),
       )
       app.get<InApp>(
         `${base}/eval_results`,
-        documented({ effect: 'read', summary: 'Evaluation results', answer: 'Ids', result: z.array(z.string()) }),
+        declare({ effect: 'read', summary: 'Evaluation results', answer: 'Ids', result: z.array(z.string()) }),
         async (request) => evals.results(ownerOf(deps, request, request.params.app)),
       )
       app.get<{ Params: { app: string; result: string } }>(
         `${base}/eval_results/:result`,
-        documented({
+        undocumented({
           effect: 'read',
           summary: 'An evaluation result',
           answer: 'The result',
@@ -74,7 +73,12 @@ export const adkEvalRunRoutes =
       for (const path of ['metrics-info', 'eval_metrics']) {
         app.get<InApp>(
           `${base}/${path}`,
-          documented({ effect: 'read', summary: 'Evaluation metrics', answer: 'Metrics', result: z.looseObject({}) }),
+          (path === 'metrics-info' ? declare : undocumented)({
+            effect: 'read',
+            summary: 'Evaluation metrics',
+            answer: 'Metrics',
+            result: z.looseObject({}),
+          }),
           async ({ params }) => {
             knownApp(deps, params.app)
             return { metricsInfo }

@@ -8,9 +8,8 @@ import type { EvalOwner } from '../../eval/eval-store.ts'
 import { sessionFacts } from '../../run/session-facts.ts'
 import type { HttpDeps } from '../deps.ts'
 import { validateBody } from '../doors/validate-body.ts'
-import { documented } from '../surface.ts'
 import { adkSessionAt, adkUser } from './adk-session.ts'
-import { caseOf, evalBases, knownItem, ownerOf, setOf } from './eval-sets.ts'
+import { caseOf, evalBases, knownItem, ownerOf, setOf, undocumented } from './eval-sets.ts'
 
 const setBody = z.looseObject({ eval_set: evalSetSchema }).or(z.looseObject({ evalSet: evalSetSchema }))
 const addBody = z.looseObject({ evalId: z.string().min(1).max(200), sessionId: z.string(), userId: z.string() })
@@ -37,20 +36,20 @@ export const adkEvalSetRoutes =
       return made
     }
 
-    for (const base of evalBases) {
+    for (const { base, declare } of evalBases) {
       app.get<InApp>(
         `${base}/eval_sets`,
-        documented({ effect: 'read', summary: 'Evaluation sets', answer: 'Ids', result: z.array(z.string()) }),
+        declare({ effect: 'read', summary: 'Evaluation sets', answer: 'Ids', result: z.array(z.string()) }),
         async (request) => evals.sets(ownerOf(deps, request, request.params.app)),
       )
       app.get<InApp>(
         `${base}/eval-sets`,
-        documented({ effect: 'read', summary: 'Evaluation sets', answer: 'Ids', result: z.looseObject({}) }),
+        undocumented({ effect: 'read', summary: 'Evaluation sets', answer: 'Ids', result: z.looseObject({}) }),
         async (request) => ({ evalSetIds: await evals.sets(ownerOf(deps, request, request.params.app)) }),
       )
       app.post<InApp>(
         `${base}/eval-sets`,
-        documented({
+        declare({
           effect: 'write',
           summary: 'Create an evaluation set',
           body: setBody,
@@ -65,7 +64,7 @@ export const adkEvalSetRoutes =
       )
       app.post<AtSet>(
         `${base}/eval_sets/:set`,
-        documented({
+        undocumented({
           effect: 'write',
           summary: 'Create an empty evaluation set',
           answer: 'The set',
@@ -78,14 +77,15 @@ export const adkEvalSetRoutes =
           ),
       )
       for (const sets of ['eval_sets', 'eval-sets']) {
+        const declared = sets === 'eval_sets' ? declare : undocumented
         app.get<AtSet>(
           `${base}/${sets}/:set`,
-          documented({ effect: 'read', summary: 'An evaluation set', answer: 'The set', result: z.looseObject({}) }),
+          declared({ effect: 'read', summary: 'An evaluation set', answer: 'The set', result: z.looseObject({}) }),
           async (request) => setOf(deps, ownerOf(deps, request, request.params.app), request.params.set),
         )
         app.delete<AtSet>(
           `${base}/${sets}/:set`,
-          documented({
+          declared({
             effect: 'write',
             summary: 'Delete an evaluation set',
             answer: 'null',
@@ -101,7 +101,7 @@ export const adkEvalSetRoutes =
       }
       app.get<AtSet>(
         `${base}/eval_sets/:set/evals`,
-        documented({ effect: 'read', summary: 'The cases of a set', answer: 'Ids', result: z.array(z.string()) }),
+        declare({ effect: 'read', summary: 'The cases of a set', answer: 'Ids', result: z.array(z.string()) }),
         async (request) =>
           (await setOf(deps, ownerOf(deps, request, request.params.app), request.params.set)).evalCases.map(
             ({ evalId }) => evalId,
@@ -109,7 +109,7 @@ export const adkEvalSetRoutes =
       )
       app.get<AtCase>(
         `${base}/eval_sets/:set/evals/:case`,
-        documented({ effect: 'read', summary: 'A case', answer: 'The case', result: z.looseObject({}) }),
+        declare({ effect: 'read', summary: 'A case', answer: 'The case', result: z.looseObject({}) }),
         async (request) =>
           caseOf(
             await setOf(deps, ownerOf(deps, request, request.params.app), request.params.set),
@@ -118,7 +118,7 @@ export const adkEvalSetRoutes =
       )
       app.put<AtCase>(
         `${base}/eval_sets/:set/evals/:case`,
-        documented({
+        declare({
           effect: 'write',
           summary: 'Change a case',
           body: evalCaseSchema,
@@ -136,7 +136,7 @@ export const adkEvalSetRoutes =
       )
       app.delete<AtCase>(
         `${base}/eval_sets/:set/evals/:case`,
-        documented({ effect: 'write', summary: 'Delete a case', answer: 'null', result: { type: 'null' } }),
+        declare({ effect: 'write', summary: 'Delete a case', answer: 'null', result: { type: 'null' } }),
         async (request, reply) => {
           const { set, case: id } = request.params
           const owner = ownerOf(deps, request, request.params.app)
@@ -147,7 +147,7 @@ export const adkEvalSetRoutes =
       )
       app.post<AtSet>(
         `${base}/eval_sets/:set/add_session`,
-        documented({
+        declare({
           effect: 'write',
           summary: 'Add a session to a set, as a case',
           body: addBody,

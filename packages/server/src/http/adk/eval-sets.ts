@@ -3,10 +3,22 @@ import type { FastifyRequest } from 'fastify'
 import type { EvalCase, EvalSet } from '../../eval/eval-set.ts'
 import type { EvalOwner } from '../../eval/eval-store.ts'
 import type { HttpDeps } from '../deps.ts'
+import { documented, hidden, type RouteDoc } from '../surface.ts'
 import { knownApp } from './adk-session.ts'
 
-/** adk-web's releases call the newer paths, ADK's older clients those without `/dev`. */
-export const evalBases = ['/dev/apps/:app', '/apps/:app'] as const
+/**
+ * adk-web calls the first paths, ADK's older clients the second; and its releases spell some with `_`, some with `-`. Each
+ * operation is in the OpenAPI document once.
+ */
+export const evalBases = [
+  { base: '/dev/apps/:app', declare: documented },
+  { base: '/apps/:app', declare: undocumented },
+] as const
+
+/** Another spelling of a documented route. */
+export function undocumented({ effect }: RouteDoc): ReturnType<typeof hidden> {
+  return hidden({ effect })
+}
 
 /** The sets of the user who asks. With tokens, each user has sets of their own. */
 export const ownerOf = (deps: HttpDeps, request: FastifyRequest, app: string): EvalOwner => ({
