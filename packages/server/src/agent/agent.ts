@@ -2,7 +2,8 @@ import type { AdkPart, ArtifactSaved, FoundMessage, JsonObject, Recorded, RunEve
 
 /**
  * The port that every agent engine implements. An agent yields what happens, in order; the run engine records it. It never yields `run.started`; it may end with its own `run.finished` (a remote stream
- * that reports its outcome, an interrupt), otherwise returning means `done` and throwing means `failed`.
+ * that reports its outcome, an interrupt), otherwise returning means `done` and throwing means `failed`. The invocation id
+ * of its ADK events is the run's id, as on the messages and spans of the run.
  */
 export interface Agent {
   readonly name: string
