@@ -4,11 +4,13 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { check } from './check.mjs'
+import { ensureForeign } from './foreign.mjs'
 import { bin, ensureInstalled, root } from './install.mjs'
 import { ensurePacked } from './pack.mjs'
 
 ensureInstalled()
 await ensurePacked()
+ensureForeign()
 const full = process.argv.includes('--full') ? { MILLRACE_FULL: '1' } : {}
 const total = { passed: 0, failed: 0, skipped: 0 }
 // Slow tests wait for processes and browsers most of the time: what needs a processor runs beside them.

@@ -13,7 +13,7 @@ const core = '@millrace/core'
 const wire = ['core/dialect', 'core/dialect/bare-text', 'core/event', 'core/frame', 'core/json', 'core/schema']
 const fold = ['core/view', 'core/event', 'core/json', 'core/persistent']
 const engine = [core, 'server/agent', 'server/agent/model']
-const surface = [core, 'server/agent', 'server/run', 'server/stream', 'server/telemetry', 'server/http']
+const surface = [core, 'server/agent', 'server/eval', 'server/run', 'server/stream', 'server/telemetry', 'server/http']
 const doors = ['server/http/doors', 'server/http/openapi', 'server/http/session']
 const table: Readonly<Record<string, readonly string[]>> = {
   'core/json': [],
@@ -60,6 +60,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   'server/agent/model': [core, 'server/agent'],
   'server/agent/*': engine,
   'server/run': [core, 'server/agent', 'server/telemetry'],
+  'server/eval': [core, 'server/agent', 'server/run'],
   'server/stream': [core],
   'server/store': [core],
   'server/store/*': [core, 'server/store'],

@@ -20,7 +20,7 @@ async function lint(document: object): Promise<readonly string[]> {
 
 /** Routes that answer but are no part of the API: what adk-web asks for and Millrace has not got. */
 const hidden =
-  /^\w+ (\/dev)?\/apps\/\{app\}\/(eval[-_]sets|eval_results|tests)(\/.*)?$|^GET \/run_live$|^GET \/(s\/\{session\}|assets\/\*)?$/
+  /^\w+ (\/dev)?\/apps\/\{app\}\/(eval[-_]sets|eval_results|eval_metrics|metrics-info|tests)(\/.*)?$|^GET \/run_live$|^GET \/(s\/\{session\}|assets\/\*)?$/
 
 /** What takes no body though its method may have one. */
 const bodiless = [

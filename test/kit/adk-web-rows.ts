@@ -88,6 +88,16 @@ const run = (sessionId: string, more: object = {}) => ({
   stateDelta: null,
   ...more,
 })
+/** One turn. Of three words, the helper says two and one other. */
+const expected = [
+  {
+    invocationId: 'i',
+    userContent: { role: 'user', parts: [{ text: 'hello' }] },
+    finalResponse: { role: 'model', parts: [{ text: 'All seen today' }] },
+    intermediateData: { toolUses: [{ name: 'look', args: { what: 'hello' } }], intermediateResponses: [] },
+    creationTimestamp: 1,
+  },
+]
 const dot = expect.stringMatching(/^digraph /)
 const eventsOf = ({ text }: Answer) =>
   text
@@ -311,39 +321,137 @@ export const rows: readonly Row[] = [
     reads: is(false),
   },
   { row: '16 builder cancel', method: 'POST', path: `${dev}/builder/cancel`, form: { files: '' }, reads: is(false) },
-  ...[dev, '/apps/helper'].flatMap((at): Row[] => [
-    { row: '17 eval sets', method: 'GET', path: `${at}/eval_sets`, reads: isEmpty },
-    { row: '17 eval results', method: 'GET', path: `${at}/eval_results`, reads: isEmpty },
+  ...[dev, '/apps/helper'].flatMap((at, i): Row[] => [
+    { row: '17 eval sets, none', method: 'GET', path: `${at}/eval_sets`, reads: is(i === 0 ? [] : ['e0']) },
     {
       row: '17 make an eval set',
       method: 'POST',
       path: `${at}/eval-sets`,
-      body: { eval_set: { eval_set_id: 'e', eval_cases: [] } },
-      status: 404,
+      body: { eval_set: { eval_set_id: `e${i}`, model_execution_mode: 'live', eval_cases: [] } },
+      reads: is({ evalSetId: `e${i}`, evalCases: [], creationTimestamp: expect.any(Number) }),
     },
-    { row: '17 an eval set', method: 'GET', path: `${at}/eval-sets/e`, status: 404 },
-    { row: '17 drop an eval set', method: 'DELETE', path: `${at}/eval-sets/e`, status: 404 },
-    { row: '17 evals', method: 'GET', path: `${at}/eval_sets/e/evals`, status: 404 },
-    { row: '17 an eval', method: 'GET', path: `${at}/eval_sets/e/evals/c`, status: 404 },
-    { row: '17 edit an eval', method: 'PUT', path: `${at}/eval_sets/e/evals/c`, body: {}, status: 404 },
-    { row: '17 drop an eval', method: 'DELETE', path: `${at}/eval_sets/e/evals/c`, status: 404 },
     {
-      row: '17 add session',
+      row: '17 make it again',
       method: 'POST',
-      path: `${at}/eval_sets/e/add_session`,
+      path: `${at}/eval-sets`,
+      body: { eval_set: { eval_set_id: `e${i}`, eval_cases: [] } },
+      status: 409,
+    },
+    { row: '17 a bad name', method: 'POST', path: `${at}/eval_sets/${encodeURIComponent('../x')}`, status: 422 },
+    {
+      row: '17 an eval set',
+      method: 'GET',
+      path: `${at}/eval-sets/e${i}`,
+      reads: is(expect.objectContaining({ evalCases: [] })),
+    },
+    {
+      row: '17 add a session',
+      method: 'POST',
+      path: `${at}/eval_sets/e${i}/add_session`,
       body: { evalId: 'c', sessionId: 'chat', userId: 'user' },
-      status: 404,
+      reads: is(null),
     },
     {
-      row: '17 run',
+      row: '17 add it again',
       method: 'POST',
-      path: `${at}/eval-sets/e/run`,
-      body: { eval_case_ids: [], eval_metrics: [] },
+      path: `${at}/eval_sets/e${i}/add_session`,
+      body: { evalId: 'c', sessionId: 'chat', userId: 'user' },
+      status: 409,
+    },
+    {
+      row: '17 add the session of another',
+      method: 'POST',
+      path: `${at}/eval_sets/e${i}/add_session`,
+      body: { evalId: 'd', sessionId: 'chat', userId: 'eve' },
       status: 404,
     },
-    { row: '17 an eval result', method: 'GET', path: `${at}/eval_results/r`, status: 404 },
+    { row: '17 evals', method: 'GET', path: `${at}/eval_sets/e${i}/evals`, reads: is(['c']) },
+    {
+      row: '17 an eval',
+      method: 'GET',
+      path: `${at}/eval_sets/e${i}/evals/c`,
+      reads: ({ json }) => {
+        const { conversation } = json as { conversation: Record<string, unknown>[] }
+        expect(conversation[0]).toMatchObject({
+          userContent: { role: 'user', parts: [{ text: 'hello' }] },
+          finalResponse: { role: 'model', parts: [{ text: 'All is seen.' }] },
+          intermediateData: { toolUses: [{ name: 'look', args: { what: 'hello' } }] },
+        })
+      },
+    },
+    {
+      row: '17 edit an eval',
+      method: 'PUT',
+      path: `${at}/eval_sets/e${i}/evals/c`,
+      body: { evalId: 'c', conversation: expected, sessionInput: { appName: 'helper', userId: 'user', state: {} } },
+      reads: is(null),
+    },
+    { row: '17 edit no eval', method: 'PUT', path: `${at}/eval_sets/e${i}/evals/none`, body: {}, status: 404 },
+    {
+      row: '17 run, as adk-web 1.0 asks',
+      method: 'POST',
+      path: `${at}/eval_sets/e${i}/run_eval`,
+      body: {
+        evalIds: ['c'],
+        evalMetrics: [
+          { metricName: 'tool_trajectory_avg_score', threshold: 1 },
+          { metricName: 'response_match_score', threshold: 0.7 },
+          { metricName: 'safety_v1', threshold: 1 },
+        ],
+      },
+      reads: ({ json }) =>
+        expect(json).toMatchObject([
+          {
+            evalId: 'c',
+            finalEvalStatus: 2,
+            overallEvalMetricResults: [
+              { metricName: 'tool_trajectory_avg_score', score: 1, evalStatus: 1 },
+              { metricName: 'response_match_score', score: expect.closeTo(2 / 3), evalStatus: 2 },
+              { metricName: 'safety_v1', evalStatus: 3 },
+            ],
+            sessionId: expect.stringMatching(/^___eval___session___/),
+          },
+        ]),
+    },
+    {
+      row: '17 run, as newer releases ask',
+      method: 'POST',
+      path: `${at}/eval-sets/e${i}/run`,
+      body: { eval_case_ids: [], eval_metrics: [{ metric_name: 'response_match_score', threshold: 0.5 }] },
+      reads: ({ json }) => expect(json).toMatchObject({ runEvalResults: [{ evalId: 'c', finalEvalStatus: 1 }] }),
+    },
+    {
+      row: '17 eval results',
+      method: 'GET',
+      path: `${at}/eval_results`,
+      reads: ({ json }) => expect(json).toEqual(expect.arrayContaining([expect.stringMatching(`^helper_e${i}_\\d+`)])),
+    },
+    { row: '17 no eval result', method: 'GET', path: `${at}/eval_results/r`, status: 404 },
+    { row: '17 drop an eval', method: 'DELETE', path: `${at}/eval_sets/e${i}/evals/c`, reads: is(null) },
+    { row: '17 evals, none', method: 'GET', path: `${at}/eval_sets/e${i}/evals`, reads: isEmpty },
+    { row: '17 no eval set', method: 'GET', path: `${at}/eval_sets/none/evals`, status: 404 },
   ]),
-  { row: '17 metrics', method: 'GET', path: `${dev}/metrics-info`, reads: is({ metricsInfo: [] }) },
+  { row: '17 eval sets', method: 'GET', path: `${dev}/eval_sets`, reads: is(['e0', 'e1']) },
+  { row: '17 drop an eval set', method: 'DELETE', path: `${dev}/eval_sets/e0`, reads: is(null) },
+  { row: '17 drop it again', method: 'DELETE', path: `${dev}/eval-sets/e0`, status: 404 },
+  {
+    row: '17 metrics',
+    method: 'GET',
+    path: `${dev}/metrics-info`,
+    reads: ({ json }) =>
+      expect(json).toMatchObject({
+        metricsInfo: [
+          { metricName: 'tool_trajectory_avg_score', metricValueInfo: { interval: { minValue: 0, maxValue: 1 } } },
+          { metricName: 'response_match_score' },
+        ],
+      }),
+  },
+  {
+    row: '6 sessions of evaluations are not listed',
+    method: 'GET',
+    path: base,
+    reads: ({ text }) => expect(text).not.toContain('___eval___'),
+  },
   { row: '18 tests', method: 'GET', path: `${dev}/tests`, reads: isEmpty },
   { row: '18 a test', method: 'GET', path: `${dev}/tests/t`, status: 404 },
   { row: '18 save a test', method: 'PUT', path: `${dev}/tests/t`, body: { session_data: {} }, status: 404 },

@@ -62,6 +62,8 @@ const fill = (path: string): string =>
     .replace('{version}', '0')
     .replace('{view}', 'transcript')
     .replace('{task}', 't1')
+    .replace('{set}', 'set')
+    .replace('{case}', 'c')
 
 const sample = (method: string, path: string, id = 'any', body?: unknown, query = ''): Sample => ({
   method,
@@ -134,17 +136,21 @@ export const samples: readonly Sample[] = [
     ['session/{session}', '{event}'].map((path) => sample('GET', `${base}/trace/${path}`)),
   ),
   ...['', '/dev'].map((base) => sample('GET', `${base}${adkBase}/{id}/events/{event}/graph`, 'adk')),
-  ...[
-    'build_graph',
-    'build_graph_image',
-    'eval_sets',
-    'eval_results',
-    'eval-sets',
-    'metrics-info',
-    'tests',
-    'builder',
-  ].map((path) => sample('GET', `/dev/apps/{app}/${path}`)),
-  ...['eval_sets', 'eval_results'].map((path) => sample('GET', `/apps/{app}/${path}`)),
+  ...['build_graph', 'build_graph_image', 'metrics-info', 'tests', 'builder'].map((path) =>
+    sample('GET', `/dev/apps/{app}/${path}`),
+  ),
+  sample('POST', '/dev/apps/{app}/eval-sets', '', { eval_set: { eval_set_id: 'set', eval_cases: [] } }),
+  sample('GET', '/dev/apps/{app}/eval_sets'),
+  sample('POST', '/dev/apps/{app}/eval_sets/{set}/add_session', '', { evalId: 'c', sessionId: 'adk', userId: 'user' }),
+  ...['', '/evals', '/evals/{case}'].map((path) => sample('GET', `/dev/apps/{app}/eval_sets/{set}${path}`)),
+  sample('PUT', '/dev/apps/{app}/eval_sets/{set}/evals/{case}', '', {
+    evalId: 'c',
+    conversation: [{ userContent: { parts: [{ text: 'hi' }] } }],
+  }),
+  sample('POST', '/dev/apps/{app}/eval_sets/{set}/run_eval', '', { evalIds: ['c'] }),
+  sample('GET', '/dev/apps/{app}/eval_results'),
+  sample('DELETE', '/dev/apps/{app}/eval_sets/{set}/evals/{case}'),
+  sample('DELETE', '/dev/apps/{app}/eval_sets/{set}'),
   ...['save', 'cancel'].map((what) => sample('POST', `/dev/apps/{app}/builder/${what}`)),
   sample('GET', '/config/telemetry'),
   sample('POST', '/config/telemetry', '', { telemetry: true }),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defined, MillraceError, webHost } from '@millrace/core'
 import {
@@ -8,12 +8,14 @@ import {
   type AgentDescription,
   createMillrace,
   discoverAgents,
+  fileEvalStore,
   loadConfig,
   loadConfigFile,
   type Millrace,
   type MillraceConfig,
   modelSettings,
 } from '@millrace/server'
+import { findAdkWeb } from './adk-web.ts'
 import { agentTable, coloursFor } from './agent-table.ts'
 import { type EnvFiles, envFiles } from './env-files.ts'
 import { type LogLines, logLines } from './log-lines.ts'
@@ -53,6 +55,7 @@ export async function serve(args: readonly string[], agents = ownAgents()): Prom
     millrace = await compose(settings, settings.agents ?? agents, store, env)
     const address = await millrace.app.listen({ host: settings.host, port: settings.port })
     console.log(`Millrace ${version} is listening on ${address}`)
+    if (settings.adkWeb) console.log(`adk-web is on ${address}${settings.basePath}/dev-ui/`)
   } catch (error) {
     console.error(`millrace: ${reasonOf(error, settings)}`)
     await store?.log.close()
@@ -87,6 +90,7 @@ async function compose(
     },
     onThrow: (agent, run, message) => millrace?.app.log.error({ agent, run }, message),
   })
+  const adkWeb = settings.adkWeb ? findAdkWeb(process.cwd(), ...(folder === undefined ? [] : [folder])) : undefined
   const telemetry = await telemetryOf(process.env)
   millrace = await createMillrace({
     log,
@@ -94,12 +98,13 @@ async function compose(
     now: Date.now,
     newId: randomUUID,
     owner,
+    evals: fileEvalStore(join(settings.store.folder, 'evals')),
     version,
     fallback: 'assistant',
     access: defined({ hosts: settings.hostNames, origins: settings.origins, tokens: settings.tokens }),
     basePath: settings.basePath,
     logger: { level: settings.logLevel, stream: serverLog() },
-    ...defined({ tracing: telemetry, page: existsSync(page) ? page : undefined }),
+    ...defined({ tracing: telemetry, page: existsSync(page) ? page : undefined, adkWeb }),
   })
   millrace.app.addHook('onClose', () => telemetry?.close())
   millrace.app.addHook('onClose', () => agents.close())

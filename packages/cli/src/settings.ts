@@ -18,6 +18,8 @@ export interface Settings {
   /** token → user. */
   readonly tokens: ReadonlyMap<string, string> | undefined
   readonly insecure: boolean
+  /** Whether to serve adk-web at `/dev-ui/`. */
+  readonly adkWeb: boolean
   /** The path prefix of a proxy that does not strip it; empty when there is none. */
   readonly basePath: string
   /** How long active runs may continue after a signal to stop, in ms. */
@@ -48,6 +50,7 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --base-path PATH    path prefix of a proxy that does not strip it (BASE_PATH)
   --grace SECONDS     time for active runs to finish after Ctrl-C or SIGTERM (GRACE, 5)
   --retain-days DAYS  delete partial events of runs that ended longer ago, keep the messages (RETAIN_DAYS, keep all)
+  --adk-web           serve Google's adk-web at /dev-ui/, from the package @google/adk-devtools (MILLRACE_ADK_WEB=on)
   --insecure          allow listening beyond loopback without tokens
   --log-level LEVEL   fatal, error, warn, info, debug, trace or silent (LOG_LEVEL, warn)
 
@@ -74,6 +77,7 @@ const options = {
   'base-path': { type: 'string' },
   grace: { type: 'string' },
   'retain-days': { type: 'string' },
+  'adk-web': { type: 'boolean' },
   insecure: { type: 'boolean' },
   'log-level': { type: 'string' },
   help: { type: 'boolean', short: 'h' },
@@ -108,6 +112,9 @@ export function readSettings(
   if (!loopback.has(host) && tokens === undefined && !insecure) {
     return bad(`others can reach ${host}: give each user a token with --token USER=TOKEN, or pass --insecure`)
   }
+  const adkWeb = values['adk-web'] === true || env.MILLRACE_ADK_WEB === 'on'
+  if (adkWeb && tokens !== undefined)
+    return bad('--adk-web works only without tokens, because adk-web sends none; serve it from another instance')
   const basePath = (given(values['base-path'], 'BASE_PATH') ?? '').replace(/\/+$/, '')
   if (basePath !== '' && !/^(\/[\w.~-]+)+$/.test(basePath))
     return bad(`--base-path must look like /millrace, not ${quoted(basePath)}`)
@@ -149,6 +156,7 @@ export function readSettings(
     origins,
     tokens,
     insecure,
+    adkWeb,
     logLevel,
   }
 }

@@ -2,6 +2,7 @@ import { type Dialect, defined, type EventLog, dialects as known } from '@millra
 import type { Context, Tracer } from '@opentelemetry/api'
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { AgentCatalog } from './agent/catalog.ts'
+import { type EvalStore, memoryEvalStore } from './eval/eval-store.ts'
 import { adkWithoutPartials } from './http/adk/adk-without-partials.ts'
 import { agUiProtobufFormat } from './http/ag-ui/protobuf.ts'
 import { createApp } from './http/app.ts'
@@ -15,6 +16,7 @@ import { sseFormat } from './stream/stream-format.ts'
 import { type Streams, type StreamsOptions, streams } from './stream/streams.ts'
 import type { AuditEntry } from './telemetry/audit.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { modelRequests } from './telemetry/model-requests.ts'
 
 export interface MillraceOptions {
   readonly log: EventLog
@@ -28,7 +30,11 @@ export interface MillraceOptions {
   readonly fallback?: string
   /** The folder of the built web page. */
   readonly page?: string
+  /** The folder of adk-web's built page (`dist/browser` of `@google/adk-devtools`), served at `/dev-ui/`. */
+  readonly adkWeb?: string
   readonly access?: Access
+  /** Keeps evaluation sets and results; absent: as long as the process runs. */
+  readonly evals?: EvalStore
   /** The path prefix, such as `/millrace`, that a proxy forwards without removing it. */
   readonly basePath?: string
   readonly limits?: Partial<HttpLimits>
@@ -69,6 +75,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     auditLog?.info(entry, entry.action)
     options.onAudit?.(entry)
   }
+  const requests = modelRequests()
   const engine = runEngine({
     log,
     agents: (name) => agents.get(name),
@@ -77,6 +84,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     owner,
     ...defined({ limits: options.runLimits }),
     onAudit: audit,
+    onModelCall: requests.put,
   })
   const fanOut = streams({
     log,
@@ -108,7 +116,15 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     ready: () => !closing,
     stopped: () => stopped,
     audit,
-    ...defined({ page: options.page, access: options.access, basePath: options.basePath, logger: options.logger }),
+    modelRequests: requests,
+    evals: options.evals ?? memoryEvalStore(),
+    ...defined({
+      page: options.page,
+      adkWeb: options.adkWeb,
+      access: options.access,
+      basePath: options.basePath,
+      logger: options.logger,
+    }),
   })
   // The audit is logged at every level except `silent`.
   auditLog = app.log.level === 'silent' ? app.log : app.log.child({ audit: true }, { level: 'info' })

@@ -2,7 +2,8 @@ import type { AdkPart, ArtifactSaved, FoundMessage, JsonObject, Recorded, RunEve
 
 /**
  * The port that every agent engine implements. An agent yields what happens, in order; the run engine records it. It never yields `run.started`; it may end with its own `run.finished` (a remote stream
- * that reports its outcome, an interrupt), otherwise returning means `done` and throwing means `failed`.
+ * that reports its outcome, an interrupt), otherwise returning means `done` and throwing means `failed`. The invocation id
+ * of its ADK events is the run's id, as on the messages and spans of the run.
  */
 export interface Agent {
   readonly name: string
@@ -85,6 +86,8 @@ export interface RunContext {
   readonly newId: () => string
   /** What the run shares with the other sessions of its user and agent; absent where no log is behind the run. */
   readonly shared?: SharedContext
+  /** Called with the request of a model call, as JSON text, and the id of the event that answers it, by engines that see both. */
+  readonly modelCalled?: (event: string, request: string) => void
 }
 
 /** Shared state is not here: the run engine records it in the session as the run begins. */

@@ -3,6 +3,7 @@ import helmet from '@fastify/helmet'
 import { MillraceError } from '@millrace/core'
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { adkSurface } from './adk/routes.ts'
+import { adkWebSurface } from './adk-web/routes.ts'
 import { agUiSurface } from './ag-ui/routes.ts'
 import { agentSurface } from './agent/routes.ts'
 import { type Access, guardAccess } from './doors/access.ts'
@@ -28,6 +29,7 @@ const allSurfaces: readonly Surface[] = [
   sessionSurface,
   agUiSurface,
   adkSurface,
+  adkWebSurface,
   studioSurface,
   planSurface,
   pageSurface,

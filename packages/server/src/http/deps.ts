@@ -1,9 +1,11 @@
 import type { EventLog } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent } from '../agent/agent.ts'
+import type { EvalStore } from '../eval/eval-store.ts'
 import type { RunEngine } from '../run/run-engine.ts'
 import type { Streams } from '../stream/streams.ts'
 import type { AuditEntry } from '../telemetry/audit.ts'
+import type { ModelRequests } from '../telemetry/model-requests.ts'
 
 /** What every surface works with: one log, one run engine, one set of streams and the same agents. */
 export interface HttpDeps {
@@ -16,6 +18,10 @@ export interface HttpDeps {
   readonly limits: HttpLimits
   /** Records what the engine cannot know of, such as a deleted session. */
   readonly audit: (entry: AuditEntry) => void
+  /** The requests of recent model calls, which adk-web shows. */
+  readonly modelRequests: ModelRequests
+  /** Evaluation sets and their results. */
+  readonly evals: EvalStore
   /** Called when a stream was opened. */
   readonly opened: (request: FastifyRequest, reply: FastifyReply) => void
 }

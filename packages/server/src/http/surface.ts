@@ -21,6 +21,8 @@ export interface SurfaceDeps extends HttpDeps {
   readonly ready: () => boolean
   /** The folder of the built page. Without it no page is served. */
   readonly page?: string
+  /** The folder of adk-web's built page. Without it adk-web is not served. */
+  readonly adkWeb?: string
   /** The path prefix of a proxy that does not strip it, such as `/millrace`; empty when there is none. */
   readonly basePath: string
 }

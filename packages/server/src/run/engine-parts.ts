@@ -20,6 +20,8 @@ export interface RunEngineOptions {
   readonly limits?: Partial<RunLimits>
   /** Called for every start, refusal, cancel and end. */
   readonly onAudit?: (entry: AuditEntry) => void
+  /** Called with the request of every model call that an agent reports, as JSON text, and the event that answers it. */
+  readonly onModelCall?: (session: string, event: string, request: string) => void
 }
 
 /** What the parts of the engine share. */

@@ -13,7 +13,7 @@ import { describeAgent } from './describe-agent.ts'
 import { abandoned, problemFromError } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { RunLedger } from './ledger.ts'
-import { sharedContext } from './shared-context.ts'
+import { modelCallsOf, sharedContext } from './shared-context.ts'
 import { isLost } from './writer.ts'
 
 /** A run whose process is gone, as the log has it. */
@@ -80,7 +80,8 @@ async function resume(parts: EngineParts, agent: Agent, { lease, info, started, 
   const { user } = info
   const history = [...rows, ...(await log.append(session, [{ run, event: lost }], lease))]
   const shared = sharedContext(log, info)
-  const context = { state: sessionFacts(history).state, resumed: true, shared }
+  const state = sessionFacts(history).state
+  const context = { state, resumed: true, shared, ...modelCallsOf(parts, session) }
   const { input } = started.event
   launch(
     new ActiveRun({

@@ -1,6 +1,7 @@
 import type { EventLog, JsonObject, PatchOp, RunEvent, RunInput, SessionInfo } from '@millrace/core'
 import { isShared } from '@millrace/core/store'
-import type { SharedContext } from '../agent/agent.ts'
+import type { RunContext, SharedContext } from '../agent/agent.ts'
+import type { RunEngineOptions } from './engine-parts.ts'
 
 /** What a run of this session can reach of the other sessions of its user and agent. */
 export function sharedContext(log: EventLog, { id, user, agent }: SessionInfo): SharedContext {
@@ -9,6 +10,15 @@ export function sharedContext(log: EventLog, { id, user, agent }: SessionInfo): 
     search: (text) => log.search({ user, agent, text, from: id }),
     remember: () => log.remember(id),
   }
+}
+
+/** Where the agent of a run reports its model calls, if the engine's owner listens. */
+export function modelCallsOf(
+  { onModelCall }: Pick<RunEngineOptions, 'onModelCall'>,
+  session: string,
+): Pick<RunContext, 'modelCalled'> {
+  if (onModelCall === undefined) return {}
+  return { modelCalled: (event, request) => onModelCall(session, event, request) }
 }
 
 /**

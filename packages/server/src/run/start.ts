@@ -20,8 +20,7 @@ import { abandoned } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { type LoadedSession, refreshSession } from './load-session.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
-
-import { sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
+import { modelCallsOf, sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
 
 type NamedRequest = StartRequest & { readonly run: string }
 
@@ -68,9 +67,10 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
     const opening = withNews([startOf(request, before), ...answers], facts.state, await log.sharedState(info))
     const rows = await log.append(session, draftsOf(run, opening), lease)
     const state = stateAfter(facts.state, opening)
+    const shared = sharedContext(log, info)
     const seq = rows[0]?.seq ?? 0
     const history = (): Promise<readonly Recorded[]> => histories.upTo(before.info, seq - 1)
-    const context = { state, resumed: false, shared: sharedContext(log, info) }
+    const context = { state, resumed: false, shared, ...modelCallsOf(parts, session) }
     launch(
       new ActiveRun({ log, lease, agent, user, input, limits, rows, history, context, now, newId, cancelOnDisconnect }),
     )

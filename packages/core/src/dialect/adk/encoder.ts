@@ -1,7 +1,7 @@
 import type { AdkEvent } from '../../event/adk-event.ts'
 import { requestOf } from '../../event/adk-request.ts'
 import type { Problem } from '../../event/problem.ts'
-import type { InputMessage, Outcome, RawRecorded, Recorded } from '../../event/run-event.ts'
+import type { ArtifactSaved, InputMessage, Outcome, RawRecorded, Recorded } from '../../event/run-event.ts'
 import { noFacts, type SessionFacts } from '../../event/session-facts.ts'
 import { applyState } from '../../event/state-fold.ts'
 import { isPartial } from '../../event/streaming.ts'
@@ -24,6 +24,8 @@ export class AdkEncoder implements Encoder {
   #calls = new Set<string>()
   /** The last version printed of each artifact, by its name. */
   readonly #versions: Map<string, number>
+  /** Saved artifacts that no event has announced yet. */
+  #saved: readonly { readonly row: Recorded; readonly event: ArtifactSaved }[] = []
 
   constructor(echo: boolean, { state, artifacts }: SessionFacts = noFacts) {
     this.#echo = echo
@@ -46,9 +48,11 @@ export class AdkEncoder implements Encoder {
         this.#calls = new Set()
         this.#started = remarkStarted(run, event.agent)
         return [this.#started, ...(this.#echo ? userEvents(row, event.input.messages) : [])]
-      case 'agent':
+      case 'agent': {
+        const unannounced = event.event.partial === true ? [] : this.#unannounced(event.node, event.event)
         this.#note(event.event)
-        return [printEvent(event.event, at)]
+        return [...unannounced, printEvent(event.event, at)]
+      }
       case 'state': {
         const stateDelta = assignedKeys(before, this.#state)
         return stateDelta === undefined ? [] : this.#made(row, event.node, { actions: { stateDelta } })
@@ -56,7 +60,10 @@ export class AdkEncoder implements Encoder {
       case 'artifact':
         if (event.deleted === true || this.#versions.get(event.name) === event.version) return []
         this.#versions.set(event.name, event.version)
-        return this.#made(row, event.node, { actions: { artifactDelta: { [event.name]: event.version } } })
+        this.#saved = [...this.#saved, { row, event }]
+        return []
+      case 'node.finished':
+        return this.#unannounced(event.node)
       case 'interrupt': {
         if (this.#calls.has(event.id) || this.#calls.has(event.call ?? event.id)) return []
         this.#calls.add(event.id)
@@ -66,7 +73,7 @@ export class AdkEncoder implements Encoder {
       case 'foreign':
         return event.dialect === 'adk' ? [printForeignComment(event)] : []
       case 'run.finished':
-        return this.#finished(event.outcome, event.error)
+        return [...this.#unannounced(undefined), ...this.#finished(event.outcome, event.error)]
       default:
         return []
     }
@@ -85,6 +92,21 @@ export class AdkEncoder implements Encoder {
     // As everywhere, what a partial says is provisional: it may be pruned.
     if (isPartial(event)) return
     for (const [name, version] of Object.entries(event.actions?.artifactDelta ?? {})) this.#versions.set(name, version)
+  }
+
+  /**
+   * ADK announces an artifact in the next whole event of the agent that saved it, so a saved artifact waits for that
+   * event. What it does not announce is announced by an event of its own, before it; at the end of the run, everything.
+   */
+  #unannounced(node: string | undefined, next?: AdkEvent): readonly Frame[] {
+    if (this.#saved.length === 0) return []
+    const due = this.#saved.filter(({ event }) => event.node === undefined || node === undefined || event.node === node)
+    this.#saved = this.#saved.filter((saved) => !due.includes(saved))
+    return due.flatMap(({ row, event: { name, version, node: owner } }) =>
+      next?.actions?.artifactDelta?.[name] === version
+        ? []
+        : this.#made(row, owner, { actions: { artifactDelta: { [name]: version } } }),
+    )
   }
 
   /** A new ADK event, for a fact that no ADK event of the log carries. */

@@ -13,8 +13,9 @@ const noActions = Object.freeze({
  * An event as JSON that does not change later. A value that is not JSON, put in by a tool or callback, fails the run with
  * an error that names the author. A partial is only copied flat: there are thousands, and ADK does not touch its content
  * again. Its actions are replaced: they are one object for all events of a model turn, and still change until it ends.
+ * The invocation is the run: ADK makes an id of its own, which neither the user's messages nor the spans of the run have.
  */
-export function jsonEvent(event: Event): unknown {
+export function jsonEvent(event: Event, run: string): unknown {
   if (event.partial === true) {
     const copy: Record<string, unknown> = {}
     for (const key of Object.keys(event)) {
@@ -22,10 +23,11 @@ export function jsonEvent(event: Event): unknown {
       if (value !== undefined) copy[key] = value
     }
     copy.actions = noActions
+    copy.invocationId = run
     return copy
   }
   try {
-    return JSON.parse(JSON.stringify(event))
+    return JSON.parse(JSON.stringify({ ...event, invocationId: run }))
   } catch (error) {
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : ''
     const keys = Object.keys(isObject(event.actions.stateDelta) ? event.actions.stateDelta : {})

@@ -1,4 +1,4 @@
-import { type Event, isBaseAgent, isLlmAgent, type Runner } from '@google/adk'
+import { type Event, isBaseAgent, isLlmAgent, type LlmRequest, type Runner } from '@google/adk'
 import {
   adkIngest,
   type ClientTool,
@@ -23,6 +23,7 @@ import { jsonEvent } from './json-event.ts'
 import { NodeTracker } from './nodes.ts'
 import { afterAnswer, afterCrash, type Resumption } from './resume.ts'
 import type { AdkLimits, AdkRun, Scope } from './scope.ts'
+import { sentRequest } from './sent-request.ts'
 import type { Tree } from './tree.ts'
 import { usageCounter } from './usage.ts'
 
@@ -53,6 +54,9 @@ export class LiveRun implements AdkRun {
   readonly resumption: Resumption | undefined
   readonly modelCalls = new Map<NodeId | undefined, number>()
   readonly silent = new Set<NodeId | undefined>()
+  readonly requests = new Map<NodeId | undefined, LlmRequest>()
+  readonly #run: string
+  readonly #modelCalled: RunContext['modelCalled']
   readonly #out: BoundedQueue<RunEvent>
   readonly #ingest = adkIngest()
   readonly #usage = usageCounter()
@@ -80,6 +84,8 @@ export class LiveRun implements AdkRun {
     this.artifacts = new LogArtifacts(context, limits.maxArtifact, (event) => this.emit(event))
     this.#asked = waitingCalls(tree.workflows)
     this.#out = out
+    this.#run = context.run
+    this.#modelCalled = context.modelCalled
     this.#crashed = context.resumed
     for (const { event, run } of context.resumed ? context.history : []) {
       if (run === context.run && event.kind === 'agent' && !isPartial(event.event) && !isNested(event.event)) {
@@ -124,16 +130,27 @@ export class LiveRun implements AdkRun {
 
   deliver(event: Event, node: NodeId | undefined): void {
     if (this.#unseen.has(event.id) || this.resumption?.isRepeated(event) === true) return
-    const taken = this.#ingest(jsonEvent(event))
+    const taken = this.#ingest(jsonEvent(event, this.#run))
     if ('reason' in taken)
       throw new MillraceError('garbage', `ADK yielded a value that is not an event: ${taken.reason}`)
     this.emit({ kind: 'agent', ...taken, ...(node === undefined ? {} : { node }) })
+    if (taken.event.partial !== true) this.#report(taken.event.id, node)
     this.#usage.take(taken.event)
     if (isPartial(taken.event) || isNested(taken.event)) return
     this.#asked.push(taken.event, node)
     // A workflow retries its nodes and may catch their errors; it throws when it gives up.
     if (taken.event.errorCode !== undefined && taken.event.nodeInfo?.path === undefined)
       this.fail(problemOf(taken.event))
+  }
+
+  /** Reports the model request that this event answers. */
+  #report(event: string, node: NodeId | undefined): void {
+    const request = this.requests.get(node)
+    if (request === undefined) return
+    this.requests.delete(node)
+    if (this.#modelCalled === undefined) return
+    const sent = sentRequest(request)
+    if (sent !== undefined) this.#modelCalled(event, sent)
   }
 
   /** Emits the last events: open nodes are closed, interrupts are reported, and the run is finished. */

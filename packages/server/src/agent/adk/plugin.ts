@@ -70,6 +70,7 @@ export class MillracePlugin extends BasePlugin {
       instruct(llmRequest, this.#run.instructions)
     }
     answerOpenCalls(llmRequest.contents)
+    this.#run.requests.set(scope.node, llmRequest)
     this.#offer(scope, invocationContext, llmRequest)
     return undefined
   }

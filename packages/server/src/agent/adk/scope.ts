@@ -1,4 +1,11 @@
-import type { BaseAgent, Event, InvocationContext, PluginManager, SessionArtifactService } from '@google/adk'
+import type {
+  BaseAgent,
+  Event,
+  InvocationContext,
+  LlmRequest,
+  PluginManager,
+  SessionArtifactService,
+} from '@google/adk'
 import { type ClientTool, defined, type NodeId, type Problem, type RunEvent } from '@millrace/core'
 import type { ModelSettings } from '../model/settings.ts'
 import type { LogArtifacts } from './artifacts.ts'
@@ -32,6 +39,8 @@ export interface AdkRun {
   readonly modelCalls: Map<NodeId | undefined, number>
   /** Executions whose model was called and has not answered yet. */
   readonly silent: Set<NodeId | undefined>
+  /** The request of the model call that is open, by execution of an agent. */
+  readonly requests: Map<NodeId | undefined, LlmRequest>
 }
 
 export interface AdkLimits {

@@ -62,7 +62,7 @@ export async function* follow(run: RemoteRun): AsyncGenerator<RunEvent> {
       continue
     }
     truncated?.take(event)
-    yield event
+    yield ofRun(event, context.run)
   }
   const { state } = connection
   if (last === undefined) upstream.stop()
@@ -70,6 +70,11 @@ export async function* follow(run: RemoteRun): AsyncGenerator<RunEvent> {
   const cut = last?.outcome === 'done' ? truncated?.why() : undefined
   if (state.phase === 'closed' && state.how === 'ended' && last !== undefined && cut === undefined) yield last
   else yield failed(url, state.phase === 'closed' ? state.problem : undefined, cut)
+}
+
+/** The invocation is the run here: the other server's id is on none of the messages and spans of this one. */
+function ofRun(event: RunEvent, run: string): RunEvent {
+  return event.kind === 'agent' ? { ...event, event: { ...event.event, invocationId: run } } : event
 }
 
 function failed(url: string, problem: Problem | undefined, cut: string | undefined): RunFinished {

@@ -12,16 +12,6 @@ const finalizeBody = z.looseObject({ connectorName: z.string(), userId: z.string
 
 /** Calls of adk-web that name or create an item of a collection that is always empty here. */
 const refused = [
-  ['POST', 'eval-sets', 'evaluation set'],
-  ['GET', 'eval-sets/:set', 'evaluation set'],
-  ['DELETE', 'eval-sets/:set', 'evaluation set'],
-  ['POST', 'eval-sets/:set/run', 'evaluation set'],
-  ['GET', 'eval_sets/:set/evals', 'evaluation set'],
-  ['POST', 'eval_sets/:set/add_session', 'evaluation set'],
-  ['GET', 'eval_sets/:set/evals/:case', 'evaluation set'],
-  ['PUT', 'eval_sets/:set/evals/:case', 'evaluation set'],
-  ['DELETE', 'eval_sets/:set/evals/:case', 'evaluation set'],
-  ['GET', 'eval_results/:result', 'evaluation set'],
   ['GET', 'tests/:test', 'test'],
   ['PUT', 'tests/:test', 'test'],
   ['DELETE', 'tests/:test', 'test'],
@@ -30,7 +20,7 @@ const refused = [
 ] as const
 
 /**
- * Features that adk-web expects of an ADK server and Millrace does not have: evaluation, tests, the YAML builder.
+ * Features that adk-web expects of an ADK server and Millrace does not have: tests, the YAML builder.
  * adk-web hides them when their lists are empty; a request for an item is a 404.
  */
 export const adkAbsentRoutes =
@@ -43,16 +33,12 @@ export const adkAbsentRoutes =
         async ({ params }) => knownApp(deps, params.app) && answer,
       )
     for (const prefix of ['/dev', '']) {
-      empty(`${prefix}/apps/:app/eval_sets`, 'Evaluation sets', [])
-      empty(`${prefix}/apps/:app/eval_results`, 'Evaluation results', [])
       for (const [method, path, what] of refused) {
         const url = `${prefix}/apps/:app/${path}`
         const effect = method === 'GET' ? 'read' : 'write'
         app.route({ method, url, ...hidden({ effect }), handler: async () => noneOf(what) })
       }
     }
-    empty('/dev/apps/:app/eval-sets', 'Evaluation sets', { evalSetIds: [] })
-    empty('/dev/apps/:app/metrics-info', 'Evaluation metrics', { metricsInfo: [] })
     empty('/dev/apps/:app/tests', 'Tests', [])
 
     app.get<InApp>(

@@ -1,5 +1,6 @@
 import {
   adk,
+  isJsonObject,
   isPartial,
   type JsonObject,
   MillraceError,
@@ -11,6 +12,7 @@ import {
 import type { FastifyRequest } from 'fastify'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
+import { invocations } from './invocations.ts'
 
 /** An ADK session as adk-web reads it. `lastUpdateTime` and event timestamps are in seconds there. */
 export interface AdkSession {
@@ -23,7 +25,7 @@ export interface AdkSession {
 }
 
 /** The state key in which adk-web keeps the name that a person gave a session. */
-export const metadataKey = '__session_metadata__'
+const metadataKey = '__session_metadata__'
 
 export interface AdkPath {
   readonly app: string
@@ -64,27 +66,36 @@ export function adkSession(info: SessionInfo, rows: readonly Recorded[], shared:
   }
 }
 
-/** The events of an ADK session: the messages of the user, and every event that is not a partial, as the dialect prints it. */
+/**
+ * The events of an ADK session: the messages of the user, and every event that is not a partial, as the dialect prints
+ * it. The same events come live from `/run_sse` without streaming.
+ */
 export function adkEvents(session: string, rows: readonly Recorded[]): readonly JsonObject[] {
   const encoder = adk.encoder({ session })
+  const invocationOf = invocations(rows)
   return rows.flatMap((row) => {
     const frames = encoder.push(row)
-    if (row.event.kind === 'run.started') return userEvents(row, row.event)
-    if (row.event.kind === 'run.finished' || row.event.kind === 'foreign') return []
+    const { event, run } = row
+    if (event.kind === 'run.started') return userEvents(row, event, invocationOf(run))
+    if (event.kind === 'foreign') return []
     // ADK's sessions have no event for an edit of the state by a person; the state itself has it.
-    if (row.event.kind === 'state' && row.run === '') return []
-    if (row.event.kind === 'agent' && isPartial(row.event.event)) return []
-    return frames.flatMap(({ data }) => (data === '' ? [] : [JSON.parse(data) as JsonObject]))
+    if (event.kind === 'state' && run === '') return []
+    if (event.kind === 'agent' && isPartial(event.event)) return []
+    const printed = frames.flatMap(({ data }) => (data === '' ? [] : [JSON.parse(data) as JsonObject]))
+    // An error frame is no event. Events that the encoder made carry the id of the run.
+    return printed
+      .filter(({ author }) => author !== undefined)
+      .map((made) => (made.invocationId === run && run !== '' ? { ...made, invocationId: invocationOf(run) } : made))
   })
 }
 
-function userEvents({ run, at }: Recorded, { input }: RunStarted): readonly JsonObject[] {
+function userEvents({ at }: Recorded, { input }: RunStarted, invocationId: string): readonly JsonObject[] {
   return input.messages
     .filter(({ role }) => role === 'user' || role === 'tool')
     .map(({ id, content }) => ({
       id,
       author: 'user',
-      invocationId: run,
+      invocationId,
       timestamp: at / 1000,
       content: { role: 'user', parts: JSON.parse(JSON.stringify(content.parts ?? [])) },
       actions: { stateDelta: {}, artifactDelta: {} },
@@ -97,6 +108,23 @@ export function adkSessionSummary(info: SessionInfo): AdkSession {
   return { id, appName, userId, state: withName({}, info.title), events: [], lastUpdateTime: updatedAt / 1000 }
 }
 
+/** The name that adk-web gives a session, in its state. Undefined where the state has none. */
+export function nameIn(state: JsonObject): string | undefined {
+  const metadata = state[metadataKey]
+  const name = isJsonObject(metadata) ? metadata.displayName : undefined
+  return typeof name === 'string' && name !== '' ? name.slice(0, 200) : undefined
+}
+
+/** The state without the name, which is the session's title. What else adk-web keeps beside the name stays. */
+export function withoutName(state: JsonObject): JsonObject {
+  const { [metadataKey]: metadata, ...rest } = state
+  if (!isJsonObject(metadata)) return state
+  const { displayName: _name, ...others } = metadata
+  return Object.keys(others).length === 0 ? rest : { ...rest, [metadataKey]: others }
+}
+
 function withName(state: JsonObject, title: string): JsonObject {
-  return title === '' ? state : { ...state, [metadataKey]: { displayName: title } }
+  const { [metadataKey]: before, ...rest } = state
+  if (title === '') return state
+  return { ...rest, [metadataKey]: { ...(isJsonObject(before) ? before : {}), displayName: title } }
 }

@@ -1,7 +1,6 @@
 import { adk, type Dialect, isPartial } from '@millrace/core'
-import { isNested } from '../../agent/nested-event.ts'
 
-/** ADK's answer to `/run`, and to `/run_sse` without streaming: no partials, and no events from inside a function call. */
+/** ADK's answer to `/run_sse` without streaming: no partials. A reload of the session shows the same events. */
 export const adkWithoutPartials: Dialect = {
   ...adk,
   name: 'adk-whole',
@@ -13,8 +12,7 @@ export const adkWithoutPartials: Dialect = {
       push(recorded) {
         const frames = encoder.push(recorded)
         const { event } = recorded
-        if (event.kind !== 'agent') return frames
-        return isPartial(event.event) || isNested(event.event) ? [] : frames
+        return event.kind === 'agent' && isPartial(event.event) ? [] : frames
       },
     }
   },

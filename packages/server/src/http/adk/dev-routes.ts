@@ -1,4 +1,4 @@
-import { defined, MillraceError } from '@millrace/core'
+import { defined, MillraceError, type SessionInfo } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
@@ -21,13 +21,18 @@ export const adkDevRoutes =
       return agent.describe()
     }
 
+    const spans = async (session: SessionInfo) =>
+      spansOf(session, await deps.log.read(session.id, { after: 0 }), (event) =>
+        deps.modelRequests.of(session.id, event),
+      )
+
     for (const prefix of ['/dev/apps/:app/debug', '/debug']) {
       app.get<{ Params: { session: string } }>(
         `${prefix}/trace/session/:session`,
         documented({ effect: 'read', summary: 'The spans of a session', answer: 'Spans', result: listShape('Span') }),
         async (request) => {
           const session = await sessionForRequest(deps, request, request.params.session)
-          return spansOf(session, await deps.log.read(session.id, { after: 0 }))
+          return spans(session)
         },
       )
       app.get<{ Params: { event: string } }>(
@@ -41,8 +46,7 @@ export const adkDevRoutes =
         async (request) => {
           const { sessions } = await deps.log.list({ ...defined({ user: request.principal }), limit: 50 })
           for (const session of sessions) {
-            const spans = spansOf(session, await deps.log.read(session.id, { after: 0 }))
-            const found = spans.find(
+            const found = (await spans(session)).find(
               ({ attributes }) => attributes['gcp.vertex.agent.event_id'] === request.params.event,
             )
             if (found !== undefined) return found.attributes

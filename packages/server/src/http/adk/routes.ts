@@ -5,6 +5,8 @@ import { documented, type Surface } from '../surface.ts'
 import { adkAbsentRoutes } from './absent-routes.ts'
 import { adkArtifactRoutes } from './artifact-routes.ts'
 import { adkDevRoutes } from './dev-routes.ts'
+import { adkEvalRunRoutes } from './eval-run-routes.ts'
+import { adkEvalSetRoutes } from './eval-set-routes.ts'
 import { adkLiveRoute } from './live-route.ts'
 import { adkRunRoutes } from './run-routes.ts'
 import { adkSessionRoutes } from './session-routes.ts'
@@ -36,6 +38,8 @@ const adkRoutes =
     await app.register(adkSessionRoutes(deps))
     await app.register(adkArtifactRoutes(deps))
     await app.register(adkDevRoutes(deps))
+    await app.register(adkEvalSetRoutes(deps))
+    await app.register(adkEvalRunRoutes(deps))
     await app.register(adkAbsentRoutes(deps))
     await app.register(adkLiveRoute)
   }

@@ -12,6 +12,7 @@ import { z } from 'zod'
 import { isNested } from '../../agent/nested-event.ts'
 import type { StartedRun, StartRequest } from '../../run/run-engine.ts'
 import type { HttpDeps } from '../deps.ts'
+import { sendProblem, streamProblem } from '../doors/problem.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { listShape } from '../openapi/answers.ts'
 import { boundInput } from '../run-input.ts'
@@ -51,7 +52,10 @@ export const adkRunRoutes =
 
     app.post(
       '/run_sse',
-      documented({ ...doc, summary: 'Run an agent, stream its ADK events', answer: 'ADK events', stream: true }),
+      {
+        ...documented({ ...doc, summary: 'Run an agent, stream its ADK events', answer: 'ADK events', stream: true }),
+        errorHandler: refuseRun,
+      },
       async (request, reply) => {
         const { start, streaming } = await prepare(deps, request)
         await serveRun(deps, request, reply, start, { dialect: streaming ? 'adk' : 'adk-whole' })
@@ -78,6 +82,12 @@ export const adkRunRoutes =
       },
     )
   }
+
+/** adk-web reads only the frames of the answer, whatever its status is: a refusal in JSON would show nothing. */
+function refuseRun(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const readsFrames = (request.headers.accept ?? '').includes('text/event-stream')
+  return readsFrames ? streamProblem(error, request, reply) : sendProblem(error, request, reply)
+}
 
 async function prepare(deps: HttpDeps, request: FastifyRequest): Promise<{ start: StartRequest; streaming: boolean }> {
   const body = validateBody(runBody, request.body)

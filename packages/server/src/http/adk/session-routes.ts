@@ -10,6 +10,7 @@ import {
 import { isShared } from '@millrace/core/store'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
+import { evalSessionPrefix } from '../../eval/run-case.ts'
 import type { HttpDeps } from '../deps.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
@@ -24,7 +25,8 @@ import {
   adkSessionSummary,
   adkUser,
   knownApp,
-  metadataKey,
+  nameIn,
+  withoutName,
 } from './adk-session.ts'
 
 const createBody = z
@@ -53,13 +55,15 @@ export const adkSessionRoutes =
       boundState(deps.limits, (state ?? {}) as JsonObject, 'state')
       if ((await log.get(path.id)) !== undefined)
         throw new MillraceError('conflict', `Session already exists: ${path.id}`)
-      const { own, shared } = scopesOf((state ?? {}) as JsonObject)
+      const { own, shared } = scopesOf(withoutName((state ?? {}) as JsonObject))
       const rows = importedRows(path.id, events ?? [], own, deps.now())
       let info = await log.restore({ id: path.id, user: path.user, agent: path.app }, rows)
       const patch = patchOf(shared)
       // Not part of the import: a person's edit is what changes the values that sessions share.
       if (patch.length > 0) await log.append(path.id, [{ run: '', event: { kind: 'state', patch } }])
       if (patch.length > 0) info = (await log.get(path.id)) ?? info
+      const name = nameIn((state ?? {}) as JsonObject)
+      if (name !== undefined) info = await log.rename(path.id, name)
       return shown(info)
     }
 
@@ -69,7 +73,7 @@ export const adkSessionRoutes =
       async (request) => {
         const { app: name, user } = request.params
         const { sessions } = await log.list({ user: adkUser(request, user), agent: knownApp(deps, name), limit: 500 })
-        return sessions.map(adkSessionSummary)
+        return sessions.filter(({ id }) => !id.startsWith(evalSessionPrefix)).map(adkSessionSummary)
       },
     )
     app.post<InApp>(
@@ -134,10 +138,10 @@ export const adkSessionRoutes =
         const { stateDelta } = validateBody(patchBody, request.body)
         boundState(deps.limits, stateDelta as JsonObject, 'stateDelta')
         let info = await adkSessionAt(deps, request, request.params)
-        const { [metadataKey]: metadata, ...delta } = stateDelta as JsonObject
-        const name = isObject(metadata) ? metadata.displayName : undefined
-        if (typeof name === 'string') info = await log.rename(info.id, name.slice(0, 200))
-        const patch = patchOf(withoutTemporary(delta))
+        const delta = stateDelta as JsonObject
+        const name = nameIn(delta)
+        if (name !== undefined) info = await log.rename(info.id, name)
+        const patch = patchOf(withoutTemporary(withoutName(delta)))
         if (patch.length > 0) await log.append(info.id, [{ run: '', event: { kind: 'state', patch } }])
         return shown(info)
       },

@@ -1,4 +1,5 @@
 import { type AdkEvent, isPartial, type Recorded, type SessionInfo } from '@millrace/core'
+import { invocations } from './invocations.ts'
 
 /** A span as adk-web validates it. One invalid span makes adk-web show none, so every field is always present. */
 export interface AdkSpan {
@@ -9,8 +10,9 @@ export interface AdkSpan {
   readonly start_time: number
   readonly end_time: number
   readonly parent_span_id: string | null
-  readonly attributes: Readonly<Record<string, string | number | boolean | readonly string[]>>
+  readonly attributes: Attributes
 }
+type Attributes = Readonly<Record<string, string | number | boolean | readonly string[]>>
 
 interface Open {
   readonly id: string
@@ -20,112 +22,161 @@ interface Open {
 
 const nano = (ms: number): number => ms * 1_000_000
 
-/** The runs of a session as OpenTelemetry spans: run, agents, model calls and tools, derived from the log. */
-export function spansOf(session: SessionInfo, rows: readonly Recorded[]): readonly AdkSpan[] {
-  const spans: AdkSpan[] = []
-  const nodes = new Map<string, Open & { readonly agent: string; last: number }>()
-  const calls = new Map<string, Open & { readonly name: string; readonly event: string }>()
-  let run: (Open & { readonly invocation: string }) | undefined
-  const put = (name: string, open: Open, end: number, attributes: AdkSpan['attributes']): void => {
-    spans.push({
-      name,
-      span_id: open.id,
-      trace_id: run?.invocation ?? session.id,
-      start_time: nano(open.start),
-      end_time: nano(Math.max(end, open.start)),
-      parent_span_id: open.parent,
-      attributes,
-    })
+/**
+ * The runs of a session as OpenTelemetry spans: run, agents, model calls and tools, derived from the log. `requestOf` has
+ * the request of a model call by the event that answers it, where it is still known.
+ */
+export function spansOf(
+  session: SessionInfo,
+  rows: readonly Recorded[],
+  requestOf: (event: string) => string | undefined,
+): readonly AdkSpan[] {
+  const trace = new Trace(session, rows, requestOf)
+  for (const row of rows) trace.take(row)
+  return trace.close()
+}
+
+class Trace {
+  readonly #session: SessionInfo
+  readonly #invocationOf: (run: string) => string
+  readonly #requestOf: (event: string) => string | undefined
+  readonly #spans: AdkSpan[] = []
+  readonly #nodes = new Map<string, Open & { readonly agent: string; last: number }>()
+  readonly #calls = new Map<string, Open & { readonly name: string; readonly args: unknown }>()
+  #run: (Open & { readonly run: string }) | undefined
+  #last = 0
+
+  constructor(session: SessionInfo, rows: readonly Recorded[], requestOf: (event: string) => string | undefined) {
+    this.#session = session
+    this.#requestOf = requestOf
+    this.#invocationOf = invocations(rows)
   }
-  for (const { seq, at, run: invocation, event } of rows) {
+
+  take({ seq, at, run, event }: Recorded): void {
+    this.#last = at
     switch (event.kind) {
       case 'run.started':
-        run = { id: `run-${seq}`, start: at, parent: null, invocation }
-        break
+        this.#run = { id: `run-${seq}`, start: at, parent: null, run }
+        return
       case 'node.started': {
-        const parent = nodes.get(event.parent ?? '')?.id ?? run?.id ?? null
-        nodes.set(event.node, { id: `node-${seq}`, start: at, parent, agent: event.agent, last: at })
-        break
+        const parent = this.#nodes.get(event.parent ?? '')?.id ?? this.#run?.id ?? null
+        this.#nodes.set(event.node, { id: `node-${seq}`, start: at, parent, agent: event.agent, last: at })
+        return
       }
-      case 'node.finished': {
-        const open = nodes.get(event.node)
-        if (open !== undefined)
-          put(`invoke_agent ${open.agent}`, open, at, agentAttributes(session, invocation, open.agent))
-        nodes.delete(event.node)
-        break
-      }
-      case 'agent': {
-        const { event: said } = event
-        const node = nodes.get(event.node ?? '')
-        const owner = node?.id ?? run?.id ?? null
-        if (isPartial(said)) break
-        const parts = said.content?.parts ?? []
-        for (const { functionResponse } of parts) {
-          const open = calls.get(functionResponse?.id ?? '')
-          if (open === undefined) continue
-          put(`execute_tool ${open.name}`, open, at, {
-            'gen_ai.operation.name': 'execute_tool',
-            'gen_ai.tool.name': open.name,
-            'gcp.vertex.agent.event_id': said.id,
-          })
-          calls.delete(functionResponse?.id ?? '')
-        }
-        if (
-          said.content?.role === 'model' ||
-          (parts.length > 0 && said.author !== 'user' && parts.every((part) => part.functionResponse === undefined))
-        ) {
-          const start = node?.last ?? run?.start ?? at
-          put(
-            `generate_content ${said.modelVersion ?? 'model'}`,
-            { id: `model-${seq}`, start, parent: owner },
-            at,
-            modelAttributes(said, invocation),
-          )
-        }
-        for (const { functionCall } of parts) {
-          if (functionCall?.id !== undefined)
-            calls.set(functionCall.id, {
-              id: `tool-${seq}-${functionCall.id}`,
-              start: at,
-              parent: owner,
-              name: functionCall.name,
-              event: said.id,
-            })
-        }
-        if (node !== undefined) node.last = at
-        break
-      }
+      case 'node.finished':
+        this.#endNode(event.node, at)
+        return
+      case 'agent':
+        if (!isPartial(event.event)) this.#said(seq, at, event.event, event.node)
+        return
       case 'run.finished':
-        if (run !== undefined)
-          put('invocation', run, at, {
-            'gcp.vertex.agent.invocation_id': invocation,
-            'millrace.outcome': event.outcome,
-          })
-        run = undefined
-        break
+        this.#endRun(at, { 'millrace.outcome': event.outcome })
+        return
       default:
     }
   }
-  return spans
-}
 
-function agentAttributes(session: SessionInfo, run: string, agent: string): AdkSpan['attributes'] {
-  return {
-    'gen_ai.operation.name': 'invoke_agent',
-    'gen_ai.conversation.id': session.id,
-    'gen_ai.agent.name': agent,
-    'gcp.vertex.agent.invocation_id': run,
+  /** Spans of an active run end with the last row, so that no span has a parent that is missing. */
+  close(): readonly AdkSpan[] {
+    for (const node of [...this.#nodes.keys()]) this.#endNode(node, this.#last)
+    this.#endRun(this.#last, {})
+    return this.#spans
+  }
+
+  #put(name: string, open: Open, end: number, attributes: Attributes): void {
+    const run = this.#run?.run ?? ''
+    this.#spans.push({
+      name,
+      span_id: open.id,
+      trace_id: run === '' ? this.#session.id : run,
+      start_time: nano(open.start),
+      end_time: nano(Math.max(end, open.start)),
+      parent_span_id: open.parent,
+      attributes: {
+        ...attributes,
+        'gcp.vertex.agent.invocation_id': this.#invocationOf(run),
+        'gcp.vertex.agent.session_id': this.#session.id,
+      },
+    })
+  }
+
+  #endNode(node: string, at: number): void {
+    const open = this.#nodes.get(node)
+    this.#nodes.delete(node)
+    if (open === undefined) return
+    this.#put(`invoke_agent ${open.agent}`, open, at, {
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.conversation.id': this.#session.id,
+      'gen_ai.agent.name': open.agent,
+    })
+  }
+
+  #endRun(at: number, attributes: Attributes): void {
+    if (this.#run !== undefined) this.#put('invocation', this.#run, at, attributes)
+    this.#run = undefined
+  }
+
+  #said(seq: number, at: number, said: AdkEvent, of: string | undefined): void {
+    const node = this.#nodes.get(of ?? '')
+    const parent = node?.id ?? this.#run?.id ?? null
+    const parts = said.content?.parts ?? []
+    for (const { functionResponse } of parts) {
+      if (functionResponse !== undefined) this.#answered(at, said.id, functionResponse)
+    }
+    if (isOfModel(said)) {
+      const start = node?.last ?? this.#run?.start ?? at
+      this.#put('call_llm', { id: `model-${seq}`, start, parent }, at, this.#modelAttributes(said))
+    }
+    for (const { functionCall } of parts) {
+      if (functionCall?.id === undefined) continue
+      const { id, name, args } = functionCall
+      this.#calls.set(id, { id: `tool-${seq}-${id}`, start: at, parent, name, args })
+    }
+    if (node !== undefined) node.last = at
+  }
+
+  #answered(
+    at: number,
+    event: string,
+    { id = '', response }: { readonly id?: string; readonly response?: unknown },
+  ): void {
+    const open = this.#calls.get(id)
+    this.#calls.delete(id)
+    if (open === undefined) return
+    this.#put(`execute_tool ${open.name}`, open, at, {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': open.name,
+      'gen_ai.tool.call.id': id,
+      'gcp.vertex.agent.event_id': event,
+      'gcp.vertex.agent.tool_call_args': JSON.stringify(open.args ?? {}),
+      'gcp.vertex.agent.tool_response': JSON.stringify(response ?? {}),
+    })
+  }
+
+  #modelAttributes(said: AdkEvent): Attributes {
+    const { id, author, usageMetadata, modelVersion } = said
+    const { promptTokenCount: input, candidatesTokenCount: output } = usageMetadata ?? {}
+    const request = this.#requestOf(id)
+    return {
+      'gen_ai.agent.name': author,
+      'gcp.vertex.agent.event_id': id,
+      'gcp.vertex.agent.llm_response': responseOf(said),
+      ...(request === undefined ? {} : { 'gcp.vertex.agent.llm_request': request }),
+      ...(typeof modelVersion === 'string' ? { 'gen_ai.request.model': modelVersion } : {}),
+      ...(typeof input === 'number' ? { 'gen_ai.usage.input_tokens': input } : {}),
+      ...(typeof output === 'number' ? { 'gen_ai.usage.output_tokens': output } : {}),
+    }
   }
 }
 
-function modelAttributes({ id, author, invocationId, usageMetadata }: AdkEvent, run: string): AdkSpan['attributes'] {
-  const { promptTokenCount: input, candidatesTokenCount: output } = usageMetadata ?? {}
-  return {
-    'gen_ai.operation.name': 'generate_content',
-    'gen_ai.agent.name': author,
-    'gcp.vertex.agent.event_id': id,
-    'gcp.vertex.agent.invocation_id': invocationId === '' ? run : invocationId,
-    ...(typeof input === 'number' ? { 'gen_ai.usage.input_tokens': input } : {}),
-    ...(typeof output === 'number' ? { 'gen_ai.usage.output_tokens': output } : {}),
-  }
+/** A model answered; the results of tools come from no model. */
+function isOfModel({ author, content }: AdkEvent): boolean {
+  const parts = content?.parts ?? []
+  if (content?.role === 'model') return true
+  return parts.length > 0 && author !== 'user' && parts.every(({ functionResponse }) => functionResponse === undefined)
+}
+
+/** The model's answer, as the event has it. */
+function responseOf({ content, usageMetadata, finishReason, modelVersion, errorCode, errorMessage }: AdkEvent): string {
+  return JSON.stringify({ modelVersion, content, usageMetadata, finishReason, errorCode, errorMessage })
 }

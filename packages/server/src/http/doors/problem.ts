@@ -101,6 +101,22 @@ export function problemBody(code: HttpCode, detail: string, errors?: unknown): P
 }
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { body, type } = prepareProblem(error, request, reply)
+  return reply.type(`${type}; charset=utf-8`).send(JSON.stringify(body))
+}
+
+/** The problem as the only frame of an event stream, for clients that read nothing else of an answer. */
+export function streamProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { body } = prepareProblem(error, request, reply)
+  return reply.type('text/event-stream').send(`data: ${JSON.stringify(body)}\n\n`)
+}
+
+/** Sets the status and the headers of a problem. */
+function prepareProblem(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): { readonly body: ProblemDetails; readonly type: unknown } {
   const body = problemDetails(error)
   if (body.status >= 500) request.log.error({ err: error, ...factsOf(request) }, 'request failed')
   const facts = error instanceof MillraceError ? error.facts : {}
@@ -111,5 +127,6 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     if (!reply.hasHeader('retry-after')) reply.header('retry-after', String(seconds))
   }
   const type = facts.type ?? request.routeOptions?.config?.surface?.problemType ?? 'application/problem+json'
-  return reply.code(body.status).type(`${type}; charset=utf-8`).send(JSON.stringify(body))
+  reply.code(body.status)
+  return { body, type }
 }

@@ -20,5 +20,6 @@ export async function removeSession(deps: HttpDeps, request: FastifyRequest, ses
     }
   }
   const { id, agent, user } = session
+  deps.modelRequests.forget(id)
   deps.audit({ at: deps.now(), action: 'session.delete', session: id, agent, user: request.principal ?? user })
 }

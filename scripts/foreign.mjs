@@ -1,0 +1,25 @@
+// Installs the clients of others that tests drive: each folder of test/foreign has a lock file of its own, so that
+// `npm start` installs none of them. An installed folder costs one hash of its lock file.
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { pathToFileURL } from 'node:url'
+import { root, run } from './install.mjs'
+
+export function ensureForeign() {
+  for (const name of readdirSync(`${root}test/foreign`)) {
+    const folder = `${root}test/foreign/${name}`
+    if (!existsSync(`${folder}/package-lock.json`)) continue
+    const wanted = createHash('sha256')
+      .update(readFileSync(`${folder}/package-lock.json`))
+      .digest('hex')
+    const stamp = `${folder}/node_modules/.millrace-installed`
+    if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) continue
+    console.log(`Installing ${name} for the tests …`)
+    // `--prefix` names the folder; scripts of foreign packages have no reason to run here.
+    const quiet = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
+    run('npm', ['install', '--prefix', folder, ...quiet])
+    writeFileSync(stamp, wanted)
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) ensureForeign()
