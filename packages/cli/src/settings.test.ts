@@ -27,6 +27,13 @@ const refusal = (args: readonly string[], env = {}): string => {
   return settings.message
 }
 
+test('adk-web is served when asked for, and not together with tokens, which it cannot send', () => {
+  expect(readSettings([], {})).toMatchObject({ adkWeb: false })
+  expect(readSettings(['--adk-web'], {})).toMatchObject({ adkWeb: true })
+  expect(readSettings([], { MILLRACE_ADK_WEB: 'on' })).toMatchObject({ adkWeb: true })
+  expect(refusal(['--adk-web', '--token', 'ada=a-long-token'])).toContain('adk-web sends none')
+})
+
 test('the defaults are loopback, port 8000 and no tokens', () => {
   expect(readSettings([], {})).toMatchObject({ host: '127.0.0.1', port: 8000, tokens: undefined, insecure: false })
 })

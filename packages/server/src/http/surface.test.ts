@@ -1,9 +1,11 @@
 import { memoryLog } from '@millrace/core'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, test } from 'vitest'
+import { memoryEvalStore } from '../eval/eval-store.ts'
 import { runEngine } from '../run/engine.ts'
 import { streams } from '../stream/streams.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
+import { modelRequests } from '../telemetry/model-requests.ts'
 import { createApp } from './app.ts'
 import { defaultLimits } from './deps.ts'
 import type { Access } from './doors/access.ts'
@@ -21,6 +23,8 @@ function appWith(surfaces: readonly Surface[], access: Access = {}, runsPerMinut
     agents: { names: [], get: () => undefined, fallback: '' },
     limits: { ...defaultLimits, runsPerMinute },
     audit: () => undefined,
+    modelRequests: modelRequests(),
+    evals: memoryEvalStore(),
     version: 'test',
     metrics: createMetrics({ activeRuns: () => engine.active, readers: () => fanOut.readers }),
     ready: () => true,

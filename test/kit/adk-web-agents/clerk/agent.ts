@@ -1,6 +1,6 @@
 // An ADK agent with a scripted model, which adk-web's own server runs as well as Millrace does.
 import { BaseLlm, FunctionTool, LlmAgent, type LlmRequest, type LlmResponse } from '@google/adk'
-import { z } from 'zod/v4'
+import type { Schema } from '@google/genai'
 
 type Part = NonNullable<NonNullable<LlmResponse['content']>['parts']>[number]
 
@@ -42,11 +42,14 @@ function callFor(text: string): Part | undefined {
   return undefined
 }
 
+const shape = { type: 'OBJECT', properties: { what: { type: 'STRING' } }, required: ['what'] }
+
 const look = new FunctionTool({
   name: 'look',
   description: 'Looks at something and keeps a note about it.',
-  parameters: z.object({ what: z.string() }),
-  execute: async ({ what }, context) => {
+  parameters: shape as unknown as Schema,
+  execute: async (input, context) => {
+    const { what } = input as { what: string }
     context?.state.set('looked_at', what)
     await context?.saveArtifact('note.txt', { text: `a note about the ${what}` })
     return { seen: what }

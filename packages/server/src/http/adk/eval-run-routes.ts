@@ -7,7 +7,7 @@ import { defaultMetrics, metricsInfo } from '../../eval/score.ts'
 import type { HttpDeps } from '../deps.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { adkUser, knownApp } from './adk-session.ts'
-import { caseOf, evalBases, knownItem, ownerOf, setOf, undocumented } from './eval-sets.ts'
+import { caseOf, evalBases, evalOwnerOf, knownItem, setOf, undocumented } from './eval-sets.ts'
 
 const runBody = z.looseObject({
   evalIds: z.array(z.string()).nullish(),
@@ -24,7 +24,7 @@ export const adkEvalRunRoutes =
   async (app) => {
     const { evals } = deps
     const evaluate = async (request: FastifyRequest<AtSet>): Promise<readonly EvalCaseResult[]> => {
-      const owner = ownerOf(deps, request, request.params.app)
+      const owner = evalOwnerOf(deps, request, request.params.app)
       const set = await setOf(deps, owner, request.params.set)
       const body = validateBody(runBody, request.body)
       const metrics = (body.evalMetrics ?? body.eval_metrics ?? defaultMetrics) as readonly EvalMetric[]
@@ -55,7 +55,7 @@ export const adkEvalRunRoutes =
       app.get<InApp>(
         `${base}/eval_results`,
         declare({ effect: 'read', summary: 'Evaluation results', answer: 'Ids', result: z.array(z.string()) }),
-        async (request) => evals.results(ownerOf(deps, request, request.params.app)),
+        async (request) => evals.results(evalOwnerOf(deps, request, request.params.app)),
       )
       app.get<{ Params: { app: string; result: string } }>(
         `${base}/eval_results/:result`,
@@ -67,7 +67,7 @@ export const adkEvalRunRoutes =
         }),
         async (request) => {
           const { app: name, result } = request.params
-          return knownItem(await evals.result(ownerOf(deps, request, name), result), `evaluation result ${result}`)
+          return knownItem(await evals.result(evalOwnerOf(deps, request, name), result), `evaluation result ${result}`)
         },
       )
       for (const path of ['metrics-info', 'eval_metrics']) {

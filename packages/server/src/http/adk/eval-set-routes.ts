@@ -8,7 +8,7 @@ import type { EvalOwner } from '../../eval/eval-store.ts'
 import type { HttpDeps } from '../deps.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { adkSessionAt, adkUser } from './adk-session.ts'
-import { caseOf, evalBases, knownItem, ownerOf, setOf, undocumented } from './eval-sets.ts'
+import { caseOf, evalBases, evalOwnerOf, knownItem, setOf, undocumented } from './eval-sets.ts'
 
 const setBody = z.looseObject({ eval_set: evalSetSchema }).or(z.looseObject({ evalSet: evalSetSchema }))
 const addBody = z.looseObject({ evalId: z.string().min(1).max(200), sessionId: z.string(), userId: z.string() })
@@ -39,12 +39,12 @@ export const adkEvalSetRoutes =
       app.get<InApp>(
         `${base}/eval_sets`,
         declare({ effect: 'read', summary: 'Evaluation sets', answer: 'Ids', result: z.array(z.string()) }),
-        async (request) => evals.sets(ownerOf(deps, request, request.params.app)),
+        async (request) => evals.sets(evalOwnerOf(deps, request, request.params.app)),
       )
       app.get<InApp>(
         `${base}/eval-sets`,
         undocumented({ effect: 'read', summary: 'Evaluation sets', answer: 'Ids', result: z.looseObject({}) }),
-        async (request) => ({ evalSetIds: await evals.sets(ownerOf(deps, request, request.params.app)) }),
+        async (request) => ({ evalSetIds: await evals.sets(evalOwnerOf(deps, request, request.params.app)) }),
       )
       app.post<InApp>(
         `${base}/eval-sets`,
@@ -58,7 +58,7 @@ export const adkEvalSetRoutes =
         async (request) => {
           const body = validateBody(setBody, request.body)
           const set = 'eval_set' in body ? body.eval_set : body.evalSet
-          return create(ownerOf(deps, request, request.params.app), set as EvalSet)
+          return create(evalOwnerOf(deps, request, request.params.app), set as EvalSet)
         },
       )
       app.post<AtSet>(
@@ -71,7 +71,7 @@ export const adkEvalSetRoutes =
         }),
         async (request) =>
           create(
-            ownerOf(deps, request, request.params.app),
+            evalOwnerOf(deps, request, request.params.app),
             validateBody(evalSetSchema, { evalSetId: request.params.set, evalCases: [] }),
           ),
       )
@@ -80,7 +80,7 @@ export const adkEvalSetRoutes =
         app.get<AtSet>(
           `${base}/${sets}/:set`,
           declared({ effect: 'read', summary: 'An evaluation set', answer: 'The set', result: z.looseObject({}) }),
-          async (request) => setOf(deps, ownerOf(deps, request, request.params.app), request.params.set),
+          async (request) => setOf(deps, evalOwnerOf(deps, request, request.params.app), request.params.set),
         )
         app.delete<AtSet>(
           `${base}/${sets}/:set`,
@@ -91,7 +91,7 @@ export const adkEvalSetRoutes =
             result: { type: 'null' },
           }),
           async (request, reply) => {
-            const owner = ownerOf(deps, request, request.params.app)
+            const owner = evalOwnerOf(deps, request, request.params.app)
             await setOf(deps, owner, request.params.set)
             await evals.change(owner, request.params.set, () => undefined)
             return reply.type('application/json').send('null')
@@ -102,7 +102,7 @@ export const adkEvalSetRoutes =
         `${base}/eval_sets/:set/evals`,
         declare({ effect: 'read', summary: 'The cases of a set', answer: 'Ids', result: z.array(z.string()) }),
         async (request) =>
-          (await setOf(deps, ownerOf(deps, request, request.params.app), request.params.set)).evalCases.map(
+          (await setOf(deps, evalOwnerOf(deps, request, request.params.app), request.params.set)).evalCases.map(
             ({ evalId }) => evalId,
           ),
       )
@@ -111,7 +111,7 @@ export const adkEvalSetRoutes =
         declare({ effect: 'read', summary: 'A case', answer: 'The case', result: z.looseObject({}) }),
         async (request) =>
           caseOf(
-            await setOf(deps, ownerOf(deps, request, request.params.app), request.params.set),
+            await setOf(deps, evalOwnerOf(deps, request, request.params.app), request.params.set),
             request.params.case,
           ),
       )
@@ -126,7 +126,7 @@ export const adkEvalSetRoutes =
         }),
         async (request, reply) => {
           const { set, case: id } = request.params
-          const owner = ownerOf(deps, request, request.params.app)
+          const owner = evalOwnerOf(deps, request, request.params.app)
           caseOf(await setOf(deps, owner, set), id)
           const changed = { ...validateBody(evalCaseSchema, request.body), evalId: id }
           await save(owner, set, (cases) => cases.map((one) => (one.evalId === id ? changed : one)))
@@ -138,7 +138,7 @@ export const adkEvalSetRoutes =
         declare({ effect: 'write', summary: 'Delete a case', answer: 'null', result: { type: 'null' } }),
         async (request, reply) => {
           const { set, case: id } = request.params
-          const owner = ownerOf(deps, request, request.params.app)
+          const owner = evalOwnerOf(deps, request, request.params.app)
           caseOf(await setOf(deps, owner, set), id)
           await save(owner, set, (cases) => cases.filter(({ evalId }) => evalId !== id))
           return reply.type('application/json').send('null')
@@ -155,7 +155,7 @@ export const adkEvalSetRoutes =
         }),
         async (request, reply) => {
           const { evalId, sessionId, userId } = validateBody(addBody, request.body)
-          const owner = ownerOf(deps, request, request.params.app)
+          const owner = evalOwnerOf(deps, request, request.params.app)
           const user = adkUser(request, userId)
           const session = await adkSessionAt(deps, request, { app: owner.app, user, id: sessionId })
           const rows = await deps.log.read(session.id, { after: 0 })

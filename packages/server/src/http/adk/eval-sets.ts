@@ -21,7 +21,7 @@ export function undocumented({ effect }: RouteDoc): ReturnType<typeof hidden> {
 }
 
 /** The sets of the user who asks. With tokens, each user has sets of their own. */
-export const ownerOf = (deps: HttpDeps, request: FastifyRequest, app: string): EvalOwner => ({
+export const evalOwnerOf = (deps: HttpDeps, request: FastifyRequest, app: string): EvalOwner => ({
   user: request.principal ?? '',
   app: knownApp(deps, app),
 })
