@@ -160,8 +160,6 @@ export class ActiveRun {
     let source: AsyncIterator<unknown> | undefined
     try {
       const history = await this.#options.history()
-      // An agent may take long over a long history: the readers get the start of the run first.
-      if (history.length > stretch) await new Promise((resolve) => setImmediate(resolve))
       if (this.#phase === 'running') source = this.#callAgent(history)
       for (let taken = 1; this.#phase === 'running' && source !== undefined; taken += 1) {
         const next = await source.next()

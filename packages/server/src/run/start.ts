@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   applyState,
   defined,
@@ -21,6 +22,9 @@ import type { EngineParts } from './engine-parts.ts'
 import { type LoadedSession, refreshSession } from './load-session.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
 import { modelCallsOf, sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
+
+/** A session of more rows than this takes a while to read, and its agent a while to begin. */
+const long = 1000
 
 type NamedRequest = StartRequest & { readonly run: string }
 
@@ -69,7 +73,10 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
     const state = stateAfter(facts.state, opening)
     const shared = sharedContext(log, info)
     const seq = rows[0]?.seq ?? 0
-    const history = (): Promise<readonly Recorded[]> => histories.upTo(before.info, seq - 1)
+    const history = async (): Promise<readonly Recorded[]> => {
+      if (seq > long) await readersFirst()
+      return histories.upTo(before.info, seq - 1)
+    }
     const context = { state, resumed: false, shared, ...modelCallsOf(parts, session) }
     launch(
       new ActiveRun({ log, lease, agent, user, input, limits, rows, history, context, now, newId, cancelOnDisconnect }),
@@ -132,4 +139,10 @@ function stateAfter(before: JsonObject, events: readonly RunEvent[]): JsonObject
   let state = before
   for (const event of events) state = applyState(state, event)
   return state
+}
+
+/** The start of the run is written to its readers at the end of this turn of the event loop; this waits for the next. */
+async function readersFirst(): Promise<void> {
+  await nextTurn()
+  await nextTurn()
 }

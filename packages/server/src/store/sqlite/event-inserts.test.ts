@@ -85,3 +85,22 @@ test('many sessions that append at once keep their own rows, in order', async ()
     expect(read.map(({ event }) => event.kind === 'log' && event.message)).toEqual(texts)
   }
 })
+
+test('a large import is not held in memory, and gives other work a turn', async () => {
+  const { inserts, stored } = await setUp()
+  let turns = 0
+  const count = (): void => {
+    turns += 1
+    if (turns < 1000) setImmediate(count)
+  }
+  setImmediate(count)
+  for (let seq = 1; seq <= 2000; seq++) {
+    expect(inserts.isMuch).toBe(false)
+    inserts.add([1, seq, 1, 'r', 0, 'x'.repeat(1000)])
+  }
+  for (let seq = 2001; !inserts.isMuch; seq++) inserts.add([1, seq, 1, 'r', 0, 'x'.repeat(1000)])
+  await inserts.insertInTurns()
+  expect(turns).toBeGreaterThan(5)
+  expect(inserts.isMuch).toBe(false)
+  expect(stored().length).toBeGreaterThan(2000)
+})

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Bound, Statement, WriteConnection } from './connection.ts'
 
 /**
@@ -9,6 +10,8 @@ export interface EventInserts {
   add(row: EventValues): void
   /** Inserts what was gathered, on this thread. */
   insertHere(): void
+  /** The same, with pauses in which other work gets a turn. */
+  insertInTurns(): Promise<void>
   /** Returns what was gathered as SQL, and forgets it. Empty when there is nothing. */
   takeSql(): string
   /** Whether so much was gathered that it should be inserted before more comes: it is held in memory. */
@@ -22,6 +25,9 @@ export type EventValues = readonly [number, number, number, string, number, stri
 
 /** UTF-16 units. As one SQL text they are copied twice. */
 const much = 2 * 1024 * 1024
+
+/** Inserting this many rows takes about 2 ms. */
+const rowsPerTurn = 200
 
 const into = 'INSERT INTO event (session, seq, at, run, mark, body) VALUES'
 
@@ -45,6 +51,12 @@ export async function eventInserts(writer: WriteConnection): Promise<EventInsert
     },
     insertHere: () => {
       for (const row of take()) insert.run(row)
+    },
+    insertInTurns: async () => {
+      for (const [i, row] of take().entries()) {
+        insert.run(row)
+        if (i % rowsPerTurn === rowsPerTurn - 1) await nextTurn()
+      }
     },
     takeSql: () => {
       const taken = take()

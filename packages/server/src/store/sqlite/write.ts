@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Draft, type EventLog, type Lease, MillraceError, type RawRecorded, type Recorded } from '@millrace/core'
 import {
   acquire,
@@ -144,9 +143,7 @@ async function take(
     if (mark === 'partial') partials += 1
     while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
     turn.wrote(body.length)
-    if (!inserts.isMuch) continue
-    inserts.insertHere()
-    await nextTurn()
+    if (inserts.isMuch) await inserts.insertInTurns()
   }
   return { ...session, info: tally(session.info, rows), partials, widest }
 }
