@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { missingPackage } from './optional-package.ts'
+import { missingPackage, optionalPackages } from './optional-package.ts'
 import { messageOf } from './problem.ts'
 
 test.each([
@@ -16,4 +17,10 @@ test.each([
 test("a package of the author's own is left to Node's words", () => {
   expect(missingPackage("Cannot find package 'left-pad' imported from /srv/agents/weather/agent.js")).toBeUndefined()
   expect(missingPackage('the model said: Cannot find package')).toBeUndefined()
+})
+
+test('the versions are those of the package itself', () => {
+  const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  expect(optionalPackages).toEqual(manifest.peerDependencies)
+  expect(Object.keys(manifest.peerDependenciesMeta)).toEqual(Object.keys(optionalPackages))
 })

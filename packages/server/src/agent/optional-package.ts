@@ -1,8 +1,14 @@
-import { createRequire } from 'node:module'
-
-/** Packages that only some agents need, with the versions that fit. They are not installed with the server. */
-const { peerDependencies: optional } = createRequire(import.meta.url)('../../package.json') as {
-  readonly peerDependencies: Readonly<Record<string, string>>
+/**
+ * Packages that only some agents need, with the versions that fit. They are not installed with the server. Written out
+ * here and not read from package.json, which is not beside this file once a program that embeds the server is bundled.
+ */
+export const optionalPackages: Readonly<Record<string, string>> = {
+  '@anthropic-ai/sdk': '^1.8.0',
+  '@google/adk': '~2.0.0',
+  '@langchain/core': '^1.2.13',
+  '@langchain/langgraph': '^1.4.18',
+  '@modelcontextprotocol/sdk': '^1.32.2',
+  openai: '^6.49.0',
 }
 
 /** `@google/adk/x` → `@google/adk`, `zod/v4` → `zod`. */
@@ -14,7 +20,7 @@ export function packageOf(name: string): string {
 export function missingPackage(message: string): string | undefined {
   const [, name = ''] = /^Cannot find (?:package|module) '([^']+)'/.exec(message) ?? []
   const wanted = packageOf(name)
-  const versions = optional[wanted]
+  const versions = optionalPackages[wanted]
   if (versions === undefined) return undefined
   return `${wanted} is not installed, and this agent needs it. Run: npm install "${wanted}@${versions}"`
 }
