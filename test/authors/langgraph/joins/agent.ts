@@ -1,0 +1,36 @@
+// Pattern: parallel branches of different length that join in a deferred node, which waits for all of them.
+import { AIMessage } from '@langchain/core/messages'
+import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import { effect } from '../../kit/effect.ts'
+
+const State = Annotation.Root({
+  ...MessagesAnnotation.spec,
+  trail: Annotation<string[]>({ reducer: (trail, more) => [...trail, ...more], default: () => [] }),
+})
+const step = (node: string) => async () => {
+  await effect(`joins/${node}`)
+  return { trail: [node] }
+}
+
+export const resumable = true
+export const graph = new StateGraph(State)
+  .addNode('split', step('split'))
+  .addNode('short', step('short'))
+  .addNode('long', step('long'))
+  .addNode('longer', step('longer'))
+  .addNode(
+    'join',
+    async ({ trail }) => {
+      await effect('joins/join')
+      return { trail: ['join'], messages: [new AIMessage(`joined ${trail.length} steps`)] }
+    },
+    { defer: true },
+  )
+  .addEdge(START, 'split')
+  .addEdge('split', 'short')
+  .addEdge('split', 'long')
+  .addEdge('long', 'longer')
+  .addEdge('short', 'join')
+  .addEdge('longer', 'join')
+  .addEdge('join', END)
+  .compile()
