@@ -16,7 +16,8 @@ const mail = tool(
 
 const model = new FakeModel((messages) => {
   const last = messages.at(-1)
-  if (last?.getType() !== 'tool') return { calls: [{ id: `call-${messages.length}`, name: 'mail', args: { to: 'ann' } }] }
+  if (last?.getType() !== 'tool')
+    return { calls: [{ id: `call-${messages.length}`, name: 'mail', args: { to: 'ann' } }] }
   return { text: `The mail tool says: ${lastText(messages)}` }
 })
 

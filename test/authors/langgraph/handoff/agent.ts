@@ -5,7 +5,10 @@ import { effect } from '../../kit/effect.ts'
 import { FakeModel } from '../../kit/fake-model.ts'
 
 const State = Annotation.Root({ ...MessagesAnnotation.spec, active: Annotation<string>() })
-const model = new FakeModel(() => ({ text: 'A colleague will book it.', calls: [{ id: 'h1', name: 'to_hotel', args: {} }] }))
+const model = new FakeModel(() => ({
+  text: 'A colleague will book it.',
+  calls: [{ id: 'h1', name: 'to_hotel', args: {} }],
+}))
 const hotelModel = new FakeModel(() => ({ text: 'The hotel is booked.' }))
 
 const flights = new StateGraph(State)

@@ -1,6 +1,6 @@
 // Pattern: map-reduce. A router sends one worker for each subject, a reducer gathers their results, and a last node picks one.
 import { AIMessage } from '@langchain/core/messages'
-import { Annotation, END, MessagesAnnotation, START, Send, StateGraph } from '@langchain/langgraph'
+import { Annotation, END, MessagesAnnotation, Send, START, StateGraph } from '@langchain/langgraph'
 import { effect } from '../../kit/effect.ts'
 
 const State = Annotation.Root({

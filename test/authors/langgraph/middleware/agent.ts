@@ -30,7 +30,8 @@ const shouting = createMiddleware({
 
 const model = new FakeModel((messages) => {
   const last = messages.at(-1)
-  if (last?.getType() !== 'tool') return { calls: [{ id: 'call-1', name: 'weather', args: { city: lastText(messages) } }] }
+  if (last?.getType() !== 'tool')
+    return { calls: [{ id: 'call-1', name: 'weather', args: { city: lastText(messages) } }] }
   return { text: `The weather is ${lastText(messages)}.` }
 })
 

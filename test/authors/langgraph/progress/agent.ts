@@ -1,6 +1,13 @@
 // Pattern: custom streaming. A node and a tool report their progress through the stream writer.
 import { AIMessage } from '@langchain/core/messages'
-import { Annotation, END, type LangGraphRunnableConfig, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import {
+  Annotation,
+  END,
+  type LangGraphRunnableConfig,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from '@langchain/langgraph'
 import { effect } from '../../kit/effect.ts'
 
 const State = Annotation.Root({ ...MessagesAnnotation.spec, rows: Annotation<number>() })

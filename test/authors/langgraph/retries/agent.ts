@@ -1,6 +1,13 @@
 // Pattern: a retry policy. A node fails twice with an error that passes, and the third attempt succeeds.
 import { AIMessage } from '@langchain/core/messages'
-import { Annotation, END, type LangGraphRunnableConfig, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import {
+  Annotation,
+  END,
+  type LangGraphRunnableConfig,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+} from '@langchain/langgraph'
 import { effect } from '../../kit/effect.ts'
 
 const State = Annotation.Root({

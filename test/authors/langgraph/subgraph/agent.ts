@@ -23,7 +23,11 @@ const research = new StateGraph(Research)
   .addEdge('rank', END)
   .compile()
 
-const State = Annotation.Root({ ...MessagesAnnotation.spec, facts: Annotation<string[]>(), title: Annotation<string>() })
+const State = Annotation.Root({
+  ...MessagesAnnotation.spec,
+  facts: Annotation<string[]>(),
+  title: Annotation<string>(),
+})
 const model = new FakeModel((messages) => ({ text: `An answer about ${lastText(messages)}.` }))
 const writing = new StateGraph(State)
   .addNode('headline', async ({ facts }) => {

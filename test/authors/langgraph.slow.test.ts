@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { applyState, type JsonObject, type Recorded } from '@millrace/core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { type BareGraph, type BareRun, bareRun, plainState } from './kit/bare-graph.ts'
+import { logOf, stateOf, wrongWith } from './kit/session.ts'
+import { spoken } from './kit/spoken.ts'
+import { converse, wireNames } from './kit/wires.ts'
+import { turns } from './langgraph/turns.ts'
+
+// Each graph runs bare, as its author would run it in a script, and on one server: both must agree, on every wire.
+
+const folder = mkdtempSync(join(tmpdir(), 'millrace-authors-'))
+const agents = fileURLToPath(new URL('langgraph/', import.meta.url))
+let served: Served
+
+beforeAll(async () => {
+  await built()
+  served = await serveBuilt(['serve', '--port', '0', '--data-dir', folder, '--agents', agents])
+})
+afterAll(async () => {
+  await served?.kill()
+  rmSync(folder, { recursive: true })
+})
+
+async function graphOf(agent: string): Promise<BareGraph> {
+  const { graph, agent: wrapped } = await import(`./langgraph/${agent}/agent.ts`)
+  return (graph ?? wrapped.graph) as BareGraph
+}
+
+const foldState = (rows: readonly Recorded[]): JsonObject =>
+  rows.reduce<JsonObject>((state, { event }) => applyState(state, event), {})
+
+test('every agent of the folder loads', async () => {
+  const { agents: listed } = (await (await fetch(`${served.address}/agents`)).json()) as {
+    agents: { name: string; engine: string; error?: string }[]
+  }
+  expect(listed.map(({ name, engine, error }) => [name, error ?? engine])).toEqual(
+    Object.keys(turns).map((name) => [name, 'langgraph']),
+  )
+})
+
+describe.each(Object.entries(turns))('%s', (agent, taken) => {
+  let bare: BareRun
+  beforeAll(async () => {
+    bare = await bareRun(await graphOf(agent), taken)
+  })
+
+  test.each(wireNames)(
+    'on %s: the state, the authors, the order and the questions are the framework’s own',
+    async (wire) => {
+      const { session, rows } = await converse(served.address, agent, wire, taken)
+      const stored = await logOf(served.address, session)
+      expect(wrongWith(stored)).toEqual([])
+      expect(spoken(stored)).toEqual(bare.spoken)
+      expect(plainState(await stateOf(served.address, session))).toEqual(bare.state)
+      const asked = stored.flatMap(({ event }) => (event.kind === 'interrupt' ? [event.payload] : []))
+      expect(asked).toEqual(bare.questions)
+
+      // What the client of this wire has.
+      const authors = wire !== 'plan'
+      expect(spoken(rows, { authors })).toEqual(authors ? bare.spoken : bare.spoken.map(withoutAuthor))
+      if (wire === 'adk' || wire === 'ag-ui') expect(plainState(foldState(rows))).toEqual(bare.state)
+      if (wire === 'studio') expect(Object.keys(foldState(rows)).sort()).toEqual(Object.keys(bare.state).sort())
+    },
+  )
+})
+
+const withoutAuthor = (line: string): string => line.replace(/^[\w-]+(?=: | calls )/, '')
