@@ -34,8 +34,8 @@ export function openQuestions(rows: readonly Recorded[]): readonly string[] {
 
 /** What our own linter finds wrong with a log that has ended. */
 export function wrongWith(rows: readonly Recorded[]): readonly StreamProblem[] {
-  const state = fold(problemsView, rows)
-  return [...state.problems.toArray(), ...problemsAtEnd(state)].filter(({ severity }) => severity !== 'info')
+  const { problems } = problemsAtEnd(fold(problemsView, rows))
+  return problems.toArray().filter(({ severity }) => severity !== 'info')
 }
 
 /** Starts the run of a turn without staying for its stream; answers its id. */

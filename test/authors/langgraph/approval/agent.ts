@@ -2,7 +2,7 @@
 import { tool } from '@langchain/core/tools'
 import { MemorySaver } from '@langchain/langgraph'
 import { createAgent, humanInTheLoopMiddleware } from 'langchain'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { effect } from '../../kit/effect.ts'
 import { FakeModel, lastText } from '../../kit/fake-model.ts'
 

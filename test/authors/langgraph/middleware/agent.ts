@@ -1,7 +1,7 @@
 // Pattern: createAgent with tools and middleware: state of its own, a hook before and after the model, a wrapped tool call.
 import { tool } from '@langchain/core/tools'
 import { createAgent, createMiddleware } from 'langchain'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { effect } from '../../kit/effect.ts'
 import { FakeModel, lastText } from '../../kit/fake-model.ts'
 

@@ -2,7 +2,7 @@
 import { tool } from '@langchain/core/tools'
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { ToolNode, toolsCondition } from '@langchain/langgraph/prebuilt'
-import * as z from 'zod'
+import * as z from 'zod/v4'
 import { effect } from '../../kit/effect.ts'
 import { FakeModel } from '../../kit/fake-model.ts'
 
