@@ -107,7 +107,8 @@ export class Heard {
 
 function responseOf({ content, status }: ToolMessage): JsonObject {
   const text = String(content)
-  if (status === 'error') return { error: text }
+  // The words around an error are for the model; people see the error itself.
+  if (status === 'error') return { error: text.replace(/^Error: ([\s\S]*)\n Please fix your mistakes\.$/, '$1') }
   try {
     const value = JSON.parse(text) as Json
     return isJsonObject(value) ? value : { result: value }

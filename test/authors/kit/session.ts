@@ -26,10 +26,14 @@ export async function stateOf(address: string, session: string): Promise<Record<
   return (answer as { state: Record<string, Json> }).state
 }
 
-/** The ids of the questions without an answer. */
+/** The ids of the questions without an answer. A node that asks again may use the id of its first question again. */
 export function openQuestions(rows: readonly Recorded[]): readonly string[] {
-  const answered = new Set(rows.flatMap(({ event }) => (event.kind === 'resumed' ? [event.interrupt] : [])))
-  return rows.flatMap(({ event }) => (event.kind === 'interrupt' && !answered.has(event.id) ? [event.id] : []))
+  const open = new Set<string>()
+  for (const { event } of rows) {
+    if (event.kind === 'interrupt') open.add(event.id)
+    if (event.kind === 'resumed') open.delete(event.interrupt)
+  }
+  return [...open]
 }
 
 /** What our own linter finds wrong with a log that has ended. */

@@ -25,11 +25,14 @@ export async function converse(
 ): Promise<Conversation> {
   const place = { address, agent, session: `${agent}-${wire}-${crypto.randomUUID()}` }
   await doors[wire].open?.(place)
-  let rows: readonly Recorded[] = []
+  const rows: Recorded[] = []
+  let asked: readonly string[] = []
   for (const [i, turn] of turns.entries()) {
-    const text = await doors[wire].take(place, turn, openQuestions(rows))
+    const text = await doors[wire].take(place, turn, asked)
     const options = { from: wire, run: `${place.session}.${i}`, agent, now: () => 0 } as const
-    for await (const row of readRecording(once(text), options)) rows = [...rows, { ...row, seq: rows.length + 1 }]
+    const before = rows.length
+    for await (const row of readRecording(once(text), options)) rows.push({ ...row, seq: rows.length + 1 })
+    asked = openQuestions(rows.slice(before))
   }
   return { session: place.session, rows }
 }

@@ -6,18 +6,22 @@ import { effect } from '../../kit/effect.ts'
 const State = Annotation.Root({
   ...MessagesAnnotation.spec,
   trail: Annotation<string[]>({ reducer: (trail, more) => [...trail, ...more], default: () => [] }),
+  quick: Annotation<string>(),
+  slow: Annotation<string>(),
 })
-const step = (node: string) => async () => {
-  await effect(`joins/${node}`)
-  return { trail: [node] }
-}
+const step =
+  (node: string, more: { quick?: string; slow?: string } = {}) =>
+  async () => {
+    await effect(`joins/${node}`)
+    return { trail: [node], ...more }
+  }
 
 export const resumable = true
 export const graph = new StateGraph(State)
   .addNode('split', step('split'))
-  .addNode('short', step('short'))
-  .addNode('long', step('long'))
-  .addNode('longer', step('longer'))
+  .addNode('short', step('short', { quick: 'done' }))
+  .addNode('long', step('long', { slow: 'begun' }))
+  .addNode('longer', step('longer', { slow: 'done' }))
   .addNode(
     'join',
     async ({ trail }) => {
