@@ -3,6 +3,7 @@ import type { AgentGraph, RunContext } from '../agent.ts'
 import { thrownAt } from '../author-place.ts'
 import { messageOf } from '../problem.ts'
 import { resultTooLarge } from '../tool-result.ts'
+import { customRecord } from './custom-stream.ts'
 import { type GraphNode, GraphNodes } from './graph-nodes.ts'
 import { type GraphState, updatesOf } from './graph-state.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
@@ -111,7 +112,8 @@ export class EventMapper {
         })
         return
       case 'on_custom_event':
-        if (event.name === recordEvent && isObject(event.data)) yield this.#recorded(event)
+        if (event.name !== recordEvent) yield customRecord(event, this.nodes.of(event))
+        else if (isObject(event.data)) yield this.#recorded(event)
         return
       default:
     }

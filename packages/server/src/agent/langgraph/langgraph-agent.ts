@@ -2,6 +2,7 @@ import { defined, type RunEvent, type RunInput } from '@millrace/core'
 import type { Agent, AgentDescription, EngineDescription, RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { checkpointEvent, checkpointsIn, replacedSaver, seedCheckpoint } from './checkpoint.ts'
+import { streamWriter } from './custom-stream.ts'
 import { EventMapper, graphEvents } from './graph-events.ts'
 import { graphInput, messageIds } from './graph-input.ts'
 import {
@@ -95,6 +96,7 @@ async function* runGraph(
     streamMode: [stepMode],
     signal: context.signal,
     recursionLimit: 200,
+    writer: await streamWriter(),
     configurable: { thread_id: context.session, millrace: { input, context, models } },
   }
   // A checkpoint from an import can make even the first read throw; it must be forgotten then, too.
