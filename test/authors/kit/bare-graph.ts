@@ -44,11 +44,14 @@ export async function take(graph: BareGraph, config: object, turn: Turn, heard: 
     if (mode === 'custom') heard.custom.push(payload)
     if (mode !== 'updates') continue
     for (const [node, update] of Object.entries(payload)) {
-      if (node === INTERRUPT) heard.asked(namespace, update)
-      else for (const each of [update].flat()) heard.update(node, each)
+      if (node !== INTERRUPT) for (const each of [update].flat()) heard.update(node, each)
     }
   }
+  const { tasks } = hasSaver(graph) ? await graph.getState(config) : { tasks: [] }
+  for (const { value } of tasks.flatMap(({ interrupts }) => interrupts)) heard.questions.push(value)
 }
+
+const hasSaver = ({ checkpointer }: BareGraph): boolean => checkpointer !== undefined && checkpointer !== false
 
 async function answerOf(graph: BareGraph, config: object, answer: Json): Promise<Command> {
   const { tasks } = await graph.getState(config)
@@ -60,7 +63,7 @@ async function answerOf(graph: BareGraph, config: object, answer: Json): Promise
 export class Heard {
   values: Readonly<Record<string, unknown>> = {}
   readonly custom: unknown[] = []
-  readonly #questions: unknown[] = []
+  readonly questions: unknown[] = []
   readonly #messages: { readonly author: string; readonly message: BaseMessage }[] = []
 
   update(node: string, update: unknown): void {
@@ -68,15 +71,9 @@ export class Heard {
     for (const message of messages as BaseMessage[]) this.#messages.push({ author: node, message })
   }
 
-  /** An inner graph asks, and so does each graph around it: the outermost counts. */
-  asked(namespace: readonly string[], interrupts: unknown): void {
-    if (namespace.length > 0) return
-    for (const { value } of interrupts as { value: unknown }[]) this.#questions.push(value)
-  }
-
   result(): BareRun {
-    const { custom } = this
-    return { state: plainState(this.values), spoken: this.#spoken(), questions: this.#questions, custom }
+    const { custom, questions } = this
+    return { state: plainState(this.values), spoken: this.#spoken(), questions, custom }
   }
 
   /** Each message once, by the node that gave it first; the answer of a tool follows its call. */

@@ -26,6 +26,7 @@ export const agent = createAgent({
   model,
   tools: [mail],
   middleware: [
+    // @ts-expect-error its types compile only without `exactOptionalPropertyTypes`
     humanInTheLoopMiddleware({ interruptOn: { mail: { allowedDecisions: ['approve', 'edit', 'reject'] } } }),
   ],
   checkpointer: new MemorySaver(),
