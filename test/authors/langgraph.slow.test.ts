@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url'
 import { adkRequest, applyState, type JsonObject, type Recorded } from '@millrace/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
-import { type BareGraph, type BareRun, bareRun, plainState } from './kit/bare-graph.ts'
+import { bareAgent } from './kit/bare-agent.ts'
+import { type BareRun, plainState } from './kit/bare-graph.ts'
 import { logOf, stateOf, wrongWith } from './kit/session.ts'
 import { type Spoken, spoken } from './kit/spoken.ts'
 import { converse, type WireName, wireNames } from './kit/wires.ts'
@@ -26,11 +27,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-async function graphOf(agent: string): Promise<BareGraph> {
-  const { graph, agent: wrapped } = await import(`./langgraph/${agent}/agent.ts`)
-  return (graph ?? wrapped.graph) as BareGraph
-}
-
 const foldState = (rows: readonly Recorded[]): JsonObject =>
   rows.reduce<JsonObject>((state, { event }) => applyState(state, event), {})
 
@@ -46,7 +42,7 @@ test('every agent of the folder loads', async () => {
 describe.each(Object.entries(turns))('%s', (agent, taken) => {
   let bare: BareRun
   beforeAll(async () => {
-    bare = await bareRun(await graphOf(agent), taken)
+    bare = await bareAgent(agent, taken)
   })
 
   test.each(wireNames)(
