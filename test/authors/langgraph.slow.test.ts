@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { adkRequest, applyState, type JsonObject, type Recorded } from '@millrace/core'
+import { Overwrite } from '@langchain/langgraph'
+import { adkRequest, applyState, type JsonObject, type Recorded, type SessionInfo } from '@millrace/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
-import { bareAgent } from './kit/bare-agent.ts'
+import { bareAgent, branched } from './kit/bare-agent.ts'
 import { type BareRun, plainState } from './kit/bare-graph.ts'
-import { logOf, stateOf, wrongWith } from './kit/session.ts'
+import { logOf, patchState, post, runOnce, stateOf, type Turn, wrongWith } from './kit/session.ts'
 import { type Spoken, spoken } from './kit/spoken.ts'
 import { converse, type WireName, wireNames } from './kit/wires.ts'
 import { turns } from './langgraph/turns.ts'
@@ -67,6 +68,54 @@ describe.each(Object.entries(turns))('%s', (agent, taken) => {
       if (wire === 'ag-ui') expect(written(rows)).toEqual(bare.custom)
     },
   )
+})
+
+describe('a session that is forked at an earlier moment goes on as the framework does from that checkpoint', () => {
+  /** The fork of a session at the first row after which `at` holds; takes the turn, and returns the fork's state. */
+  const forked = async (
+    session: string,
+    at: (row: Recorded) => boolean,
+    edit: object,
+    turn: Turn,
+  ): Promise<JsonObject> => {
+    const seq = (await logOf(served.address, session)).find(at)?.seq
+    const fork = JSON.parse(await post(served.address, `/sessions/${session}/fork`, { at: seq })) as SessionInfo
+    if (Object.keys(edit).length > 0) await patchState(served.address, fork, edit)
+    await runOnce(served.address, fork.agent, fork.id, turn)
+    expect(wrongWith(await logOf(served.address, fork.id))).toEqual([])
+    return plainState(await stateOf(served.address, fork.id))
+  }
+  const isEndOf = (outcome: string) => (row: Recorded) =>
+    row.event.kind === 'run.finished' && row.event.outcome === outcome
+
+  test('with another message, after the first run', async () => {
+    const { session } = await converse(served.address, 'time-travel', 'ag-ui', turns['time-travel'] ?? [])
+    const state = await forked(session, isEndOf('done'), {}, { say: 'dogs' })
+    expect(state).toEqual(await branched('time-travel', 1, {}, { say: 'dogs' }))
+    expect(state.path).toEqual(['chose bees', 'wrote bees', 'chose dogs', 'wrote dogs'])
+  })
+
+  test('with a value that a person changed', async () => {
+    const { session } = await converse(served.address, 'time-travel', 'studio', turns['time-travel'] ?? [])
+    const state = await forked(session, isEndOf('done'), { path: ['by hand'] }, { say: 'dogs' })
+    expect(state).toEqual(await branched('time-travel', 1, { path: new Overwrite(['by hand']) }, { say: 'dogs' }))
+    expect(state.path).toEqual(['by hand', 'chose dogs', 'wrote dogs'])
+  })
+
+  test('with another answer to the same question', async () => {
+    const { session } = await converse(served.address, 'nested-question', 'adk', turns['nested-question'] ?? [])
+    const state = await forked(session, isEndOf('interrupted'), {}, { answer: 'not yet' })
+    expect(state).toEqual(await branched('nested-question', 1, {}, { answer: 'not yet' }))
+    expect(state.verdict).toBe('not yet')
+  })
+
+  test('in the middle of a run, with another message', async () => {
+    const { session } = await converse(served.address, 'time-travel', 'adk', turns['time-travel'] ?? [])
+    const isStarted = ({ event }: Recorded): boolean => event.kind === 'node.started' && event.node === 'write@1'
+    const state = await forked(session, isStarted, {}, { say: 'dogs' })
+    expect(state).toEqual(await branched('time-travel', 0, {}, { say: 'dogs' }, ['write']))
+    expect(state.path).toEqual(['chose bees', 'chose dogs', 'wrote dogs'])
+  })
 })
 
 /**

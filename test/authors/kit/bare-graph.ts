@@ -19,10 +19,13 @@ export interface BareGraph {
   readonly checkpointer?: unknown
   stream(input: unknown, config: object): Promise<AsyncIterable<unknown>>
   getState(config: object): Promise<Snapshot>
+  getStateHistory(config: object): AsyncIterable<Snapshot>
+  updateState(config: object, values: object): Promise<object>
 }
 export interface Snapshot {
   readonly values: Readonly<Record<string, unknown>>
   readonly tasks: readonly { readonly interrupts: readonly { readonly id?: string; readonly value?: unknown }[] }[]
+  readonly next: readonly string[]
   readonly config: object
 }
 

@@ -1,4 +1,12 @@
-import { fold, type Json, problemsAtEnd, problemsView, type Recorded, type StreamProblem } from '@millrace/core'
+import {
+  fold,
+  type Json,
+  problemsAtEnd,
+  problemsView,
+  type Recorded,
+  type SessionInfo,
+  type StreamProblem,
+} from '@millrace/core'
 
 /** What a person does next: says something, or answers the open questions of the agent, each with the same value. */
 export type Turn = { readonly say: string } | { readonly answer: Json }
@@ -57,4 +65,20 @@ async function inputOf(address: string, session: string, turn: Turn): Promise<ob
   }
   const open = openQuestions(await logOf(address, session))
   return { messages: [], resume: open.map((id) => ({ interrupt: id, status: 'resolved', payload: turn.answer })) }
+}
+
+/** Takes a turn to the end of its run. */
+export async function runOnce(address: string, agent: string, session: string, turn: Turn): Promise<void> {
+  const run = await startTurn(address, agent, session, turn)
+  await (await fetch(`${address}/sessions/${session}/events?run=${encodeURIComponent(run)}`)).text()
+}
+
+/** Changes the state by hand, as ADK's page does. */
+export async function patchState(address: string, { id, agent, user }: SessionInfo, delta: object): Promise<void> {
+  const answer = await fetch(`${address}/apps/${agent}/users/${user}/sessions/${id}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ stateDelta: delta }),
+  })
+  if (!answer.ok) throw new Error(`PATCH ${id}: ${answer.status} ${await answer.text()}`)
 }
