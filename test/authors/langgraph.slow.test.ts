@@ -105,7 +105,10 @@ describe('a session that is forked at an earlier moment goes on as the framework
   test('with another answer to the same question', async () => {
     const { session } = await converse(served.address, 'nested-question', 'adk', turns['nested-question'] ?? [])
     const state = await forked(session, isEndOf('interrupted'), {}, { answer: 'not yet' })
-    expect(state).toEqual(await branched('nested-question', 1, {}, { answer: 'not yet' }))
+    // LangGraph itself keeps the first answer with the checkpoint, so a thread that was answered like this is the measure.
+    const [first] = turns['nested-question'] ?? []
+    const other = await bareAgent('nested-question', [first as Turn, { answer: 'not yet' }])
+    expect(state).toEqual(other.state)
     expect(state.verdict).toBe('not yet')
   })
 
