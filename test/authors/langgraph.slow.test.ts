@@ -70,6 +70,19 @@ describe.each(Object.entries(turns))('%s', (agent, taken) => {
   )
 })
 
+test.each([
+  ['edited', { type: 'edit', editedAction: { name: 'mail', args: { to: 'bob' } } }],
+  ['rejected', { type: 'reject', message: 'not now' }],
+])('approval: a call that is %s has the answer that the framework gives it', async (_, decision) => {
+  const taken = [{ say: 'Write to Ann' }, { answer: { decisions: [decision] } }]
+  const bare = await bareAgent('approval', taken)
+  const { session } = await converse(served.address, 'approval', 'studio', taken)
+  const rows = await logOf(served.address, session)
+  expect(wrongWith(rows)).toEqual([])
+  expect(spoken(rows)).toEqual(bare.spoken)
+  expect(plainState(await stateOf(served.address, session))).toEqual(bare.state)
+})
+
 describe('a session that is forked at an earlier moment goes on as the framework does from that checkpoint', () => {
   /** The fork of a session at the first row after which `at` holds; takes the turn, and returns the fork's state. */
   const forked = async (
