@@ -22,11 +22,19 @@ const maxToolResult = 1_000_000
 /**
  * LangGraph's `streamEvents` v2 as canonical events: author = node name, chat tokens = partials, the end of a model
  * call = the aggregate, tools = calls and responses, node start and end, the state after each step as patches. A model
- * call tagged `nostream` (LangGraph's own tag) is left out: its structured output is not for people.
+ * call tagged `nostream` (LangGraph's own tag) is left out: its structured output is not for people. `started` is called
+ * after the events of a start were taken.
  */
-export async function* graphEvents(events: AsyncIterable<StreamEvent>, mapper: EventMapper): AsyncGenerator<RunEvent> {
+export async function* graphEvents(
+  events: AsyncIterable<StreamEvent>,
+  mapper: EventMapper,
+  started: (event: StreamEvent) => Promise<void> = async () => {},
+): AsyncGenerator<RunEvent> {
   try {
-    for await (const event of inSteps(events)) yield* mapper.map(event)
+    for await (const event of inSteps(events)) {
+      yield* mapper.map(event)
+      if (event.event === 'on_chain_start') await started(event)
+    }
     yield* mapper.settle()
   } catch (error) {
     yield* mapper.settle()
