@@ -62,9 +62,12 @@ test.each(Array.from({ length: kills }, (_, i) => [i + 1, 1 + roll(nodes)]))(
       return served
     }
     const list = Object.entries(turns).map(([agent, taken]) => ({ agent, turns: taken }))
-    const { address, survived } = await killedOnce(serve, list, killAt)
-    for (const each of survived) await judge(each, address, lines(effects))
-    await served?.kill()
+    try {
+      const { address, survived } = await killedOnce(serve, list, killAt)
+      for (const each of survived) await judge(each, address, lines(effects))
+    } finally {
+      await served?.kill()
+    }
   },
 )
 
