@@ -84,6 +84,8 @@ export interface RunContext {
   readonly signal: AbortSignal
   readonly now: () => number
   readonly newId: () => string
+  /** Resolves when the log has every event that was taken from this run so far; absent where no log is behind the run. */
+  readonly recorded?: () => Promise<void>
   /** What the run shares with the other sessions of its user and agent; absent where no log is behind the run. */
   readonly shared?: SharedContext
   /** Called with the request of a model call, as JSON text, and the id of the event that answers it, by engines that see both. */

@@ -191,6 +191,7 @@ export class ActiveRun {
       now,
       newId,
       signal: this.#abort.signal,
+      recorded: () => this.#writer.recorded(),
     })
     const source = events[Symbol.asyncIterator]?.()
     if (source === undefined)

@@ -21,6 +21,7 @@ import { abandoned } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { type LoadedSession, refreshSession } from './load-session.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
+import { acquireLease } from './session-lease.ts'
 import { modelCallsOf, sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
 
 /** A session of more rows than this takes a while to read, and its agent a while to begin. */
@@ -58,9 +59,9 @@ export async function startRun(parts: EngineParts, request: StartRequest): Promi
 }
 
 async function open(parts: EngineParts, request: NamedRequest, agent: Agent, info: SessionInfo): Promise<StartedRun> {
-  const { log, limits, owner, now, newId, runs, histories, audit, launch } = parts
+  const { log, limits, now, newId, runs, histories, audit, launch } = parts
   const { session, user, run, input, cancelOnDisconnect = false } = request
-  const lease = await log.acquire(session, run, owner, limits.leaseTtl)
+  const lease = await acquireLease(parts, session, run)
   try {
     const before = await edited(parts, await past(parts, request.loaded ?? { info, facts: noFacts }), input)
     const { facts } = before

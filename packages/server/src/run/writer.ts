@@ -40,6 +40,9 @@ export class RunWriter {
   #finished: Promise<FinishResult> | undefined
   #broken: unknown
   #room: (() => void) | undefined
+  /** How many batches were sent, and what waits for which of them to be durable. */
+  #batches = 0
+  #landing: { readonly batch: number; readonly resolve: () => void }[] = []
   #idle: (() => void) | undefined
 
   constructor(options: RunWriterOptions) {
@@ -58,6 +61,13 @@ export class RunWriter {
     return new Promise((resolve) => {
       this.#room = resolve
     })
+  }
+
+  /** Resolves when every event that was put so far is durable, or the run can no longer be written. */
+  recorded(): Promise<void> {
+    const batch = this.#pending.length > 0 ? this.#batches + 1 : this.#batches
+    if (this.#broken !== undefined || (this.#pending.length === 0 && !this.#isCommitting)) return Promise.resolve()
+    return new Promise((resolve) => this.#landing.push({ batch, resolve }))
   }
 
   /** Writes the end; resolves when it is durable. The first call decides; later ones wait for the same end. */
@@ -120,6 +130,7 @@ export class RunWriter {
     const batch = this.#pending
     this.#pending = []
     this.#pendingSize = 0
+    this.#batches += 1
     this.#isCommitting = true
     log.append(lease.session, batch, lease).then(
       () => this.#landed(),
@@ -131,6 +142,7 @@ export class RunWriter {
   #landed(): void {
     this.#isCommitting = false
     if (this.#broken !== undefined) return
+    this.#wakeRecorded(this.#batches)
     if (this.#pending.length > 0) this.#send()
     else this.#idle?.()
   }
@@ -140,8 +152,15 @@ export class RunWriter {
     this.#broken = error
     this.#pending = []
     this.#options.onBroken(error)
+    this.#wakeRecorded(Number.POSITIVE_INFINITY)
     this.#wakeAgent()
     this.#idle?.()
+  }
+
+  #wakeRecorded(landed: number): void {
+    const due = this.#landing.filter(({ batch }) => batch <= landed)
+    this.#landing = this.#landing.filter(({ batch }) => batch > landed)
+    for (const { resolve } of due) resolve()
   }
 
   #wakeAgent(): void {

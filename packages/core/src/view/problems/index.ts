@@ -73,7 +73,7 @@ function lint(step: Step): void {
     step.run.early = true
   }
   if ('node' in event && event.node !== undefined && event.kind !== 'node.started' && event.kind !== 'node.finished') {
-    lintInNode(step, event.node)
+    lintInNode(step, event.node, event.kind)
   }
   lintKind(step, event)
 }

@@ -3,6 +3,7 @@ import type {
   NodeId,
   NodeStarted,
   Outcome,
+  RunEvent,
   RunFinished,
   RunStarted,
   Superseded,
@@ -110,11 +111,14 @@ export function lintNodeEnd(step: Step, { node }: NodeFinished): void {
   }
 }
 
-/** An event that names its node. Wires without node events may still name nodes, so those are not checked. */
-export function lintInNode(step: Step, node: NodeId): void {
+/**
+ * An event that names its node. Wires without node events may still name nodes, so those are not checked. State may come
+ * after the node's end: a graph applies what the nodes of one step wrote when the last of them has ended.
+ */
+export function lintInNode(step: Step, node: NodeId, kind: RunEvent['kind']): void {
   if (!step.run.hasNodes) return
   const known = nodeOf(step, node)
-  if (known?.ended === undefined) return
+  if (known?.ended === undefined || kind === 'state') return
   const sentence = `Something happened in node ${quoted(node)} after it had ended.`
   addProblem(step, 'node-after-end', sentence, { node, earlier: known.ended })
 }

@@ -37,6 +37,11 @@ const node = (name: string, parent?: string): RunEvent => ({
   agent: 'a',
   ...(parent === undefined ? {} : { parent }),
 })
+const patched = (n: string): RunEvent => ({
+  kind: 'state',
+  node: n,
+  patch: [{ op: 'add', path: `/${n}`, value: 1 }],
+})
 const nodeEnd = (name: string): RunEvent => ({ kind: 'node.finished', node: name, status: 'ok' })
 
 /** What is found in a run with these events between its start and its end: code and seq (the start is 1). */
@@ -183,6 +188,12 @@ describe('each code, and its near misses', () => {
       [node('n'), nodeEnd('n'), said('m', [], {}, { node: 'n' })],
       [['node-after-end', 4]],
     ],
+    [
+      'what a node wrote, applied after its end, when the last node of its step had ended',
+      [node('n'), node('o'), nodeEnd('n'), patched('n'), nodeEnd('o')],
+      [],
+    ],
+    ['state of a node that never started', [node('o'), nodeEnd('o'), patched('n')], [['node-unknown', 4]]],
     ['a node that never ended', [node('n')], [['node-not-ended', 2]]],
     [
       'a task not in the plan',

@@ -3,6 +3,7 @@ import type { AgentGraph, RunContext } from '../agent.ts'
 import { thrownAt } from '../author-place.ts'
 import { messageOf } from '../problem.ts'
 import { resultTooLarge } from '../tool-result.ts'
+import { customRecord } from './custom-stream.ts'
 import { type GraphNode, GraphNodes } from './graph-nodes.ts'
 import { type GraphState, updatesOf } from './graph-state.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
@@ -10,6 +11,7 @@ import { type GraphModelCall, messageParts, modelCallOf, type ToolAnswer, toolAn
 import type { RunChain } from './run-chain.ts'
 import { toJson } from './state-json.ts'
 import { inSteps, type StepEvent } from './steps.ts'
+import { type HeldAnswer, ToolAnswers } from './tool-answers.ts'
 
 /** The name of the custom event by which a graph's own code records a canonical event (tasks, artifacts, data). */
 export const recordEvent = 'millrace'
@@ -20,12 +22,22 @@ const maxToolResult = 1_000_000
 /**
  * LangGraph's `streamEvents` v2 as canonical events: author = node name, chat tokens = partials, the end of a model
  * call = the aggregate, tools = calls and responses, node start and end, the state after each step as patches. A model
- * call tagged `nostream` (LangGraph's own tag) is left out: its structured output is not for people.
+ * call tagged `nostream` (LangGraph's own tag) is left out: its structured output is not for people. `started` is called
+ * after the events of a start were taken.
  */
-export async function* graphEvents(events: AsyncIterable<StreamEvent>, mapper: EventMapper): AsyncGenerator<RunEvent> {
+export async function* graphEvents(
+  events: AsyncIterable<StreamEvent>,
+  mapper: EventMapper,
+  started: (event: StreamEvent) => Promise<void> = async () => {},
+): AsyncGenerator<RunEvent> {
   try {
-    for await (const event of inSteps(events)) yield* mapper.map(event)
+    for await (const event of inSteps(events)) {
+      yield* mapper.map(event)
+      if (event.event === 'on_chain_start') await started(event)
+    }
+    yield* mapper.settle()
   } catch (error) {
+    yield* mapper.settle()
     const message = messageOf(error)
     const thrown = thrownAt(error, 'the graph', message)
     if (thrown !== undefined) yield thrown
@@ -62,9 +74,9 @@ export class EventMapper {
   /** Messages shown before they had an id: LangGraph gives it later, to the message or to a copy of it. */
   readonly #shown = new WeakSet<object>()
   readonly #withoutId: string[] = []
-  /** Calls whose tool has not started yet (call id → tool), and running tools (LangChain run → call id). */
+  /** Calls whose tool has not started yet: call id → tool. */
   readonly #waiting: Map<string, string>
-  readonly #running = new Map<string, string>()
+  readonly #answers = new ToolAnswers()
   /** The task that the graph's own code has started. */
   #task: string | undefined
 
@@ -82,8 +94,11 @@ export class EventMapper {
     // The end of a step without an open node: the run's input, or the state from before.
     if (event.values !== undefined && !this.nodes.has(event.run_id)) yield* this.#state.step(event.values)
     if (event.tags?.includes('langsmith:hidden') === true) return
+    if (!event.event.startsWith('on_chain_')) yield* this.#told(this.#answers.take(this.nodes.of(event).node))
     switch (event.event) {
       case 'on_chain_start':
+        // A node that is tried again ends here for the first time.
+        if (isNode(event)) yield* this.settle()
         if (isNode(event)) yield* this.nodes.start(event)
         return
       case 'on_chain_end':
@@ -100,18 +115,19 @@ export class EventMapper {
         yield* this.#toolStarted(event)
         return
       case 'on_tool_end':
-        yield this.#toolEnded(event, toolAnswer(event.data?.output))
+        yield* this.#toolEnded(event, toolAnswer(event.data?.output))
         return
       case 'on_tool_error':
         // The tool asks a person and runs again with the answer.
         if (isInterrupt(event.data?.error)) return
-        yield this.#toolEnded(event, {
+        yield* this.#toolEnded(event, {
           id: undefined,
           response: { error: errorText(event.data?.error) },
         })
         return
       case 'on_custom_event':
-        if (event.name === recordEvent && isObject(event.data)) yield this.#recorded(event)
+        if (event.name !== recordEvent) yield customRecord(event, this.nodes.of(event))
+        else if (isObject(event.data)) yield this.#recorded(event)
         return
       default:
     }
@@ -121,6 +137,7 @@ export class EventMapper {
     const node = this.nodes.end(event.run_id)
     if (node === undefined) return
     const output = event.data?.output
+    yield* this.#told(this.#answers.final(node.node, output))
     for (const [key, update] of updatesOf(output)) {
       if (key !== 'messages') continue
       // LangGraph accepts one message in place of a list.
@@ -192,24 +209,35 @@ export class EventMapper {
     const called = [...this.#waiting].find(([, name]) => name === event.name)?.[0]
     if (called !== undefined) {
       this.#waiting.delete(called)
-      this.#running.set(event.run_id, called)
+      this.#answers.started(event.run_id, called, this.nodes.of(event))
       return
     }
     const input = toJson(event.data?.input)
     const args = isObject(input) ? (input as Record<string, Json>) : { input: input ?? null }
     const part = { functionCall: { id: event.run_id, name: event.name, args } }
-    yield this.#agent(this.nodes.of(event), [part], { id: `call-${event.run_id}` })
+    const node = this.nodes.of(event)
+    this.#answers.started(event.run_id, event.run_id, node)
+    yield this.#agent(node, [part], { id: `call-${event.run_id}` })
     this.#waiting.delete(event.run_id)
   }
 
-  #toolEnded(event: StreamEvent, answer: ToolAnswer): RunEvent {
-    const own = answer.id !== undefined && this.#calls.has(answer.id) ? answer.id : undefined
-    const id = own ?? this.#running.get(event.run_id) ?? event.run_id
-    this.#running.delete(event.run_id)
+  *#toolEnded(event: StreamEvent, answer: ToolAnswer): Generator<RunEvent> {
     const { length } = JSON.stringify(answer.response)
     if (length > maxToolResult) throw new MillraceError('limit', resultTooLarge(event.name, length, maxToolResult))
-    const part = { functionResponse: { id, name: event.name, response: answer.response } }
-    return this.#agent(this.nodes.of(event), [part], { id: `result-${event.run_id}`, role: 'user' })
+    const node = this.nodes.of(event)
+    const given = this.#answers.ended(event.run_id, node, event.name, answer, (id) => this.#calls.has(id))
+    if (given !== undefined) yield* this.#told([given])
+  }
+
+  *#told(answers: readonly HeldAnswer[]): Generator<RunEvent> {
+    for (const { run, node, response } of answers) {
+      yield this.#agent(node, [{ functionResponse: response }], { id: `result-${run}`, role: 'user' })
+    }
+  }
+
+  /** The answers that are held back, where nothing follows in their nodes. */
+  *settle(): Generator<RunEvent> {
+    yield* this.#told(this.#answers.takeAll())
   }
 
   #recorded(event: StreamEvent): RunEvent {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { isObject, type Json, MillraceError, type ResumeAnswer, type RunInput } from '@millrace/core'
+import { type InputMessage, isObject, type Json, MillraceError, type ResumeAnswer, type RunInput } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { isCheckpoint } from './checkpoint.ts'
 import { breakpointOf, openQuestions } from './graph-interrupts.ts'
@@ -15,7 +15,7 @@ export async function graphInput(
   before: Snapshot,
   fromLog: boolean,
 ): Promise<unknown> {
-  const answers = input.resume ?? []
+  const answers = answersIn(input)
   const edits = await editedKeys(graph, context, before)
   if (answers.length > 0) {
     const open = new Set(openQuestions(before).map(({ asked }) => asked.id))
@@ -33,10 +33,32 @@ export async function graphInput(
     const atStop = answers.find(({ interrupt }) => interrupt === stop)
     if (atStop !== undefined && isYes(atStop)) return null
     if (atStop !== undefined) throw new MillraceError('cancelled', 'the graph was not allowed to continue')
-    if (!context.resumed && input.messages.length === 0) throw lostQuestion(fromLog)
+    if (!context.resumed && !input.messages.some(isSaid)) throw lostQuestion(fromLog)
   }
   if (context.resumed && hasBegun(input, context, before, fromLog)) return null
   return { ...clientState(graph, input, before), ...edits, messages: await messagesOf(input) }
+}
+
+/**
+ * The answers of this input. An ADK client answers with a function response, which is always an object: ADK wraps any
+ * other value as `result`, and the graph gets the value itself.
+ */
+function answersIn({ resume = [], messages }: RunInput): readonly ResumeAnswer[] {
+  const responses = messages
+    .flatMap(({ content }) => content.parts ?? [])
+    .flatMap(({ functionResponse }): readonly ResumeAnswer[] => {
+      const { id, response = {} } = functionResponse ?? {}
+      if (id === undefined || resume.some(({ interrupt }) => interrupt === id)) return []
+      const { result, ...more } = response
+      const payload = result !== undefined && Object.keys(more).length === 0 ? result : response
+      return [{ interrupt: id, status: 'resolved', payload }]
+    })
+  return [...resume, ...responses]
+}
+
+/** Whether a message is more than answers to questions. The result of a client's tool (role `tool`) is a message. */
+function isSaid({ role, content: { parts = [] } }: InputMessage): boolean {
+  return role === 'tool' || parts.length === 0 || parts.some((part) => part.functionResponse === undefined)
 }
 
 /** After a crash: whether a checkpoint of this very run exists. Without one, LangGraph has nothing to continue. */
@@ -113,7 +135,7 @@ function hasReducer(channel: unknown): boolean {
 
 async function messagesOf({ messages }: RunInput): Promise<readonly unknown[]> {
   const { HumanMessage, SystemMessage, AIMessage, ToolMessage } = await import('@langchain/core/messages')
-  return messages.map(({ id, role, content }) => {
+  return messages.filter(isSaid).map(({ id, role, content }) => {
     const parts = content.parts ?? []
     const text = parts.map((part) => part.text ?? '').join('')
     const answer = parts.find((part) => part.functionResponse !== undefined)?.functionResponse

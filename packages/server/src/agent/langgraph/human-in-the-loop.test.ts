@@ -217,6 +217,55 @@ test('a tool that asks has one call, which is answered after the answer', async 
   expect(quiet(second)).toEqual(['> tools@2', 'tools answer risky', '< tools@2'])
 })
 
+describe('an ADK client answers with a function response', () => {
+  const response = (events: readonly RunEvent[], value: unknown) => {
+    const parts = asked(events).map(({ id }) => ({
+      functionResponse: { id, name: 'adk_request_input', response: value as never },
+    }))
+    return { messages: [{ id: crypto.randomUUID(), role: 'user' as const, content: { role: 'user', parts } }] }
+  }
+  const build = () =>
+    new StateGraph(State)
+      .addNode('before', () => ({ parts: ['before'] }))
+      .addNode('ask', () => ({ answer: interrupt('Go on?') }))
+      .addEdge(START, 'before')
+      .addEdge('before', 'ask')
+      .addEdge('ask', END)
+      .compile({ checkpointer: new MemorySaver() })
+
+  test.each([
+    ['a value, which ADK wraps', { result: 'yes' }, 'yes'],
+    ['an object', { decisions: [{ type: 'approve' }] }, { decisions: [{ type: 'approve' }] }],
+    ['an object with a result and more', { result: 1, more: 2 }, { result: 1, more: 2 }],
+  ])('%s: the graph continues at its question', async (_, value, answer) => {
+    const session = sessionOf(build)
+    const first = await session.run('hi')
+    const second = await session.run(response(first, value))
+    expect(quiet(second)).toEqual(['> ask@2', '< ask@2'])
+    expect(session.state).toMatchObject({ answer, parts: ['before'] })
+    expect(session.state.messages).toHaveLength(1)
+  })
+
+  test('an answer to a question that is gone fails, and does not start over', async () => {
+    const session = sessionOf(build)
+    const gone = response([{ kind: 'interrupt', id: 'gone', reason: 'input_required' }], { result: 'yes' })
+    await expect(session.run(gone)).rejects.toThrow('the graph no longer waits for this answer')
+  })
+
+  test('a stop before a node continues with it', async () => {
+    const stopping = () =>
+      new StateGraph(State)
+        .addNode('one', () => ({ parts: ['one'] }))
+        .addEdge(START, 'one')
+        .addEdge('one', END)
+        .compile({ checkpointer: new MemorySaver(), interruptBefore: ['one'] })
+    const session = sessionOf(stopping)
+    const first = await session.run('hi')
+    await session.run(response(first, { result: true }))
+    expect(session.state.parts).toEqual(['one'])
+  })
+})
+
 test('a stop before a node is a question, and the answer continues there', async () => {
   const build = () =>
     new StateGraph(State)

@@ -2,6 +2,7 @@ import { defined, type RunEvent, type RunInput } from '@millrace/core'
 import type { Agent, AgentDescription, EngineDescription, RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { checkpointEvent, checkpointsIn, replacedSaver, seedCheckpoint } from './checkpoint.ts'
+import { streamWriter } from './custom-stream.ts'
 import { EventMapper, graphEvents } from './graph-events.ts'
 import { graphInput, messageIds } from './graph-input.ts'
 import {
@@ -14,6 +15,7 @@ import {
 import { type DrawableGraph, describeGraph } from './graph-shape.ts'
 import { GraphState } from './graph-state.ts'
 import { runChain } from './run-chain.ts'
+import { StepKeeper } from './step-keeper.ts'
 import { stepMode } from './steps.ts'
 
 /** The part of a compiled LangGraph that we use; any version that has it works. */
@@ -90,11 +92,14 @@ async function* runGraph(
 ): AsyncGenerator<RunEvent> {
   const { graph } = file
   const saver = await seedCheckpoint(graph, context)
+  const keep = file.resumable === true && saver !== undefined ? new StepKeeper(saver, context) : undefined
   const config = {
+    ...keep?.config,
     version: 'v2',
     streamMode: [stepMode],
     signal: context.signal,
     recursionLimit: 200,
+    writer: await streamWriter(),
     configurable: { thread_id: context.session, millrace: { input, context, models } },
   }
   // A checkpoint from an import can make even the first read throw; it must be forgotten then, too.
@@ -104,11 +109,12 @@ async function* runGraph(
     if (saver?.replaced === true && !context.history.some(({ event }) => isNote(event))) yield replacedSaver
     const state = new GraphState(context.state, before.values)
     const mapper = new EventMapper(describeGraph(graph), context, state, messageIds(before), runChain(context))
-    const keep = file.resumable === true && saver !== undefined
-    for await (const event of graphEvents(graph.streamEvents(next, config), mapper)) {
+    for await (const event of graphEvents(graph.streamEvents(next, config), mapper, keep?.started)) {
       state.saw(event)
+      if (event.kind === 'node.started') yield* keep?.before() ?? []
+      if (event.kind === 'node.finished') await keep?.stored()
       yield event
-      if (keep && event.kind === 'node.finished') yield checkpointEvent(saver, context.session)
+      if (event.kind === 'node.finished') yield* keep?.before() ?? []
     }
     const after = await stateOf(graph, config)
     // The writes of a last step that an interrupt kept from ending.
@@ -116,6 +122,7 @@ async function* runGraph(
     if (saver !== undefined) yield checkpointEvent(saver, context.session)
     yield* waiting(after, mapper)
   } finally {
+    keep?.close()
     saver?.forget(context.session)
   }
 }

@@ -1,0 +1,94 @@
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph'
+import type { RunEvent } from '@millrace/core'
+import { expect, test } from 'vitest'
+import type { RunContext } from '../agent.ts'
+import { type CompiledGraph, graphAgent } from './langgraph-agent.ts'
+
+// A resumable graph must not run ahead of the log: what it did there would be done again after a crash.
+
+const State = Annotation.Root({ parts: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }) })
+
+/** Runs the graph; `order` has the nodes whose code ran, and each time that the log had all events so far. */
+async function runInOrder(build: (ran: (name: string) => { parts: string[] }) => unknown) {
+  const order: string[] = []
+  const graph = build((name) => {
+    order.push(name)
+    return { parts: [name] }
+  })
+  const taken: RunEvent[] = []
+  const context: RunContext = {
+    session: 's',
+    run: 'r',
+    user: 'u',
+    history: [],
+    state: {},
+    resumed: false,
+    signal: new AbortController().signal,
+    now: () => 1,
+    newId: () => crypto.randomUUID(),
+    recorded: async () => {
+      const last = taken.at(-1)
+      order.push(`log has ${last?.kind === 'node.started' ? last.node : last?.kind}`)
+    },
+  }
+  const agent = graphAgent('g', async () => ({ graph: graph as CompiledGraph, resumable: true }))
+  for await (const event of agent.run({ messages: [] }, context)) taken.push(event)
+  return { order, taken }
+}
+
+test('SPEC 4.6: the code of a node runs after the log has its start, also inside another node', async () => {
+  const { order, taken } = await runInOrder((ran) => {
+    const inner = new StateGraph(State)
+      .addNode('deep', () => ran('deep'))
+      .addNode('deeper', () => ran('deeper'))
+      .addEdge(START, 'deep')
+      .addEdge('deep', 'deeper')
+      .addEdge('deeper', END)
+      .compile()
+    return new StateGraph(State)
+      .addNode('one', () => ran('one'))
+      .addNode('sub', inner)
+      .addNode('two', () => ran('two'))
+      .addEdge(START, 'one')
+      .addEdge('one', 'sub')
+      .addEdge('sub', 'two')
+      .addEdge('two', END)
+      .compile()
+  })
+  const nodes = order.filter((each, i) => each !== order[i - 1] && (!each.startsWith('log has ') || each.includes('@')))
+  expect(nodes).toEqual([
+    'log has one@1',
+    'one',
+    'log has sub@1',
+    'log has sub/deep@1',
+    'deep',
+    'log has sub/deeper@1',
+    'deeper',
+    'log has two@1',
+    'two',
+  ])
+  // Between the end of a step and the start of the next one there is a checkpoint.
+  const kinds = taken.map((event) =>
+    event.kind === 'log' ? event.message : 'node' in event ? `${event.kind} ${event.node}` : event.kind,
+  )
+  const between = kinds.slice(kinds.indexOf('node.finished one@1'), kinds.indexOf('node.started sub@1'))
+  expect(between).toContain('langgraph.checkpoint')
+})
+
+test('nodes that run at the same time all start', async () => {
+  const { order } = await runInOrder((ran) =>
+    new StateGraph(State)
+      .addNode('left', () => ran('left'))
+      .addNode('right', () => ran('right'))
+      .addNode('join', () => ran('join'))
+      .addEdge(START, 'left')
+      .addEdge(START, 'right')
+      .addEdge(['left', 'right'], 'join')
+      .addEdge('join', END)
+      .compile(),
+  )
+  for (const name of ['left', 'right', 'join']) {
+    expect(order.indexOf(`log has ${name}@1`)).toBeGreaterThanOrEqual(0)
+    expect(order.indexOf(name)).toBeGreaterThan(order.indexOf(`log has ${name}@1`))
+  }
+})

@@ -1,0 +1,49 @@
+import type { RunEvent } from '@millrace/core'
+import type { RunContext } from '../agent.ts'
+import { checkpointEvent, type SeededSaver } from './checkpoint.ts'
+import type { StreamEvent } from './langgraph-agent.ts'
+import { isGated, NodeGate } from './node-gate.ts'
+
+/** Records the checkpoints of a resumable run step by step, and keeps the graph from running ahead of them. */
+export class StepKeeper {
+  readonly #saver: SeededSaver
+  readonly #context: RunContext
+  readonly #gate = new NodeGate()
+  /** The data of the last checkpoint, as text. */
+  #recorded = ''
+
+  constructor(saver: SeededSaver, context: RunContext) {
+    this.#saver = saver
+    this.#context = context
+    context.signal.addEventListener('abort', () => this.close(), { once: true })
+  }
+
+  /** For LangGraph: each step is stored before the next one begins, and a node waits for the gate. */
+  get config(): object {
+    return { durability: 'sync', callbacks: [this.#gate.handler] }
+  }
+
+  /** The checkpoint, where it is another than the last one that was recorded. */
+  *before(): Generator<RunEvent> {
+    const event = checkpointEvent(this.#saver, this.#context.session)
+    const text = JSON.stringify(event)
+    if (text === this.#recorded) return
+    this.#recorded = text
+    yield event
+  }
+
+  /** LangGraph stores what a node wrote right after it reports the node's end: then no other work is in between. */
+  stored(): Promise<void> {
+    return new Promise((resolve) => setImmediate(resolve))
+  }
+
+  /** The events of a start were taken: the node may run once the log has them. */
+  readonly started = async (event: StreamEvent): Promise<void> => {
+    if (isGated(event.name, event.metadata)) await this.#context.recorded?.()
+    this.#gate.open(event)
+  }
+
+  close(): void {
+    this.#gate.openAll()
+  }
+}

@@ -1,0 +1,21 @@
+import type { Turn } from '../kit/session.ts'
+
+/** Each agent of this folder, and what a person says to it. */
+export const turns: Readonly<Record<string, readonly Turn[]>> = {
+  approval: [{ say: 'Write to Ann' }, { answer: { decisions: [{ type: 'approve' }] } }],
+  commands: [{ say: 'I want a refund' }],
+  handoff: [{ say: 'Book me a flight' }],
+  joins: [{ say: 'Go' }],
+  'map-reduce': [{ say: 'Tell jokes' }],
+  memory: [{ say: 'red' }, { say: 'green' }, { say: 'blue' }],
+  middleware: [{ say: 'Rome' }],
+  'nested-question': [{ say: 'Write it' }, { answer: 'fine' }],
+  'parallel-questions': [{ say: 'May we?' }, { answer: 'it may' }],
+  progress: [{ say: 'Load it' }],
+  reducers: [{ say: 'Take notes' }],
+  retries: [{ say: 'Fetch it' }],
+  subgraph: [{ say: 'owls' }],
+  'time-travel': [{ say: 'bees' }, { say: 'cats' }],
+  'tool-loop': [{ say: 'What does a pear cost?' }],
+  'two-questions': [{ say: 'Hello' }, { answer: 'Ann' }, { answer: 'old' }, { answer: 41 }],
+}
