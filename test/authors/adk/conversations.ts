@@ -1,0 +1,46 @@
+import type { Turn } from '../kit/session.ts'
+
+/** What a person does with the agent of one folder. */
+export interface Conversations {
+  /** Each list is a session of its own, one after the other. `key` keeps those of one user apart: memory is shared. */
+  turns(key: string): readonly (readonly Turn[])[]
+  /** Its agents work at the same time, so that only the order of each one is fixed. */
+  readonly parallel?: true
+  /** Agents that a bare run hides inside a tool. */
+  readonly hidden?: readonly string[]
+}
+
+const say = (text: string): Turn => ({ say: text })
+
+export const conversations: Readonly<Record<string, Conversations>> = {
+  'agent-tool': { turns: () => [[say('How much water is there?')]], hidden: ['hydrologist'] },
+  artifacts: {
+    turns: (key) => [
+      [say(`save notes.${key} one two`), say(`load notes.${key}`)],
+      [say(`save user:profile.${key} three`), say(`save user:profile.${key} four`)],
+      [say(`load user:profile.${key}`)],
+    ],
+  },
+  callbacks: { turns: () => [[say('weigh dry wet'), say('tell me a secret'), say('weigh third')]] },
+  confirmation: {
+    turns: () => [
+      [say('drain north'), { answer: { confirmed: true } }],
+      [say('drain south'), { answer: { confirmed: false } }],
+    ],
+  },
+  escalate: { turns: () => [[say('Count the sacks.')]] },
+  'live-errors': { turns: () => [[say('open rusty oiled'), say('overload'), say('open oiled')]] },
+  'long-running': {
+    turns: () => [[say('expense 20'), say('Is it done?'), { answer: { status: 'approved' } }]],
+  },
+  loop: { turns: () => [[say('Write about water.')]] },
+  mcp: { turns: () => [[say('add 1 2 3'), say('add 10 20')]] },
+  memory: {
+    turns: (key) => [[say(`My code word is marmalade${key}.`)], [say(`recall marmalade${key}`), say('recall zebra')]],
+  },
+  parallel: { turns: () => [[say('Study the mill.')]], parallel: true },
+  sequential: { turns: () => [[say('Write about mills.'), say('And again.')]] },
+  state: { turns: () => [[say('remember Ann'), say('Who am I?')], [say('Who am I?')]] },
+  transfer: { turns: () => [[say('I want my money back.'), say('My wheel is broken.'), say('And now?')]] },
+  workflow: { turns: () => [[say('How much flows?')]], parallel: true },
+}
