@@ -2,14 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { applyState, type JsonObject, type Recorded } from '@millrace/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
 import { bareRun } from './adk/bare.ts'
-import { errorsIn, inLanes, plainState } from './adk/compare.ts'
+import { errorsIn, foldState, linesOf } from './adk/compare.ts'
 import { conversations } from './adk/conversations.ts'
 import { logOf, stateOf, wrongWith } from './kit/session.ts'
-import { spoken } from './kit/spoken.ts'
 import { converse, type WireName, wireNames } from './kit/wires.ts'
 
 // Agents as ADK's documentation writes them: each runs bare, on ADK's own Runner, and on one built server, at the door of
@@ -29,9 +27,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-const foldState = (rows: readonly Recorded[]): JsonObject =>
-  rows.reduce<JsonObject>((state, { event }) => applyState(state, event), {})
-
 /** Letters only: ADK's memory knows words of letters. */
 const keys: Readonly<Record<WireName, string>> = { adk: 'adk', 'ag-ui': 'agui', studio: 'studio', plan: 'plan' }
 
@@ -43,25 +38,20 @@ test('every agent of the folder loads', async () => {
   )
 })
 
-describe.each(Object.entries(conversations))('%s', (pattern, { turns, parallel = false, hidden = [] }) => {
+describe.each(Object.entries(conversations))('%s', (pattern, talk) => {
   test.each(wireNames)('on %s: what was said, by whom, and the state are as ADK itself has them', async (wire) => {
-    const talks = turns(keys[wire])
-    const bare = await bareRun(pattern, talks)
-    const lines = (rows: readonly Recorded[], authors = true) => {
-      const shown = spoken(rows, { authors }).filter((line) => !hidden.some((author) => line.startsWith(author)))
-      return parallel ? inLanes(shown) : shown
-    }
+    const sessions = talk.turns(keys[wire], wire !== 'studio')
+    const bare = await bareRun(pattern, sessions)
     for (const [i, { rows: wanted, state }] of bare.sessions.entries()) {
-      const { session, rows } = await converse(served.address, pattern, wire, talks[i] ?? [])
+      const { session, rows } = await converse(served.address, pattern, wire, sessions[i] ?? [])
       const stored = await logOf(served.address, session)
       expect(wrongWith(stored)).toEqual([])
-      expect(lines(stored)).toEqual(lines(wanted))
+      expect(linesOf(stored, talk)).toEqual(linesOf(wanted, talk))
       expect(errorsIn(stored)).toEqual(errorsIn(wanted))
-      expect(plainState(await stateOf(served.address, session))).toEqual(plainState(state))
+      expect(await stateOf(served.address, session)).toEqual(state)
       // What the client of this wire has.
-      const authors = wire !== 'plan'
-      expect(lines(rows, authors)).toEqual(lines(wanted, authors))
-      if (wire === 'adk' || wire === 'ag-ui') expect(plainState(foldState(rows))).toEqual(plainState(state))
+      expect(linesOf(rows, talk, wire)).toEqual(linesOf(wanted, talk, wire))
+      if (wire === 'adk' || wire === 'ag-ui') expect(foldState(rows)).toEqual(state)
       if (wire === 'studio') expect(Object.keys(foldState(rows)).sort()).toEqual(Object.keys(state).sort())
     }
   })

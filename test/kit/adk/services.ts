@@ -1,5 +1,12 @@
-import { FunctionTool, LlmAgent, LOAD_MEMORY, LongRunningFunctionTool, PRELOAD_MEMORY } from '@google/adk'
-import { type Interrupted, memoryLog, type RunEvent, type RunInput } from '@millrace/core'
+import {
+  FunctionTool,
+  LlmAgent,
+  LOAD_MEMORY,
+  LongRunningFunctionTool,
+  PRELOAD_MEMORY,
+  SequentialAgent,
+} from '@google/adk'
+import { fold, type Interrupted, memoryLog, problemsView, type RunEvent, type RunInput } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
 import { call, model, type OfflineScript, say, z } from '../../../packages/server/src/adk.ts'
 import { adkAgent } from '../../../packages/server/src/agent/adk/adk-agent.ts'
@@ -210,5 +217,51 @@ describe('a long-running call that waits', () => {
     expect(brief(last).slice(0, 2)).toEqual(['run.started', 'resumed resolved'])
     expect(last.at(-1)).toMatchObject({ kind: 'run.finished', outcome: 'done' })
     expect([...sessionFacts(await log.read('a', { after: 0 })).open.keys()]).toEqual([])
+  })
+})
+
+describe('a pipeline that asks twice', () => {
+  test('runs no step again that was done before the first answer', async () => {
+    const ran: string[] = []
+    const step = (name: string) =>
+      new LlmAgent({
+        name,
+        model: llm(() => {
+          ran.push(name)
+          return say(name)
+        }),
+      })
+    const asking = (name: string) =>
+      new LlmAgent({
+        name,
+        model: llm(({ step: turn, result }) =>
+          turn === 0 ? call(`ask_${name}`, {}) : say(`${result(`ask_${name}`)?.result}`),
+        ),
+        tools: [
+          new FunctionTool({
+            name: `ask_${name}`,
+            description: 'asks',
+            parameters: z.object({}),
+            requireConfirmation: true,
+            execute: () => `${name} is done`,
+          }),
+        ],
+      })
+    const pipe = new SequentialAgent({
+      name: 'pipe',
+      subAgents: [step('one'), asking('two'), asking('three'), step('four')],
+    })
+    const { run, log } = house(pipe)
+    let events = await run('a', 'go')
+    for (const _ of ['two', 'three']) {
+      const asked = events.find((event): event is Interrupted => event.kind === 'interrupt')
+      const resume = [{ interrupt: asked?.id ?? '', status: 'resolved' as const, payload: { confirmed: true } }]
+      events = await run('a', { messages: [], resume })
+    }
+    expect(ran).toEqual(['one', 'four'])
+    const rows = await log.read('a', { after: 0 })
+    const nodes = rows.flatMap(({ event }) => (event.kind === 'node.started' ? [event.node.replace('pipe/', '')] : []))
+    expect(nodes).toEqual(['pipe@1', 'one@1', 'two@1', 'pipe@2', 'two@2', 'three@1', 'pipe@3', 'three@2', 'four@1'])
+    expect(fold(problemsView, rows).problems.toArray()).toEqual([])
   })
 })

@@ -2,6 +2,7 @@ import { type Event, isBaseAgent, isLlmAgent, type Runner } from '@google/adk'
 import {
   adkIngest,
   type ClientTool,
+  type Interrupted,
   MillraceError,
   type NodeId,
   type PendingCalls,
@@ -10,7 +11,7 @@ import {
   type RunInput,
 } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
-import { answeredBy } from '../answer-parts.ts'
+import { answeredBy, type OpenInterrupts } from '../answer-parts.ts'
 import type { BoundedQueue } from '../bounded-queue.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { isNested } from '../nested-event.ts'
@@ -20,7 +21,7 @@ import { instructionsOf, type Past } from './history.ts'
 import { waitingCalls } from './interrupts.ts'
 import { jsonEvent } from './json-event.ts'
 import { NodeTracker } from './nodes.ts'
-import { afterAnswer, afterCrash, type Resumption } from './resume.ts'
+import { afterAnswer, afterCrash, type Resumption, repeatedNodes } from './resume.ts'
 import type { AdkLimits, AdkRun, Scope } from './scope.ts'
 import type { Tree } from './tree.ts'
 import { usageCounter } from './usage.ts'
@@ -56,6 +57,8 @@ export class LiveRun implements AdkRun {
   readonly #ingest = adkIngest()
   readonly #usage = usageCounter()
   readonly #asked: PendingCalls
+  /** The questions that are in the log. */
+  readonly #told = new Set<string>()
   readonly #crashed: boolean
   readonly #unseen = new Set<string>()
   #failure: Problem | undefined
@@ -74,8 +77,14 @@ export class LiveRun implements AdkRun {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
     )
     this.stopped.catch(() => undefined)
-    this.resumption = resumptionOf(root, context, past, input)
-    this.nodes = new NodeTracker((event) => this.emit(event), this.resumption?.nodes)
+    // A message that answers nothing starts from the beginning, as in ADK; the question stays open.
+    const answered = context.resumed ? new Map() : answeredBy(input, past.interrupts)
+    this.resumption = resumptionOf(root, context, answered)
+    this.nodes = new NodeTracker(
+      (event) => this.emit(event),
+      (node) => this.#untold().filter((question) => question.node === node),
+      this.resumption?.nodes ?? repeatedNodes(context, answered),
+    )
     this.artifacts = new LogArtifacts(context, limits.maxArtifact, (event) => this.emit(event))
     this.#asked = waitingCalls(tree.workflows)
     this.#out = out
@@ -83,7 +92,7 @@ export class LiveRun implements AdkRun {
     for (const { event, run } of context.resumed ? context.history : []) {
       if (run === context.run && event.kind === 'agent' && event.event.partial !== true && !isNested(event.event)) {
         this.#asked.push(event.event, event.node)
-      }
+      } else if (run === context.run && event.kind === 'interrupt') this.#told.add(event.id)
     }
   }
 
@@ -114,6 +123,7 @@ export class LiveRun implements AdkRun {
   }
 
   emit(event: RunEvent): void {
+    if (event.kind === 'interrupt') this.#told.add(event.id)
     this.#out.push(event)
   }
 
@@ -144,9 +154,13 @@ export class LiveRun implements AdkRun {
       this.emit({ kind: 'run.finished', outcome: 'failed', error: this.#failure, ...usage })
       return
     }
-    const interrupts = this.#asked.interrupts()
-    for (const interrupt of interrupts) this.emit(interrupt)
-    this.emit({ kind: 'run.finished', outcome: interrupts.length > 0 ? 'interrupted' : 'done', ...usage })
+    for (const question of this.#untold()) this.emit(question)
+    this.emit({ kind: 'run.finished', outcome: this.isWaiting ? 'interrupted' : 'done', ...usage })
+  }
+
+  /** The questions that are not in the log yet. */
+  #untold(): readonly Interrupted[] {
+    return this.#asked.interrupts().filter(({ id }) => !this.#told.has(id))
   }
 }
 
@@ -154,10 +168,8 @@ export class LiveRun implements AdkRun {
  * ADK itself continues an agent that has a model, from the session's events. It does not continue a pipeline: it would
  * start it from the beginning, or run the one agent that asked and forget the rest. A workflow tracks its own progress.
  */
-function resumptionOf(root: AdkRoot, context: RunContext, past: Past, input: RunInput): Resumption | undefined {
+function resumptionOf(root: AdkRoot, context: RunContext, answered: OpenInterrupts): Resumption | undefined {
   if (context.resumed) return afterCrash(context)
-  if (past.interrupts.size === 0 || !isBaseAgent(root) || isLlmAgent(root)) return undefined
-  // A message that answers nothing starts the pipeline from the beginning, as in ADK; the question stays open.
-  const answered = answeredBy(input, past.interrupts)
-  return answered.size === 0 ? undefined : afterAnswer(context, answered)
+  if (answered.size === 0 || !isBaseAgent(root) || isLlmAgent(root)) return undefined
+  return afterAnswer(context, answered)
 }

@@ -63,20 +63,42 @@ export function afterCrash({ history, run }: RunContext): Resumption {
   }
 }
 
-/** For a run that answers interrupts: the nodes that the interrupted run had finished are done. */
+/** For a run that answers interrupts: the nodes that the interrupted runs had finished are done. */
 export function afterAnswer({ history }: RunContext, answered: OpenInterrupts): Resumption {
-  const asked = history.findLast(({ event }) => event.kind === 'interrupt' && answered.has(event.id))
-  const before = history.filter((row) => row.run === asked?.run)
+  const { done, cut } = pastNodes(interruptedRows(history, answered))
   const waiting = [...answered.values()].flatMap(({ node }) => node ?? [])
-  const done = [...pastNodes(before).done].filter((node) => !waiting.some((one) => isAbove(node, one)))
+  const again = [...done].filter((node) => waiting.some((one) => isAbove(node, one)))
   return {
-    nodes: { done: new Set(done), doneCalls: new Set(), counts: new Map() },
+    nodes: {
+      done: new Set([...done].filter((node) => !again.includes(node))),
+      doneCalls: new Set(),
+      counts: new Map(),
+      cut: new Set([...cut, ...again]),
+    },
     nestedEvents: () => [],
     hadSpoken: () => false,
     turnOf: () => undefined,
     isRepeated: () => false,
     isOpenTurn: () => false,
   }
+}
+
+/** For a run that answers interrupts and that ADK itself continues: only the numbers of the nodes go on. */
+export function repeatedNodes({ history }: RunContext, answered: OpenInterrupts): PastNodes | undefined {
+  if (answered.size === 0) return undefined
+  const { done, cut } = pastNodes(interruptedRows(history, answered))
+  return { done: new Set(), doneCalls: new Set(), counts: new Map(), cut: new Set([...done, ...cut]) }
+}
+
+/** The rows of the run that asked, and of the runs that it continued in turn. */
+function interruptedRows(history: readonly Recorded[], answered: OpenInterrupts): readonly Recorded[] {
+  const runs = new Set<string>()
+  const questions = new Set(answered.keys())
+  for (const { run, event } of [...history].reverse()) {
+    if (event.kind === 'interrupt' && questions.has(event.id)) runs.add(run)
+    if (event.kind === 'resumed' && runs.has(run)) questions.add(event.interrupt)
+  }
+  return history.filter(({ run }) => runs.has(run))
 }
 
 /** Whether `node` is the other node or contains it: `root/fan@1` is above `root/fan/a@1`. */
@@ -113,6 +135,7 @@ function callIds(event: AdkEvent): readonly string[] {
 }
 
 function pastNodes(rows: readonly Recorded[]): PastNodes {
+  const started = new Set<NodeId>()
   const done = new Set<NodeId>()
   const calls = new Map<NodeId, string>()
   const counts = new Map<string, number>()
@@ -120,11 +143,13 @@ function pastNodes(rows: readonly Recorded[]): PastNodes {
     if (event.kind === 'node.started') {
       const at = event.node.lastIndexOf('@')
       counts.set(event.node.slice(0, at), Number(event.node.slice(at + 1)))
+      started.add(event.node)
       if (event.call !== undefined) calls.set(event.node, event.call)
-    } else if (event.kind === 'node.finished' && event.status === 'ok') done.add(event.node)
+    } else if (event.kind === 'node.finished' && event.status !== 'error') done.add(event.node)
     else if (event.kind === 'superseded') for (const node of event.nodes) done.delete(node)
   }
-  return { done, counts, doneCalls: new Set([...done].flatMap((node) => calls.get(node) ?? [])) }
+  const cut = new Set([...started].filter((node) => !done.has(node)))
+  return { done, counts, cut, doneCalls: new Set([...done].flatMap((node) => calls.get(node) ?? [])) }
 }
 
 function adkEvent(event: AdkEvent): Event {
