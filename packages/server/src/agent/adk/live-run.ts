@@ -1,10 +1,12 @@
 import { type Event, isBaseAgent, isLlmAgent, type Runner } from '@google/adk'
 import {
+  type AdkEvent,
   adkIngest,
   type ClientTool,
   type Interrupted,
   MillraceError,
   type NodeId,
+  nodePath,
   type PendingCalls,
   type Problem,
   type RunEvent,
@@ -21,7 +23,8 @@ import { instructionsOf, type Past } from './history.ts'
 import { waitingCalls } from './interrupts.ts'
 import { jsonEvent } from './json-event.ts'
 import { NodeTracker } from './nodes.ts'
-import { afterAnswer, afterCrash, type Resumption, repeatedNodes } from './resume.ts'
+import { repeatedNodes } from './past-nodes.ts'
+import { afterAnswer, afterCrash, type Resumption } from './resume.ts'
 import type { AdkLimits, AdkRun, Scope } from './scope.ts'
 import type { Tree } from './tree.ts'
 import { usageCounter } from './usage.ts'
@@ -82,8 +85,8 @@ export class LiveRun implements AdkRun {
     this.resumption = resumptionOf(root, context, answered)
     this.nodes = new NodeTracker(
       (event) => this.emit(event),
-      (node) => this.#untold().filter((question) => question.node === node),
-      this.resumption?.nodes ?? repeatedNodes(context, answered),
+      (node) => this.#questionsOf(node),
+      this.resumption?.nodes ?? repeatedNodes(context.history, answered),
     )
     this.artifacts = new LogArtifacts(context, limits.maxArtifact, (event) => this.emit(event))
     this.#asked = waitingCalls(tree.workflows)
@@ -92,6 +95,7 @@ export class LiveRun implements AdkRun {
     for (const { event, run } of context.resumed ? context.history : []) {
       if (run === context.run && event.kind === 'agent' && event.event.partial !== true && !isNested(event.event)) {
         this.#asked.push(event.event, event.node)
+        this.#failBy(event.event)
       } else if (run === context.run && event.kind === 'interrupt') this.#told.add(event.id)
     }
   }
@@ -123,7 +127,10 @@ export class LiveRun implements AdkRun {
   }
 
   emit(event: RunEvent): void {
-    if (event.kind === 'interrupt') this.#told.add(event.id)
+    if (event.kind === 'interrupt') {
+      if (this.#told.has(event.id)) return
+      this.#told.add(event.id)
+    }
     this.#out.push(event)
   }
 
@@ -140,9 +147,12 @@ export class LiveRun implements AdkRun {
     this.#usage.take(taken.event)
     if (taken.event.partial === true || isNested(taken.event)) return
     this.#asked.push(taken.event, node)
-    // A workflow retries its nodes and may catch their errors; it throws when it gives up.
-    if (taken.event.errorCode !== undefined && taken.event.nodeInfo?.path === undefined)
-      this.fail(problemOf(taken.event))
+    this.#failBy(taken.event)
+  }
+
+  /** A workflow retries its nodes and may catch their errors; it throws when it gives up. */
+  #failBy(event: AdkEvent): void {
+    if (event.errorCode !== undefined && event.nodeInfo?.path === undefined) this.fail(problemOf(event))
   }
 
   /** Emits the last events: open nodes are closed, interrupts are reported, and the run is finished. */
@@ -154,13 +164,18 @@ export class LiveRun implements AdkRun {
       this.emit({ kind: 'run.finished', outcome: 'failed', error: this.#failure, ...usage })
       return
     }
-    for (const question of this.#untold()) this.emit(question)
+    for (const question of this.#asked.interrupts()) this.emit(question)
     this.emit({ kind: 'run.finished', outcome: this.isWaiting ? 'interrupted' : 'done', ...usage })
   }
 
-  /** The questions that are not in the log yet. */
-  #untold(): readonly Interrupted[] {
-    return this.#asked.interrupts().filter(({ id }) => !this.#told.has(id))
+  /** The questions that a node leaves open, also those of an execution that a crash cut short and this one replaces. */
+  #questionsOf(node: NodeId): readonly Interrupted[] {
+    const cut = this.resumption?.nodes.cut
+    return this.#asked.interrupts().flatMap((question) => {
+      if (question.node === node) return [question]
+      const isReplaced = question.node !== undefined && cut?.has(question.node) === true
+      return isReplaced && nodePath(question.node) === nodePath(node) ? [{ ...question, node }] : []
+    })
   }
 }
 

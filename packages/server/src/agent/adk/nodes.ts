@@ -43,12 +43,13 @@ export class NodeTracker {
   }
 
   /**
-   * Opens a node: `after` is the sibling that ended last, where the parent runs its children in order. Returns undefined
-   * for an execution that a resumed run has already done.
+   * Opens a node: `after` is the sibling that ended last, where the parent runs its children in order. An execution that
+   * a resumed run has already done is only named.
    */
-  open(name: string, scope: Scope, call?: string): NodeId | undefined {
-    const id = this.#next(name, scope, call)
-    if (id === undefined) return undefined
+  open(name: string, scope: Scope, call?: string): { readonly id: NodeId; readonly isDone: boolean } {
+    const next = this.#next(name, scope, call)
+    if (next.isDone) return next
+    const { id } = next
     const { node: parent } = scope
     const before = parent !== undefined && inOrder(scope.agent) ? this.#lastEnded.get(parent) : undefined
     this.#open.push({ id, parent, pending: new Set(), ended: undefined, waits: false })
@@ -58,7 +59,7 @@ export class NodeTracker {
       agent: name,
       ...defined({ parent, after: before === undefined ? undefined : [before], call }),
     })
-    return id
+    return next
   }
 
   /** The node's generator has ended. The node ends once its last event is delivered and every node inside it has ended. */
@@ -100,7 +101,7 @@ export class NodeTracker {
    * The id of the next execution. A resumed pipeline runs its agents in the same order, so the counts match; what was cut
    * short keeps its number, and runs again under the next one (SPEC 4.4).
    */
-  #next(name: string, scope: Scope, call: string | undefined): NodeId | undefined {
+  #next(name: string, scope: Scope, call: string | undefined): { readonly id: NodeId; readonly isDone: boolean } {
     const path = scope.node === undefined ? name : `${nodePath(scope.node)}/${name}`
     // Calls are made once: executions inside a call continue the numbers from before the crash.
     const inCall = scope.nested !== undefined || scope.inWorkflow === true
@@ -110,10 +111,10 @@ export class NodeTracker {
     if (call === undefined ? !inCall && this.#past?.done.has(id) : this.#past?.doneCalls.has(call)) {
       if (!inCall) this.#counts.set(path, count)
       if (scope.node !== undefined) this.#lastEnded.set(scope.node, id)
-      return undefined
+      return { id, isDone: true }
     }
     this.#counts.set(path, count)
-    return id
+    return { id, isDone: false }
   }
 
   #find(id: NodeId): OpenNode | undefined {

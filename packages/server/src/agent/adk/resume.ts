@@ -1,9 +1,10 @@
 import { createEvent, type Event } from '@google/adk'
-import type { AdkEvent, AgentSaid, NodeId, Recorded } from '@millrace/core'
+import { type AdkEvent, type AgentSaid, adkRequest, type NodeId, nodePath, type Recorded } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import type { OpenInterrupts } from '../answer-parts.ts'
 import { isNested } from '../nested-event.ts'
 import type { PastNodes } from './nodes.ts'
+import { nodesBeforeAnswer, pastNodes } from './past-nodes.ts'
 
 /**
  * What a continued run has already done: after a crash, or after a person answered in the middle of a pipeline. ADK has
@@ -13,16 +14,35 @@ import type { PastNodes } from './nodes.ts'
  */
 export interface Resumption {
   readonly nodes: PastNodes
+  /** ADK's id of the invocation that is continued: a workflow finds its finished nodes by it. */
+  readonly invocation?: string | undefined
+  /** The agent that the run began with; undefined when it had not begun. */
+  readonly first?: string | undefined
   /** The recorded events of the specialist that answers this call. */
   nestedEvents(call: string): readonly Event[]
-  /** Whether this agent had finished its answer, and only its node was still open. True once. */
-  hadSpoken(author: string, branch: string | undefined): boolean
+  /** How far an execution of this agent had come that was cut short: given once. */
+  progressOf(author: string, branch: string | undefined): Progress | undefined
+  /** Whether the execution, which is done, left the loop around it. */
+  hadEscalated(node: NodeId): boolean
   /** The turn that this agent was in the middle of: returned once, undefined from then on. */
   turnOf(author: string, branch: string | undefined): Event | undefined
   /** Whether the event repeats such a turn: it is in the log already. */
   isRepeated(event: Event): boolean
   /** Whether the event is left out of the history because `turnOf` will repeat it. */
   isOpenTurn(id: string): boolean
+}
+
+/** How far an execution had come. */
+export interface Progress {
+  /** Its answer is whole. */
+  readonly answered: boolean
+  /** What its callback after the agent had to say is recorded, too. */
+  readonly closed: boolean
+  readonly escalated: boolean
+  /** The agent that it had handed over to. */
+  readonly transfer: string | undefined
+  /** The ids of the events that it had yielded itself. */
+  readonly events: readonly string[]
 }
 
 /** For a run whose process died: its own rows are already done. */
@@ -38,19 +58,28 @@ export function afterCrash({ history, run }: RunContext): Resumption {
   const turns = unfinished.map(({ event }) => event).filter((event) => isCutShort(event, answered))
   const open = new Map(turns.map((event) => [event.id, event]))
   const calls = new Set(turns.flatMap(callIds))
-  const spoken = new Set(unfinished.map(({ event }) => event).filter(isFinalAnswer))
+  const isCut = ({ node }: AgentSaid): boolean => node === undefined || !nodes.done.has(node)
+  const cut = new Map(
+    unfinished.map((row) => [row.event, said.filter((other) => isOfSame(other, row) && isCut(other))]),
+  )
+  const escalated = escalatedNodes(own, said)
   return {
     nodes,
+    invocation: said[0]?.event.invocationId,
+    first: own.flatMap(({ event }) => (event.kind === 'node.started' ? [event.agent] : []))[0],
     nestedEvents: (call) =>
       said
         .map(({ event }) => event)
         .filter((event) => event.isolationScope === call && isNested(event) && !open.has(event.id))
         // For the specialist these events are the whole conversation, not a nested part of one.
         .map(({ isolationScope: _, ...event }) => adkEvent(event)),
-    hadSpoken(author, branch) {
-      const answer = [...spoken].find((event) => event.author === author && event.branch === branch)
-      return answer !== undefined && spoken.delete(answer)
+    progressOf(author, branch) {
+      const found = [...cut].find(([event]) => event.author === author && event.branch === branch)
+      if (found === undefined) return undefined
+      cut.delete(found[0])
+      return progressIn(found[1].map(({ event }) => event))
     },
+    hadEscalated: (node) => escalated.has(node),
     turnOf(author, branch) {
       const turn = [...open.values()].find((event) => event.author === author && event.branch === branch)
       if (turn === undefined) return undefined
@@ -65,46 +94,15 @@ export function afterCrash({ history, run }: RunContext): Resumption {
 
 /** For a run that answers interrupts: the nodes that the interrupted runs had finished are done. */
 export function afterAnswer({ history }: RunContext, answered: OpenInterrupts): Resumption {
-  const { done, cut } = pastNodes(interruptedRows(history, answered))
-  const waiting = [...answered.values()].flatMap(({ node }) => node ?? [])
-  const again = [...done].filter((node) => waiting.some((one) => isAbove(node, one)))
   return {
-    nodes: {
-      done: new Set([...done].filter((node) => !again.includes(node))),
-      doneCalls: new Set(),
-      counts: new Map(),
-      cut: new Set([...cut, ...again]),
-    },
+    nodes: nodesBeforeAnswer(history, answered),
     nestedEvents: () => [],
-    hadSpoken: () => false,
+    progressOf: () => undefined,
+    hadEscalated: () => false,
     turnOf: () => undefined,
     isRepeated: () => false,
     isOpenTurn: () => false,
   }
-}
-
-/** For a run that answers interrupts and that ADK itself continues: only the numbers of the nodes go on. */
-export function repeatedNodes({ history }: RunContext, answered: OpenInterrupts): PastNodes | undefined {
-  if (answered.size === 0) return undefined
-  const { done, cut } = pastNodes(interruptedRows(history, answered))
-  return { done: new Set(), doneCalls: new Set(), counts: new Map(), cut: new Set([...done, ...cut]) }
-}
-
-/** The rows of the run that asked, and of the runs that it continued in turn. */
-function interruptedRows(history: readonly Recorded[], answered: OpenInterrupts): readonly Recorded[] {
-  const runs = new Set<string>()
-  const questions = new Set(answered.keys())
-  for (const { run, event } of [...history].reverse()) {
-    if (event.kind === 'interrupt' && questions.has(event.id)) runs.add(run)
-    if (event.kind === 'resumed' && runs.has(run)) questions.add(event.interrupt)
-  }
-  return history.filter(({ run }) => runs.has(run))
-}
-
-/** Whether `node` is the other node or contains it: `root/fan@1` is above `root/fan/a@1`. */
-function isAbove(node: NodeId, other: NodeId): boolean {
-  const path = node.slice(0, node.lastIndexOf('@'))
-  return node === other || other.startsWith(`${path}/`)
 }
 
 function wholeEvents(rows: readonly Recorded[]): readonly AgentSaid[] {
@@ -114,16 +112,65 @@ function wholeEvents(rows: readonly Recorded[]): readonly AgentSaid[] {
   )
 }
 
-/** Whether one of the event's calls has no answer, and none waits for a person. */
+/** Whether both are of one agent at one place. */
+function isOfSame(one: AgentSaid, other: AgentSaid): boolean {
+  const place = ({ node }: AgentSaid): string => (node === undefined ? '' : nodePath(node))
+  return (
+    one.event.author === other.event.author && one.event.branch === other.event.branch && place(one) === place(other)
+  )
+}
+
+/** The nodes that left a loop, and those around them: ADK passes the event up. */
+function escalatedNodes(rows: readonly Recorded[], said: readonly AgentSaid[]): ReadonlySet<NodeId> {
+  const parents = new Map(
+    rows.flatMap(({ event }) => (event.kind === 'node.started' ? [[event.node, event.parent] as const] : [])),
+  )
+  const nodes = new Set<NodeId>()
+  for (const { event, node } of said) {
+    if (event.actions?.escalate !== true || isNested(event)) continue
+    for (let at = node; at !== undefined; at = parents.get(at)) nodes.add(at)
+  }
+  return nodes
+}
+
+function progressIn(events: readonly AdkEvent[]): Progress {
+  const asked = events.findLastIndex(isLast)
+  // Answers beside a question come after it.
+  const acted = events.findLastIndex(
+    (event, i) => acts(event) && i !== asked && (i < asked || callIds(event).length > 0 || asked < 0),
+  )
+  const transfer = events[acted]?.actions?.transferToAgent
+  const end =
+    transfer === undefined ? events.findIndex((event, i) => i > acted && (i === asked || isFinalAnswer(event))) : acted
+  return {
+    answered: transfer === undefined && end >= 0,
+    closed: end >= 0 && events.slice(end + 1).some((event) => !acts(event)),
+    escalated: events.some(({ actions }) => actions?.escalate === true),
+    transfer,
+    events: events.map(({ id }) => id),
+  }
+}
+
+/** Whether one of the event's calls has no answer; a question that ADK itself asks has none in its own run. */
 function isCutShort(event: AdkEvent, answered: ReadonlySet<string>): boolean {
-  return (event.longRunningToolIds ?? []).length === 0 && callIds(event).some((id) => !answered.has(id))
+  return !isLast(event) && callIds(event).some((id) => !answered.has(id))
+}
+
+const questions: ReadonlySet<string> = new Set(Object.values(adkRequest))
+
+/** Whether an agent ends with the event, by ADK's rule: an answer that is not summarised, or a question to a person. */
+function isLast(event: AdkEvent): boolean {
+  if (event.actions?.skipSummarization === true) return true
+  return partsOf(event).some(({ functionCall }) => functionCall !== undefined && questions.has(functionCall.name))
+}
+
+function acts(event: AdkEvent): boolean {
+  return partsOf(event).some(({ functionCall, functionResponse }) => functionCall ?? functionResponse)
 }
 
 /** ADK's own rule: no call, no function response, no error. */
 function isFinalAnswer(event: AdkEvent): boolean {
-  const parts = partsOf(event)
-  const acts = parts.some(({ functionCall, functionResponse }) => functionCall ?? functionResponse)
-  return parts.length > 0 && !acts && event.errorCode === undefined
+  return partsOf(event).length > 0 && !acts(event) && event.errorCode === undefined
 }
 
 function partsOf({ content }: AdkEvent): NonNullable<NonNullable<AdkEvent['content']>['parts']> {
@@ -132,24 +179,6 @@ function partsOf({ content }: AdkEvent): NonNullable<NonNullable<AdkEvent['conte
 
 function callIds(event: AdkEvent): readonly string[] {
   return partsOf(event).flatMap(({ functionCall }) => functionCall?.id ?? [])
-}
-
-function pastNodes(rows: readonly Recorded[]): PastNodes {
-  const started = new Set<NodeId>()
-  const done = new Set<NodeId>()
-  const calls = new Map<NodeId, string>()
-  const counts = new Map<string, number>()
-  for (const { event } of rows) {
-    if (event.kind === 'node.started') {
-      const at = event.node.lastIndexOf('@')
-      counts.set(event.node.slice(0, at), Number(event.node.slice(at + 1)))
-      started.add(event.node)
-      if (event.call !== undefined) calls.set(event.node, event.call)
-    } else if (event.kind === 'node.finished' && event.status !== 'error') done.add(event.node)
-    else if (event.kind === 'superseded') for (const node of event.nodes) done.delete(node)
-  }
-  const cut = new Set([...started].filter((node) => !done.has(node)))
-  return { done, counts, cut, doneCalls: new Set([...done].flatMap((node) => calls.get(node) ?? [])) }
 }
 
 function adkEvent(event: AdkEvent): Event {

@@ -54,6 +54,8 @@ export interface Scope {
   readonly nested?: string
   /** The same call, for the specialist's outermost agent only: its node answers the call. */
   readonly answers?: string
+  /** Whether an execution of this agent goes on that a crash cut short. */
+  readonly begun?: boolean
   /** Whether this is inside a workflow, which tracks its own progress: then no execution is skipped on resume. */
   readonly inWorkflow?: boolean
   /** Ends the run, or the specialist that this scope is part of, as failed. The first reason counts. */
