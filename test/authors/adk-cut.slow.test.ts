@@ -57,14 +57,20 @@ const account = (rows: readonly Recorded[], pattern: string) => ({
   ends: rows.flatMap(({ event }) => (event.kind === 'run.finished' ? [event.outcome] : [])),
 })
 
-test.each(Object.entries(conversations))('%s: from any row of the log the run ends as it would have', async (pattern, talk) => {
+/** An agent with MCP tools does not opt in to go on after a crash. */
+const resumable = Object.entries(conversations).filter(([pattern]) => pattern !== 'mcp')
+
+test.each(resumable)('%s: from any row of the log the run ends as it would have', async (pattern, talk) => {
   const { rootAgent } = (await import(`./adk/${pattern}/agent.ts`)) as { rootAgent: unknown }
   const agent = adkAgent(pattern, async () => rootAgent, { resumable: true })
   const sessions = await wholeSessions(agent, talk.turns('cut', true))
   const wrong: Record<string, unknown> = {}
   for (const [i, rows] of sessions.entries()) {
     for (const [at, { run, event }] of rows.entries()) {
-      if (event.kind === 'run.finished') continue
+      // The first rows of a run are one commit.
+      const isOpening = event.kind === 'run.started' || event.kind === 'resumed' || event.kind === 'state'
+      const isCommitted = !(isOpening && ['state', 'resumed'].includes(rows[at + 1]?.event.kind ?? ''))
+      if (event.kind === 'run.finished' || !isCommitted) continue
       const wanted = rows.slice(0, 1 + rows.findIndex((row) => row.run === run && row.event.kind === 'run.finished'))
       const log = memoryLog(() => clock.now)
       for (const [j, before] of sessions.slice(0, i).entries()) await write(log, pattern, `s${j}`, before)
@@ -79,7 +85,6 @@ test.each(Object.entries(conversations))('%s: from any row of the log the run en
         expect(wrongWith(got), place).toEqual([])
       } catch (error) {
         wrong[place] = error instanceof Error ? error.message : error
-        if (process.env.CUT_SHOW) console.log(place, error)
       }
     }
   }

@@ -46,7 +46,7 @@ export async function* goOn(
 async function* replayed(
   agent: BaseAgent,
   context: InvocationContext,
-  { run: { unseen } }: Scope,
+  scope: Scope,
   run: BaseAgent['runAsync'],
   before: readonly string[],
 ): AsyncGenerator<Event, void, void> {
@@ -56,7 +56,7 @@ async function* replayed(
   for await (const event of run.call(agent, context)) {
     const isOld = event.author === agent.name && event.partial !== true && left > 0
     if (isOld) left -= 1
-    yield isOld ? unseen(event) : event
+    yield isOld ? scope.run.unseen(event) : event
   }
 }
 

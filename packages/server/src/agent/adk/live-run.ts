@@ -184,7 +184,7 @@ export class LiveRun implements AdkRun {
  * start it from the beginning, or run the one agent that asked and forget the rest. A workflow tracks its own progress.
  */
 function resumptionOf(root: AdkRoot, context: RunContext, answered: OpenInterrupts): Resumption | undefined {
-  if (context.resumed) return afterCrash(context)
-  if (answered.size === 0 || !isBaseAgent(root) || isLlmAgent(root)) return undefined
-  return afterAnswer(context, answered)
+  const isPipeline = isBaseAgent(root) && !isLlmAgent(root)
+  if (context.resumed) return afterCrash(context, isPipeline)
+  return answered.size === 0 || !isPipeline ? undefined : afterAnswer(context, answered)
 }

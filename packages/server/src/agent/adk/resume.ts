@@ -4,7 +4,7 @@ import type { RunContext } from '../agent.ts'
 import type { OpenInterrupts } from '../answer-parts.ts'
 import { isNested } from '../nested-event.ts'
 import type { PastNodes } from './nodes.ts'
-import { nodesBeforeAnswer, pastNodes } from './past-nodes.ts'
+import { nodesBeforeAnswer, pastNodes, repeatedNodes } from './past-nodes.ts'
 
 /**
  * What a continued run has already done: after a crash, or after a person answered in the middle of a pipeline. ADK has
@@ -45,10 +45,13 @@ export interface Progress {
   readonly events: readonly string[]
 }
 
-/** For a run whose process died: its own rows are already done. */
-export function afterCrash({ history, run }: RunContext): Resumption {
+/**
+ * For a run whose process died: its own rows are already done. `isPipeline` says that what earlier runs had done counts,
+ * too, if this run answers their questions.
+ */
+export function afterCrash({ history, run }: RunContext, isPipeline: boolean): Resumption {
   const own = history.filter((row) => row.run === run)
-  const nodes = pastNodes(own)
+  const nodes = withEarlier(pastNodes(own), history, own, isPipeline)
   const said = wholeEvents(own)
   const last = new Map(said.map((row) => [`${row.event.author}\n${row.event.branch ?? ''}`, row]))
   const unfinished = [...last.values()].filter(({ node }) => node === undefined || !nodes.done.has(node))
@@ -63,6 +66,7 @@ export function afterCrash({ history, run }: RunContext): Resumption {
     unfinished.map((row) => [row.event, said.filter((other) => isOfSame(other, row) && isCut(other))]),
   )
   const escalated = escalatedNodes(own, said)
+  const result = JSON.stringify(said.findLast(({ event }) => event.output !== undefined)?.event.output)
   return {
     nodes,
     invocation: said[0]?.event.invocationId,
@@ -86,9 +90,31 @@ export function afterCrash({ history, run }: RunContext): Resumption {
       open.delete(turn.id)
       return adkEvent(turn)
     },
-    isRepeated: ({ content }) =>
-      content?.parts?.some(({ functionCall }) => functionCall?.id !== undefined && calls.has(functionCall.id)) === true,
+    isRepeated: ({ content, output, nodeInfo }) => {
+      // ADK yields the output of a workflow at its end, unless it has just seen it.
+      if (output !== undefined && nodeInfo?.path === undefined) return JSON.stringify(output) === result
+      return (content?.parts ?? []).some(({ functionCall }) => calls.has(functionCall?.id ?? ''))
+    },
     isOpenTurn: (id) => open.has(id),
+  }
+}
+
+/** Adds the nodes of the runs whose questions this run answers. */
+function withEarlier(
+  nodes: PastNodes,
+  history: readonly Recorded[],
+  own: readonly Recorded[],
+  isPipeline: boolean,
+): PastNodes {
+  const ids = new Set(own.flatMap(({ event }) => (event.kind === 'resumed' ? [event.interrupt] : [])))
+  const answered: OpenInterrupts = new Map()
+  for (const { event } of history) if (event.kind === 'interrupt' && ids.has(event.id)) answered.set(event.id, event)
+  const earlier = isPipeline ? nodesBeforeAnswer(history, answered) : repeatedNodes(history, answered)
+  if (earlier === undefined) return nodes
+  return {
+    ...nodes,
+    done: new Set([...earlier.done, ...nodes.done]),
+    cut: new Set([...earlier.cut, ...nodes.cut]),
   }
 }
 
