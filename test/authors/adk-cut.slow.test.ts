@@ -22,7 +22,10 @@ function inputOf(turn: Turn, rows: readonly Recorded[]): RunInput {
 }
 
 /** The sessions of an agent that was left alone. */
-async function wholeSessions(agent: Agent, talks: readonly (readonly Turn[])[]): Promise<readonly (readonly Recorded[])[]> {
+async function wholeSessions(
+  agent: Agent,
+  talks: readonly (readonly Turn[])[],
+): Promise<readonly (readonly Recorded[])[]> {
   const own = bench([agent], { clock })
   const sessions: (readonly Recorded[])[] = []
   for (const [i, turns] of talks.entries()) {
@@ -44,7 +47,11 @@ async function write(log: EventLog, agent: string, session: string, rows: readon
   for (const run of new Set(rows.map((row) => row.run))) {
     const own = rows.filter((row) => row.run === run)
     const lease = await log.acquire(session, run, 'me', 60_000)
-    await log.append(session, own.map(({ event }) => ({ run, event })), lease)
+    await log.append(
+      session,
+      own.map(({ event }) => ({ run, event })),
+      lease,
+    )
     if (own.some(({ event }) => event.kind === 'run.finished')) await log.release(lease)
   }
 }
@@ -53,7 +60,9 @@ const account = (rows: readonly Recorded[], pattern: string) => ({
   lines: linesOf(rows, conversations[pattern] ?? { turns: () => [] }),
   errors: errorsIn(rows),
   state: foldState(rows),
-  files: fold(planView, rows).artifacts.toArray().map(({ name, version }) => `${name} ${version}`),
+  files: fold(planView, rows)
+    .artifacts.toArray()
+    .map(({ name, version }) => `${name} ${version}`),
   ends: rows.flatMap(({ event }) => (event.kind === 'run.finished' ? [event.outcome] : [])),
 })
 

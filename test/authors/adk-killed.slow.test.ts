@@ -63,7 +63,7 @@ async function serve(round: string, holds: Readonly<Record<string, number>>): Pr
 }
 
 const { MILLRACE_FULL: full, PROPERTY_SEED: asked = '20261115' } = process.env
-const most = 40
+const most = 30
 const seed = asked === 'random' ? Date.now() : Number(asked)
 const rounds =
   full === '1' ? Array.from({ length: most }, (_, i) => i) : fc.sample(fc.nat({ max: 1000 }), { seed, numRuns: 2 })
@@ -85,9 +85,10 @@ describe.each(rounds)(`killed (round %i of seed ${seed})`, (round) => {
       over.add(pattern)
     })
     const isStopped = (pattern: string): boolean => over.has(pattern) || linesIn(filesOf(name).held).includes(pattern)
-    // The kill breaks the streams of the agents that are stopped.
+    // In every other round the server is killed while half of the agents still work, wherever they are.
+    const enough = round % 2 === 0 ? patterns.length : patterns.length / 2
     const broken = Promise.allSettled(talks)
-    await vi.waitUntil(() => patterns.every(isStopped), { timeout: 120_000 })
+    await vi.waitUntil(() => patterns.filter(isStopped).length >= enough, { timeout: 120_000 })
     await first.kill()
     await broken
     const second = await serve(name, {})
