@@ -9,7 +9,8 @@ export function linesOf(
   { parallel = false, hidden = [] }: Conversations,
   wire?: WireName,
 ): readonly string[] {
-  const all = spoken(rows, { authors: wire !== 'plan' })
+  const all = spoken(rows)
+    .map((line) => (wire === 'plan' ? line.replace(/^[\w-]*(?=: | calls )/, '') : line))
     .map((line) => line.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'))
     .map((line) => line.replaceAll(/adk-[\da-f-]{36}/g, '<id>'))
     .filter((line) => !hidden.some((begin) => line.startsWith(begin) || line.startsWith(` calls ${begin}`)))

@@ -4,7 +4,7 @@ import type { Turn } from '../kit/session.ts'
 export interface Conversations {
   /**
    * Each list is a session of its own, one after the other. `key` keeps those of one user apart: memory is shared.
-   * `asides` are messages beside an open question; the console of ADK Studio takes the next input as its answer.
+   * `asides` are messages beside an open question: ADK takes them, but not every client can send them.
    */
   turns(key: string, asides: boolean): readonly (readonly Turn[])[]
   /** Its agents work at the same time, so that only the order of each one is fixed. */

@@ -1,4 +1,12 @@
-import { fold, type Json, problemsAtEnd, problemsView, type Recorded, type StreamProblem } from '@millrace/core'
+import {
+  fold,
+  type Json,
+  problemsAtEnd,
+  problemsView,
+  type Recorded,
+  type SessionInfo,
+  type StreamProblem,
+} from '@millrace/core'
 
 /** What a person does next: says something, or answers the open questions of the agent, each with the same value. */
 export type Turn = { readonly say: string } | { readonly answer: Json }
@@ -26,10 +34,14 @@ export async function stateOf(address: string, session: string): Promise<Record<
   return (answer as { state: Record<string, Json> }).state
 }
 
-/** The ids of the questions without an answer. */
+/** The ids of the questions without an answer. A node that asks again may use the id of its first question again. */
 export function openQuestions(rows: readonly Recorded[]): readonly string[] {
-  const answered = new Set(rows.flatMap(({ event }) => (event.kind === 'resumed' ? [event.interrupt] : [])))
-  return rows.flatMap(({ event }) => (event.kind === 'interrupt' && !answered.has(event.id) ? [event.id] : []))
+  const open = new Set<string>()
+  for (const { event } of rows) {
+    if (event.kind === 'interrupt') open.add(event.id)
+    if (event.kind === 'resumed') open.delete(event.interrupt)
+  }
+  return [...open]
 }
 
 /** What our own linter finds wrong with a log that has ended. */
@@ -53,4 +65,20 @@ async function inputOf(address: string, session: string, turn: Turn): Promise<ob
   }
   const open = openQuestions(await logOf(address, session))
   return { messages: [], resume: open.map((id) => ({ interrupt: id, status: 'resolved', payload: turn.answer })) }
+}
+
+/** Takes a turn to the end of its run. */
+export async function runOnce(address: string, agent: string, session: string, turn: Turn): Promise<void> {
+  const run = await startTurn(address, agent, session, turn)
+  await (await fetch(`${address}/sessions/${session}/events?run=${encodeURIComponent(run)}`)).text()
+}
+
+/** Changes the state by hand, as ADK's page does. */
+export async function patchState(address: string, { id, agent, user }: SessionInfo, delta: object): Promise<void> {
+  const answer = await fetch(`${address}/apps/${agent}/users/${user}/sessions/${id}`, {
+    method: 'PATCH',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ stateDelta: delta }),
+  })
+  if (!answer.ok) throw new Error(`PATCH ${id}: ${answer.status} ${await answer.text()}`)
 }

@@ -3,12 +3,12 @@ import { fold, itemsOf, type JsonObject, type Recorded, transcriptView } from '@
 /** One thing that an agent said or did, as a line: `author: text`, `author calls tool {…}`, `tool answers {…}`. */
 export type Spoken = string
 
-/** The conversation by our transcript view, without the messages of people. `authors: false` for a wire that has none. */
-export function spoken(rows: readonly Recorded[], { authors = true } = {}): readonly Spoken[] {
+/** The conversation by our transcript view, without the messages of people. */
+export function spoken(rows: readonly Recorded[]): readonly Spoken[] {
   const lines: Spoken[] = []
   for (const item of itemsOf(fold(transcriptView, rows))) {
     if (item.kind !== 'message' || item.role === 'user' || item.superseded === true) continue
-    const author = authors ? item.author : ''
+    const { author } = item
     for (const part of item.parts) {
       if (part.kind === 'text') lines.push(said(author, part.text))
       if (part.kind !== 'tool') continue

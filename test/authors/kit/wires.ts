@@ -26,10 +26,16 @@ export async function converse(
   const place = { address, agent, session: `${agent}-${wire}-${crypto.randomUUID()}` }
   await doors[wire].open?.(place)
   let rows: readonly Recorded[] = []
+  let streams: readonly string[] = []
+  let asked: readonly string[] = []
   for (const [i, turn] of turns.entries()) {
-    const text = await doors[wire].take(place, turn, openQuestions(rows))
-    const options = { from: wire, run: `${place.session}.${i}`, agent, now: () => 0 } as const
-    for await (const row of readRecording(once(text), options)) rows = [...rows, { ...row, seq: rows.length + 1 }]
+    const text = await doors[wire].take(place, turn, asked)
+    const run = `${place.session}.${i}`
+    // A client of AG-UI keeps its document from run to run, and a snapshot repeats what it has.
+    streams = wire === 'ag-ui' ? [...streams, text] : [text]
+    const read = await decoded(streams, { from: wire, run, agent })
+    asked = openQuestions(read)
+    rows = wire === 'ag-ui' ? read : [...rows, ...read].map((row, at) => ({ ...row, seq: at + 1 }))
   }
   return { session: place.session, rows }
 }
@@ -98,6 +104,14 @@ function asResponse(answer: unknown): JsonObject {
   return (isPlain ? answer : { result: answer }) as JsonObject
 }
 
-async function* once(text: string): AsyncGenerator<string> {
-  yield text
+async function decoded(
+  streams: readonly string[],
+  as: { readonly from: WireName; readonly run: string; readonly agent: string },
+): Promise<readonly Recorded[]> {
+  async function* all(): AsyncGenerator<string> {
+    yield* streams
+  }
+  const rows: Recorded[] = []
+  for await (const row of readRecording(all(), { ...as, now: () => 0 })) rows.push(row)
+  return rows
 }

@@ -20,8 +20,8 @@ export function leaveLoop({ name }: BaseAgent, { run }: Scope): Event {
 
 /**
  * The rest of an execution that a crash cut short. An agent with a model continues from the session's events, unless its
- * answer was whole; then only its callback after it is missing. A pipeline runs again, and skips what is done. For an
- * agent of another class nothing says where it was: it runs again, and the events that it yielded before are left out.
+ * answer was whole; then only its callback after it is missing. A pipeline runs again, and skips what is done. So does an
+ * agent of another class that has sub-agents, and the events that it yielded before are left out.
  */
 export async function* goOn(
   agent: BaseAgent,
@@ -32,7 +32,8 @@ export async function* goOn(
 ): AsyncGenerator<Event, void, void> {
   const { answered, closed, transfer, escalated } = progress
   const next = transfer === undefined ? undefined : agent.rootAgent.findAgent(transfer)
-  if (isLlmAgent(agent) && (answered || next !== undefined)) {
+  const speaks = isLlmAgent(agent) || agent.subAgents.length === 0
+  if (speaks && (answered || next !== undefined)) {
     if (next !== undefined) yield* next.runAsync(context)
     const last = closed ? undefined : await afterAgent(agent, context)
     if (last !== undefined) yield last
