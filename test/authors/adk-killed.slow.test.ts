@@ -20,7 +20,7 @@ const patterns = Object.keys(conversations)
 /** Without `export const resumable`, a run that was cut ends as crashed. */
 const isResumable = (pattern: string): boolean => pattern !== 'mcp'
 const bare = new Map<string, BareRun & { readonly effects: readonly string[] }>()
-const servers: Served[] = []
+const servers = new Set<Served>()
 
 interface Files {
   readonly effects: string
@@ -48,17 +48,14 @@ beforeAll(async () => {
     bare.set(pattern, { ...ran, effects: effectsOf(pattern, effects) })
   }
 })
-afterAll(async () => {
-  for (const served of servers) await served.kill()
-  rmSync(root, { recursive: true })
-})
+afterAll(() => rmSync(root, { recursive: true }))
 
 async function serve(round: string, holds: Readonly<Record<string, number>>): Promise<Served> {
   const { effects, held } = filesOf(round)
   const args = ['serve', '--port', '0', '--data-dir', join(root, `data-${round}`), '--agents', agents]
   const env = { AUTHORS_EFFECTS: effects, AUTHORS_HELD: held, AUTHORS_HOLD: JSON.stringify(holds) }
   const served = await serveBuilt(args, { PATH: process.env.PATH ?? '', ...env })
-  servers.push(served)
+  servers.add(served)
   return served
 }
 
@@ -96,6 +93,11 @@ describe.each(rounds)(`killed (round %i of seed ${seed})`, (round) => {
     await Promise.all(
       Object.entries(conversations).map(([pattern, talk]) => takeTurns(address, pattern, talk.turns('killed', true))),
     )
+  })
+
+  afterAll(async () => {
+    for (const served of servers) await served.kill()
+    servers.clear()
   })
 
   test.each(patterns)('%s ends as it would have, or says that it could not', async (pattern) => {

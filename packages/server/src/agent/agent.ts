@@ -81,6 +81,11 @@ export interface RunContext {
   readonly signal: AbortSignal
   readonly now: () => number
   readonly newId: () => string
+  /**
+   * Resolves once the first `count` events that the agent has yielded in this run are durable, or the run is at its end.
+   * A tool that runs before its call is durable runs a second time after a crash, under another id.
+   */
+  readonly recorded?: (count: number) => Promise<void>
   /** What the run shares with the other sessions of its user and agent; absent where no log is behind the run. */
   readonly shared?: SharedContext
 }

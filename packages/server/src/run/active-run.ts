@@ -23,7 +23,7 @@ export interface ActiveRunOptions {
   readonly limits: RunLimits
   /** The run's rows so far. */
   readonly rows: readonly Recorded[]
-  readonly context: Omit<RunContext, 'signal' | 'session' | 'run' | 'user' | 'now' | 'newId'>
+  readonly context: Omit<RunContext, 'signal' | 'session' | 'run' | 'user' | 'now' | 'newId' | 'recorded'>
   readonly now: () => number
   readonly newId: () => string
   readonly cancelOnDisconnect: boolean
@@ -62,6 +62,9 @@ export class ActiveRun {
   readonly #ended = deferred<FinishResult>()
   readonly #released = deferred<void>()
   #phase: RunPhase = 'ready'
+  /** How many events the agent's stream has given, and what waits for more of them. */
+  #taken = 0
+  #waiting: (() => void)[] = []
   #lease: Lease
 
   constructor(options: ActiveRunOptions) {
@@ -114,6 +117,7 @@ export class ActiveRun {
 
   #finish(ending: RunFinished, byAgent = false): void {
     this.#step('finish')
+    this.#wake()
     this.#decided.resolve({ ending, byAgent })
   }
 
@@ -163,6 +167,8 @@ export class ActiveRun {
         if (this.#phase !== 'running') break
         if (next.done === true) this.#finish(this.#outcome(), true)
         else await this.#take(next.value, taken)
+        this.#taken = taken
+        if (this.#waiting.length > 0) this.#wake()
         if (taken % stretch === 0) await new Promise((resolve) => setImmediate(resolve))
       }
     } catch (error) {
@@ -186,11 +192,25 @@ export class ActiveRun {
       now,
       newId,
       signal: this.#abort.signal,
+      recorded: (count) => this.#recorded(count),
     })
     const source = events[Symbol.asyncIterator]?.()
     if (source === undefined)
       throw new MillraceError('garbage', '`run` of the agent returned no async iterable of events')
     return source
+  }
+
+  /** Resolves once the first `count` events of the agent's stream are durable, or the run is at its end. */
+  async #recorded(count: number): Promise<void> {
+    while (this.#phase === 'running' && this.#taken < count)
+      await new Promise<void>((resume) => this.#waiting.push(resume))
+    await this.#writer.flushed()
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resume of waiting) resume()
   }
 
   #take(value: unknown, taken: number): Promise<void> | undefined {

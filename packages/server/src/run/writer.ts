@@ -41,6 +41,11 @@ export class RunWriter {
   #broken: unknown
   #room: (() => void) | undefined
   #idle: (() => void) | undefined
+  /** How many events were put, how many of them are in the commit under way, and how many are durable. */
+  #put = 0
+  #sent = 0
+  #durable = 0
+  #waiting: { readonly count: number; readonly resume: () => void }[] = []
 
   constructor(options: RunWriterOptions) {
     this.#options = options
@@ -52,12 +57,24 @@ export class RunWriter {
     const { lease, ledger, limits } = this.#options
     ledger.note(event)
     this.#pending.push({ run: lease.run, event })
+    this.#put += 1
     this.#pendingSize += size
     this.#schedule()
     if (this.#pending.length < limits.buffer && this.#pendingSize < limits.bufferSize) return undefined
     return new Promise((resolve) => {
       this.#room = resolve
     })
+  }
+
+  /** Resolves once everything that was put so far is durable, or nothing more will be. */
+  async flushed(): Promise<void> {
+    const count = this.#put
+    if (this.#broken !== undefined || this.#durable >= count) return
+    const landed = new Promise<void>((resume) => {
+      this.#waiting.push({ count, resume })
+    })
+    this.#send()
+    await landed
   }
 
   /** Writes the end; resolves when it is durable. The first call decides; later ones wait for the same end. */
@@ -120,6 +137,7 @@ export class RunWriter {
     const batch = this.#pending
     this.#pending = []
     this.#pendingSize = 0
+    this.#sent = this.#put
     this.#isCommitting = true
     log.append(lease.session, batch, lease).then(
       () => this.#landed(),
@@ -131,6 +149,8 @@ export class RunWriter {
   #landed(): void {
     this.#isCommitting = false
     if (this.#broken !== undefined) return
+    this.#durable = this.#sent
+    if (this.#waiting.length > 0) this.#wakeWaiting()
     if (this.#pending.length > 0) this.#send()
     else this.#idle?.()
   }
@@ -140,8 +160,16 @@ export class RunWriter {
     this.#broken = error
     this.#pending = []
     this.#options.onBroken(error)
+    this.#durable = Number.POSITIVE_INFINITY
+    this.#wakeWaiting()
     this.#wakeAgent()
     this.#idle?.()
+  }
+
+  #wakeWaiting(): void {
+    const waiting = this.#waiting
+    this.#waiting = waiting.filter(({ count }) => count > this.#durable)
+    for (const { count, resume } of waiting) if (count <= this.#durable) resume()
   }
 
   #wakeAgent(): void {

@@ -39,6 +39,7 @@ export interface LiveRunParts {
   readonly past: Past
   readonly settings: ModelSettings
   readonly limits: AdkLimits
+  readonly resumable: boolean
   readonly signal: AbortSignal
   readonly out: BoundedQueue<RunEvent>
 }
@@ -62,11 +63,13 @@ export class LiveRun implements AdkRun {
   readonly #asked: PendingCalls
   /** The questions that are in the log. */
   readonly #told = new Set<string>()
+  readonly #recorded: RunContext['recorded']
+  #emitted = 0
   readonly #crashed: boolean
   readonly #unseen = new Set<string>()
   #failure: Problem | undefined
 
-  constructor({ root, tree, input, context, past, settings, limits, signal, out }: LiveRunParts) {
+  constructor({ root, tree, input, context, past, settings, limits, resumable, signal, out }: LiveRunParts) {
     this.settings = settings
     this.limits = limits
     this.clientTools = input.tools ?? []
@@ -91,6 +94,7 @@ export class LiveRun implements AdkRun {
     this.artifacts = new LogArtifacts(context, limits.maxArtifact, (event) => this.emit(event))
     this.#asked = waitingCalls(tree.workflows)
     this.#out = out
+    this.#recorded = resumable ? context.recorded : undefined
     this.#crashed = context.resumed
     for (const { event, run } of context.resumed ? context.history : []) {
       if (run === context.run && event.kind === 'agent' && event.event.partial !== true && !isNested(event.event)) {
@@ -131,7 +135,12 @@ export class LiveRun implements AdkRun {
       if (this.#told.has(event.id)) return
       this.#told.add(event.id)
     }
+    this.#emitted += 1
     this.#out.push(event)
+  }
+
+  async recorded(): Promise<void> {
+    await this.#recorded?.(this.#emitted)
   }
 
   room(): Promise<void> | undefined {

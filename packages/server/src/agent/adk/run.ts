@@ -28,6 +28,7 @@ export interface AdkOptions {
   readonly name: string
   readonly settings: ModelSettings
   readonly limits: AdkLimits
+  readonly resumable: boolean
 }
 
 export interface AdkProgram {

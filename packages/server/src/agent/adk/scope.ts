@@ -20,6 +20,8 @@ export interface AdkRun {
   /** Set for a run that continues after a crash or an answer. */
   readonly resumption: Resumption | undefined
   emit(event: RunEvent): void
+  /** Resolves when everything that was emitted is durable, for an agent that goes on after a crash. */
+  recorded(): Promise<void>
   /** Whether a person was asked: then no later agent of a pipeline may start. */
   readonly isWaiting: boolean
   /** Marks an event that only steers ADK, and returns it: `deliver` leaves it out of the log. */
