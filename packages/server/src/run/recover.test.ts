@@ -52,6 +52,16 @@ describe('SPEC 4.1: a run whose process died', () => {
     expect(await own.rows('t')).toEqual([])
   })
 
+  test('that had its end does not keep the next run out when the process comes back, sooner than recovery', async () => {
+    const own = bench([plain], { owner: 'me' })
+    await left(own.log, [started, { kind: 'run.finished', outcome: 'done' }], 's', 'me')
+    const { run } = await own.start('a')
+    expect(await own.engine.wait('s', run)).toBe('done')
+    const other = bench([plain], { owner: 'another' })
+    await left(other.log, [started, { kind: 'run.finished', outcome: 'done' }], 's', 'me')
+    await expect(other.start('a')).rejects.toMatchObject({ code: 'busy' })
+  })
+
   test('that no lease covers is ended too: an import as crashed, the half that a fork copied as cancelled', async () => {
     const own = bench([scripted('a', plain.run, true)])
     const rows: Recorded[] = [{ seq: 3, at: 1, run: 'r', event: started }]

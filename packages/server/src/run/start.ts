@@ -17,6 +17,7 @@ import type { EngineParts } from './engine-parts.ts'
 import { emptyLoadedSession, type LoadedSession, refreshSession } from './load-session.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
 import { answersOf, checkAnswered, placeOf } from './session-facts.ts'
+import { acquireLease } from './session-lease.ts'
 import { sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
 
 type NamedRequest = StartRequest & { readonly run: string }
@@ -51,9 +52,9 @@ export async function startRun(parts: EngineParts, request: StartRequest): Promi
 }
 
 async function open(parts: EngineParts, request: NamedRequest, agent: Agent, info: SessionInfo): Promise<StartedRun> {
-  const { log, limits, owner, now, newId, runs, audit, launch } = parts
+  const { log, limits, now, newId, runs, audit, launch } = parts
   const { session, user, run, input, cancelOnDisconnect = false } = request
-  const lease = await log.acquire(session, run, owner, limits.leaseTtl)
+  const lease = await acquireLease(parts, session, run)
   try {
     const before = await edited(parts, await past(parts, request.loaded ?? emptyLoadedSession(info)), input)
     const { rows: history, facts } = before
