@@ -17,9 +17,8 @@ import { inputOf, outline, said } from '../run-agent.ts'
 const llm = (offline: OfflineScript) => model({ offline })
 
 /** An ADK agent behind the run engine and a log, with as many sessions and users as a test needs. */
-function house(root: unknown) {
-  const log = memoryLog(() => 1_000)
-  const own = bench([adkAgent('root', async () => root, { models: { tokensPerSecond: 0 } })], { log })
+function house(root: unknown, { resumable = false, log = memoryLog(() => 1_000) } = {}) {
+  const own = bench([adkAgent('root', async () => root, { models: { tokensPerSecond: 0 }, resumable })], { log })
   const run = async (session: string, input: string | Partial<RunInput>, user = 'ann') => {
     const { run: id } = await own.start('root', { session, user, input: inputOf(input) })
     await own.engine.wait(session, id)
@@ -263,5 +262,30 @@ describe('a pipeline that asks twice', () => {
     const nodes = rows.flatMap(({ event }) => (event.kind === 'node.started' ? [event.node.replace('pipe/', '')] : []))
     expect(nodes).toEqual(['pipe@1', 'one@1', 'two@1', 'pipe@2', 'two@2', 'three@1', 'pipe@3', 'three@2', 'four@1'])
     expect(fold(problemsView, rows).problems.toArray()).toEqual([])
+  })
+})
+
+describe('a tool of an agent that goes on after a crash', () => {
+  test('SPEC 4.6: runs when its call is in the log: only that call keeps its id after a crash', async () => {
+    const log = memoryLog(() => 1_000)
+    const found: boolean[] = []
+    const pay = new FunctionTool({
+      name: 'pay',
+      description: 'pays',
+      parameters: z.object({}),
+      execute: async (_args, context) => {
+        const rows = JSON.stringify(await log.read('a', { after: 0 }))
+        found.push(rows.includes(context?.functionCallId ?? 'no id'))
+        return 'paid'
+      },
+    })
+    const root = new LlmAgent({
+      name: 'root',
+      model: llm(({ step }) => (step < 2 ? [call('pay', {}), call('pay', {})] : say('done'))),
+      tools: [pay],
+    })
+    const events = await house(root, { resumable: true, log }).run('a', 'go')
+    expect(events.at(-1)).toMatchObject({ outcome: 'done' })
+    expect(found).toEqual([true, true, true, true])
   })
 })
