@@ -6,7 +6,7 @@ import {
   requestInputTool,
   SequentialAgent,
 } from '@google/adk'
-import type { Interrupted, RunEvent } from '@millrace/core'
+import { fold, type Interrupted, problemsView, type RunEvent } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
 import { call, confirm, model, type OfflineScript, say, specialists, z } from '../../../packages/server/src/adk.ts'
 import { adkAgent } from '../../../packages/server/src/agent/adk/adk-agent.ts'
@@ -137,6 +137,21 @@ describe('confirmation', () => {
     expect(brief(second).slice(-3)).toEqual(['root “{"result":"removed"} {"result":12}”', 'last “last”', 'done'])
     expect(ran).toEqual(['first', 'last'])
     expect(deleted).toEqual(['all'])
+  })
+
+  test('SPEC 4.4: the node that asks ends as interrupted after its question, and so does every node around it', async () => {
+    const step = (name: string) => new LlmAgent({ name, model: llm(() => say(name)) })
+    const session = sessionOf(new SequentialAgent({ name: 'pipe', subAgents: [step('first'), root(), step('last')] }))
+    const first = await session.run('go')
+    const ends = first.flatMap((event) =>
+      event.kind === 'node.finished' ? [`${event.node} ${event.status}`] : event.kind === 'interrupt' ? ['asked'] : [],
+    )
+    expect(ends).toEqual(['pipe/first@1 ok', 'asked', 'pipe/root@1 interrupted', 'pipe@1 interrupted'])
+    const resume = [{ interrupt: asked(first).id, status: 'resolved' as const, payload: { confirmed: true } }]
+    await session.run({ resume })
+    const nodes = session.rows.flatMap(({ event }) => (event.kind === 'node.started' ? [event.node] : []))
+    expect(nodes).toEqual(['pipe@1', 'pipe/first@1', 'pipe/root@1', 'pipe@2', 'pipe/root@2', 'pipe/last@1'])
+    expect(fold(problemsView, session.rows).problems.toArray()).toEqual([])
   })
 
   test('in a loop without end: the loop waits too', async () => {

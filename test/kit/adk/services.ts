@@ -1,5 +1,20 @@
-import { FunctionTool, LlmAgent, LOAD_MEMORY, LongRunningFunctionTool, PRELOAD_MEMORY } from '@google/adk'
-import { type Interrupted, memoryLog, type RunEvent, type RunInput, sessionFacts } from '@millrace/core'
+import {
+  FunctionTool,
+  LlmAgent,
+  LOAD_MEMORY,
+  LongRunningFunctionTool,
+  PRELOAD_MEMORY,
+  SequentialAgent,
+} from '@google/adk'
+import {
+  fold,
+  type Interrupted,
+  memoryLog,
+  problemsView,
+  type RunEvent,
+  type RunInput,
+  sessionFacts,
+} from '@millrace/core'
 import { describe, expect, test } from 'vitest'
 import { call, model, type OfflineScript, say, z } from '../../../packages/server/src/adk.ts'
 import { adkAgent } from '../../../packages/server/src/agent/adk/adk-agent.ts'
@@ -9,9 +24,8 @@ import { inputOf, outline, said } from '../run-agent.ts'
 const llm = (offline: OfflineScript) => model({ offline })
 
 /** An ADK agent behind the run engine and a log, with as many sessions and users as a test needs. */
-function house(root: unknown) {
-  const log = memoryLog(() => 1_000)
-  const own = bench([adkAgent('root', async () => root, { models: { tokensPerSecond: 0 } })], { log })
+function house(root: unknown, { resumable = false, log = memoryLog(() => 1_000) } = {}) {
+  const own = bench([adkAgent('root', async () => root, { models: { tokensPerSecond: 0 }, resumable })], { log })
   const run = async (session: string, input: string | Partial<RunInput>, user = 'ann') => {
     const { run: id } = await own.start('root', { session, user, input: inputOf(input) })
     await own.engine.wait(session, id)
@@ -209,5 +223,76 @@ describe('a long-running call that waits', () => {
     expect(brief(last).slice(0, 2)).toEqual(['run.started', 'resumed resolved'])
     expect(last.at(-1)).toMatchObject({ kind: 'run.finished', outcome: 'done' })
     expect([...sessionFacts(await log.read('a', { after: 0 })).open.keys()]).toEqual([])
+  })
+})
+
+describe('a pipeline that asks twice', () => {
+  test('runs no step again that was done before the first answer', async () => {
+    const ran: string[] = []
+    const step = (name: string) =>
+      new LlmAgent({
+        name,
+        model: llm(() => {
+          ran.push(name)
+          return say(name)
+        }),
+      })
+    const asking = (name: string) =>
+      new LlmAgent({
+        name,
+        model: llm(({ step: turn, result }) =>
+          turn === 0 ? call(`ask_${name}`, {}) : say(`${result(`ask_${name}`)?.result}`),
+        ),
+        tools: [
+          new FunctionTool({
+            name: `ask_${name}`,
+            description: 'asks',
+            parameters: z.object({}),
+            requireConfirmation: true,
+            execute: () => `${name} is done`,
+          }),
+        ],
+      })
+    const pipe = new SequentialAgent({
+      name: 'pipe',
+      subAgents: [step('one'), asking('two'), asking('three'), step('four')],
+    })
+    const { run, log } = house(pipe)
+    let events = await run('a', 'go')
+    for (const _ of ['two', 'three']) {
+      const asked = events.find((event): event is Interrupted => event.kind === 'interrupt')
+      const resume = [{ interrupt: asked?.id ?? '', status: 'resolved' as const, payload: { confirmed: true } }]
+      events = await run('a', { messages: [], resume })
+    }
+    expect(ran).toEqual(['one', 'four'])
+    const rows = await log.read('a', { after: 0 })
+    const nodes = rows.flatMap(({ event }) => (event.kind === 'node.started' ? [event.node.replace('pipe/', '')] : []))
+    expect(nodes).toEqual(['pipe@1', 'one@1', 'two@1', 'pipe@2', 'two@2', 'three@1', 'pipe@3', 'three@2', 'four@1'])
+    expect(fold(problemsView, rows).problems.toArray()).toEqual([])
+  })
+})
+
+describe('a tool of an agent that goes on after a crash', () => {
+  test('SPEC 4.6: runs when its call is in the log: only that call keeps its id after a crash', async () => {
+    const log = memoryLog(() => 1_000)
+    const found: boolean[] = []
+    const pay = new FunctionTool({
+      name: 'pay',
+      description: 'pays',
+      parameters: z.object({}),
+      execute: async (_args, context) => {
+        const rows = JSON.stringify(await log.read('a', { after: 0 }))
+        found.push(rows.includes(context?.functionCallId ?? 'no id'))
+        return 'paid'
+      },
+    })
+    const root = new LlmAgent({
+      name: 'root',
+      model: llm(({ step }) => (step < 2 ? [call('pay', {}), call('pay', {})] : say('done'))),
+      tools: [pay],
+    })
+    const events = await house(root, { resumable: true, log }).run('a', 'go')
+    expect(events.at(-1)).toMatchObject({ outcome: 'done' })
+    expect(found).toEqual([true, true, true, true])
   })
 })

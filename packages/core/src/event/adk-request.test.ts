@@ -88,7 +88,7 @@ describe('the calls that wait', () => {
     expect(pending.interrupts().map(({ id }) => id)).toEqual(['4'])
   })
   test('a response that is not the last leaves the call waiting, in its node', () => {
-    const pending = pendingCalls(({ response }) => response?.status !== 'pending')
+    const pending = pendingCalls()
     const answer = (status: string) => event([], { functionResponse: { id: '1', name: 'a', response: { status } } })
     pending.push(event(['1'], call('a', {}, '1')), 'root@1')
     pending.push(answer('pending'))

@@ -18,16 +18,36 @@ export interface PendingCalls {
   interrupts(): readonly Interrupted[]
 }
 
+/** Values of `status` by which a long-running tool reports that it is not done. */
+const waitingWords: ReadonlySet<string> = new Set([
+  'pending',
+  'in_progress',
+  'in-progress',
+  'running',
+  'queued',
+  'started',
+  'submitted',
+  'waiting',
+])
+
+function saysWaiting({ response }: AdkFunctionResponse): boolean {
+  return typeof response?.status === 'string' && waitingWords.has(response.status.toLowerCase())
+}
+
 /**
  * `settles` says whether a response is the last one of its call: a long-running tool may first answer that it has only
- * begun. Without `settles` every response counts as the last, because a foreign stream does not mark the first kind.
+ * begun. Without `settles` every response counts as the last, unless its `status` reports that it is not (`waits`).
  */
-export function pendingCalls(settles: (response: AdkFunctionResponse) => boolean = () => true): PendingCalls {
+export function pendingCalls(
+  settles: (response: AdkFunctionResponse, waits: boolean) => boolean = (_response, waits) => !waits,
+): PendingCalls {
   const waiting = new Map<string, Interrupted>()
   return {
     push(event, node) {
       if (waiting.size > 0) {
-        for (const response of functionResponsesOf(event)) if (settles(response)) waiting.delete(response.id ?? '')
+        for (const response of functionResponsesOf(event)) {
+          if (settles(response, saysWaiting(response))) waiting.delete(response.id ?? '')
+        }
       }
       if (event.longRunningToolIds === undefined || event.longRunningToolIds.length === 0) return
       for (const call of functionCallsOf(event)) {

@@ -84,8 +84,12 @@ export interface RunContext {
   readonly signal: AbortSignal
   readonly now: () => number
   readonly newId: () => string
-  /** Resolves when the log has every event that was taken from this run so far; absent where no log is behind the run. */
-  readonly recorded?: () => Promise<void>
+  /**
+   * Resolves once the first `count` events that the agent has yielded in this run are durable, or the run is at its end;
+   * without `count`, once every event is that was taken from the agent so far. A tool that runs before its call is durable
+   * runs a second time after a crash, under another id. Absent where no log is behind the run.
+   */
+  readonly recorded?: (count?: number) => Promise<void>
   /** What the run shares with the other sessions of its user and agent; absent where no log is behind the run. */
   readonly shared?: SharedContext
   /** Called with the request of a model call, as JSON text, and the id of the event that answers it, by engines that see both. */

@@ -25,7 +25,10 @@ export interface ActiveRunOptions {
   readonly rows: readonly Recorded[]
   /** Reads the rows that the agent is given. Called once the run has started, so that no reader waits for it. */
   readonly history: () => Promise<readonly Recorded[]>
-  readonly context: Omit<RunContext, 'rowsAfter' | 'signal' | 'session' | 'run' | 'user' | 'now' | 'newId' | 'history'>
+  readonly context: Omit<
+    RunContext,
+    'rowsAfter' | 'signal' | 'session' | 'run' | 'user' | 'now' | 'newId' | 'history' | 'recorded'
+  >
   readonly now: () => number
   readonly newId: () => string
   readonly cancelOnDisconnect: boolean
@@ -64,6 +67,9 @@ export class ActiveRun {
   readonly #ended = deferred<FinishResult>()
   readonly #released = deferred<void>()
   #phase: RunPhase = 'ready'
+  /** How many events the agent's stream has given, and what waits for more of them. */
+  #taken = 0
+  #waiting: (() => void)[] = []
   #lease: Lease
 
   constructor(options: ActiveRunOptions) {
@@ -116,6 +122,7 @@ export class ActiveRun {
 
   #finish(ending: RunFinished, byAgent = false): void {
     this.#step('finish')
+    this.#wake()
     this.#decided.resolve({ ending, byAgent })
   }
 
@@ -166,6 +173,8 @@ export class ActiveRun {
         if (this.#phase !== 'running') break
         if (next.done === true) this.#finish(this.#outcome(), true)
         else await this.#take(next.value, taken)
+        this.#taken = taken
+        if (this.#waiting.length > 0) this.#wake()
         if (taken % stretch === 0) await new Promise((resolve) => setImmediate(resolve))
       }
     } catch (error) {
@@ -191,12 +200,25 @@ export class ActiveRun {
       now,
       newId,
       signal: this.#abort.signal,
-      recorded: () => this.#writer.recorded(),
+      recorded: (count) => this.#recorded(count),
     })
     const source = events[Symbol.asyncIterator]?.()
     if (source === undefined)
       throw new MillraceError('garbage', '`run` of the agent returned no async iterable of events')
     return source
+  }
+
+  /** Resolves once the first `count` events of the agent's stream are durable, or the run is at its end. */
+  async #recorded(count = this.#taken): Promise<void> {
+    while (this.#phase === 'running' && this.#taken < count)
+      await new Promise<void>((resume) => this.#waiting.push(resume))
+    await this.#writer.flushed()
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resume of waiting) resume()
   }
 
   #take(value: unknown, taken: number): Promise<void> | undefined {

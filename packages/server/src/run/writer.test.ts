@@ -50,20 +50,20 @@ test('an event is appended in the next turn of the event loop, without waiting f
   expect(appends).toEqual([1, 1])
 })
 
-test('what was put is durable when `recorded` resolves, however much is put meanwhile', async () => {
+test('what was put is durable when `flushed` resolves, however much is put meanwhile', async () => {
   const { log, writer } = await setUp()
   const messages = async (): Promise<readonly string[]> =>
     (await log.read('s', { after: 1 })).flatMap(({ event }) => (event.kind === 'log' ? [event.message] : []))
-  await writer.recorded()
+  await writer.flushed()
   void writer.put(said('a'), 10)
-  const first = writer.recorded()
+  const first = writer.flushed()
   await new Promise((resolve) => setImmediate(resolve))
   void writer.put(said('b'), 10)
-  const second = writer.recorded()
+  const second = writer.flushed()
   await first
   expect(await messages()).toContain('a')
   await second
   expect(await messages()).toEqual(['a', 'b'])
   await writer.abandon()
-  await writer.recorded()
+  await writer.flushed()
 })

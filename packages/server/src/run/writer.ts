@@ -40,10 +40,12 @@ export class RunWriter {
   #finished: Promise<FinishResult> | undefined
   #broken: unknown
   #room: (() => void) | undefined
-  /** How many batches were sent, and what waits for which of them to be durable. */
-  #batches = 0
-  #landing: { readonly batch: number; readonly resolve: () => void }[] = []
   #idle: (() => void) | undefined
+  /** How many events were put, how many of them are in the commit under way, and how many are durable. */
+  #put = 0
+  #sent = 0
+  #durable = 0
+  #waiting: { readonly count: number; readonly resume: () => void }[] = []
 
   constructor(options: RunWriterOptions) {
     this.#options = options
@@ -55,6 +57,7 @@ export class RunWriter {
     const { lease, ledger, limits } = this.#options
     ledger.note(event)
     this.#pending.push({ run: lease.run, event })
+    this.#put += 1
     this.#pendingSize += size
     this.#schedule()
     if (this.#pending.length < limits.buffer && this.#pendingSize < limits.bufferSize) return undefined
@@ -63,11 +66,15 @@ export class RunWriter {
     })
   }
 
-  /** Resolves when every event that was put so far is durable, or the run can no longer be written. */
-  recorded(): Promise<void> {
-    const batch = this.#pending.length > 0 ? this.#batches + 1 : this.#batches
-    if (this.#broken !== undefined || (this.#pending.length === 0 && !this.#isCommitting)) return Promise.resolve()
-    return new Promise((resolve) => this.#landing.push({ batch, resolve }))
+  /** Resolves once everything that was put so far is durable, or nothing more will be. */
+  async flushed(): Promise<void> {
+    const count = this.#put
+    if (this.#broken !== undefined || this.#durable >= count) return
+    const landed = new Promise<void>((resume) => {
+      this.#waiting.push({ count, resume })
+    })
+    this.#send()
+    await landed
   }
 
   /** Writes the end; resolves when it is durable. The first call decides; later ones wait for the same end. */
@@ -130,7 +137,7 @@ export class RunWriter {
     const batch = this.#pending
     this.#pending = []
     this.#pendingSize = 0
-    this.#batches += 1
+    this.#sent = this.#put
     this.#isCommitting = true
     log.append(lease.session, batch, lease).then(
       () => this.#landed(),
@@ -142,7 +149,8 @@ export class RunWriter {
   #landed(): void {
     this.#isCommitting = false
     if (this.#broken !== undefined) return
-    this.#wakeRecorded(this.#batches)
+    this.#durable = this.#sent
+    if (this.#waiting.length > 0) this.#wakeWaiting()
     if (this.#pending.length > 0) this.#send()
     else this.#idle?.()
   }
@@ -152,15 +160,16 @@ export class RunWriter {
     this.#broken = error
     this.#pending = []
     this.#options.onBroken(error)
-    this.#wakeRecorded(Number.POSITIVE_INFINITY)
+    this.#durable = Number.POSITIVE_INFINITY
+    this.#wakeWaiting()
     this.#wakeAgent()
     this.#idle?.()
   }
 
-  #wakeRecorded(landed: number): void {
-    const due = this.#landing.filter(({ batch }) => batch <= landed)
-    this.#landing = this.#landing.filter(({ batch }) => batch > landed)
-    for (const { resolve } of due) resolve()
+  #wakeWaiting(): void {
+    const waiting = this.#waiting
+    this.#waiting = waiting.filter(({ count }) => count > this.#durable)
+    for (const { count, resume } of waiting) if (count <= this.#durable) resume()
   }
 
   #wakeAgent(): void {

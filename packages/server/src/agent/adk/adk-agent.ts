@@ -37,6 +37,7 @@ export function adkAgent(name: string, load: () => Promise<unknown>, options: Ad
   const settings = {
     name,
     settings: models,
+    resumable,
     limits: {
       maxLlmCalls: options.maxLlmCalls ?? 20,
       maxLlmCallsPerRun: options.maxLlmCallsPerRun ?? 100,

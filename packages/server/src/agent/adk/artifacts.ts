@@ -5,7 +5,7 @@ import type {
   SaveArtifactRequest,
   SessionSaveArtifactRequest,
 } from '@google/adk'
-import { type AdkPart, type ArtifactSaved, defined, type NodeId } from '@millrace/core'
+import { type AdkPart, type ArtifactSaved, defined, type NodeId, type Recorded } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { sizeText } from '../tool-result.ts'
 
@@ -24,9 +24,11 @@ export class LogArtifacts implements BaseArtifactService {
   readonly #emit: (event: ArtifactSaved) => void
   readonly #limit: number
   readonly #shared: RunContext['shared']
+  /** Saved by tools that a crash cut short: they run again, and what they save again is not a new version. */
+  readonly #cut: ArtifactSaved[]
   #reading: Promise<void> | undefined
   constructor(
-    { history, shared }: Pick<RunContext, 'history' | 'shared'>,
+    { history, shared, resumed, run }: Pick<RunContext, 'history' | 'shared' | 'resumed' | 'run'>,
     limit: number,
     emit: (event: ArtifactSaved) => void,
   ) {
@@ -36,6 +38,7 @@ export class LogArtifacts implements BaseArtifactService {
     for (const { event } of history) {
       if (event.kind === 'artifact' && (shared === undefined || !isOfUser(event.name))) this.#take(event)
     }
+    this.#cut = resumed ? cutSaves(history.filter((row) => row.run === run)) : []
   }
 
   async saveArtifact(request: SaveArtifactRequest): Promise<number> {
@@ -52,6 +55,8 @@ export class LogArtifacts implements BaseArtifactService {
         `the artifact ${filename} is ${sizeText(json.length)}; the limit is ${sizeText(this.#limit)}: save less of it`,
       )
     }
+    const saved = this.#cut.findIndex(({ name, part }) => name === filename && JSON.stringify(part) === json)
+    if (saved >= 0) return this.#cut.splice(saved, 1)[0]?.version ?? version
     const part: AdkPart = JSON.parse(json)
     const type = typeof customMetadata?.type === 'string' ? customMetadata.type : typeOf(part)
     const event: ArtifactSaved = {
@@ -122,6 +127,18 @@ export class LogArtifacts implements BaseArtifactService {
       this.#versions.set(event.name, [...(this.#versions.get(event.name) ?? []), saved])
     }
   }
+}
+
+/** What nodes saved after the last thing that they said: the tool that saved it has not answered. */
+function cutSaves(rows: readonly Recorded[]): ArtifactSaved[] {
+  const saves = new Map<NodeId | undefined, ArtifactSaved[]>()
+  for (const { event } of rows) {
+    if (event.kind === 'agent' && event.event.partial !== true) saves.delete(event.node)
+    if (event.kind === 'artifact' && event.deleted !== true) {
+      saves.set(event.node, [...(saves.get(event.node) ?? []), event])
+    }
+  }
+  return [...saves.values()].flat()
 }
 
 /** ADK's prefix for artifacts that all sessions of a user have. */

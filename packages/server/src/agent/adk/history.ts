@@ -21,21 +21,26 @@ export interface Past {
   readonly instructions: readonly string[]
   readonly interrupts: OpenInterrupts
   readonly calls: CallNames
+  /** The messages of the run that is resumed, with its answers to questions that were open when it began. */
+  readonly input: readonly AdkContent[] | undefined
 }
 
 /**
  * The log's rows as ADK's session events, in the log's order, without partials (their aggregate follows), without the
  * events inside a specialist, and without superseded messages.
  */
-export function pastOf(history: readonly Recorded[], agent: string): Past {
+export function pastOf(history: readonly Recorded[], agent: string, resumed?: string): Past {
   const superseded = new Set(history.flatMap(({ event }) => (event.kind === 'superseded' ? event.messages : [])))
   const events: Event[] = []
   const instructions: string[] = []
   const interrupts: OpenInterrupts = new Map()
   const calls = new Map<string, string>()
+  let input: readonly AdkContent[] | undefined
   for (const { event, run, at } of history) {
     if (event.kind === 'run.started') {
-      for (const content of inputContents(event.input, interrupts, calls)) {
+      const contents = inputContents(event.input, interrupts, calls)
+      if (run === resumed) input = contents
+      for (const content of contents) {
         events.push(
           createEvent({ id: `${run}-${events.length}`, invocationId: run, timestamp: at, ...authored(content, agent) }),
         )
@@ -51,7 +56,7 @@ export function pastOf(history: readonly Recorded[], agent: string): Past {
     } else if (event.kind === 'interrupt') interrupts.set(event.id, event)
     else if (event.kind === 'resumed') interrupts.delete(event.interrupt)
   }
-  return { events, instructions, interrupts, calls }
+  return { events, instructions, interrupts, calls, input }
 }
 
 /**

@@ -1,27 +1,14 @@
 import type { Event } from '@google/adk'
 import { adkRequest, isObject, type JsonObject, type PendingCalls, pendingCalls } from '@millrace/core'
 
-/** Values of `status` by which a long-running tool reports that it is not done. Any other value means done. */
-const waitingWords: ReadonlySet<string> = new Set([
-  'pending',
-  'in_progress',
-  'in-progress',
-  'running',
-  'queued',
-  'started',
-  'submitted',
-  'waiting',
-])
-
 /** The calls of a run that wait for a person. `settling` names long-running tools whose first answer is final (workflows). */
 export function waitingCalls(settling: ReadonlySet<string>): PendingCalls {
-  return pendingCalls(({ name, response }) => settling.has(name) || isDone(response))
+  return pendingCalls(({ name, response }, waits) => settling.has(name) || (!waits && isDone(response)))
 }
 
+/** An answer without a status does not tell that the tool is done. */
 function isDone(response: JsonObject | undefined): boolean {
-  if (response === undefined) return false
-  if (response.error !== undefined) return true
-  return typeof response.status === 'string' && !waitingWords.has(response.status.toLowerCase())
+  return response?.error !== undefined || typeof response?.status === 'string'
 }
 
 /** The calls of the turn in which a confirmation was requested, except those that it is about. */

@@ -1,17 +1,20 @@
 import { type Event, isBaseAgent, isLlmAgent, type LlmRequest, type Runner } from '@google/adk'
 import {
+  type AdkEvent,
   adkIngest,
   type ClientTool,
+  type Interrupted,
   isPartial,
   MillraceError,
   type NodeId,
+  nodePath,
   type PendingCalls,
   type Problem,
   type RunEvent,
   type RunInput,
 } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
-import { answeredBy } from '../answer-parts.ts'
+import { answeredBy, type OpenInterrupts } from '../answer-parts.ts'
 import type { BoundedQueue } from '../bounded-queue.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { isNested } from '../nested-event.ts'
@@ -21,6 +24,7 @@ import { instructionsOf, type Past } from './history.ts'
 import { waitingCalls } from './interrupts.ts'
 import { jsonEvent } from './json-event.ts'
 import { NodeTracker } from './nodes.ts'
+import { repeatedNodes } from './past-nodes.ts'
 import { afterAnswer, afterCrash, type Resumption } from './resume.ts'
 import type { AdkLimits, AdkRun, Scope } from './scope.ts'
 import { sentRequest } from './sent-request.ts'
@@ -37,6 +41,7 @@ export interface LiveRunParts {
   readonly past: Past
   readonly settings: ModelSettings
   readonly limits: AdkLimits
+  readonly resumable: boolean
   readonly signal: AbortSignal
   readonly out: BoundedQueue<RunEvent>
 }
@@ -61,11 +66,15 @@ export class LiveRun implements AdkRun {
   readonly #ingest = adkIngest()
   readonly #usage = usageCounter()
   readonly #asked: PendingCalls
+  /** The questions that are in the log. */
+  readonly #told = new Set<string>()
+  readonly #recorded: RunContext['recorded']
+  #emitted = 0
   readonly #crashed: boolean
   readonly #unseen = new Set<string>()
   #failure: Problem | undefined
 
-  constructor({ root, tree, input, context, past, settings, limits, signal, out }: LiveRunParts) {
+  constructor({ root, tree, input, context, past, settings, limits, resumable, signal, out }: LiveRunParts) {
     this.settings = settings
     this.limits = limits
     this.clientTools = input.tools ?? []
@@ -79,18 +88,26 @@ export class LiveRun implements AdkRun {
       signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
     )
     this.stopped.catch(() => undefined)
-    this.resumption = resumptionOf(root, context, past, input)
-    this.nodes = new NodeTracker((event) => this.emit(event), this.resumption?.nodes)
+    // A message that answers nothing starts from the beginning, as in ADK; the question stays open.
+    const answered = context.resumed ? new Map() : answeredBy(input, past.interrupts)
+    this.resumption = resumptionOf(root, context, answered)
+    this.nodes = new NodeTracker(
+      (event) => this.emit(event),
+      (node) => this.#questionsOf(node),
+      this.resumption?.nodes ?? repeatedNodes(context.history, answered),
+    )
     this.artifacts = new LogArtifacts(context, limits.maxArtifact, (event) => this.emit(event))
     this.#asked = waitingCalls(tree.workflows)
     this.#out = out
     this.#run = context.run
     this.#modelCalled = context.modelCalled
+    this.#recorded = resumable ? context.recorded : undefined
     this.#crashed = context.resumed
     for (const { event, run } of context.resumed ? context.history : []) {
       if (run === context.run && event.kind === 'agent' && !isPartial(event.event) && !isNested(event.event)) {
         this.#asked.push(event.event, event.node)
-      }
+        this.#failBy(event.event)
+      } else if (run === context.run && event.kind === 'interrupt') this.#told.add(event.id)
     }
   }
 
@@ -121,7 +138,16 @@ export class LiveRun implements AdkRun {
   }
 
   emit(event: RunEvent): void {
+    if (event.kind === 'interrupt') {
+      if (this.#told.has(event.id)) return
+      this.#told.add(event.id)
+    }
+    this.#emitted += 1
     this.#out.push(event)
+  }
+
+  async recorded(): Promise<void> {
+    await this.#recorded?.(this.#emitted)
   }
 
   room(): Promise<void> | undefined {
@@ -138,9 +164,12 @@ export class LiveRun implements AdkRun {
     this.#usage.take(taken.event)
     if (isPartial(taken.event) || isNested(taken.event)) return
     this.#asked.push(taken.event, node)
-    // A workflow retries its nodes and may catch their errors; it throws when it gives up.
-    if (taken.event.errorCode !== undefined && taken.event.nodeInfo?.path === undefined)
-      this.fail(problemOf(taken.event))
+    this.#failBy(taken.event)
+  }
+
+  /** A workflow retries its nodes and may catch their errors; it throws when it gives up. */
+  #failBy(event: AdkEvent): void {
+    if (event.errorCode !== undefined && event.nodeInfo?.path === undefined) this.fail(problemOf(event))
   }
 
   /** Reports the model request that this event answers. */
@@ -162,9 +191,18 @@ export class LiveRun implements AdkRun {
       this.emit({ kind: 'run.finished', outcome: 'failed', error: this.#failure, ...usage })
       return
     }
-    const interrupts = this.#asked.interrupts()
-    for (const interrupt of interrupts) this.emit(interrupt)
-    this.emit({ kind: 'run.finished', outcome: interrupts.length > 0 ? 'interrupted' : 'done', ...usage })
+    for (const question of this.#asked.interrupts()) this.emit(question)
+    this.emit({ kind: 'run.finished', outcome: this.isWaiting ? 'interrupted' : 'done', ...usage })
+  }
+
+  /** The questions that a node leaves open, also those of an execution that a crash cut short and this one replaces. */
+  #questionsOf(node: NodeId): readonly Interrupted[] {
+    const cut = this.resumption?.nodes.cut
+    return this.#asked.interrupts().flatMap((question) => {
+      if (question.node === node) return [question]
+      const isReplaced = question.node !== undefined && cut?.has(question.node) === true
+      return isReplaced && nodePath(question.node) === nodePath(node) ? [{ ...question, node }] : []
+    })
   }
 }
 
@@ -172,10 +210,8 @@ export class LiveRun implements AdkRun {
  * ADK itself continues an agent that has a model, from the session's events. It does not continue a pipeline: it would
  * start it from the beginning, or run the one agent that asked and forget the rest. A workflow tracks its own progress.
  */
-function resumptionOf(root: AdkRoot, context: RunContext, past: Past, input: RunInput): Resumption | undefined {
-  if (context.resumed) return afterCrash(context)
-  if (past.interrupts.size === 0 || !isBaseAgent(root) || isLlmAgent(root)) return undefined
-  // A message that answers nothing starts the pipeline from the beginning, as in ADK; the question stays open.
-  const answered = answeredBy(input, past.interrupts)
-  return answered.size === 0 ? undefined : afterAnswer(context, answered)
+function resumptionOf(root: AdkRoot, context: RunContext, answered: OpenInterrupts): Resumption | undefined {
+  const isPipeline = isBaseAgent(root) && !isLlmAgent(root)
+  if (context.resumed) return afterCrash(context, isPipeline)
+  return answered.size === 0 || !isPipeline ? undefined : afterAnswer(context, answered)
 }

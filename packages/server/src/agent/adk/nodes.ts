@@ -1,5 +1,5 @@
 import type { Event } from '@google/adk'
-import { defined, type NodeId, nodePath, type Problem, type RunEvent } from '@millrace/core'
+import { defined, type Interrupted, type NodeId, nodePath, type Problem, type RunEvent } from '@millrace/core'
 import type { Scope } from './scope.ts'
 
 /** The nodes that a continued run has already executed. */
@@ -10,6 +10,8 @@ export interface PastNodes {
   readonly doneCalls: ReadonlySet<string>
   /** How often each path was run. */
   readonly counts: ReadonlyMap<string, number>
+  /** Executions that a crash or a question cut short: what runs in their place has the next number of the path. */
+  readonly cut: ReadonlySet<NodeId>
 }
 
 interface OpenNode {
@@ -18,11 +20,15 @@ interface OpenNode {
   /** Events that the agent yielded and ADK has not delivered yet: a workflow delays them, and a node ends after its last. */
   readonly pending: Set<string>
   ended: { readonly error: Problem | undefined } | undefined
+  /** Whether a node inside it waits for a person. */
+  waits: boolean
 }
 
 /** The nodes of a run that are open, and the node that each event belongs to. */
 export class NodeTracker {
   readonly #emit: (event: RunEvent) => void
+  /** The questions that the node leaves open. */
+  readonly #questions: (node: NodeId) => readonly Interrupted[]
   readonly #past: PastNodes | undefined
   readonly #counts = new Map<string, number>()
   /** In the order they were opened. */
@@ -30,28 +36,30 @@ export class NodeTracker {
   readonly #owners = new Map<string, OpenNode>()
   readonly #lastEnded = new Map<NodeId, NodeId>()
 
-  constructor(emit: (event: RunEvent) => void, past?: PastNodes) {
+  constructor(emit: (event: RunEvent) => void, questions: (node: NodeId) => readonly Interrupted[], past?: PastNodes) {
     this.#emit = emit
+    this.#questions = questions
     this.#past = past
   }
 
   /**
-   * Opens a node: `after` is the sibling that ended last, where the parent runs its children in order. Returns undefined
-   * for an execution that a resumed run has already done.
+   * Opens a node: `after` is the sibling that ended last, where the parent runs its children in order. An execution that
+   * a resumed run has already done is only named.
    */
-  open(name: string, scope: Scope, call?: string): NodeId | undefined {
-    const id = this.#next(name, scope, call)
-    if (id === undefined) return undefined
+  open(name: string, scope: Scope, call?: string): { readonly id: NodeId; readonly isDone: boolean } {
+    const next = this.#next(name, scope, call)
+    if (next.isDone) return next
+    const { id } = next
     const { node: parent } = scope
     const before = parent !== undefined && inOrder(scope.agent) ? this.#lastEnded.get(parent) : undefined
-    this.#open.push({ id, parent, pending: new Set(), ended: undefined })
+    this.#open.push({ id, parent, pending: new Set(), ended: undefined, waits: false })
     this.#emit({
       kind: 'node.started',
       node: id,
       agent: name,
       ...defined({ parent, after: before === undefined ? undefined : [before], call }),
     })
-    return id
+    return next
   }
 
   /** The node's generator has ended. The node ends once its last event is delivered and every node inside it has ended. */
@@ -89,20 +97,24 @@ export class NodeTracker {
     this.#flush()
   }
 
-  /** The id of the next execution. A resumed pipeline runs its agents in the same order, so the counts match. */
-  #next(name: string, scope: Scope, call: string | undefined): NodeId | undefined {
+  /**
+   * The id of the next execution. A resumed pipeline runs its agents in the same order, so the counts match; what was cut
+   * short keeps its number, and runs again under the next one (SPEC 4.4).
+   */
+  #next(name: string, scope: Scope, call: string | undefined): { readonly id: NodeId; readonly isDone: boolean } {
     const path = scope.node === undefined ? name : `${nodePath(scope.node)}/${name}`
     // Calls are made once: executions inside a call continue the numbers from before the crash.
     const inCall = scope.nested !== undefined || scope.inWorkflow === true
-    const count = (this.#counts.get(path) ?? (inCall ? this.#past?.counts.get(path) : undefined) ?? 0) + 1
+    let count = (this.#counts.get(path) ?? (inCall ? this.#past?.counts.get(path) : undefined) ?? 0) + 1
+    while (this.#past?.cut.has(`${path}@${count}`)) count += 1
     const id = `${path}@${count}`
     if (call === undefined ? !inCall && this.#past?.done.has(id) : this.#past?.doneCalls.has(call)) {
       if (!inCall) this.#counts.set(path, count)
       if (scope.node !== undefined) this.#lastEnded.set(scope.node, id)
-      return undefined
+      return { id, isDone: true }
     }
     this.#counts.set(path, count)
-    return id
+    return { id, isDone: false }
   }
 
   #find(id: NodeId): OpenNode | undefined {
@@ -117,9 +129,19 @@ export class NodeTracker {
       this.#open.splice(i, 1)
       const { error } = node.ended
       if (node.parent !== undefined) this.#lastEnded.set(node.parent, node.id)
-      this.#emit({ kind: 'node.finished', node: node.id, ...(error ? { status: 'error', error } : { status: 'ok' }) })
+      const questions = this.#questions(node.id)
+      for (const question of questions) this.#emit(question)
+      const waits = node.waits || questions.length > 0
+      const around = this.#open.find(({ id }) => id === node.parent)
+      if (waits && around !== undefined) around.waits = true
+      const status = error !== undefined ? ({ status: 'error', error } as const) : { status: endOf(waits) }
+      this.#emit({ kind: 'node.finished', node: node.id, ...status })
     }
   }
+}
+
+function endOf(waits: boolean): 'ok' | 'interrupted' {
+  return waits ? 'interrupted' : 'ok'
 }
 
 /** Whether the agent runs its sub-agents in order. ADK marks its classes with global symbols, so any copy of it works. */

@@ -46,6 +46,17 @@ export class MillracePlugin extends BasePlugin {
     this.toolCalls = toolCalls(run, parallel)
   }
 
+  /** A resumed run is the same invocation as before: ADK's workflows find what they have done by its id. */
+  override async onUserMessageCallback({
+    invocationContext,
+  }: {
+    invocationContext: InvocationContext
+  }): Promise<undefined> {
+    const id = this.#run.resumption?.invocation
+    if (id !== undefined) Reflect.set(invocationContext, 'invocationId', id)
+    return undefined
+  }
+
   override async beforeModelCallback({ callbackContext, llmRequest }: ModelCall): Promise<LlmResponse | undefined> {
     const { invocationContext } = callbackContext
     const scope = scopeOf(invocationContext)

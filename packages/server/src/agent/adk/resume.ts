@@ -1,9 +1,18 @@
 import { createEvent, type Event } from '@google/adk'
-import { type AdkEvent, type AgentSaid, isPartial, type NodeId, type Recorded } from '@millrace/core'
+import {
+  type AdkEvent,
+  type AgentSaid,
+  adkRequest,
+  isPartial,
+  type NodeId,
+  nodePath,
+  type Recorded,
+} from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import type { OpenInterrupts } from '../answer-parts.ts'
 import { isNested } from '../nested-event.ts'
 import type { PastNodes } from './nodes.ts'
+import { nodesBeforeAnswer, pastNodes, repeatedNodes } from './past-nodes.ts'
 
 /**
  * What a continued run has already done: after a crash, or after a person answered in the middle of a pipeline. ADK has
@@ -13,10 +22,16 @@ import type { PastNodes } from './nodes.ts'
  */
 export interface Resumption {
   readonly nodes: PastNodes
+  /** ADK's id of the invocation that is continued: a workflow finds its finished nodes by it. */
+  readonly invocation?: string | undefined
+  /** The agent that the run began with; undefined when it had not begun. */
+  readonly first?: string | undefined
   /** The recorded events of the specialist that answers this call. */
   nestedEvents(call: string): readonly Event[]
-  /** Whether this agent had finished its answer, and only its node was still open. True once. */
-  hadSpoken(author: string, branch: string | undefined): boolean
+  /** How far an execution of this agent had come that was cut short: given once. */
+  progressOf(author: string, branch: string | undefined): Progress | undefined
+  /** Whether the execution, which is done, left the loop around it. */
+  hadEscalated(node: NodeId): boolean
   /** The turn that this agent was in the middle of: returned once, undefined from then on. */
   turnOf(author: string, branch: string | undefined): Event | undefined
   /** Whether the event repeats such a turn: it is in the log already. */
@@ -25,10 +40,26 @@ export interface Resumption {
   isOpenTurn(id: string): boolean
 }
 
-/** For a run whose process died: its own rows are already done. */
-export function afterCrash({ history, run }: RunContext): Resumption {
+/** How far an execution had come. */
+export interface Progress {
+  /** Its answer is whole. */
+  readonly answered: boolean
+  /** What its callback after the agent had to say is recorded, too. */
+  readonly closed: boolean
+  readonly escalated: boolean
+  /** The agent that it had handed over to. */
+  readonly transfer: string | undefined
+  /** The ids of the events that it had yielded itself. */
+  readonly events: readonly string[]
+}
+
+/**
+ * For a run whose process died: its own rows are already done. `isPipeline` says that what earlier runs had done counts,
+ * too, if this run answers their questions.
+ */
+export function afterCrash({ history, run }: RunContext, isPipeline: boolean): Resumption {
   const own = history.filter((row) => row.run === run)
-  const nodes = pastNodes(own)
+  const nodes = withEarlier(pastNodes(own), history, own, isPipeline)
   const said = wholeEvents(own)
   const last = new Map(said.map((row) => [`${row.event.author}\n${row.event.branch ?? ''}`, row]))
   const unfinished = [...last.values()].filter(({ node }) => node === undefined || !nodes.done.has(node))
@@ -38,51 +69,74 @@ export function afterCrash({ history, run }: RunContext): Resumption {
   const turns = unfinished.map(({ event }) => event).filter((event) => isCutShort(event, answered))
   const open = new Map(turns.map((event) => [event.id, event]))
   const calls = new Set(turns.flatMap(callIds))
-  const spoken = new Set(unfinished.map(({ event }) => event).filter(isFinalAnswer))
+  const isCut = ({ node }: AgentSaid): boolean => node === undefined || !nodes.done.has(node)
+  const cut = new Map(
+    unfinished.map((row) => [row.event, said.filter((other) => isOfSame(other, row) && isCut(other))]),
+  )
+  const escalated = escalatedNodes(own, said)
+  const result = JSON.stringify(said.findLast(({ event }) => event.output !== undefined)?.event.output)
   return {
     nodes,
+    invocation: said[0]?.event.invocationId,
+    first: own.flatMap(({ event }) => (event.kind === 'node.started' ? [event.agent] : []))[0],
     nestedEvents: (call) =>
       said
         .map(({ event }) => event)
         .filter((event) => event.isolationScope === call && isNested(event) && !open.has(event.id))
         // For the specialist these events are the whole conversation, not a nested part of one.
         .map(({ isolationScope: _, ...event }) => adkEvent(event)),
-    hadSpoken(author, branch) {
-      const answer = [...spoken].find((event) => event.author === author && event.branch === branch)
-      return answer !== undefined && spoken.delete(answer)
+    progressOf(author, branch) {
+      const found = [...cut].find(([event]) => event.author === author && event.branch === branch)
+      if (found === undefined) return undefined
+      cut.delete(found[0])
+      return progressIn(found[1].map(({ event }) => event))
     },
+    hadEscalated: (node) => escalated.has(node),
     turnOf(author, branch) {
       const turn = [...open.values()].find((event) => event.author === author && event.branch === branch)
       if (turn === undefined) return undefined
       open.delete(turn.id)
       return adkEvent(turn)
     },
-    isRepeated: ({ content }) =>
-      content?.parts?.some(({ functionCall }) => functionCall?.id !== undefined && calls.has(functionCall.id)) === true,
+    isRepeated: ({ content, output, nodeInfo }) => {
+      // ADK yields the output of a workflow at its end, unless it has just seen it.
+      if (output !== undefined && nodeInfo?.path === undefined) return JSON.stringify(output) === result
+      return (content?.parts ?? []).some(({ functionCall }) => calls.has(functionCall?.id ?? ''))
+    },
     isOpenTurn: (id) => open.has(id),
   }
 }
 
-/** For a run that answers interrupts: the nodes that the interrupted run had finished are done. */
-export function afterAnswer({ history }: RunContext, answered: OpenInterrupts): Resumption {
-  const asked = history.findLast(({ event }) => event.kind === 'interrupt' && answered.has(event.id))
-  const before = history.filter((row) => row.run === asked?.run)
-  const waiting = [...answered.values()].flatMap(({ node }) => node ?? [])
-  const done = [...pastNodes(before).done].filter((node) => !waiting.some((one) => isAbove(node, one)))
+/** Adds the nodes of the runs whose questions this run answers. */
+function withEarlier(
+  nodes: PastNodes,
+  history: readonly Recorded[],
+  own: readonly Recorded[],
+  isPipeline: boolean,
+): PastNodes {
+  const ids = new Set(own.flatMap(({ event }) => (event.kind === 'resumed' ? [event.interrupt] : [])))
+  const answered: OpenInterrupts = new Map()
+  for (const { event } of history) if (event.kind === 'interrupt' && ids.has(event.id)) answered.set(event.id, event)
+  const earlier = isPipeline ? nodesBeforeAnswer(history, answered) : repeatedNodes(history, answered)
+  if (earlier === undefined) return nodes
   return {
-    nodes: { done: new Set(done), doneCalls: new Set(), counts: new Map() },
+    ...nodes,
+    done: new Set([...earlier.done, ...nodes.done]),
+    cut: new Set([...earlier.cut, ...nodes.cut]),
+  }
+}
+
+/** For a run that answers interrupts: the nodes that the interrupted runs had finished are done. */
+export function afterAnswer({ history }: RunContext, answered: OpenInterrupts): Resumption {
+  return {
+    nodes: nodesBeforeAnswer(history, answered),
     nestedEvents: () => [],
-    hadSpoken: () => false,
+    progressOf: () => undefined,
+    hadEscalated: () => false,
     turnOf: () => undefined,
     isRepeated: () => false,
     isOpenTurn: () => false,
   }
-}
-
-/** Whether `node` is the other node or contains it: `root/fan@1` is above `root/fan/a@1`. */
-function isAbove(node: NodeId, other: NodeId): boolean {
-  const path = node.slice(0, node.lastIndexOf('@'))
-  return node === other || other.startsWith(`${path}/`)
 }
 
 function wholeEvents(rows: readonly Recorded[]): readonly AgentSaid[] {
@@ -92,16 +146,65 @@ function wholeEvents(rows: readonly Recorded[]): readonly AgentSaid[] {
   )
 }
 
-/** Whether one of the event's calls has no answer, and none waits for a person. */
+/** Whether both are of one agent at one place. */
+function isOfSame(one: AgentSaid, other: AgentSaid): boolean {
+  const place = ({ node }: AgentSaid): string => (node === undefined ? '' : nodePath(node))
+  return (
+    one.event.author === other.event.author && one.event.branch === other.event.branch && place(one) === place(other)
+  )
+}
+
+/** The nodes that left a loop, and those around them: ADK passes the event up. */
+function escalatedNodes(rows: readonly Recorded[], said: readonly AgentSaid[]): ReadonlySet<NodeId> {
+  const parents = new Map(
+    rows.flatMap(({ event }) => (event.kind === 'node.started' ? [[event.node, event.parent] as const] : [])),
+  )
+  const nodes = new Set<NodeId>()
+  for (const { event, node } of said) {
+    if (event.actions?.escalate !== true || isNested(event)) continue
+    for (let at = node; at !== undefined; at = parents.get(at)) nodes.add(at)
+  }
+  return nodes
+}
+
+function progressIn(events: readonly AdkEvent[]): Progress {
+  const asked = events.findLastIndex(isLast)
+  // Answers beside a question come after it.
+  const acted = events.findLastIndex(
+    (event, i) => acts(event) && i !== asked && (i < asked || callIds(event).length > 0 || asked < 0),
+  )
+  const transfer = events[acted]?.actions?.transferToAgent
+  const end =
+    transfer === undefined ? events.findIndex((event, i) => i > acted && (i === asked || isFinalAnswer(event))) : acted
+  return {
+    answered: transfer === undefined && end >= 0,
+    closed: end >= 0 && events.slice(end + 1).some((event) => !acts(event)),
+    escalated: events.some(({ actions }) => actions?.escalate === true),
+    transfer,
+    events: events.map(({ id }) => id),
+  }
+}
+
+/** Whether one of the event's calls has no answer; a question that ADK itself asks has none in its own run. */
 function isCutShort(event: AdkEvent, answered: ReadonlySet<string>): boolean {
-  return (event.longRunningToolIds ?? []).length === 0 && callIds(event).some((id) => !answered.has(id))
+  return !isLast(event) && callIds(event).some((id) => !answered.has(id))
+}
+
+const questions: ReadonlySet<string> = new Set(Object.values(adkRequest))
+
+/** Whether an agent ends with the event, by ADK's rule: an answer that is not summarised, or a question to a person. */
+function isLast(event: AdkEvent): boolean {
+  if (event.actions?.skipSummarization === true) return true
+  return partsOf(event).some(({ functionCall }) => functionCall !== undefined && questions.has(functionCall.name))
+}
+
+function acts(event: AdkEvent): boolean {
+  return partsOf(event).some(({ functionCall, functionResponse }) => functionCall ?? functionResponse)
 }
 
 /** ADK's own rule: no call, no function response, no error. */
 function isFinalAnswer(event: AdkEvent): boolean {
-  const parts = partsOf(event)
-  const acts = parts.some(({ functionCall, functionResponse }) => functionCall ?? functionResponse)
-  return parts.length > 0 && !acts && event.errorCode === undefined
+  return partsOf(event).length > 0 && !acts(event) && event.errorCode === undefined
 }
 
 function partsOf({ content }: AdkEvent): NonNullable<NonNullable<AdkEvent['content']>['parts']> {
@@ -110,21 +213,6 @@ function partsOf({ content }: AdkEvent): NonNullable<NonNullable<AdkEvent['conte
 
 function callIds(event: AdkEvent): readonly string[] {
   return partsOf(event).flatMap(({ functionCall }) => functionCall?.id ?? [])
-}
-
-function pastNodes(rows: readonly Recorded[]): PastNodes {
-  const done = new Set<NodeId>()
-  const calls = new Map<NodeId, string>()
-  const counts = new Map<string, number>()
-  for (const { event } of rows) {
-    if (event.kind === 'node.started') {
-      const at = event.node.lastIndexOf('@')
-      counts.set(event.node.slice(0, at), Number(event.node.slice(at + 1)))
-      if (event.call !== undefined) calls.set(event.node, event.call)
-    } else if (event.kind === 'node.finished' && event.status === 'ok') done.add(event.node)
-    else if (event.kind === 'superseded') for (const node of event.nodes) done.delete(node)
-  }
-  return { done, counts, doneCalls: new Set([...done].flatMap((node) => calls.get(node) ?? [])) }
 }
 
 function adkEvent(event: AdkEvent): Event {

@@ -3,6 +3,7 @@ import {
   createEvent,
   createSession,
   type Event,
+  isBaseAgent,
   Runner,
   type Session,
   StreamingMode,
@@ -27,6 +28,7 @@ export interface AdkOptions {
   readonly name: string
   readonly settings: ModelSettings
   readonly limits: AdkLimits
+  readonly resumable: boolean
 }
 
 export interface AdkProgram {
@@ -63,7 +65,7 @@ export function runAdk(
   // A tool that ignores the abort must not keep its MCP server alive.
   stop.signal.addEventListener('abort', () => void toolsets.release(), { once: true })
   context.signal.addEventListener('abort', leave, { once: true })
-  const past = pastOf(context.history, program.root.name)
+  const past = pastOf(context.history, program.root.name, context.resumed ? context.run : undefined)
   const run = new LiveRun({ ...options, ...program, input, context, past, signal: stop.signal, out })
   void drive(program, run, past, input, context, options.name).finally(() => {
     context.signal.removeEventListener('abort', leave)
@@ -92,6 +94,8 @@ async function drive(
   app: string,
 ): Promise<void> {
   try {
+    // The error that ends a resumed run may be in the log already.
+    if (run.failure !== undefined) return run.end()
     const { session, message } = sessionOf(run, past, input, context, app, root.name)
     // A plugin of the author may have to approve each tool first, and ADK asks it call by call: then nothing runs in parallel.
     const plugin = new MillracePlugin(run, plugins.length === 0, past.calls.keys())
@@ -105,6 +109,9 @@ async function drive(
       // ADK resumes the agent that asked. In a pipeline, and after a crash, the root must run instead.
       resumabilityConfig: { isResumable: run.resumption === undefined },
     })
+    const first = isBaseAgent(root) ? root.findAgent(run.resumption?.first ?? '') : undefined
+    // ADK begins with the agent that spoke last; a resumed run begins where it began before.
+    if (first !== undefined) Reflect.set(runner, 'determineAgentForResumption', () => first)
     openScope(runner.pluginManager, run.scope())
     const stream = runner.runAsync({
       userId: context.user,
@@ -154,7 +161,7 @@ function sessionOf(
   app: string,
   agent: string,
 ): { readonly session: Session; readonly message: NonNullable<Event['content']> } {
-  const contents = inputContents(input, past.interrupts, past.calls)
+  const contents = past.input ?? inputContents(input, past.interrupts, past.calls)
   for (const { functionResponse } of contents.flatMap(({ parts }) => parts ?? [])) {
     if (functionResponse?.id !== undefined && !past.calls.has(functionResponse.id)) {
       throw new MillraceError(

@@ -27,6 +27,8 @@ export interface AdkRun {
   /** Set for a run that continues after a crash or an answer. */
   readonly resumption: Resumption | undefined
   emit(event: RunEvent): void
+  /** Resolves when everything that was emitted is durable, for an agent that goes on after a crash. */
+  recorded(): Promise<void>
   /** Whether a person was asked: then no later agent of a pipeline may start. */
   readonly isWaiting: boolean
   /** Marks an event that only steers ADK, and returns it: `deliver` leaves it out of the log. */
@@ -63,6 +65,8 @@ export interface Scope {
   readonly nested?: string
   /** The same call, for the specialist's outermost agent only: its node answers the call. */
   readonly answers?: string
+  /** Whether an execution of this agent goes on that a crash cut short. */
+  readonly begun?: boolean
   /** Whether this is inside a workflow, which tracks its own progress: then no execution is skipped on resume. */
   readonly inWorkflow?: boolean
   /** Ends the run, or the specialist that this scope is part of, as failed. The first reason counts. */

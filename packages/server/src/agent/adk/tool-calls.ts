@@ -105,6 +105,8 @@ async function execute(
   const { signal, stopped, limits } = run
   const watched = watchTool(tool)
   try {
+    // Only a call that is in the log keeps its id after a crash.
+    if (!isAgentTool(tool)) await Promise.race([run.recorded(), stopped])
     const args = call.args ?? {}
     const invalid = Reflect.get(call, 'invalidArgs')
     if (typeof invalid === 'string') {

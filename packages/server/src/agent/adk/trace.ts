@@ -1,7 +1,6 @@
 import {
   type BaseAgent,
   type BaseNode,
-  createEvent,
   type Event,
   type InvocationContext,
   isBaseAgent,
@@ -10,6 +9,7 @@ import {
 } from '@google/adk'
 import type { Problem } from '@millrace/core'
 import { problemOf } from '../problem.ts'
+import { goOn, leaveLoop, skipBeforeCallback } from './go-on.ts'
 import { inOrder } from './nodes.ts'
 import { type Scope, scopeOf, withScope } from './scope.ts'
 
@@ -29,6 +29,7 @@ export function traceNodes(nodes: Iterable<BaseNode>): void {
 }
 
 function wrapAgents(agent: BaseAgent): void {
+  wrap(agent, 'handleBeforeAgentCallback', skipBeforeCallback)
   wrap(agent, 'runAsync', (run: BaseAgent['runAsync']) => {
     return function (this: BaseAgent, context: InvocationContext) {
       const scope = scopeOf(context)
@@ -68,22 +69,26 @@ async function* traceAgent(
   scope: Scope,
   run: BaseAgent['runAsync'],
 ): AsyncGenerator<Event, void, void> {
-  const { nodes, silent, signal } = scope.run
+  const { nodes, silent, signal, resumption } = scope.run
   // ADK's pipelines continue with the next agent although a person was asked. That must not happen.
   if (inOrder(scope.agent) && scope.run.isWaiting) {
-    if (isLoopAgent(scope.agent))
-      yield scope.run.unseen(createEvent({ author: agent.name, actions: { escalate: true } }))
+    if (isLoopAgent(scope.agent)) yield leaveLoop(agent, scope)
     return
   }
   const { answers, ...inside } = scope
-  const node = nodes.open(agent.name, scope, answers)
-  if (node === undefined) return
+  const { id: node, isDone } = nodes.open(agent.name, scope, answers)
+  if (isDone) {
+    if (resumption?.hadEscalated(node) === true) yield leaveLoop(agent, scope)
+    return
+  }
   let error: Problem | undefined
   /** Whether deltas came whose aggregate is still missing. */
   let pending = false
   try {
-    if (scope.run.resumption?.hadSpoken(agent.name, context.branch) === true) return
-    for await (const event of run.call(agent, withScope(context, { ...inside, node, agent }))) {
+    const progress = resumption?.progressOf(agent.name, context.branch)
+    const own = withScope(context, { ...inside, node, agent, begun: progress !== undefined })
+    const events = progress === undefined ? run.call(agent, own) : goOn(agent, own, scope, run, progress)
+    for await (const event of events) {
       nodes.owns(node, event)
       if (event.author === agent.name) {
         keepOutput(agent, event)
@@ -132,8 +137,7 @@ async function* traceStep(
 ): AsyncGenerator<Event, void, void> {
   const { nodes } = scope.run
   const { agent: _, answers: __, ...outside } = { ...scope, inWorkflow: true }
-  const node = nodes.open(step.name, outside)
-  if (node === undefined) return
+  const { id: node } = nodes.open(step.name, outside)
   // ADK made this context for this execution only, so it can be changed: its descendants belong to this node.
   Reflect.set(context, 'invocationContext', withScope(context.invocationContext, { ...outside, node }))
   let error: Problem | undefined
