@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setInterval } from 'node:timers/promises'
@@ -6,6 +6,7 @@ import type { Recorded } from '@millrace/core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { agentWithTool, askingGraph, authorFolder, goodAgent } from '../kit/author-folder.ts'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { isAlive } from '../kit/is-alive.ts'
 
 /** Agents of an author's folder on the built server: what is wrong with one of them harms no other. */
 const root = mkdtempSync(join(tmpdir(), 'millrace-faults-'))
@@ -18,11 +19,12 @@ const faults = {
   buffers: agentWithTool(`const held = [Buffer.alloc(2 ** 30, 1), Buffer.alloc(2 ** 30, 1)]; ${pause}; held.pop()`),
 }
 const sentences: Readonly<Record<keyof typeof faults, RegExp>> = {
-  loops: /^the agent's code blocked its thread for 30 s and was stopped$/,
-  exits: /^the agent's code ended its process \(exit code 1\)$/,
-  throws: /^an exception in the agent's code was not caught, and its process was stopped: boom$/,
-  heap: /^the agent's process was aborted, most likely because its code needed more than 1024 MB of memory$/,
-  buffers: /^the agent's process used \d+ MB of memory and was stopped: the limit is 1536 MB$/,
+  loops: /^the code of the agent loops blocked its thread for 30 s and was stopped \(--agent-silence\)$/,
+  exits: /^the code of the agent exits ended its process \(exit code 1\)$/,
+  throws: /^an exception in the code of the agent throws was not caught, and its process was stopped: boom$/,
+  heap: /^the process of the agent heap was aborted, most likely because its code needed more than 1024 MB of memory \(--agent-memory\)$/,
+  buffers:
+    /^the process of the agent buffers used \d+ MB of memory and was stopped: the limit is 1536 MB \(--agent-memory\)$/,
 }
 
 /** Writes its own process id, starts a program that never ends, and never returns. */
@@ -34,17 +36,7 @@ const stuck = (file: string): string => `
     for (;;) {}`
 
 let server: Served
-const args = [
-  'serve',
-  '--port',
-  '0',
-  '--data-dir',
-  join(root, 'data'),
-  '--agents',
-  join(root, 'agents'),
-  '--isolate',
-  'on',
-]
+const args = ['serve', '--port', '0', '--data-dir', join(root, 'data'), '--agents', join(root, 'agents')]
 beforeAll(async () => {
   await built()
   authorFolder(join(root, 'agents'), {
@@ -169,17 +161,6 @@ test('when the server is killed, an agent that loops and what it started end, to
 })
 
 const waiting = { timeout: 60_000, interval: 100 }
-
-/** Whether a process exists. One that has ended but was not collected by its parent does not count. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch {
-    return false
-  }
-  const stat = `/proc/${pid}/stat`
-  return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, 'utf8'))
-}
 
 async function start(agent: string, session: string, text: string): Promise<void> {
   const messages = [{ id: 'm', role: 'user', content: { parts: [{ text }] } }]

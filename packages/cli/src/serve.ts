@@ -65,11 +65,12 @@ async function compose(settings: Settings, { log, owner }: OpenStore, env: EnvFi
   let millrace: Millrace | undefined
   const onFault = (agent: string, message: string, stack?: string): void =>
     millrace?.app.log.error({ agent, ...defined({ stack }) }, message)
+  // The examples are part of this command and are trusted with its process.
+  const isolated = settings.isolate && settings.agents !== undefined
   const agents = discoverAgents(folder, {
-    // The examples are part of this command and are trusted with its process.
-    ...(settings.isolate && settings.agents !== undefined ? { isolate: { onFault } } : {}),
+    ...(isolated ? { isolate: { ...settings.agentLimits, onFault } } : {}),
     models: modelSettings(env.base),
-    env: env.of,
+    env: isolated ? env.read : env.of,
     config: await configOf(settings, folder),
     host: webHost(globalThis),
     onLoad: (agent, again) => {

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { defined, type Host, MillraceError } from '@millrace/core'
 import type { Agent, AgentDescription } from './agent.ts'
@@ -8,6 +9,7 @@ import type { MillraceConfig } from './config.ts'
 import { type AgentEntry, entryEngines } from './engines.ts'
 import { FileAgent, type FileAgentOptions, type OpenedAgent } from './file-agent.ts'
 import { isolatedAgent } from './isolate/isolated-agent.ts'
+import { ProcessPool } from './isolate/process-pool.ts'
 import { lazyStream } from './lazy-stream.ts'
 import { type ModelSettings, modelSettings } from './model/settings.ts'
 import { openAgent } from './open-agent.ts'
@@ -41,6 +43,10 @@ export interface IsolateOptions {
   readonly blocked?: number
   /** How large the heap of one agent may become, in MB: 1024. */
   readonly memory?: number
+  /** How long the process of an agent stays without runs, in ms: ten minutes. */
+  readonly idle?: number
+  /** How many processes without runs stay: 8, or all when `idle` is infinite. */
+  readonly kept?: number
   /** For the server's log. The stack names files of this machine. */
   readonly onFault?: (agent: string, message: string, stack?: string) => void
 }
@@ -51,7 +57,10 @@ export interface AgentCatalog {
   readonly agents: ReadonlyMap<string, Agent>
   /** Takes up folders that were added or removed; with a name, only that one. */
   refresh(name?: string): void
-  /** Loads every agent, one after the other, so that the first run does not wait. Broken ones are skipped. */
+  /**
+   * Loads every agent, so that the first run does not wait: in this process one after the other, in processes of their
+   * own as many at once as there are processors. Broken ones are skipped.
+   */
   warm(): Promise<readonly AgentDescription[]>
   /** Takes up what was added, removed or edited, and begins to load it. */
   reload(): void
@@ -86,6 +95,7 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
     }
     // An agent of the configuration keeps its name when a folder of the same name is added later.
     for (const [name, agent] of entries) agents.set(name, agent)
+    for (const [name, agent] of kept) if (agent instanceof FileAgent && agents.get(name) !== agent) agent.retire()
   }
   scan()
   const twice = [...entries.keys()].find((name) => files.has(name))
@@ -101,8 +111,11 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
     agents,
     refresh,
     async warm() {
+      const all = [...agents.values()]
+      if (options.isolate !== undefined)
+        return Promise.all(all.map((agent) => describedWhenLoaded(agent, loadPatience)))
       const described: AgentDescription[] = []
-      for (const agent of [...agents.values()]) described.push(await describedWhenLoaded(agent, loadPatience))
+      for (const agent of all) described.push(await describedWhenLoaded(agent, loadPatience))
       return described
     },
     reload() {
@@ -118,28 +131,35 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
 function fileAgentOptions(options: DiscoveryOptions): FileAgentOptions {
   const { patience = 2_000, onLoad, onThrow } = options
   return {
-    open: (name, file, again) => (options.isolate === undefined ? openHere : openApart)(name, file, again, options),
+    open: options.isolate === undefined ? openHere(options) : openApart(options, options.isolate),
     patience,
     onLoad: onLoad ?? (() => {}),
     onThrow: onThrow ?? (() => {}),
   }
 }
 
-type Open = (name: string, file: string, again: boolean, options: DiscoveryOptions) => Promise<OpenedAgent>
+type Open = (name: string, file: string, again: boolean) => Promise<OpenedAgent>
 
-const openHere: Open = (name, file, again, { models = {}, env }) =>
-  openAgent(name, file, env === undefined ? models : { ...models, ...modelSettings(env(dirname(file))) }, again)
+function openHere({ models = {}, env }: DiscoveryOptions): Open {
+  return (name, file, again) =>
+    openAgent(name, file, env === undefined ? models : { ...models, ...modelSettings(env(dirname(file))) }, again)
+}
 
 /** Each version of a file gets a process of its own, so nothing of an older version is left in it. */
-const openApart: Open = async (name, file, _again, { models: { fetch: _, ...models } = {}, env, isolate = {} }) => {
-  const { onFault, ...limits } = isolate
-  const variables = env?.(dirname(file))
-  return isolatedAgent({
-    agent: { name, file, models: { ...models, ...(variables === undefined ? {} : modelSettings(variables)) } },
-    limits: defined(limits),
-    onFault: (message, stack) => onFault?.(name, message, stack),
-    ...defined({ env: variables }),
-  })
+function openApart({ models: { fetch: _, ...models } = {}, env }: DiscoveryOptions, isolate: IsolateOptions): Open {
+  const { onFault, idle = 10 * 60_000, ...rest } = isolate
+  const { kept = idle === Number.POSITIVE_INFINITY ? idle : 8, ...limits } = rest
+  const pool = new ProcessPool({ loadsAtOnce: availableParallelism(), idle, kept })
+  return async (name, file) => {
+    const variables = env?.(dirname(file))
+    return isolatedAgent({
+      agent: { name, file, models: { ...models, ...(variables === undefined ? {} : modelSettings(variables)) } },
+      limits: defined(limits),
+      pool,
+      onFault: (message, stack) => onFault?.(name, message, stack),
+      ...defined({ env: variables }),
+    })
+  }
 }
 
 function openFolder({ name, file, python }: AgentFolder, options: FileAgentOptions): Agent {

@@ -56,12 +56,15 @@ export class ChildRun {
     if (message.kind === 'credit') {
       this.#credit += message.count
       this.#wake()
-    } else if (message.kind === 'abort') {
-      this.#abort.abort(new MillraceError(message.problem.code, message.problem.message))
-      this.#wake()
-    } else if (message.kind === 'returned') this.#answered(message.of)?.resolve(message.value)
+    } else if (message.kind === 'abort') this.abort(message.problem)
+    else if (message.kind === 'returned') this.#answered(message.of)?.resolve(message.value)
     else if (message.kind === 'threw')
       this.#answered(message.of)?.reject(new MillraceError(message.problem.code, message.problem.message))
+  }
+
+  abort({ code, message }: Problem): void {
+    this.#abort.abort(new MillraceError(code, message))
+    this.#wake()
   }
 
   /** Sends what has gathered. Throws when an event is not JSON: a cycle, a big integer. */

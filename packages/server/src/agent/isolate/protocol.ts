@@ -47,12 +47,22 @@ export type FromProcess =
       readonly name: string
       readonly args: unknown
     }
-  /** `memory` is what the whole process holds, in bytes. */
-  | { readonly kind: 'pong'; readonly memory: number }
+  | { readonly kind: 'pong'; readonly used: ProcessUse }
   /** An exception that the agent's code did not catch: the process ends. */
   | { readonly kind: 'fault'; readonly message: string; readonly stack?: string }
   /** A rejection that the agent's code did not handle: it harms no run. */
   | { readonly kind: 'stray'; readonly message: string; readonly stack?: string }
+
+/** What a process has used since its start. */
+export interface ProcessUse {
+  /** What the whole process holds, in bytes. */
+  readonly memory: number
+  /** Milliseconds that its event loop waited, and that it worked. */
+  readonly idle: number
+  readonly active: number
+  /** Milliseconds of CPU of all its threads. */
+  readonly cpu: number
+}
 
 /** How many events of one run may be on their way before the agent has to wait for the log. */
 export const eventsOnTheWay = 256
