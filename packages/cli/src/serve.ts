@@ -104,6 +104,8 @@ async function compose(settings: Settings, { log, owner }: OpenStore, env: EnvFi
 
 /** Looks for edits, so that an author sees an error without a request. A run looks for them itself. */
 function watchAgents({ app }: Millrace, agents: AgentCatalog): void {
+  // The server may have been stopped while the agents loaded.
+  if (!app.server.listening) return
   const timer = setInterval(() => agents.reload(), lookForEditsEvery)
   app.server.once('close', () => clearInterval(timer))
 }

@@ -82,6 +82,7 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
   }
   const agents = new Map<string, Agent>()
   const files = new Map<string, string>()
+  let isClosed = false
   const scan = (): void => {
     const kept = new Map(agents)
     const keptFiles = new Map(files)
@@ -103,7 +104,7 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
     throw new MillraceError('conflict', `the agent ${twice} is a folder and also in the configuration: rename one`)
   }
   const refresh = (name?: string): void => {
-    if (root === undefined || !existsSync(root)) return
+    if (isClosed || root === undefined || !existsSync(root)) return
     if (name !== undefined && (entries.has(name) || existsSync(files.get(name) ?? ''))) return
     scan()
   }
@@ -119,10 +120,12 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
       return described
     },
     reload() {
+      if (isClosed) return
       refresh()
       for (const agent of agents.values()) if (agent instanceof FileAgent) agent.refresh()
     },
     async close() {
+      isClosed = true
       await Promise.all([...agents.values()].map((agent) => (agent instanceof FileAgent ? agent.close() : undefined)))
     },
   }
