@@ -19,7 +19,7 @@ const faults = {
   buffers: agentWithTool(`const held = [Buffer.alloc(2 ** 30, 1), Buffer.alloc(2 ** 30, 1)]; ${pause}; held.pop()`),
 }
 const sentences: Readonly<Record<keyof typeof faults, RegExp>> = {
-  loops: /^the code of the agent loops blocked its thread for 30 s and was stopped \(--agent-silence\)$/,
+  loops: /^the code of the agent loops blocked its thread for 10 s and was stopped \(--agent-silence\)$/,
   exits: /^the code of the agent exits ended its process \(exit code 1\)$/,
   throws: /^an exception in the code of the agent throws was not caught, and its process was stopped: boom$/,
   heap: /^the process of the agent heap was aborted, most likely because its code needed more than 1024 MB of memory \(--agent-memory\)$/,
@@ -36,7 +36,17 @@ const stuck = (file: string): string => `
     for (;;) {}`
 
 let server: Served
-const args = ['serve', '--port', '0', '--data-dir', join(root, 'data'), '--agents', join(root, 'agents')]
+const args = [
+  'serve',
+  '--port',
+  '0',
+  '--data-dir',
+  join(root, 'data'),
+  '--agents',
+  join(root, 'agents'),
+  '--agent-silence',
+  '10',
+]
 beforeAll(async () => {
   await built()
   authorFolder(join(root, 'agents'), {

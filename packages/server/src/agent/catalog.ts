@@ -1,15 +1,13 @@
 import { existsSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
-import { defined, type Host, MillraceError } from '@millrace/core'
+import { type Host, MillraceError } from '@millrace/core'
 import type { Agent, AgentDescription } from './agent.ts'
 import { type AgentFolder, agentFolders } from './agent-folders.ts'
 import { pythonDescription } from './broken-description.ts'
 import type { MillraceConfig } from './config.ts'
 import { type AgentEntry, entryEngines } from './engines.ts'
-import { FileAgent, type FileAgentOptions, type OpenedAgent } from './file-agent.ts'
-import { isolatedAgent } from './isolate/isolated-agent.ts'
-import { ProcessPool } from './isolate/process-pool.ts'
+import { FileAgent, type FileAgentOptions } from './file-agent.ts'
+import { type AgentProcesses, agentProcesses, type IsolateOptions } from './isolate/agent-processes.ts'
 import { lazyStream } from './lazy-stream.ts'
 import { type ModelSettings, modelSettings } from './model/settings.ts'
 import { openAgent } from './open-agent.ts'
@@ -38,19 +36,6 @@ export interface DiscoveryOptions {
   readonly isolate?: IsolateOptions
 }
 
-export interface IsolateOptions {
-  /** How long an agent's code may block its thread, in ms: 30 s. */
-  readonly blocked?: number
-  /** How large the heap of one agent may become, in MB: 1024. */
-  readonly memory?: number
-  /** How long the process of an agent stays without runs, in ms: ten minutes. */
-  readonly idle?: number
-  /** How many processes without runs stay: 8, or all when `idle` is infinite. */
-  readonly kept?: number
-  /** For the server's log. The stack names files of this machine. */
-  readonly onFault?: (agent: string, message: string, stack?: string) => void
-}
-
 /** The agents of one server, by name. */
 export interface AgentCatalog {
   /** As of the last `refresh`. */
@@ -75,7 +60,8 @@ export interface AgentCatalog {
  */
 export function discoverAgents(folder: string | undefined, options: DiscoveryOptions = {}): AgentCatalog {
   const root = folder === undefined ? undefined : resolve(folder)
-  const fileOptions = fileAgentOptions(options)
+  const processes = options.isolate === undefined ? undefined : agentProcesses(options, options.isolate)
+  const fileOptions = fileAgentOptions(options, processes)
   const entries = new Map<string, Agent>()
   for (const [name, entry] of Object.entries(options.config?.agents ?? {})) {
     entries.set(name, openEntry(name, entry, options.host))
@@ -126,43 +112,25 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
     },
     async close() {
       isClosed = true
+      processes?.close()
       await Promise.all([...agents.values()].map((agent) => (agent instanceof FileAgent ? agent.close() : undefined)))
     },
   }
 }
 
-function fileAgentOptions(options: DiscoveryOptions): FileAgentOptions {
+function fileAgentOptions(options: DiscoveryOptions, processes: AgentProcesses | undefined): FileAgentOptions {
   const { patience = 2_000, onLoad, onThrow } = options
   return {
-    open: options.isolate === undefined ? openHere(options) : openApart(options, options.isolate),
+    open: processes === undefined ? openHere(options) : processes.open,
     patience,
     onLoad: onLoad ?? (() => {}),
     onThrow: onThrow ?? (() => {}),
   }
 }
 
-type Open = (name: string, file: string, again: boolean) => Promise<OpenedAgent>
-
-function openHere({ models = {}, env }: DiscoveryOptions): Open {
+function openHere({ models = {}, env }: DiscoveryOptions): FileAgentOptions['open'] {
   return (name, file, again) =>
     openAgent(name, file, env === undefined ? models : { ...models, ...modelSettings(env(dirname(file))) }, again)
-}
-
-/** Each version of a file gets a process of its own, so nothing of an older version is left in it. */
-function openApart({ models: { fetch: _, ...models } = {}, env }: DiscoveryOptions, isolate: IsolateOptions): Open {
-  const { onFault, idle = 10 * 60_000, ...rest } = isolate
-  const { kept = idle === Number.POSITIVE_INFINITY ? idle : 8, ...limits } = rest
-  const pool = new ProcessPool({ loadsAtOnce: availableParallelism(), idle, kept })
-  return async (name, file) => {
-    const variables = env?.(dirname(file))
-    return isolatedAgent({
-      agent: { name, file, models: { ...models, ...(variables === undefined ? {} : modelSettings(variables)) } },
-      limits: defined(limits),
-      pool,
-      onFault: (message, stack) => onFault?.(name, message, stack),
-      ...defined({ env: variables }),
-    })
-  }
 }
 
 function openFolder({ name, file, python }: AgentFolder, options: FileAgentOptions): Agent {

@@ -38,6 +38,15 @@ export async function sharedModules(file: string): Promise<SharedModules> {
   return { modules, needed }
 }
 
+/** Imports what agents of these engines import, so that their files load at once later. */
+export async function preloadEngines(names: readonly string[]): Promise<void> {
+  for (const { about, packages, modules } of fileEngines) {
+    if (!names.includes(about.engine)) continue
+    for (const load of Object.values(modules)) await load().catch(() => undefined)
+    for (const name of packages) await import(/* @vite-ignore */ name).catch(() => undefined)
+  }
+}
+
 /** `@google/adk/x` → `@google/adk`, `zod/v4` → `zod`. */
 function packageOf(name: string): string {
   return name.split('/', name.startsWith('@') ? 2 : 1).join('/')

@@ -1,9 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import type { ChildProcess } from 'node:child_process'
 import { MillraceError, type Problem, type RunEvent, type RunInput } from '@millrace/core'
 import type { AgentDescription, RunContext } from '../agent.ts'
 import { functionNames } from './context-functions.ts'
 import { faultOfBlocking, faultOfException, faultOfExit, faultOfMemory, faultOfStart } from './fault.ts'
+import { forkChild } from './fork-child.ts'
 import { HistorySender } from './history-transfer.ts'
 import { ProcessRun } from './process-run.ts'
 import type { FromProcess, OpenAgent, ProcessUse, ToProcess } from './protocol.ts'
@@ -18,8 +18,8 @@ export interface ProcessLimits {
 export interface AgentProcessOptions {
   readonly agent: OpenAgent
   readonly limits: ProcessLimits
-  /** The variables of the process; absent: those of the server. */
-  readonly env?: Readonly<Record<string, string | undefined>>
+  /** A process that already runs and has no agent. */
+  readonly spare: ChildProcess | undefined
   /** For the server's log: what went wrong, and where in the agent's code. */
   readonly onFault: (message: string, stack?: string) => void
   /** Called when it has work and when it has none, in turns. */
@@ -61,18 +61,9 @@ export class AgentProcess {
 
   constructor(options: AgentProcessOptions) {
     this.#options = options
-    this.#child = fork(entry(), {
-      // A group of its own: Ctrl-C reaches the server only, and what the agent started can be ended with it.
-      detached: true,
-      // Nothing of the server's own flags, such as the port of a debugger.
-      ...(options.env === undefined ? {} : { env: { ...options.env } }),
-      execArgv: [`--max-old-space-size=${options.limits.memory}`],
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    })
+    this.#child = options.spare ?? forkChild(options.limits.memory, options.agent.env)
     this.#child.on('message', (message) => this.#take(message as FromProcess))
     this.whenEnded = this.#end()
-    this.#child.unref()
-    this.#child.channel?.unref()
     this.#send({ kind: 'open', agent: options.agent })
   }
 
@@ -226,10 +217,4 @@ function exitOf(child: ChildProcess, agent: string, memory: number): Promise<str
       (code, signal) => void Promise.resolve(left).then(() => resolve(faultOfExit(agent, code, signal, memory))),
     )
   })
-}
-
-/** Node runs JavaScript only: a server that runs from sources (tests) starts what was built. */
-function entry(): string {
-  const path = fileURLToPath(new URL('./child.js', import.meta.url))
-  return import.meta.url.endsWith('.ts') ? path.replace('/src/agent/', '/dist/agent/') : path
 }

@@ -8,6 +8,7 @@ import { brokenDescription } from '../broken-description.ts'
 import { lazyStream } from '../lazy-stream.ts'
 import { openAgent } from '../open-agent.ts'
 import { messageOf } from '../problem.ts'
+import { preloadEngines } from '../shared-modules.ts'
 import { ChildRun } from './child-run.ts'
 import { HistoryReceiver } from './history-transfer.ts'
 import type { FromProcess, OpenAgent, ProcessUse, ToProcess } from './protocol.ts'
@@ -42,7 +43,9 @@ async function describe(opened: Agent, call: number): Promise<void> {
 
 function take(message: ToProcess): void {
   if (message.kind === 'ping') send({ kind: 'pong', used: use() })
+  else if (message.kind === 'prepare') void preloadEngines(message.engines)
   else if (message.kind === 'open') {
+    if (message.agent.env !== undefined) setVariables(message.agent.env)
     agent = opening(message.agent)
   } else if (agent === undefined) throw new MillraceError('internal', 'the first message must open the agent')
   else if (message.kind === 'describe') void describe(agent, message.call)
@@ -73,6 +76,12 @@ function opening({ name, file, models }: OpenAgent): Agent {
     },
     run: (input, context) => lazyStream(async () => (await opened).run(input, context)),
   }
+}
+
+/** A process that was started before it had an agent has the variables of the server. */
+function setVariables(env: Readonly<Record<string, string | undefined>>): void {
+  for (const name of Object.keys(process.env)) if (env[name] === undefined) delete process.env[name]
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) process.env[name] = value
 }
 
 function use(): ProcessUse {

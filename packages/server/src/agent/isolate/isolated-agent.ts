@@ -2,10 +2,12 @@ import { MillraceError } from '@millrace/core'
 import type { Agent } from '../agent.ts'
 import { AgentProcess, type AgentProcessOptions, type ProcessLimits } from './agent-process.ts'
 import type { ProcessPool } from './process-pool.ts'
+import type { SpareProcess } from './spare-process.ts'
 
-export interface IsolatedAgentOptions extends Omit<AgentProcessOptions, 'limits' | 'onWork' | 'onRest'> {
-  readonly limits?: Partial<ProcessLimits>
+export interface IsolatedAgentOptions extends Omit<AgentProcessOptions, 'limits' | 'onWork' | 'onRest' | 'spare'> {
+  readonly limits: ProcessLimits
   readonly pool: ProcessPool
+  readonly spare: SpareProcess
 }
 
 export interface IsolatedAgent extends Agent {
@@ -18,8 +20,6 @@ export interface IsolatedAgent extends Agent {
   place(): { readonly isolated: true; readonly loaded: boolean }
 }
 
-const defaultLimits: ProcessLimits = { blocked: 30_000, memory: 1024 }
-
 /** A load that has waited for this long, in ms, may never end: the next agent gets its turn. */
 const turnPatience = 1_000
 const lookEvery = 100
@@ -29,8 +29,9 @@ const lookEvery = 100
  * others (docs/decisions/009-agent-isolation.md). The process starts when it is first needed, and again after each fault
  * and after a time without runs.
  */
-export function isolatedAgent({ limits, pool, ...options }: IsolatedAgentOptions): IsolatedAgent {
+export function isolatedAgent({ pool, spare, ...options }: IsolatedAgentOptions): IsolatedAgent {
   let current: AgentProcess | undefined
+  let engine: string | undefined
   let closed = false
   let hurry: () => void = () => undefined
   const hurried = new Promise<void>((resolve) => {
@@ -38,13 +39,14 @@ export function isolatedAgent({ limits, pool, ...options }: IsolatedAgentOptions
   })
   const live = (): AgentProcess => {
     if (closed) throw new MillraceError('unavailable', 'the server is stopping')
-    if (current === undefined || current.ended)
-      current = new AgentProcess({
-        ...options,
-        limits: { ...defaultLimits, ...limits },
-        onWork: (process) => pool.work(process),
-        onRest: (process) => pool.rest(process),
-      })
+    if (current !== undefined && !current.ended) return current
+    current = new AgentProcess({
+      ...options,
+      spare: spare.take(),
+      onWork: (process) => pool.work(process),
+      onRest: (process) => pool.rest(process),
+    })
+    if (engine !== undefined) spare.prepare(engine)
     return current
   }
   return {
@@ -55,7 +57,11 @@ export function isolatedAgent({ limits, pool, ...options }: IsolatedAgentOptions
         if ((current?.idle ?? 0) >= turnPatience) endTurn()
       }, lookEvery)
       try {
-        return await live().describe()
+        const description = await live().describe()
+        if (description.error !== undefined) return description
+        engine = description.engine
+        spare.prepare(engine)
+        return description
       } finally {
         clearInterval(look)
         endTurn()

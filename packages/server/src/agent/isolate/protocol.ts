@@ -11,6 +11,8 @@ export interface OpenAgent {
   readonly name: string
   readonly file: string
   readonly models: Omit<ModelSettings, 'fetch'>
+  /** The variables of the process; absent: those that it began with. */
+  readonly env?: Readonly<Record<string, string | undefined>>
 }
 
 /** The context of a run without its history and without what cannot be sent: the signal, the clock and the ids. */
@@ -18,6 +20,8 @@ export type ContextData = Omit<RunContext, 'signal' | 'now' | 'newId' | 'history
 
 /** `call` numbers a run or a question, so that its answers find it. */
 export type ToProcess =
+  /** Imports the packages of these engines, before there is an agent. */
+  | { readonly kind: 'prepare'; readonly engines: readonly string[] }
   | { readonly kind: 'open'; readonly agent: OpenAgent }
   | { readonly kind: 'describe'; readonly call: number }
   | {
