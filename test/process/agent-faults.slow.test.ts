@@ -36,6 +36,14 @@ const stuck = (file: string): string => `
     for (;;) {}`
 
 let server: Served
+/** What the server has printed. */
+let said = ''
+async function serve(...more: readonly string[]): Promise<void> {
+  server = await serveBuilt([...args, ...more], { LOG_LEVEL: 'error' })
+  server.child.stdout?.on('data', (text) => {
+    said += String(text)
+  })
+}
 const args = [
   'serve',
   '--port',
@@ -54,9 +62,11 @@ beforeAll(async () => {
     asks: askingGraph,
     pauses: agentWithTool(pause),
     stuck: agentWithTool(stuck(join(root, 'pids'))),
+    tells: agentWithTool('return { pid: process.pid }'),
+    early: 'process.exit(3)',
     ...faults,
   })
-  server = await serveBuilt(args, { LOG_LEVEL: 'silent' })
+  await serve()
 })
 afterAll(async () => {
   await server.kill()
@@ -128,6 +138,7 @@ test('five hostile agents beside twenty good runs: the good ones finish, and eve
     expect(end?.error?.message).toMatch(sentences[name as keyof typeof faults])
     // The log names the call that did it.
     expect(JSON.stringify(rows), name).toContain('"functionCall"')
+    expect(said).toMatch(new RegExp(`"agent":"${name}","msg":"[^"]* the agent ${name} `))
   }
 })
 
@@ -140,11 +151,21 @@ test('an agent whose process ended runs again with the next message', async () =
   )
 })
 
+test('the listing says that agents are isolated and loaded, and why one is not', async () => {
+  const agents = await listed()
+  expect(agents.get('good')).toMatchObject({ engine: 'adk', isolated: true, loaded: true })
+  expect(agents.get('early')).toMatchObject({
+    engine: 'broken',
+    error: 'early/agent.ts: the code of the agent early ended its process (exit code 3)',
+  })
+  expect(endsOf(await turn('early', 'early'))[0]?.error?.message).toBe(agents.get('early')?.error)
+})
+
 test('a graph asks in its process, the server is killed, and the answer arrives in the next process', async () => {
   await runToEnd({ messages: [{ id: 'm', role: 'user', content: { parts: [{ text: 'hi' }] } }] })
   const question = (await rowsOf('asked')).flatMap(({ event }) => (event.kind === 'interrupt' ? [event.id] : []))
   await server.kill()
-  server = await serveBuilt(args, { LOG_LEVEL: 'silent' })
+  await serve()
   await runToEnd({ messages: [], resume: [{ interrupt: question[0], status: 'resolved', payload: 'yes' }] })
   const rows = await rowsOf('asked')
   expect(endsOf(rows).map(({ outcome }) => outcome)).toEqual(['interrupted', 'done'])
@@ -167,8 +188,30 @@ test('when the server is killed, an agent that loops and what it started end, to
   expect(pids.map(isAlive)).toEqual([true, true])
   await server.kill()
   await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false]), waiting)
-  server = await serveBuilt(args, { LOG_LEVEL: 'silent' })
 })
+
+test('a process without runs ends after a time, and the next run starts another', async () => {
+  await serve('--agent-idle', '0.02')
+  const first = pidIn(await turn('tells', 'told'))
+  await vi.waitFor(() => expect(isAlive(first)).toBe(false), waiting)
+  expect((await listed()).get('tells')).toMatchObject({ engine: 'adk', isolated: true, loaded: false })
+  const rows = await turn('tells', 'told')
+  expect(endsOf(rows).map(({ outcome }) => outcome)).toEqual(['done', 'done'])
+  expect(pidIn(rows)).not.toBe(first)
+})
+
+/** The last process id that a tool told. */
+const pidIn = (rows: readonly Recorded[]): number =>
+  Number([...JSON.stringify(rows).matchAll(/"pid":(\d+)/g)].at(-1)?.[1])
+
+interface Listed {
+  readonly name: string
+  readonly error?: string
+}
+async function listed(): Promise<ReadonlyMap<string, Listed>> {
+  const { agents } = (await (await fetch(`${server.address}/agents`)).json()) as { agents: readonly Listed[] }
+  return new Map(agents.map((agent) => [agent.name, agent]))
+}
 
 const waiting = { timeout: 60_000, interval: 100 }
 

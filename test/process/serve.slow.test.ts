@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { sqliteLog } from '@millrace/server'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { built } from '../kit/built-server.ts'
 import { said } from '../kit/engine-kit.ts'
 import { unprivileged } from '../kit/unprivileged.ts'
 
@@ -35,6 +36,8 @@ function finish(response: ServerResponse): void {
 }
 
 beforeAll(async () => {
+  // The server runs from sources, the processes of its agents from what is built.
+  await built()
   upstream.listen(0, '127.0.0.1')
   await once(upstream, 'listening')
   const { port } = upstream.address() as AddressInfo

@@ -52,8 +52,8 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --agents DIR        folder of agents, DIR/<name>/agent.ts (MILLRACE_AGENTS, the example agents)
   --isolate on|off    run each agent of DIR in a process of its own (MILLRACE_ISOLATE, on)
   --agent-memory MB   heap of such a process (MILLRACE_AGENT_MEMORY, 1024)
-  --agent-silence SECONDS  end such a process when its code blocks it for this long (MILLRACE_AGENT_SILENCE, 30)
-  --agent-idle MINUTES     end such a process after this long without runs; 0: never (MILLRACE_AGENT_IDLE, 10)
+  --agent-silence SEC seconds that its code may block such a process (MILLRACE_AGENT_SILENCE, 30)
+  --agent-idle MIN    minutes that such a process stays without runs; 0: for ever (MILLRACE_AGENT_IDLE, 10)
   --config FILE       configuration (MILLRACE_CONFIG, millrace.config.ts here, in the agents folder or beside it)
   --host-name NAME    answer requests for this Host, too; repeatable
   --origin ORIGIN     let pages of this origin call the server (CORS); repeatable
