@@ -22,9 +22,9 @@ const sentences: Readonly<Record<keyof typeof faults, RegExp>> = {
   loops: /^the code of the agent loops blocked its thread for 10 s and was stopped \(--agent-silence\)$/,
   exits: /^the code of the agent exits ended its process \(exit code 1\)$/,
   throws: /^an exception in the code of the agent throws was not caught, and its process was stopped: boom$/,
-  heap: /^the process of the agent heap was aborted, most likely because its code needed more than 1024 MB of memory \(--agent-memory\)$/,
+  heap: /^the process of the agent heap was aborted, most likely because its code needed more than 256 MB of memory \(--agent-memory\)$/,
   buffers:
-    /^the process of the agent buffers used \d+ MB of memory and was stopped: the limit is 1536 MB \(--agent-memory\)$/,
+    /^the process of the agent buffers used \d+ MB of memory and was stopped: the limit is 768 MB \(--agent-memory\)$/,
 }
 
 /** Writes its own process id, starts a program that never ends, and never returns. */
@@ -52,6 +52,8 @@ const args = [
   join(root, 'data'),
   '--agents',
   join(root, 'agents'),
+  '--agent-memory',
+  '256',
   '--agent-silence',
   '10',
 ]
@@ -62,7 +64,6 @@ beforeAll(async () => {
     asks: askingGraph,
     pauses: agentWithTool(pause),
     stuck: agentWithTool(stuck(join(root, 'pids'))),
-    tells: agentWithTool('return { pid: process.pid }'),
     early: 'process.exit(3)',
     ...faults,
   })
@@ -138,7 +139,7 @@ test('five hostile agents beside twenty good runs: the good ones finish, and eve
     expect(end?.error?.message).toMatch(sentences[name as keyof typeof faults])
     // The log names the call that did it.
     expect(JSON.stringify(rows), name).toContain('"functionCall"')
-    expect(said).toMatch(new RegExp(`"agent":"${name}","msg":"[^"]* the agent ${name} `))
+    expect(said).toMatch(new RegExp(`"agent":"${name}".*"msg":"[^"]* the agent ${name} `))
   }
 })
 
@@ -191,7 +192,8 @@ test('when the server is killed, an agent that loops and what it started end, to
 })
 
 test('a process without runs ends after a time, and the next run starts another', async () => {
-  await serve('--agent-idle', '0.02')
+  const tells = agentWithTool('return { pid: process.pid }')
+  await serve('--agent-idle', '0.02', '--agents', authorFolder(join(root, 'idle'), { tells }))
   const first = pidIn(await turn('tells', 'told'))
   await vi.waitFor(() => expect(isAlive(first)).toBe(false), waiting)
   expect((await listed()).get('tells')).toMatchObject({ engine: 'adk', isolated: true, loaded: false })
