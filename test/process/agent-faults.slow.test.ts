@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setInterval } from 'node:timers/promises'
@@ -191,16 +191,32 @@ test('when the server is killed, an agent that loops and what it started end, to
   await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false]), waiting)
 })
 
-test('a process without runs ends after a time, and the next run starts another', async () => {
-  const tells = agentWithTool('return { pid: process.pid }')
+test('a process without runs ends after a time, and the next run has the spare one, with the agent’s variables', async () => {
+  const tells = agentWithTool('return { pid: process.pid, city: process.env.CITY }')
   await serve('--agent-idle', '0.02', '--agents', authorFolder(join(root, 'idle'), { tells }))
+  writeFileSync(join(root, 'idle', 'tells', '.env'), 'CITY=Wien')
   const first = pidIn(await turn('tells', 'told'))
   await vi.waitFor(() => expect(isAlive(first)).toBe(false), waiting)
+  const spare = await vi.waitFor(() => {
+    const [one, ...more] = startedBy(server.child.pid)
+    if (one === undefined || more.length > 0) throw new Error('the spare process has not started')
+    return one
+  }, waiting)
   expect((await listed()).get('tells')).toMatchObject({ engine: 'adk', isolated: true, loaded: false })
   const rows = await turn('tells', 'told')
   expect(endsOf(rows).map(({ outcome }) => outcome)).toEqual(['done', 'done'])
-  expect(pidIn(rows)).not.toBe(first)
+  expect(pidIn(rows)).toBe(spare)
+  expect(JSON.stringify(rows).match(/"city":"Wien"/g)?.length).toBe(2)
 })
+
+/** The processes that a process has started, as Linux lists them. */
+const startedBy = (pid = 0): readonly number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number)
+    .filter(isAlive)
 
 /** The last process id that a tool told. */
 const pidIn = (rows: readonly Recorded[]): number =>

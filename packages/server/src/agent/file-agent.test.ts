@@ -53,10 +53,10 @@ test('a listing waits while the process that loads the file is busy, and says wh
   let looks = 0
   const agent = fileAgent(200, {
     // This process is idle all the time; the other one is not.
-    idle: () => {
+    progress: () => {
       looks += 1
       if (looks === 20) loaded()
-      return 0
+      return { queued: false, idle: 0 }
     },
     describe: () => loading.then(() => described),
     place: () => ({ isolated: true, loaded: true }),
@@ -64,8 +64,29 @@ test('a listing waits while the process that loads the file is busy, and says wh
   expect(await agent.describe()).toEqual({ ...described, isolated: true, loaded: true })
 })
 
+test('time in the queue of loads does not count', async () => {
+  let loaded: () => void = () => undefined
+  const loading = new Promise<void>((resolve) => {
+    loaded = resolve
+  })
+  let looks = 0
+  // A listing that begins at once waits for 30 ms at most.
+  const agent = fileAgent(1, {
+    progress: () => {
+      looks += 1
+      if (looks === 100) loaded()
+      return { queued: true, idle: 0 }
+    },
+    describe: () => loading.then(() => described),
+  })
+  expect(await agent.describe()).toMatchObject({ engine: 'adk' })
+})
+
 test('a listing does not wait for a process that has been idle for as long as it waits', async () => {
-  const agent = fileAgent(50, { idle: () => 50, describe: () => new Promise(() => undefined) })
+  const agent = fileAgent(50, {
+    progress: () => ({ queued: false, idle: 50 }),
+    describe: () => new Promise(() => undefined),
+  })
   expect(await agent.describe()).toMatchObject({ engine: 'loading' })
 })
 
@@ -74,7 +95,11 @@ test('a run hurries the load, also one that a listing began', async () => {
   const hurry = new Promise<void>((resolve) => {
     hurried = resolve
   })
-  const agent = fileAgent(1000, { idle: () => 0, hurry: hurried, describe: () => hurry.then(() => described) })
+  const agent = fileAgent(1000, {
+    progress: () => ({ queued: false, idle: 0 }),
+    hurry: hurried,
+    describe: () => hurry.then(() => described),
+  })
   const listed = agent.describe()
   expect(await eventsOf(agent)).toEqual([event])
   expect(await listed).toMatchObject({ engine: 'adk' })
@@ -117,7 +142,7 @@ test('closing ends a load that is under way', async () => {
         asked()
       }),
     close: async () => fail(new MillraceError('unavailable', 'closed')),
-    idle: () => 0,
+    progress: () => ({ queued: false, idle: 0 }),
   })
   const listed = agent.describe()
   await isAsked

@@ -3,7 +3,7 @@ import { defined, MillraceError, type RunEvent, type RunInput } from '@millrace/
 import type { Agent, AgentDescription, RunContext } from './agent.ts'
 import { brokenDescription, loadingDescription } from './broken-description.ts'
 import { lazyStream } from './lazy-stream.ts'
-import { settlesIn } from './patience.ts'
+import { type Progress, settlesIn } from './patience.ts'
 import { messageOf } from './problem.ts'
 import { sourcesOf, stampOf } from './sources.ts'
 
@@ -23,8 +23,8 @@ export interface OpenedAgent extends Agent {
   close?(): Promise<void>
   /** A run waits for this agent to load. */
   hurry?(): void
-  /** For how many milliseconds the process that loads it has waited for something; absent when that is this process. */
-  idle?(): number
+  /** How the process that loads it gets on; absent when that is this process. */
+  progress?(): Progress
   /** Where its code is now; absent for this process. */
   place?(): Pick<AgentDescription, 'isolated' | 'loaded'>
 }
@@ -146,7 +146,7 @@ export class FileAgent implements Agent {
     this.#isHurried = true
     this.#opening?.hurry?.()
     const longest = this.#version === undefined ? patience * 10 : patience
-    const loaded = await settlesIn(loading, longest, Number.POSITIVE_INFINITY, this.#idle)
+    const loaded = await settlesIn(loading, longest, Number.POSITIVE_INFINITY, this.#progress)
     if (this.#version !== undefined) return this.#version
     throw new MillraceError('agent-error', loaded ? (this.#error ?? '') : this.#stillLoading())
   }
@@ -157,12 +157,12 @@ export class FileAgent implements Agent {
     const loading = this.#newest()
     const settled = await (this.#waited
       ? settlesIn(loading, 0)
-      : settlesIn(loading, patience, patience * 30, this.#idle))
+      : settlesIn(loading, patience, patience * 30, this.#progress))
     if (!settled) this.#waited = true
     return settled
   }
 
-  readonly #idle = (): number | undefined => this.#opening?.idle?.()
+  readonly #progress = (): Progress | undefined => this.#opening?.progress?.()
 
   #stillLoading(): string {
     return `${shown(this.file)} is still loading. If that does not end, look for a top-level await that never does.`

@@ -76,7 +76,7 @@ export class AgentProcess {
     return this.#hasLoaded && !this.ended
   }
 
-  /** For how many milliseconds since its start it has waited for something, as far as it has told. */
+  /** For how many milliseconds since it got its agent it has waited for something, as far as it has told. */
   get idle(): number {
     return this.#idle
   }
@@ -133,6 +133,8 @@ export class AgentProcess {
     } else if (message.kind === 'end') {
       this.#runs.get(message.call)?.end(message.problem)
       this.#runs.delete(message.call)
+      // The file did not load this time, for example without its database: the next run loads it anew.
+      if (!this.#hasLoaded && message.problem !== undefined && this.#runs.size === 0) void this.close()
     } else this.#runs.get(message.call)?.take(message)
     if (this.#watch !== undefined && this.#runs.size + this.#questions.size === 0) this.#rest()
   }

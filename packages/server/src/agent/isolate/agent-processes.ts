@@ -12,7 +12,7 @@ export interface IsolateOptions {
   readonly memory?: number
   /** How long the process of an agent stays without runs, in ms: ten minutes. */
   readonly idle?: number
-  /** How many processes without runs stay: 8, or all when `idle` is infinite. */
+  /** How many processes without runs stay: 12, or all when `idle` is infinite. */
   readonly kept?: number
   /** For the server's log. The stack names files of this machine. */
   readonly onFault?: (agent: string, message: string, stack?: string) => void
@@ -33,7 +33,7 @@ export interface ProcessSettings {
 
 export function agentProcesses({ models, env }: ProcessSettings, isolate: IsolateOptions): AgentProcesses {
   const { onFault, blocked = 30_000, memory = 1024, idle = 10 * 60_000 } = isolate
-  const { kept = idle === Number.POSITIVE_INFINITY ? idle : 8 } = isolate
+  const { kept = idle === Number.POSITIVE_INFINITY ? idle : 12 } = isolate
   const pool = new ProcessPool({ loadsAtOnce: availableParallelism(), idle, kept })
   const spare = new SpareProcess(memory)
   const { fetch: _, ...sent } = models ?? {}

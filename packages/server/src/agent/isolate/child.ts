@@ -19,6 +19,8 @@ const histories = new HistoryReceiver()
 const runs = new Map<number, ChildRun>()
 const driven = new Set<Promise<void>>()
 let agent: Agent | undefined
+/** What the process had used when it got its agent: a spare one may have waited for hours. */
+let opened = { loop: performance.eventLoopUtilization(), cpu: process.cpuUsage() }
 
 // The agent's code may replace or close what `process` has; these must stay what they are.
 const ipc = process.send?.bind(process)
@@ -37,8 +39,8 @@ function send(message: FromProcess, sent: () => void = () => undefined): void {
   else sent()
 }
 
-async function describe(opened: Agent, call: number): Promise<void> {
-  send({ kind: 'described', call, description: await opened.describe() })
+async function describe(asked: Agent, call: number): Promise<void> {
+  send({ kind: 'described', call, description: await asked.describe() })
 }
 
 function take(message: ToProcess): void {
@@ -46,6 +48,7 @@ function take(message: ToProcess): void {
   else if (message.kind === 'prepare') void preloadEngines(message.engines)
   else if (message.kind === 'open') {
     if (message.agent.env !== undefined) setVariables(message.agent.env)
+    opened = { loop: performance.eventLoopUtilization(), cpu: cpuUsage() }
     agent = opening(message.agent)
   } else if (agent === undefined) throw new MillraceError('internal', 'the first message must open the agent')
   else if (message.kind === 'describe') void describe(agent, message.call)
@@ -63,18 +66,18 @@ function take(message: ToProcess): void {
 
 /** The agent of the file, which is loaded at once. One that does not load is described with the error. */
 function opening({ name, file, models }: OpenAgent): Agent {
-  const opened = openAgent(name, file, models, false)
-  opened.catch(() => undefined)
+  const loaded = openAgent(name, file, models, false)
+  loaded.catch(() => undefined)
   return {
     name,
     async describe() {
       try {
-        return await (await opened).describe()
+        return await (await loaded).describe()
       } catch (error) {
         return brokenDescription(name, messageOf(error))
       }
     },
-    run: (input, context) => lazyStream(async () => (await opened).run(input, context)),
+    run: (input, context) => lazyStream(async () => (await loaded).run(input, context)),
   }
 }
 
@@ -85,8 +88,8 @@ function setVariables(env: Readonly<Record<string, string | undefined>>): void {
 }
 
 function use(): ProcessUse {
-  const { idle, active } = performance.eventLoopUtilization()
-  const { user, system } = cpuUsage()
+  const { idle, active } = performance.eventLoopUtilization(opened.loop)
+  const { user, system } = cpuUsage(opened.cpu)
   return { memory: memory(), idle, active, cpu: (user + system) / 1000 }
 }
 

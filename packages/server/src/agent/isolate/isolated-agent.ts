@@ -1,5 +1,6 @@
 import { MillraceError } from '@millrace/core'
 import type { Agent } from '../agent.ts'
+import type { Progress } from '../patience.ts'
 import { AgentProcess, type AgentProcessOptions, type ProcessLimits } from './agent-process.ts'
 import type { ProcessPool } from './process-pool.ts'
 import type { SpareProcess } from './spare-process.ts'
@@ -15,13 +16,13 @@ export interface IsolatedAgent extends Agent {
   close(): Promise<void>
   /** A run waits for it: it loads without waiting for its turn. */
   hurry(): void
-  /** For how many milliseconds its process has waited for something since its start. */
-  idle(): number
+  progress(): Progress
   place(): { readonly isolated: true; readonly loaded: boolean }
 }
 
-/** A load that has waited for this long, in ms, may never end: the next agent gets its turn. */
+/** A load that has waited for this long, or lasts for this long, in ms, may never end: the next agent gets its turn. */
 const turnPatience = 1_000
+const longestTurn = 15_000
 const lookEvery = 100
 
 /**
@@ -53,8 +54,10 @@ export function isolatedAgent({ pool, spare, ...options }: IsolatedAgentOptions)
     name: options.agent.name,
     async describe() {
       const endTurn = await pool.turn(hurried)
+      let lasted = 0
       const look = setInterval(() => {
-        if ((current?.idle ?? 0) >= turnPatience) endTurn()
+        lasted += lookEvery
+        if (lasted >= longestTurn || (current?.idle ?? 0) >= turnPatience) endTurn()
       }, lookEvery)
       try {
         const description = await live().describe()
@@ -69,7 +72,7 @@ export function isolatedAgent({ pool, spare, ...options }: IsolatedAgentOptions)
     },
     run: (input, context) => live().run(input, context),
     hurry,
-    idle: () => current?.idle ?? 0,
+    progress: () => ({ queued: current === undefined, idle: current?.idle ?? 0 }),
     place: () => ({ isolated: true, loaded: current?.loaded === true }),
     async close() {
       closed = true

@@ -57,7 +57,7 @@ export type FromProcess =
   /** A rejection that the agent's code did not handle: it harms no run. */
   | { readonly kind: 'stray'; readonly message: string; readonly stack?: string }
 
-/** What a process has used since its start. */
+/** What a process has used since it got its agent. */
 export interface ProcessUse {
   /** What the whole process holds, in bytes. */
   readonly memory: number
