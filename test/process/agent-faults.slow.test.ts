@@ -16,7 +16,13 @@ const faults = {
   exits: agentWithTool('process.exit(1)'),
   throws: agentWithTool(`setTimeout(() => { throw new Error('boom') }, 1); ${pause}`),
   heap: agentWithTool('const held = []; while (held.length < 250_000) held.push(new Array(1000).fill(1.5))'),
-  buffers: agentWithTool(`const held = [Buffer.alloc(2 ** 30, 1), Buffer.alloc(2 ** 30, 1)]; ${pause}; held.pop()`),
+  buffers: agentWithTool(`
+    const held = []
+    while (held.length < 32) {
+      held.push(Buffer.alloc(2 ** 26, 1))
+      await new Promise(setImmediate)
+    }
+    ${pause}`),
 }
 const sentences: Readonly<Record<keyof typeof faults, RegExp>> = {
   loops: /^the code of the agent loops blocked its thread for 10 s and was stopped \(--agent-silence\)$/,
