@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setInterval } from 'node:timers/promises'
@@ -6,6 +6,7 @@ import type { Recorded } from '@millrace/core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { agentWithTool, askingGraph, authorFolder, goodAgent } from '../kit/author-folder.ts'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { isAlive } from '../kit/is-alive.ts'
 
 /** Agents of an author's folder on the built server: what is wrong with one of them harms no other. */
 const root = mkdtempSync(join(tmpdir(), 'millrace-faults-'))
@@ -15,14 +16,21 @@ const faults = {
   exits: agentWithTool('process.exit(1)'),
   throws: agentWithTool(`setTimeout(() => { throw new Error('boom') }, 1); ${pause}`),
   heap: agentWithTool('const held = []; while (held.length < 250_000) held.push(new Array(1000).fill(1.5))'),
-  buffers: agentWithTool(`const held = [Buffer.alloc(2 ** 30, 1), Buffer.alloc(2 ** 30, 1)]; ${pause}; held.pop()`),
+  buffers: agentWithTool(`
+    const held = []
+    while (held.length < 32) {
+      held.push(Buffer.alloc(2 ** 26, 1))
+      await new Promise(setImmediate)
+    }
+    ${pause}`),
 }
 const sentences: Readonly<Record<keyof typeof faults, RegExp>> = {
-  loops: /^the agent's code blocked its thread for 30 s and was stopped$/,
-  exits: /^the agent's code ended its process \(exit code 1\)$/,
-  throws: /^an exception in the agent's code was not caught, and its process was stopped: boom$/,
-  heap: /^the agent's process was aborted, most likely because its code needed more than 1024 MB of memory$/,
-  buffers: /^the agent's process used \d+ MB of memory and was stopped: the limit is 1536 MB$/,
+  loops: /^the code of the agent loops blocked its thread for 10 s and was stopped \(--agent-silence\)$/,
+  exits: /^the code of the agent exits ended its process \(exit code 1\)$/,
+  throws: /^an exception in the code of the agent throws was not caught, and its process was stopped: boom$/,
+  heap: /^the process of the agent heap was aborted, most likely because its code needed more than 256 MB of memory \(--agent-memory\)$/,
+  buffers:
+    /^the process of the agent buffers used \d+ MB of memory and was stopped: the limit is 768 MB \(--agent-memory\)$/,
 }
 
 /** Writes its own process id, starts a program that never ends, and never returns. */
@@ -34,6 +42,14 @@ const stuck = (file: string): string => `
     for (;;) {}`
 
 let server: Served
+/** What the server has printed. */
+let said = ''
+async function serve(...more: readonly string[]): Promise<void> {
+  server = await serveBuilt([...args, ...more], { LOG_LEVEL: 'error' })
+  server.child.stdout?.on('data', (text) => {
+    said += String(text)
+  })
+}
 const args = [
   'serve',
   '--port',
@@ -42,8 +58,10 @@ const args = [
   join(root, 'data'),
   '--agents',
   join(root, 'agents'),
-  '--isolate',
-  'on',
+  '--agent-memory',
+  '256',
+  '--agent-silence',
+  '10',
 ]
 beforeAll(async () => {
   await built()
@@ -52,9 +70,10 @@ beforeAll(async () => {
     asks: askingGraph,
     pauses: agentWithTool(pause),
     stuck: agentWithTool(stuck(join(root, 'pids'))),
+    early: 'process.exit(3)',
     ...faults,
   })
-  server = await serveBuilt(args, { LOG_LEVEL: 'silent' })
+  await serve()
 })
 afterAll(async () => {
   await server.kill()
@@ -126,6 +145,7 @@ test('five hostile agents beside twenty good runs: the good ones finish, and eve
     expect(end?.error?.message).toMatch(sentences[name as keyof typeof faults])
     // The log names the call that did it.
     expect(JSON.stringify(rows), name).toContain('"functionCall"')
+    expect(said).toMatch(new RegExp(`"agent":"${name}".*"msg":"[^"]* the agent ${name} `))
   }
 })
 
@@ -138,11 +158,21 @@ test('an agent whose process ended runs again with the next message', async () =
   )
 })
 
+test('the listing says that agents are isolated and loaded, and why one is not', async () => {
+  const agents = await listed()
+  expect(agents.get('good')).toMatchObject({ engine: 'adk', isolated: true, loaded: true })
+  expect(agents.get('early')).toMatchObject({
+    engine: 'broken',
+    error: 'early/agent.ts: the code of the agent early ended its process (exit code 3)',
+  })
+  expect(endsOf(await turn('early', 'early'))[0]?.error?.message).toBe(agents.get('early')?.error)
+})
+
 test('a graph asks in its process, the server is killed, and the answer arrives in the next process', async () => {
   await runToEnd({ messages: [{ id: 'm', role: 'user', content: { parts: [{ text: 'hi' }] } }] })
   const question = (await rowsOf('asked')).flatMap(({ event }) => (event.kind === 'interrupt' ? [event.id] : []))
   await server.kill()
-  server = await serveBuilt(args, { LOG_LEVEL: 'silent' })
+  await serve()
   await runToEnd({ messages: [], resume: [{ interrupt: question[0], status: 'resolved', payload: 'yes' }] })
   const rows = await rowsOf('asked')
   expect(endsOf(rows).map(({ outcome }) => outcome)).toEqual(['interrupted', 'done'])
@@ -165,21 +195,49 @@ test('when the server is killed, an agent that loops and what it started end, to
   expect(pids.map(isAlive)).toEqual([true, true])
   await server.kill()
   await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false]), waiting)
-  server = await serveBuilt(args, { LOG_LEVEL: 'silent' })
 })
 
-const waiting = { timeout: 60_000, interval: 100 }
+test('a process without runs ends after a time, and the next run has the spare one, with the agent’s variables', async () => {
+  const tells = agentWithTool('return { pid: process.pid, city: process.env.CITY }')
+  await serve('--agent-idle', '0.02', '--agents', authorFolder(join(root, 'idle'), { tells }))
+  writeFileSync(join(root, 'idle', 'tells', '.env'), 'CITY=Wien')
+  const first = pidIn(await turn('tells', 'told'))
+  await vi.waitFor(() => expect(isAlive(first)).toBe(false), waiting)
+  const spare = await vi.waitFor(() => {
+    const [one, ...more] = startedBy(server.child.pid)
+    if (one === undefined || more.length > 0) throw new Error('the spare process has not started')
+    return one
+  }, waiting)
+  expect((await listed()).get('tells')).toMatchObject({ engine: 'adk', isolated: true, loaded: false })
+  const rows = await turn('tells', 'told')
+  expect(endsOf(rows).map(({ outcome }) => outcome)).toEqual(['done', 'done'])
+  expect(pidIn(rows)).toBe(spare)
+  expect(JSON.stringify(rows).match(/"city":"Wien"/g)?.length).toBe(2)
+})
 
-/** Whether a process exists. One that has ended but was not collected by its parent does not count. */
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-  } catch {
-    return false
-  }
-  const stat = `/proc/${pid}/stat`
-  return !existsSync(stat) || !/\) [ZX] /.test(readFileSync(stat, 'utf8'))
+/** The processes that a process has started, as Linux lists them. */
+const startedBy = (pid = 0): readonly number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number)
+    .filter(isAlive)
+
+/** The last process id that a tool told. */
+const pidIn = (rows: readonly Recorded[]): number =>
+  Number([...JSON.stringify(rows).matchAll(/"pid":(\d+)/g)].at(-1)?.[1])
+
+interface Listed {
+  readonly name: string
+  readonly error?: string
 }
+async function listed(): Promise<ReadonlyMap<string, Listed>> {
+  const { agents } = (await (await fetch(`${server.address}/agents`)).json()) as { agents: readonly Listed[] }
+  return new Map(agents.map((agent) => [agent.name, agent]))
+}
+
+const waiting = { timeout: 60_000, interval: 100 }
 
 async function start(agent: string, session: string, text: string): Promise<void> {
   const messages = [{ id: 'm', role: 'user', content: { parts: [{ text }] } }]

@@ -9,6 +9,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { isAlive } from '../kit/is-alive.ts'
 
 // MCP toolsets, written as ADK's documentation does, on the built server and from a folder without packages.
 
@@ -119,14 +120,6 @@ async function pidOf(response: Response): Promise<number> {
   throw new Error(`no process id in ${text}`)
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
 const gone = (pid: number) => expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false)
 
 test('a toolset on stdio works, with one process for the whole run, which ends with the run', async () => {
@@ -156,13 +149,13 @@ test('a cancelled run ends the process, also one that ignores the end of its inp
   await gone(pid)
 })
 
-test('a server that stops leaves no process behind', async () => {
-  const own = await serve('other', '--grace', '0')
+test.each(['SIGTERM', 'SIGKILL'] as const)('a server that stops by %s leaves no process behind', async (signal) => {
+  const own = await serve(signal, '--grace', '0')
   others.push(own)
   const { response } = await post('/run_sse', 'stubborn', 'add hang', own)
   const pid = await pidOf(response)
   const exited = once(own.child, 'exit')
-  own.child.kill('SIGTERM')
+  own.child.kill(signal)
   await exited
   await gone(pid)
 })

@@ -11,7 +11,9 @@ export type Env = Readonly<Record<string, string | undefined>>
 export interface EnvFiles {
   /** The variables of the working directory and the process. */
   readonly base: Env
-  /** The variables of the agent in `folder`, read from its files now; they are put into the process for the agent's code. */
+  /** The variables of the agent in `folder`, read from its files now. */
+  read(folder: string): Env
+  /** The same; they are also put into this process, for an agent whose code runs in it. */
   of(folder: string): Env
 }
 
@@ -27,10 +29,16 @@ export function envFiles(variables: NodeJS.ProcessEnv, workingFolder: string): E
   }
   const base = { ...readEnv(workingFolder), ...own }
   apply(workingFolder, base)
+  const filesOf = (folder: string): Env => ({
+    ...readEnv(workingFolder),
+    ...readEnv(join(folder, '..')),
+    ...readEnv(folder),
+  })
   return {
     base,
+    read: (folder) => ({ ...filesOf(folder), ...own }),
     of(folder) {
-      const found = { ...readEnv(workingFolder), ...readEnv(join(folder, '..')), ...readEnv(folder) }
+      const found = filesOf(folder)
       apply(folder, found)
       return { ...found, ...own }
     },

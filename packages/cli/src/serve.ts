@@ -78,11 +78,12 @@ async function compose(
   let millrace: Millrace | undefined
   const onFault = (agent: string, message: string, stack?: string): void =>
     millrace?.app.log.error({ agent, ...defined({ stack }) }, message)
+  // The examples are part of this command and are trusted with its process.
+  const isolated = settings.isolate && resolve(folder) !== resolve(examples)
   const agents = discoverAgents(folder, {
-    // The examples are part of this command and are trusted with its process.
-    ...(settings.isolate && resolve(folder) !== resolve(examples) ? { isolate: { onFault } } : {}),
+    ...(isolated ? { isolate: { ...settings.agentLimits, onFault } } : {}),
     models: modelSettings(env.base),
-    env: env.of,
+    env: isolated ? env.read : env.of,
     config: await configOf(settings, folder),
     host: webHost(globalThis),
     onLoad: (agent, again) => {
@@ -124,6 +125,8 @@ function serverLog(): LogLines {
 
 /** Looks for edits, so that an author sees an error without a request. A run looks for them itself. */
 function watchAgents({ app }: Millrace, agents: AgentCatalog): void {
+  // The server may have been stopped while the agents loaded.
+  if (!app.server.listening) return
   const timer = setInterval(() => agents.reload(), lookForEditsEvery)
   app.server.once('close', () => clearInterval(timer))
 }

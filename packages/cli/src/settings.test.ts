@@ -61,11 +61,24 @@ test('flags win over env', () => {
   expect(readSettings([], { ...env, PORT: '3' })).toMatchObject({ port: 3, store: storeAt('a'), basePath: '/env' })
 })
 
-test('agents of a folder are isolated when a flag or a variable says on', () => {
-  expect(readSettings([], {})).toMatchObject({ isolate: false })
-  expect(readSettings([], { MILLRACE_ISOLATE: 'on' })).toMatchObject({ isolate: true })
+test('agents of a folder are isolated unless a flag or a variable says off', () => {
+  expect(readSettings([], {})).toMatchObject({ isolate: true })
+  expect(readSettings([], { MILLRACE_ISOLATE: 'off' })).toMatchObject({ isolate: false })
   expect(readSettings(['--isolate', 'on'], { MILLRACE_ISOLATE: 'off' })).toMatchObject({ isolate: true })
   expect(refusal(['--isolate', 'maybe'])).toContain("--isolate must be on or off, not 'maybe'")
+})
+
+test('the limits of an agent’s process: flags win over variables, a time of 0 is no limit', () => {
+  const minute = 60_000
+  const withLimits = (agentLimits: object) => expect.objectContaining({ agentLimits })
+  expect(readSettings([], {})).toEqual(withLimits({ memory: 1024, blocked: 30_000, idle: 10 * minute }))
+  const env = { MILLRACE_AGENT_MEMORY: '256', MILLRACE_AGENT_SILENCE: '5', MILLRACE_AGENT_IDLE: '0.5' }
+  expect(readSettings([], env)).toEqual(withLimits({ memory: 256, blocked: 5_000, idle: minute / 2 }))
+  const args = ['--agent-memory', '512', '--agent-silence', '60', '--agent-idle', '0']
+  expect(readSettings(args, env)).toEqual(withLimits({ memory: 512, blocked: 60_000, idle: Number.POSITIVE_INFINITY }))
+  expect(refusal(['--agent-memory', '10'])).toContain('--agent-memory must be a number of megabytes, at least 64')
+  expect(refusal(['--agent-silence', '0'])).toContain('--agent-silence must be a number of seconds, at least 1')
+  expect(refusal(['--agent-idle', 'soon'])).toContain("--agent-idle must be a number of minutes, not 'soon'")
 })
 
 test('the store: a flag wins over a variable, a URL over a folder', () => {

@@ -10,6 +10,7 @@ export interface Settings {
   readonly agents: string | undefined
   /** Whether each agent of the folder runs in a process of its own. The example agents run in the server's. */
   readonly isolate: boolean
+  readonly agentLimits: AgentLimits
   /** The configuration's file; undefined looks for `millrace.config` in the usual folders. */
   readonly config: string | undefined
   /** Values of `Host` to answer besides loopback. */
@@ -29,6 +30,16 @@ export interface Settings {
   readonly logLevel: string
 }
 
+/** What the process of one agent may take. */
+export interface AgentLimits {
+  /** The size of its heap, in MB. */
+  readonly memory: number
+  /** How long its code may block its thread, in ms. */
+  readonly blocked: number
+  /** How long it stays without runs, in ms. */
+  readonly idle: number
+}
+
 /** What the command prints instead of serving, and its exit code. */
 export interface Exit {
   readonly message: string
@@ -42,7 +53,10 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --data-dir DIR      folder of the SQLite database (DATA_DIR, .millrace)
   --database URL      the same as a URL: file:DIR (DATABASE_URL)
   --agents DIR        folder of agents, DIR/<name>/agent.ts (MILLRACE_AGENTS, ./agents if there is one, else the examples)
-  --isolate on|off    run each agent of DIR in a process of its own (MILLRACE_ISOLATE, off)
+  --isolate on|off    run each agent of DIR in a process of its own (MILLRACE_ISOLATE, on)
+  --agent-memory MB   heap of such a process (MILLRACE_AGENT_MEMORY, 1024)
+  --agent-silence SEC seconds that its code may block such a process (MILLRACE_AGENT_SILENCE, 30)
+  --agent-idle MIN    minutes that such a process stays without runs; 0: for ever (MILLRACE_AGENT_IDLE, 10)
   --config FILE       configuration (MILLRACE_CONFIG, millrace.config.ts here, in the agents folder or beside it)
   --host-name NAME    answer requests for this Host, too; repeatable
   --origin ORIGIN     let pages of this origin call the server (CORS); repeatable
@@ -70,6 +84,9 @@ const options = {
   database: { type: 'string' },
   agents: { type: 'string' },
   isolate: { type: 'string' },
+  'agent-memory': { type: 'string' },
+  'agent-silence': { type: 'string' },
+  'agent-idle': { type: 'string' },
   config: { type: 'string' },
   'host-name': { type: 'string', multiple: true },
   origin: { type: 'string', multiple: true },
@@ -127,8 +144,14 @@ export function readSettings(
     return bad(`--retain-days must be a number of days, not ${quoted(days)}`)
   const logLevel = given(values['log-level'], 'LOG_LEVEL') ?? 'warn'
   if (!levels.includes(logLevel)) return bad(`--log-level must be one of ${levels.join(', ')}, not ${quoted(logLevel)}`)
-  const isolate = given(values.isolate, 'MILLRACE_ISOLATE') ?? 'off'
+  const isolate = given(values.isolate, 'MILLRACE_ISOLATE') ?? 'on'
   if (isolate !== 'on' && isolate !== 'off') return bad(`--isolate must be on or off, not ${quoted(isolate)}`)
+  const agentLimits = readLimits(
+    given(values['agent-memory'], 'MILLRACE_AGENT_MEMORY') ?? '1024',
+    given(values['agent-silence'], 'MILLRACE_AGENT_SILENCE') ?? '30',
+    given(values['agent-idle'], 'MILLRACE_AGENT_IDLE') ?? '10',
+  )
+  if (typeof agentLimits === 'string') return bad(agentLimits)
   if (values['data-dir'] === '') return bad('--data-dir must not be empty')
   const store = storeAt(storeText(values, env))
   if (typeof store === 'string') return bad(store)
@@ -151,6 +174,7 @@ export function readSettings(
     store,
     agents: given(values.agents, 'MILLRACE_AGENTS'),
     isolate: isolate === 'on',
+    agentLimits,
     config: given(values.config, 'MILLRACE_CONFIG'),
     hostNames: [...named, ...(loopback.has(host) || everyAddress.has(inHeader(host)) ? [] : [inHeader(host)])],
     origins,
@@ -190,6 +214,21 @@ function amount(text: string): number | undefined {
 
 function bad(sentence: string): Exit {
   return { message: `millrace: ${sentence}`, code: 2 }
+}
+
+function readLimits(memoryText: string, silenceText: string, idleText: string): AgentLimits | string {
+  const [memory, silence, idle] = [memoryText, silenceText, idleText].map(amount)
+  // ADK alone needs more than 64 MB.
+  if (memory === undefined || memory < 64)
+    return `--agent-memory must be a number of megabytes, at least 64, not ${quoted(memoryText)}`
+  if (silence === undefined || silence < 1)
+    return `--agent-silence must be a number of seconds, at least 1, not ${quoted(silenceText)}`
+  if (idle === undefined) return `--agent-idle must be a number of minutes, not ${quoted(idleText)}`
+  return {
+    memory: Math.round(memory),
+    blocked: silence * 1000,
+    idle: idle === 0 ? Number.POSITIVE_INFINITY : idle * 60_000,
+  }
 }
 
 function readTokens(entries: readonly string[]): ReadonlyMap<string, string> | undefined | string {

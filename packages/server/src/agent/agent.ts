@@ -50,6 +50,10 @@ export interface AgentDescription extends EngineDescription {
   /** The model's name, and whether it is the offline model, which the page points out. */
   readonly model?: { readonly name: string; readonly offline: boolean }
   readonly tools?: readonly string[]
+  /** Its code runs in a process of its own. */
+  readonly isolated?: boolean
+  /** Whether that process has its code loaded now. It ends after a time without runs, and the next run starts it again. */
+  readonly loaded?: boolean
   /** Why it cannot run, for an agent file that did not load, or has not loaded yet. */
   readonly error?: string
   /** Why the newest edit of its file does not run: the version before it does. */

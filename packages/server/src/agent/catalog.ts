@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { dirname, relative, resolve } from 'node:path'
-import { defined, type Host, MillraceError } from '@millrace/core'
+import { type Host, MillraceError } from '@millrace/core'
 import type { Agent, AgentDescription } from './agent.ts'
 import { type AgentFolder, agentFolders } from './agent-folders.ts'
 import { pythonDescription } from './broken-description.ts'
 import type { MillraceConfig } from './config.ts'
 import { type AgentEntry, entryEngines } from './engines.ts'
-import { FileAgent, type FileAgentOptions, type OpenedAgent } from './file-agent.ts'
-import { isolatedAgent } from './isolate/isolated-agent.ts'
+import { FileAgent, type FileAgentOptions } from './file-agent.ts'
+import { type AgentProcesses, agentProcesses, type IsolateOptions } from './isolate/agent-processes.ts'
 import { lazyStream } from './lazy-stream.ts'
 import { type ModelSettings, modelSettings } from './model/settings.ts'
 import { openAgent } from './open-agent.ts'
@@ -36,22 +36,16 @@ export interface DiscoveryOptions {
   readonly isolate?: IsolateOptions
 }
 
-export interface IsolateOptions {
-  /** How long an agent's code may block its thread, in ms: 30 s. */
-  readonly blocked?: number
-  /** How large the heap of one agent may become, in MB: 1024. */
-  readonly memory?: number
-  /** For the server's log. The stack names files of this machine. */
-  readonly onFault?: (agent: string, message: string, stack?: string) => void
-}
-
 /** The agents of one server, by name. */
 export interface AgentCatalog {
   /** As of the last `refresh`. */
   readonly agents: ReadonlyMap<string, Agent>
   /** Takes up folders that were added or removed; with a name, only that one. */
   refresh(name?: string): void
-  /** Loads every agent, one after the other, so that the first run does not wait. Broken ones are skipped. */
+  /**
+   * Loads every agent, so that the first run does not wait: in this process one after the other, in processes of their
+   * own as many at once as there are processors. Broken ones are skipped.
+   */
   warm(): Promise<readonly AgentDescription[]>
   /** Takes up what was added, removed or edited, and begins to load it. */
   reload(): void
@@ -66,13 +60,15 @@ export interface AgentCatalog {
  */
 export function discoverAgents(folder: string | undefined, options: DiscoveryOptions = {}): AgentCatalog {
   const root = folder === undefined ? undefined : resolve(folder)
-  const fileOptions = fileAgentOptions(options)
+  const processes = options.isolate === undefined ? undefined : agentProcesses(options, options.isolate)
+  const fileOptions = fileAgentOptions(options, processes)
   const entries = new Map<string, Agent>()
   for (const [name, entry] of Object.entries(options.config?.agents ?? {})) {
     entries.set(name, openEntry(name, entry, options.host))
   }
   const agents = new Map<string, Agent>()
   const files = new Map<string, string>()
+  let isClosed = false
   const scan = (): void => {
     const kept = new Map(agents)
     const keptFiles = new Map(files)
@@ -86,6 +82,7 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
     }
     // An agent of the configuration keeps its name when a folder of the same name is added later.
     for (const [name, agent] of entries) agents.set(name, agent)
+    for (const [name, agent] of kept) if (agent instanceof FileAgent && agents.get(name) !== agent) agent.retire()
   }
   scan()
   const twice = [...entries.keys()].find((name) => files.has(name))
@@ -93,7 +90,7 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
     throw new MillraceError('conflict', `the agent ${twice} is a folder and also in the configuration: rename one`)
   }
   const refresh = (name?: string): void => {
-    if (root === undefined || !existsSync(root)) return
+    if (isClosed || root === undefined || !existsSync(root)) return
     if (name !== undefined && (entries.has(name) || existsSync(files.get(name) ?? ''))) return
     scan()
   }
@@ -101,45 +98,39 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
     agents,
     refresh,
     async warm() {
+      const all = [...agents.values()]
+      if (options.isolate !== undefined)
+        return Promise.all(all.map((agent) => describedWhenLoaded(agent, loadPatience)))
       const described: AgentDescription[] = []
-      for (const agent of [...agents.values()]) described.push(await describedWhenLoaded(agent, loadPatience))
+      for (const agent of all) described.push(await describedWhenLoaded(agent, loadPatience))
       return described
     },
     reload() {
+      if (isClosed) return
       refresh()
       for (const agent of agents.values()) if (agent instanceof FileAgent) agent.refresh()
     },
     async close() {
+      isClosed = true
+      processes?.close()
       await Promise.all([...agents.values()].map((agent) => (agent instanceof FileAgent ? agent.close() : undefined)))
     },
   }
 }
 
-function fileAgentOptions(options: DiscoveryOptions): FileAgentOptions {
+function fileAgentOptions(options: DiscoveryOptions, processes: AgentProcesses | undefined): FileAgentOptions {
   const { patience = 2_000, onLoad, onThrow } = options
   return {
-    open: (name, file, again) => (options.isolate === undefined ? openHere : openApart)(name, file, again, options),
+    open: processes === undefined ? openHere(options) : processes.open,
     patience,
     onLoad: onLoad ?? (() => {}),
     onThrow: onThrow ?? (() => {}),
   }
 }
 
-type Open = (name: string, file: string, again: boolean, options: DiscoveryOptions) => Promise<OpenedAgent>
-
-const openHere: Open = (name, file, again, { models = {}, env }) =>
-  openAgent(name, file, env === undefined ? models : { ...models, ...modelSettings(env(dirname(file))) }, again)
-
-/** Each version of a file gets a process of its own, so nothing of an older version is left in it. */
-const openApart: Open = async (name, file, _again, { models: { fetch: _, ...models } = {}, env, isolate = {} }) => {
-  const { onFault, ...limits } = isolate
-  const variables = env?.(dirname(file))
-  return isolatedAgent({
-    agent: { name, file, models: { ...models, ...(variables === undefined ? {} : modelSettings(variables)) } },
-    limits: defined(limits),
-    onFault: (message, stack) => onFault?.(name, message, stack),
-    ...defined({ env: variables }),
-  })
+function openHere({ models = {}, env }: DiscoveryOptions): FileAgentOptions['open'] {
+  return (name, file, again) =>
+    openAgent(name, file, env === undefined ? models : { ...models, ...modelSettings(env(dirname(file))) }, again)
 }
 
 function openFolder({ name, file, python }: AgentFolder, options: FileAgentOptions): Agent {

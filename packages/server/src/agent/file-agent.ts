@@ -3,7 +3,7 @@ import { defined, MillraceError, type RunEvent, type RunInput } from '@millrace/
 import type { Agent, AgentDescription, RunContext } from './agent.ts'
 import { brokenDescription, loadingDescription } from './broken-description.ts'
 import { lazyStream } from './lazy-stream.ts'
-import { settlesIn } from './patience.ts'
+import { type Progress, settlesIn } from './patience.ts'
 import { messageOf } from './problem.ts'
 import { sourcesOf, stampOf } from './sources.ts'
 
@@ -21,12 +21,23 @@ export interface FileAgentOptions {
 export interface OpenedAgent extends Agent {
   /** Ends what the agent holds, such as its process. */
   close?(): Promise<void>
+  /** A run waits for this agent to load. */
+  hurry?(): void
+  /** How the process that loads it gets on; absent when that is this process. */
+  progress?(): Progress
+  /** Where its code is now; absent for this process. */
+  place?(): Pick<AgentDescription, 'isolated' | 'loaded'>
 }
 
 /** A version of the agent that loaded. */
 interface Version {
   readonly agent: OpenedAgent
   readonly description: AgentDescription
+}
+
+interface Unopened {
+  readonly error: string
+  readonly isFault: boolean
 }
 
 /**
@@ -42,7 +53,12 @@ export class FileAgent implements Agent {
   readonly #runs = new Map<Version, number>()
   /** Why the newest edit does not run. */
   #error: string | undefined
+  /** Whether the process of the last load ended before it had loaded: the next run tries again. */
+  #isFault = false
   #loading: Promise<void> | undefined
+  #opening: OpenedAgent | undefined
+  /** Whether a run waits for the load. */
+  #isHurried = false
   /** Whether a listing has waited long enough for this load: the next one does not wait. */
   #waited = false
   #files: readonly string[]
@@ -58,7 +74,7 @@ export class FileAgent implements Agent {
 
   async describe(): Promise<AgentDescription> {
     const loaded = await this.#listable()
-    const known = this.#version?.description
+    const known = this.#version && { ...this.#version.description, ...this.#version.agent.place?.() }
     if (loaded && this.#error === undefined && known !== undefined) return known
     if (known === undefined) {
       return loaded
@@ -92,7 +108,15 @@ export class FileAgent implements Agent {
   async close(): Promise<void> {
     this.#loads += 1
     const versions = new Set([...this.#runs.keys(), ...(this.#version === undefined ? [] : [this.#version])])
-    await Promise.all([...versions].map(({ agent }) => agent.close?.()))
+    await Promise.all([this.#opening?.close?.(), ...[...versions].map(({ agent }) => agent.close?.())])
+  }
+
+  /** Its folder is gone: what it holds ends with its last run. */
+  retire(): void {
+    this.#loads += 1
+    const last = this.#version
+    this.#version = undefined
+    this.#take(undefined, last)
   }
 
   /** Begins to load the newest edit, when there is one. */
@@ -117,7 +141,12 @@ export class FileAgent implements Agent {
 
   async #runnable(): Promise<Version> {
     const { patience } = this.#options
-    const loaded = await settlesIn(this.#newest(), this.#version === undefined ? patience * 10 : patience)
+    if (this.#isFault && this.#version === undefined) this.#stamp = ''
+    const loading = this.#newest()
+    this.#isHurried = true
+    this.#opening?.hurry?.()
+    const longest = this.#version === undefined ? patience * 10 : patience
+    const loaded = await settlesIn(loading, longest, Number.POSITIVE_INFINITY, this.#progress)
     if (this.#version !== undefined) return this.#version
     throw new MillraceError('agent-error', loaded ? (this.#error ?? '') : this.#stillLoading())
   }
@@ -126,10 +155,14 @@ export class FileAgent implements Agent {
   async #listable(): Promise<boolean> {
     const { patience } = this.#options
     const loading = this.#newest()
-    const settled = await (this.#waited ? settlesIn(loading, 0) : settlesIn(loading, patience, patience * 30))
+    const settled = await (this.#waited
+      ? settlesIn(loading, 0)
+      : settlesIn(loading, patience, patience * 30, this.#progress))
     if (!settled) this.#waited = true
     return settled
   }
+
+  readonly #progress = (): Progress | undefined => this.#opening?.progress?.()
 
   #stillLoading(): string {
     return `${shown(this.file)} is still loading. If that does not end, look for a top-level await that never does.`
@@ -139,6 +172,8 @@ export class FileAgent implements Agent {
   #newest(): Promise<void> {
     if (this.#loading === undefined || stampOf(this.#files) !== this.#stamp) {
       this.#waited = false
+      this.#isHurried = false
+      this.#isFault = false
       this.#stamp = stampOf(this.#files)
       this.#loads += 1
       this.#loading = this.#load(this.#loads)
@@ -158,21 +193,29 @@ export class FileAgent implements Agent {
     if (!('error' in opened)) this.#take(isNewest ? opened : undefined, isNewest ? this.#version : opened)
     if (!isNewest) return
     this.#error = 'error' in opened ? opened.error : undefined
+    this.#isFault = 'error' in opened && opened.isFault
     const { description = brokenDescription(this.name, this.#error ?? '') } = this.#version ?? {}
     const editError = this.#version === undefined ? undefined : this.#error
     this.#options.onLoad({ ...description, ...defined({ editError }) }, number > 1)
   }
 
-  async #open(again: boolean): Promise<Version | { readonly error: string }> {
+  async #open(again: boolean): Promise<Version | Unopened> {
+    let agent: OpenedAgent | undefined
     try {
-      const agent = await this.#options.open(this.name, this.file, again)
+      agent = await this.#options.open(this.name, this.file, again)
+      this.#opening = agent
+      if (this.#isHurried) agent.hurry?.()
       const description = await agent.describe()
       const { error } = description
       if (error === undefined) return { agent, description }
       await agent.close?.()
-      return { error: withFile(this.file, error) }
+      return { error: withFile(this.file, error), isFault: false }
     } catch (error) {
-      return { error: withFile(this.file, messageOf(error)) }
+      await agent?.close?.()
+      const isFault = error instanceof MillraceError && error.code === 'unavailable'
+      return { error: withFile(this.file, messageOf(error)), isFault }
+    } finally {
+      if (this.#opening === agent) this.#opening = undefined
     }
   }
 }

@@ -39,6 +39,15 @@ export async function sharedModules(file: string): Promise<SharedModules> {
   return { modules, needed }
 }
 
+/** Imports what agents of these engines import, so that their files load at once later. */
+export async function preloadEngines(names: readonly string[]): Promise<void> {
+  for (const { about, packages, modules } of fileEngines) {
+    if (!names.includes(about.engine)) continue
+    for (const load of Object.values(modules)) await load().catch(() => undefined)
+    for (const name of packages) await import(/* @vite-ignore */ name).catch(() => undefined)
+  }
+}
+
 function isFound(name: string, from: string): boolean {
   try {
     createRequire(from).resolve(name)

@@ -1,12 +1,12 @@
-import { type ChildProcess, fork } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import type { ChildProcess } from 'node:child_process'
 import { MillraceError, type Problem, type RunEvent, type RunInput } from '@millrace/core'
 import type { AgentDescription, RunContext } from '../agent.ts'
 import { functionNames } from './context-functions.ts'
-import { faultOfBlocking, faultOfException, faultOfExit, faultOfMemory } from './fault.ts'
+import { faultOfBlocking, faultOfException, faultOfExit, faultOfMemory, faultOfStart } from './fault.ts'
+import { forkChild } from './fork-child.ts'
 import { HistorySender } from './history-transfer.ts'
 import { ProcessRun } from './process-run.ts'
-import type { FromProcess, OpenAgent, ToProcess } from './protocol.ts'
+import type { FromProcess, OpenAgent, ProcessUse, ToProcess } from './protocol.ts'
 
 export interface ProcessLimits {
   /** How long the agent's code may block its thread while it has work, in ms. */
@@ -18,10 +18,13 @@ export interface ProcessLimits {
 export interface AgentProcessOptions {
   readonly agent: OpenAgent
   readonly limits: ProcessLimits
-  /** The variables of the process; absent: those of the server. */
-  readonly env?: Readonly<Record<string, string | undefined>>
+  /** A process that already runs and has no agent. */
+  readonly spare: ChildProcess | undefined
   /** For the server's log: what went wrong, and where in the agent's code. */
   readonly onFault: (message: string, stack?: string) => void
+  /** Called when it has work and when it has none, in turns. */
+  readonly onWork: (process: AgentProcess) => void
+  readonly onRest: (process: AgentProcess) => void
 }
 
 const besideHeap = 512
@@ -29,8 +32,10 @@ const besideHeap = 512
 const pings = 30
 /** Imports block the thread too: ADK takes seconds, many times more on a busy machine. They get more time. */
 const whileLoading = 4
-/** How long a process has to end by itself when the server closes, in ms. */
-const patience = 1000
+/** How long a process has to end by itself, in ms. It gives its runs a second to end what they started. */
+const patience = 1500
+/** A process that uses a smaller share of a processor than this waits for something, whatever its event loop says. */
+const stillShare = 0.05
 
 interface Question {
   readonly resolve: (description: AgentDescription) => void
@@ -49,27 +54,31 @@ export class AgentProcess {
   #watch: NodeJS.Timeout | undefined
   #unanswered = 0
   #hasLoaded = false
+  #last: ProcessUse = { memory: 0, idle: 0, active: 0, cpu: 0 }
+  #idle = 0
   #fault: string | undefined
   #ended = false
 
   constructor(options: AgentProcessOptions) {
     this.#options = options
-    this.#child = fork(entry(), {
-      // A group of its own: Ctrl-C reaches the server only, and what the agent started can be ended with it.
-      detached: true,
-      // Nothing of the server's own flags, such as the port of a debugger.
-      ...(options.env === undefined ? {} : { env: { ...options.env } }),
-      execArgv: [`--max-old-space-size=${options.limits.memory}`],
-      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    })
+    this.#child = options.spare ?? forkChild(options.limits.memory, options.agent.env)
     this.#child.on('message', (message) => this.#take(message as FromProcess))
     this.whenEnded = this.#end()
-    this.#rest()
     this.#send({ kind: 'open', agent: options.agent })
   }
 
   get ended(): boolean {
     return this.#ended || this.#fault !== undefined || !this.#child.connected
+  }
+
+  /** Whether its code has loaded and can run. */
+  get loaded(): boolean {
+    return this.#hasLoaded && !this.ended
+  }
+
+  /** For how many milliseconds since it got its agent it has waited for something, as far as it has told. */
+  get idle(): number {
+    return this.#idle
   }
 
   describe(): Promise<AgentDescription> {
@@ -90,9 +99,9 @@ export class AgentProcess {
     return run
   }
 
-  /** Ends it; runs that are still active fail. */
-  async close(): Promise<void> {
-    this.#fault ??= 'the server stopped'
+  /** Ends it; runs that are still active fail with the reason. */
+  async close(reason = 'the server stopped'): Promise<void> {
+    this.#fault ??= reason
     if (this.#child.connected) this.#child.disconnect()
     const timer = setTimeout(() => this.#kill(), patience)
     await this.whenEnded
@@ -113,10 +122,10 @@ export class AgentProcess {
   #take(message: FromProcess): void {
     this.#unanswered = 0
     this.#hasLoaded ||= message.kind === 'described' || message.kind === 'events'
-    if (message.kind === 'pong') this.#weigh(message.memory)
+    if (message.kind === 'pong') this.#weigh(message.used)
     else if (message.kind === 'stray') this.#options.onFault(`unhandled rejection: ${message.message}`, message.stack)
     else if (message.kind === 'fault') {
-      this.#fault ??= faultOfException(message.message)
+      this.#fault ??= faultOfException(this.#name, message.message)
       this.#options.onFault(this.#fault, message.stack)
     } else if (message.kind === 'described') {
       this.#questions.get(message.call)?.resolve(message.description)
@@ -124,19 +133,22 @@ export class AgentProcess {
     } else if (message.kind === 'end') {
       this.#runs.get(message.call)?.end(message.problem)
       this.#runs.delete(message.call)
+      // The file did not load this time, for example without its database: the next run loads it anew.
+      if (!this.#hasLoaded && message.problem !== undefined && this.#runs.size === 0) void this.close()
     } else this.#runs.get(message.call)?.take(message)
-    if (this.#runs.size + this.#questions.size === 0) this.#rest()
+    if (this.#watch !== undefined && this.#runs.size + this.#questions.size === 0) this.#rest()
   }
 
   /** It has work: it keeps the server's process alive, and is asked whether it still answers. */
   #work(): void {
     this.#unanswered = 0
+    this.#options.onWork(this)
     this.#child.ref()
     this.#child.channel?.ref()
     const { blocked } = this.#options.limits
     this.#watch = setInterval(() => {
       const factor = this.#hasLoaded ? 1 : whileLoading
-      if (this.#unanswered >= pings * factor) this.#stop(faultOfBlocking(blocked * factor))
+      if (this.#unanswered >= pings * factor) this.#stop(faultOfBlocking(this.#name, blocked * factor))
       this.#unanswered += 1
       this.#send({ kind: 'ping' })
     }, blocked / pings)
@@ -147,12 +159,22 @@ export class AgentProcess {
     this.#watch = undefined
     this.#child.unref()
     this.#child.channel?.unref()
+    this.#options.onRest(this)
   }
 
-  #weigh(bytes: number): void {
-    const used = Math.round(bytes / 2 ** 20)
+  #weigh(used: ProcessUse): void {
+    const idle = used.idle - this.#last.idle
+    const time = idle + used.active - this.#last.active
+    // On a busy machine the event loop also waits while files are read for an import that goes on.
+    if (used.cpu - this.#last.cpu < stillShare * time) this.#idle += idle
+    this.#last = used
+    const memory = Math.round(used.memory / 2 ** 20)
     const limit = this.#options.limits.memory + besideHeap
-    if (used > limit) this.#stop(faultOfMemory(used, limit))
+    if (memory > limit) this.#stop(faultOfMemory(this.#name, memory, limit))
+  }
+
+  get #name(): string {
+    return this.#options.agent.name
   }
 
   #stop(fault: string): void {
@@ -172,34 +194,29 @@ export class AgentProcess {
   }
 
   async #end(): Promise<void> {
-    const why = await exitOf(this.#child, this.#options.limits.memory)
+    const why = await exitOf(this.#child, this.#name, this.#options.limits.memory)
     if (this.#fault === undefined && this.#runs.size + this.#questions.size > 0) this.#options.onFault(why)
     this.#fault ??= why
     this.#ended = true
     this.#kill()
-    this.#rest()
+    clearInterval(this.#watch)
+    this.#options.onWork(this)
     const problem: Problem = { code: 'agent-error', message: this.#fault }
     for (const run of this.#runs.values()) run.end(problem)
-    for (const { reject } of this.#questions.values()) reject(new MillraceError(problem.code, problem.message))
+    for (const { reject } of this.#questions.values()) reject(new MillraceError('unavailable', problem.message))
     this.#runs.clear()
     this.#questions.clear()
   }
 }
 
 /** Resolves when the process has ended and everything that it sent has been read. */
-function exitOf(child: ChildProcess, memory: number): Promise<string> {
+function exitOf(child: ChildProcess, agent: string, memory: number): Promise<string> {
   const left = child.connected ? new Promise((resolve) => child.once('disconnect', resolve)) : undefined
   return new Promise((resolve) => {
-    child.once('error', (error) => resolve(`the process of the agent could not be started: ${error.message}`))
+    child.once('error', (error) => resolve(faultOfStart(agent, error.message)))
     child.once(
       'exit',
-      (code, signal) => void Promise.resolve(left).then(() => resolve(faultOfExit(code, signal, memory))),
+      (code, signal) => void Promise.resolve(left).then(() => resolve(faultOfExit(agent, code, signal, memory))),
     )
   })
-}
-
-/** Node runs JavaScript only: a server that runs from sources (tests) starts what was built. */
-function entry(): string {
-  const path = fileURLToPath(new URL('./child.js', import.meta.url))
-  return import.meta.url.endsWith('.ts') ? path.replace('/src/agent/', '/dist/agent/') : path
 }

@@ -22,6 +22,8 @@ export class ChildRun {
   #asked = 0
   #batch: RunEvent[] = []
   #credit = eventsOnTheWay
+  /** How many events the agent has yielded. */
+  #yielded = 0
   #resume: (() => void) | undefined
 
   constructor(call: number, send: (message: FromProcess) => void) {
@@ -35,7 +37,8 @@ export class ChildRun {
     let source: AsyncIterator<RunEvent> | undefined
     try {
       const asking = askingFunctions(functions, context, (name, args) => this.#ask(name, args))
-      const stream = agent.run(input, { ...context, ...asking, ...own, signal: this.#abort.signal })
+      const recorded = functions.includes('recorded') ? { recorded: (count?: number) => this.#recorded(count) } : {}
+      const stream = agent.run(input, { ...context, ...asking, ...recorded, ...own, signal: this.#abort.signal })
       source = stream[Symbol.asyncIterator]()
       while (!this.#abort.signal.aborted) {
         const next = await source.next()
@@ -52,16 +55,25 @@ export class ChildRun {
     this.#send({ kind: 'end', call: this.#call, ...(problem === undefined ? {} : { problem }) })
   }
 
+  /** Names the count: the server may not have taken yet what is on its way. */
+  async #recorded(count = this.#yielded): Promise<void> {
+    this.#flush()
+    await this.#ask('recorded', [count])
+  }
+
   take(message: ToProcess): void {
     if (message.kind === 'credit') {
       this.#credit += message.count
       this.#wake()
-    } else if (message.kind === 'abort') {
-      this.#abort.abort(new MillraceError(message.problem.code, message.problem.message))
-      this.#wake()
-    } else if (message.kind === 'returned') this.#answered(message.of)?.resolve(message.value)
+    } else if (message.kind === 'abort') this.abort(message.problem)
+    else if (message.kind === 'returned') this.#answered(message.of)?.resolve(message.value)
     else if (message.kind === 'threw')
       this.#answered(message.of)?.reject(new MillraceError(message.problem.code, message.problem.message))
+  }
+
+  abort({ code, message }: Problem): void {
+    this.#abort.abort(new MillraceError(code, message))
+    this.#wake()
   }
 
   /** Sends what has gathered. Throws when an event is not JSON: a cycle, a big integer. */
@@ -83,6 +95,7 @@ export class ChildRun {
   #push(event: RunEvent): void {
     if (this.#batch.length === 0) setImmediate(this.endTurn)
     this.#batch.push(event)
+    this.#yielded += 1
     this.#credit -= 1
     if (event.kind !== 'agent' || !isPartial(event.event)) this.#flush()
   }

@@ -11,6 +11,8 @@ export interface OpenAgent {
   readonly name: string
   readonly file: string
   readonly models: Omit<ModelSettings, 'fetch'>
+  /** The variables of the process; absent: those that it began with. */
+  readonly env?: Readonly<Record<string, string | undefined>>
 }
 
 /** The context of a run without its history and without what cannot be sent: the signal, the clock and the ids. */
@@ -18,6 +20,8 @@ export type ContextData = Omit<RunContext, 'signal' | 'now' | 'newId' | 'history
 
 /** `call` numbers a run or a question, so that its answers find it. */
 export type ToProcess =
+  /** Imports the packages of these engines, before there is an agent. */
+  | { readonly kind: 'prepare'; readonly engines: readonly string[] }
   | { readonly kind: 'open'; readonly agent: OpenAgent }
   | { readonly kind: 'describe'; readonly call: number }
   | {
@@ -47,12 +51,22 @@ export type FromProcess =
       readonly name: string
       readonly args: unknown
     }
-  /** `memory` is what the whole process holds, in bytes. */
-  | { readonly kind: 'pong'; readonly memory: number }
+  | { readonly kind: 'pong'; readonly used: ProcessUse }
   /** An exception that the agent's code did not catch: the process ends. */
   | { readonly kind: 'fault'; readonly message: string; readonly stack?: string }
   /** A rejection that the agent's code did not handle: it harms no run. */
   | { readonly kind: 'stray'; readonly message: string; readonly stack?: string }
+
+/** What a process has used since it got its agent. */
+export interface ProcessUse {
+  /** What the whole process holds, in bytes. */
+  readonly memory: number
+  /** Milliseconds that its event loop waited, and that it worked. */
+  readonly idle: number
+  readonly active: number
+  /** Milliseconds of CPU of all its threads. */
+  readonly cpu: number
+}
 
 /** How many events of one run may be on their way before the agent has to wait for the log. */
 export const eventsOnTheWay = 256

@@ -111,6 +111,11 @@ const shapes = {
     redoesNodes: z.boolean().optional().describe('After a crash, a resumed run runs its open nodes again'),
     model: z.object({ name: z.string(), offline: z.boolean() }).optional(),
     tools: z.array(z.string()).optional(),
+    isolated: z.boolean().optional().describe('Its code runs in a process of its own'),
+    loaded: z
+      .boolean()
+      .optional()
+      .describe('Whether that process has its code loaded now; the next run starts one that has ended'),
     error: z.string().optional(),
     editError: z.string().optional().describe('Why its newest edit does not run; the version before it does'),
   }),
