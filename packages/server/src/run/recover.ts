@@ -74,7 +74,8 @@ async function resume(parts: EngineParts, agent: Agent, { lease, info, started, 
   const { user } = info
   const history = [...rows, ...(await log.append(session, [{ run, event: lost }], lease))]
   const shared = sharedContext(log, info)
-  const context = { history, state: sessionFacts(history).state, resumed: true, shared }
+  const { state, replaced } = sessionFacts(history)
+  const context = { history: history.filter((row) => !replaced.has(row.run)), state, resumed: true, shared }
   const { input } = started.event
   launch(
     new ActiveRun({

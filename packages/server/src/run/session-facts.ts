@@ -21,6 +21,11 @@ export interface SessionFacts {
   /** Questions without an answer, by id. */
   readonly open: ReadonlyMap<string, Interrupted>
   readonly answers: ReadonlyMap<string, Resumed>
+  /** Every question, with the run that asked it and the run that answered it. */
+  readonly asked: ReadonlyMap<string, Interrupted>
+  readonly places: ReadonlyMap<string, { readonly asked: string; readonly answered?: string }>
+  /** The runs whose place another run has taken (SPEC 4.7). */
+  readonly replaced: ReadonlySet<string>
 }
 
 /** The facts of a session without rows. */
@@ -31,6 +36,9 @@ export const noFacts: SessionFacts = {
   forks: new Set(),
   open: new Map(),
   answers: new Map(),
+  asked: new Map(),
+  places: new Map(),
+  replaced: new Set(),
 }
 
 /** The facts after these rows, given the facts before them. */
@@ -40,6 +48,9 @@ export function sessionFacts(rows: readonly Recorded[], before: SessionFacts = n
   const forks = new Set(before.forks)
   const open = new Map(before.open)
   const answers = new Map(before.answers)
+  const asked = new Map(before.asked)
+  const places = new Map(before.places)
+  const replaced = new Set(before.replaced)
   for (const row of rows) {
     const { run, event } = row
     state = applyState(state, event)
@@ -48,21 +59,46 @@ export function sessionFacts(rows: readonly Recorded[], before: SessionFacts = n
         runs.add(run)
         openRun = row
         if (event.forkOf !== undefined) forks.add(placeOf(event.forkOf))
+        for (const { run: gone } of event.replaces ?? []) replaced.add(gone)
+        if (event.replaces !== undefined) withoutReplaced({ asked, open, answers, places }, replaced)
         break
       case 'run.finished':
         if (openRun?.run === run) openRun = undefined
         break
       case 'interrupt':
         open.set(event.id, event)
+        asked.set(event.id, event)
+        places.set(event.id, { asked: run })
         break
       case 'resumed':
         open.delete(event.interrupt)
         answers.set(event.interrupt, event)
+        places.set(event.interrupt, { asked: '', ...places.get(event.interrupt), answered: run })
         break
       default:
     }
   }
-  return { state, runs, openRun, forks, open, answers }
+  return { state, runs, openRun, forks, open, answers, asked, places, replaced }
+}
+
+/** A question of a replaced run is void, and one that such a run answered is open again. */
+function withoutReplaced(
+  questions: {
+    readonly asked: ReadonlyMap<string, Interrupted>
+    readonly open: Map<string, Interrupted>
+    readonly answers: Map<string, Resumed>
+    readonly places: ReadonlyMap<string, { readonly asked: string; readonly answered?: string }>
+  },
+  replaced: ReadonlySet<string>,
+): void {
+  for (const [id, place] of questions.places) {
+    const event = questions.asked.get(id)
+    if (replaced.has(place.asked)) questions.open.delete(id)
+    else if (event !== undefined && place.answered !== undefined && replaced.has(place.answered)) {
+      questions.open.set(id, event)
+      questions.answers.delete(id)
+    }
+  }
 }
 
 export function placeOf({ session, seq }: { readonly session: string; readonly seq: number }): string {

@@ -3,8 +3,8 @@ import {
   defined,
   type JsonObject,
   MillraceError,
+  pointerSegment,
   type RunEvent,
-  type RunInput,
   type RunStarted,
   type SessionInfo,
 } from '@millrace/core'
@@ -15,6 +15,7 @@ import { describeAgent } from './describe-agent.ts'
 import { abandoned } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { emptyLoadedSession, type LoadedSession, refreshSession } from './load-session.ts'
+import { rewind } from './rewind.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
 import { answersOf, checkAnswered, placeOf } from './session-facts.ts'
 import { sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
@@ -55,20 +56,25 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
   const { session, user, run, input, cancelOnDisconnect = false } = request
   const lease = await log.acquire(session, run, owner, limits.leaseTtl)
   try {
-    const before = await edited(parts, await past(parts, request.loaded ?? emptyLoadedSession(info)), input)
-    const { rows: history, facts } = before
-    if (facts.runs.has(run)) throw new MillraceError('conflict', `run ${run} exists already`, { session, run })
+    const before = await edited(parts, await past(parts, request.loaded ?? emptyLoadedSession(info)), request)
+    const { rows, facts: all } = before
+    const rewound = rewind(before, request)
+    const { history, facts } = rewound
+    if (all.runs.has(run)) throw new MillraceError('conflict', `run ${run} exists already`, { session, run })
     const answers = answersOf(input, facts, now())
     if (answers.length < facts.open.size && !(await takesOpenQuestions(agent))) checkAnswered(facts, answers)
-    const opening = withNews([startOf(request, before), ...answers], facts.state, await log.sharedState(info))
-    const rows = await log.append(session, draftsOf(run, opening), lease)
-    const state = stateAfter(facts.state, opening)
+    const started = { ...startOf(request, before), ...defined({ replaces: rewound.replaces, extra: request.extra }) }
+    const opening = withNews([started, ...rewound.undo, ...answers], all.state, await log.sharedState(info))
+    const added = await log.append(session, draftsOf(run, opening), lease)
+    const state = stateAfter(all.state, opening)
     const context = { history, state, resumed: false, shared: sharedContext(log, info) }
-    launch(new ActiveRun({ log, lease, agent, user, input, limits, rows, context, now, newId, cancelOnDisconnect }))
-    const seq = rows[0]?.seq ?? 0
+    launch(
+      new ActiveRun({ log, lease, agent, user, input, limits, rows: added, context, now, newId, cancelOnDisconnect }),
+    )
+    const seq = added[0]?.seq ?? 0
     audit({ action: 'run.start', session, user, agent: agent.name, run, seq })
     const leave = request.attach === true ? runs.attach(session) : () => {}
-    return { run, seq, rows: [...history, ...rows], leave }
+    return { run, seq, rows: [...rows, ...added], leave }
   } catch (error) {
     await log.release(lease).catch(() => {})
     throw error
@@ -88,12 +94,23 @@ async function past({ log, owner, limits, audit }: EngineParts, known: LoadedSes
   return refreshSession(log, loaded)
 }
 
-/** The session after the shared values that the client sent were recorded. */
-async function edited({ log }: EngineParts, loaded: LoadedSession, input: RunInput): Promise<LoadedSession> {
-  const edit = sharedEdit(input, loaded.facts.state)
-  if (edit === undefined) return loaded
-  await log.append(loaded.info.id, draftsOf('', [edit]))
+/** The session after the shared values that the client sent, and the keys that it removed, were recorded. */
+async function edited(
+  { log }: EngineParts,
+  loaded: LoadedSession,
+  { input, removed = [] }: StartRequest,
+): Promise<LoadedSession> {
+  const { state } = loaded.facts
+  const edits = [sharedEdit(input, state), removalOf(removed, state)].filter((edit) => edit !== undefined)
+  if (edits.length === 0) return loaded
+  await log.append(loaded.info.id, draftsOf('', edits))
   return refreshSession(log, loaded)
+}
+
+function removalOf(keys: readonly string[], state: JsonObject): RunEvent | undefined {
+  const known = keys.filter((key) => Object.hasOwn(state, key))
+  if (known.length === 0) return undefined
+  return { kind: 'state', patch: known.map((key) => ({ op: 'remove', path: pointerSegment(key) })) }
 }
 
 /** The opening with the shared values that the session lacks, right after `run.started`. */
