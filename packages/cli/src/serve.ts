@@ -65,12 +65,13 @@ async function compose(settings: Settings, { log, owner }: OpenStore, env: EnvFi
   let millrace: Millrace | undefined
   const onFault = (agent: string, message: string, stack?: string): void =>
     millrace?.app.log.error({ agent, ...defined({ stack }) }, message)
+  const config = await configOf(settings, folder)
   const agents = discoverAgents(folder, {
     // The examples are part of this command and are trusted with its process.
     ...(settings.isolate && settings.agents !== undefined ? { isolate: { onFault } } : {}),
     models: modelSettings(env.base),
     env: env.of,
-    config: await configOf(settings, folder),
+    config,
     host: webHost(globalThis),
     onLoad: (agent, again) => {
       if (again) reportReload(agent, millrace)
@@ -89,7 +90,7 @@ async function compose(settings: Settings, { log, owner }: OpenStore, env: EnvFi
     access: defined({ hosts: settings.hostNames, origins: settings.origins, tokens: settings.tokens }),
     basePath: settings.basePath,
     logger: { level: settings.logLevel },
-    ...defined({ tracing: telemetry, page: existsSync(page) ? page : undefined }),
+    ...defined({ disconnect: config.disconnect, tracing: telemetry, page: existsSync(page) ? page : undefined }),
   })
   millrace.app.addHook('onClose', () => telemetry?.close())
   millrace.app.addHook('onClose', () => agents.close())

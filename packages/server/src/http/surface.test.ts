@@ -5,7 +5,7 @@ import { runEngine } from '../run/engine.ts'
 import { streams } from '../stream/streams.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { createApp } from './app.ts'
-import { defaultLimits } from './deps.ts'
+import { defaultDisconnect, defaultLimits } from './deps.ts'
 import type { Access } from './doors/access.ts'
 import { documented, hidden, type RouteEffect, type Surface } from './surface.ts'
 
@@ -20,6 +20,7 @@ function appWith(surfaces: readonly Surface[], access: Access = {}, runsPerMinut
     streams: fanOut,
     agents: { names: [], get: () => undefined, fallback: '' },
     limits: { ...defaultLimits, runsPerMinute },
+    disconnect: defaultDisconnect,
     audit: () => undefined,
     version: 'test',
     metrics: createMetrics({ activeRuns: () => engine.active, readers: () => fanOut.readers }),
