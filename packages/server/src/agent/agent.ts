@@ -49,6 +49,8 @@ export interface AgentDescription extends EngineDescription {
   /** The model's name, and whether it is the offline model, which the page points out. */
   readonly model?: { readonly name: string; readonly offline: boolean }
   readonly tools?: readonly string[]
+  /** What each tool does, by its name, where its author said it. */
+  readonly toolDescriptions?: Readonly<Record<string, string>>
   /** Why it cannot run, for an agent file that did not load, or has not loaded yet. */
   readonly error?: string
   /** Why the newest edit of its file does not run: the version before it does. */

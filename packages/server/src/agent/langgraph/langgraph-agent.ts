@@ -11,7 +11,7 @@ import {
   interruptEvent,
   openQuestions,
 } from './graph-interrupts.ts'
-import { type DrawableGraph, describeGraph } from './graph-shape.ts'
+import { type DrawableGraph, describeGraph, graphTools } from './graph-shape.ts'
 import { GraphState } from './graph-state.ts'
 import { runChain } from './run-chain.ts'
 import { stepMode } from './steps.ts'
@@ -22,6 +22,7 @@ export interface CompiledGraph {
   readonly channels?: Readonly<Record<string, unknown>>
   streamEvents(input: unknown, config: Readonly<Record<string, unknown>>): AsyncIterable<StreamEvent>
   getState(config: object, options?: object): Promise<Snapshot>
+  readonly nodes?: Readonly<Record<string, unknown>>
   getGraph(): DrawableGraph
   getSubgraphs?(): Iterable<readonly [string, CompiledGraph]>
 }
@@ -70,6 +71,7 @@ export function graphAgent(name: string, load: () => Promise<GraphAgentFile>, mo
         description,
         ...langgraphAbout,
         graph: describeGraph(graph),
+        ...graphTools(graph),
         examples,
         resumable,
         checkpoints: checkpointsIn(graph),

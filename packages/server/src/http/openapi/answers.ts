@@ -111,6 +111,7 @@ const shapes = {
     redoesNodes: z.boolean().optional().describe('After a crash, a resumed run runs its open nodes again'),
     model: z.object({ name: z.string(), offline: z.boolean() }).optional(),
     tools: z.array(z.string()).optional(),
+    toolDescriptions: z.record(z.string(), z.string()).optional(),
     error: z.string().optional(),
     editError: z.string().optional().describe('Why its newest edit does not run; the version before it does'),
   }),
