@@ -139,7 +139,7 @@ test('a toolset on stdio works, with one process for the whole run, which ends w
 })
 
 test('runs at the same time share a process, and it outlives the run that ends first', async () => {
-  const hanging = await post('/run_sse', 'calc', 'add hang')
+  const hanging = await post('/run_sse?disconnect=continue', 'calc', 'add hang')
   const pid = await pidOf(hanging.response)
   expect(pidIn(await (await post('/run', 'calc', 'add')).response.text())).toBe(pid)
   expect(isAlive(pid)).toBe(true)
@@ -148,7 +148,7 @@ test('runs at the same time share a process, and it outlives the run that ends f
 })
 
 test('a cancelled run ends the process, also one that ignores the end of its input and SIGTERM', async () => {
-  const { id, response } = await post('/run_sse', 'stubborn', 'add hang')
+  const { id, response } = await post('/run_sse?disconnect=continue', 'stubborn', 'add hang')
   const pid = await pidOf(response)
   expect(isAlive(pid)).toBe(true)
   const answer = await fetch(`${served.address}/sessions/${id}/cancel`, { method: 'POST' })
@@ -159,7 +159,7 @@ test('a cancelled run ends the process, also one that ignores the end of its inp
 test('a server that stops leaves no process behind', async () => {
   const own = await serve('other', '--grace', '0')
   others.push(own)
-  const { response } = await post('/run_sse', 'stubborn', 'add hang', own)
+  const { response } = await post('/run_sse?disconnect=continue', 'stubborn', 'add hang', own)
   const pid = await pidOf(response)
   const exited = once(own.child, 'exit')
   own.child.kill('SIGTERM')
