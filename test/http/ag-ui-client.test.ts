@@ -116,7 +116,9 @@ describe('the official AG-UI client', () => {
       tools: {
         supported: true,
         clientProvided: true,
-        items: expect.arrayContaining([{ name: 'get_weather', description: '' }]),
+        items: expect.arrayContaining([
+          { name: 'get_weather', description: expect.stringContaining('The weather of a city') },
+        ]),
       },
       state: { snapshots: true, deltas: true },
       multiAgent: { supported: false },

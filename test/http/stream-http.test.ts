@@ -1,5 +1,6 @@
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { adk, connect, webHost } from '@millrace/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { scriptedAgent, speech, textOf } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
@@ -137,8 +138,10 @@ describe('streams over HTTP', () => {
     return { id, run }
   }
 
-  test.each(ways)('SPEC 4.2: $way: leaving is not stopping', async (way) => {
-    const { id, run } = await beginAndLeave(way)
+  const stopsByDefault = ({ way }: Way): boolean => way.startsWith('ADK')
+
+  test.each(ways)('SPEC 4.2: $way: leaving is not stopping, unless the surface is set so', async (way) => {
+    const { id, run } = await beginAndLeave(way, stopsByDefault(way) ? 'disconnect=continue' : undefined)
     await noReaders()
     expect(await server.log.get(id)).toMatchObject({ status: 'running', lastRun: run })
     expect(await server.engine.cancel(id)).toBe(true)
@@ -147,6 +150,36 @@ describe('streams over HTTP', () => {
   test.each(ways)('$way: with ?disconnect=cancel it is', async (way) => {
     const { id, run } = await beginAndLeave(way, 'disconnect=cancel')
     expect(await server.engine.wait(id, run)).toBe('cancelled')
+  })
+
+  test.each(ways.filter(stopsByDefault))('$way: leaving stops, because adk-web stops a run like that', async (way) => {
+    const { id, run } = await beginAndLeave(way)
+    expect(await server.engine.wait(id, run)).toBe('cancelled')
+  })
+
+  test('a client that joins again after a cut keeps its run on every surface', async () => {
+    const id = await session('patient')
+    const stream = connect(`${address}/run_sse`, {
+      dialect: adk,
+      body: adkBody('patient', id),
+      host: webHost(globalThis),
+    })
+    const first = stream[Symbol.asyncIterator]()
+    void first.next()
+    await running(id)
+    while (server.streams.readers === 0) await new Promise((resolve) => setImmediate(resolve))
+    stream.close()
+    await noReaders()
+    expect((await server.log.get(id))?.status).toBe('running')
+    expect(await server.engine.cancel(id)).toBe(true)
+  })
+
+  test('a bad ?disconnect= is refused, and nothing starts', async () => {
+    const id = await session('echo')
+    const [way] = ways
+    const answer = await send(way!.request('echo', id), { query: 'disconnect=maybe' })
+    expect(answer.status).toBe(400)
+    expect((await server.log.get(id))?.runs).toBe(0)
   })
 
   test('a second reader with ?disconnect=cancel may stop a run, one without may not', async () => {

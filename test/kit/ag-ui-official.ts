@@ -10,6 +10,7 @@ import {
 } from '@ag-ui/client'
 import { EventSchemas } from '@ag-ui/core/schemas'
 import {
+  adkRequest,
   type Frame,
   fold,
   itemsOf,
@@ -151,10 +152,13 @@ function unfinished(rows: readonly Recorded[]): ReadonlySet<string> {
   return new Set(calls.flatMap(({ id }) => (id === undefined || made.has(id) ? [] : [id])))
 }
 
+/** ADK's own calls that ask a person: a client of AG-UI sees interrupts. */
+const questions: ReadonlySet<string> = new Set(Object.values(adkRequest))
+
 function calledIn(rows: readonly Recorded[]): readonly string[] {
   const cards = itemsOf(fold(transcriptView, rows)).flatMap((item) =>
     item.kind === 'message' && !item.superseded
-      ? item.parts.filter((part): part is ToolCard => part.kind === 'tool')
+      ? item.parts.filter((part): part is ToolCard => part.kind === 'tool' && !questions.has(part.name))
       : [],
   )
   return cards

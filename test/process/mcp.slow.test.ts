@@ -132,7 +132,7 @@ test('a toolset on stdio works, with one process for the whole run, which ends w
 })
 
 test('runs at the same time share a process, and it outlives the run that ends first', async () => {
-  const hanging = await post('/run_sse', 'calc', 'add hang')
+  const hanging = await post('/run_sse?disconnect=continue', 'calc', 'add hang')
   const pid = await pidOf(hanging.response)
   expect(pidIn(await (await post('/run', 'calc', 'add')).response.text())).toBe(pid)
   expect(isAlive(pid)).toBe(true)
@@ -141,7 +141,7 @@ test('runs at the same time share a process, and it outlives the run that ends f
 })
 
 test('a cancelled run ends the process, also one that ignores the end of its input and SIGTERM', async () => {
-  const { id, response } = await post('/run_sse', 'stubborn', 'add hang')
+  const { id, response } = await post('/run_sse?disconnect=continue', 'stubborn', 'add hang')
   const pid = await pidOf(response)
   expect(isAlive(pid)).toBe(true)
   const answer = await fetch(`${served.address}/sessions/${id}/cancel`, { method: 'POST' })
@@ -152,7 +152,7 @@ test('a cancelled run ends the process, also one that ignores the end of its inp
 test.each(['SIGTERM', 'SIGKILL'] as const)('a server that stops by %s leaves no process behind', async (signal) => {
   const own = await serve(signal, '--grace', '0')
   others.push(own)
-  const { response } = await post('/run_sse', 'stubborn', 'add hang', own)
+  const { response } = await post('/run_sse?disconnect=continue', 'stubborn', 'add hang', own)
   const pid = await pidOf(response)
   const exited = once(own.child, 'exit')
   own.child.kill(signal)

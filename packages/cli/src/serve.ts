@@ -80,11 +80,12 @@ async function compose(
     millrace?.app.log.error({ agent, ...defined({ stack }) }, message)
   // The examples are part of this command and are trusted with its process.
   const isolated = settings.isolate && resolve(folder) !== resolve(examples)
+  const config = await configOf(settings, folder)
   const agents = discoverAgents(folder, {
     ...(isolated ? { isolate: { ...settings.agentLimits, onFault } } : {}),
     models: modelSettings(env.base),
     env: isolated ? env.read : env.of,
-    config: await configOf(settings, folder),
+    config,
     host: webHost(globalThis),
     onLoad: (agent, again) => {
       if (again) reportReload(agent, millrace)
@@ -105,7 +106,12 @@ async function compose(
     access: defined({ hosts: settings.hostNames, origins: settings.origins, tokens: settings.tokens }),
     basePath: settings.basePath,
     logger: { level: settings.logLevel, stream: serverLog() },
-    ...defined({ tracing: telemetry, page: existsSync(page) ? page : undefined, adkWeb }),
+    ...defined({
+      disconnect: config.disconnect,
+      tracing: telemetry,
+      page: existsSync(page) ? page : undefined,
+      adkWeb,
+    }),
   })
   millrace.app.addHook('onClose', () => telemetry?.close())
   millrace.app.addHook('onClose', () => agents.close())

@@ -6,7 +6,14 @@ import { type EvalStore, memoryEvalStore } from './eval/eval-store.ts'
 import { adkWithoutPartials } from './http/adk/adk-without-partials.ts'
 import { agUiProtobufFormat } from './http/ag-ui/protobuf.ts'
 import { createApp } from './http/app.ts'
-import { type AgentDirectory, defaultLimits, type HttpLimits } from './http/deps.ts'
+import {
+  type AgentDirectory,
+  defaultDisconnect,
+  defaultLimits,
+  type HttpLimits,
+  type OnDisconnect,
+  type StartingSurface,
+} from './http/deps.ts'
 import type { Access } from './http/doors/access.ts'
 import { withoutCheckpoints } from './http/session/without-checkpoints.ts'
 import { runEngine } from './run/engine.ts'
@@ -38,6 +45,8 @@ export interface MillraceOptions {
   /** The path prefix, such as `/millrace`, that a proxy forwards without removing it. */
   readonly basePath?: string
   readonly limits?: Partial<HttpLimits>
+  /** What a closed connection does to the run that it started, by surface: `cancel` or `continue`. */
+  readonly disconnect?: Readonly<Partial<Record<StartingSurface, OnDisconnect | undefined>>>
   readonly runLimits?: Partial<RunLimits>
   readonly heartbeat?: number
   /** How many printed bytes are kept for readers that come back; see StreamsOptions. */
@@ -111,6 +120,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     now,
     newId,
     limits: { ...defaultLimits, ...options.limits },
+    disconnect: { ...defaultDisconnect, ...defined(options.disconnect ?? {}) },
     version,
     metrics,
     ready: () => !closing,

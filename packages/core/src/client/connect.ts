@@ -8,6 +8,7 @@ import { defined } from '../json/defined.ts'
 import { isJsonObject, parseJson } from '../json/json.ts'
 import type { Signal } from '../log/event-log.ts'
 import {
+  acceptRejoining,
   backoff,
   type Connection,
   type ConnectionState,
@@ -164,7 +165,7 @@ class Stream {
         signal,
       })
     }
-    const sent = { accept: 'text/event-stream', 'content-type': 'application/json', ...headers }
+    const sent = { accept: acceptRejoining, 'content-type': 'application/json', ...headers }
     return host.fetch(this.#url, { method: 'POST', headers: sent, body: JSON.stringify(body), signal })
   }
 

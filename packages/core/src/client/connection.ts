@@ -45,6 +45,12 @@ export interface Connection extends AsyncIterable<Recorded> {
   close(): void
 }
 
+/**
+ * Says that this client joins the stream again after a cut, so that a closed connection is not taken for Stop. In
+ * `accept`, because a page may send that header to any server without its permission.
+ */
+export const acceptRejoining = 'text/event-stream; rejoin=true'
+
 /** The header in which Millrace names the URL where the stream can be re-joined after a cut. */
 export const rejoinHeader = 'content-location'
 

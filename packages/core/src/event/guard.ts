@@ -53,6 +53,7 @@ const taskEdit = shape(
   ['task'],
 )
 
+const replaced = shape({ run: string, messages: list(string), nodes: list(node) }, ['run', 'messages', 'nodes'])
 const forkOf = shape({ session: string, seq: number }, ['session', 'seq'])
 
 const input = shape(
@@ -91,7 +92,7 @@ const usage = shape({
  * `data`) are user data and may be null: they have no entry here and, like every unknown field, need only be JSON.
  */
 const kinds: Readonly<Record<RunEventKind, FieldReader>> = {
-  'run.started': shape({ agent: string, input, forkOf, parent: string }, ['agent', 'input']),
+  'run.started': shape({ agent: string, input, forkOf, parent: string, replaces: list(replaced) }, ['agent', 'input']),
   'node.started': shape({ node, agent: string, parent: node, after: list(node), call: string }, ['node', 'agent']),
   agent: shape({ event: canonicalEvent, message: string, node, task: string }, ['event', 'message']),
   state: shape({ patch: list(patchOp), node }, ['patch']),

@@ -85,6 +85,15 @@ export interface RunStarted {
   readonly forkOf?: { readonly session: string; readonly seq: number }
   /** The run this one branches from or goes on with (AG-UI parentRunId). */
   readonly parent?: string
+  /** The earlier runs that this one takes the place of, oldest first: what they said no longer counts (SPEC 4.7). */
+  readonly replaces?: readonly ReplacedRun[]
+}
+
+/** A whole run that no longer counts, with the messages that were said or sent in it. */
+export interface ReplacedRun {
+  readonly run: string
+  readonly messages: readonly string[]
+  readonly nodes: readonly NodeId[]
 }
 
 export interface NodeStarted {

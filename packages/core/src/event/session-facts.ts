@@ -18,8 +18,18 @@ export interface SessionFacts {
   /** Questions without an answer, by id. */
   readonly open: ReadonlyMap<string, Interrupted>
   readonly answers: ReadonlyMap<string, Resumed>
+  /** Every question, with the run that asked it and the run that answered it, by id. */
+  readonly asked: ReadonlyMap<string, AskedQuestion>
+  /** The runs whose place another run has taken (SPEC 4.7). */
+  readonly replaced: ReadonlySet<string>
   /** The version of each artifact that was saved or announced last, by name. */
   readonly artifacts: ReadonlyMap<string, number>
+}
+
+export interface AskedQuestion {
+  readonly event: Interrupted
+  readonly run: string
+  readonly answeredBy?: string
 }
 
 export interface RunPlace {
@@ -44,6 +54,8 @@ export const noFacts: SessionFacts = {
   forks: new Set(),
   open: new Map(),
   answers: new Map(),
+  asked: new Map(),
+  replaced: new Set(),
   artifacts: new Map(),
 }
 
@@ -53,6 +65,8 @@ export function sessionFacts(rows: Iterable<Recorded>, before: SessionFacts = no
   const forks = new Set(before.forks)
   const open = new Map(before.open)
   const answers = new Map(before.answers)
+  const asked = new Map(before.asked)
+  const replaced = new Set(before.replaced)
   const artifacts = new Map(before.artifacts)
   for (const row of rows) {
     const { run, event } = row
@@ -62,6 +76,8 @@ export function sessionFacts(rows: Iterable<Recorded>, before: SessionFacts = no
       case 'run.started':
         openRun = { run, seq }
         if (event.forkOf !== undefined) forks.add(placeText(event.forkOf))
+        for (const { run: gone } of event.replaces ?? []) replaced.add(gone)
+        if (event.replaces !== undefined) dropReplaced({ asked, open, answers }, replaced)
         break
       case 'run.finished':
         if (openRun?.run === run) openRun = undefined
@@ -69,10 +85,12 @@ export function sessionFacts(rows: Iterable<Recorded>, before: SessionFacts = no
       case 'interrupt':
         open.delete(event.id) // the latest question comes last
         open.set(event.id, event)
+        asked.set(event.id, { event, run })
         break
       case 'resumed':
         open.delete(event.interrupt)
         answers.set(event.interrupt, event)
+        answered(asked, event.interrupt, run)
         break
       case 'artifact':
         if (event.deleted !== true) artifacts.set(event.name, event.version)
@@ -85,7 +103,30 @@ export function sessionFacts(rows: Iterable<Recorded>, before: SessionFacts = no
       default:
     }
   }
-  return { seq, state, openRun, forks, open, answers, artifacts }
+  return { seq, state, openRun, forks, open, answers, asked, replaced, artifacts }
+}
+
+function answered(asked: Map<string, AskedQuestion>, id: string, run: string): void {
+  const question = asked.get(id)
+  if (question !== undefined) asked.set(id, { ...question, answeredBy: run })
+}
+
+/** A question of a replaced run is void, and one that such a run answered is open again. */
+function dropReplaced(
+  questions: {
+    readonly asked: ReadonlyMap<string, AskedQuestion>
+    readonly open: Map<string, Interrupted>
+    readonly answers: Map<string, Resumed>
+  },
+  replaced: ReadonlySet<string>,
+): void {
+  for (const [id, { event, run, answeredBy }] of questions.asked) {
+    if (replaced.has(run)) questions.open.delete(id)
+    else if (answeredBy !== undefined && replaced.has(answeredBy)) {
+      questions.open.set(id, event)
+      questions.answers.delete(id)
+    }
+  }
 }
 
 /** A place of a session as one text. */

@@ -1,22 +1,25 @@
 import type { Interrupted, Resumed } from '../event/run-event.ts'
-import type { SessionFacts } from '../event/session-facts.ts'
+import type { AskedQuestion, SessionFacts } from '../event/session-facts.ts'
 import { isObject } from '../json/json.ts'
 
 /**
  * The version of the fold: raise it whenever `sessionFacts` or the text below changes. A store ignores a checkpoint of
  * another version and makes a new one from the rows.
  */
-export const factsVersion = 1
+export const factsVersion = 2
 
 interface StoredFacts extends Pick<SessionFacts, 'seq' | 'state' | 'openRun'> {
   readonly forks: readonly string[]
   readonly open: readonly Interrupted[]
   readonly answers: readonly Resumed[]
+  readonly asked: readonly AskedQuestion[]
+  readonly replaced: readonly string[]
   readonly artifacts: readonly (readonly [string, number])[]
 }
 
 /** Facts as text, for a checkpoint beside the log. */
-export function printFacts({ seq, state, openRun, forks, open, answers, artifacts }: SessionFacts): string {
+export function printFacts(facts: SessionFacts): string {
+  const { seq, state, openRun, forks, open, answers, asked, replaced, artifacts } = facts
   return JSON.stringify({
     seq,
     state,
@@ -24,6 +27,8 @@ export function printFacts({ seq, state, openRun, forks, open, answers, artifact
     forks: [...forks],
     open: [...open.values()],
     answers: [...answers.values()],
+    asked: [...asked.values()],
+    replaced: [...replaced],
     artifacts: [...artifacts],
   })
 }
@@ -40,6 +45,8 @@ export function readFacts(text: string): SessionFacts | undefined {
       forks: new Set(parsed.forks),
       open: new Map(parsed.open.map((one) => [one.id, one])),
       answers: new Map(parsed.answers.map((one) => [one.interrupt, one])),
+      asked: new Map(parsed.asked.map((one) => [one.event.id, one])),
+      replaced: new Set(parsed.replaced),
       artifacts: new Map(parsed.artifacts),
     }
   } catch {

@@ -54,6 +54,8 @@ export interface AgentDescription extends EngineDescription {
   readonly isolated?: boolean
   /** Whether that process has its code loaded now. It ends after a time without runs, and the next run starts it again. */
   readonly loaded?: boolean
+  /** What each tool does, by its name, where its author said it. */
+  readonly toolDescriptions?: Readonly<Record<string, string>>
   /** Why it cannot run, for an agent file that did not load, or has not loaded yet. */
   readonly error?: string
   /** Why the newest edit of its file does not run: the version before it does. */

@@ -105,6 +105,7 @@ describe('discovery', () => {
       resumable: false,
       model: { name: 'offline', offline: true },
       tools: ['lookup'],
+      toolDescriptions: { lookup: 'Looks up' },
       graph: {
         nodes: [
           { id: 'typed', kind: 'agent', description: 'In order' },

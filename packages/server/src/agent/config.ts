@@ -7,7 +7,14 @@ import { loadModule } from './agent-file.ts'
 import { agentEntry } from './engines.ts'
 import { messageOf } from './problem.ts'
 
-const millraceConfig = z.looseObject({ agents: z.record(z.string(), agentEntry).optional() })
+const onDisconnect = z.enum(['cancel', 'continue']).optional()
+const millraceConfig = z.looseObject({
+  agents: z.record(z.string(), agentEntry).optional(),
+  /** What a closed connection does to the run that it started, by surface. */
+  disconnect: z
+    .strictObject({ 'ag-ui': onDisconnect, adk: onDisconnect, studio: onDisconnect, plan: onDisconnect })
+    .optional(),
+})
 export type MillraceConfig = z.infer<typeof millraceConfig>
 
 const names = ['millrace.config.ts', 'millrace.config.js', 'millrace.config.mjs', 'millrace.config.json']

@@ -16,6 +16,8 @@ export interface HttpDeps {
   readonly now: () => number
   readonly newId: () => string
   readonly limits: HttpLimits
+  /** What a closed connection does to the run that it started, where the request does not say. */
+  readonly disconnect: Readonly<Record<StartingSurface, OnDisconnect>>
   /** Records what the engine cannot know of, such as a deleted session. */
   readonly audit: (entry: AuditEntry) => void
   /** The requests of recent model calls, which adk-web shows. */
@@ -45,6 +47,20 @@ export interface HttpLimits {
   readonly state: number
   /** New runs per user and minute. */
   readonly runsPerMinute: number
+}
+
+/** `cancel`: the run ends with the connection. `continue`: it goes on without a reader (SPEC 4.2). */
+export type OnDisconnect = 'cancel' | 'continue'
+
+/** The surfaces whose requests start a run and stream it. */
+export type StartingSurface = 'ag-ui' | 'adk' | 'studio' | 'plan'
+
+/** adk-web's Stop button closes its connection, and so does its own server's idea of the end of a run. */
+export const defaultDisconnect: Readonly<Record<StartingSurface, OnDisconnect>> = {
+  'ag-ui': 'continue',
+  adk: 'cancel',
+  studio: 'continue',
+  plan: 'continue',
 }
 
 export const defaultLimits: HttpLimits = {

@@ -1,7 +1,7 @@
 import { type Cursor, defined, MillraceError, readCursor, type StreamBase } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { StartRequest } from '../run/run-engine.ts'
-import type { HttpDeps } from './deps.ts'
+import type { HttpDeps, StartingSurface } from './deps.ts'
 import { factsOf } from './doors/request-log.ts'
 import { sseResponse } from './sse-sink.ts'
 
@@ -12,6 +12,7 @@ export interface StreamTarget {
   readonly run?: string
   readonly after?: number
   readonly from?: 'start' | 'live'
+  readonly until?: 'idle'
   /** The start of the run, where the request has it. */
   readonly base?: StreamBase
   /** Ids name the run, for a browser that reconnects to the GET that started it. Only for `studio`. */
@@ -37,6 +38,7 @@ export async function serveStream(
     run,
     after,
     from,
+    until,
     base,
     namesRun = false,
     cancelOnDisconnect = false,
@@ -58,7 +60,7 @@ export async function serveStream(
     deps.opened(request, reply)
     const end = await deps.streams.open(
       session,
-      { dialect: namesRun ? `${dialect}-run` : dialect, signal, ...defined({ run, after, from, base }) },
+      { dialect: namesRun ? `${dialect}-run` : dialect, signal, ...defined({ run, after, from, until, base }) },
       sink,
     )
     request.log.info({ ...factsOf(request), dialect, end }, 'stream')
@@ -77,6 +79,19 @@ export async function serveStream(
 /** How long to wait, in ms, for the reader of the active run: its socket may close just after the next request came. */
 export const patience = 500
 
+/**
+ * Whether the run ends when the client of this request leaves: as the request says, else as its surface is set. A client
+ * that joins again after a cut says so in `accept`.
+ */
+export function cancelsOnDisconnect({ disconnect }: HttpDeps, request: FastifyRequest): boolean {
+  const asked = (request.query as { disconnect?: unknown }).disconnect
+  if (asked === 'cancel' || asked === 'continue') return asked === 'cancel'
+  if (asked !== undefined) throw new MillraceError('invalid', '?disconnect= must be `cancel` or `continue`')
+  if (/;\s*rejoin=true\b/.test(request.headers.accept ?? '')) return false
+  const surface = request.routeOptions.config.surface?.tag.toLowerCase() ?? ''
+  return Object.hasOwn(disconnect, surface) && disconnect[surface as StartingSurface] === 'cancel'
+}
+
 /** Starts a run and streams it to the client that asked, from its `run.started` on. */
 export async function serveRun(
   deps: HttpDeps,
@@ -85,7 +100,7 @@ export async function serveRun(
   start: StartRequest,
   stream: Pick<StreamTarget, 'dialect' | 'headers' | 'namesRun'>,
 ): Promise<void> {
-  const cancelOnDisconnect = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
+  const cancelOnDisconnect = cancelsOnDisconnect(deps, request)
   // The client is the run's first reader at once: a second start is then refused, and does not supersede this one.
   const { run, seq, base, leave } = await deps.engine.start({ ...start, attach: true, patience })
   try {

@@ -7,7 +7,7 @@ import { streams } from '../stream/streams.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { modelRequests } from '../telemetry/model-requests.ts'
 import { createApp } from './app.ts'
-import { defaultLimits } from './deps.ts'
+import { defaultDisconnect, defaultLimits } from './deps.ts'
 import type { Access } from './doors/access.ts'
 import { documented, hidden, type RouteEffect, type Surface } from './surface.ts'
 
@@ -22,6 +22,7 @@ function appWith(surfaces: readonly Surface[], access: Access = {}, runsPerMinut
     streams: fanOut,
     agents: { names: [], get: () => undefined, fallback: '' },
     limits: { ...defaultLimits, runsPerMinute },
+    disconnect: defaultDisconnect,
     audit: () => undefined,
     modelRequests: modelRequests(),
     evals: memoryEvalStore(),

@@ -13,6 +13,7 @@ import { describeAgent } from './describe-agent.ts'
 import { abandoned, problemFromError } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { RunLedger } from './ledger.ts'
+import { withoutRuns } from './rewind.ts'
 import { modelCallsOf, sharedContext } from './shared-context.ts'
 import { isLost } from './writer.ts'
 
@@ -80,7 +81,7 @@ async function resume(parts: EngineParts, agent: Agent, { lease, info, started, 
   const { user } = info
   const history = [...rows, ...(await log.append(session, [{ run, event: lost }], lease))]
   const shared = sharedContext(log, info)
-  const state = sessionFacts(history).state
+  const { state, replaced } = sessionFacts(history)
   const context = { state, resumed: true, shared, ...modelCallsOf(parts, session) }
   const { input } = started.event
   launch(
@@ -92,7 +93,7 @@ async function resume(parts: EngineParts, agent: Agent, { lease, info, started, 
       input,
       limits,
       rows: history,
-      history: async () => history,
+      history: async () => withoutRuns(history, replaced),
       context,
       now,
       newId,

@@ -1,4 +1,4 @@
-import type { Outcome, Recorded, RunInput, SessionInfo, StreamBase } from '@millrace/core'
+import type { Extra, Outcome, Recorded, RunInput, SessionInfo, StreamBase } from '@millrace/core'
 import type { LoadedSession } from './load-session.ts'
 
 /** Starts, cancels and awaits runs. It owns lease, timeout, abort and the one `run.finished` of every run. */
@@ -37,6 +37,12 @@ export interface StartRequest {
   /** The run's id, if the client chooses it (AG-UI runId). */
   readonly run?: string
   readonly parent?: string
+  /** The earlier runs whose place it takes: the agent does not see them, and the state is as before them (SPEC 4.7). */
+  readonly replaces?: readonly string[]
+  /** What the dialect of the request keeps with `run.started`. */
+  readonly extra?: Extra
+  /** Keys of the state that the client has removed. */
+  readonly removed?: readonly string[]
   /** Cancel the run when its last reader leaves (`?disconnect=cancel`). */
   readonly cancelOnDisconnect?: boolean
   /**

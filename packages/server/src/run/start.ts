@@ -6,9 +6,9 @@ import {
   MillraceError,
   noFacts,
   placeText,
+  pointerSegment,
   type Recorded,
   type RunEvent,
-  type RunInput,
   type RunStarted,
   type SessionInfo,
 } from '@millrace/core'
@@ -20,6 +20,7 @@ import { describeAgent } from './describe-agent.ts'
 import { abandoned } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { type LoadedSession, refreshSession } from './load-session.ts'
+import { rewind, withoutRuns } from './rewind.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
 import { acquireLease } from './session-lease.ts'
 import { modelCallsOf, sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
@@ -63,28 +64,31 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
   const { session, user, run, input, cancelOnDisconnect = false } = request
   const lease = await acquireLease(parts, session, run)
   try {
-    const before = await edited(parts, await past(parts, request.loaded ?? { info, facts: noFacts }), input)
-    const { facts } = before
-    if (facts.seq > 0 && (await log.startOf(session, run)) !== undefined)
+    const before = await edited(parts, await past(parts, request.loaded ?? { info, facts: noFacts }), request)
+    const { facts: all } = before
+    if (all.seq > 0 && (await log.startOf(session, run)) !== undefined)
       throw new MillraceError('conflict', `run ${run} exists already`, { session, run })
+    const { facts, replaces, undo } = await rewind(before, request, () => histories.upTo(before.info, all.seq))
     const answers = answersOf(input, facts, now())
     if (answers.length < facts.open.size && !(await takesOpenQuestions(agent))) checkAnswered(facts, answers)
-    const opening = withNews([startOf(request, before), ...answers], facts.state, await log.sharedState(info))
+    const started = { ...startOf(request, before), ...defined({ replaces, extra: request.extra }) }
+    const opening = withNews([started, ...undo, ...answers], all.state, await log.sharedState(info))
     const rows = await log.append(session, draftsOf(run, opening), lease)
-    const state = stateAfter(facts.state, opening)
+    const state = stateAfter(all.state, opening)
     const shared = sharedContext(log, info)
     const seq = rows[0]?.seq ?? 0
-    const history = async (): Promise<readonly Recorded[]> => {
+    const earlier = async (): Promise<readonly Recorded[]> => {
       if (seq > long) await readersFirst()
       return histories.upTo(before.info, seq - 1)
     }
+    const history = async (): Promise<readonly Recorded[]> => withoutRuns(await earlier(), facts.replaced)
     const context = { state, resumed: false, shared, ...modelCallsOf(parts, session) }
     launch(
       new ActiveRun({ log, lease, agent, user, input, limits, rows, history, context, now, newId, cancelOnDisconnect }),
     )
     audit({ action: 'run.start', session, user, agent: agent.name, run, seq })
     const leave = request.attach === true ? runs.attach(session) : () => {}
-    return { run, seq, base: { rows, facts, earlier: history }, leave }
+    return { run, seq, base: { rows, facts: all, earlier }, leave }
   } catch (error) {
     await log.release(lease).catch(() => {})
     throw error
@@ -104,12 +108,23 @@ async function past({ log, owner, limits, audit }: EngineParts, known: LoadedSes
   return refreshSession(log, loaded)
 }
 
-/** The session after the shared values that the client sent were recorded. */
-async function edited({ log }: EngineParts, loaded: LoadedSession, input: RunInput): Promise<LoadedSession> {
-  const edit = sharedEdit(input, loaded.facts.state)
-  if (edit === undefined) return loaded
-  await log.append(loaded.info.id, draftsOf('', [edit]))
+/** The session after the shared values that the client sent, and the keys that it removed, were recorded. */
+async function edited(
+  { log }: EngineParts,
+  loaded: LoadedSession,
+  { input, removed = [] }: StartRequest,
+): Promise<LoadedSession> {
+  const { state } = loaded.facts
+  const edits = [sharedEdit(input, state), removalOf(removed, state)].filter((edit) => edit !== undefined)
+  if (edits.length === 0) return loaded
+  await log.append(loaded.info.id, draftsOf('', edits))
   return refreshSession(log, loaded)
+}
+
+function removalOf(keys: readonly string[], state: JsonObject): RunEvent | undefined {
+  const known = keys.filter((key) => Object.hasOwn(state, key))
+  if (known.length === 0) return undefined
+  return { kind: 'state', patch: known.map((key) => ({ op: 'remove', path: pointerSegment(key) })) }
 }
 
 /** The opening with the shared values that the session lacks, right after `run.started`. */

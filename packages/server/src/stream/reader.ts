@@ -17,7 +17,7 @@ export interface Sink {
 }
 
 /**
- * Why a stream is over: the run it followed ended, the reader left, the session was removed, the reader took nothing
+ * Why a stream is over: the run it followed ended or the session is idle, the reader left, the session was removed, the reader took nothing
  * for too long, reading or encoding failed, or the server is closing.
  */
 export type StreamEnd = 'finished' | 'left' | 'removed' | 'stalled' | 'failed' | 'closed'
@@ -25,6 +25,8 @@ export type StreamEnd = 'finished' | 'left' | 'removed' | 'stalled' | 'failed' |
 export interface ReaderOptions {
   readonly cursor: number
   readonly run: string | undefined
+  /** Ends when it has had this row and no run is open. */
+  readonly idleAfter?: number | undefined
   readonly sink: Sink
   readonly channel: Channel
   readonly onOver: (end: StreamEnd) => void
@@ -65,7 +67,7 @@ export class Reader {
 
   #flush(): void {
     const { encoder } = this
-    const { channel } = this.#options
+    const { channel, idleAfter } = this.#options
     while (this.#ready && !this.#over && encoder !== undefined && encoder === this.encoder) {
       if (this.cursor < encoder.window.base) {
         channel.place(this)
@@ -74,6 +76,7 @@ export class Reader {
       const chunk = encoder.window.chunkAfter(this.cursor, this.run)
       if (chunk === undefined) {
         if (this.run !== undefined && encoder.endedBefore(this.run, this.cursor)) this.end('finished')
+        if (idleAfter !== undefined && encoder.isIdleAfter(idleAfter)) this.end('finished')
         return
       }
       this.cursor = chunk.seq

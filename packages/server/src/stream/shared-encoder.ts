@@ -172,6 +172,11 @@ export class SharedEncoder {
     return seq !== undefined && seq <= cursor
   }
 
+  /** Whether the row was passed and no run is open. */
+  isIdleAfter(seq: number): boolean {
+    return this.window.head >= seq && this.#openRun === ''
+  }
+
   /** The prelude replaces everything up to the window's head, so the reader's cursor is that head. */
   #admit(reader: Reader): void {
     const frames = this.#encoder.prelude()

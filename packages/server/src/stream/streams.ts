@@ -32,6 +32,8 @@ export interface StreamOptions {
   readonly after?: number
   /** Only this run; the stream ends with it. Absent: the whole session, until the reader leaves. */
   readonly run?: string
+  /** `idle`: the stream ends when all that the session has was sent and no run is active. Absent: the reader leaves. */
+  readonly until?: 'idle'
   /** `live` joins at the end, with the dialect's prelude for what came before. */
   readonly from?: 'start' | 'live'
   /** The start of `run`, where the caller has it: a new encoder then reads only what follows. */
@@ -95,10 +97,11 @@ export function streams(options: StreamsOptions): Streams {
   }
 
   return {
-    async open(session, { dialect, after = 0, run, from = 'start', base, signal }, sink) {
+    async open(session, { dialect, after = 0, run, until, from = 'start', base, signal }, sink) {
       const format = formats.get(dialect)
       if (format === undefined) throw new MillraceError('invalid', `unknown dialect ${dialect}`, { dialect })
-      const cursor = from === 'live' ? ((await log.get(session))?.lastSeq ?? 0) : after
+      const last = from === 'live' || until === 'idle' ? ((await log.get(session))?.lastSeq ?? 0) : 0
+      const cursor = from === 'live' ? last : after
       if (closed) throw new MillraceError('unavailable', 'the server is shutting down')
       if (signal.aborted) {
         sink.end()
@@ -114,7 +117,14 @@ export function streams(options: StreamsOptions): Streams {
           drop(reader)
           resolve(end)
         }
-        const reader = new Reader({ cursor, run, sink, channel, onOver })
+        const reader = new Reader({
+          cursor,
+          run,
+          idleAfter: until === 'idle' ? last : undefined,
+          sink,
+          channel,
+          onOver,
+        })
         add(reader, format)
         signal.addEventListener('abort', left)
         try {

@@ -3,6 +3,7 @@ import type {
   Interrupted,
   Logged,
   Recorded,
+  ReplacedRun,
   RunEvent,
   RunFinished,
   RunStarted,
@@ -33,6 +34,8 @@ interface Run {
   readonly answered: ReadonlySet<string>
   /** The state has changed since the last snapshot of this run. */
   changed: boolean
+  /** Its client has no state at all (`null`), to which no delta applies: a snapshot comes first. */
+  stateless: boolean
 }
 
 export interface AgUiEncoder extends Encoder {
@@ -58,6 +61,8 @@ class Encoding implements AgUiEncoder {
   readonly #speaker = new MessageEncoder(this.#writer, this.#nodes)
   readonly #reported = new ReportedUsage()
   readonly #asked = new Map<string, Interrupted & RunEvent>()
+  /** Calls that the client has not answered, by their question: one of two may be answered before the other. */
+  readonly #clientCalls = new Map<string, string>()
   readonly #ended = new Set<string>()
   #state: JsonObject = {}
   #run: Run | undefined
@@ -89,7 +94,7 @@ class Encoding implements AgUiEncoder {
     }
     const made = this.#writer.take()
     if (this.#run === undefined && event.kind !== 'run.finished') return this.#hold(made)
-    return made.map((event) => frameOf(this.#downgrade?.push(event) ?? event))
+    return made.flatMap((event) => (this.#downgrade?.push(event) ?? [event]).map(frameOf))
   }
 
   prelude(): readonly Frame[] {
@@ -102,27 +107,29 @@ class Encoding implements AgUiEncoder {
       ...this.#writer.reopened(),
     ]
     if (this.#run === undefined && this.#last !== undefined) frames.push(this.#last.end)
-    return frames.map((event) => frameOf(this.#downgrade?.repeat(event) ?? event))
+    return frames.flatMap((event) => (this.#downgrade?.repeat(event) ?? [event]).map(frameOf))
   }
 
   #start(id: string, event: RunStarted & RunEvent): void {
     if (this.#run?.id === id) return
     if (this.#run !== undefined) this.#finish(this.#run.id, lost)
     const kept = keptOf(event)
-    const { agent, input, parent, forkOf } = event
+    const { agent, input, parent, forkOf, replaces = [] } = event
     this.#run = {
       id,
       wired: kept.wire === true,
       clientTools: new Set(input.tools?.map((tool) => tool.name)),
       answered: new Set(input.resume?.map((answer) => answer.interrupt)),
       changed: false,
+      stateless: kept.stateless === true,
     }
     this.#ended.delete(id)
     this.#asked.clear()
     this.#writer.reset()
     this.#nodes.begin(agent, this.#run.wired)
-    this.#speaker.begin()
+    this.#speaker.begin(this.#run.wired)
     this.#reported.begin()
+    this.#replace(replaces)
     const from = forkOf === undefined ? {} : { metadata: { millrace: { forkOf } } }
     const above = parent === undefined ? {} : { parentRunId: parent }
     const start = { type: 'RUN_STARTED', threadId: this.#session, runId: id, ...above, ...from, ...restOf(kept) }
@@ -136,12 +143,15 @@ class Encoding implements AgUiEncoder {
    * Prints what a reader cannot know: events outside a run, state that came with the request and not on the stream,
    * and, for the client that made the request, state that it did not send.
    */
-  #catchUp({ wired }: Run, sent: JsonObject | undefined, state: JsonObject): void {
+  #catchUp(run: Run, sent: JsonObject | undefined, state: JsonObject): void {
+    const { wired } = run
     if (this.#stale.messages) this.#speaker.snapshot()
     const news = this.#stale.state || !sameJson(this.#state, state)
     this.#state = state
-    if (news || (!wired && !sameJson(state, sent ?? {})))
+    if (news || (!wired && !sameJson(state, sent ?? {}))) {
       this.#writer.write({ type: 'STATE_SNAPSHOT', snapshot: this.#state })
+      run.stateless = false
+    }
     for (const fact of this.#held.splice(0)) this.#writer.write(fact)
     this.#stale = { messages: false, state: false }
   }
@@ -161,6 +171,8 @@ class Encoding implements AgUiEncoder {
     if (run === undefined || run.id !== id) return
     const { outcome } = event
     const asked = [...this.#asked.values()].filter((one) => !this.#isClientCall(run, one))
+    for (const one of this.#asked.values())
+      if (one.call !== undefined && !asked.includes(one)) this.#clientCalls.set(one.id, one.call)
     // A failed run that was read from an AG-UI wire is printed as it was: with RUN_ERROR while messages are open.
     if (!run.wired || outcome !== 'failed') this.#writer.closeAll((key, end) => this.#suspend(outcome, asked, key, end))
     const waits = outcome === 'interrupted' && asked.length > 0
@@ -170,7 +182,7 @@ class Encoding implements AgUiEncoder {
       threadId: this.#session,
       runId: id,
       interrupts: asked.map((one) => agUiInterrupt(one, this.#nodes.tagOf(one.node))),
-      pending: this.#speaker.waiting.map((call) => call.id),
+      pending: [...new Set([...this.#clientCalls.values(), ...this.#speaker.waiting.map((call) => call.id)])],
       usage: run.wired ? [] : this.#reported.entries,
     })
     this.#writer.write(end)
@@ -216,6 +228,7 @@ class Encoding implements AgUiEncoder {
         break
       case 'resumed':
         this.#asked.delete(event.interrupt)
+        this.#clientCalls.delete(event.interrupt)
         if (this.#run?.answered.has(event.interrupt) !== true) this.#fact(event)
         break
       case 'log':
@@ -255,9 +268,27 @@ class Encoding implements AgUiEncoder {
   }
 
   #changed(next: JsonObject, printed: AgUiEvent): void {
+    if (this.#run?.stateless === true) {
+      if (printed.type === 'STATE_DELTA') this.#writer.write({ type: 'STATE_SNAPSHOT', snapshot: this.#state })
+      this.#run.stateless = false
+    }
     if (this.#run !== undefined && next !== this.#state) this.#run.changed = printed.type !== 'STATE_SNAPSHOT'
     this.#state = next
     this.#writer.write(printed)
+  }
+
+  /** The messages of replaced runs leave the conversation; a snapshot says so once the new run has started. */
+  #replace(replaces: readonly ReplacedRun[]): void {
+    for (const { messages } of replaces) {
+      const ids = new Set(this.#speaker.cut(messages))
+      for (const id of messages) if (this.#writer.document.message(id) !== undefined) ids.add(id)
+      for (const [question, call] of this.#clientCalls) {
+        if (ids.has(this.#writer.document.call(call)?.message.id ?? '')) this.#clientCalls.delete(question)
+      }
+      if (ids.size === 0) continue
+      this.#writer.remove(ids)
+      this.#stale = { ...this.#stale, messages: true }
+    }
   }
 
   /** Messages that no longer count are closed, and removed by a snapshot without them. */

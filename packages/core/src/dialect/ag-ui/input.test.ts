@@ -35,6 +35,7 @@ describe('a request is read', () => {
       threadId: 't',
       runId: 'r',
       protocol: '1',
+      stateless: true,
       input: { messages: [] },
     })
   })
@@ -145,6 +146,7 @@ describe('a request is read', () => {
       runId: 'r',
       parentRunId: 'r0',
       protocol: '0',
+      stateless: true,
       input: {
         messages: [
           {

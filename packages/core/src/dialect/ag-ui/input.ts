@@ -17,6 +17,8 @@ export interface AgUiRequest {
   /** The version that the client understands. Clients of 1.0 and later send it; older ones send none. */
   readonly protocol: AgUiProtocol
   readonly input: RunInput
+  /** The client has no state, not even an empty one. */
+  readonly stateless?: true
 }
 
 /**
@@ -41,13 +43,16 @@ export function readInput(body: unknown, calls: ToolNames): AgUiRequest | { read
     return { errors: Fault.join([read, inMessages, optional]).errors }
   }
   const { threadId, runId, parentRunId } = read
+  const protocol = protocolOf(given.protocolVersion)
   const { state, tools, context: about, resume } = optional
   const props = given.forwardedProps ?? undefined
   return {
     threadId,
     runId,
     ...defined({ parentRunId }),
-    protocol: protocolOf(given.protocolVersion),
+    protocol,
+    // Clients of 1.0 leave out what is null.
+    ...(given.state === null || (given.state === undefined && protocol === '1') ? { stateless: true } : {}),
     input: {
       messages: messages.flatMap(inputMessage),
       ...(state === undefined || Object.keys(state).length === 0 ? {} : { state }),

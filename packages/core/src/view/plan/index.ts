@@ -1,3 +1,4 @@
+import { replacedRows } from '../../event/replaced-runs.ts'
 import type { ArtifactSaved, DataChanged, Recorded, RunFinished, RunStarted } from '../../event/run-event.ts'
 import { isPartial } from '../../event/streaming.ts'
 import { isObject } from '../../json/json.ts'
@@ -15,7 +16,7 @@ export const planView: View<PlanState> = {
     const { event, run, seq } = recorded
     switch (event.kind) {
       case 'run.started':
-        return runStarted(state, run, event)
+        return runStarted(withoutReplaced(state, recorded, event), run, event)
       case 'node.finished':
         return settledNode(state, run, event.node)
       case 'tasks':
@@ -47,6 +48,12 @@ export const planView: View<PlanState> = {
         return state
     }
   },
+}
+
+function withoutReplaced(state: PlanState, row: Recorded, event: RunStarted): PlanState {
+  let next = state
+  for (const lost of replacedRows(row, event)) next = withdrawn(next, lost.run, lost.event)
+  return next
 }
 
 /** The client names the mode of a run: `execute` executes the plan; in any other mode it is discussed. */

@@ -1,6 +1,7 @@
 import type { AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
-import type { AgentSaid, Recorded, Superseded } from '../../event/run-event.ts'
+import { replacedRows } from '../../event/replaced-runs.ts'
+import type { AgentSaid, Recorded, RunStarted, Superseded } from '../../event/run-event.ts'
 import { isPartial } from '../../event/streaming.ts'
 import { isObject } from '../../json/json.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
@@ -29,7 +30,8 @@ import { agentByCall, agentByName, emptyProof, newProofTrack, type ProofState, t
 export const proofView: View<ProofState> = {
   name: 'proof',
   initial: emptyProof,
-  apply(state, { run, seq, event }: Recorded) {
+  apply(state, row: Recorded) {
+    const { run, seq, event } = row
     const track = state.runs.get(run) ?? newProofTrack
     switch (event.kind) {
       case 'agent':
@@ -46,6 +48,8 @@ export const proofView: View<ProofState> = {
         return added(state, run, track, patchProofs({ run, seq }, event.patch))
       case 'superseded':
         return withdrawn(state, run, track, event)
+      case 'run.started':
+        return withoutReplaced(state, row, event)
       case 'run.finished':
         return finished(state, run)
       default:
@@ -200,6 +204,15 @@ function withdrawn(state: ProofState, run: string, known: RunProof, { messages }
   for (const [key, chain] of known.chains) chains = chains.set(key, withoutMessages(chain, gone))
   const same = open === known.open && chains === known.chains
   return tracked(proofs === state.proofs ? state : { ...state, proofs }, run, same ? known : { ...known, open, chains })
+}
+
+function withoutReplaced(state: ProofState, row: Recorded, event: RunStarted): ProofState {
+  let next = state
+  for (const lost of replacedRows(row, event)) {
+    const known = next.runs.get(lost.run)
+    if (known !== undefined) next = withdrawn(next, lost.run, known, lost.event)
+  }
+  return next
 }
 
 /** The run is over: a text that is still open gets no aggregate any more, so it is read now. */

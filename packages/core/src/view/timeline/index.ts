@@ -1,6 +1,7 @@
 import { transferOf } from '../../event/adk-rules.ts'
 import { branchOf } from '../../event/branch.ts'
 import type { Problem } from '../../event/problem.ts'
+import { replacedRows } from '../../event/replaced-runs.ts'
 import type {
   AgentSaid,
   NodeFinished,
@@ -47,7 +48,7 @@ export function track(line: Timeline, row: Recorded, watcher?: Watcher): Timelin
     case 'agent':
       return isPartial(event.event) ? stirred(line, row, event) : spoke(line, row, event, watcher)
     case 'run.started':
-      return runStarted(line, row, event)
+      return runStarted(line, row, event, watcher)
     case 'run.finished':
       return runFinished(line, row, event, watcher)
     case 'node.started':
@@ -109,7 +110,9 @@ function spoke(line: Timeline, row: Recorded, said: AgentSaid, watcher?: Watcher
     : withTimelineIndex(written, { transfers: written.index.transfers.set(timelineKey(row.run, id), to) })
 }
 
-function runStarted(line: Timeline, row: Recorded, _event: RunStarted): Timeline {
+function runStarted(before: Timeline, row: Recorded, event: RunStarted, watcher?: Watcher): Timeline {
+  let line = before
+  for (const lost of replacedRows(row, event)) line = superseded(line, lost, lost.event, watcher)
   const { state } = changed(line, row)
   const track = { ...trackOf(line, row), startSeq: row.seq, startedAt: row.at, startState: state, ended: false }
   return withTimelineIndex(line, { state, runs: line.index.runs.set(row.run, track) })

@@ -1,6 +1,7 @@
 import type { AdkFunctionCall } from '../../event/adk-event.ts'
 import { isErrorEvent, transferOf } from '../../event/adk-rules.ts'
 import { partsOf, responseOf } from '../../event/parts.ts'
+import { replacedRows } from '../../event/replaced-runs.ts'
 import type { AgentSaid, Recorded, RunFinished, RunStarted, Superseded } from '../../event/run-event.ts'
 import { isPartial } from '../../event/streaming.ts'
 import type { View } from '../view.ts'
@@ -158,8 +159,11 @@ function transferred(state: Transcript, { run, seq, at }: Recorded, { event, nod
   return appended(state, { kind: 'transfer', key: `transfer ${seq}`, run, seq, at, ...where, from, to })
 }
 
-function start(state: Transcript, row: Recorded, { agent, input, parent, forkOf }: RunStarted): Transcript {
+function start(before: Transcript, row: Recorded, started: RunStarted): Transcript {
+  const { agent, input, parent, forkOf } = started
   const { run, seq, at } = row
+  let state = before
+  for (const lost of replacedRows(row, started)) state = supersede(state, lost, lost.event)
   const item: Item = {
     kind: 'start',
     key: `start ${seq}`,

@@ -41,6 +41,7 @@ export function pastOf(history: readonly Recorded[], agent: string, resumed?: st
       const contents = inputContents(event.input, interrupts, calls)
       if (run === resumed) input = contents
       for (const content of contents) {
+        noteCalls(content, calls)
         events.push(
           createEvent({ id: `${run}-${events.length}`, invocationId: run, timestamp: at, ...authored(content, agent) }),
         )
@@ -49,9 +50,7 @@ export function pastOf(history: readonly Recorded[], agent: string, resumed?: st
     } else if (event.kind === 'agent') {
       if (!isPartial(event.event) && !isNested(event.event) && !superseded.has(event.message)) {
         events.push(...confirmable(event.event), adkEvent(event.event))
-        for (const { functionCall } of event.event.content?.parts ?? []) {
-          if (functionCall?.id !== undefined) calls.set(functionCall.id, functionCall.name)
-        }
+        noteCalls(event.event.content, calls)
       }
     } else if (event.kind === 'interrupt') interrupts.set(event.id, event)
     else if (event.kind === 'resumed') interrupts.delete(event.interrupt)
@@ -76,20 +75,43 @@ function confirmable(event: AdkEvent): readonly Event[] {
   return [adkEvent({ ...event, id: `${event.id}-asked`, longRunningToolIds: [], content: { role: 'user', parts } })]
 }
 
-/** The messages of one run as contents, oldest first. Its answers form one content, as ADK expects. */
+function noteCalls(content: AdkContent | undefined, calls: Map<string, string>): void {
+  for (const { functionCall } of content?.parts ?? []) {
+    if (functionCall?.id !== undefined) calls.set(functionCall.id, functionCall.name)
+  }
+}
+
+/**
+ * The messages of one run as contents, oldest first. Its answers to calls of the session form one content, as ADK
+ * expects. A client may bring history from elsewhere: results of calls that its own messages contain stay where they are.
+ */
 export function inputContents(input: RunInput, interrupts: OpenInterrupts, calls: CallNames): readonly AdkContent[] {
   const contents: AdkContent[] = []
-  const answered = answers(input, interrupts, calls)
+  const brought = new Set(
+    input.messages.flatMap(({ content }) =>
+      (content.parts ?? []).flatMap(({ functionCall }) => functionCall?.id ?? []),
+    ),
+  )
+  const isBrought = ({ functionResponse }: AdkPart): boolean => brought.has(functionResponse?.id ?? '')
+  // ADK throws at a response without its call, so one of a call that is nowhere to be found is left out.
+  const answered = answers(input, interrupts, calls).filter(
+    (part) => !isBrought(part) && isCalled(part.functionResponse?.id ?? '', interrupts, calls),
+  )
   if (answered.length > 0) contents.push({ role: 'user', parts: answered })
   const texts = answered.flatMap(asText)
   if (texts.length > 0) contents.push({ role: 'user', parts: texts })
   for (const message of input.messages) {
-    const parts = (message.content.parts ?? []).filter(({ functionResponse }) => functionResponse === undefined)
+    const parts = (message.content.parts ?? []).filter((part) => part.functionResponse === undefined || isBrought(part))
     if (parts.length === 0) continue
-    if (message.role === 'assistant') contents.push({ role: 'model', parts })
+    if (message.role === 'tool') contents.push({ role: 'user', parts })
+    else if (message.role === 'assistant') contents.push({ role: 'model', parts })
     else if (message.role === 'user') contents.push({ role: 'user', parts })
   }
   return contents
+}
+
+function isCalled(id: string, interrupts: OpenInterrupts, calls: CallNames): boolean {
+  return calls.has(id) || interrupts.has(id)
 }
 
 /** ADK withholds the answer to its own question (`adk_request_input`) from the model, so it is added as text too. */

@@ -182,6 +182,11 @@ export class LiveRun implements AdkRun {
     if (sent !== undefined) this.#modelCalled(event, sent)
   }
 
+  /** Ends the run without calling the agent: other questions of its turn are still open. */
+  wait(): void {
+    this.emit({ kind: 'run.finished', outcome: 'interrupted' })
+  }
+
   /** Emits the last events: open nodes are closed, interrupts are reported, and the run is finished. */
   end(): void {
     this.nodes.closeAll(this.#failure)

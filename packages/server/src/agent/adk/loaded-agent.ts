@@ -14,7 +14,9 @@ registerModels()
 
 /** An ADK agent whose classes are wrapped so that its runs can be recorded. */
 export interface LoadedAdkAgent {
-  describe(options: AdkOptions): Pick<AgentDescription, 'description' | 'graph' | 'model' | 'tools'>
+  describe(
+    options: AdkOptions,
+  ): Pick<AgentDescription, 'description' | 'graph' | 'model' | 'tools' | 'toolDescriptions'>
   run(input: RunInput, context: RunContext, options: AdkOptions): AsyncIterable<RunEvent>
 }
 
@@ -26,11 +28,15 @@ export function loadAdkAgent(exported: unknown): LoadedAdkAgent {
   return {
     describe({ settings }) {
       const graph = graphOf(root)
+      const tools = graph.nodes.filter(({ kind }) => kind === 'tool')
       return {
         description: root.description,
         graph,
         ...modelOf(root, settings),
-        tools: graph.nodes.filter(({ kind }) => kind === 'tool').map(({ id }) => id),
+        tools: tools.map(({ id }) => id),
+        toolDescriptions: Object.fromEntries(
+          tools.flatMap(({ id, description }) => (description === undefined ? [] : [[id, description]])),
+        ),
       }
     },
     run: (input, context, options) => runAdk({ root, tree, plugins }, input, context, options),

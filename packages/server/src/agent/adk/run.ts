@@ -8,8 +8,9 @@ import {
   type Session,
   StreamingMode,
 } from '@google/adk'
-import { defined, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
+import { defined, type Interrupted, isObject, MillraceError, type RunEvent, type RunInput } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
+import { answeredBy } from '../answer-parts.ts'
 import { thrownAt } from '../author-place.ts'
 import { BoundedQueue } from '../bounded-queue.ts'
 import type { ModelSettings } from '../model/settings.ts'
@@ -96,6 +97,10 @@ async function drive(
   try {
     // The error that ends a resumed run may be in the log already.
     if (run.failure !== undefined) return run.end()
+    if (waitsForMore(past, input, context)) {
+      run.wait()
+      return
+    }
     const { session, message } = sessionOf(run, past, input, context, app, root.name)
     // A plugin of the author may have to approve each tool first, and ADK asks it call by call: then nothing runs in parallel.
     const plugin = new MillracePlugin(run, plugins.length === 0, past.calls.keys())
@@ -138,6 +143,27 @@ async function drive(
   run.end()
 }
 
+/**
+ * Whether the input answers some of the client's calls of one turn and not the others: the model needs them all. The
+ * answer is in the log, and the run that brings the last one goes on. A message of the user goes on without them.
+ */
+function waitsForMore({ interrupts }: Past, input: RunInput, { history, resumed }: RunContext): boolean {
+  if (resumed || input.messages.some(({ role }) => role === 'user')) return false
+  const answered = answeredBy(input, interrupts)
+  const tools = new Set(
+    history
+      .flatMap(({ event }) => (event.kind === 'run.started' ? (event.input.tools ?? []) : []))
+      .map(({ name }) => name),
+  )
+  const turnOf = ({ id, reason, payload }: Interrupted): string | undefined => {
+    const isClients = reason === 'tool_call' && isObject(payload) && tools.has(String(payload.tool))
+    return isClients ? history.findLast(({ event }) => event.kind === 'interrupt' && event.id === id)?.run : undefined
+  }
+  const turns = new Set([...answered.values()].map(turnOf))
+  turns.delete(undefined)
+  return [...interrupts.values()].some((one) => !answered.has(one.id) && turns.has(turnOf(one)))
+}
+
 /** Delivers one event of ADK's stream. */
 async function pass(run: LiveRun, plugin: MillracePlugin, session: Session, event: Event): Promise<void> {
   const node = run.nodes.nodeOf(event)
@@ -162,16 +188,13 @@ function sessionOf(
   agent: string,
 ): { readonly session: Session; readonly message: NonNullable<Event['content']> } {
   const contents = past.input ?? inputContents(input, past.interrupts, past.calls)
-  for (const { functionResponse } of contents.flatMap(({ parts }) => parts ?? [])) {
-    if (functionResponse?.id !== undefined && !past.calls.has(functionResponse.id)) {
-      throw new MillraceError(
-        'invalid',
-        `unknown function call ${functionResponse.id}: answer one that this session has made`,
-      )
-    }
-  }
   const message = contents.at(-1)
   if (message === undefined || message.role === 'model') {
+    const [lost] = input.messages
+      .flatMap(({ content }) => content.parts ?? [])
+      .flatMap((part) => part.functionResponse ?? [])
+    if (lost?.id !== undefined)
+      throw new MillraceError('invalid', `unknown function call ${lost.id}: answer one that this session has made`)
     throw new MillraceError('invalid', 'no message to answer: send a user message, or answers to what was asked')
   }
   // A resumed run has its own messages in its history; an interrupted turn is left out, because it is repeated.

@@ -1,4 +1,5 @@
-import type { AgentGraph } from '../agent.ts'
+import { isObject } from '@millrace/core'
+import type { AgentDescription, AgentGraph } from '../agent.ts'
 import type { CompiledGraph } from './langgraph-agent.ts'
 
 /** The part of LangGraph's drawing that we use. */
@@ -29,6 +30,24 @@ export function describeGraph(graph: CompiledGraph, inside: string | undefined =
     ],
     edges: [...drawn, ...inner.flatMap((each) => each.edges)],
   }
+}
+
+/** The tools of a graph's tool nodes, with those of its inner graphs: names and what they do. */
+export function graphTools(graph: CompiledGraph): Pick<AgentDescription, 'tools' | 'toolDescriptions'> {
+  const found = new Map<string, string>()
+  const collect = (each: CompiledGraph): void => {
+    for (const node of Object.values(each.nodes ?? {})) {
+      const tools: unknown = isObject(node) && isObject(node.bound) ? node.bound.tools : undefined
+      for (const tool of Array.isArray(tools) ? tools : []) {
+        if (isObject(tool) && typeof tool.name === 'string')
+          found.set(tool.name, typeof tool.description === 'string' ? tool.description : '')
+      }
+    }
+    for (const [, inner] of subgraphsOf(each)) collect(inner)
+  }
+  collect(graph)
+  if (found.size === 0) return {}
+  return { tools: [...found.keys()], toolDescriptions: Object.fromEntries(found) }
 }
 
 /** A graph that cannot list its inner graphs (another version, a remote one) is drawn without them. */

@@ -12,7 +12,7 @@ import {
   interruptEvent,
   openQuestions,
 } from './graph-interrupts.ts'
-import { type DrawableGraph, describeGraph } from './graph-shape.ts'
+import { type DrawableGraph, describeGraph, graphTools } from './graph-shape.ts'
 import { GraphState } from './graph-state.ts'
 import { runChain } from './run-chain.ts'
 import { StepKeeper } from './step-keeper.ts'
@@ -24,6 +24,7 @@ export interface CompiledGraph {
   readonly channels?: Readonly<Record<string, unknown>>
   streamEvents(input: unknown, config: Readonly<Record<string, unknown>>): AsyncIterable<StreamEvent>
   getState(config: object, options?: object): Promise<Snapshot>
+  readonly nodes?: Readonly<Record<string, unknown>>
   getGraph(): DrawableGraph
   getSubgraphs?(): Iterable<readonly [string, CompiledGraph]>
 }
@@ -72,6 +73,7 @@ export function graphAgent(name: string, load: () => Promise<GraphAgentFile>, mo
         description,
         ...langgraphAbout,
         graph: describeGraph(graph),
+        ...graphTools(graph),
         examples,
         resumable,
         checkpoints: checkpointsIn(graph),

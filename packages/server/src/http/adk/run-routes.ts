@@ -16,7 +16,7 @@ import { sendProblem, streamProblem } from '../doors/problem.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { listShape } from '../openapi/answers.ts'
 import { boundInput } from '../run-input.ts'
-import { patience, serveRun } from '../stream.ts'
+import { cancelsOnDisconnect, patience, serveRun } from '../stream.ts'
 import { documented } from '../surface.ts'
 import { adkEvents, adkSessionAt, adkUser, knownApp } from './adk-session.ts'
 
@@ -128,7 +128,7 @@ async function wholeEvents(
   return adkEvents(session, answer)
 }
 
-/** Ends the client's reading when it leaves; with `?disconnect=cancel` that also cancels the run. */
+/** Ends the client's reading when it leaves; where a closed connection cancels, that also cancels the run. */
 function whenLeft(
   deps: HttpDeps,
   request: FastifyRequest,
@@ -136,7 +136,7 @@ function whenLeft(
   session: string,
   { run, leave }: StartedRun,
 ): () => void {
-  const cancel = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
+  const cancel = cancelsOnDisconnect(deps, request)
   const left = (): void => {
     leave()
     if (cancel) void deps.engine.cancel(session, run)

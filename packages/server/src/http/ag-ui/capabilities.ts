@@ -2,7 +2,7 @@ import type { AgentDescription } from '../../agent/agent.ts'
 
 /** AG-UI AgentCapabilities: only what is true of this agent behind this server. */
 export function capabilitiesOf(agent: AgentDescription) {
-  const { name, description, engine, capabilities = {}, graph, tools = [], model } = agent
+  const { name, description, engine, capabilities = {}, graph, tools = [], toolDescriptions = {}, model } = agent
   const { parallelToolCalls = false, clientTools = false, reasoning = false } = capabilities
   const agents = graph.nodes.filter(({ kind }) => kind === 'agent')
   const several = agents.length > 1
@@ -11,7 +11,7 @@ export function capabilitiesOf(agent: AgentDescription) {
     transport: { streaming: true, websocket: false, httpBinary: true, pushNotifications: false, resumable: true },
     tools: {
       supported: true,
-      items: tools.map((tool) => ({ name: tool, description: '' })),
+      items: tools.map((tool) => ({ name: tool, description: toolDescriptions[tool] ?? '' })),
       parallelCalls: parallelToolCalls,
       clientProvided: clientTools,
     },

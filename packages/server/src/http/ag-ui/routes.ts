@@ -2,17 +2,14 @@ import {
   type AgUiProtocol,
   type AgUiRequest,
   defined,
-  type InputMessage,
-  isObject,
   MillraceError,
-  type Recorded,
   type RunInput,
   readRunAgentInput,
 } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { protocolHeader } from '../../agent/protocol-header.ts'
-import { type LoadedSession, loadSession } from '../../run/load-session.ts'
+import { type LoadedSession, loadSession, refreshSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { mayTouch, userFor } from '../doors/access.ts'
 import { bodyRefusal } from '../doors/validate-body.ts'
@@ -21,6 +18,8 @@ import { serveRun, serveStream } from '../stream.ts'
 import { documented, type Surface } from '../surface.ts'
 import { capabilitiesOf } from './capabilities.ts'
 import { agUiProtobuf } from './protobuf.ts'
+import { messageText, type ThreadSession } from './thread-index.ts'
+import { type ThreadTurn, turnOf } from './turn.ts'
 
 /** For the documentation only: `readRunAgentInput` reads 1.0 and 0.x, camelCase and snake_case, and validates. */
 const runAgentInput = z.looseObject({
@@ -91,32 +90,73 @@ async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
   const loaded = await thread(deps, request, asked, agent)
   const protocol = request.headers[protocolHeader] === '1.0' ? '1' : asked.protocol
   const wire = wireOf(request, protocol)
-  const again = (): Promise<boolean> => streamedAgain(deps, request, reply, threadId, runId, wire)
-  if (await again()) return reply
-  const input = newInput(asked.input, loaded, await deps.engine.history(loaded.info))
-  const start = { session: threadId, user: loaded.info.user, agent, run: runId, input, loaded }
+  const again = (known: ThreadSession, turn: ThreadTurn): Promise<boolean> =>
+    streamedAgain(deps, request, reply, known, turn, asked, wire)
+  const session = await withRows(deps, loaded)
+  const turn = turnOf(asked.input, session)
+  if (await again(session, turn)) return reply
+  const { input, replaces, removed } = turn
+  const run = freeRunId(runId, session)
+  const extra = asked.stateless === true ? { 'ag-ui': { stateless: true } } : undefined
+  const start = { session: threadId, user: loaded.info.user, agent, run, input, replaces, removed, loaded }
   try {
-    await serveRun(deps, request, reply, { ...start, ...defined({ parent: parentRunId }) }, wire)
+    await serveRun(deps, request, reply, { ...start, ...defined({ parent: parentRunId, extra }) }, wire)
   } catch (error) {
+    if (!isConflict(error)) throw error
     // The same request came twice at the same time, and the other one has started the run.
-    if (!isConflict(error) || !(await again())) throw error
+    const now = await withRows(deps, await refreshSession(deps.log, loaded))
+    if (!(await again(now, turnOf(asked.input, now)))) throw error
   }
   return reply
 }
 
-/** A run that is asked for again is streamed again: a retry must never run an agent twice. */
+/** The thread with its rows: the history of a client is compared with them. */
+async function withRows({ engine }: HttpDeps, loaded: LoadedSession): Promise<ThreadSession> {
+  return { ...loaded, rows: await engine.history(loaded.info) }
+}
+
+/** A request that is repeated is streamed again: a retry must never run an agent twice. */
 async function streamedAgain(
   deps: HttpDeps,
   request: FastifyRequest,
   reply: FastifyReply,
-  session: string,
-  run: string,
+  { info, rows }: ThreadSession,
+  { isNew }: ThreadTurn,
+  { runId, input }: AgUiRequest,
   wire: ReturnType<typeof wireOf>,
 ): Promise<boolean> {
-  const seq = await deps.log.startOf(session, run)
-  if (seq === undefined) return false
-  await serveStream(deps, request, reply, { session, run, after: seq - 1, ...wire })
+  if (isNew) return false
+  const started = rows.findLast(
+    ({ run, event }) => event.kind === 'run.started' && isNamedAfter(run, runId) && isSame(event.input, input),
+  )
+  if (started === undefined) return false
+  const { run, seq } = started
+  await serveStream(deps, request, reply, { session: info.id, run, after: seq - 1, ...wire })
   return true
+}
+
+/** Whether the run began with this input. An input without messages and answers means the latest run of that name. */
+function isSame(begun: RunInput, { messages, resume = [] }: RunInput): boolean {
+  if (messages.length === 0 && resume.length === 0) return true
+  const sent = new Set(messages.map(({ id }) => id))
+  const answered = new Set(begun.resume?.map(({ interrupt }) => interrupt))
+  if (!begun.messages.every(({ id }) => sent.has(id))) return false
+  return resume.length === 0 ? begun.messages.length > 0 : resume.every(({ interrupt }) => answered.has(interrupt))
+}
+
+/**
+ * Some clients use one `runId` for a run and for the run that answers its questions. A run's id is unique, so the second
+ * run gets a number: `r`, then `r~2`.
+ */
+function freeRunId(runId: string, { rows }: ThreadSession): string {
+  const taken = new Set(rows.flatMap(({ run, event }) => (event.kind === 'run.started' ? [run] : [])))
+  let id = runId
+  for (let number = 2; taken.has(id); number += 1) id = `${runId.slice(0, 190)}~${number}`
+  return id
+}
+
+function isNamedAfter(run: string, runId: string): boolean {
+  return run === runId || (run.startsWith(`${runId.slice(0, 190)}~`) && /~\d+$/.test(run))
 }
 
 const isConflict = (error: unknown): boolean => error instanceof MillraceError && error.code === 'conflict'
@@ -155,35 +195,8 @@ function wireOf(
   return named ? { dialect: `${dialect}-protobuf`, headers: { 'content-type': agUiProtobuf } } : { dialect }
 }
 
-/** A client sends the whole conversation and state every time; this keeps what the log does not have yet. */
-function newInput(input: RunInput, { facts }: LoadedSession, rows: readonly Recorded[]): RunInput {
-  const seen = new Map<string, string>()
-  for (const { event } of rows) {
-    if (event.kind === 'agent') seen.set(event.message, '')
-    if (event.kind === 'run.started') for (const message of event.input.messages) seen.set(message.id, textOf(message))
-    if (event.kind === 'agent')
-      for (const { functionResponse } of event.event.content?.parts ?? [])
-        seen.set(`result ${functionResponse?.id}`, '')
-  }
-  const last = input.messages.at(-1)
-  const messages = input.messages.filter((message) => {
-    if (message.role === 'tool')
-      return !(message.content.parts ?? []).every(({ functionResponse }) => seen.has(`result ${functionResponse?.id}`))
-    if (!seen.has(message.id)) return message.role !== 'assistant' || rows.length === 0
-    // Some clients give every message the id "1": the same id with another text is a new message.
-    return message === last && message.role === 'user' && seen.get(message.id) !== textOf(message)
-  })
-  const changed = Object.entries(input.state ?? {}).filter(
-    ([key, value]) => JSON.stringify(facts.state[key]) !== JSON.stringify(value),
-  )
-  const { state: _state, ...rest } = input
-  return { ...rest, messages, ...defined({ state: changed.length === 0 ? undefined : Object.fromEntries(changed) }) }
-}
-
-const textOf = ({ content }: InputMessage): string =>
-  (content.parts ?? []).map((part) => (isObject(part) ? (part.text ?? '') : '')).join('')
 const titleOf = ({ messages }: RunInput): string =>
-  textOf(messages.findLast(({ role }) => role === 'user') ?? { id: '', role: 'user', content: {} }).slice(0, 80)
+  messageText(messages.findLast(({ role }) => role === 'user') ?? { id: '', role: 'user', content: {} }).slice(0, 80)
 
 export const agUiSurface: Surface = {
   tag: 'AG-UI',

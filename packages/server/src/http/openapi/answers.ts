@@ -116,6 +116,7 @@ const shapes = {
       .boolean()
       .optional()
       .describe('Whether that process has its code loaded now; the next run starts one that has ended'),
+    toolDescriptions: z.record(z.string(), z.string()).optional(),
     error: z.string().optional(),
     editError: z.string().optional().describe('Why its newest edit does not run; the version before it does'),
   }),

@@ -8,10 +8,10 @@ import {
   type ViewName,
   views,
 } from '@millrace/core'
-import type { FastifyPluginAsync } from 'fastify'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
-import { userFor } from '../doors/access.ts'
+import { mayTouch, userFor } from '../doors/access.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { boundInput, runInput } from '../run-input.ts'
@@ -28,6 +28,7 @@ const eventsQuery = z.object({
   run: z.string().min(1).max(200).optional().describe('Only this run; the stream ends with it'),
   after: z.string().optional().describe('Resume after this seq; `Last-Event-ID` wins'),
   from: z.enum(['start', 'live']).default('start').describe('`live` joins at the end, with the dialect’s prelude'),
+  until: z.enum(['idle']).optional().describe('`idle`: the stream ends when all was sent and no run is active'),
   disconnect: z
     .enum(['continue', 'cancel'])
     .default('continue')
@@ -61,8 +62,11 @@ const sessionRoutes =
         stream: true,
       }),
       async (request, reply) => {
-        const { dialect, run, from, disconnect } = validateBody(eventsQuery, request.query)
+        const { dialect, run, from, until, disconnect } = validateBody(eventsQuery, request.query)
         const after = cursorOf(request)?.seq
+        // A client may connect to a thread that it has not begun. Such a session is idle, and all that it has was sent.
+        if (until === 'idle' && !(await isKnown(deps, request, request.params.id)))
+          return reply.type('text/event-stream').send(': idle\n\n')
         const session = await sessionForRequest(deps, request, request.params.id)
         if (run !== undefined && (await isOver(deps, session.id, run, after ?? 0))) return reply.code(204).send()
         await serveStream(deps, request, reply, {
@@ -71,7 +75,7 @@ const sessionRoutes =
           from,
           // A HEAD request gets no stream and so never leaves one.
           cancelOnDisconnect: disconnect === 'cancel' && request.method === 'GET',
-          ...defined({ run, after }),
+          ...defined({ run, after, until }),
         })
         return reply
       },
@@ -157,6 +161,11 @@ const sessionRoutes =
       },
     )
   }
+
+async function isKnown({ log }: HttpDeps, request: FastifyRequest, id: string): Promise<boolean> {
+  const info = await log.get(id)
+  return info !== undefined && mayTouch(request, info)
+}
 
 async function rowsUpTo({ log }: HttpDeps, session: string, at: number | undefined): Promise<readonly Recorded[]> {
   const rows = await log.read(session, { after: 0 })

@@ -19,7 +19,7 @@ import { sessionForRequest } from '../doors/session-access.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
 import { removeSession } from '../session/remove-session.ts'
-import { serveRun, serveStream } from '../stream.ts'
+import { cancelsOnDisconnect, serveRun, serveStream } from '../stream.ts'
 import { documented, type Surface } from '../surface.ts'
 
 const streamInput = z.looseObject({
@@ -92,7 +92,7 @@ const studioRoutes =
         const place = await rejoin(deps, request, meant)
         if (place === 'over') void reply.code(204).send()
         else if (place !== undefined) {
-          const cancelOnDisconnect = asked.disconnect === 'cancel'
+          const cancelOnDisconnect = cancelsOnDisconnect(deps, request)
           await serveStream(deps, request, reply, { ...place, dialect: 'studio', namesRun: true, cancelOnDisconnect })
         }
         return place !== undefined

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import type { AgUiEvent } from '../wire.ts'
 import { downgrade } from './downgrade.ts'
+
+/** The last event that each one becomes; a question before it has a test of its own. */
+function lastOf() {
+  const { push, repeat } = downgrade()
+  return { push: (event: AgUiEvent) => push(event).at(-1), repeat: (event: AgUiEvent) => repeat(event).at(-1) }
+}
 
 describe('for a client before 1.0', () => {
   test('an input has tools and context, files are binary, and a result is text', () => {
@@ -12,8 +19,8 @@ describe('for a client before 1.0', () => {
       { id: '2', role: 'tool', toolCallId: 'c', content: [words, image], subagentRunId: 's' },
       { id: '3', role: 'tool', toolCallId: 'd', content: [image] },
     ]
-    const { input } = downgrade().push({ type: 'RUN_STARTED', input: { threadId: 't', runId: 'r', messages } })
-    expect(input).toEqual({
+    const made = lastOf().push({ type: 'RUN_STARTED', input: { threadId: 't', runId: 'r', messages } })
+    expect(made?.input).toEqual({
       threadId: 't',
       runId: 'r',
       tools: [],
@@ -37,7 +44,7 @@ describe('for a client before 1.0', () => {
 
   test('of the outcomes only an interrupt is printed; a cancelled run has a note in its metadata', () => {
     const end = { type: 'RUN_FINISHED', threadId: 't', runId: 'r' }
-    const { push } = downgrade()
+    const { push } = lastOf()
     expect(push({ ...end, outcome: { type: 'success', pendingToolCallIds: ['c'] } })).toEqual(end)
     const metadata = { a: 1, millrace: { outcome: 'cancelled' } }
     expect(push({ ...end, outcome: { type: 'cancelled' }, metadata: { a: 1 } })).toEqual({ ...end, metadata })
@@ -48,8 +55,27 @@ describe('for a client before 1.0', () => {
     })
   })
 
-  test('subagents are steps, each with a name that no open step has, also for a reader that joins', () => {
+  test('a question also comes as the custom event of LangGraph, once', () => {
+    const end = { type: 'RUN_FINISHED', threadId: 't', runId: 'r' }
+    const asked = [
+      { id: 'i', reason: 'confirmation', message: 'Sure?', metadata: { payload: { tool: 'f' } } },
+      { id: 'j', reason: 'input_required', message: 'Name?' },
+    ]
+    const finished = { ...end, outcome: { type: 'interrupt', interrupts: asked } }
     const { push, repeat } = downgrade()
+    const questions = [
+      { type: 'CUSTOM', name: 'on_interrupt', value: '{"message":"Sure?","tool":"f"}' },
+      { type: 'CUSTOM', name: 'on_interrupt', value: 'Name?' },
+    ]
+    expect(push(finished)).toEqual([...questions, finished])
+    expect(repeat(finished)).toEqual([...questions, finished])
+    push({ type: 'RUN_STARTED' })
+    push({ type: 'CUSTOM', name: 'on_interrupt', value: 'Sure?' })
+    expect(push(finished)).toEqual([finished])
+  })
+
+  test('subagents are steps, each with a name that no open step has, also for a reader that joins', () => {
+    const { push, repeat } = lastOf()
     const start = (subagentRunId: string) => ({ type: 'SUBAGENT_STARTED', subagentRunId, name: 'a' })
     push({ type: 'RUN_STARTED' })
     expect(push({ type: 'STEP_STARTED', stepName: 'a' })).toMatchObject({ stepName: 'a' })
@@ -73,7 +99,7 @@ describe('for a client before 1.0', () => {
   })
 
   test('a call keeps its parent only if that is the last message', () => {
-    const { push } = downgrade()
+    const { push } = lastOf()
     const call = { type: 'TOOL_CALL_START', toolCallId: 'c', toolCallName: 'f', parentMessageId: 'm1' }
     push({ type: 'TEXT_MESSAGE_START', messageId: 'm1', role: 'assistant' })
     expect(push(call)).toEqual(call)

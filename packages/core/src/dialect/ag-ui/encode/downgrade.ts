@@ -11,20 +11,21 @@ import { type AgUiEvent, print } from '../wire.ts'
  * |---|---|
  * | SUBAGENT_STARTED, _FINISHED, _ERROR | STEP_STARTED, STEP_FINISHED, under a name that no open step has |
  * | RUN_STARTED.input | the same, with `tools` and `context` even when empty |
- * | RUN_FINISHED.outcome | `interrupt` stays; `cancelled` goes to the metadata; any other is left out |
+ * | RUN_FINISHED.outcome | `interrupt` stays, after a CUSTOM `on_interrupt`; `cancelled` goes to the metadata; any other is left out |
  * | files in a tool's result | its text |
  * | image, audio, video, document in a user's message | binary |
  * | subagentRunId | absent |
  */
 export interface Downgrade {
-  push(event: AgUiEvent): AgUiEvent
+  push(event: AgUiEvent): readonly AgUiEvent[]
   /** The same for an event of a prelude: an open step keeps the name that it has on the shared stream. */
-  repeat(event: AgUiEvent): AgUiEvent
+  repeat(event: AgUiEvent): readonly AgUiEvent[]
 }
 
 export function downgrade(): Downgrade {
   const steps = new Steps()
   const known = new KnownMessages()
+  let asked = false
   const turn = (event: AgUiEvent): AgUiEvent => {
     switch (event.type) {
       case 'RUN_STARTED':
@@ -50,13 +51,17 @@ export function downgrade(): Downgrade {
   }
   return {
     push(event) {
-      if (event.type === 'RUN_STARTED') steps.clear()
+      if (event.type === 'RUN_STARTED') {
+        steps.clear()
+        asked = false
+      }
+      if (event.type === 'CUSTOM' && event.name === questionName) asked = true
       const made = turn(event)
       if (event.type.endsWith('_FINISHED') || event.type === 'SUBAGENT_ERROR') steps.close(event)
       known.note(made)
-      return made
+      return asked ? [made] : [...questionsFor0x(event), made]
     },
-    repeat: turn,
+    repeat: (event) => [...questionsFor0x(event), turn(event)],
   }
 }
 
@@ -179,6 +184,19 @@ function finishFor0x(event: AgUiEvent): AgUiEvent {
   const interrupts = listed(outcome.interrupts).map((one) => (isJsonObject(one) ? untag(one) : one))
   return { ...same, outcome: { type: kind, interrupts } }
 }
+
+/** Clients without interrupts know LangGraph's custom event, and answer it with `forwardedProps.command.resume`. */
+function questionsFor0x({ type, outcome }: AgUiEvent): readonly AgUiEvent[] {
+  if (type !== 'RUN_FINISHED' || !isJsonObject(outcome) || outcome.type !== 'interrupt') return []
+  return listed(outcome.interrupts).flatMap((one): readonly AgUiEvent[] => {
+    if (!isJsonObject(one)) return []
+    const { message, reason, metadata } = one
+    const asked = isJsonObject(metadata) ? metadata.payload : undefined
+    const value = isJsonObject(asked) ? { ...defined({ message }), ...asked } : (asked ?? message ?? reason ?? '')
+    return [{ type: 'CUSTOM', name: questionName, value: typeof value === 'string' ? value : print(value) }]
+  })
+}
+const questionName = 'on_interrupt'
 
 function messagesFor0x(messages: Json | undefined): Json {
   return listed(messages).map((message) => {

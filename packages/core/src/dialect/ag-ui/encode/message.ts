@@ -1,4 +1,5 @@
 import type { AdkFunctionResponse, AdkPart } from '../../../event/adk-event.ts'
+import { adkRequest } from '../../../event/adk-request.ts'
 import type { AgentSaid, RunEvent } from '../../../event/run-event.ts'
 import { isPartial } from '../../../event/streaming.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../../json/json.ts'
@@ -35,13 +36,16 @@ export class MessageEncoder {
   /** The wire ids of each printed message of the log, needed when it no longer counts. */
   readonly #printed = new Map<string, Set<string>>()
   readonly #waiting = new Map<string, Waiting>()
+  #wired = false
 
   constructor(writer: AgUiWriter, nodes: Nodes) {
     this.#writer = writer
     this.#nodes = nodes
   }
 
-  begin(): void {
+  /** A run begins; `wired` when it was read from an AG-UI wire, which is printed as it came. */
+  begin(wired: boolean): void {
+    this.#wired = wired
     this.#waiting.clear()
   }
   /** The calls of this run without a result. */
@@ -170,6 +174,7 @@ export class MessageEncoder {
   /** A part that is neither text nor a thought. */
   #do(said: AgentSaid, part: AdkPart, index: number, calls: Set<string>, mark: WrittenMark, kept: JsonObject): void {
     const { functionCall: call, functionResponse: response } = part
+    if (!this.#wired && isQuestion((call ?? response)?.name)) return
     if (isObject(call)) {
       // A client identifies a call by its id: a call without an id, or with one that another call has, gets a new id.
       const own = typeof call.id === 'string' && call.id !== '' && !calls.has(call.id) ? call.id : undefined
@@ -300,6 +305,12 @@ export class MessageEncoder {
     else ids.add(id)
   }
 }
+
+/** ADK asks a person with calls of its own. AG-UI has interrupts for that, and a client must not see both. */
+function isQuestion(name: unknown): boolean {
+  return questions.has(name)
+}
+const questions: ReadonlySet<unknown> = new Set(Object.values(adkRequest))
 
 function textIn(parts: readonly AdkPart[], thought: boolean): string {
   let all = ''
