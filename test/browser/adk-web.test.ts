@@ -60,8 +60,10 @@ describe.each(Object.entries(homes))('adk-web on %s', (_, home) => {
   })
 
   test('chats; tools, state and the artifact are shown once', async () => {
-    for (const chip of ['State: looked_at', 'Artifact: note.txt', 'a note about the shelf'])
+    for (const chip of ['State: looked_at', 'Artifact: note.txt', 'a note about the shelf']) {
+      await page.getByText(chip).first().waitFor()
       expect(await page.getByText(chip).count(), chip).toBe(1)
+    }
     expect(await page.locator('.toolbar, app-chat').getByText('hello').count()).toBeGreaterThan(0)
   })
 
@@ -112,7 +114,7 @@ describe.each(Object.entries(homes))('adk-web on %s', (_, home) => {
     expect(before.length).toBeGreaterThanOrEqual(6)
     await page.reload()
     await page.getByText('The shelf is full.', { exact: true }).first().waitFor()
-    expect(await chatOf(page)).toEqual(before)
+    await expect.poll(() => chatOf(page), { timeout: 60_000 }).toEqual(before)
     await page.getByText('Filter', { exact: true }).click()
     await page.getByRole('menuitem', { name: 'Invocation' }).click()
     await page.getByText('#2 (please look)').click()
@@ -151,13 +153,18 @@ describe('adk-web', () => {
     await page.locator('.status-card').getByText('1 PASS').waitFor()
     await page.locator('.status-card__history-case').click()
     await page.getByText('Tool Trajectory').nth(1).waitFor()
-    expect(await page.getByText('The shelf is full.', { exact: true }).count()).toBe(1)
+    await page.getByText('The shelf is full.', { exact: true }).waitFor()
     await page.context().close()
 
     await server.stop()
     server = await adkWebServer(join(folder, 'data'))
     page = await openPage(homes['its own origin']())
     await page.getByRole('tab', { name: 'Evals' }).click()
+    // adk-web keeps the list of runs that it had when a set was opened, so the set is opened after the results came.
+    const results = page.waitForResponse(/\/eval_results\/./)
+    await page.reload()
+    await page.getByRole('tab', { name: 'Evals' }).click()
+    await (await results).finished()
     await page.getByText('eval_set_1').click()
     await page.locator('app-eval-tab button').filter({ hasText: 'history' }).click()
     await page.locator('.eval-case-row').getByText('1 PASS').waitFor()

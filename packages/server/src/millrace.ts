@@ -3,7 +3,7 @@ import type { Context, Tracer } from '@opentelemetry/api'
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { AgentCatalog } from './agent/catalog.ts'
 import { type EvalStore, memoryEvalStore } from './eval/eval-store.ts'
-import { adkWithoutPartials } from './http/adk/adk-without-partials.ts'
+import { adkEveryAuthor, adkWithoutPartials } from './http/adk/adk-without-partials.ts'
 import { agUiProtobufFormat } from './http/ag-ui/protobuf.ts'
 import { createApp } from './http/app.ts'
 import {
@@ -100,6 +100,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     dialects: all,
     formats: {
       'adk-whole': sseFormat(withoutCheckpoints(adkWithoutPartials)),
+      'adk-authors': sseFormat(withoutCheckpoints(adkEveryAuthor)),
       'ag-ui-0': sseFormat(withoutCheckpoints(known['ag-ui']), { protocol: '0' }),
       'ag-ui-protobuf': agUiProtobufFormat('1'),
       'ag-ui-0-protobuf': agUiProtobufFormat('0'),

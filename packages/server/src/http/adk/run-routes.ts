@@ -58,7 +58,9 @@ export const adkRunRoutes =
       },
       async (request, reply) => {
         const { start, streaming } = await prepare(deps, request)
-        await serveRun(deps, request, reply, start, { dialect: streaming ? 'adk' : 'adk-whole' })
+        // adk-web shows live what its reload of the session shows; other clients get what ADK's own servers send.
+        const whole = readsFrames(request) ? 'adk-authors' : 'adk-whole'
+        await serveRun(deps, request, reply, start, { dialect: streaming ? 'adk' : whole })
         return reply
       },
     )
@@ -83,10 +85,12 @@ export const adkRunRoutes =
     )
   }
 
+/** Whether the client names event streams in what it accepts, as adk-web does. */
+const readsFrames = ({ headers }: FastifyRequest): boolean => (headers.accept ?? '').includes('text/event-stream')
+
 /** adk-web reads only the frames of the answer, whatever its status is: a refusal in JSON would show nothing. */
 function refuseRun(error: Error, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const readsFrames = (request.headers.accept ?? '').includes('text/event-stream')
-  return readsFrames ? streamProblem(error, request, reply) : sendProblem(error, request, reply)
+  return readsFrames(request) ? streamProblem(error, request, reply) : sendProblem(error, request, reply)
 }
 
 async function prepare(deps: HttpDeps, request: FastifyRequest): Promise<{ start: StartRequest; streaming: boolean }> {
