@@ -55,6 +55,8 @@ export interface EncoderOptions {
   readonly echo?: boolean
   /** Which AG-UI the reader understands: 1.0, or 0.x. Default `1`. Other dialects have one form only. */
   readonly protocol?: AgUiProtocol
+  /** What a Studio `chunk` is: the text of its message so far (the default), or only what the text grew by. */
+  readonly chunks?: 'text' | 'delta'
 }
 
 export type AgUiProtocol = '1' | '0'

@@ -29,20 +29,6 @@ describe('streams of ADK Studio’s own server', () => {
     )
   })
 
-  test('text that Millrace prints is never read as cumulative', () => {
-    const pieces = fc.array(fc.constantFrom('a', 'aa', 'ab', 'aab', '\u{1f525}', '\u{1f525}a'), { maxLength: 5 })
-    fc.assert(
-      fc.property(pieces, (deltas) => {
-        const log = rows([begun, ...deltas.map((text) => said('', text, { partial: true })), ended])
-        const again = log.map((row) => ({ ...row, run: 'r2' }))
-        const first = rows([begun, said('', 'b'), ended]).map((row) => ({ ...row, run: 'r0' }))
-        expect(textOf(events(encodeAll(studio, [...first, ...log, ...again])))).toBe(
-          `b${deltas.join('')}${deltas.join('')}`,
-        )
-      }),
-    )
-  })
-
   test('a last chunk that repeats the answer is kept as foreign, and adds no text', () => {
     const debug = { event: 'debug', data: '{"level":"debug","summary":"x"}' }
     const list = events([debug, chunk('Hello'), chunk('Hello')])
