@@ -16,6 +16,8 @@ export interface StreamTarget {
   readonly rows?: readonly Recorded[]
   /** Ids name the run, for a browser that reconnects to the GET that started it. Only for `studio`. */
   readonly namesRun?: boolean
+  /** Where the run waits for a person, go on with the run that comes after it. */
+  readonly goesOn?: boolean
   /** Cancel the run when this reader leaves before its end. */
   readonly cancelOnDisconnect?: boolean
   readonly headers?: Readonly<Record<string, string>>
@@ -39,6 +41,7 @@ export async function serveStream(
     from,
     rows,
     namesRun = false,
+    goesOn = false,
     cancelOnDisconnect = false,
     headers = {},
   } = target
@@ -58,12 +61,13 @@ export async function serveStream(
     deps.opened(request, reply)
     const end = await deps.streams.open(
       session,
-      { dialect: namesRun ? `${dialect}-run` : dialect, signal, ...defined({ run, after, from, rows }) },
+      { dialect: namesRun ? `${dialect}-run` : dialect, signal, goesOn, ...defined({ run, after, from, rows }) },
       sink,
     )
     request.log.info({ ...factsOf(request), dialect, end }, 'stream')
     if (cancelOnDisconnect && run !== undefined && (end === 'left' || end === 'stalled')) {
-      await deps.engine.cancel(session, run)
+      // The run that goes on after a question has another id.
+      await deps.engine.cancel(session, goesOn ? undefined : run)
     }
   } catch (error) {
     // After `hijack` no one else ends the response. The client sees a broken stream and comes back with its cursor.
@@ -83,7 +87,7 @@ export async function serveRun(
   request: FastifyRequest,
   reply: FastifyReply,
   start: StartRequest,
-  stream: Pick<StreamTarget, 'dialect' | 'headers' | 'namesRun'>,
+  stream: Pick<StreamTarget, 'dialect' | 'headers' | 'namesRun' | 'goesOn'>,
 ): Promise<void> {
   const cancelOnDisconnect = (request.query as { disconnect?: unknown }).disconnect === 'cancel'
   // The client is the run's first reader at once: a second start is then refused, and does not supersede this one.

@@ -37,6 +37,11 @@ export class SharedEncoder {
   readonly #stop = new AbortController()
   /** The seq of each `run.finished` passed, by run: a reader of a run that has ended must not wait for ever. */
   readonly #ended = new Map<string, number>()
+  /** Runs that wait for a person, and the run that came after each of them. */
+  readonly #waiting = new Map<string, string | undefined>()
+  /** For a run that came after one that waited: the first run of that row. */
+  readonly #first = new Map<string, string>()
+  #lastRun = ''
   /** Readers that join at the live end and wait until this encoder has reached it. */
   readonly #joining = new Set<Reader>()
   /** The run that is open, '' when none is. */
@@ -143,6 +148,16 @@ export class SharedEncoder {
     return seq !== undefined && seq <= cursor
   }
 
+  /** Whether the run waits for a person, or did. */
+  waited(run: string): boolean {
+    return this.#waiting.has(run)
+  }
+
+  /** The run that came after one that waited. */
+  runAfter(run: string): string | undefined {
+    return this.#waiting.get(run)
+  }
+
   /** The prelude replaces everything up to the window's head, so the reader's cursor is that head. */
   #admit(reader: Reader): void {
     const frames = this.#encoder.prelude()
@@ -180,9 +195,10 @@ export class SharedEncoder {
   /** Encodes a row and puts it into the window. Returns what it cost, in bytes. */
   #take(row: Recorded | RawRecorded): number {
     const { seq, run } = row
-    if (isStart(row)) this.#openRun = run
+    if (isStart(row)) this.#opened(run)
     const terminal = isEnd(row)
     if (terminal) this.#ended.set(run, seq)
+    if (isWaiting(row)) this.#waiting.set(run, undefined)
     const bytes = this.#printed(row)
     const silent = seq <= this.#skipTo || (bytes === undefined && !terminal)
     const piece = silent ? undefined : { seq, run: run === '' ? this.#openRun : run, terminal, bytes: bytes ?? noBytes }
@@ -199,6 +215,15 @@ export class SharedEncoder {
     return Math.max(quiet, bytes?.chunked.length ?? 0)
   }
 
+  #opened(run: string): void {
+    const before = this.#lastRun
+    this.#openRun = run
+    this.#lastRun = run
+    if (!this.#waiting.has(before)) return
+    this.#waiting.set(before, run)
+    this.#first.set(run, this.#first.get(before) ?? before)
+  }
+
   /** What the row prints; undefined for nothing. A row that no reader needs still has to go through the encoder. */
   #printed(row: Recorded | RawRecorded): Bytes | undefined {
     const needed = row.seq > this.#skipTo
@@ -207,12 +232,15 @@ export class SharedEncoder {
     return needed && frames.length > 0 ? this.#print(withSeq(frames, this.#idOf(row.seq, row.run))) : undefined
   }
 
-  /** The SSE id after a row. A row that belongs to no run gets the name of the open run, if there is one. */
+  /**
+   * The SSE id after a row. A row that belongs to no run gets the name of the open run, if there is one. A run that goes
+   * on after a question gets the name of the run that asked, because a session has the name of its first run.
+   */
   #idOf(seq: number, run: string): number | string {
     const { cursor } = this.#options.format
     if (cursor === undefined) return seq
     const named = run === '' ? this.#openRun : run
-    return cursor(named === '' ? { seq } : { seq, run: named })
+    return cursor(named === '' ? { seq } : { seq, run: this.#first.get(named) ?? named })
   }
 
   #print(frames: readonly Frame[]): Bytes {
@@ -245,6 +273,11 @@ function isStart(row: Recorded | RawRecorded): boolean {
 
 function isEnd(row: Recorded | RawRecorded): boolean {
   return 'event' in row ? row.event.kind === 'run.finished' : row.kind === 'end'
+}
+
+/** Stored text has no outcome. Only formats that look inside their rows have readers that go on. */
+function isWaiting(row: Recorded | RawRecorded): boolean {
+  return 'event' in row && row.event.kind === 'run.finished' && row.event.outcome === 'interrupted'
 }
 
 function breath(): Promise<void> {

@@ -32,6 +32,8 @@ export interface StreamOptions {
   readonly after?: number
   /** Only this run; the stream ends with it. Absent: the whole session, until the reader leaves. */
   readonly run?: string
+  /** Where the run waits for a person, go on with the run that comes after it, on the same stream. */
+  readonly goesOn?: boolean
   /** `live` joins at the end, with the dialect's prelude for what came before. */
   readonly from?: 'start' | 'live'
   /** The session's rows from its first on, where the caller has them: a new encoder then reads only what follows. */
@@ -95,7 +97,7 @@ export function streams(options: StreamsOptions): Streams {
   }
 
   return {
-    async open(session, { dialect, after = 0, run, from = 'start', rows, signal }, sink) {
+    async open(session, { dialect, after = 0, run, goesOn = false, from = 'start', rows, signal }, sink) {
       const format = formats.get(dialect)
       if (format === undefined) throw new MillraceError('invalid', `unknown dialect ${dialect}`, { dialect })
       const cursor = from === 'live' ? ((await log.get(session))?.lastSeq ?? 0) : after
@@ -114,7 +116,7 @@ export function streams(options: StreamsOptions): Streams {
           drop(reader)
           resolve(end)
         }
-        const reader = new Reader({ cursor, run, sink, channel, onOver })
+        const reader = new Reader({ cursor, run, goesOn, sink, channel, onOver })
         add(reader, format)
         signal.addEventListener('abort', left)
         try {

@@ -1,16 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  begun,
-  chunk,
-  ended,
-  events,
-  foldState,
-  rows,
-  said,
-  textOf,
-  traces,
-} from '../../../../../test/kit/studio-wire.ts'
+import { begun, chunk, ended, events, foldState, rows, textOf, traces } from '../../../../../test/kit/studio-wire.ts'
 import type { RunEvent } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'

@@ -49,12 +49,18 @@ export async function rejoin(
 
 const isLive = ({ lastRun, status }: SessionInfo, run: string): boolean => lastRun === run && status === 'running'
 
+/** Where a run starts and ends. A run that waits for a person goes on in the run that comes after it. */
 async function spanOf(log: EventLog, session: string, run: string): Promise<{ start?: number; end?: number }> {
   const span: { start?: number; end?: number } = {}
-  for (const row of await log.read(session, { after: 0, brief: true })) {
-    if (row.run !== run) continue
-    if (row.event.kind === 'run.started') span.start = row.seq
-    else if (row.event.kind === 'run.finished') span.end = row.seq
+  let current: string | undefined = run
+  for (const { seq, run: own, event } of await log.read(session, { after: 0, brief: true })) {
+    if (event.kind === 'run.started' && current === undefined) current = own
+    if (own !== current) continue
+    if (event.kind === 'run.started') span.start ??= seq
+    else if (event.kind === 'run.finished') {
+      if (event.outcome !== 'interrupted') return { ...span, end: seq }
+      current = undefined
+    }
   }
   return span
 }

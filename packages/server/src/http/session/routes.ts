@@ -24,9 +24,11 @@ import { sessionsRoutes } from './list-routes.ts'
 
 const eventsQuery = z.object({
   dialect: z
-    .enum([...dialectNames, 'adk-whole', 'ag-ui-0'])
+    .enum([...dialectNames, 'adk-whole', 'ag-ui-0', 'studio-delta'])
     .default('millrace')
-    .describe('The dialect of the stream; `adk-whole` is `adk` without partials, `ag-ui-0` is AG-UI before 1.0'),
+    .describe(
+      'The dialect of the stream; `adk-whole` is `adk` without partials, `ag-ui-0` is AG-UI before 1.0, `studio-delta` is `studio` for clients that append chunks',
+    ),
   run: z.string().min(1).max(200).optional().describe('Only this run; the stream ends with it'),
   after: z.string().optional().describe('Resume after this seq; `Last-Event-ID` wins'),
   from: z.enum(['start', 'live']).default('start').describe('`live` joins at the end, with the dialect’s prelude'),
