@@ -2,7 +2,7 @@ import { isJsonObject } from '../json/json.ts'
 import type { Logged, NodeId, RunEvent } from './run-event.ts'
 
 /** Notes in the log that a node is about to call its model. Views and people need not see it; Studio's clients show it. */
-export function modelCall(model: string, tools: number, node: NodeId | undefined): Logged {
+export function modelCall(model: string, tools: number, node?: NodeId): Logged {
   return {
     kind: 'log',
     level: 'debug',

@@ -52,7 +52,7 @@ export function printEnd(
   named: boolean,
   end: Omit<NodeFinished, 'kind' | 'node'> & Extras,
   state: JsonObject,
-  given: Given,
+  given: AddedKeys,
 ): Frame {
   return jsonFrame('trace', {
     type: 'node_end',
@@ -72,12 +72,12 @@ function codeOf(error: Problem | undefined): { code?: string } {
 }
 
 /** What the snapshots of a run show besides the state: all of them, and the output. */
-export interface Given {
+export interface AddedKeys {
   readonly before: JsonObject
   readonly after: JsonObject
 }
 
-function snapshot(input: JsonObject, state: JsonObject, given: Given): JsonObject {
+function snapshot(input: JsonObject, state: JsonObject, given: AddedKeys): JsonObject {
   const [before, after] = [without(given.before, input, state), without(given.after, input, state)]
   const output = { ...before, ...state, ...after }
   return {
@@ -125,7 +125,7 @@ export interface DoneFacts {
   readonly state: JsonObject
   /** A question is open, so a reader takes the run for interrupted unless `outcome` is printed. */
   readonly asks: boolean
-  readonly given: Given
+  readonly given: AddedKeys
 }
 
 /** The run waits for a person. */
