@@ -156,6 +156,7 @@ export class StudioEncoder implements Encoder {
       whole: true,
     }
     run.nodes.start(node)
+    run.speech.shows(node.name)
     this.#pieces?.known()
     return print.printStart(node, implied, event, run.keys.before, this.#sign)
   }
@@ -291,7 +292,7 @@ export class StudioEncoder implements Encoder {
         if ((as === 'trace' || as === 'debug') && event.data !== undefined) {
           return [{ event: as, data: JSON.stringify(event.data) }]
         }
-        if (isModelCall(event)) return [print.logFrame(calling(event), this.#where(run, event.node))]
+        if (isModelCall(event)) return [print.logFrame(calling(run, event), this.#where(run, event.node))]
         // Notes of engines and of other dialects are not for a Studio client.
         if (event.level === 'debug' && as === undefined) return []
         return [print.logFrame(event, this.#where(run, event.node))]
@@ -319,7 +320,9 @@ export class StudioEncoder implements Encoder {
   }
 }
 
-/** The message alone, as the schema shows it. */
-function calling({ message }: Logged): Logged {
-  return { kind: 'log', level: 'info', message }
+/** The message alone, as the schema shows it, and the agent where a page would show another one as that at work. */
+function calling({ nodes, speech }: PrintedRun, { message, node }: Logged): Logged {
+  const name = node === undefined ? undefined : nodes.get(node)?.name
+  const named = name !== undefined && speech.shows(name) ? { data: { agent: name } } : {}
+  return { kind: 'log', level: 'info', message, ...named }
 }

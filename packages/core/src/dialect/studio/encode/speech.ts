@@ -17,6 +17,8 @@ export class Speech {
   readonly #nodes: OpenNodes
   readonly #pieces: PlainChunks | undefined
   readonly #texts = new SpokenTexts()
+  /** The agent that ADK Studio's page shows as the one at work: the one that was named last. */
+  #shown: string | undefined
 
   constructor(nodes: OpenNodes, pieces: PlainChunks | undefined) {
     this.#nodes = nodes
@@ -55,6 +57,13 @@ export class Speech {
     this.#pieces?.interrupt()
   }
 
+  /** A frame named this agent. Returns whether it was another one before. */
+  shows(name: string): boolean {
+    const other = this.#shown !== name
+    this.#shown = name
+    return other
+  }
+
   /** For a reader that joins now: the text of the streaming message so far, under the name of its node. */
   streaming(): Frame[] {
     const last = this.#nodes.all.at(-1)?.id
@@ -72,10 +81,13 @@ export class Speech {
   #chunk(spoken: SpokenText | undefined): Frame[] {
     if (spoken === undefined) return []
     const named = this.#named(spoken.piece)
-    const speaker = this.#nodes.speaker?.id
-    const mixed = this.#texts.print(spoken, speaker ?? '')
-    const mark = speaker === undefined ? [{ event: 'agent', data: '' }] : this.#names(speaker)
-    return [...named, ...(mixed ? mark : []), chunkFrame(spoken.text)]
+    const { speaker } = this.#nodes
+    const first = spoken.printed === 0
+    const mixed = this.#texts.print(spoken, speaker?.id ?? '')
+    const mark = speaker === undefined ? [{ event: 'agent', data: '' }] : this.#names(speaker.id)
+    // The page takes text for that of the node that started last, even after that node has ended.
+    const away = first && named.length === 0 && speaker !== undefined && this.shows(speaker.name)
+    return [...named, ...(mixed || away ? mark : []), chunkFrame(spoken.text)]
   }
 
   #thinking({ text, author, node }: TextPiece): Frame {
@@ -86,6 +98,7 @@ export class Speech {
   #named({ node }: TextPiece): Frame[] {
     if (node === undefined || this.#nodes.speaker?.id === node) return []
     this.#nodes.speak(node)
+    this.#shown = this.#nodes.get(node)?.name ?? this.#shown
     return this.#names(node)
   }
 
