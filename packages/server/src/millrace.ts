@@ -88,6 +88,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
       'ag-ui-0-protobuf': agUiProtobufFormat('0'),
       'studio-delta': sseFormat(withoutCheckpoints(known.studio), { chunks: 'delta' }),
       'studio-run': sseFormat(withoutCheckpoints(known.studio), { namesRun: true }),
+      'studio-page-run': sseFormat(withoutCheckpoints(known.studio), { namesRun: true, endsAtQuestion: true }),
       'studio-delta-run': sseFormat(withoutCheckpoints(known.studio), { namesRun: true, chunks: 'delta' }),
     },
     ...defined({ heartbeat: options.heartbeat }),

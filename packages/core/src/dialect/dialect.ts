@@ -57,6 +57,8 @@ export interface EncoderOptions {
   readonly protocol?: AgUiProtocol
   /** What a Studio `chunk` is: the text of its message so far (the default), or only what the text grew by. */
   readonly chunks?: 'text' | 'delta'
+  /** Whether Studio prints `end` where a run waits for a person. Default false: the stream goes on with the answer. */
+  readonly endsAtQuestion?: boolean
 }
 
 export type AgUiProtocol = '1' | '0'

@@ -113,8 +113,11 @@ function rejoinPlace(request: FastifyRequest, { session, dialect, run }: StreamT
   return `${'../'.repeat(Math.max(0, depth))}sessions/${encodeURIComponent(session)}/events?${query}`
 }
 
-/** Protobuf has no field for a cursor, so a protobuf stream is re-joined as the SSE of its dialect. */
-const rejoinDialect = (wire: string): string => wire.replace(/-protobuf$/, '')
+/**
+ * Protobuf has no field for a cursor, so a protobuf stream is re-joined as the SSE of its dialect. The form for ADK
+ * Studio's page is only for that page.
+ */
+const rejoinDialect = (wire: string): string => wire.replace(/-(protobuf|page)$/, '')
 
 /** The cursor of a resumed stream: `Last-Event-ID`, else `?after=`. A malformed one is a 400, never a replay. */
 export function cursorOf(request: FastifyRequest): Cursor | undefined {

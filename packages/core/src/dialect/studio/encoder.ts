@@ -1,3 +1,4 @@
+import { adkRequest } from '../../event/adk-request.ts'
 import { isModelCall } from '../../event/model-call.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
 import type {
@@ -47,14 +48,16 @@ interface PrintedRun {
 /** Prints any log. Snapshots are folds: the state is kept here, and never on the events. */
 export class StudioEncoder implements Encoder {
   readonly #session: string
+  readonly #endsAtQuestion: boolean
   /** For readers that append. Absent: a chunk is the text so far. */
   readonly #pieces: PlainChunks | undefined
   readonly #interrupts = new StudioInterrupts()
   #state: JsonObject = {}
   #run: PrintedRun | undefined
 
-  constructor({ session, chunks = 'text' }: EncoderOptions) {
+  constructor({ session, chunks = 'text', endsAtQuestion = false }: EncoderOptions) {
     this.#session = session
+    this.#endsAtQuestion = endsAtQuestion
     if (chunks === 'delta') this.#pieces = new PlainChunks()
   }
 
@@ -215,6 +218,8 @@ export class StudioEncoder implements Encoder {
     const more = { ...where, ...keptFields(extra, 'studio') }
     for (const part of partsOf(event.content)) {
       const [call, response] = [callOf(part), responseOf(part)]
+      // ADK's own call for a confirmation is printed as the `interrupt`, and its answer as the `resume`.
+      if ((call ?? response)?.name === adkRequest.confirmation) continue
       if (call !== undefined) frames.push(print.printCall(call, run.calls.call(call.name, call.id), more))
       if (response !== undefined) {
         frames.push(print.printResult(response, run.calls.result(response.name, response.id), more))
@@ -280,9 +285,11 @@ export class StudioEncoder implements Encoder {
       asks: this.#interrupts.openIn(run.id),
       given: { before: run.keys.before, after: run.keys.after() },
     }
+    const end = { event: 'end', data: '' }
+    if (outcome !== 'interrupted') return [...frames, print.printDone(event, facts), end]
     // Nothing ends where a run waits for a person: the stream goes on with the run that has the answer.
-    if (outcome === 'interrupted') return [...frames, ...this.#unprinted(run), print.printInterrupted(event, facts)]
-    return [...frames, print.printDone(event, facts), { event: 'end', data: '' }]
+    frames.push(...this.#unprinted(run), print.printInterrupted(event, facts))
+    return this.#endsAtQuestion ? [...frames, end] : frames
   }
 
   #fact(run: PrintedRun, event: RunEvent, at: number): readonly Frame[] {

@@ -1,4 +1,4 @@
-import { MillraceError, printFrame } from '@millrace/core'
+import { MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
 import { z } from 'zod'
 import type { Agent } from '../../agent/agent.ts'
@@ -7,9 +7,10 @@ import { refuse } from '../doors/problem.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
 import { documented } from '../surface.ts'
-import { openEvents } from './open-events.ts'
 import { projectDetail, projectSummary } from './project.ts'
 import { isSameProject, sentProject } from './sent-project.ts'
+import { sseText } from './sse-text.ts'
+import type { WebhookEvents } from './webhook-events.ts'
 
 const code = 'A project is an agent of this server, and its code is edited in the folder of the agent'
 const keys = z.object({
@@ -21,10 +22,9 @@ const detected = z.object({
 
 /** What ADK Studio's page asks about projects before it runs one: list, canvas, build, triggers, keys. */
 export const projectRoutes =
-  (deps: HttpDeps): FastifyPluginAsync =>
+  (deps: HttpDeps, webhooks: WebhookEvents): FastifyPluginAsync =>
   async (app) => {
     type ById = { Params: { id: string } }
-    const open = openEvents(app)
     const detail = async (id: string) => projectDetail(await projectNamed(deps, id).describe(), deps.now())
 
     app.get(
@@ -100,13 +100,12 @@ export const projectRoutes =
       '/api/projects/:id/webhook-events',
       documented({
         effect: 'read',
-        summary: 'Projects have no webhooks: stays open and reports none',
-        answer: '`connected`',
+        summary: 'Projects have no webhooks: reports that a run of the page goes on after an answer',
+        answer: '`connected`, `webhook`',
         stream: true,
       }),
       async (request, reply) => {
-        const { name } = projectNamed(deps, request.params.id)
-        open(request, reply, sseText('connected', JSON.stringify({ project_id: name })))
+        webhooks.listen(request, reply, projectNamed(deps, request.params.id).name)
         return reply
       },
     )
@@ -142,8 +141,4 @@ export function projectNamed({ agents }: Pick<HttpDeps, 'agents'>, id: string): 
 
 function sendEvents(reply: FastifyReply, text: string): FastifyReply {
   return reply.type('text/event-stream').header('cache-control', 'no-store').send(text)
-}
-
-function sseText(event: string, data: string): string {
-  return printFrame({ event, data })
 }

@@ -9,6 +9,7 @@ import { documented, type Surface } from '../surface.ts'
 import { answersWith, typedAnswer } from './answer.ts'
 import { projectRoutes } from './project-routes.ts'
 import { streamRoutes } from './stream-routes.ts'
+import { WebhookEvents } from './webhook-events.ts'
 
 const resumeBody = z.object({ response: z.json() })
 
@@ -17,8 +18,9 @@ const studioRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     type ById = { Params: { id: string } }
-    await app.register(projectRoutes(deps))
-    await app.register(streamRoutes(deps))
+    const webhooks = new WebhookEvents(app)
+    await app.register(projectRoutes(deps, webhooks))
+    await app.register(streamRoutes(deps, webhooks))
 
     app.delete<ById>(
       '/api/sessions/:id',
@@ -48,6 +50,7 @@ const studioRoutes =
         const input = { messages: [], resume: answersWith(loaded, answer) }
         const { run } = await deps.engine.start({ session, user, agent, input, loaded })
         request.about.run = run
+        webhooks.resumed(loaded.info, response, deps.now())
         return { success: true, node_id: nodeNameOf(first.node), message: 'resumed', run }
       },
     )

@@ -10,6 +10,7 @@ import { serveRun, serveStream } from '../stream.ts'
 import { documented } from '../surface.ts'
 import { answersWith, typedAnswer } from './answer.ts'
 import { projectNamed } from './project-routes.ts'
+import type { WebhookEvents } from './webhook-events.ts'
 
 const streamInput = z.looseObject({
   input: z.string().min(1, 'input is required').max(100_000).describe('The text of the user'),
@@ -21,6 +22,10 @@ const streamOptions = z.looseObject({
     .enum(['text', 'delta'])
     .default('text')
     .describe('A `chunk` is the text of its message so far, or with `delta` what the text grew by'),
+  binary_path: z
+    .string()
+    .optional()
+    .describe('Sent by ADK Studio’s page, which cannot answer a question before its stream has ended: it ends there'),
 })
 const streamQuery = streamInput.extend(streamOptions.shape).extend({
   run: z
@@ -35,11 +40,12 @@ interface Asked {
   readonly session_id?: string | undefined
   readonly run?: string | undefined
   readonly chunks: 'text' | 'delta'
+  readonly binary_path?: string | undefined
 }
 
 /** Runs of a project as ADK Studio's page streams them. The stream stays open while a run waits for a person. */
 export const streamRoutes =
-  (deps: HttpDeps): FastifyPluginAsync =>
+  (deps: HttpDeps, webhooks: WebhookEvents): FastifyPluginAsync =>
   async (app) => {
     type ById = { Params: { id: string } }
 
@@ -49,6 +55,7 @@ export const streamRoutes =
       const id = wanted ?? run ?? deps.newId()
       const info = await sessionFor(deps, request, { id, agent: name, title: input.slice(0, 80) })
       const loaded = await loadSession(deps.log, info)
+      webhooks.reads(info.id, asked.binary_path !== undefined)
       const requested = {
         session: info.id,
         user: info.user,
@@ -62,7 +69,8 @@ export const streamRoutes =
     }
     /** A client sends the same request again after every cut: only the first one starts a run. */
     const startOnce = async (request: FastifyRequest<ById>, reply: FastifyReply, asked: Asked) => {
-      const meant = { agent: projectNamed(deps, request.params.id).name, session: asked.session_id, run: asked.run }
+      const { name: agent } = projectNamed(deps, request.params.id)
+      const meant = { agent, session: asked.session_id, run: asked.run ?? (await goingOn(deps, asked)) }
       /** Returns whether it answered, and not the reply, because awaiting a reply waits for its end. */
       const again = async (): Promise<boolean> => {
         const place = await rejoin(deps, request, meant)
@@ -74,6 +82,7 @@ export const streamRoutes =
         return place !== undefined
       }
       if (await again()) return reply
+      if (asked.input === goesOn) return reply.code(204).send()
       try {
         await start(request, reply, asked)
       } catch (error) {
@@ -100,18 +109,25 @@ export const streamRoutes =
       '/api/projects/:id/stream',
       documented({ ...doc, body: streamInput, query: streamOptions }),
       async (request, reply) => {
-        const { chunks } = validateBody(streamOptions, request.query)
+        const options = validateBody(streamOptions, request.query)
         const { input, session_id } = validateBody(streamInput, request.body)
-        return startOnce(request, reply, { input, session_id, chunks })
+        return startOnce(request, reply, { ...options, input, session_id })
       },
     )
   }
 
-const wireOf = ({ chunks }: Asked) => ({
-  dialect: chunks === 'delta' ? 'studio-delta' : 'studio',
-  namesRun: true,
-  goesOn: true,
-})
+/** What ADK Studio's page sends in place of an input when a report made it open a stream. It starts nothing. */
+const goesOn = '__webhook__'
+
+/** The run that such a request reads: the latest of its session. */
+async function goingOn({ log }: HttpDeps, { input, session_id }: Asked): Promise<string | undefined> {
+  return input === goesOn && session_id !== undefined ? (await log.get(session_id))?.lastRun : undefined
+}
+
+function wireOf({ chunks, binary_path: page }: Asked) {
+  if (page !== undefined) return { dialect: 'studio-page', namesRun: true }
+  return { dialect: chunks === 'delta' ? 'studio-delta' : 'studio', namesRun: true, goesOn: true }
+}
 
 /** The session, or a new one. A session of another user or project looks unknown (SPEC 6.2). */
 async function sessionFor(
