@@ -32,17 +32,6 @@ export function said(
   return { kind: 'agent', event: { id: message, author, invocationId: 'i', timestamp: 1, content, ...event }, message }
 }
 
-/** What ADK Studio's page shows in its chat: a chunk replaces the text, a node or a tool changes it. */
-export function shownByPage(frames: readonly Frame[]): string {
-  let text = ''
-  for (const { event, data } of frames) {
-    if (event === 'chunk') text = data
-    else if (event === 'agent') text += text === '' ? '' : '\n\n'
-    else if (event === 'trace' && JSON.parse(data).type === 'node_start') text = ''
-    else if (event === 'tool_call') text += `\n🔧 Calling ${JSON.parse(data).name}...\n`
-  }
-  return text
-}
 export const traces = (frames: readonly Frame[]): JsonObject[] =>
   frames.filter(({ event }) => event === 'trace').map(({ data }) => JSON.parse(data))
 export const textOf = (list: readonly RunEvent[]): string =>

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sessions } from '../../../../../test/kit/arbitrary-events.ts'
-import { begun, chunk, ended, events, rows, said, shownByPage, textOf } from '../../../../../test/kit/studio-wire.ts'
+import { PageReader } from '../../../../../test/kit/studio-page.ts'
+import { begun, chunk, ended, events, rows, said, textOf } from '../../../../../test/kit/studio-wire.ts'
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { studio } from './index.ts'
@@ -61,7 +62,9 @@ describe('a chunk is the text of its message so far', () => {
     for (const each of chunksIn(frames)) {
       expect(['The trails are closed.', 'Salvage is possible.'].some((text) => text.startsWith(each))).toBe(true)
     }
-    expect(shownByPage(frames)).toBe('Salvage is possible.')
+    const page = new PageReader()
+    for (const frame of frames) page.take(frame)
+    expect(page.messages).toEqual(['Salvage is possible.'])
   })
 })
 

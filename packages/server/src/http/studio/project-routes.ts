@@ -6,7 +6,7 @@ import type { HttpDeps } from '../deps.ts'
 import { refuse } from '../doors/problem.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
-import { documented } from '../surface.ts'
+import { documented, hidden } from '../surface.ts'
 import { projectDetail, projectSummary } from './project.ts'
 import { isSameProject, sentProject } from './sent-project.ts'
 import { sseText } from './sse-text.ts'
@@ -56,17 +56,13 @@ export const projectRoutes =
         throw new MillraceError('conflict', `${code}. The page cannot change agents, tools, edges or names.`)
       },
     )
-    const refused = (summary: string) => ({ effect: 'write', summary, answer: 'A problem that says why' }) as const
-    app.post('/api/projects', documented(refused('Refused: an agent is made in its folder')), async () => {
+    const refused = hidden({ effect: 'write' })
+    app.post('/api/projects', refused, async () => {
       throw refuse('method-not-allowed', `${code}. Make a folder beside the other agents.`, { allow: 'GET' })
     })
-    app.delete<ById>(
-      '/api/projects/:id',
-      documented(refused('Refused: an agent is removed with its folder')),
-      async () => {
-        throw refuse('method-not-allowed', `${code}. Remove that folder.`, { allow: 'GET, PUT' })
-      },
-    )
+    app.delete<ById>('/api/projects/:id', refused, async () => {
+      throw refuse('method-not-allowed', `${code}. Remove that folder.`, { allow: 'GET, PUT' })
+    })
 
     app.get<ById>(
       '/api/projects/:id/build-stream',
@@ -96,14 +92,10 @@ export const projectRoutes =
         return { success, output: error ?? '', binary_path: success ? `agent:${name}` : null }
       },
     )
+    // Projects have no webhooks. The page waits here all the same, and learns that a run goes on after an answer.
     app.get<ById>(
       '/api/projects/:id/webhook-events',
-      documented({
-        effect: 'read',
-        summary: 'Projects have no webhooks: reports that a run of the page goes on after an answer',
-        answer: '`connected`, `webhook`',
-        stream: true,
-      }),
+      hidden({ effect: 'read', stream: true }),
       async (request, reply) => {
         webhooks.listen(request, reply, projectNamed(deps, request.params.id).name)
         return reply
@@ -129,8 +121,8 @@ export const projectRoutes =
         'Keys are not stored here. Set them in the environment of the server, or in the .env file of the agent.'
       throw refuse('method-not-allowed', why, { allow: 'GET' })
     }
-    app.post<ById>('/api/projects/:id/keys', documented(refused('Refused: keys are not stored')), noKeys)
-    app.delete<ById>('/api/projects/:id/keys/:name', documented(refused('Refused: keys are not stored')), noKeys)
+    app.post<ById>('/api/projects/:id/keys', refused, noKeys)
+    app.delete<ById>('/api/projects/:id/keys/:name', refused, noKeys)
   }
 
 export function projectNamed({ agents }: Pick<HttpDeps, 'agents'>, id: string): Agent {
