@@ -53,12 +53,11 @@ test('the requests of ADK Studio’s page, one after the other, answered as its 
   // The list, the canvas, and what the page keeps open and sends back.
   const projects = (await (await next('GET', /\/api\/projects$/)).json()) as { id: string; updated_at: string }[]
   expect(projects.map(({ id }) => id)).toContain('assistant')
-  const project = (await (await next('GET', /\/api\/projects\/assistant$/)).json()) as { agents: Record<string, object> }
+  const project = (await (await next('GET', /\/api\/projects\/assistant$/)).json()) as {
+    agents: Record<string, object>
+  }
   const webhooks = await next('GET', /.*webhook-events/)
-  const moved = Object.entries(project.agents).map(([id, agent]) => [
-    id,
-    { ...agent, position: { x: 10, y: 20 } },
-  ])
+  const moved = Object.entries(project.agents).map(([id, agent]) => [id, { ...agent, position: { x: 10, y: 20 } }])
   const { settings, actionNodes } = requests.find(({ method }) => method === 'PUT')?.body ?? {}
   const saved = await next('PUT', /.*/, { ...project, settings, actionNodes, agents: Object.fromEntries(moved) })
   expect(await saved.json()).toMatchObject({ agents: project.agents })
