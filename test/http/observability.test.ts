@@ -115,7 +115,7 @@ describe('what an operator sees', () => {
     await (await started).text()
     for (const [method, path] of [
       ['DELETE', '/sessions/s1'],
-      ['DELETE', '/api/sessions/s3'],
+      ['DELETE', '/sessions/s3'],
       ['DELETE', '/apps/echo/users/ada/sessions/s4'],
     ] as const)
       expect((await ask(method, path)).status).toBeLessThan(300)

@@ -18,15 +18,16 @@ async function lint(document: object): Promise<readonly string[]> {
   return found.map(({ ruleId, message, location }) => `${ruleId}: ${message} at ${location[0]?.pointer}`)
 }
 
-/** Routes that answer but are no part of the API: what adk-web asks for and Millrace has not got. */
+/** Routes that answer but are no part of the API: what adk-web and ADK Studio's page ask for and Millrace has not got. */
 const hidden =
-  /^\w+ (\/dev)?\/apps\/\{app\}\/(eval[-_]sets|eval_results|eval_metrics|metrics-info|tests)(\/.*)?$|^GET \/run_live$|^GET \/(s\/\{session\}|assets\/\*)?$/
+  /^\w+ (\/dev)?\/apps\/\{app\}\/(eval[-_]sets|eval_results|eval_metrics|metrics-info|tests)(\/.*)?$|^GET \/run_live$|^GET \/api\/projects\/\{id\}\/webhook-events$|^(POST|DELETE) \/api\/projects(\/\{id\}(\/keys(\/\{name\})?)?)?$|^GET \/(s\/\{session\}|assets\/\*)?$/
 
 /** What takes no body though its method may have one. */
 const bodiless = [
   'POST /sessions/{id}/tasks/{task}/retry',
   'POST /dev/apps/{app}/builder/save',
   'POST /dev/apps/{app}/builder/cancel',
+  'POST /api/projects/{id}/build',
 ]
 
 describe('the OpenAPI document', () => {

@@ -114,7 +114,7 @@ describe('a GET that starts a run, asked again', () => {
     expect((await ask('/api/projects/other/stream?input=hi', id)).status).toBe(204)
     const [{ id: session = '' } = {}] = await sessions()
     const headers = { authorization: 'Bearer adas-token' }
-    expect((await fetch(`${address}/api/sessions/${session}`, { method: 'DELETE', headers })).status).toBe(204)
+    expect((await fetch(`${address}/sessions/${session}`, { method: 'DELETE', headers })).status).toBe(204)
     expect((await ask(stream, id)).status).toBe(204)
     expect(await runs()).toBe(0)
   })
@@ -162,6 +162,30 @@ describe('a GET that starts a run, asked again', () => {
     const headers = { authorization: 'Bearer adas-token', 'content-type': 'application/json' }
     const body = JSON.stringify({ input: 'hi', run: { not: 'a name' } })
     const answer = await fetch(`${address}/api/projects/halting/stream`, { method: 'POST', headers, body })
-    expect(await answer.text()).toMatch(/event: end\nid: \d+\n/)
+    expect(await answer.text()).toMatch(/event: end\nid: [\w-]+:\d+\n/)
+  })
+
+  test('SPEC 2.5: a POST that is sent again with its last id re-joins the run, and 204 ends it', async () => {
+    const post = (last?: string, signal?: AbortSignal) =>
+      fetch(`${address}/api/projects/halting/stream`, {
+        method: 'POST',
+        headers: {
+          authorization: 'Bearer adas-token',
+          'content-type': 'application/json',
+          ...(last === undefined ? {} : { 'last-event-id': last }),
+        },
+        body: JSON.stringify({ input: 'hi' }),
+        ...(signal === undefined ? {} : { signal }),
+      })
+    const leave = new AbortController()
+    const reader = (await post(undefined, leave.signal)).body?.getReader()
+    let text = ''
+    while (!text.includes('waiting')) text += new TextDecoder().decode((await reader?.read())?.value)
+    leave.abort()
+    open()
+    const after = await (await post(idsIn(text).at(-1))).text()
+    expect(after).toContain('event: end')
+    expect((await post(idsIn(after).at(-1))).status).toBe(204)
+    expect(await runs()).toBe(1)
   })
 })

@@ -76,6 +76,19 @@ const item = (method: string, path: string, name: string): Sample => {
   return { ...rest, at: at.replace('{item}', name) }
 }
 
+const echoProject = {
+  name: 'echo',
+  description: 'The echo of this test',
+  agents: { echo: { type: 'llm', instruction: '', tools: [] } },
+  workflow: {
+    edges: [
+      { from: 'manual_trigger', to: 'START' },
+      { from: 'START', to: 'echo' },
+      { from: 'echo', to: 'END' },
+    ],
+  },
+}
+
 export const samples: readonly Sample[] = [
   ...['/health', '/ready', '/metrics', '/openapi.json', '/docs', '/agents'].map((path) => sample('GET', path)),
   sample('POST', '/', '', { ...run, runId: 'one' }),
@@ -160,7 +173,12 @@ export const samples: readonly Sample[] = [
   // Studio.
   sample('GET', '/api/projects'),
   sample('GET', '/api/projects/{id}', 'echo'),
-  sample('GET', '/api/projects/{id}/stream', 'asker', undefined, '?input=hi&session_id=asked'),
+  ...['build-stream', 'keys'].map((path) => sample('GET', `/api/projects/{id}/${path}`, 'echo')),
+  sample('POST', '/api/projects/{id}/build', 'echo'),
+  sample('GET', '/api/settings/detected-keys'),
+  sample('PUT', '/api/projects/{id}', 'echo', echoProject),
+  // With `binary_path` the stream ends where the agent asks.
+  sample('GET', '/api/projects/{id}/stream', 'asker', undefined, '?input=hi&session_id=asked&binary_path=b'),
   sample('POST', '/api/sessions/{id}/resume', 'asked', { response: true }),
   sample('POST', '/api/projects/{id}/stream', 'echo', { input: 'hi', session_id: 'studio' }),
   sample('DELETE', '/api/sessions/{id}', 'studio'),

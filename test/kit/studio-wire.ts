@@ -32,9 +32,6 @@ export function said(
   return { kind: 'agent', event: { id: message, author, invocationId: 'i', timestamp: 1, content, ...event }, message }
 }
 
-/** What a reader that appends chunks shows; `agent` starts a line of its own. */
-export const shown = (frames: readonly Frame[]): string =>
-  frames.map(({ event, data }) => (event === 'chunk' ? data : event === 'agent' ? `\n${data}: ` : '')).join('')
 export const traces = (frames: readonly Frame[]): JsonObject[] =>
   frames.filter(({ event }) => event === 'trace').map(({ data }) => JSON.parse(data))
 export const textOf = (list: readonly RunEvent[]): string =>

@@ -28,6 +28,7 @@ export { adkRequest, type PendingCalls, pendingCalls } from './event/adk-request
 export { functionCallsOf, functionResponsesOf, isErrorEvent, isFinalResponse } from './event/adk-rules.ts'
 export { isRecorded, isRunEvent, parseRecorded, whyNotRecorded, whyNotRunEvent } from './event/guard.ts'
 export { adkIngest, type Ingested, type IngestOptions } from './event/ingest.ts'
+export { isModelCall, modelCall } from './event/model-call.ts'
 export { nodePath } from './event/node-path.ts'
 export {
   isProblemCode,

@@ -63,6 +63,10 @@ export interface EncoderOptions {
   readonly protocol?: AgUiProtocol
   /** The first row that is pushed is the `run.started` after these facts. Only where the dialect has `fromFacts`. */
   readonly facts?: SessionFacts
+  /** What a Studio `chunk` is: the text of its message so far (the default), or only what the text grew by. */
+  readonly chunks?: 'text' | 'delta'
+  /** Whether Studio prints `end` where a run waits for a person. Default false: the stream goes on with the answer. */
+  readonly endsAtQuestion?: boolean
 }
 
 export type AgUiProtocol = '1' | '0'

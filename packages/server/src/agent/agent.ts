@@ -72,6 +72,10 @@ export interface AgentGraphNode {
   readonly parent?: string
   readonly kind: 'agent' | 'tool' | 'step' | 'start' | 'end'
   readonly description?: string
+  /** What its model is told, where that is a fixed text. */
+  readonly instruction?: string
+  /** The model that it names itself. */
+  readonly model?: string
 }
 
 export interface RunContext {

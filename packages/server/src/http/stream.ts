@@ -17,6 +17,8 @@ export interface StreamTarget {
   readonly base?: StreamBase
   /** Ids name the run, for a browser that reconnects to the GET that started it. Only for `studio`. */
   readonly namesRun?: boolean
+  /** Where the run waits for a person, go on with the run that comes after it. */
+  readonly goesOn?: boolean
   /** Cancel the run when this reader leaves before its end. */
   readonly cancelOnDisconnect?: boolean
   readonly headers?: Readonly<Record<string, string>>
@@ -41,6 +43,7 @@ export async function serveStream(
     until,
     base,
     namesRun = false,
+    goesOn = false,
     cancelOnDisconnect = false,
     headers = {},
   } = target
@@ -60,12 +63,13 @@ export async function serveStream(
     deps.opened(request, reply)
     const end = await deps.streams.open(
       session,
-      { dialect: namesRun ? `${dialect}-run` : dialect, signal, ...defined({ run, after, from, until, base }) },
+      { dialect: namesRun ? `${dialect}-run` : dialect, signal, goesOn, ...defined({ run, after, from, until, base }) },
       sink,
     )
     request.log.info({ ...factsOf(request), dialect, end }, 'stream')
     if (cancelOnDisconnect && run !== undefined && (end === 'left' || end === 'stalled')) {
-      await deps.engine.cancel(session, run)
+      // The run that goes on after a question has another id.
+      await deps.engine.cancel(session, goesOn ? undefined : run)
     }
   } catch (error) {
     // After `hijack` no one else ends the response. The client sees a broken stream and comes back with its cursor.
@@ -98,7 +102,7 @@ export async function serveRun(
   request: FastifyRequest,
   reply: FastifyReply,
   start: StartRequest,
-  stream: Pick<StreamTarget, 'dialect' | 'headers' | 'namesRun'>,
+  stream: Pick<StreamTarget, 'dialect' | 'headers' | 'namesRun' | 'goesOn'>,
 ): Promise<void> {
   const cancelOnDisconnect = cancelsOnDisconnect(deps, request)
   // The client is the run's first reader at once: a second start is then refused, and does not supersede this one.
@@ -124,8 +128,11 @@ function rejoinPlace(request: FastifyRequest, { session, dialect, run }: StreamT
   return `${'../'.repeat(Math.max(0, depth))}sessions/${encodeURIComponent(session)}/events?${query}`
 }
 
-/** Protobuf has no field for a cursor, so a protobuf stream is re-joined as the SSE of its dialect. */
-const rejoinDialect = (wire: string): string => wire.replace(/-protobuf$/, '')
+/**
+ * Protobuf has no field for a cursor, so a protobuf stream is re-joined as the SSE of its dialect. The form for ADK
+ * Studio's page is only for that page.
+ */
+const rejoinDialect = (wire: string): string => wire.replace(/-(protobuf|page)$/, '')
 
 /** The cursor of a resumed stream: `Last-Event-ID`, else `?after=`. A malformed one is a 400, never a replay. */
 export function cursorOf(request: FastifyRequest): Cursor | undefined {

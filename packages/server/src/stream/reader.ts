@@ -27,6 +27,8 @@ export interface ReaderOptions {
   readonly run: string | undefined
   /** Ends when it has had this row and no run is open. */
   readonly idleAfter?: number | undefined
+  /** Where the run waits for a person, go on with the run that comes after it. */
+  readonly goesOn: boolean
   readonly sink: Sink
   readonly channel: Channel
   readonly onOver: (end: StreamEnd) => void
@@ -36,7 +38,7 @@ export interface ReaderOptions {
 export class Reader {
   cursor: number
   encoder: SharedEncoder | undefined
-  readonly run: string | undefined
+  run: string | undefined
   readonly #options: ReaderOptions
   #ready = true
   #over = false
@@ -73,6 +75,7 @@ export class Reader {
         channel.place(this)
         return
       }
+      if (this.#waits(encoder)) return
       const chunk = encoder.window.chunkAfter(this.cursor, this.run)
       if (chunk === undefined) {
         if (this.run !== undefined && encoder.endedBefore(this.run, this.cursor)) this.end('finished')
@@ -80,12 +83,26 @@ export class Reader {
         return
       }
       this.cursor = chunk.seq
-      this.write(chunk.bytes, chunk.ends)
-      if (chunk.ends) this.end('finished')
+      this.write(chunk.bytes, chunk.ends && !this.#mayGoOn(encoder))
+      if (chunk.ends && !this.#mayGoOn(encoder)) this.end('finished')
       else encoder.advanced(chunk.seq)
       // It may have caught up with an encoder that is further on, and shares that one from here on.
       if (channel.encoders.size > 1) channel.place(this)
     }
+  }
+
+  #mayGoOn(encoder: SharedEncoder): boolean {
+    return this.#options.goesOn && this.run !== undefined && encoder.waited(this.run)
+  }
+
+  /** Follows the run that came after one that waited. Returns whether there is none yet. */
+  #waits(encoder: SharedEncoder): boolean {
+    while (this.run !== undefined && this.#mayGoOn(encoder) && encoder.endedBefore(this.run, this.cursor)) {
+      const next = encoder.runAfter(this.run)
+      if (next === undefined) return true
+      this.run = next
+    }
+    return false
   }
 
   write(bytes: Bytes, last = false): void {

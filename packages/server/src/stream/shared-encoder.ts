@@ -49,6 +49,11 @@ export class SharedEncoder {
   readonly #ended = new Map<string, number>()
   /** The runs that have begun since this encoder did. */
   readonly #begun = new Set<string>()
+  /** Runs that wait for a person, and the run that came after each of them. */
+  readonly #waiting = new Map<string, string | undefined>()
+  /** For a run that came after one that waited: the first run of that row. */
+  readonly #first = new Map<string, string>()
+  #lastRun = ''
   /** Readers that join at the live end and wait until this encoder has reached it. */
   readonly #joining = new Set<Reader>()
   /** The run that is open, '' when none is. */
@@ -177,6 +182,16 @@ export class SharedEncoder {
     return this.window.head >= seq && this.#openRun === ''
   }
 
+  /** Whether the run waits for a person, or did. */
+  waited(run: string): boolean {
+    return this.#waiting.has(run)
+  }
+
+  /** The run that came after one that waited. */
+  runAfter(run: string): string | undefined {
+    return this.#waiting.get(run)
+  }
+
   /** The prelude replaces everything up to the window's head, so the reader's cursor is that head. */
   #admit(reader: Reader): void {
     const frames = this.#encoder.prelude()
@@ -215,11 +230,12 @@ export class SharedEncoder {
   #take(row: Recorded | RawRecorded): number {
     const { seq, run } = row
     if (isStart(row)) {
-      this.#openRun = run
+      this.#opened(run)
       this.#begun.add(run)
     }
     const terminal = isEnd(row)
     if (terminal) this.#ended.set(run, seq)
+    if (isWaiting(row)) this.#waiting.set(run, undefined)
     const bytes = this.#printed(row)
     const silent = seq <= this.#skipTo || (bytes === undefined && !terminal)
     const piece = silent ? undefined : { seq, run: run === '' ? this.#openRun : run, terminal, bytes: bytes ?? noBytes }
@@ -234,6 +250,15 @@ export class SharedEncoder {
     }
     this.window.trim(this.#options.retain(), this.#fastest)
     return Math.max(quiet, bytes?.chunked.length ?? 0)
+  }
+
+  #opened(run: string): void {
+    const before = this.#lastRun
+    this.#openRun = run
+    this.#lastRun = run
+    if (!this.#waiting.has(before)) return
+    this.#waiting.set(before, run)
+    this.#first.set(run, this.#first.get(before) ?? before)
   }
 
   /** What the row prints; undefined for nothing. A row that no reader needs still has to go through the encoder. */
@@ -254,12 +279,15 @@ export class SharedEncoder {
     return this.#encoder.push({ seq, at, run, event })
   }
 
-  /** The SSE id after a row. A row that belongs to no run gets the name of the open run, if there is one. */
+  /**
+   * The SSE id after a row. A row that belongs to no run gets the name of the open run, if there is one. A run that goes
+   * on after a question gets the name of the run that asked, because a session has the name of its first run.
+   */
   #idOf(seq: number, run: string): number | string {
     const { cursor } = this.#options.format
     if (cursor === undefined) return seq
     const named = run === '' ? this.#openRun : run
-    return cursor(named === '' ? { seq } : { seq, run: named })
+    return cursor(named === '' ? { seq } : { seq, run: this.#first.get(named) ?? named })
   }
 
   #print(frames: readonly Frame[]): Bytes {
@@ -297,6 +325,11 @@ function isStart(row: Recorded | RawRecorded): boolean {
 
 function isEnd(row: Recorded | RawRecorded): boolean {
   return 'event' in row ? row.event.kind === 'run.finished' : row.kind === 'end'
+}
+
+/** Stored text has no outcome. Only formats that look inside their rows have readers that go on. */
+function isWaiting(row: Recorded | RawRecorded): boolean {
+  return 'event' in row && row.event.kind === 'run.finished' && row.event.outcome === 'interrupted'
 }
 
 function breath(): Promise<void> {

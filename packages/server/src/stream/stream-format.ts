@@ -25,7 +25,7 @@ export interface StreamFormat {
   readonly heartbeat: string | Uint8Array
 }
 
-export interface SseFormatOptions extends Pick<EncoderOptions, 'echo' | 'protocol'> {
+export interface SseFormatOptions extends Pick<EncoderOptions, 'echo' | 'protocol' | 'chunks' | 'endsAtQuestion'> {
   /** How long a browser waits before it reconnects, in milliseconds. */
   readonly retry?: number
   /** Ids name their run: a browser that reconnects to the GET that started a run sends nothing but the last id. */

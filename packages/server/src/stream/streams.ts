@@ -34,6 +34,8 @@ export interface StreamOptions {
   readonly run?: string
   /** `idle`: the stream ends when all that the session has was sent and no run is active. Absent: the reader leaves. */
   readonly until?: 'idle'
+  /** Where the run waits for a person, go on with the run that comes after it, on the same stream. */
+  readonly goesOn?: boolean
   /** `live` joins at the end, with the dialect's prelude for what came before. */
   readonly from?: 'start' | 'live'
   /** The start of `run`, where the caller has it: a new encoder then reads only what follows. */
@@ -97,7 +99,7 @@ export function streams(options: StreamsOptions): Streams {
   }
 
   return {
-    async open(session, { dialect, after = 0, run, until, from = 'start', base, signal }, sink) {
+    async open(session, { dialect, after = 0, run, until, goesOn = false, from = 'start', base, signal }, sink) {
       const format = formats.get(dialect)
       if (format === undefined) throw new MillraceError('invalid', `unknown dialect ${dialect}`, { dialect })
       const last = from === 'live' || until === 'idle' ? ((await log.get(session))?.lastSeq ?? 0) : 0
@@ -120,6 +122,7 @@ export function streams(options: StreamsOptions): Streams {
         const reader = new Reader({
           cursor,
           run,
+          goesOn,
           idleAfter: until === 'idle' ? last : undefined,
           sink,
           channel,

@@ -6,8 +6,11 @@ export interface TextPiece {
   readonly text: string
   readonly thought: boolean
   readonly author: string
+  readonly message: string
   readonly node?: NodeId
   readonly task?: string
+  /** The message has ended. Only where `marksEnds` asks for it, and then the text is empty. */
+  readonly ends?: true
 }
 
 /**
@@ -32,6 +35,11 @@ export interface TextTurns {
   readonly streaming: readonly TextPiece[]
 }
 
+export interface TextTurnsOptions {
+  /** After its last piece, each message gets an empty one with `ends`. For wires that print less than every piece. */
+  readonly marksEnds?: boolean
+}
+
 interface Turn {
   readonly lane: string
   /** The text of its partials, printed or waiting: text, then thoughts. */
@@ -45,7 +53,7 @@ interface Turn {
 
 const nothing = [0, 0] as const
 
-export function textTurns(): TextTurns {
+export function textTurns({ marksEnds = false }: TextTurnsOptions = {}): TextTurns {
   /** Messages that have not ended or still wait, oldest first; the first one that has not ended streams. */
   const turns = new Map<string, Turn>()
   let front: string | undefined
@@ -63,10 +71,11 @@ export function textTurns(): TextTurns {
     if (own?.size === 0) lanes.delete(lane)
     if (unfinished.get(lane) === message) unfinished.delete(lane)
   }
-  const finish = (message: string, turn: Turn): void => {
+  const finish = (message: string, turn: Turn, pieces: TextPiece[]): void => {
     const { streamed, before } = turn
     forget(message, turn)
     over.set(message, [before[0] + streamed[0].length, before[1] + streamed[1].length])
+    if (marksEnds) pieces.push({ text: '', thought: false, author: '', message, ends: true })
   }
   const release = (turn: Turn): TextPiece[] => {
     const pieces = turn.waiting
@@ -88,7 +97,7 @@ export function textTurns(): TextTurns {
         front = message
         break
       }
-      finish(message, turn)
+      finish(message, turn, pieces)
     }
     return pieces
   }
@@ -118,11 +127,11 @@ export function textTurns(): TextTurns {
     }
     return front !== undefined && turns.get(front)?.whole === true ? next() : []
   }
-  const before: TextTurns['before'] = (lane) => {
+  const before = (lane: string): TextPiece[] => {
     const pieces: TextPiece[] = []
     for (const [message, turn] of lanes.get(lane) ?? []) {
       for (const piece of release(turn)) pieces.push(piece)
-      if (turn.whole) finish(message, turn)
+      if (turn.whole) finish(message, turn, pieces)
     }
     return pieces
   }
@@ -146,8 +155,8 @@ export function textTurns(): TextTurns {
     },
     before,
     end(lane) {
-      const pieces = [...before(lane)]
-      for (const [message, turn] of lanes.get(lane) ?? []) finish(message, turn)
+      const pieces = before(lane)
+      for (const [message, turn] of lanes.get(lane) ?? []) finish(message, turn, pieces)
       return [...pieces, ...gone()]
     },
     flush() {
@@ -182,7 +191,7 @@ function leftOut(pieces: readonly TextPiece[], { streamed, before }: Turn): Text
   })
 }
 
-function piecesOf({ event, node, task }: AgentSaid): TextPiece[] {
+function piecesOf({ event, message, node, task }: AgentSaid): TextPiece[] {
   const pieces: TextPiece[] = []
   for (const part of partsOf(event.content)) {
     const text = textOf(part)
@@ -191,6 +200,7 @@ function piecesOf({ event, node, task }: AgentSaid): TextPiece[] {
       text,
       thought: part.thought === true,
       author: event.author,
+      message,
       ...(node === undefined ? {} : { node }),
       ...(task === undefined ? {} : { task }),
     })

@@ -1,63 +1,86 @@
 /** What a `chunk` adds; undefined when it only repeats the text so far. */
-export type Delta = { readonly text: string; readonly sign?: 'cumulative' | 'restarted' } | undefined
+export type Delta = { readonly text: string; readonly restarted?: true } | undefined
 
 /**
- * Distinguishes deltas from the chunks of ADK Studio's own server, each of which repeats the whole text of the turn so
- * far (docs/decisions/006-errata.md). The second chunk decides for the whole stream: if it starts with the first one
- * and goes on, chunks are cumulative. Millrace never prints a second chunk that could be mistaken for that (see
- * `plainChunks`).
+ * Reads chunks of either kind: the text of a message so far, as ADK Studio's page and server have it, or pieces
+ * (docs/decisions/006-errata.md). No frame says which kind it is, except under `?chunks=delta`. So the first chunk that
+ * follows another one of the same speaker decides for the stream: if it starts with that one and goes on, chunks are
+ * the text so far. Where something else happened in between, a chunk that starts differently decides nothing, because
+ * it may be another message. The encoder marks what would be read wrongly (`SpokenTexts`).
  */
 export class ChunkText {
   #kind: 'unknown' | 'delta' | 'cumulative' = 'unknown'
-  #upstream = false
-  #text = ''
+  #server: 'unknown' | 'schema' | 'upstream' = 'unknown'
+  /** The text so far, by speaker. A chunk of ADK Studio's own server has the text of all speakers of a turn. */
+  readonly #texts = new Map<string, string>()
+  #last = ''
+  #interrupted = false
 
-  /** Notes which server sent the stream: ADK Studio's own, or one that follows the schema. */
-  sign(server: 'schema' | 'upstream'): void {
-    if (server === 'upstream') this.#upstream = true
-    else if (this.#kind === 'unknown') this.#kind = 'delta'
+  /** Notes which server sent the stream: ADK Studio's own, one that follows the schema, or one that prints pieces. */
+  sign(server: 'schema' | 'upstream' | 'delta'): void {
+    if (server === 'delta') this.#kind = 'delta'
+    else if (server === 'schema' || this.#server === 'unknown') this.#server = server
   }
 
   /** A new turn: the text starts over, but what is known about the server stays. */
   reset(): void {
-    this.#text = ''
+    this.#texts.clear()
+    this.#last = ''
+  }
+
+  /** The next chunk of this speaker is another message. */
+  restart(speaker: string): void {
+    this.#texts.delete(this.#keyOf(speaker))
+    this.#last = ''
+  }
+
+  /** Something other than a chunk came. */
+  interrupt(): void {
+    this.#interrupted = true
   }
 
   /** Whether the text so far ends with this. */
   has(text: string): boolean {
-    return this.#text !== '' && this.#text.endsWith(text)
+    return this.#last !== '' && this.#last.endsWith(text)
   }
 
-  read(chunk: string): Delta {
-    const first = this.#kind === 'unknown' && this.#text !== ''
-    if (first) this.#kind = this.#decide(chunk)
-    if (this.#kind !== 'cumulative') {
-      this.#text += chunk
-      return { text: chunk }
-    }
-    const before = this.#text
-    if (chunk.length > before.length && chunk.startsWith(before)) {
-      this.#text = chunk
-      return { text: chunk.slice(before.length), ...(first ? { sign: 'cumulative' } : {}) }
-    }
-    if (before.endsWith(chunk)) return undefined
-    this.#text = chunk
-    return { text: chunk, sign: 'restarted' }
+  read(speaker: string, chunk: string): Delta {
+    const key = this.#keyOf(speaker)
+    const before = this.#texts.get(key) ?? ''
+    if (this.#kind === 'unknown' && before !== '') this.#kind = this.#decide(before, chunk)
+    this.#interrupted = false
+    const delta = this.#kind === 'cumulative' ? cumulative(before, chunk) : { text: chunk }
+    if (delta === undefined) return undefined
+    const text = this.#kind === 'delta' ? before + chunk : chunk
+    this.#texts.set(key, text)
+    this.#last = text
+    return delta
   }
 
-  #decide(chunk: string): 'delta' | 'cumulative' {
-    if (!chunk.startsWith(this.#text)) return 'delta'
-    return chunk.length > this.#text.length || this.#upstream ? 'cumulative' : 'delta'
+  #keyOf(speaker: string): string {
+    return this.#server === 'upstream' ? '' : speaker
+  }
+
+  #decide(before: string, chunk: string): 'unknown' | 'delta' | 'cumulative' {
+    if (chunk.startsWith(before) && (chunk.length > before.length || this.#server === 'upstream')) return 'cumulative'
+    return this.#interrupted ? 'unknown' : 'delta'
   }
 }
 
+function cumulative(before: string, chunk: string): Delta {
+  if (chunk.length > before.length && chunk.startsWith(before)) return { text: chunk.slice(before.length) }
+  if (before.endsWith(chunk)) return undefined
+  return { text: chunk, ...(before === '' ? {} : { restarted: true }) }
+}
+
 /**
- * The chunks that print a text so that `ChunkText` reads deltas: where the second chunk of a stream would start with
- * the first, its first character is printed alone. Once a reader knows that it reads deltas, text is printed as it
- * comes.
+ * The pieces that print a text so that `ChunkText` reads deltas: where it would take one for the text so far, the first
+ * character is printed alone. Once a reader knows that it reads deltas, text is printed as it comes.
  */
 export class PlainChunks {
+  /** What a reader has that does not know the kind yet; undefined for one that does. */
   #text: string | undefined = ''
+  #interrupted = false
 
   /** A reader knows that it reads deltas. */
   known(): void {
@@ -69,12 +92,24 @@ export class PlainChunks {
     if (this.#text !== undefined) this.#text = ''
   }
 
+  interrupt(): void {
+    this.#interrupted = true
+  }
+
   split(text: string): readonly string[] {
     const before = this.#text
     if (before === undefined) return [text]
-    this.#text = before === '' ? text : undefined
     const first = [...text.slice(0, 2)][0] ?? ''
-    if (before === '' || !text.startsWith(before) || first === text) return [text]
-    return [first, text.slice(first.length)]
+    if (before === '' || !text.startsWith(before) || first === text) {
+      this.#took(before, text)
+      return [text]
+    }
+    this.#took(before, first)
+    return [first, ...this.split(text.slice(first.length))]
+  }
+
+  #took(before: string, chunk: string): void {
+    this.#text = before === '' || this.#interrupted ? chunk : undefined
+    this.#interrupted = false
   }
 }

@@ -1,16 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  begun,
-  chunk,
-  ended,
-  events,
-  foldState,
-  rows,
-  said,
-  textOf,
-  traces,
-} from '../../../../../test/kit/studio-wire.ts'
+import { begun, chunk, ended, events, foldState, rows, textOf, traces } from '../../../../../test/kit/studio-wire.ts'
 import type { RunEvent } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'
@@ -25,20 +15,6 @@ describe('streams of ADK Studio’s own server', () => {
         const whole = deltas.join('')
         const cumulative = deltas.map((_, i) => chunk(deltas.slice(0, i + 1).join('')))
         expect(textOf(events(cumulative))).toBe(whole)
-      }),
-    )
-  })
-
-  test('text that Millrace prints is never read as cumulative', () => {
-    const pieces = fc.array(fc.constantFrom('a', 'aa', 'ab', 'aab', '\u{1f525}', '\u{1f525}a'), { maxLength: 5 })
-    fc.assert(
-      fc.property(pieces, (deltas) => {
-        const log = rows([begun, ...deltas.map((text) => said('', text, { partial: true })), ended])
-        const again = log.map((row) => ({ ...row, run: 'r2' }))
-        const first = rows([begun, said('', 'b'), ended]).map((row) => ({ ...row, run: 'r0' }))
-        expect(textOf(events(encodeAll(studio, [...first, ...log, ...again])))).toBe(
-          `b${deltas.join('')}${deltas.join('')}`,
-        )
       }),
     )
   })

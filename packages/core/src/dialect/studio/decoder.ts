@@ -75,8 +75,10 @@ export class StudioDecoder implements Decoder {
     const run = this.#run
     for (const event of events) {
       run.state = applyState(run.state, event)
-      if (event.kind === 'run.finished') run.phase = 'finished'
-      else if (event.kind !== 'run.started' && event.kind !== 'foreign' && event.kind !== 'log') run.busy = true
+      if (event.kind === 'run.finished') {
+        run.phase = 'finished'
+        run.waits = event.outcome === 'interrupted'
+      } else if (event.kind !== 'run.started' && event.kind !== 'foreign' && event.kind !== 'log') run.busy = true
     }
     return events.map((event) => ({ run: run.id, event }))
   }
@@ -84,6 +86,7 @@ export class StudioDecoder implements Decoder {
 
 function readFrame(run: StudioRun, { event, data, truncated }: Frame): StudioFrameResult {
   if (truncated === true) return 'the frame is too long'
+  if (event !== 'chunk') run.chunks.interrupt()
   switch (event) {
     case 'trace':
       return readTrace(run, data)
@@ -98,7 +101,8 @@ function readFrame(run: StudioRun, { event, data, truncated }: Frame): StudioFra
     case 'error':
       return failed(run, data)
     case 'end':
-      if (run.phase === 'finished') return 'the run has already ended'
+      // Some servers print an end even where the run waits for a person.
+      if (run.phase === 'finished') return run.waits ? [] : 'the run has already ended'
       return [...run.speech.close(), { kind: 'run.finished', ...ended(run) }]
     case 'thinking':
       return readThinking(run, data)

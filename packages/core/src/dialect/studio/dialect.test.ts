@@ -1,16 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import {
-  begun,
-  chunk,
-  ended,
-  events,
-  foldState,
-  rows,
-  said,
-  shown,
-  traces,
-} from '../../../../../test/kit/studio-wire.ts'
+import { begun, chunk, ended, events, foldState, rows, said, traces } from '../../../../../test/kit/studio-wire.ts'
 import { loadVectors } from '../../../../../test/kit/vectors.ts'
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import { printFrame, sseReader } from '../../frame/sse.ts'
@@ -109,7 +99,14 @@ describe('any log on this wire', () => {
         ended,
       ]),
     )
-    expect(shown(frames)).toBe('one \na: two\nb: ONE TWO three')
+    expect(frames.filter(({ event }) => event === 'chunk' || event === 'agent')).toEqual([
+      chunk('one '),
+      { event: 'agent', data: 'a' },
+      chunk('one two'),
+      { event: 'agent', data: 'b' },
+      chunk('ONE TWO'),
+      chunk('ONE TWO three'),
+    ])
   })
 
   test('a log without nodes gets one for each agent that speaks, branch by branch', () => {
@@ -187,6 +184,7 @@ describe('any log on this wire', () => {
     const frames = encodeAll(studio, rows([begun, said('lead', 'hm'), writes, ended]))
     expect(traces(frames).find(({ type }) => type === 'state')).toEqual({
       type: 'state',
+      node: 'lead',
       state_snapshot: { input: {}, output: { score: 2 } },
       state_keys: ['score'],
     })

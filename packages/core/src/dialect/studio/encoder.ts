@@ -1,6 +1,9 @@
+import { adkRequest } from '../../event/adk-request.ts'
+import { isModelCall } from '../../event/model-call.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
 import type {
   AgentSaid,
+  Logged,
   NodeFinished,
   NodeId,
   NodeStarted,
@@ -15,13 +18,15 @@ import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { type CallIds, callIds } from '../bare-text/call-ids.ts'
 import { printForeignFrame } from '../bare-text/raw-frame.ts'
-import { type TextPiece, type TextTurns, textTurns } from '../bare-text/text-turns.ts'
 import type { Encoder, EncoderOptions } from '../dialect.ts'
 import { keptFields } from '../kept-fields.ts'
 import { nodeName } from '../node-name.ts'
 import { PlainChunks } from './chunks.ts'
 import { planToLog } from './encode/plan-to-log.ts'
+import { RunKeys } from './encode/run-keys.ts'
 import { StudioSpeakers } from './encode/speakers.ts'
+import { Speech } from './encode/speech.ts'
+import { UnprintedState } from './encode/unprinted-state.ts'
 import { StudioInterrupts } from './interrupts.ts'
 import { type OpenNode, OpenNodes } from './nodes.ts'
 import { touchedKeys } from './state.ts'
@@ -32,7 +37,9 @@ interface PrintedRun {
   readonly nodes: OpenNodes
   readonly lanes: StudioSpeakers
   readonly calls: CallIds
-  readonly turns: TextTurns
+  readonly speech: Speech
+  readonly keys: RunKeys
+  readonly unprinted: UnprintedState
   /** The log has nodes of its own, so none are inferred from authors. */
   named: boolean
   /** The state at the start of the run, which is the input of its first node. */
@@ -43,13 +50,17 @@ interface PrintedRun {
 /** Prints any log. Snapshots are folds: the state is kept here, and never on the events. */
 export class StudioEncoder implements Encoder {
   readonly #session: string
-  readonly #chunks = new PlainChunks()
+  readonly #endsAtQuestion: boolean
+  /** For readers that append. Absent: a chunk is the text so far. */
+  readonly #pieces: PlainChunks | undefined
   readonly #interrupts = new StudioInterrupts()
   #state: JsonObject
   #run: PrintedRun | undefined
 
-  constructor({ session, facts = noFacts }: EncoderOptions) {
+  constructor({ session, facts = noFacts, chunks = 'text', endsAtQuestion = false }: EncoderOptions) {
     this.#session = session
+    this.#endsAtQuestion = endsAtQuestion
+    if (chunks === 'delta') this.#pieces = new PlainChunks()
     this.#state = facts.state
     // Their runs have ended, so which run asked matters no more.
     for (const { id, node } of facts.open.values())
@@ -63,8 +74,7 @@ export class StudioEncoder implements Encoder {
     if (event.kind === 'foreign') return event.dialect === 'studio' ? [printForeignFrame(event)] : []
     if (recorded.run === '') return []
     // The waiting text of a run that never ended is printed before the next run begins.
-    const late =
-      this.#run !== undefined && this.#run.id !== recorded.run ? this.#say(this.#run, this.#run.turns.flush()) : []
+    const late = this.#run !== undefined && this.#run.id !== recorded.run ? this.#run.speech.flush() : []
     const frames = this.#print(this.#runOf(recorded), recorded, before)
     return late.length === 0 ? frames : [...late, ...frames]
   }
@@ -73,6 +83,7 @@ export class StudioEncoder implements Encoder {
     const { event } = recorded
     switch (event.kind) {
       case 'run.started':
+        run.keys.ask(event.input)
         return [{ event: 'session', data: this.#session }]
       case 'node.started':
         return this.#nodeStarted(run, event, recorded.at)
@@ -81,9 +92,7 @@ export class StudioEncoder implements Encoder {
       case 'agent':
         return this.#agent(run, event, recorded.at, before)
       case 'state':
-        return event.node !== undefined && run.nodes.get(event.node) !== undefined
-          ? []
-          : this.#stateChanged(run, before, touchedKeys(event.patch))
+        return this.#state === before ? [] : this.#stateChanged(run, event.node, touchedKeys(event.patch), 'later')
       case 'run.finished':
         return this.#finished(run, event, recorded.at)
       default:
@@ -94,30 +103,32 @@ export class StudioEncoder implements Encoder {
   prelude(): readonly Frame[] {
     const run = this.#run
     if (run === undefined || run.over) return []
-    const { nodes, turns } = run
-    const last = nodes.all.at(-1)?.id
-    const speaker = turns.streaming[0]?.node ?? last
+    const { nodes, keys, speech } = run
     return [
       { event: 'session', data: this.#session },
-      ...nodes.all.map((node) => print.printStart(node, false, {})),
-      ...(nodes.any ? print.printState(this.#state, Object.keys(this.#state)) : []),
-      ...(speaker === last ? [] : this.#names(run, speaker)),
-      ...turns.streaming.map((piece) =>
-        piece.thought ? this.#thinking(run, piece) : { event: 'chunk', data: piece.text },
-      ),
-      ...(nodes.speaker?.id === speaker ? [] : this.#names(run, nodes.speaker?.id)),
+      ...nodes.all.map((node) => print.printStart(node, false, {}, keys.before, this.#sign)),
+      ...(nodes.any ? print.printState(this.#state, Object.keys(this.#state), {}) : []),
+      ...speech.streaming(),
     ]
+  }
+
+  /** Says on each start of a node that chunks are pieces. */
+  get #sign(): JsonObject {
+    return this.#pieces === undefined ? {} : { chunks: 'delta' }
   }
 
   #runOf({ run: id, event }: Recorded): PrintedRun {
     if (this.#run?.id === id && event.kind !== 'run.started') return this.#run
-    this.#chunks.reset()
+    this.#pieces?.reset()
+    const nodes = new OpenNodes()
     this.#run = {
       id,
-      nodes: new OpenNodes(),
+      nodes,
       lanes: new StudioSpeakers(),
       calls: callIds(id),
-      turns: textTurns(),
+      speech: new Speech(nodes, this.#pieces),
+      keys: new RunKeys(),
+      unprinted: new UnprintedState(),
       named: false,
       input: this.#state,
       over: false,
@@ -131,6 +142,7 @@ export class StudioEncoder implements Encoder {
     const step = event.extra?.studio?.step
     return [
       ...made.flatMap((node) => this.#leave(run, node.id, at)),
+      ...this.#unprinted(run),
       this.#start(run, event.node, event, at, typeof step === 'number' ? step : undefined),
     ]
   }
@@ -153,18 +165,24 @@ export class StudioEncoder implements Encoder {
       whole: true,
     }
     run.nodes.start(node)
-    this.#chunks.known()
-    return print.printStart(node, implied, event)
+    run.speech.shows(node.name)
+    this.#pieces?.known()
+    return print.printStart(node, implied, event, run.keys.before, this.#sign)
   }
 
   #nodeFinished(run: PrintedRun, event: NodeFinished, at: number): Frame[] {
-    const said = this.#say(run, run.turns.end(event.node))
-    const node = run.nodes.get(event.node)
+    const { speech, nodes, keys, unprinted } = run
+    const said = speech.say(speech.turns.end(event.node))
+    const node = nodes.get(event.node)
     if (node === undefined) return said
-    const named = run.nodes.named(node.name, node.step)?.id === node.id
-    run.nodes.end(node.id)
+    // Its own snapshot shows what it wrote; what other nodes wrote must not look like its work.
+    unprinted.drop(node.id)
+    const others = this.#unprinted(run)
+    const named = nodes.named(node.name, node.step)?.id === node.id
+    nodes.end(node.id)
     const duration = event.duration ?? Math.max(0, Math.round(at - node.at))
-    return [...said, print.printEnd(node, named, { ...event, duration }, this.#state)]
+    const given = { before: keys.before, after: keys.after(node.id) }
+    return [...said, ...others, print.printEnd(node, named, { ...event, duration }, this.#state, given)]
   }
 
   #leave(run: PrintedRun, node: NodeId, at: number, error?: NodeFinished['error']): Frame[] {
@@ -177,13 +195,17 @@ export class StudioEncoder implements Encoder {
     const { frames, node } = this.#speaker(run, said, at)
     const own: AgentSaid = node === undefined ? said : { ...said, node }
     const lane = node ?? `${event.branch ?? ''}\n${event.author}\n${said.task ?? ''}`
+    const { speech } = run
     const speaks = event.author !== 'user'
-    if (isPartial(event)) return speaks ? [...frames, ...this.#say(run, run.turns.partial(own, lane))] : frames
-    const text = speaks ? this.#say(run, run.turns.whole(own, lane)) : []
+    if (isPartial(event)) return speaks ? [...frames, ...speech.say(speech.turns.partial(own, lane))] : frames
+    const text = speaks ? speech.say(speech.turns.whole(own, lane)) : []
+    if (speaks) run.keys.answer(event.content, node)
     const acts = this.#acts(run, own, node)
-    const first = acts.length === 0 ? [] : this.#say(run, run.turns.before(lane))
+    const first = acts.length === 0 ? [] : speech.say(speech.turns.before(lane))
+    if (acts.length > 0) speech.acted(node)
     const delta = Object.keys(event.actions?.stateDelta ?? {})
-    return [...frames, ...text, ...first, ...acts, ...this.#stateChanged(run, before, delta)]
+    const changed = this.#state === before ? [] : this.#stateChanged(run, node, delta, 'now')
+    return [...frames, ...text, ...first, ...acts, ...changed]
   }
 
   /** The node that speaks: the log's own, or one inferred from author and branch where the log has none. */
@@ -202,6 +224,8 @@ export class StudioEncoder implements Encoder {
     const more = { ...where, ...keptFields(extra, 'studio') }
     for (const part of partsOf(event.content)) {
       const [call, response] = [callOf(part), responseOf(part)]
+      // ADK's own call for a confirmation is printed as the `interrupt`, and its answer as the `resume`.
+      if ((call ?? response)?.name === adkRequest.confirmation) continue
       if (call !== undefined) frames.push(print.printCall(call, run.calls.call(call.name, call.id), more))
       if (response !== undefined) {
         frames.push(print.printResult(response, run.calls.result(response.name, response.id), more))
@@ -215,41 +239,32 @@ export class StudioEncoder implements Encoder {
   }
 
   /**
-   * A change that no open node made is printed at once while nodes run, else in the next snapshot of a node or the run.
+   * What an ADK event changes is printed at once. What an open node changes otherwise waits for its next snapshot, or for
+   * the next node. A change that no open node made is printed at once while nodes run, else in the next snapshot.
    */
-  #stateChanged(run: PrintedRun, before: JsonObject, keys: readonly string[] | undefined): Frame[] {
-    if (this.#state === before || !run.nodes.any) return []
-    return print.printState(this.#state, keys ?? Object.keys(this.#state))
+  #stateChanged(
+    run: PrintedRun,
+    by: NodeId | undefined,
+    keys: readonly string[] = Object.keys(this.#state),
+    when: 'now' | 'later',
+  ): Frame[] {
+    const node = by === undefined ? undefined : run.nodes.get(by)
+    if (node !== undefined && when === 'later') {
+      run.unprinted.add(node.id, keys)
+      return []
+    }
+    return run.nodes.any ? print.printState(this.#state, keys, this.#nameOf(run, node)) : []
   }
 
-  #say(run: PrintedRun, pieces: readonly TextPiece[]): Frame[] {
-    return pieces.flatMap((piece) => {
-      if (piece.thought) return [this.#thinking(run, piece)]
-      return [
-        ...this.#agentFrame(run, piece),
-        ...this.#chunks.split(piece.text).map((data) => ({ event: 'chunk', data })),
-      ]
-    })
+  #unprinted(run: PrintedRun): Frame[] {
+    return run.unprinted
+      .take()
+      .flatMap(([node, keys]) => print.printState(this.#state, keys, this.#nameOf(run, run.nodes.get(node))))
   }
 
-  #thinking(run: PrintedRun, { text, author, node }: TextPiece): Frame {
-    const clear = node === undefined || run.nodes.named(author)?.id === node
-    return print.jsonFrame('thinking', { content: text, agent: author, ...(clear ? {} : { node_id: node }) })
-  }
-
-  /**
-   * Bare text carries no name: where a reader would assign it to another node, an `agent` frame names the right one.
-   */
-  #agentFrame(run: PrintedRun, { node }: TextPiece): Frame[] {
-    if (node === undefined || run.nodes.speaker?.id === node) return []
-    run.nodes.speak(node)
-    return this.#names(run, node)
-  }
-
-  #names({ nodes }: PrintedRun, id: NodeId | undefined): Frame[] {
-    const node = id === undefined ? undefined : nodes.get(id)
-    if (node === undefined) return []
-    return [{ event: 'agent', data: nodes.named(node.name)?.id === id ? node.name : node.id }]
+  #nameOf({ nodes }: PrintedRun, node: OpenNode | undefined): { readonly node?: string; readonly node_id?: string } {
+    if (node === undefined) return {}
+    return { node: node.name, ...(nodes.named(node.name)?.id === node.id ? {} : { node_id: node.id }) }
   }
 
   #where(run: PrintedRun, node: NodeId | undefined): { readonly node_id?: string } {
@@ -260,7 +275,7 @@ export class StudioEncoder implements Encoder {
   #finished(run: PrintedRun, event: RunFinished & Pick<RunEvent, 'extra'>, at: number): Frame[] {
     if (run.over) return []
     const { outcome, error } = event
-    const frames = this.#say(run, run.turns.flush())
+    const frames = run.speech.flush()
     const code = outcome === 'cancelled' ? 'cancelled' : 'agent-error'
     const problem = outcome === 'done' ? undefined : (error ?? { code, message: outcome })
     run.over = true
@@ -274,8 +289,13 @@ export class StudioEncoder implements Encoder {
       input: run.input,
       state: this.#state,
       asks: this.#interrupts.openIn(run.id),
+      given: { before: run.keys.before, after: run.keys.after() },
     }
-    return [...frames, print.printDone(event, facts), { event: 'end', data: '' }]
+    const end = { event: 'end', data: '' }
+    if (outcome !== 'interrupted') return [...frames, print.printDone(event, facts), end]
+    // Nothing ends where a run waits for a person: the stream goes on with the run that has the answer.
+    frames.push(...this.#unprinted(run), print.printInterrupted(event, facts))
+    return this.#endsAtQuestion ? [...frames, end] : frames
   }
 
   #fact(run: PrintedRun, event: RunEvent, at: number): readonly Frame[] {
@@ -285,6 +305,7 @@ export class StudioEncoder implements Encoder {
         if ((as === 'trace' || as === 'debug') && event.data !== undefined) {
           return [{ event: as, data: JSON.stringify(event.data) }]
         }
+        if (isModelCall(event)) return [print.logFrame(calling(run, event), this.#where(run, event.node))]
         // Notes of engines and of other dialects are not for a Studio client.
         if (event.level === 'debug' && as === undefined) return []
         return [print.logFrame(event, this.#where(run, event.node))]
@@ -302,7 +323,7 @@ export class StudioEncoder implements Encoder {
         return [print.printResume(event, name, implied, at)]
       }
       case 'superseded': {
-        const said = this.#say(run, run.turns.drop(event.messages))
+        const said = run.speech.drop(event.messages)
         const lost = { code: 'crashed', message: 'lost in a crash, and run again' } as const
         return [...said, ...event.nodes.flatMap((node) => this.#leave(run, node, at, lost))]
       }
@@ -310,4 +331,11 @@ export class StudioEncoder implements Encoder {
         return planToLog(event).map((message) => print.logFrame({ message, level: 'info' }, {}))
     }
   }
+}
+
+/** The message alone, as the schema shows it, and the agent where a page would show another one as that at work. */
+function calling({ nodes, speech }: PrintedRun, { message, node }: Logged): Logged {
+  const name = node === undefined ? undefined : nodes.get(node)?.name
+  const named = name !== undefined && speech.shows(name) ? { data: { agent: name } } : {}
+  return { kind: 'log', level: 'info', message, ...named }
 }

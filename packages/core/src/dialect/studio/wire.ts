@@ -26,13 +26,19 @@ export function printStart(
   node: OpenNode,
   implied: boolean,
   { parent, after, call, extra }: Partial<NodeStarted> & Extras,
+  given: JsonObject,
+  sign: JsonObject,
 ): Frame {
+  const added = without(given, node.input)
+  const input = { ...added, ...node.input }
   return jsonFrame('trace', {
     type: 'node_start',
     node: node.name,
     step: node.step,
-    state_snapshot: { input: cutState(node.input), output: {} },
-    state_keys: Object.keys(node.input),
+    state_snapshot: { input: cutState(input), output: {} },
+    state_keys: Object.keys(input),
+    ...runKeys(added),
+    ...sign,
     ...(implied ? {} : { node_id: node.id }),
     ...(parent === undefined ? {} : { parent }),
     ...(after === undefined ? {} : { after }),
@@ -46,16 +52,17 @@ export function printEnd(
   named: boolean,
   end: Omit<NodeFinished, 'kind' | 'node'> & Extras,
   state: JsonObject,
+  given: AddedKeys,
 ): Frame {
   return jsonFrame('trace', {
     type: 'node_end',
     node: node.name,
     step: node.step,
     ...(end.duration === undefined ? {} : { duration_ms: end.duration }),
-    state_snapshot: { input: cutState(node.input), output: cutState(state) },
-    state_keys: Object.keys(state),
+    ...snapshot(node.input, state, given),
     ...(named ? {} : { node_id: node.id }),
-    ...(end.status === 'ok' ? {} : { status: 'error', error: end.error?.message ?? '', ...codeOf(end.error) }),
+    ...(end.status === 'ok' ? {} : { status: end.status }),
+    ...(end.status === 'error' ? { error: end.error?.message ?? '', ...codeOf(end.error) } : {}),
     ...keptFields(end.extra, 'studio'),
   })
 }
@@ -64,8 +71,39 @@ function codeOf(error: Problem | undefined): { code?: string } {
   return error === undefined || error.code === 'agent-error' ? {} : { code: error.code }
 }
 
-/** The keys that changed, with their new values. A removed key is missing from the next whole snapshot. */
-export function printState(state: JsonObject, keys: readonly string[]): Frame[] {
+/** What the snapshots of a run show besides the state: all of them, and the output. */
+export interface AddedKeys {
+  readonly before: JsonObject
+  readonly after: JsonObject
+}
+
+function snapshot(input: JsonObject, state: JsonObject, given: AddedKeys): JsonObject {
+  const [before, after] = [without(given.before, input, state), without(given.after, input, state)]
+  const output = { ...before, ...state, ...after }
+  return {
+    state_snapshot: { input: cutState({ ...before, ...input }), output: cutState(output) },
+    state_keys: Object.keys(output),
+    ...runKeys({ ...before, ...after }),
+  }
+}
+
+/** The keys of a snapshot that a reader must not take for state. */
+function runKeys(given: JsonObject): JsonObject {
+  const keys = Object.keys(given)
+  return keys.length === 0 ? {} : { run_keys: keys }
+}
+
+/** What none of the states has itself. */
+function without(given: JsonObject, ...states: readonly JsonObject[]): JsonObject {
+  const keys = Object.entries(given).filter(([key]) => !states.some((state) => Object.hasOwn(state, key)))
+  return Object.fromEntries(keys)
+}
+
+/**
+ * The keys that changed, with their new values, and the node that changed them. A removed key is missing from the next
+ * whole snapshot.
+ */
+export function printState(state: JsonObject, keys: readonly string[], node: JsonObject): Frame[] {
   const entries = keys.flatMap((key): [string, Json][] =>
     Object.hasOwn(state, key) ? [[key, state[key] ?? null]] : [],
   )
@@ -74,6 +112,7 @@ export function printState(state: JsonObject, keys: readonly string[]): Frame[] 
   return [
     jsonFrame('trace', {
       type: 'state',
+      ...node,
       state_snapshot: { input: {}, output: cutState(output) },
       state_keys: Object.keys(output),
     }),
@@ -86,17 +125,29 @@ export interface DoneFacts {
   readonly state: JsonObject
   /** A question is open, so a reader takes the run for interrupted unless `outcome` is printed. */
   readonly asks: boolean
+  readonly given: AddedKeys
 }
 
-export function printDone(event: RunFinished, { steps, input, state, asks }: DoneFacts): Frame {
+/** The run waits for a person. */
+export function printInterrupted({ error, usage, result }: RunFinished, facts: DoneFacts): Frame {
+  return jsonFrame('trace', {
+    type: 'interrupted',
+    total_steps: facts.steps,
+    ...snapshot(facts.input, facts.state, facts.given),
+    ...(error === undefined ? {} : { problem: { ...error } }),
+    ...(usage === undefined ? {} : { usage: { ...usage } }),
+    ...(result === undefined ? {} : { result }),
+  })
+}
+
+export function printDone(event: RunFinished, { steps, input, state, asks, given }: DoneFacts): Frame {
   const { outcome, error, usage, result } = event
   // The `error` frame before this one already carries the message; only what it leaves out is printed here.
   const complete = outcome === 'failed' && error?.code === 'agent-error' && error.source === undefined
   return jsonFrame('trace', {
     type: 'done',
     total_steps: steps,
-    state_snapshot: { input: cutState(input), output: cutState(state) },
-    state_keys: Object.keys(state),
+    ...snapshot(input, state, given),
     ...(outcome === 'failed' || (outcome === 'done' && !asks) ? {} : { outcome }),
     ...(error === undefined || complete ? {} : { problem: { ...error } }),
     ...(usage === undefined ? {} : { usage: { ...usage } }),
@@ -115,10 +166,10 @@ export function printResult({ name, response }: AdkFunctionResponse, call: CallI
 
 export function logFrame({ message, level, data }: Omit<Logged, 'kind'>, node: { readonly node_id?: string }): Frame {
   const facts = data === undefined ? {} : isJsonObject(data) ? data : { data }
-  return jsonFrame('log', { message, ...(level === 'info' ? {} : { level }), ...node, ...without(facts, message) })
+  return jsonFrame('log', { message, ...(level === 'info' ? {} : { level }), ...node, ...messageLast(facts, message) })
 }
 
-function without(facts: JsonObject, message: string): JsonObject {
+function messageLast(facts: JsonObject, message: string): JsonObject {
   return Object.hasOwn(facts, 'message') ? { ...facts, message } : facts
 }
 

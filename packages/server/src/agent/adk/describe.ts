@@ -20,11 +20,11 @@ type Edge = AgentGraph['edges'][number]
 export function graphOf(root: AdkRoot): AgentGraph {
   const nodes = new Map<string, AgentGraphNode>()
   const edges: Edge[] = []
-  const add = (id: string, kind: AgentGraphNode['kind'], description = ''): void => {
-    if (!nodes.has(id)) nodes.set(id, { id, kind, ...(description === '' ? {} : { description }) })
+  const add = (id: string, kind: AgentGraphNode['kind'], description = '', more = {}): void => {
+    if (!nodes.has(id)) nodes.set(id, { id, kind, ...(description === '' ? {} : { description }), ...more })
   }
   for (const node of treeOf(root).nodes) {
-    add(node.name, kindOf(node), node.description)
+    add(node.name, kindOf(node), node.description, isLlmAgent(node) ? promptOf(node) : {})
     edges.push(...subAgentEdges(node))
     if (isLlmAgent(node)) {
       for (const tool of node.tools) {
@@ -44,6 +44,14 @@ export function graphOf(root: AdkRoot): AgentGraph {
     }
   }
   return { nodes: [...nodes.values()], edges }
+}
+
+/** An instruction that is a function depends on the session, so there is no text to show. */
+function promptOf({ instruction, model }: LlmAgent): Pick<AgentGraphNode, 'instruction' | 'model'> {
+  return {
+    ...(typeof instruction === 'string' && instruction !== '' ? { instruction } : {}),
+    ...(typeof model === 'string' && model !== '' ? { model } : {}),
+  }
 }
 
 function kindOf(node: BaseNode): AgentGraphNode['kind'] {

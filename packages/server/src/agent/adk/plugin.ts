@@ -7,11 +7,12 @@ import {
   type LlmRequest,
   type LlmResponse,
 } from '@google/adk'
-import { defined, isObject, type Json, type JsonObject } from '@millrace/core'
+import { defined, isObject, type Json, type JsonObject, modelCall } from '@millrace/core'
 import { bindRequest } from '../model/binding.ts'
 import { toolError } from '../tool-result.ts'
 import { answerOpenCalls } from './call-repair.ts'
 import { ClientSideTool, offerTools } from './client-tool.ts'
+import { modelName } from './model-name.ts'
 import { type AdkRun, type Scope, scopeOf } from './scope.ts'
 import { type ToolCalls, toolCalls } from './tool-calls.ts'
 import { guardTools, isUnknown, rejectUnknownTool, runOnce, type UnknownToolCounts } from './unknown-tool.ts'
@@ -82,6 +83,8 @@ export class MillracePlugin extends BasePlugin {
     }
     answerOpenCalls(llmRequest.contents)
     this.#run.requests.set(scope.node, llmRequest)
+    const model = modelName(scope.agent, this.#run.settings, llmRequest.model)
+    this.#run.emit(modelCall(model, Object.keys(llmRequest.toolsDict).length, scope.node))
     this.#offer(scope, invocationContext, llmRequest)
     return undefined
   }

@@ -52,14 +52,19 @@ export async function rejoin(
 
 const isLive = ({ lastRun, status }: SessionInfo, run: string): boolean => lastRun === run && status === 'running'
 
-/** Where the run begins, and where it ends, if it has ended. */
+/** Where a run starts, and where it ends, if it has ended. A run that waits for a person goes on in the run after it. */
 async function spanOf(log: EventLog, session: string, run: string): Promise<{ start?: number; end?: number }> {
   const start = await log.startOf(session, run)
   if (start === undefined) return {}
+  let current: string | undefined = run
   for (let after = start; ; ) {
     const rows = await log.read(session, { after, limit: page })
-    const end = rows.find((row) => row.run === run && row.event.kind === 'run.finished')
-    if (end !== undefined) return { start, end: end.seq }
+    for (const { seq, run: own, event } of rows) {
+      if (event.kind === 'run.started' && current === undefined) current = own
+      if (own !== current || event.kind !== 'run.finished') continue
+      if (event.outcome !== 'interrupted') return { start, end: seq }
+      current = undefined
+    }
     const last = rows.at(-1)
     if (last === undefined) return { start }
     after = last.seq

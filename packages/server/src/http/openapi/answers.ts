@@ -51,6 +51,8 @@ const graphNode = z.object({
   parent: z.string().optional(),
   kind: z.enum(['agent', 'tool', 'step', 'start', 'end']),
   description: z.string().optional(),
+  instruction: z.string().optional(),
+  model: z.string().optional(),
 })
 const project = z.object({ id: z.string(), name: z.string(), description: z.string(), updated_at: z.string() })
 
@@ -141,10 +143,28 @@ const shapes = {
   }),
   Project: project,
   ProjectDetail: project.extend({
-    agents: z.record(z.string(), z.looseObject({ type: z.string(), description: z.string() })),
-    tools: z.array(z.string()),
+    version: z.string(),
+    created_at: z.string(),
+    settings: z.looseObject({ default_model: z.string(), env_vars: json }),
+    agents: z.record(
+      z.string(),
+      z.object({
+        type: z.string(),
+        model: z.string().optional(),
+        instruction: z.string(),
+        description: z.string(),
+        tools: z.array(z.string()),
+        sub_agents: z.array(z.string()),
+        position: z.object({ x: z.number(), y: z.number() }),
+      }),
+    ),
+    tools: z.record(z.string(), z.object({ type: z.string(), config: json, description: z.string() })),
+    tool_configs: json,
+    actionNodes: z.record(z.string(), z.looseObject({ id: z.string(), type: z.string() })),
     workflow: z.object({
+      type: z.string(),
       edges: z.array(z.object({ from: z.string(), to: z.string(), condition: z.string().optional() })),
+      conditions: z.array(json),
     }),
   }),
 } as const satisfies Record<string, z.ZodType>

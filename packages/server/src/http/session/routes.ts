@@ -22,10 +22,10 @@ import { sessionsRoutes } from './list-routes.ts'
 
 const eventsQuery = z.object({
   dialect: z
-    .enum([...dialectNames, 'adk-whole', 'adk-authors', 'ag-ui-0'])
+    .enum([...dialectNames, 'adk-whole', 'adk-authors', 'ag-ui-0', 'studio-delta'])
     .default('millrace')
     .describe(
-      'The dialect of the stream; `adk-whole` is `adk` without partials and specialists, `adk-authors` only without partials, `ag-ui-0` is AG-UI before 1.0',
+      'The dialect of the stream; `adk-whole` is `adk` without partials and specialists, `adk-authors` only without partials, `ag-ui-0` is AG-UI before 1.0, `studio-delta` is `studio` for clients that append chunks',
     ),
   run: z.string().min(1).max(200).optional().describe('Only this run; the stream ends with it'),
   after: z.string().optional().describe('Resume after this seq; `Last-Event-ID` wins'),

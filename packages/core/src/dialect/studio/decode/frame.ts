@@ -7,16 +7,10 @@ import { readObject, type StudioFrameResult, type StudioRun } from './run.ts'
 // Reads the frames other than `trace`: those of the schema, and those that only ADK Studio's own server sends.
 
 export function readChunk(run: StudioRun, data: string): StudioFrameResult {
-  const delta = run.chunks.read(data)
+  const delta = run.chunks.read(run.nodes.speaker?.id ?? '', data)
   if (delta === undefined) return 'the chunk repeats the text so far'
-  const closed = delta.sign === 'restarted' ? run.speech.close() : []
-  const said = [...closed, ...run.speech.delta(run.speaker(), delta.text)]
-  if (delta.sign !== 'cumulative') return said
-  // Recorded as a warning, because the deltas in the log no longer show it.
-  return [
-    { kind: 'log', level: 'warn', message: 'each chunk repeats the text so far; they were read as deltas' },
-    ...said,
-  ]
+  const closed = delta.restarted === true ? run.speech.close() : []
+  return [...closed, ...run.speech.delta(run.speaker(), delta.text)]
 }
 
 export function readThinking(run: StudioRun, data: string): StudioFrameResult {
@@ -28,9 +22,17 @@ export function readThinking(run: StudioRun, data: string): StudioFrameResult {
   return run.speech.delta(speaker, content, true)
 }
 
-/** From here on text is of this node. This keeps parallel nodes apart on a wire whose text carries no name. */
+/**
+ * From here on text is of this node. This keeps parallel nodes apart on a wire whose text carries no name. Where it is
+ * of this node already, another message of the node begins.
+ */
 export function readSpeaker(run: StudioRun, data: string): StudioFrameResult {
+  const { speaker } = run.nodes
   const node = run.nodes.get(data) ?? run.nodes.named(data)
+  if (node?.id === speaker?.id && (node !== undefined || data === '')) {
+    run.chunks.restart(node?.id ?? '')
+    return run.speech.close()
+  }
   if (node === undefined) {
     run.author = data
     return 'no node of this name is open'

@@ -15,6 +15,8 @@ export type Ended = Omit<RunFinished, 'kind'> & Pick<RunEvent, 'extra'>
 export class StudioRun {
   readonly id: string
   phase: 'new' | 'open' | 'finished' = 'new'
+  /** It has ended because it waits for a person. */
+  waits = false
   /** Whether the run has events after its start. */
   busy = false
   readonly nodes: OpenNodes = new OpenNodes()

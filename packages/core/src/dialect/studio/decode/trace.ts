@@ -24,7 +24,7 @@ export function readTrace(run: StudioRun, data: string): StudioFrameResult {
     case 'message':
       return message(run, trace)
     case 'interrupted':
-      return interrupted(run, trace)
+      return trace.total_steps === undefined ? interrupted(run, trace) : waiting(run, trace)
     case 'error':
       return [passing(run, trace, 'error', textOf(trace.message) ?? 'error')]
     case 'custom':
@@ -39,7 +39,7 @@ export function readTrace(run: StudioRun, data: string): StudioFrameResult {
   }
 }
 
-const snapshotFields = ['type', 'node', 'step', 'node_id', 'state_snapshot', 'state_keys']
+const snapshotFields = ['type', 'node', 'step', 'node_id', 'state_snapshot', 'state_keys', 'run_keys', 'chunks']
 const startFields = new Set([...snapshotFields, 'parent', 'after', 'call'])
 const endFields = new Set([...snapshotFields, 'duration_ms', 'status', 'error', 'code'])
 
@@ -48,10 +48,10 @@ function nodeStart(run: StudioRun, trace: JsonObject): StudioFrameResult {
   if (typeof name !== 'string') return 'node_start has no node'
   const id = textOf(node_id) ?? run.nodes.impliedId(name)
   if (run.nodes.get(id) !== undefined) return 'the node is already open'
-  // Only a server that follows the schema sends the keys here: then the snapshot is the whole state, and chunks are
-  // deltas.
+  // Only a server that follows the schema sends the keys here: then the snapshot is the whole state.
   const whole = Array.isArray(trace.state_keys)
   run.chunks.sign(whole ? 'schema' : 'upstream')
+  if (trace.chunks === 'delta') run.chunks.sign('delta')
   const { input } = snapshotOf(trace)
   const patch = input === undefined ? [] : changesTo(run.state, input, whole && !run.nodes.any ? run.state : {})
   const implied = run.nodes.impliedStep
@@ -91,15 +91,17 @@ function openNode(run: StudioRun, { node: name, step, node_id: id }: JsonObject)
   return typeof name === 'string' ? run.nodes.named(name, typeof step === 'number' ? step : undefined) : undefined
 }
 
-function statusOf({ status, error, code }: JsonObject): { status: 'ok' } | { status: 'error'; error: Problem } {
-  if (status !== 'error') return { status: 'ok' }
+type NodeStatus = { status: 'ok' | 'interrupted' } | { status: 'error'; error: Problem }
+
+function statusOf({ status, error, code }: JsonObject): NodeStatus {
+  if (status !== 'error') return { status: status === 'interrupted' ? status : 'ok' }
   return { status, error: { code: isProblemCode(code) ? code : 'agent-error', message: textOf(error) ?? '' } }
 }
 
 function stateUpdate(run: StudioRun, trace: JsonObject): StudioFrameResult {
   const state = snapshotOf(trace).output ?? objectOf(trace.state)
   const patch = state === undefined ? [] : updateOf(run.state, state)
-  return patch.length === 0 ? 'no state in it' : patched(patch)
+  return patch.length === 0 ? 'no state in it' : patched(patch, openNode(run, trace)?.id)
 }
 
 function updates(run: StudioRun, trace: JsonObject): StudioFrameResult {
@@ -111,10 +113,22 @@ function updates(run: StudioRun, trace: JsonObject): StudioFrameResult {
 
 function done(run: StudioRun, trace: JsonObject): StudioFrameResult {
   if (run.phase === 'finished') return 'the run has already ended'
-  const output = snapshotOf(trace).output ?? objectOf(trace.state)
+  run.done = endOf(run, trace)
+  const { output = objectOf(trace.state) } = snapshotOf(trace)
+  return [...run.speech.close(), ...patched(output === undefined ? [] : changesTo(run.state, output, run.state))]
+}
+
+/** The run waits for a person, and no `end` follows. */
+function waiting(run: StudioRun, trace: JsonObject): StudioFrameResult {
+  const read = done(run, trace)
+  if (typeof read === 'string') return read
+  return [...read, { kind: 'run.finished', ...run.done, outcome: 'interrupted' }]
+}
+
+function endOf(run: StudioRun, trace: JsonObject): Partial<Ended> {
   const { outcome, total_steps: steps, result } = trace
   const error = problemIn(trace.problem)
-  run.done = {
+  return {
     ...(isOutcome(outcome) ? { outcome } : {}),
     ...(error === undefined ? {} : { error }),
     ...usageOf(trace.usage),
@@ -123,7 +137,6 @@ function done(run: StudioRun, trace: JsonObject): StudioFrameResult {
       ? { extra: { studio: { total_steps: steps } } }
       : {}),
   }
-  return [...run.speech.close(), ...patched(output === undefined ? [] : changesTo(run.state, output, run.state))]
 }
 
 /** The graph's own text events. ADK Studio sends each text as a chunk first: then this adds nothing. */
@@ -168,9 +181,17 @@ function patched(patch: readonly PatchOp[], node?: string): RunEvent[] {
   return patch.length === 0 ? [] : [{ kind: 'state', patch, ...(node === undefined ? {} : { node }) }]
 }
 
-function snapshotOf({ state_snapshot: snapshot }: JsonObject): { input?: JsonObject; output?: JsonObject } {
-  const { input, output } = objectOf(snapshot) ?? {}
-  const [before, after] = [objectOf(input), objectOf(output)]
+/** The states that a trace shows, without the keys that are the query and the answer of the run. */
+function snapshotOf(trace: JsonObject): { input?: JsonObject; output?: JsonObject } {
+  const { input, output } = objectOf(trace.state_snapshot) ?? {}
+  const { run_keys: given } = trace
+  const keys: ReadonlySet<unknown> = new Set(isStrings(given) ? given : [])
+  const state = (shown: Json | undefined): JsonObject | undefined => {
+    const known = objectOf(shown)
+    if (known === undefined || keys.size === 0) return known
+    return Object.fromEntries(Object.entries(known).filter(([key]) => !keys.has(key)))
+  }
+  const [before, after] = [state(input), state(output)]
   return { ...(before === undefined ? {} : { input: before }), ...(after === undefined ? {} : { output: after }) }
 }
 

@@ -1,0 +1,70 @@
+import type { TextPiece } from '../../bare-text/text-turns.ts'
+
+/** A message that is not over, and how much of it was printed. */
+export interface SpokenText {
+  readonly piece: TextPiece
+  text: string
+  printed: number
+}
+
+/**
+ * A text of this length is printed at every piece. A longer one is printed when it has grown by a part of its length, so
+ * that printing a message again and again costs no more than about 65 times its length, however many pieces it has.
+ */
+const short = 64
+
+/** The texts of the messages that are not over, for a wire on which a chunk is the text of a message so far. */
+export class SpokenTexts {
+  readonly #open = new Map<string, SpokenText>()
+  /** What a reader has of each speaker, and whether the speaker did something after it. */
+  readonly #heard = new Map<string, { readonly text: string; acted: boolean }>()
+  #last: string | undefined
+
+  /** Adds a piece. Returns the message where it is due to be printed. */
+  add(piece: TextPiece): SpokenText | undefined {
+    const known = this.#open.get(piece.message) ?? { piece, text: '', printed: 0 }
+    known.text += piece.text
+    this.#open.set(piece.message, known)
+    // Half a character would be printed as another one.
+    const half = /[\ud800-\udbff]$/.test(piece.text)
+    return !half && known.text.length - known.printed >= known.text.length / short ? known : undefined
+  }
+
+  /** The message is over. Returns it where its end is not printed yet. */
+  end(message: string): SpokenText | undefined {
+    const known = this.#open.get(message)
+    this.#open.delete(message)
+    return known === undefined || known.printed === known.text.length ? undefined : known
+  }
+
+  /** Every message that is not over ends. */
+  endAll(): readonly SpokenText[] {
+    return [...this.#open.keys()].flatMap((message) => this.end(message) ?? [])
+  }
+
+  drop(messages: readonly string[]): void {
+    for (const message of messages) this.#open.delete(message)
+  }
+
+  /** The speaker called a tool or got a result. */
+  acted(speaker: string): void {
+    const heard = this.#heard.get(speaker)
+    if (heard !== undefined) heard.acted = true
+  }
+
+  /**
+   * Notes that the message is printed now. Returns whether a reader would take it for a part of what the speaker said
+   * before, so that a mark must come first.
+   */
+  print(spoken: SpokenText, speaker: string): boolean {
+    const { text } = spoken
+    const heard = this.#heard.get(speaker)
+    const first = spoken.printed === 0
+    const goesOn = this.#last === speaker && heard?.acted === false
+    spoken.printed = text.length
+    this.#last = speaker
+    this.#heard.set(speaker, { text, acted: false })
+    if (!first || heard === undefined) return false
+    return goesOn || text.startsWith(heard.text) || heard.text.endsWith(text)
+  }
+}
