@@ -1,6 +1,12 @@
 // An ADK agent with a scripted model, which adk-web's own server runs as well as Millrace does.
-import { BaseLlm, FunctionTool, LlmAgent, type LlmRequest, type LlmResponse } from '@google/adk'
-import type { Schema } from '@google/genai'
+import {
+  BaseLlm,
+  FunctionTool,
+  LlmAgent,
+  type LlmRequest,
+  type LlmResponse,
+  type ToolInputParameters,
+} from '@google/adk'
 
 type Part = NonNullable<NonNullable<LlmResponse['content']>['parts']>[number]
 
@@ -47,7 +53,7 @@ const shape = { type: 'OBJECT', properties: { what: { type: 'STRING' } }, requir
 const look = new FunctionTool({
   name: 'look',
   description: 'Looks at something and keeps a note about it.',
-  parameters: shape as unknown as Schema,
+  parameters: shape as unknown as ToolInputParameters,
   execute: async (input, context) => {
     const { what } = input as { what: string }
     context?.state.set('looked_at', what)

@@ -4,7 +4,7 @@ import type { AgentSaid } from '../../event/run-event.ts'
 import { isPartial, spokenText } from '../../event/streaming.ts'
 import { isObject } from '../../json/json.ts'
 import { refusedLayers } from '../proof/read.ts'
-import type { CallTrack, MessageTrack } from './state.ts'
+import type { AnsweredCall, CallTrack, MessageTrack } from './state.ts'
 import { addProblem, follows, followsAll, mostIds, quoted, type Step } from './step.ts'
 
 /** A shorter delta may repeat the one before by chance. */
@@ -25,14 +25,19 @@ export function lintMessage(step: Step, said: AgentSaid): void {
     lintWhole(step, message, text)
   }
   const made: string[] = []
+  const answers: AnsweredCall[] = []
   for (const part of partsOf(event.content)) {
     const call = callOf(part)
     if (call !== undefined) made.push(lintCall(step, event, call, partial))
     const response = partial ? undefined : responseOf(part)
-    if (response !== undefined) lintResponse(step, response)
+    const answered = response === undefined ? undefined : lintResponse(step, response)
+    if (answered !== undefined) answers.push(answered)
   }
-  const track = made.length === 0 ? undefined : step.run.messages.get(message)
-  if (track !== undefined) setMessage(step, message, { ...track, calls: [...track.calls, ...made] })
+  const track = made.length + answers.length === 0 ? undefined : step.run.messages.get(message)
+  if (track !== undefined) {
+    const all = [...(track.answers ?? []), ...answers]
+    setMessage(step, message, { ...track, calls: [...track.calls, ...made], answers: all })
+  }
   if (partial) return
   for (const { reason, call } of refusedLayers({ said, seq: step.row.seq })) {
     const sentence = `A proof_layer of ${quoted(event.author)} is not used: ${reason}.`
@@ -81,8 +86,8 @@ function lintDelta(step: Step, message: string, delta: string): void {
     addProblem(step, 'cumulative-text', sentence, { earlier: known.seq })
   }
   const flag = cumulative ? true : known.cumulative
-  const { whole, calls } = known
-  setMessage(step, message, { text: known.text + delta, delta, seq, cumulative: flag, whole, calls })
+  const { whole, calls, answers } = known
+  setMessage(step, message, { text: known.text + delta, delta, seq, cumulative: flag, whole, calls, answers })
 }
 
 function lintWhole(step: Step, message: string, text: string): void {
@@ -94,7 +99,8 @@ function lintWhole(step: Step, message: string, text: string): void {
     const sentence = `The complete text of message ${quoted(message)} has ${text.length} characters, its deltas add up to ${open.text.length}${open.text.length === text.length ? ' others' : ''}.`
     addProblem(step, 'text-differs', sentence, { earlier: open.seq })
   }
-  setMessage(step, message, { text: '', delta: '', seq, whole: seq, calls: known?.calls ?? [] })
+  const { calls = [], answers } = known ?? {}
+  setMessage(step, message, { text: '', delta: '', seq, whole: seq, calls, answers })
 }
 
 /** The ingest refuses parts that it cannot read, but a log may be restored from an unchecked file. */
@@ -141,33 +147,41 @@ function lintCall(step: Step, event: AdkEvent, call: AdkFunctionCall, partial: b
   return key
 }
 
-function lintResponse(step: Step, response: AdkFunctionResponse): void {
+function lintResponse(step: Step, response: AdkFunctionResponse): AnsweredCall | undefined {
   const { seq } = step.row
   const key = keyOf(response)
   const facts = key.startsWith('\n') ? {} : { call: key }
   const known = step.run.calls.get(key)
+  const pending = step.session.pending.get(key)
   if (known?.waiting !== undefined && known.waiting > 0) {
     setCall(step, key, { ...known, waiting: known.waiting - 1 })
-  } else if (known !== undefined && known.waiting === undefined) {
+    return { key, before: known, pending: false }
+  }
+  if (known !== undefined && known.waiting === undefined) {
     if (known.answered !== undefined && known.longRunning === undefined) {
       const sentence = `The call ${quoted(key)} of ${quoted(response.name)} was answered before.`
       addProblem(step, 'answered-twice', sentence, { ...facts, earlier: known.answered })
     }
     setCall(step, key, { ...known, answered: seq })
-  } else if (step.session.pending.get(key) !== undefined) {
-    answerPending(step, key, step.session.pending.get(key))
-  } else if (followsAll(step) && step.session.left <= mostIds) {
+    return { key, before: known, pending: false }
+  }
+  if (pending !== undefined) {
+    answerPending(step, key, pending)
+    return { key, before: pending, pending: true }
+  }
+  if (followsAll(step) && step.session.left <= mostIds) {
     const which = facts.call === undefined ? '' : ` ${quoted(key)}`
     addProblem(step, 'result-without-call', `The result${which} of ${quoted(response.name)} answers no call.`, facts)
   }
+  return undefined
 }
 
 /** A long-running call may be answered again and again; the others once. */
-function answerPending(step: Step, key: string, call: CallTrack | undefined): void {
-  if (call?.longRunning) return
-  const waiting = (call?.waiting ?? 1) - 1
+function answerPending(step: Step, key: string, call: CallTrack): void {
+  if (call.longRunning) return
+  const waiting = (call.waiting ?? 1) - 1
   const { pending } = step.session
-  const rest = waiting > 0 && call !== undefined ? pending.set(key, { ...call, waiting }) : pending.delete(key)
+  const rest = waiting > 0 ? pending.set(key, { ...call, waiting }) : pending.delete(key)
   step.session.pending = rest
 }
 

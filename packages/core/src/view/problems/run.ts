@@ -144,10 +144,17 @@ export function lintSuperseded(step: Step, { messages, nodes }: Superseded): voi
   const sentence = `A step was cut short and done again: ${count} ${count === 1 ? 'message' : 'messages'} no longer ${count === 1 ? 'counts' : 'count'}.`
   addProblem(step, 'superseded', sentence)
   let { messages: known, calls, nodes: tracks } = step.run
+  let { pending } = step.session
+  // What was answered last is restored first.
+  for (const answer of messages.flatMap((message) => known.get(message)?.answers ?? []).reverse()) {
+    if (answer.pending) pending = pending.set(answer.key, answer.before)
+    else calls = calls.set(answer.key, answer.before)
+  }
   for (const message of messages) {
     for (const call of known.get(message)?.calls ?? []) calls = calls.delete(call)
     known = known.delete(message)
   }
   for (const node of nodes) tracks = tracks.delete(node)
   Object.assign(step.run, { messages: known, calls, nodes: tracks })
+  step.session.pending = pending
 }

@@ -43,6 +43,14 @@ export interface MessageTrack {
   readonly cumulative?: true | undefined
   readonly whole?: number | undefined
   readonly calls: readonly string[]
+  /** The calls that it answered, as they were before: they wait again if it is superseded. */
+  readonly answers?: readonly AnsweredCall[] | undefined
+}
+export interface AnsweredCall {
+  readonly key: string
+  readonly before: CallTrack
+  /** Whether an earlier run had left the call over. */
+  readonly pending: boolean
 }
 export interface CallTrack {
   readonly name: string

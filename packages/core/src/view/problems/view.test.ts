@@ -236,6 +236,27 @@ describe('each code, and its near misses', () => {
       ],
       [['superseded', 5]],
     ],
+    [
+      'a call whose answer was cut short is answered again',
+      [
+        said('m', [call('1'), call()]),
+        said('n', [answer('1'), answer()]),
+        { kind: 'superseded', messages: ['n'], nodes: [] },
+        said('o', [answer('1'), answer()]),
+      ],
+      [['superseded', 4]],
+    ],
+    [
+      'a call of a step that is done again, whose answer was cut short, too',
+      [
+        said('m', [call('1')]),
+        said('n', [answer('1')]),
+        { kind: 'superseded', messages: ['m', 'n'], nodes: [] },
+        said('p', [call('1')]),
+        said('q', [answer('1')]),
+      ],
+      [['superseded', 4]],
+    ],
   ])('%s', (_, events, expected) => {
     expect(found(...events)).toEqual(expected)
   })
@@ -321,6 +342,19 @@ describe('the ends of runs', () => {
     expect(state.problems.toArray()).toEqual([])
     const third = fold(problemsView, rows([started, said('p', [answer('1')]), done], 'r3', 8), state)
     expect(third.problems.toArray()).toMatchObject([{ code: 'result-without-call', call: '1', run: 'r3' }])
+  })
+
+  test('a later run whose answer was cut short answers again', () => {
+    const first: RunEvent[] = [started, said('m', [call('1')]), { kind: 'run.finished', outcome: 'interrupted' }]
+    const second: RunEvent[] = [
+      started,
+      said('n', [answer('1')]),
+      { kind: 'superseded', messages: ['n'], nodes: [] },
+      said('o', [answer('1')]),
+      done,
+    ]
+    const state = fold(problemsView, [...rows(first, 'r1'), ...rows(second, 'r2', 4)])
+    expect(state.problems.toArray()).toMatchObject([{ code: 'superseded', seq: 6 }])
   })
 
   test("the client's own tools are answered by the next run", () => {

@@ -13,6 +13,7 @@ import {
   appended,
   cardAt,
   cardReplaced,
+  cardsForgotten,
   cardsPlaced,
   emptyTranscript,
   inSession,
@@ -230,7 +231,8 @@ function supersede(state: Transcript, { run, seq }: Recorded, event: Superseded)
     const message = position < 0 ? undefined : next.settled.at(position)
     if (message?.kind !== 'message') continue
     const messages = next.index.messages.set(transcriptKey(run, id), -seq).set(inSession(id), -seq)
-    next = withTranscriptIndex(replacedAt(next, position, { ...message, superseded: true }), { messages })
+    const marked = replacedAt(next, position, { ...message, superseded: true })
+    next = withTranscriptIndex(cardsForgotten(marked, run, position), { messages })
   }
   return event.facts === true ? withoutArtifacts(next, run, new Set(event.nodes)) : next
 }

@@ -138,6 +138,18 @@ export function cardsPlaced(state: Transcript, run: string, item: number, from: 
     : withTranscriptIndex(state, { cards, nameless, runs })
 }
 
+/** The second attempt of a step may use the ids of its calls again: the cards of the first one take no more responses. */
+export function cardsForgotten(state: Transcript, run: string, item: number): Transcript {
+  const message = state.settled.at(item)
+  let { cards } = state.index
+  for (const part of message?.kind === 'message' ? message.parts : []) {
+    if (part.kind !== 'tool') continue
+    for (const key of [transcriptKey(run, part.call), inSession(part.call)])
+      if (cards.get(key)?.item === item) cards = cards.delete(key)
+  }
+  return cards === state.index.cards ? state : withTranscriptIndex(state, { cards })
+}
+
 export function cardAt(state: Transcript, { item, part }: CardPlace): ToolCard | undefined {
   const message = state.settled.at(item)
   const card = message?.kind === 'message' ? message.parts[part] : undefined

@@ -345,6 +345,18 @@ describe('runs', () => {
     ])
   })
 
+  test('a call of a superseded message that is made again with the same id has a card of its own', () => {
+    const rows = rowsOf([
+      said('m', [call('1', 'weather')]),
+      { kind: 'superseded', messages: ['m'], nodes: [] },
+      said('n', [call('1', 'weather')]),
+      said('o', [answer('1', 'weather', { result: 'sunny' })]),
+    ])
+    const [first, second] = messages(fold(transcriptView, rows))
+    expect(first).toMatchObject({ superseded: true, parts: [{ kind: 'tool', status: 'pending' }] })
+    expect(second).toMatchObject({ id: 'n', parts: [{ kind: 'tool', result: { result: 'sunny' } }] })
+  })
+
   test('an artifact of a node that runs again is marked; one of another node is not', () => {
     const saved = (node: string): RunEvent => ({
       kind: 'artifact',

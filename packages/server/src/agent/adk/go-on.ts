@@ -8,7 +8,7 @@ import {
   isParallelAgent,
   isSequentialAgent,
 } from '@google/adk'
-import type { Progress } from './resume.ts'
+import type { NodeProgress } from './resume.ts'
 import { type Scope, scopeOf } from './scope.ts'
 
 type Callback = (context: InvocationContext) => Promise<Event | undefined>
@@ -28,7 +28,7 @@ export async function* goOn(
   context: InvocationContext,
   scope: Scope,
   run: BaseAgent['runAsync'],
-  progress: Progress,
+  progress: NodeProgress,
 ): AsyncGenerator<Event, void, void> {
   const { answered, closed, transfer, escalated } = progress
   const next = transfer === undefined ? undefined : agent.rootAgent.findAgent(transfer)

@@ -29,7 +29,7 @@ export interface Resumption {
   /** The recorded events of the specialist that answers this call. */
   nestedEvents(call: string): readonly Event[]
   /** How far an execution of this agent had come that was cut short: given once. */
-  progressOf(author: string, branch: string | undefined): Progress | undefined
+  progressOf(author: string, branch: string | undefined): NodeProgress | undefined
   /** Whether the execution, which is done, left the loop around it. */
   hadEscalated(node: NodeId): boolean
   /** The turn that this agent was in the middle of: returned once, undefined from then on. */
@@ -41,7 +41,7 @@ export interface Resumption {
 }
 
 /** How far an execution had come. */
-export interface Progress {
+export interface NodeProgress {
   /** Its answer is whole. */
   readonly answered: boolean
   /** What its callback after the agent had to say is recorded, too. */
@@ -167,7 +167,7 @@ function escalatedNodes(rows: readonly Recorded[], said: readonly AgentSaid[]): 
   return nodes
 }
 
-function progressIn(events: readonly AdkEvent[]): Progress {
+function progressIn(events: readonly AdkEvent[]): NodeProgress {
   const asked = events.findLastIndex(isLast)
   // Answers beside a question come after it.
   const acted = events.findLastIndex(

@@ -25,29 +25,35 @@ export interface GateHandler {
 export class NodeGate {
   readonly #opened = new Set<string>()
   readonly #waiting = new Map<string, () => void>()
-  #isOpen = false
+  #isShut = false
 
   readonly handler: GateHandler = {
     name: 'millrace.gate',
     awaitHandlers: true,
     handleChainStart: async (_chain, _inputs, run, _parent, _tags, metadata, _type, name) => {
-      if (!isGated(name, metadata) || this.#isOpen || this.#opened.delete(run)) return
-      await new Promise<void>((resolve) => this.#waiting.set(run, resolve))
+      if (!isGated(name, metadata) || this.#opened.delete(run)) return
+      await new Promise<void>((resolve) => {
+        if (!this.#isShut) this.#waiting.set(run, resolve)
+      })
     },
   }
 
   /** The log has the start of this run of a node. */
   open({ run_id: run }: StreamEvent): void {
+    if (this.#isShut) return
     const resolve = this.#waiting.get(run)
     this.#waiting.delete(run)
     if (resolve === undefined) this.#opened.add(run)
     else resolve()
   }
 
-  /** The run is over: nothing waits any more. */
-  openAll(): void {
-    this.#isOpen = true
-    for (const resolve of this.#waiting.values()) resolve()
+  /**
+   * The run is over, and the log takes no more of it: a node that waits never runs, nor does one that starts later.
+   * LangGraph does not wait for them; its own signal ends the stream.
+   */
+  shut(): void {
+    this.#isShut = true
+    this.#opened.clear()
     this.#waiting.clear()
   }
 }

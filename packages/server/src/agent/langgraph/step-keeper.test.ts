@@ -92,3 +92,43 @@ test('nodes that run at the same time all start', async () => {
     expect(order.indexOf(name)).toBeGreaterThan(order.indexOf(`log has ${name}@1`))
   }
 })
+
+test('SPEC 4.6: when the run is aborted before the log has the start of a node, its code never runs', async () => {
+  const order: string[] = []
+  const ran = (name: string) => () => {
+    order.push(name)
+    return { parts: [name] }
+  }
+  const graph = new StateGraph(State)
+    .addNode('one', ran('one'))
+    .addNode('two', ran('two'))
+    .addEdge(START, 'one')
+    .addEdge('one', 'two')
+    .addEdge('two', END)
+    .compile()
+  const abort = new AbortController()
+  let node = ''
+  const context: RunContext = {
+    session: 's',
+    run: 'r',
+    user: 'u',
+    history: [],
+    state: {},
+    resumed: false,
+    signal: abort.signal,
+    now: () => 1,
+    newId: () => crypto.randomUUID(),
+    // As it is when the server dies, or when a person cancels: the wait ends, but the log has no such row.
+    recorded: async () => {
+      if (node === 'two@1') abort.abort(new Error('the server stopped'))
+    },
+  }
+  const agent = graphAgent('g', async () => ({ graph: graph as unknown as CompiledGraph, resumable: true }))
+  const run = async (): Promise<void> => {
+    for await (const event of agent.run({ messages: [] }, context)) if (event.kind === 'node.started') node = event.node
+  }
+  await expect(run()).rejects.toThrow()
+  // What LangGraph still has to do, it does in these turns.
+  for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+  expect(order).toEqual(['one'])
+})

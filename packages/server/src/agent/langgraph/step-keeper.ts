@@ -44,6 +44,6 @@ export class StepKeeper {
   }
 
   close(): void {
-    this.#gate.openAll()
+    this.#gate.shut()
   }
 }
