@@ -54,7 +54,9 @@ describe('a hostile import', () => {
   })
 
   test('an answer that looks like JSON is one only as deep as a body may be', async () => {
-    const say = (input: string) => post('/api/projects/asker/stream', { input, session_id: 'asked' })
+    // As ADK Studio's page asks: such a stream ends at the question.
+    const stream = '/api/projects/asker/stream?binary_path=x'
+    const say = (input: string) => post(stream, { input, session_id: 'asked' })
     expect((await say('Do it')).body).toContain('event: interrupt')
     const deep = '['.repeat(65) + ']'.repeat(65)
     expect((await say(deep)).statusCode).toBe(200)

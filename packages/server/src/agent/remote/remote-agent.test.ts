@@ -153,6 +153,7 @@ describe.each(['ag-ui', 'adk'] as const)('an agent on another Millrace, over %s'
     const front = await inFrontOf(entryOf(dialect, upstream.url, 'slow'))
     const run = await front.start('s1', 'go')
     await speaking.opened
+    await front.heard('s1', run)
     upstream.app.server.closeAllConnections()
     going.open()
     const rows = await front.wait('s1', run)
@@ -173,6 +174,7 @@ describe.each(['ag-ui', 'adk'] as const)('an agent on another Millrace, over %s'
     const front = await inFrontOf(entryOf(dialect, upstream.url, 'slow'))
     const run = await front.start('s1', 'go')
     await speaking.opened
+    await front.heard('s1', run)
     upstream.app.server.close()
     upstream.app.server.closeAllConnections()
     const rows = await front.wait('s1', run)
