@@ -74,16 +74,17 @@ describe('recovery over /run_sse', () => {
   const team = ['burn_analyst', 'trail_assessor', 'cruising_assistant', 'nepa_advisor']
   const asked = ['cruising_assistant', 'nepa_advisor']
 
-  test('without streaming it is five events of the coordinator, under one invocation', async () => {
+  test('without streaming it is five events of the coordinator and the specialists’ own, under one invocation', async () => {
     const events = await runSse('recovery', 'whole', brief, false)
-    expect(events.map(shapeOf)).toEqual([
+    const own = events.filter(({ author }) => author === 'coordinator')
+    expect(own.map(shapeOf)).toEqual([
       team.map((name) => `call ${name}`),
       team.map((name) => `answer ${name}`),
       asked.map((name) => `call ${name}`),
       asked.map((name) => `answer ${name}`),
       ['text'],
     ])
-    expect(new Set(events.map(({ author }) => author))).toEqual(new Set(['coordinator']))
+    expect(new Set(events.map(({ author }) => author))).toEqual(new Set(['coordinator', ...team]))
     expect(new Set(events.map(({ invocationId }) => invocationId)).size).toBe(1)
     expect(events.some(({ partial }) => partial === true)).toBe(false)
   })

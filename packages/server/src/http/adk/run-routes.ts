@@ -108,7 +108,10 @@ async function prepare(deps: HttpDeps, request: FastifyRequest): Promise<{ start
   return { start: { session: session.id, user, agent: app, input }, streaming: body.streaming === true }
 }
 
-/** The events that `/run_sse` without streaming sends. A failed or cancelled run is an error status, not a 200. */
+/**
+ * The answer to `/run`: no partials, and no events from inside a function call. A failed or cancelled run is an error
+ * status, not a 200.
+ */
 async function wholeEvents(
   { log }: HttpDeps,
   session: string,
