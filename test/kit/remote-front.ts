@@ -40,9 +40,9 @@ export interface Front {
   run(session: string, input: string | Partial<RunInput>): Promise<readonly Recorded[]>
   start(session: string, input: string | Partial<RunInput>): Promise<string>
   cancel(session: string, run: string): Promise<void>
-  /** Resolves when the run has its first words from the other server. */
-  heard(session: string, run: string): Promise<void>
   wait(session: string, run: string): Promise<readonly Recorded[]>
+  /** Resolves once the session has something that an agent said: the other server has answered by then. */
+  heard(session: string): Promise<void>
   get(path: string): Promise<unknown>
   close(): Promise<void>
 }
@@ -66,14 +66,13 @@ export async function frontWith(agents: readonly Agent[]): Promise<Front> {
       return answer.json<{ run: string }>().run
     },
     cancel: async (session, run) => void (await server.engine.cancel(session, run)),
-    async heard(session, run) {
-      const { signal } = new AbortController()
-      for await (const rows of server.log.follow(session, { after: 0, signal }))
-        if (rows.some((row) => row.run === run && row.event.kind === 'agent')) return
-    },
     async wait(session, run) {
       await server.engine.wait(session, run)
       return (await server.log.read(session, { after: 0 })).filter((row) => row.run === run)
+    },
+    async heard(session) {
+      for await (const rows of server.log.follow(session, { after: 0, signal: new AbortController().signal }))
+        if (rows.some(({ event }) => event.kind === 'agent')) return
     },
     run: async (session, input) => front.wait(session, await front.start(session, input)),
     get: async (path) => (await server.app.inject({ url: path })).json(),
