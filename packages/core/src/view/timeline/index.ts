@@ -189,7 +189,7 @@ function runFinished(line: Timeline, row: Recorded, { outcome, error }: RunFinis
   const { run } = row
   const track = trackOf(line, row)
   if (track.ended) return line
-  const how = outcome === 'done' ? { status: 'ok' as const } : { status: cutBy(outcome), error }
+  const how = outcome === 'done' ? { status: 'ok' as const } : { status: cutBy(outcome, error), error }
   const newest = track.speakers.reduce((latest, { seq }) => Math.max(latest, seq), 0)
   const cut = ({ seq, waiting, error: own }: SpeakingAgent): Partial<End> =>
     outcome !== 'done' && own === undefined && (seq === newest || waiting > 0) ? how : {}
@@ -203,8 +203,9 @@ function runFinished(line: Timeline, row: Recorded, { outcome, error }: RunFinis
   })
 }
 
-function cutBy(outcome: Exclude<Outcome, 'done'>): Execution['status'] {
-  return outcome === 'failed' ? 'error' : 'interrupted'
+/** A recording that was cut off does not say that anything failed. */
+function cutBy(outcome: Exclude<Outcome, 'done'>, error: Problem | undefined): Execution['status'] {
+  return outcome === 'failed' && error?.code !== 'cut' ? 'error' : 'interrupted'
 }
 
 function endsAt(
