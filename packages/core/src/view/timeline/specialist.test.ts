@@ -25,6 +25,10 @@ const bars = (events: readonly RunEvent[]): unknown =>
   fold(timelineView, rowsOf(events))
     .executions.toArray()
     .map(({ node, parent, call, status, startSeq, endSeq }) => [node, parent, call, status, startSeq, endSeq])
+const nodesOf = (events: readonly RunEvent[]): readonly string[] =>
+  fold(timelineView, rowsOf(events))
+    .executions.toArray()
+    .map(({ node }) => node)
 
 describe('specialists that were called as tools, and whose own events are not in the log', () => {
   const asked = said('chief', [call('burn', 'c1'), call('trees', 'c2')])
@@ -78,7 +82,7 @@ describe('specialists that were called as tools, and whose own events are not in
       ['chief/burn@1', 'chief@1', 'c1', 'ok', 4, 5],
     ])
     const spoke = [started, said('chief', [call('burn', 'c1')]), said('burn', [{ text: 'High.' }]), told, done]
-    expect(bars(spoke)).toMatchObject([['chief@1'], ['burn@1']])
+    expect(nodesOf(spoke)).toEqual(['chief@1', 'burn@1'])
   })
 
   test('a run with nodes of which this specialist is none', () => {
@@ -94,7 +98,7 @@ describe('specialists that were called as tools, and whose own events are not in
     const tools = said('chief', [call('find', 'c1', { place: 'x' }), call('find', 'c2', { request: 'x', most: 3 })])
     const waits = said('chief', [call('approve', 'c3')], { longRunningToolIds: ['c3'] })
     const answers = said('chief', [answer('find', 'c1'), answer('find', 'c2'), answer('approve', 'c3')])
-    expect(bars([started, tools, waits, answers, asked, done])).toMatchObject([['chief@1']])
+    expect(nodesOf([started, tools, waits, answers, asked, done])).toEqual(['chief@1'])
   })
 
   test('a recording that was cut off before the answer: the bar ends where the recording does', () => {
