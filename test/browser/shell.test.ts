@@ -6,7 +6,7 @@ import { ask, type Studio, studioTests } from './studio-page.ts'
 
 const studio = studioTests(0)
 
-test('keyboard only: a session begun, stepped through, left for live, and the sheet of keys', async () => {
+test('keyboard only: a session begun, stepped through, left for the latest, and the sheet of keys', async () => {
   const tab = await studio.open()
   const { page } = tab
   await page.getByTestId('agent-picker').selectOption('assistant')
@@ -40,7 +40,7 @@ test('a deep link shows that moment', async () => {
   await other.page.getByText('Viewing event 1 of').waitFor()
   expect(await other.page.locator('.bubble').allTextContents()).toEqual(['Hello'])
   expect(await other.page.getByTestId('message-author').count()).toBe(0)
-  await other.page.getByTestId('back-to-live').click()
+  await other.page.getByTestId('back-to-latest').click()
   await other.page.getByTestId('message-complete').waitFor()
 })
 
@@ -112,7 +112,7 @@ test('a session that was exported and dropped again is the same, step by step', 
   await page.getByTestId('scrubber').fill('2')
   await page.getByTestId('moment-bar').waitFor()
   await tab.shot('file-past')
-  await page.getByTestId('back-to-live').click()
+  await page.getByTestId('back-to-latest').click()
   await page.getByRole('button', { name: 'Save to the server' }).click()
   await page.waitForURL((url) => !url.pathname.includes('file'))
   await page.getByTestId('message-complete').waitFor()
