@@ -1,7 +1,7 @@
 import type { NodeFinished, Recorded, RunEvent, RunFinished } from './run-event.ts'
 
 /** How everything that is open is ended. */
-export interface Ending {
+export interface OpenRunEnds {
   /** The ends get the seqs after this one. */
   readonly after: number
   readonly node: Omit<NodeFinished, 'kind' | 'node'>
@@ -9,7 +9,10 @@ export interface Ending {
 }
 
 /** The ends of all that is open after these rows: nodes first, then their run (SPEC 4.1, 4.4), at the time of the last row. */
-export function endsOfOpenRuns(rows: readonly Recorded[], { after, node: ofNode, run: ofRun }: Ending): Recorded[] {
+export function endsOfOpenRuns(
+  rows: readonly Recorded[],
+  { after, node: ofNode, run: ofRun }: OpenRunEnds,
+): Recorded[] {
   const open = new Map<string, Set<string>>()
   for (const { run, event } of rows) {
     if (event.kind === 'run.started') open.set(run, new Set())

@@ -17,7 +17,7 @@ import { changedKeys } from '../../json/changed-keys.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { View } from '../view.ts'
 import { infer, leave } from './infer.ts'
-import { hasNode, specialists, unanswered } from './specialist.ts'
+import { hasNode, trackSpecialists, unanswered } from './specialist.ts'
 import {
   type Cause,
   type Execution,
@@ -99,7 +99,7 @@ function spoke(line: Timeline, row: Recorded, said: AgentSaid, watcher?: Watcher
   if (event.author === 'user' || track.ended) return next
   const known = node !== undefined && next.index.nodes.get(timelineKey(row.run, node)) !== undefined
   const moved = !known && !track.named ? infer(next, row, event, keys, watcher) : spokeInNode(next, row, said, keys)
-  return specialists(moved, row, said, keys, watcher)
+  return trackSpecialists(moved, row, said, keys, watcher)
 }
 
 function spokeInNode(next: Timeline, row: Recorded, { event, node }: AgentSaid, keys: readonly string[]): Timeline {

@@ -13,7 +13,7 @@ import { beginExecution, type End, endExecution, ownerOf, type Watcher, wrote } 
  * the call and the response. Their execution is added at the response, because only then it is sure that the log has no
  * node for the call and no event of the specialist itself.
  */
-export function specialists(
+export function trackSpecialists(
   line: Timeline,
   row: Recorded,
   said: AgentSaid,
