@@ -55,7 +55,7 @@ test.each(['light', 'dark'] as const)(
       await tab.page.getByTestId(proof).first().waitFor()
       expect(await violations(tab)).toEqual([])
     }
-    await tab.page.getByTestId('back-to-live').click()
+    await tab.page.getByTestId('back-to-latest').click()
     await tab.page.getByTestId('proof-confidence').waitFor()
     expect(await violations(tab)).toEqual([])
     const plan = await studio.run('planner', 'Plan a competitor analysis of the CRM market')

@@ -6,7 +6,7 @@ import { ask, type Studio, studioTests } from './studio-page.ts'
 
 const studio = studioTests(0)
 
-test('keyboard only: a session begun, stepped through, left for live, and the sheet of keys', async () => {
+test('keyboard only: a session begun, stepped through, left for the latest, and the sheet of keys', async () => {
   const tab = await studio.open()
   const { page } = tab
   await page.getByTestId('agent-picker').selectOption('assistant')
@@ -40,7 +40,7 @@ test('a deep link shows that moment', async () => {
   await other.page.getByText('Viewing event 1 of').waitFor()
   expect(await other.page.locator('.bubble').allTextContents()).toEqual(['Hello'])
   expect(await other.page.getByTestId('message-author').count()).toBe(0)
-  await other.page.getByTestId('back-to-live').click()
+  await other.page.getByTestId('back-to-latest').click()
   await other.page.getByTestId('message-complete').waitFor()
 })
 
@@ -93,6 +93,65 @@ test('an ADK session is opened from its file; a file that cannot be read says wh
   await page.getByText('Cedar Creek.').first().waitFor()
 })
 
+test('a recording of an agent that is not here can be read, not continued; its specialists are drawn', async () => {
+  const asked = (id: string, name: string) => ({ functionCall: { id, name, args: { request: 'How severe?' } } })
+  const told = (id: string, name: string) => ({ functionResponse: { id, name, response: { result: 'High.' } } })
+  const session = {
+    id: 's',
+    appName: 'elsewhere',
+    events: [
+      { author: 'user', content: { role: 'user', parts: [{ text: 'Which fire?' }] } },
+      { author: 'chief', content: { parts: [asked('c1', 'burn_analyst'), asked('c2', 'tree_counter')] } },
+      { author: 'chief', content: { parts: [told('c1', 'burn_analyst'), told('c2', 'tree_counter')] } },
+      { author: 'chief', content: { parts: [{ text: 'Cedar Creek.' }] } },
+    ].map((event, i) => ({ id: `e${i}`, invocationId: 'i', timestamp: 1_767_081_391 + i, ...event })),
+  }
+  const headers = { 'content-type': 'text/plain' }
+  const payload = JSON.stringify(session)
+  const { id } = (await studio.app.inject({ method: 'POST', url: '/sessions/import', headers, payload })).json()
+  const tab = await studio.open(`/s/${id}`)
+  const { page } = tab
+  await page.getByText('Cedar Creek.').first().waitFor()
+  expect(await page.getByTestId('read-only').textContent()).toBe(
+    'elsewhere is not an agent of this server, so the session can be read but not continued.',
+  )
+  for (const gone of ['chat-input', 'send-button', 'retry', 'edit-message'])
+    expect(await page.getByTestId(gone).count(), gone).toBe(0)
+  await page.getByTestId('timeline').getByText('burn_analyst').first().waitFor()
+  await page.getByTestId('timeline').getByText('tree_counter').first().waitFor()
+  await page.getByTestId('flow-graph').getByText('burn_analyst').first().waitFor()
+  await page.getByRole('button', { name: 'Latest' }).waitFor()
+  expect(await page.getByText(/\blive\b/i).count()).toBe(0)
+  await tab.shot('recording')
+})
+
+test('a file without an end says that the recording was cut off, and not that it failed', async () => {
+  const tab = await studio.open()
+  const { page } = tab
+  const events = [
+    { type: 'RUN_STARTED', threadId: 't', runId: 'r' },
+    { type: 'STEP_STARTED', stepName: 'scout' },
+    { type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' },
+    { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'Cedar' },
+  ].map((event, i) => ({ ...event, timestamp: 1_767_081_391_000 + i * 100 }))
+  const buffer = Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+  await page.getByTestId('open-file').setInputFiles({ name: 'cut.jsonl', mimeType: 'application/x-ndjson', buffer })
+  await page.getByRole('heading', { name: 'cut.jsonl' }).waitFor()
+  expect(await page.getByTestId('status').textContent()).toBe('recording, cut off')
+  await page.getByTestId('message-complete').getByText('the recording ends before the run does').waitFor()
+  expect(await page.getByTestId('run-error').count()).toBe(0)
+  expect(
+    await page
+      .locator('main, .timeline-slot')
+      .getByText(/\b(?:live|failed|running)\b/i)
+      .count(),
+  ).toBe(0)
+  await tab.shot('recording-cut')
+  await page.getByRole('button', { name: 'Save to the server' }).click()
+  await page.waitForURL((url) => !url.pathname.includes('file'))
+  await expect.poll(() => page.getByTestId('status').textContent()).toBe('recording, cut off')
+})
+
 test('a session that was exported and dropped again is the same, step by step', async () => {
   const session = await studio.run('assistant', 'What is 17 * 23?')
   const tab = await studio.open(`/s/${session}`)
@@ -112,7 +171,7 @@ test('a session that was exported and dropped again is the same, step by step', 
   await page.getByTestId('scrubber').fill('2')
   await page.getByTestId('moment-bar').waitFor()
   await tab.shot('file-past')
-  await page.getByTestId('back-to-live').click()
+  await page.getByTestId('back-to-latest').click()
   await page.getByRole('button', { name: 'Save to the server' }).click()
   await page.waitForURL((url) => !url.pathname.includes('file'))
   await page.getByTestId('message-complete').waitFor()

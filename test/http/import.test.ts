@@ -165,6 +165,45 @@ describe('an import gives the messages, the calls and the times that are in it',
   })
 })
 
+describe('SPEC 2.10: a file without an end is a recording that was cut off', () => {
+  const finishedOf = (rows: readonly Recorded[]) =>
+    rows.flatMap(({ at, event }) => (event.kind === 'run.finished' ? [{ at, code: event.error?.code }] : []))
+  const open: readonly (readonly [string, string])[] = [
+    ['AG-UI, SSE', sse(agUi.slice(0, 7))],
+    ['AG-UI, one event a line', jsonl(agUi.slice(0, 7))],
+    ['AG-UI, an array', JSON.stringify(agUi.slice(0, 7))],
+    ['Studio', studio.slice(0, studio.indexOf('event: chunk'))],
+    ['plan', plan.slice(0, plan.indexOf('event: content'))],
+    ['ADK, a call that was never answered', jsonl(events.slice(0, 2))],
+    ['ADK, half a message', jsonl([...events.slice(0, 3), { ...events[3], partial: true }])],
+    ['ADK, a stream that says where its run starts', `: run.started r1 scout\n\n${sse(events)}`],
+  ]
+  test.each(open)('%s', async (name, text) => {
+    const id = `cut-${name.replace(/\W+/g, '-')}`
+    const rows = await bring(id, text)
+    expect(finishedOf(rows)).toEqual([{ at: rows.at(-2)?.at, code: 'cut' }])
+    expect((await server.log.get(id))?.status).toBe('failed')
+    const executions = fold(timelineView, rows).executions.toArray()
+    expect(executions.filter(({ status }) => status === 'running' || status === 'error')).toEqual([])
+    expect(Math.max(0, ...executions.map(({ endedAt = 0 }) => endedAt))).toBeLessThanOrEqual(rows.at(-2)?.at ?? 0)
+  })
+
+  test('an export of a run that was active', async () => {
+    await bring('active', jsonl(agUi))
+    const whole = (await server.app.inject({ url: '/sessions/active/log', headers: { host: 'localhost' } })).body
+    const rows = await bring('cut-export', whole.split('\n').slice(0, 5).join('\n'))
+    const before = (await server.log.read('active', { after: 0 })).slice(0, 4)
+    expect(rows.slice(0, 4)).toEqual(before)
+    const [at, seq] = [before.at(-1)?.at, before.at(-1)?.seq ?? 0]
+    const error = { code: 'cut', message: 'the recording ends before the run does' }
+    expect(rows.slice(4)).toEqual([
+      { seq: seq + 1, at, run: 'r', event: { kind: 'node.finished', node: 'scout@1', status: 'interrupted' } },
+      { seq: seq + 2, at, run: 'r', event: { kind: 'run.finished', outcome: 'failed', error } },
+    ])
+    expect((await server.log.get('cut-export'))?.status).toBe('failed')
+  })
+})
+
 describe('what cannot be read is refused with the reason, and nothing is written', () => {
   const half = JSON.stringify(session).slice(0, 400)
   test.each([

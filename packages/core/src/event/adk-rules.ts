@@ -1,3 +1,4 @@
+import { isObject } from '../json/json.ts'
 import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse } from './adk-event.ts'
 import { isPartial } from './streaming.ts'
 
@@ -24,6 +25,11 @@ export function isFinalResponse({ actions, longRunningToolIds, partial, content 
   const parts = content?.parts ?? []
   if (parts.some((part) => part.functionCall !== undefined || part.functionResponse !== undefined)) return false
   return parts.at(-1)?.codeExecutionResult === undefined
+}
+
+/** Whether a call asks another agent: an agent as a tool of ADK takes one argument, `request`. */
+export function asksAgent({ args }: AdkFunctionCall): boolean {
+  return isObject(args) && typeof args.request === 'string' && Object.keys(args).length === 1
 }
 
 /** The agent that an event hands control to. Only whole events decide. */

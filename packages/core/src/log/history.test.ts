@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sessions } from '../../../../test/kit/arbitrary-events.ts'
+import { endsOfCutRuns } from '../event/open-runs.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { ndjsonReader } from '../frame/ndjson.ts'
@@ -54,7 +55,8 @@ describe('export and import', () => {
   })
   test('SPEC 2.10: whatever was recorded comes back, and every view of it is the same', async () => {
     await fc.assert(
-      fc.asyncProperty(sessions(), async (history) => {
+      fc.asyncProperty(sessions(), async (begun) => {
+        const history = [...begun, ...endsOfCutRuns(begun)]
         const source = await logOf(history)
         const target = newLog()
         const info = await importText(target, (await exported(source)).join('\n'))
@@ -64,6 +66,20 @@ describe('export and import', () => {
         expect(allViews(copy)).toEqual(allViews(original))
         expect(info).toMatchObject({ ...as, agent: 'recovery', title: 'Tïtle', events: history.length })
         expect((await exported(target, 'copy')).slice(1)).toEqual((await exported(source)).slice(1))
+      }),
+      { numRuns: 60 },
+    )
+  })
+  test('SPEC 2.10, 4.1: a run that the file leaves open is ended as cut, and nothing else is new', async () => {
+    await fc.assert(
+      fc.asyncProperty(sessions(), async (history) => {
+        const source = await logOf(history)
+        const target = newLog()
+        const info = await importText(target, (await exported(source)).join('\n'))
+        const copy = await target.read('copy', { after: 0 })
+        expect(copy.slice(0, history.length)).toEqual(await source.read('s', { after: 0 }))
+        expect(copy.slice(history.length)).toEqual(endsOfCutRuns(history))
+        expect(info.status).not.toBe('running')
       }),
       { numRuns: 60 },
     )

@@ -1,6 +1,7 @@
 import { parseRecorded } from '../event/guard.ts'
+import { endsOfCutRuns, endsOfOpenRuns } from '../event/open-runs.ts'
 import { MillraceError } from '../event/problem.ts'
-import type { Recorded, RunEvent } from '../event/run-event.ts'
+import type { Recorded } from '../event/run-event.ts'
 import { isObject, parseJson } from '../json/json.ts'
 import type { EventLog, NewSession, ReadOptions, SessionInfo } from './event-log.ts'
 
@@ -73,8 +74,8 @@ export interface ImportLimits {
 }
 
 /**
- * Creates a session from an export, with the same seqs, times, runs and events. If one line is bad, nothing is written
- * and the error is `invalid` (or `limit`) with `facts.line`.
+ * Creates a session from an export, with the same seqs, times, runs and events. A run that it leaves open is ended as
+ * `cut`. If one line is bad, nothing is written and the error is `invalid` (or `limit`) with `facts.line`.
  */
 export async function importSession(
   log: EventLog,
@@ -99,7 +100,7 @@ export async function importSession(
     else rows.push(readRow(text, number, rows.at(-1)?.seq ?? 0))
   }
   if (header === undefined) throw badLine(1, 'the file has no header line')
-  return log.restore({ ...header, ...as }, rows)
+  return log.restore({ ...header, ...as }, [...rows, ...endsOfCutRuns(rows)])
 }
 
 function readHeader(raw: string, line: number): Pick<NewSession, 'agent' | 'title' | 'forkOf'> {
@@ -152,27 +153,13 @@ export async function forkSession(log: EventLog, source: string, seq: number, id
     for (const row of read) if (row.seq <= seq) rows.push(row)
     after = read.at(-1)?.seq ?? seq
   }
-  return log.restore({ id, user, agent, title, forkOf: { session: source, seq } }, [...rows, ...endings(rows, seq)])
-}
-
-/** The ends of all that is open at the cut: nodes first, then their run. */
-function endings(rows: readonly Recorded[], cut: number): readonly Recorded[] {
-  const open = new Map<string, Set<string>>()
-  for (const { run, event } of rows) {
-    if (event.kind === 'run.started') open.set(run, new Set())
-    else if (event.kind === 'run.finished') open.delete(run)
-    else if (event.kind === 'node.started') open.get(run)?.add(event.node)
-    else if (event.kind === 'node.finished') open.get(run)?.delete(event.node)
-  }
-  const error = { code: 'cancelled', message: `the session was forked at ${cut}` } as const
-  const ends = [...open].flatMap(([run, nodes]): { run: string; event: RunEvent }[] => [
-    ...[...nodes]
-      .reverse()
-      .map((node) => ({ run, event: { kind: 'node.finished', node, status: 'error', error } as const })),
-    { run, event: { kind: 'run.finished', outcome: 'cancelled', error } },
-  ])
-  const at = rows.at(-1)?.at ?? 0
-  return ends.map((end, i) => ({ seq: cut + 1 + i, at, ...end }))
+  const error = { code: 'cancelled', message: `the session was forked at ${seq}` } as const
+  const ends = endsOfOpenRuns(rows, {
+    after: seq,
+    node: { status: 'error', error },
+    run: { outcome: 'cancelled', error },
+  })
+  return log.restore({ id, user, agent, title, forkOf: { session: source, seq } }, [...rows, ...ends])
 }
 
 async function mustGet(log: EventLog, session: string): Promise<SessionInfo> {

@@ -1,4 +1,5 @@
 import type { DialectName } from '../dialect/registry.ts'
+import { endsOfCutRuns } from '../event/open-runs.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { type RecordingOptions, read } from './recording.ts'
@@ -18,7 +19,7 @@ const pieceSize = 256 * 1024
 
 /**
  * Reads a whole recording, to store it as a session. Frames that cannot be read are kept beside those that can (SPEC
- * 3.3). A recording in which no frame can be read is `invalid`: the error names the dialect and the first bad frame.
+ * 3.3). A run without an end is ended as `cut`, at the time of the last event. A recording in which no frame can be read is `invalid`: the error names the dialect and the first bad frame.
  */
 export async function wholeRecording(text: string, options: RecordingOptions): Promise<Recording> {
   const rows: Recorded[] = []
@@ -46,6 +47,7 @@ export async function wholeRecording(text: string, options: RecordingOptions): P
       facts,
     )
   }
+  for (const end of endsOfCutRuns(rows)) rows.push(end)
   return { dialect: detected, agent, rows }
 }
 

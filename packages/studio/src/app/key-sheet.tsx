@@ -15,7 +15,7 @@ const groups: readonly (readonly [string, readonly (readonly [readonly string[],
       [['←', '→'], 'step back or forward'],
       [['Shift', '←'], 'step through every token'],
       [['Space'], 'play or pause'],
-      [['Esc'], 'back to live'],
+      [['Esc'], 'back to the latest event'],
     ],
   ],
   [

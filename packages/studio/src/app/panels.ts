@@ -19,7 +19,7 @@ export interface PanelProps {
   readonly session: SessionHandle
   /** The name of the session's agent, whose graph the flow panel shows. */
   readonly agent: string
-  /** The seq to show; undefined is the live end. */
+  /** The seq to show; undefined is the latest. */
   readonly at: number | undefined
 }
 

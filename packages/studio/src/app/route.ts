@@ -3,7 +3,7 @@ import { useSyncExternalStore } from 'react'
 /** The location of the page: session, moment and open panel. It is stored in the address bar. */
 export interface Route {
   readonly session: string | undefined
-  /** The shared cursor: the seq that every panel shows; undefined is live. */
+  /** The shared cursor: the seq that every panel shows; undefined is the latest. */
   readonly at: number | undefined
   readonly panel: string
   /** A second session to compare with. */

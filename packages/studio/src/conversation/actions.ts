@@ -3,7 +3,9 @@ import { createContext, useContext } from 'react'
 
 /** The actions that a row of the conversation offers. None is available in a file or at an earlier moment. */
 export interface Actions {
-  readonly live: boolean
+  readonly canFork: boolean
+  /** Also false when the session's agent is not on this server: nothing could be sent to it. */
+  readonly canRun: boolean
   readonly pending: boolean
   /** An agent is running at the moment shown. */
   readonly working: boolean
@@ -17,7 +19,8 @@ export interface Actions {
 }
 
 const none: Actions = {
-  live: false,
+  canFork: false,
+  canRun: false,
   pending: false,
   working: false,
   edit: () => undefined,

@@ -24,9 +24,9 @@ const outcomes: Readonly<Record<RunStatus['status'], ConnectionLabel>> = {
 export function connectionLabel(
   connection: ConnectionState,
   latest: RunStatus | undefined,
-  file: boolean,
+  { file, absent }: { readonly file: boolean; readonly absent: boolean },
 ): ConnectionLabel {
-  const run = latest === undefined ? undefined : outcomes[latest.status]
+  const run = latest === undefined ? undefined : runLabel(latest, file || absent)
   if (file) return run ?? { word: 'recording', tone: 'soft' }
   if (connection.phase === 'connecting') return { word: 'connecting', tone: 'soft', moving: true }
   if (connection.phase === 'waiting') {
@@ -45,4 +45,10 @@ export function connectionLabel(
   }
   if (run === undefined) return { word: 'ready', tone: 'soft' }
   return latest?.error === undefined ? run : { ...run, reason: latest.error.message }
+}
+
+function runLabel({ status, error }: RunStatus, recording: boolean): ConnectionLabel {
+  if (status === 'failed' && error?.code === 'cut') return { word: 'recording, cut off', tone: 'warn' }
+  if (status === 'interrupted' && recording) return { word: 'waiting for an answer', tone: 'soft' }
+  return outcomes[status]
 }

@@ -28,8 +28,8 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
   // biome-ignore lint/correctness/useExhaustiveDependencies: each session needs its own cache of rows
   const rowsAt = useMemo(rowMaker, [session])
   const shown = useMemo(() => rowsAt(transcript), [rowsAt, transcript])
-  const { actions, run, agent } = useConversationActions(session, info, at)
-  const label = connectionLabel(connection, latest, isFile(session.id))
+  const { actions, run, agent, absent } = useConversationActions(session, info, at)
+  const label = connectionLabel(connection, latest, { file: isFile(session.id), absent })
   const refresh = useSessions((state) => state.refresh)
   const { status } = latest ?? {}
   // biome-ignore lint/correctness/useExhaustiveDependencies: a run that starts or ends changes the list
@@ -56,7 +56,13 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
           </Empty>
         )}
       </BlockList>
-      {!isFile(session.id) && label.lost !== true && (
+      {!isFile(session.id) && label.lost !== true && absent && !running && (
+        <p className="read-only" data-testid="read-only">
+          {agent === '' ? 'This session names no agent' : `${agent} is not an agent of this server`}, so the session can
+          be read but not continued.
+        </p>
+      )}
+      {!isFile(session.id) && label.lost !== true && (!absent || running) && (
         <div className="composer-place">
           {run.error !== undefined && (
             <p className="bad-text" role="alert">
@@ -96,7 +102,7 @@ function LoadingSession() {
 const latestOf = ({ latest }: Transcript): RunStatus | undefined => latest
 
 function placeholder(at: number | undefined, status: string | undefined, agent: string): string {
-  if (at !== undefined) return 'Viewing an earlier moment. Press Esc to return to live, or fork here.'
+  if (at !== undefined) return 'Viewing an earlier moment. Press Esc to return to the latest, or fork here.'
   if (status === 'interrupted') return 'Answer the question above, or write something else'
   return `Message ${agent}`
 }

@@ -20,13 +20,13 @@ import {
  * anything else.
  */
 export function InterruptForm({ asked }: { readonly asked: Asked }) {
-  const { live, answer, given, waiting } = useActions()
+  const { canRun, answer, given, waiting } = useActions()
   const { id, message, status, reason } = asked
   const resolve = (value: Json): void => answer(asked, { interrupt: id, status: 'resolved', payload: value })
   const cancel = (): void => answer(asked, { interrupt: id, status: 'cancelled' })
   const decided = status === 'resolved' ? (decision(asked.answer) ?? decidedWords(asked.answer)) : undefined
   const review = useMemo(() => reviewOf(asked.payload), [asked.payload])
-  const open = status === 'open' && live && !given.has(id)
+  const open = status === 'open' && canRun && !given.has(id)
   return (
     <section className={`interrupt ${status}`} data-testid="interrupt" aria-label="Question from the agent">
       <header>

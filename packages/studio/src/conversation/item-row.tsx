@@ -65,15 +65,19 @@ const outcomes = {
   interrupted: { word: 'paused', tone: 'soft' },
 } as const
 
+/** A recording without its end is no failure: nothing is known of how the run ended. */
+const cutOff = { word: 'recording, cut off', tone: 'warn' } as const
+
 /** The end of a run: outcome, duration and error, with the actions to retry it or to fork from there. */
 function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
   const { outcome, error, duration: took, seq } = item
-  const { live, pending, retry, forkAt } = useActions()
-  const { word, tone } = outcomes[outcome]
+  const { canFork, canRun, pending, retry, forkAt } = useActions()
+  const cut = outcome === 'failed' && error?.code === 'cut'
+  const { word, tone } = cut ? cutOff : outcomes[outcome]
   return (
     <footer className={`run-end ${outcome}`} data-testid="message-complete">
-      {error !== undefined && outcome !== 'done' && (
-        <p className="run-error" data-testid="run-error" role={live && outcome === 'failed' ? 'alert' : undefined}>
+      {error !== undefined && outcome !== 'done' && !cut && (
+        <p className="run-error" data-testid="run-error" role={canFork && outcome === 'failed' ? 'alert' : undefined}>
           {error.message} <code>{error.code}</code>
         </p>
       )}
@@ -83,9 +87,10 @@ function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
         <button type="button" className="link" title="Show the session at this moment" onClick={() => goTo(seq)}>
           event {seq}
         </button>
-        {live && (
+        {cut && <span>{error.message}</span>}
+        {canFork && (
           <span className="run-tools">
-            {outcome !== 'interrupted' && (
+            {canRun && outcome !== 'interrupted' && (
               <button type="button" className="link" disabled={pending} onClick={() => retry(item)} data-testid="retry">
                 <Icon name="retry" size={13} /> Retry
               </button>

@@ -5,7 +5,7 @@ import { rowIndexAt, stepCursor, togglePlay, usePlayer } from '../session/play.t
 import { Button, IconButton } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
 
-/** Shown at an earlier moment: which event it is, and the way back to live. */
+/** Shown at an earlier moment: which event it is, and the way back to the latest. */
 export function MomentBar({ session }: { readonly session: SessionHandle }) {
   const { log } = session
   const at = useRoute('at')
@@ -28,8 +28,8 @@ export function MomentBar({ session }: { readonly session: SessionHandle }) {
           <span className="moment-time"> · {duration(Math.max(0, row.at - first.at))} in</span>
         )}
       </span>
-      <Button icon="live" onClick={() => goTo(undefined)} data-testid="back-to-live">
-        Back to live
+      <Button icon="latest" onClick={() => goTo(undefined)} data-testid="back-to-latest">
+        Latest
       </Button>
     </div>
   )

@@ -2,16 +2,17 @@ import { openInterrupts, type ResumeAnswer, type SessionInfo, type Transcript, t
 import { type RunControls, type SessionHandle, useRun, useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import { showFailure } from '../app/toast.tsx'
+import { useAgentAbsent } from '../session/agent-absent.ts'
 import { isFile } from '../session/files.ts'
 import { fork, rerun } from '../session/session-actions.ts'
 import type { Actions } from './actions.ts'
 
-/** The actions on a session, and the agent that would run next. */
+/** The actions on a session, and the agent that would run next; `absent` if it is not on this server. */
 export function useConversationActions(
   session: SessionHandle,
   info: SessionInfo | undefined,
   at: number | undefined,
-): { readonly actions: Actions; readonly run: RunControls; readonly agent: string } {
+): { readonly actions: Actions; readonly run: RunControls; readonly agent: string; readonly absent: boolean } {
   const latest = useView(session.log, transcriptView, { select: latestAgent })
   const working = useView(session.log, transcriptView, { select: isWorking, at })
   // Selected by id: a rebuilt array would look like a change and render every row of the conversation.
@@ -21,11 +22,14 @@ export function useConversationActions(
   const agent = latest ?? info?.agent ?? ''
   const run = useRun(session.id, agent)
   const [given, setGiven] = useState<ReadonlyMap<string, ResumeAnswer>>(new Map())
-  const live = at === undefined && !isFile(session.id)
+  const absent = useAgentAbsent(agent)
+  const canFork = at === undefined && !isFile(session.id)
+  const canRun = canFork && !absent
   const { pending, resume, send } = run
   const actions = useMemo((): Actions => {
     return {
-      live,
+      canFork,
+      canRun,
       pending,
       working,
       given,
@@ -48,8 +52,8 @@ export function useConversationActions(
         showFailure(resume([...answers.values()]))
       },
     }
-  }, [session, info, agent, asked, live, pending, working, given, resume, send])
-  return { actions, run, agent }
+  }, [session, info, agent, asked, canFork, canRun, pending, working, given, resume, send])
+  return { actions, run, agent, absent }
 }
 
 const openIds = (transcript: Transcript): string =>

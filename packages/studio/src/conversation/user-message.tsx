@@ -5,7 +5,7 @@ import { useActions } from './actions.ts'
 
 /** A message of the user. Editing it creates a fork, because recorded events never change. */
 export function UserMessage({ message }: { readonly message: Message }) {
-  const { live } = useActions()
+  const { canRun } = useActions()
   const [editing, setEditing] = useState(false)
   return (
     <article className="message mine" data-testid={`message-${message.id}`}>
@@ -14,7 +14,7 @@ export function UserMessage({ message }: { readonly message: Message }) {
         <EditForm message={message} onClose={() => setEditing(false)} />
       ) : (
         <>
-          {live && (
+          {canRun && (
             <IconButton
               icon="pencil"
               label="Edit and rerun in a fork"

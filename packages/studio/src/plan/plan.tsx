@@ -2,6 +2,7 @@ import { type PlanState, planView, transcriptView } from '@millrace/core'
 import { useView } from '@millrace/react'
 import { type FormEvent, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
+import { useAgentAbsent } from '../session/agent-absent.ts'
 import { isFile } from '../session/files.ts'
 import { Button, Empty, Pill } from '../ui/controls.tsx'
 import { Artifacts } from './artifacts.tsx'
@@ -17,8 +18,10 @@ const latestOf = ({ latest }: { readonly latest?: { readonly status: string; rea
 export function PlanPanel({ session, agent, at }: PanelProps) {
   const state = useView(session.log, planView, { at })
   const latest = useView(session.log, transcriptView, { select: latestOf })
-  const actions = useTaskActions(session.id, latest?.agent || agent)
-  const editable = at === undefined && !isFile(session.id)
+  const runs = latest?.agent || agent
+  const actions = useTaskActions(session.id, runs)
+  const absent = useAgentAbsent(runs)
+  const editable = at === undefined && !isFile(session.id) && !absent
   const running = latest?.status === 'running'
   const nothing = state.tasks.length + state.artifacts.length + state.data.length === 0
   return (

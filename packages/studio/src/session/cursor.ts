@@ -1,6 +1,6 @@
 import { navigate } from '../app/route.ts'
 
-/** Moves the cursor that every panel shows; `undefined` is the live end. */
+/** Moves the cursor that every panel shows; `undefined` is the latest. */
 export function goTo(at: number | undefined): void {
   navigate({ at })
 }

@@ -19,7 +19,7 @@ export function setSpeed(speed: number): void {
   usePlayer.setState({ speed })
 }
 
-/** Plays from the cursor, or from the start when the page is live. */
+/** Plays from the cursor, or from the start when the page shows the latest. */
 export function togglePlay(log: LiveLog): void {
   const { playing } = usePlayer.getState()
   if (!playing && log.rows.length === 0) return
@@ -47,7 +47,7 @@ export function usePlayback(log: LiveLog): void {
   useEffect(() => () => usePlayer.setState({ playing: false }), [])
 }
 
-/** Moves the cursor by one row, skipping tokens unless `everyRow` is set. After the last row comes the live end. */
+/** Moves the cursor by one row, skipping tokens unless `everyRow` is set. After the last row comes the latest. */
 export function stepCursor(log: LiveLog, at: number | undefined, direction: 1 | -1, everyRow: boolean): void {
   usePlayer.setState({ playing: false })
   const { rows } = log

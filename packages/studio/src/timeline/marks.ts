@@ -27,6 +27,9 @@ export const timelineMarksView: View<TimelineMarks> = {
 function markOf({ seq, event }: Recorded, runs: number): TimelineMark | undefined {
   if (event.kind === 'run.started') return { seq, kind: 'run', text: `Run ${runs + 1}` }
   if (event.kind === 'interrupt') return { seq, kind: 'interrupt', text: event.message ?? 'The agent asked a question' }
+  if (event.kind === 'run.finished' && event.outcome === 'failed' && event.error?.code === 'cut') {
+    return { seq, kind: 'cancelled', text: 'The recording was cut off here' }
+  }
   if (event.kind === 'run.finished' && event.outcome === 'failed') {
     return { seq, kind: 'failed', text: event.error?.message ?? 'The run failed' }
   }

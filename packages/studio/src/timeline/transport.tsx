@@ -33,16 +33,16 @@ export function Transport({ log, at, zoom, onZoom }: TransportProps) {
       <Scrubber log={log} at={at} />
       <button
         type="button"
-        className="live-button"
+        className="latest-button"
         aria-pressed={at === undefined}
-        title="Return to live (Esc)"
+        title="Go to the latest event (Esc)"
         onClick={() => {
           usePlayer.setState({ playing: false })
           goTo(undefined)
         }}
       >
-        <Icon name="live" size={14} />
-        Live
+        <Icon name="latest" size={14} />
+        Latest
       </button>
       <label className="speed">
         <span className="visually-hidden">Speed</span>
@@ -96,7 +96,7 @@ function Scrubber({ log, at }: { readonly log: LiveLog; readonly at: number | un
         className="scrubber"
         data-testid="scrubber"
         aria-label="Position in the session"
-        aria-valuetext={at === undefined ? `live, event ${lastSeq}` : `event ${value} of ${lastSeq}, ${time}`}
+        aria-valuetext={at === undefined ? `latest, event ${lastSeq}` : `event ${value} of ${lastSeq}, ${time}`}
         min={low}
         max={lastSeq}
         step={1}

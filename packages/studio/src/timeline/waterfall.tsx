@@ -89,7 +89,7 @@ export function Waterfall({ picture, scale, marks, at, zoom, onZoom }: Waterfall
             </>
           )}
           <div
-            className={`playhead ${at === undefined ? 'live' : ''}`}
+            className={`playhead ${at === undefined ? 'latest' : ''}`}
             style={{ transform: `translateX(${head}px)` }}
           />
         </div>

@@ -1,8 +1,10 @@
 import type { AdkEvent } from '../../event/adk-event.ts'
 import { type PendingCalls, pendingCalls } from '../../event/adk-request.ts'
+import { functionCallsOf } from '../../event/adk-rules.ts'
 import { adkIngest, type Ingested } from '../../event/ingest.ts'
 import type { Problem } from '../../event/problem.ts'
 import type { Draft, Outcome, RunEvent } from '../../event/run-event.ts'
+import { hasText, isPartial } from '../../event/streaming.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { type Json, type JsonObject, parseJson } from '../../json/json.ts'
 import type { Decoder, DecoderOptions } from '../dialect.ts'
@@ -28,6 +30,8 @@ export class AdkDecoder implements Decoder {
   #failure: Problem | undefined
   /** The problem in the last event, if that was an error event. */
   #lastError: Problem | undefined
+  /** The last event is half a message or a call: something must follow it. */
+  #unfinished = false
 
   constructor({ run, agent = '', turns = false }: DecoderOptions) {
     this.#given = run
@@ -52,6 +56,7 @@ export class AdkDecoder implements Decoder {
     if (event.invocationId !== '') this.#invocation = event.invocationId
     this.#pending.push(event)
     this.#lastError = problemOfEvent(event)
+    this.#unfinished = expectsMore(event)
     const said: Draft = { run: this.#run, event: { kind: 'agent', event, message } }
     if (over !== undefined) return [...over, ...(begun ?? []), said]
     return begun === undefined ? [said] : [...begun, said]
@@ -72,7 +77,8 @@ export class AdkDecoder implements Decoder {
     const cut = how === 'cut' || this.#announced
     const error = this.#failure ?? this.#lastError ?? (cut ? broken : undefined)
     if (error !== undefined) return this.#finished('failed', error)
-    return this.#finished(this.#pending.interrupts().length > 0 ? 'interrupted' : 'done')
+    if (this.#pending.interrupts().length > 0) return this.#finished('interrupted')
+    return this.#unfinished ? this.#finished('failed', broken) : this.#finished('done')
   }
 
   #draft(event: RunEvent): Draft {
@@ -99,6 +105,7 @@ export class AdkDecoder implements Decoder {
     this.#pending = pendingCalls()
     this.#failure = undefined
     this.#lastError = undefined
+    this.#unfinished = false
     return this.#draft({ kind: 'run.started', agent, input: { messages: [] } })
   }
 
@@ -140,4 +147,8 @@ export class AdkDecoder implements Decoder {
       }
     }
   }
+}
+
+function expectsMore(event: AdkEvent): boolean {
+  return isPartial(event) ? hasText(event) : functionCallsOf(event).length > 0
 }

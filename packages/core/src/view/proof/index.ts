@@ -1,4 +1,5 @@
-import type { AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
+import type { AdkFunctionResponse } from '../../event/adk-event.ts'
+import { asksAgent } from '../../event/adk-rules.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
 import { replacedRows } from '../../event/replaced-runs.ts'
 import type { AgentSaid, Recorded, RunStarted, Superseded } from '../../event/run-event.ts'
@@ -115,11 +116,6 @@ function complete(state: ProofState, event: SaidEvent, known: RunProof): ProofSt
     }
   }
   return added(state, run, track, [...made, ...stateProofs(event, made)])
-}
-
-/** An agent as a tool of ADK takes one argument, `request`. */
-function asksAgent({ args }: AdkFunctionCall): boolean {
-  return isObject(args) && typeof args.request === 'string' && Object.keys(args).length === 1
 }
 
 /** Where the call is not in the log, as in a recording without its beginning, the response counts as an agent's. */

@@ -18,6 +18,7 @@ import { changedKeys } from '../../json/changed-keys.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { View } from '../view.ts'
 import { infer, leave } from './infer.ts'
+import { hasNode, trackSpecialists, unanswered } from './specialist.ts'
 import {
   type Cause,
   type Execution,
@@ -98,7 +99,11 @@ function spoke(line: Timeline, row: Recorded, said: AgentSaid, watcher?: Watcher
   const track = trackOf(next, row)
   if (event.author === 'user' || track.ended) return next
   const known = node !== undefined && next.index.nodes.get(timelineKey(row.run, node)) !== undefined
-  if (!known && !track.named) return infer(next, row, event, keys, watcher)
+  const moved = !known && !track.named ? infer(next, row, event, keys, watcher) : spokeInNode(next, row, said, keys)
+  return trackSpecialists(moved, row, said, keys, watcher)
+}
+
+function spokeInNode(next: Timeline, row: Recorded, { event, node }: AgentSaid, keys: readonly string[]): Timeline {
   const to = transferOf(event)
   if (to === undefined && keys.length === 0) return next
   const owner = ownerOf(next, row.run, node, event.author)
@@ -122,7 +127,8 @@ function nodeStarted(line: Timeline, row: Recorded, event: NodeStarted, watcher?
   const { run, seq, at } = row
   const { node, agent, parent, call } = event
   const again = line.index.nodes.get(timelineKey(run, node))
-  const ready = again === undefined ? line : endExecution(line, again, endsAt(line, row, 'interrupted'), watcher)
+  const before = hasNode(line, row, call)
+  const ready = again === undefined ? before : endExecution(before, again, endsAt(line, row, 'interrupted'), watcher)
   const track = trackOf(ready, row)
   const named = track.named
     ? ready
@@ -184,7 +190,11 @@ function superseded(line: Timeline, row: Recorded, { nodes }: Superseded, watche
     next = withExecution(next, position, lost)
     watcher?.lost(lost, next)
   }
-  return next
+  const { asked } = trackOf(next, row)
+  const kept = asked.filter(({ caller }) => !nodes.includes(caller.node))
+  return kept.length === asked.length
+    ? next
+    : withTimelineIndex(next, { runs: next.index.runs.set(row.run, { ...trackOf(next, row), asked: kept }) })
 }
 
 /** Executions that still run end with their run. */
@@ -192,22 +202,24 @@ function runFinished(line: Timeline, row: Recorded, { outcome, error }: RunFinis
   const { run } = row
   const track = trackOf(line, row)
   if (track.ended) return line
-  const how = outcome === 'done' ? { status: 'ok' as const } : { status: cutBy(outcome), error }
+  const how = outcome === 'done' ? { status: 'ok' as const } : { status: cutBy(outcome, error), error }
   const newest = track.speakers.reduce((latest, { seq }) => Math.max(latest, seq), 0)
   const cut = ({ seq, waiting, error: own }: SpeakingAgent): Partial<End> =>
     outcome !== 'done' && own === undefined && (seq === newest || waiting > 0) ? how : {}
-  let next = leave(line, row, track.speakers, watcher, cut)
+  const broke = outcome === 'failed' || outcome === 'cancelled'
+  let next = leave(broke ? unanswered(line, row, watcher) : line, row, track.speakers, watcher, cut)
   for (let at = track.executions; at !== undefined; at = at.before) {
     next = endExecution(next, at.position, endsAt(next, row, how.status, how.error), watcher)
   }
   const starting = next.starting.filter((each) => each.run !== run)
   return withTimelineIndex(starting.length === next.starting.length ? next : { ...next, starting }, {
-    runs: next.index.runs.set(run, { ...track, ended: true, speakers: [], executions: undefined }),
+    runs: next.index.runs.set(run, { ...track, ended: true, speakers: [], asked: [], executions: undefined }),
   })
 }
 
-function cutBy(outcome: Exclude<Outcome, 'done'>): Execution['status'] {
-  return outcome === 'failed' ? 'error' : 'interrupted'
+/** A recording that was cut off does not say that anything failed. */
+function cutBy(outcome: Exclude<Outcome, 'done'>, error: Problem | undefined): Execution['status'] {
+  return outcome === 'failed' && error?.code !== 'cut' ? 'error' : 'interrupted'
 }
 
 function endsAt(

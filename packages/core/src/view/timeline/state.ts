@@ -94,6 +94,17 @@ export interface SpeakingAgent {
   readonly transfer?: string
   readonly error?: Problem
 }
+/** A specialist that was called as a tool and has not answered. */
+export interface AskedAgent {
+  /** The id of the call, where it has one. */
+  readonly call?: string | undefined
+  readonly name: string
+  readonly caller: Pick<Execution, 'node' | 'path'>
+  /** The call, and the state after it. */
+  readonly seq: number
+  readonly at: number
+  readonly input: JsonObject
+}
 export interface RunTimeline {
   readonly startSeq: number
   readonly startedAt: number
@@ -103,6 +114,7 @@ export interface RunTimeline {
   readonly ended: boolean
   readonly executions: Positions | undefined
   readonly speakers: readonly SpeakingAgent[]
+  readonly asked: readonly AskedAgent[]
 }
 
 export interface TimelineIndex {
@@ -144,6 +156,7 @@ export function trackOf({ index }: Timeline, { run, seq, at }: Recorded): RunTim
       ended: false,
       executions: undefined,
       speakers: [],
+      asked: [],
     }
   )
 }

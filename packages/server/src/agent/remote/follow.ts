@@ -67,8 +67,10 @@ export async function* follow(run: RemoteRun): AsyncGenerator<RunEvent> {
   const { state } = connection
   if (last === undefined) upstream.stop()
   if (context.signal.aborted) return
-  const cut = last?.outcome === 'done' ? truncated?.why() : undefined
-  if (state.phase === 'closed' && state.how === 'ended' && last !== undefined && cut === undefined) yield last
+  const ended = state.phase === 'closed' && state.how === 'ended'
+  const seemsWhole = last?.outcome === 'done' || (ended && last?.error?.code === 'cut')
+  const cut = seemsWhole ? truncated?.why() : undefined
+  if (ended && last !== undefined && cut === undefined) yield last
   else yield failed(url, state.phase === 'closed' ? state.problem : undefined, cut)
 }
 
