@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { discoverAgents } from '@millrace/server'
@@ -24,6 +24,7 @@ const compile = (): Promise<{ stdout: string }> =>
   promisify(execFile)(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-p', project])
 
 beforeAll(() => {
+  rmSync(project, { recursive: true, force: true })
   cpSync(`${root}test/consumer`, project, { recursive: true })
   cpSync(`${root}test/contract/react-readme.tsx`, `${packedFolder}/contract/react-readme.tsx`)
 })
@@ -125,6 +126,8 @@ describe('it runs', () => {
     await button(tab, 'Send').click()
     await tab.getByText('section_researcher:').first().waitFor()
     await button(tab, 'Send').waitFor()
+    // Until the first message there is no session to follow, and a browser reports the refusal.
+    expect(noise.splice(0)).toEqual([expect.stringContaining('404')])
   })
 
   test('useSSE of the README', async () => {

@@ -49,7 +49,7 @@ export function DocumentedTraces() {
   const { snapshots, currentSnapshotIndex, stateKeys } = asDocumented(sse)
   return (
     <main>
-      <button type="button" onClick={() => sse.connect('/api/projects/research/stream?input=Hello')}>
+      <button type="button" onClick={() => sse.connect('/api/projects/research/stream?input=Research%20quantum%20computing')}>
         Run
       </button>
       <p data-testid="snapshots">{snapshots.map(({ nodeId, status }) => `${nodeId} ${status}`).join('\n')}</p>
