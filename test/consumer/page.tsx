@@ -5,7 +5,7 @@ import { DocumentedChat, DocumentedTraces } from './documented-page.tsx'
 
 const shown: Readonly<Record<string, ComponentType>> = {
   ...readme,
-  Debugger: () => <readme.Debugger project="research" />,
+  Debugger: () => <readme.Debugger project="planner" />,
   DocumentedChat,
   DocumentedTraces,
 }

@@ -83,7 +83,7 @@ export function Debugger({ project }: { project: string }) {
   const current = snapshots[currentSnapshotIndex]
   return (
     <>
-      <button type="button" onClick={() => connect(`/api/projects/${project}/stream?input=Research%20quantum%20computing`)}>
+      <button type="button" onClick={() => connect(`/api/projects/${project}/stream?input=Hello`)}>
         Run
       </button>
       <input
