@@ -49,10 +49,7 @@ export function DocumentedTraces() {
   const { snapshots, currentSnapshotIndex, stateKeys } = asDocumented(sse)
   return (
     <main>
-      <button
-        type="button"
-        onClick={() => sse.connect('/api/projects/planner/stream?input=Hello')}
-      >
+      <button type="button" onClick={() => sse.connect('/api/projects/planner/stream?input=Hello')}>
         Run
       </button>
       <p data-testid="snapshots">{snapshots.map(({ nodeId, status }) => `${nodeId} ${status}`).join('\n')}</p>

@@ -25,7 +25,12 @@ const codeOf = (name: string): string => {
 
 const curled = ['README.md 2', 'docs/debugging.md 2', 'docs/debugging.md 4']
 const commands = ['README.md 4', 'docs/adk-web.md 1', 'docs/debugging.md 1', 'packages/cli/README.md 1']
-const installs = ['packages/core/README.md 1', 'packages/react/README.md 1', 'packages/server/README.md 1']
+const installs = [
+  'packages/core/README.md 1',
+  'packages/react/README.md 1',
+  'packages/server/README.md 1',
+  'docs/embedding.md 1',
+]
 const agents: Readonly<Record<string, string>> = {
   'packages/cli/README.md 2': 'greeter',
   'docs/models.md 1': 'brief',
@@ -59,6 +64,7 @@ const notRun: Readonly<Record<string, string>> = {
 const here = [
   ...['packages/core/README.md 2', 'packages/server/README.md 2', 'packages/react/README.md 3'],
   ...['docs/debugging.md 3', 'examples/react-chat/README.md 1'],
+  ...['docs/embedding.md 2', 'docs/embedding.md 3', 'docs/embedding.md 4', 'docs/embedding.md 5'],
 ]
 
 test('every block is run, or says why not', () => {
@@ -218,6 +224,30 @@ describe('programs', () => {
     const text = await output(process.execPath, [path], folder, /http:\S+\s/)
     const answer = await fetch(`${/http:\S+/.exec(text)?.[0]}/agents`)
     expect(answer.status).toBe(200)
+  })
+
+  test.each(['2', '3', '4'])('docs/embedding.md %s: serves the agents beside it', async (number) => {
+    const place = join(folder, `embedded-${number}`)
+    mkdirSync(join(place, 'agents'), { recursive: true })
+    const print = `
+      if (!server.listening) await new Promise((resolve) => server.once('listening', resolve))
+      console.log('http://127.0.0.1:' + server.address().port)`
+    const code = codeOf(`docs/embedding.md ${number}`).replace(/\b3000\b/, '0')
+    const path = script(`embedded-${number}.mjs`, code + print)
+    const text = await output(process.execPath, [path], place, /http:\S+\s/)
+    const answer = await fetch(`${/http:\S+/.exec(text)?.[0]}/mill/agents`)
+    expect(answer.status).toBe(200)
+  })
+
+  test('docs/embedding.md 5: a route handler answers', async () => {
+    const place = join(folder, 'route')
+    mkdirSync(join(place, 'agents'), { recursive: true })
+    script('route.mjs', codeOf('docs/embedding.md 5'))
+    const call = `import { GET } from './route.mjs'
+      const answer = await GET(new Request('http://localhost:3000/mill/agents'))
+      console.log(answer.status, await answer.text())
+      process.exit()`
+    expect(await output(process.execPath, [script('call.mjs', call)], place, /never/)).toMatch(/^200 \{"agents"/)
   })
 
   test.each(commands.flatMap((name) => linesOf(name).map((line) => [name, line] as const)))('%s: %s', (_, line) => {

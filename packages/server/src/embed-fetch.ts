@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type IncomingMessage, type RequestListener, request as send, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
+import { createServer, type IncomingMessage, type RequestListener, type Server, request as send } from 'node:http'
+import { platform, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -22,7 +22,7 @@ export function webFetch(handler: RequestListener): WebFetch {
   let opened: Promise<{ readonly server: Server; readonly path: string }> | undefined
   const open = async () => {
     const folder = mkdtempSync(join(tmpdir(), 'millrace-'))
-    const path = process.platform === 'win32' ? `\\\\.\\pipe\\${folder.replaceAll('\\', '-')}` : join(folder, 'socket')
+    const path = platform() === 'win32' ? `\\\\.\\pipe\\${folder.replaceAll('\\', '-')}` : join(folder, 'socket')
     const server = createServer(handler)
     server.listen(path)
     await once(server, 'listening')
