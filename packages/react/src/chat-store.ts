@@ -78,10 +78,10 @@ export function createChatStore({ maxRawEvents = 1000 }: ChatStoreOptions = {}):
       get().addRawEvent(id, event)
       return event
     },
-    getRawEvents: (id) => sessionIn(get(), id)?.rawEvents ?? [],
+    getRawEvents: (id) => sessionIn(get(), id)?.rawEvents ?? none,
     getDerivedMessages(id) {
       const session = sessionIn(get(), id)
-      return session === undefined ? [] : selectDerivedMessages(session)
+      return session === undefined ? none : selectDerivedMessages(session)
     },
     clear(id) {
       if (id === undefined) all.clear()
@@ -98,6 +98,9 @@ export function createChatStore({ maxRawEvents = 1000 }: ChatStoreOptions = {}):
 export function sessionIn({ sessions }: ChatState, id: string): ChatSession | undefined {
   return Object.hasOwn(sessions, id) ? sessions[id] : undefined
 }
+
+/** One shared empty array, which cannot be changed: a new one for every call would look like a change. */
+const none = Object.freeze([] as never[]) as never[]
 
 /** An immutable snapshot of a session. Its arrays are built on first access. */
 function sessionOf(id: string, { events, derivation }: StoredSession, last: AdkEvent | null): ChatSession {

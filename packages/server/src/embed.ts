@@ -49,7 +49,7 @@ export interface EmbeddedMillrace extends Millrace {
  * A Millrace with defaults, to be mounted in another server. It listens nowhere by itself; `app.listen` does where it is
  * the only server. Requests keep their whole path: `basePath` is the prefix under which it is mounted.
  */
-export async function millrace(options: EmbedOptions = {}): Promise<EmbeddedMillrace> {
+export async function embedMillrace(options: EmbedOptions = {}): Promise<EmbeddedMillrace> {
   const { agents = './agents', config, env = {}, data = '.millrace', isolate, ...rest } = options
   const folder = resolve(data)
   const log = options.log ?? (await sqliteLog({ folder, now: Date.now }))
