@@ -55,7 +55,12 @@ export default defineConfig({
         ...onPackages,
         test: {
           name: 'slow',
-          include: ['**/*.slow.test.ts', 'test/browser/**/*.test.ts', 'test/packed/*.test.ts'],
+          include: [
+            '**/*.slow.test.ts',
+            'test/browser/**/*.test.ts',
+            'test/consumer/*.test.ts',
+            'test/packed/*.test.ts',
+          ],
           exclude: apart,
           globalSetup: ['test/kit/built-packages.ts'],
           fileParallelism: false,

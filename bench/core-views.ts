@@ -1,8 +1,8 @@
 import {
   type AdkEvent,
-  type ChatSession,
   fold,
   type Recorded,
+  type SessionEvents,
   selectAgentTransitions,
   selectDerivedMessages,
   selectLatestAgentStatus,
@@ -108,7 +108,7 @@ function live(rows: readonly Recorded[], raw: readonly AdkEvent[]): Row {
 
 function selectors(raw: readonly AdkEvent[]): Row {
   const select = (events: readonly AdkEvent[]): void => {
-    const chat: ChatSession = { id: 's', rawEvents: events, agentTransitionHistory: [] }
+    const chat: SessionEvents = { id: 's', rawEvents: events }
     selectDerivedMessages(chat)
     selectThoughtProcesses(chat)
     selectAgentTransitions(chat)

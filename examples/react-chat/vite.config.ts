@@ -8,5 +8,5 @@ export default defineConfig({
   root: import.meta.dirname,
   base: './',
   plugins: [react()],
-  server: { proxy: { '/sessions': { target, changeOrigin: true, headers: { origin: target } } } },
+  server: { proxy: { '/sessions': { target } } },
 })

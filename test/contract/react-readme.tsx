@@ -1,12 +1,10 @@
 // The code of packages/react/README.md, compiled: react-readme.test.ts holds the two together.
 import { type Item, itemsOf, studio, transcriptView } from '@millrace/core'
 import {
-  createChatStore,
   createClient,
   MillraceProvider,
   SessionProvider,
-  useAgentStatus,
-  useDerivedMessages,
+  useChatStream,
   useRun,
   useSession,
   useSSE,
@@ -100,22 +98,17 @@ export function Debugger({ project }: { project: string }) {
   )
 }
 
-const useChat = createChatStore() // { maxRawEvents: 1000 }
-
 export function Canonical() {
-  const addRawEvent = useChat((state) => state.addRawEvent)
-  const { connect } = useSSE({ canonical: true, onMessage: ({ rawEvent }) => addRawEvent('s1', rawEvent) })
-  const messages = useDerivedMessages('s1', useChat)
-  const status = useAgentStatus('s1', useChat)
-  const body = { appName: 'research', userId: 'user', sessionId: 's1', newMessage: { parts: [{ text: 'Hello' }] } }
+  const { messages, agentStatus, sendMessage, error } = useChatStream({ appName: 'research', sessionId: 's1' })
   return (
     <>
-      <button type="button" onClick={() => connect('/run_sse', { ...body, streaming: true })}>
+      <button type="button" onClick={() => void sendMessage('Hello')}>
         Send
       </button>
       {messages.map(({ id, content, metadata: { author } }) => (
-        <p key={id}>{`${author} (${status[author]}): ${content}`}</p>
+        <p key={id}>{`${author} (${agentStatus[author] ?? 'idle'}): ${content}`}</p>
       ))}
+      {error && <p role="alert">{error.message}</p>}
     </>
   )
 }

@@ -92,6 +92,10 @@ async function compose(
     },
     onThrow: (agent, run, message) => millrace?.app.log.error({ agent, run }, message),
   })
+  if (settings.defaultAgent !== undefined && !agents.agents.has(settings.defaultAgent)) {
+    const known = [...agents.agents.keys()].join(', ')
+    throw new MillraceError('invalid', `--default-agent: there is no agent ${settings.defaultAgent}; known: ${known}`)
+  }
   const adkWeb = settings.adkWeb ? findAdkWeb(process.cwd(), ...(folder === undefined ? [] : [folder])) : undefined
   const telemetry = await telemetryOf(process.env)
   millrace = await createMillrace({
@@ -102,7 +106,7 @@ async function compose(
     owner,
     evals: fileEvalStore(join(settings.store.folder, 'evals')),
     version,
-    fallback: 'assistant',
+    fallback: settings.defaultAgent ?? 'assistant',
     access: defined({ hosts: settings.hostNames, origins: settings.origins, tokens: settings.tokens }),
     basePath: settings.basePath,
     logger: { level: settings.logLevel, stream: serverLog() },

@@ -61,6 +61,12 @@ test('flags win over env', () => {
   expect(readSettings([], { ...env, PORT: '3' })).toMatchObject({ port: 3, store: storeAt('a'), basePath: '/env' })
 })
 
+test('the default agent is named by a flag or a variable', () => {
+  expect(readSettings([], {})).toMatchObject({ defaultAgent: undefined })
+  expect(readSettings([], { MILLRACE_DEFAULT_AGENT: 'a' })).toMatchObject({ defaultAgent: 'a' })
+  expect(readSettings(['--default-agent', 'b'], { MILLRACE_DEFAULT_AGENT: 'a' })).toMatchObject({ defaultAgent: 'b' })
+})
+
 test('agents of a folder are isolated unless a flag or a variable says off', () => {
   expect(readSettings([], {})).toMatchObject({ isolate: true })
   expect(readSettings([], { MILLRACE_ISOLATE: 'off' })).toMatchObject({ isolate: false })

@@ -13,6 +13,8 @@ export interface Settings {
   readonly agentLimits: AgentLimits
   /** The configuration's file; undefined looks for `millrace.config` in the usual folders. */
   readonly config: string | undefined
+  /** The agent of requests that name none; undefined: `assistant`, or the first. */
+  readonly defaultAgent: string | undefined
   /** Values of `Host` to answer besides loopback. */
   readonly hostNames: readonly string[]
   readonly origins: readonly string[]
@@ -57,6 +59,7 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --agent-memory MB   heap of such a process (MILLRACE_AGENT_MEMORY, 1024)
   --agent-silence SEC seconds that its code may block such a process (MILLRACE_AGENT_SILENCE, 30)
   --agent-idle MIN    minutes that such a process stays without runs; 0: for ever (MILLRACE_AGENT_IDLE, 10)
+  --default-agent NAME agent of requests that name none, and of the page (MILLRACE_DEFAULT_AGENT, assistant or the first)
   --config FILE       configuration (MILLRACE_CONFIG, millrace.config.ts here, in the agents folder or beside it)
   --host-name NAME    answer requests for this Host, too; repeatable
   --origin ORIGIN     let pages of this origin call the server (CORS); repeatable
@@ -87,6 +90,7 @@ const options = {
   'agent-memory': { type: 'string' },
   'agent-silence': { type: 'string' },
   'agent-idle': { type: 'string' },
+  'default-agent': { type: 'string' },
   config: { type: 'string' },
   'host-name': { type: 'string', multiple: true },
   origin: { type: 'string', multiple: true },
@@ -175,6 +179,7 @@ export function readSettings(
     agents: given(values.agents, 'MILLRACE_AGENTS'),
     isolate: isolate === 'on',
     agentLimits,
+    defaultAgent: given(values['default-agent'], 'MILLRACE_DEFAULT_AGENT'),
     config: given(values.config, 'MILLRACE_CONFIG'),
     hostNames: [...named, ...(loopback.has(host) || everyAddress.has(inHeader(host)) ? [] : [inHeader(host)])],
     origins,

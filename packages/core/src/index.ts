@@ -78,13 +78,14 @@ export { printRecorded } from './dialect/millrace/wire.ts'
 export { planDialect } from './dialect/plan/index.ts'
 export { type DialectName, dialectNames, dialects } from './dialect/registry.ts'
 export { studio } from './dialect/studio/index.ts'
+export type * from './dialect/studio/trace-event.ts'
 
 // Recording: a file of frames in any dialect
 
 export { type ConvertOptions, convert } from './recording/convert.ts'
 export { detectDialect } from './recording/detect.ts'
 export { detectFraming, type Framing } from './recording/framing.ts'
-export { type RecordingOptions, readRecording } from './recording/recording.ts'
+export { type RecordingChunks, type RecordingOptions, readRecording } from './recording/recording.ts'
 export { type Recording, wholeRecording } from './recording/whole.ts'
 
 // Log: the ordered events of a session
@@ -152,6 +153,8 @@ export {
   normalizeAdkEvent,
   normalizeSseBlock,
   type ParsedAdkEvent,
+  type ParsedFunctionCall,
+  type ParsedFunctionResponse,
   parseAdkEvent,
   parseEventData,
   parseLegacyEvent,
@@ -162,6 +165,8 @@ export {
   type ChatMessage,
   type ChatSession,
   type DerivedMessage,
+  type RawAdkEvent,
+  type SessionEvents,
   selectAgentTransitions,
   selectDerivedMessages,
   selectLatestAgentStatus,

@@ -4,20 +4,27 @@ import {
   Derivation,
   type DerivedMessage,
   derivedBy,
+  type RawAdkEvent,
   selectDerivedMessages,
 } from '@millrace/core'
 import { create, type StoreApi, type UseBoundStore } from 'zustand'
 import { EventWindow } from './event-window.ts'
+import { pageHost } from './page-host.ts'
 
 /** Canonical ADK events by session, and what is derived from them. */
 export interface ChatState {
   readonly sessions: Readonly<Record<string, ChatSession>>
   /** Adds an ADK event (JavaScript or Python form) as it came off the wire. The first event creates the session. */
-  readonly addRawEvent: (sessionId: string, event: AdkEvent) => void
+  readonly addRawEvent: (sessionId: string, event: RawAdkEvent) => void
+  /**
+   * Adds what the user wrote, as an ADK event of the author `user`, and returns that event: a stream of answers does not
+   * repeat the question.
+   */
+  readonly addUserMessage: (sessionId: string, text: string) => AdkEvent
   /** The newest events, oldest first. */
-  readonly getRawEvents: (sessionId: string) => readonly AdkEvent[]
+  readonly getRawEvents: (sessionId: string) => AdkEvent[]
   /** The messages of a session, including those whose events have been dropped. */
-  readonly getDerivedMessages: (sessionId: string) => readonly DerivedMessage[]
+  readonly getDerivedMessages: (sessionId: string) => DerivedMessage[]
   /** Removes one session, or all sessions. */
   readonly clear: (sessionId?: string) => void
 }
@@ -26,6 +33,9 @@ export interface ChatStoreOptions {
   /** How many raw events a session keeps. Messages derived from dropped events stay. */
   readonly maxRawEvents?: number
 }
+
+/** The name that chat front ends know it by (docs/requirements.md, R3). */
+export type ChatStreamState = ChatState
 
 /** A zustand store: a hook (`const messages = useChat((state) => …)`) with `useChat.getState()`. */
 export type ChatStore = UseBoundStore<StoreApi<ChatState>>
@@ -47,12 +57,26 @@ export function createChatStore({ maxRawEvents = 1000 }: ChatStoreOptions = {}):
   }
   return create<ChatState>()((set, get) => ({
     sessions: {},
-    addRawEvent(id, event) {
+    addRawEvent(id, raw) {
+      // The derivation reads either flavour; for the type, the store's users take what they put in.
+      const event = raw as AdkEvent
       const stored = storedFor(id)
       stored.events = stored.events.append(event)
       stored.derivation.take(event)
       const session = sessionOf(id, stored, event)
       set(({ sessions }) => ({ sessions: { ...sessions, [id]: session } }))
+    },
+    addUserMessage(id, text) {
+      const { now, random } = pageHost()
+      const event: AdkEvent = {
+        id: `user-${now().toString(36)}-${random().toString(36).slice(2, 12)}`,
+        author: 'user',
+        invocationId: '',
+        timestamp: now(),
+        content: { role: 'user', parts: [{ text }] },
+      }
+      get().addRawEvent(id, event)
+      return event
     },
     getRawEvents: (id) => sessionIn(get(), id)?.rawEvents ?? none,
     getDerivedMessages(id) {
@@ -75,8 +99,8 @@ export function sessionIn({ sessions }: ChatState, id: string): ChatSession | un
   return Object.hasOwn(sessions, id) ? sessions[id] : undefined
 }
 
-/** One shared empty array: a new one for every call would look like a change. */
-const none: readonly never[] = []
+/** One shared empty array, which cannot be changed: a new one for every call would look like a change. */
+const none = Object.freeze([] as never[]) as never[]
 
 /** An immutable snapshot of a session. Its arrays are built on first access. */
 function sessionOf(id: string, { events, derivation }: StoredSession, last: AdkEvent | null): ChatSession {

@@ -7,7 +7,7 @@ export class EventWindow<T> {
   readonly #most: number
   readonly #shared: T[]
   readonly #end: number
-  #array: readonly T[] | undefined
+  #array: T[] | undefined
 
   private constructor(most: number, shared: T[], end: number) {
     this.#most = most
@@ -29,7 +29,7 @@ export class EventWindow<T> {
   }
 
   /** Built once per window. */
-  toArray(): readonly T[] {
+  toArray(): T[] {
     this.#array ??= this.#shared.slice(this.#end - this.length, this.#end)
     return this.#array
   }

@@ -2,7 +2,7 @@ import { type StateSnapshot, snapshots, type Timeline } from '@millrace/core'
 
 /** The snapshots of a stream, and which of them is selected. */
 export interface SnapshotList {
-  readonly snapshots: readonly StateSnapshot[]
+  readonly snapshots: StateSnapshot[]
   /** -1 while there are no snapshots; otherwise always a valid index. */
   readonly currentSnapshotIndex: number
 }
@@ -12,7 +12,7 @@ export interface SnapshotList {
  * or dropped before it. (ADK Studio keeps a plain counter instead, and shows nothing once 100 have been dropped.)
  */
 export class SnapshotIndex {
-  #all: readonly StateSnapshot[] = []
+  #all: StateSnapshot[] = []
   #executions: Timeline['executions'] | undefined
   #most = Number.POSITIVE_INFINITY
   /** The chosen snapshot, counted from the first of the stream; undefined: the newest. */

@@ -39,9 +39,9 @@ export class StreamError extends Error {
 export interface SseState<T> {
   readonly status: SSEStatus
   readonly lastEvent: T | undefined
-  readonly snapshots: readonly StateSnapshot[]
+  readonly snapshots: StateSnapshot[]
   readonly currentSnapshotIndex: number
-  readonly stateKeys: ReadonlyMap<string, readonly string[]>
+  readonly stateKeys: Map<string, string[]>
   readonly error: StreamError | undefined
 }
 

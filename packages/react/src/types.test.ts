@@ -13,6 +13,7 @@ import {
   type LiveLog,
   millrace,
   type ParsedAdkEvent,
+  type RawAdkEvent,
   type Recorded,
   type StateSnapshot,
   type Transcript,
@@ -73,10 +74,10 @@ describe('types of the public API', () => {
       expectTypeOf(open).toEqualTypeOf<(url: string, body?: unknown) => void>()
       expectTypeOf(close).toEqualTypeOf<() => void>()
       expectTypeOf(status).toEqualTypeOf<'idle' | 'connecting' | 'open' | 'waiting' | 'closed'>()
-      expectTypeOf(snapshots).toEqualTypeOf<readonly StateSnapshot[]>()
+      expectTypeOf(snapshots).toEqualTypeOf<StateSnapshot[]>()
       expectTypeOf(currentSnapshotIndex).toEqualTypeOf<number>()
       expectTypeOf(setCurrentSnapshotIndex).parameter(0).toEqualTypeOf<number | ((index: number) => number)>()
-      expectTypeOf(stateKeys).toEqualTypeOf<ReadonlyMap<string, readonly string[]>>()
+      expectTypeOf(stateKeys).toEqualTypeOf<Map<string, string[]>>()
       expectTypeOf(error).toEqualTypeOf<StreamError | undefined>()
     }
     expectTypeOf(component).toBeFunction()
@@ -103,14 +104,14 @@ describe('types of the public API', () => {
   test('the chat store', () => {
     expectTypeOf<typeof createChatStore>().returns.toEqualTypeOf<ChatStore>()
     type State = ReturnType<ChatStore['getState']>
-    expectTypeOf<State['addRawEvent']>().toEqualTypeOf<(sessionId: string, event: AdkEvent) => void>()
-    expectTypeOf<State['getRawEvents']>().returns.toEqualTypeOf<readonly AdkEvent[]>()
-    expectTypeOf<State['getDerivedMessages']>().returns.toEqualTypeOf<readonly DerivedMessage[]>()
-    expectTypeOf<State['sessions'][string]['agentTransitionHistory']>().toEqualTypeOf<readonly AgentTransition[]>()
-    expectTypeOf<typeof useDerivedMessages>().returns.toEqualTypeOf<readonly DerivedMessage[]>()
-    expectTypeOf<typeof useThoughts>().returns.toEqualTypeOf<Readonly<Record<string, string>>>()
-    expectTypeOf<typeof useAgentTransitions>().returns.toEqualTypeOf<readonly AgentTransition[]>()
-    expectTypeOf<typeof useAgentStatus>().returns.toEqualTypeOf<Readonly<Record<string, 'active' | 'idle'>>>()
+    expectTypeOf<State['addRawEvent']>().toEqualTypeOf<(sessionId: string, event: RawAdkEvent) => void>()
+    expectTypeOf<State['getRawEvents']>().returns.toEqualTypeOf<AdkEvent[]>()
+    expectTypeOf<State['getDerivedMessages']>().returns.toEqualTypeOf<DerivedMessage[]>()
+    expectTypeOf<State['sessions'][string]['agentTransitionHistory']>().toEqualTypeOf<AgentTransition[]>()
+    expectTypeOf<typeof useDerivedMessages>().returns.toEqualTypeOf<DerivedMessage[]>()
+    expectTypeOf<typeof useThoughts>().returns.toEqualTypeOf<Record<string, string>>()
+    expectTypeOf<typeof useAgentTransitions>().returns.toEqualTypeOf<AgentTransition[]>()
+    expectTypeOf<typeof useAgentStatus>().returns.toEqualTypeOf<Record<string, 'active' | 'idle'>>()
   })
 
   test('connect returns an async iterable of rows with a state', () => {

@@ -4,9 +4,9 @@ import type { WireEvent } from './sse-message.ts'
 import { type SseSettings, type SseState, SseStream } from './sse-stream.ts'
 
 /** The options of `useSSE`. Callbacks may change with every render: the latest ones are called. */
-export type UseSSEOptions<T> = SseSettings<T>
+export type UseSSEOptions<T = WireEvent> = SseSettings<T>
 
-export interface UseSSEReturn<T> extends SseState<T> {
+export interface UseSSEReturn<T = WireEvent> extends SseState<T> {
   /** Opens a stream: a POST if there is a `body` (sent only once), otherwise a GET. Stable while the component lives. */
   readonly connect: (url: string, body?: unknown) => void
   /** Closes the stream. The run continues. */

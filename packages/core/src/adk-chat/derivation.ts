@@ -5,7 +5,7 @@ import { partsOf, responseOf, textOf } from '../event/parts.ts'
 import { isAggregate, isPartial, spokenText } from '../event/streaming.ts'
 import { isObject } from '../json/json.ts'
 import { isoTime } from './iso-time.ts'
-import type { AgentTransition, ChatSession, DerivedMessage } from './selectors.ts'
+import type { AgentTransition, ChatSession, DerivedMessage, RawAdkEvent, SessionEvents } from './selectors.ts'
 
 /** A message as far as its events have arrived. */
 interface Grown {
@@ -47,7 +47,7 @@ export class Derivation {
   readonly #transitions: AgentTransition[] = []
   readonly #updates: DerivedMessage[] = []
   readonly #status = new Map<string, 'active' | 'idle'>()
-  #events: readonly AdkEvent[] = []
+  #events: readonly RawAdkEvent[] = []
   #count = 0
   #shown: DerivedMessage[] = []
   /** The place of the last message that is shown: a later message is appended. */
@@ -64,14 +64,14 @@ export class Derivation {
   }
 
   /** Whether the session's events are those that were read before, perhaps with more at the end. */
-  covers({ id, rawEvents }: ChatSession): boolean {
+  covers({ id, rawEvents }: SessionEvents): boolean {
     if (id !== this.#session || rawEvents.length < this.#count) return false
     if (rawEvents === this.#events) return true
     for (let i = 0; i < this.#count; i++) if (rawEvents[i] !== this.#events[i]) return false
     return true
   }
 
-  read(events: readonly AdkEvent[]): this {
+  read(events: readonly RawAdkEvent[]): this {
     for (let i = this.#count; i < events.length; i++) this.take(events[i])
     this.#events = events
     return this
@@ -247,9 +247,9 @@ export class Derivation {
 /** Selectors are called after every event: a derivation is kept by the first event of the list and continued from there. */
 const derivations = new WeakMap<object, Derivation>()
 /** Sessions whose store has its own derivation, with the number of events it had taken. */
-const kept = new WeakMap<ChatSession, { readonly derivation: Derivation; readonly count: number }>()
+const kept = new WeakMap<SessionEvents, { readonly derivation: Derivation; readonly count: number }>()
 
-export function derivationOf(session: ChatSession): Derivation {
+export function derivationOf(session: SessionEvents): Derivation {
   const own = kept.get(session)
   if (own !== undefined && own.derivation.count === own.count) return own.derivation
   const { id, rawEvents } = session
@@ -273,7 +273,7 @@ export function derivedBy<S extends ChatSession>(session: S, derivation: Derivat
 /** A message of 10,000 tokens has as many sources and is made again with each: the list is made on demand. */
 function withSources(message: DerivedMessage, sources: readonly string[]): DerivedMessage {
   const count = sources.length
-  let listed: readonly string[] | undefined
+  let listed: string[] | undefined
   return {
     ...message,
     get sourceEventIds() {

@@ -95,7 +95,7 @@ describe('parseAdkEvent', () => {
   test('snake_case is read', () => {
     const data =
       '{"id":"1","author":"a","invocation_id":"i","timestamp":1760781600,"content":{"parts":[{"function_call":{"name":"f"}}]}}'
-    expect(parseAdkEvent(data)?.functionCalls).toEqual([{ name: 'f' }])
+    expect(parseAdkEvent(data)?.functionCalls).toEqual([{ name: 'f', id: '1_0', args: {} }])
   })
   test.each([
     ['not JSON', '{'],

@@ -3,6 +3,7 @@ import { functionCallsOf, functionResponsesOf, isFinalResponse } from '../event/
 import { adkIngest } from '../event/ingest.ts'
 import { defined } from '../json/defined.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts'
+import type { RawAdkEvent } from './selectors.ts'
 
 // The parser of the chat front end (docs/requirements.md, R3), under its names, for front ends that keep ADK events
 // themselves. It reads one event at a time and has no memory: it does not join partials to their aggregate, as the
@@ -23,17 +24,30 @@ export interface ParsedAdkEvent {
   /** The event's own id. ADK gives every partial a new one: to join them, decode with the `adk` dialect. */
   readonly messageId: string
   readonly author: string
-  readonly textParts: readonly string[]
-  readonly thoughtParts: readonly string[]
+  readonly textParts: string[]
+  readonly thoughtParts: string[]
   /** Empty for a partial, whose calls come again in the aggregate. */
-  readonly functionCalls: readonly AdkFunctionCall[]
-  readonly functionResponses: readonly AdkFunctionResponse[]
+  readonly functionCalls: ParsedFunctionCall[]
+  readonly functionResponses: ParsedFunctionResponse[]
   readonly isAgentTransfer: boolean
   readonly transferTargetAgent?: string
   /** ADK's own rule: true once per step of an agent, so never the end of a run. */
   readonly isFinalResponse: boolean
   /** The `event:` field of the frame. */
   readonly eventType?: string
+}
+
+/** A call with the fields that front ends rely on. Without an id on the wire, `id` is the event's id and the place of the call. */
+export interface ParsedFunctionCall extends AdkFunctionCall {
+  readonly id: string
+  /** `{}` where the wire gave none. */
+  readonly args: JsonObject
+}
+
+/** A response with the fields that front ends rely on, filled in as those of a call are. */
+export interface ParsedFunctionResponse extends AdkFunctionResponse {
+  readonly id: string
+  readonly response: JsonObject
 }
 
 /** A flattened `{type, data}` event, from the format before the canonical stream. */
@@ -71,7 +85,7 @@ const required = [['id'], ['author'], ['invocationId', 'invocation_id']] as cons
  * Takes an ADK event apart, in either spelling and either unit of time. A value that is no ADK event gives an event
  * without content.
  */
-export function normalizeAdkEvent(raw: AdkEvent, eventType?: string): ParsedAdkEvent {
+export function normalizeAdkEvent(raw: RawAdkEvent, eventType?: string): ParsedAdkEvent {
   const ingested = adkIngest()(raw)
   const empty: AdkEvent = { id: '', author: '', invocationId: '', timestamp: 0 }
   return takenApart('reason' in ingested ? empty : ingested.event, eventType)
@@ -89,8 +103,16 @@ function takenApart(event: AdkEvent, eventType: string | undefined): ParsedAdkEv
     author: event.author,
     textParts: textsOf(false),
     thoughtParts: textsOf(true),
-    functionCalls: functionCallsOf(event),
-    functionResponses: functionResponsesOf(event),
+    functionCalls: functionCallsOf(event).map((call, i) => ({
+      ...call,
+      id: call.id ?? `${event.id}_${i}`,
+      args: call.args ?? {},
+    })),
+    functionResponses: functionResponsesOf(event).map((answer, i) => ({
+      ...answer,
+      id: answer.id ?? `${event.id}_${i}`,
+      response: answer.response ?? {},
+    })),
     isAgentTransfer: transfers,
     ...(transfers ? { transferTargetAgent: target } : {}),
     isFinalResponse: isFinalResponse(event),

@@ -14,7 +14,7 @@ import {
 
 const session = (rawEvents: readonly unknown[], id = 's'): ChatSession => ({
   id,
-  rawEvents: rawEvents as readonly AdkEvent[],
+  rawEvents: rawEvents as AdkEvent[],
   agentTransitionHistory: [],
 })
 const event = (id: string, parts: readonly unknown[], more: Record<string, unknown> = {}) => ({

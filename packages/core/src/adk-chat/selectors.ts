@@ -27,7 +27,7 @@ export interface ChatMessage {
 
 export interface DerivedMessage extends ChatMessage {
   /** The events that it was derived from: the partials, then the aggregate. */
-  readonly sourceEventIds: readonly string[]
+  readonly sourceEventIds: string[]
   readonly derivedFrom: 'text' | 'functionResponse' | 'agentStatus'
 }
 
@@ -42,26 +42,44 @@ export interface AgentTransition {
 export interface ChatSession {
   readonly id: string
   /** ADK events as they came off the wire, of either flavour, in order. */
-  readonly rawEvents: readonly AdkEvent[]
+  readonly rawEvents: AdkEvent[]
   readonly lastProcessedEventId?: string
-  readonly agentTransitionHistory: readonly AgentTransition[]
+  readonly agentTransitionHistory: AgentTransition[]
+}
+
+/** An ADK event of either flavour as a front end may hold it: as `AdkEvent`, or in a type of its own. */
+export type RawAdkEvent = AdkEvent | OwnAdkEvent
+
+interface OwnAdkEvent {
+  readonly id: string
+  readonly author: string
+  readonly content?: { readonly role?: string; readonly parts?: readonly object[] } | undefined
+  readonly actions?: object | undefined
+  readonly partial?: boolean | undefined
+}
+
+/** What the selectors read of a session. A `ChatSession` fits, and so does a session of the front end's own type. */
+export interface SessionEvents {
+  readonly id: string
+  readonly rawEvents: readonly RawAdkEvent[]
 }
 
 /**
  * The messages of a session: partials extend a message, the aggregate replaces them. The same array while the events are
  * the same, and the same object for a message that did not change, so that `useShallow` sees what changed.
  */
-export const selectDerivedMessages = (session: ChatSession): DerivedMessage[] => derivationOf(session).messages()
+export const selectDerivedMessages = (session: SessionEvents): DerivedMessage[] => derivationOf(session).messages()
 
 /** Thoughts by event id; for a streamed message the id of its first event, so that the key stays the same. */
-export const selectThoughtProcesses = (session: ChatSession): Record<string, string> => derivationOf(session).thoughts()
+export const selectThoughtProcesses = (session: SessionEvents): Record<string, string> =>
+  derivationOf(session).thoughts()
 
 /** The transfers of control from one agent to another. */
-export const selectAgentTransitions = (session: ChatSession): AgentTransition[] => derivationOf(session).transitions()
+export const selectAgentTransitions = (session: SessionEvents): AgentTransition[] => derivationOf(session).transitions()
 
 /** Whether each agent is at work. An agent that gave its final response, failed or transferred control is idle. */
-export const selectLatestAgentStatus = (session: ChatSession): Record<string, 'active' | 'idle'> =>
+export const selectLatestAgentStatus = (session: SessionEvents): Record<string, 'active' | 'idle'> =>
   derivationOf(session).status()
 
 /** Status updates: function responses and transfers of control as messages. */
-export const selectStatusMessages = (session: ChatSession): DerivedMessage[] => derivationOf(session).updates()
+export const selectStatusMessages = (session: SessionEvents): DerivedMessage[] => derivationOf(session).updates()

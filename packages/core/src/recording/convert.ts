@@ -1,7 +1,7 @@
 import type { Encoder } from '../dialect/dialect.ts'
 import type { DialectName } from '../dialect/registry.ts'
 import type { Frame } from '../frame/frame.ts'
-import { dialectNamed, type RecordingOptions, read } from './recording.ts'
+import { dialectNamed, type RecordingChunks, type RecordingOptions, read } from './recording.ts'
 
 export interface ConvertOptions extends RecordingOptions {
   readonly to: DialectName
@@ -14,8 +14,8 @@ export interface ConvertOptions extends RecordingOptions {
  */
 const mostWaiting = 1
 
-/** Translates one dialect to another through the log: text goes in, SSE frames come out as soon as they are known. */
-export async function* convert(chunks: AsyncIterable<string>, options: ConvertOptions): AsyncGenerator<Frame, void> {
+/** Translates one dialect to another through the log: text or bytes go in, SSE frames come out as soon as they are known. */
+export async function* convert(chunks: RecordingChunks, options: ConvertOptions): AsyncGenerator<Frame, void> {
   const target = dialectNamed(options.to)
   let encoder: Encoder | undefined
   for await (const { row, session } of read(chunks, options, mostWaiting)) {

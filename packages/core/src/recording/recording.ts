@@ -3,6 +3,7 @@ import { type DialectName, dialectNames, dialects } from '../dialect/registry.ts
 import { MillraceError } from '../event/problem.ts'
 import type { Draft, Recorded } from '../event/run-event.ts'
 import { applyState } from '../event/state-fold.ts'
+import { utf8Reader } from '../frame/utf8.ts'
 import { defined } from '../json/defined.ts'
 import { type JsonObject, type PatchOp, parseJson, sameJson } from '../json/json.ts'
 import { pointerSegment } from '../json/pointer.ts'
@@ -20,6 +21,9 @@ export interface RecordingOptions {
   readonly now: () => number
 }
 
+/** A recording in memory, or as it arrives: text, or bytes in UTF-8, cut anywhere. */
+export type RecordingChunks = string | Uint8Array | AsyncIterable<string | Uint8Array>
+
 /** A row, and what is known at that point about its recording. */
 export interface Read {
   readonly row: Recorded
@@ -35,7 +39,7 @@ const tooMany = 50
 
 /** Reads a recorded or live stream, of any dialect and framing, as the rows of a log, each as soon as it is known. */
 export async function* readRecording(
-  chunks: AsyncIterable<string>,
+  chunks: RecordingChunks,
   options: RecordingOptions,
 ): AsyncGenerator<Recorded, void> {
   for await (const { row } of read(chunks, options)) yield row
@@ -43,7 +47,7 @@ export async function* readRecording(
 
 /** As `readRecording`, with what is known about the recording. At most `mostWaiting` rows wait for a first time. */
 export async function* read(
-  chunks: AsyncIterable<string>,
+  chunks: RecordingChunks,
   { from, run, agent, now }: RecordingOptions,
   mostWaiting = 50,
 ): AsyncGenerator<Read, void> {
@@ -85,7 +89,7 @@ export async function* read(
   const detected = (): DialectName | undefined => detectDialect(waiting.map(({ frame }) => frame))
   if (from !== undefined) dialectNamed(from)
   try {
-    for await (const chunk of chunks) {
+    for await (const chunk of textsOf(chunks)) {
       const frames = source.feed(chunk)
       if (frames.length === 0) continue
       // No `push(...frames)`: one chunk may hold more frames than a call can take arguments.
@@ -114,6 +118,14 @@ export async function* read(
   const left = patchTo(state, source.about.state)
   if (left.length > 0) yield* take([{ run: '', event: { kind: 'state', patch: left } }])
   yield* out(clock.end())
+}
+
+async function* textsOf(chunks: RecordingChunks): AsyncGenerator<string, void> {
+  const utf8 = utf8Reader()
+  const all = typeof chunks === 'string' || chunks instanceof Uint8Array ? [chunks] : chunks
+  for await (const chunk of all) yield typeof chunk === 'string' ? chunk : utf8.feed(chunk)
+  const rest = utf8.end()
+  if (rest !== '') yield rest
 }
 
 /** The part of a session's state that its events do not explain: what the session was created with. */

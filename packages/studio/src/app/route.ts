@@ -8,6 +8,8 @@ export interface Route {
   readonly panel: string
   /** A second session to compare with. */
   readonly compare: string | undefined
+  /** The agent that a link chose for the next session, until another one is chosen on the page. */
+  readonly agent: string | undefined
 }
 
 const listeners = new Set<() => void>()
@@ -27,14 +29,16 @@ function readRoute(): Route {
     at: Number.isInteger(at) && at > 0 ? at : undefined,
     panel: searchParams.get('panel') ?? 'flow',
     compare: searchParams.get('compare') ?? undefined,
+    agent: searchParams.get('agent') ?? undefined,
   }
 }
 
-function address({ session, at, panel, compare }: Route): string {
+function address({ session, at, panel, compare, agent }: Route): string {
   const query = new URLSearchParams()
   if (at !== undefined) query.set('at', String(at))
   if (panel !== 'flow') query.set('panel', panel)
   if (compare !== undefined) query.set('compare', compare)
+  if (session === undefined && agent !== undefined) query.set('agent', agent)
   const path = session === undefined ? '' : `s/${encodeURIComponent(session)}`
   const text = query.toString()
   return `${new URL(root).pathname}${path}${text === '' ? '' : `?${text}`}`
@@ -42,7 +46,7 @@ function address({ session, at, panel, compare }: Route): string {
 
 /** The address of a session, for a link that can be opened in a new tab. */
 export function hrefOf(session: string): string {
-  return address({ session, at: undefined, panel: 'flow', compare: undefined })
+  return address({ session, at: undefined, panel: 'flow', compare: undefined, agent: undefined })
 }
 
 /** Changes the route. Another session is a new history entry; a new cursor or panel replaces the current entry. */

@@ -1,7 +1,7 @@
-import { useSettings } from '../app/settings.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Pill } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { chooseAgent } from './agent-picker.tsx'
 import type { AgentInfo } from './sessions.ts'
 
 interface AgentCardProps {
@@ -14,7 +14,6 @@ interface AgentCardProps {
 /** An agent with its engine, its model and example messages. Clicking an example starts a session. */
 export function AgentCard({ agent, chosen, pending, onBegin }: AgentCardProps) {
   const { name, title, description, engine, engineLabel, model, examples, graph, error, editError } = agent
-  const set = useSettings((settings) => settings.set)
   const members = graph.nodes.filter(({ kind }) => kind === 'agent').length
   return (
     <article
@@ -26,7 +25,7 @@ export function AgentCard({ agent, chosen, pending, onBegin }: AgentCardProps) {
         className="agent-head"
         disabled={error !== undefined}
         aria-pressed={chosen}
-        onClick={() => set({ agent: name })}
+        onClick={() => chooseAgent(name)}
       >
         <Avatar agent={name} title={title} />
         <span className="agent-title">{title ?? name}</span>

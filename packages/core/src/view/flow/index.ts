@@ -47,10 +47,10 @@ function noted(state: Flow, line: Timeline): Flow {
 }
 
 /** The state keys that travelled along each edge that was taken, by edge id (docs/requirements.md, R0). */
-export function stateKeys({ edges }: Pick<Flow, 'edges'>): ReadonlyMap<string, readonly string[]> {
+export function stateKeys({ edges }: Pick<Flow, 'edges'>): Map<string, string[]> {
   const known = keysOf.get(edges)
   if (known !== undefined) return known
-  const made = new Map<string, readonly string[]>()
+  const made = new Map<string, string[]>()
   for (const { id, count, keys } of edges) {
     if (count > 0 && keys.length > 0)
       made.set(
@@ -61,7 +61,7 @@ export function stateKeys({ edges }: Pick<Flow, 'edges'>): ReadonlyMap<string, r
   keysOf.set(edges, made)
   return made
 }
-const keysOf = new WeakMap<Sequence<FlowEdge>, ReadonlyMap<string, readonly string[]>>()
+const keysOf = new WeakMap<Sequence<FlowEdge>, Map<string, string[]>>()
 
 /** The nodes to highlight: those that run and, in a log without nodes, agents whose first text is streaming. */
 export function activeNodes({ nodes, index }: Flow): readonly string[] {

@@ -16,7 +16,7 @@ export interface StateSnapshot {
  * The snapshots from the start of the session. Unlike in ADK Studio there is no cap, and failed steps are included;
  * superseded executions are left out. The snapshot of an execution that did not change is the same object.
  */
-export function snapshots({ executions }: Pick<Timeline, 'executions'>): readonly StateSnapshot[] {
+export function snapshots({ executions }: Pick<Timeline, 'executions'>): StateSnapshot[] {
   return executions
     .toArray()
     .filter(({ superseded }) => superseded !== true)
