@@ -121,6 +121,23 @@ describe('it runs', () => {
     expect(await tab.getByTestId('keys').textContent()).toContain(':')
   })
 
+  test('`streaming: false` of /run_sse has every author, and no partials', async () => {
+    const post = (path: string, body: object): Promise<Response> =>
+      fetch(address + path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      })
+    await post('/apps/research/users/u/sessions', { sessionId: 'whole' })
+    const newMessage = { parts: [{ text: 'Research quantum computing' }] }
+    const run = { appName: 'research', userId: 'u', sessionId: 'whole', newMessage, streaming: false }
+    const text = await (await post('/run_sse', run)).text()
+    const events = [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data))
+    const authors = events.map(({ author }) => author)
+    expect(authors).toEqual(expect.arrayContaining(['dispatcher', 'section_researcher', 'report_composer']))
+    expect(events.filter(({ partial }) => partial === true)).toEqual([])
+  })
+
   test('the chat of the README', async () => {
     const tab = await open('Page')
     await button(tab, 'Send').click()
