@@ -47,6 +47,8 @@ const elsewhere: Readonly<Record<string, string>> = {
   'docs/agents.md 3': 'author-types.slow.test.ts',
   'docs/agents.md 4': 'author-types.slow.test.ts',
   'docs/agents.md 5': 'author-types.slow.test.ts',
+  'docs/clients.md 1': 'the chat scenario of ag-ui-matrix.slow.test.ts',
+  'docs/clients.md 2': 'ag-ui-matrix.slow.test.ts, which compares its class with this text',
   'examples/node-tail/README.md 1': 'test/browser/examples.test.ts',
   'README.md 1': 'the suite itself: npm start in start.slow.test.ts',
 }
@@ -57,6 +59,7 @@ const notRun: Readonly<Record<string, string>> = {
   'agents/research/README.md 1': 'a drawing',
   'docs/wires/adk.md 1': 'the grammar of a wire',
   'docs/wires/millrace.md 1': 'the grammar of a wire',
+  'docs/wires/studio.md 1': 'it needs the sources of ADK Studio',
   'docs/python-agents.md 1': 'Python',
   'docs/python-agents.md 3': 'Python',
   'examples/next-flag/README.md 1': 'Next is too large to be installed for a test',
