@@ -125,7 +125,7 @@ describe('it runs', () => {
     const post = (path: string, body: object): Promise<Response> =>
       fetch(address + path, {
         method: 'POST',
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
         body: JSON.stringify(body),
       })
     await post('/apps/research/users/u/sessions', { sessionId: 'whole' })

@@ -14,7 +14,7 @@ export function linesOf(
     .map((line) => line.replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>'))
     .map((line) => line.replaceAll(/adk-[\da-f-]{36}/g, '<id>'))
     .filter((line) => !hidden.some((begin) => line.startsWith(begin) || line.startsWith(` calls ${begin}`)))
-  const shown = parallel ? inLanes(all) : all
+  const shown = (parallel ? inLanes(all) : all).filter((line) => !asInterrupt.has(wire) || !isAsked(line))
   if (wire === 'ag-ui') return shown.map(withoutCaller)
   if (wire === 'studio') return joined(shown)
   if (wire !== 'plan') return shown
@@ -22,6 +22,10 @@ export function linesOf(
   const isMixed = parallel || hidden.some((begin) => !begin.includes(' '))
   return joined(isMixed ? shown.filter(isOfTool) : shown).map(withTextResult)
 }
+
+/** On these wires, ADK's call for a confirmation is an interrupt and nothing else. */
+const asInterrupt: ReadonlySet<WireName | undefined> = new Set<WireName>(['ag-ui', 'studio'])
+const isAsked = (line: string): boolean => / calls adk_request_confirmation /.test(line)
 
 /** Lines in the order of each author and of each tool, for agents that work at the same time. */
 function inLanes(lines: readonly string[]): readonly string[] {

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 
 // So many readers, in three dialects, each of which must hear every token of its run once, in order, and then the end.
 const [port = '', readers = '', runs = '', tokens = ''] = process.argv.slice(2)
-const dialects = ['adk', 'ag-ui', 'studio']
+const dialects = ['adk', 'ag-ui', 'studio-delta']
 /** Delays in milliseconds, counted: 8 million single numbers would be a load of their own. */
 const delays = new Map<number, number>()
 let connected = 0
