@@ -100,7 +100,8 @@ test('readers of 1 kB/s cost a bounded window each, delay no other reader, and m
     // The quick ones have it all, and the slow ones nearly nothing: they wait for none of them.
     for (const { taken } of slow.others) expect(taken).toBeLessThan(payload / 4)
     // Unbounded, they would hold a payload each; an encoder for one reader holds a page of the log and what it may run ahead.
-    expect((slow.held - calm.held) / (payload * slowReaders)).toBeLessThan(0.06)
+    // That constant, and what the collector has not freed yet, weigh more beside the small payload.
+    expect((slow.held - calm.held) / (payload * slowReaders)).toBeLessThan(full ? 0.06 : 0.25)
     if (round < 2) for (const reader of slow.others) void reader.hurry()
     else {
       const whole = `retry: 1000\n\n${slow.text}`
