@@ -13,14 +13,20 @@ await ensurePacked()
 ensureForeign()
 const full = process.argv.includes('--full') ? { MILLRACE_FULL: '1' } : {}
 const total = { passed: 0, failed: 0, skipped: 0 }
+/** What failed, by name: printed last, because the runs before it are thousands of lines long. */
+const failures = []
 // Slow tests wait for processes and browsers most of the time: what needs a processor runs beside them.
 await Promise.all([quick(), suite('slow', [])])
+if (failures.length > 0) console.log(`\nFailed:\n${failures.map((name) => `  ${name}`).join('\n')}`)
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
 console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
 process.exitCode = total.failed === 0 ? 0 : 1
 
 async function quick() {
-  for (const { ok } of await check()) total[ok ? 'passed' : 'failed']++
+  for (const { name, ok } of await check()) {
+    total[ok ? 'passed' : 'failed']++
+    if (!ok) failures.push(`gate: ${name}`)
+  }
   await suite('unit', ['--coverage'])
   await suite('built', [])
 }
@@ -44,8 +50,14 @@ async function suite(project, extra) {
   total.passed += counts.passed
   total.failed += counts.failed
   total.skipped += counts.skipped
+  failures.push(...counts.names.map((name) => `${project}: ${name}`))
   // A crash, a coverage threshold or an unhandled error fails the run without failing a test; no test at all is a failure too.
-  if (counts.failed === 0 && (status !== 0 || counts.passed === 0)) total.failed++
+  if (counts.failed === 0 && (status !== 0 || counts.passed === 0)) {
+    total.failed++
+    failures.push(
+      `${project}: no test failed, but vitest ended with ${status} (coverage, or an unhandled error: see above)`,
+    )
+  }
 }
 
 function readCounts(report) {
@@ -54,12 +66,16 @@ function readCounts(report) {
     const brokenFiles = result.testResults.filter(
       (file) => file.status === 'failed' && file.assertionResults.length === 0,
     )
+    const failed = result.testResults.flatMap(({ name, assertionResults }) =>
+      assertionResults.filter(({ status }) => status === 'failed').map(({ fullName }) => `${name}: ${fullName}`),
+    )
     return {
+      names: [...brokenFiles.map(({ name }) => name), ...failed].map((name) => name.replace(root, '')),
       passed: result.numPassedTests,
       failed: result.numFailedTests + brokenFiles.length,
       skipped: result.numPendingTests + result.numTodoTests,
     }
   } catch {
-    return { passed: 0, failed: 1, skipped: 0 }
+    return { names: ['no report was written'], passed: 0, failed: 1, skipped: 0 }
   }
 }
