@@ -9,11 +9,10 @@ import { bin, ensureInstalled, root } from './install.mjs'
 import { ensurePacked } from './pack.mjs'
 
 ensureInstalled()
-await ensurePacked()
-ensureForeign()
+await Promise.all([ensurePacked(), ensureForeign()])
 const full = process.argv.includes('--full') ? { MILLRACE_FULL: '1' } : {}
 const total = { passed: 0, failed: 0, skipped: 0 }
-// Slow tests wait for processes and browsers most of the time: what needs a processor runs beside them.
+// Slow tests wait for processes and browsers for much of their time: what needs a processor runs beside them.
 await Promise.all([quick(), suite('slow', [])])
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
 console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
