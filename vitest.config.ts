@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './scripts/longest-first.mjs'
 import { packedImports } from './scripts/packed-imports.mjs'
 import { strippedSources } from './scripts/strip.mjs'
 
@@ -15,10 +16,17 @@ const onPackages = { oxc: false as const, plugins: [packedImports(), strippedSou
 
 const apart = ['**/dist/**', '**/node_modules/**']
 
-/** `unit` and `built` run in parallel; `slow` (processes, browsers, load) runs one file at a time. */
+/** After so long a test hangs. No test is judged by the clock, so that a busy machine changes no result. */
+const hangs = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } }
+
+/**
+ * `unit` and `built` load each module once for all their files, which halves their time. `slow` (processes, browsers,
+ * load) gives each file a process of its own and runs two at a time, because they wait for most of theirs.
+ */
 export default defineConfig({
   test: {
     passWithNoTests: false,
+    sequence: { sequencer: LongestFirst },
     coverage: {
       provider: 'v8',
       include: ['packages/core/src/**/*.ts'],
@@ -35,8 +43,8 @@ export default defineConfig({
           include: ['packages/{core,studio}/src/**/*.test.{ts,tsx}', 'test/*.test.ts', 'test/contract/*.test.ts'],
           exclude: [...apart, '**/*.slow.test.ts'],
           setupFiles: ['test/kit/property-seed.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          isolate: false,
+          ...hangs,
         },
       },
       {
@@ -47,8 +55,8 @@ export default defineConfig({
           exclude: [...apart, '**/*.slow.test.ts'],
           globalSetup: ['test/kit/built-packages.ts'],
           setupFiles: ['test/kit/property-seed.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          isolate: false,
+          ...hangs,
         },
       },
       {
@@ -63,9 +71,10 @@ export default defineConfig({
           ],
           exclude: apart,
           globalSetup: ['test/kit/built-packages.ts'],
-          fileParallelism: false,
-          testTimeout: 180_000,
-          hookTimeout: 180_000,
+          maxWorkers: 2,
+          // One project has other workers than the rest, so that vitest must not run them as one group.
+          sequence: { groupOrder: 1 },
+          ...hangs,
         },
       },
     ],

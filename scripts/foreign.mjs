@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
-import { root, run } from './install.mjs'
+import { root, runBeside } from './install.mjs'
 
-export function ensureForeign() {
+export async function ensureForeign() {
   for (const name of readdirSync(`${root}test/foreign`)) {
     const folder = `${root}test/foreign/${name}`
     if (!existsSync(`${folder}/package-lock.json`)) continue
@@ -17,9 +17,9 @@ export function ensureForeign() {
     console.log(`Installing ${name} for the tests …`)
     // `--prefix` names the folder; scripts of foreign packages have no reason to run here.
     const quiet = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
-    run('npm', ['install', '--prefix', folder, ...quiet])
+    await runBeside('npm', ['install', '--prefix', folder, ...quiet])
     writeFileSync(stamp, wanted)
   }
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) ensureForeign()
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) await ensureForeign()

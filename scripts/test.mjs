@@ -9,8 +9,7 @@ import { bin, ensureInstalled, root } from './install.mjs'
 import { ensurePacked } from './pack.mjs'
 
 ensureInstalled()
-await ensurePacked()
-ensureForeign()
+await Promise.all([ensurePacked(), ensureForeign()])
 const full = process.argv.includes('--full') ? { MILLRACE_FULL: '1' } : {}
 const total = { passed: 0, failed: 0, skipped: 0 }
 /** What failed, by name: printed last, because the runs before it are thousands of lines long. */

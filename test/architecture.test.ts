@@ -23,7 +23,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   'core/persistent': ['core/event'],
   // The registry names every dialect; a dialect never imports a sibling.
   'core/dialect': ['core/event', 'core/frame', 'core/json', 'core/dialect/*'],
-  'core/recording': ['core/event', 'core/frame', 'core/json', 'core/dialect'],
+  'core/recording': ['core/event', 'core/frame', 'core/json', 'core/dialect', 'core/log'],
   'core/dialect/bare-text': ['core/dialect', 'core/event', 'core/frame', 'core/json'],
   'core/dialect/*': wire,
   'core/log': ['core/event', 'core/json', 'core/persistent'],

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { full } from '../kit/full.ts'
 import { type BareRun, bareRun } from './adk/bare.ts'
 import { errorsIn, linesOf } from './adk/compare.ts'
 import { conversations } from './adk/conversations.ts'
@@ -52,7 +53,10 @@ afterAll(() => rmSync(root, { recursive: true }))
 
 async function serve(round: string, holds: Readonly<Record<string, number>>): Promise<Served> {
   const { effects, held } = filesOf(round)
-  const args = ['serve', '--port', '0', '--data-dir', join(root, `data-${round}`), '--agents', agents]
+  // A process for each agent, twice in each round, takes a minute: only the whole form pays for them.
+  const isolate = full ? 'on' : 'off'
+  const data = join(root, `data-${round}`)
+  const args = ['serve', '--port', '0', '--data-dir', data, '--agents', agents, '--isolate', isolate]
   const env = { AUTHORS_EFFECTS: effects, AUTHORS_HELD: held, AUTHORS_HOLD: JSON.stringify(holds) }
   const served = await serveBuilt(args, { PATH: process.env.PATH ?? '', ...env })
   servers.add(served)
@@ -64,17 +68,16 @@ interface Round {
   /** `held`: once every agent has come to its step. `working`: while half of them still work, wherever they are. */
   readonly when: 'held' | 'working'
 }
-const { MILLRACE_FULL: full, PROPERTY_SEED: asked = '20261115' } = process.env
+const { PROPERTY_SEED: asked = '20261115' } = process.env
 const seed = asked === 'random' ? Date.now() : Number(asked)
 const [held = 0, working = 0] = fc.sample(fc.nat({ max: 1000 }), { seed, numRuns: 2 })
 /** No agent takes more steps than the first number. */
-const rounds: readonly Round[] =
-  full === '1'
-    ? Array.from({ length: 40 }, (_, number) => ({ number, when: number < 30 ? 'held' : 'working' }))
-    : [
-        { number: held, when: 'held' },
-        { number: working, when: 'working' },
-      ]
+const rounds: readonly Round[] = full
+  ? Array.from({ length: 40 }, (_, number) => ({ number, when: number < 30 ? 'held' : 'working' }))
+  : [
+      { number: held, when: 'held' },
+      { number: working, when: 'working' },
+    ]
 
 describe.each(rounds)(`killed when agents are $when (round $number of seed ${seed})`, ({ number, when }) => {
   /** The step at which each agent is stopped: each round another one, in turn. */
@@ -83,7 +86,7 @@ describe.each(rounds)(`killed when agents are $when (round $number of seed ${see
 
   beforeAll(async () => {
     for (const [i, pattern] of patterns.entries()) {
-      holds[pattern] = 1 + ((full === '1' ? number : number * (i + 1)) % (bare.get(pattern)?.steps ?? 1))
+      holds[pattern] = 1 + ((full ? number : number * (i + 1)) % (bare.get(pattern)?.steps ?? 1))
     }
     const name = String(number)
     const first = await serve(name, holds)

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { dice } from '../../packages/core/src/testing/dice.ts'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { full } from '../kit/full.ts'
 import { bareAgent } from './kit/bare-agent.ts'
 import { type BareRun, plainState } from './kit/bare-graph.ts'
 import { killedOnce, type Survived, unexplained } from './kit/killed.ts'
@@ -19,7 +20,9 @@ import { turns } from './langgraph/turns.ts'
 /** A fixed seed, so that a change is judged by itself. */
 const asked = process.env.PROPERTY_SEED
 const seed = asked === 'random' ? Math.floor(Math.random() * 1e6) + 1 : Number(asked ?? 20_261_115)
-const kills = process.env.MILLRACE_FULL === '1' ? 25 : 3
+const kills = full ? 25 : 3
+/** A process for each of sixteen graphs, twice for each kill, takes a minute: only the whole form pays for them. */
+const isolate = full ? 'on' : 'off'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-killed-'))
 const agents = fileURLToPath(new URL('langgraph/', import.meta.url))
@@ -56,7 +59,8 @@ test.each(Array.from({ length: kills }, (_, i) => [i + 1, 1 + roll(nodes)]))(
   `seed ${seed}, kill %i at node %i: every graph resumes or ends truthfully`,
   async (number, killAt) => {
     const effects = join(folder, `effects-${number}`)
-    const args = ['serve', '--port', '0', '--data-dir', join(folder, `data-${number}`), '--agents', agents]
+    const data = join(folder, `data-${number}`)
+    const args = ['serve', '--port', '0', '--data-dir', data, '--agents', agents, '--isolate', isolate]
     const serve = async (): Promise<Served> => {
       served = await serveBuilt(args, { AUTHORS_EFFECTS: effects, AUTHORS_PACE: '30' })
       return served

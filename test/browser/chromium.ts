@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, renameSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import sparticuz from '@sparticuz/chromium'
 import { type Browser, chromium } from 'playwright-core'
+import { finished } from '../kit/finished-folder.ts'
 
 /** Made for a sandboxed function host: these two would hide real bugs (crash isolation, CORS) in a test. */
 const unwanted = new Set(['--single-process', '--disable-web-security', '--no-zygote'])
@@ -12,7 +13,7 @@ const softwareGl = /^--(use-gl|use-angle|in-process-gpu|ignore-gpu-blocklist|ena
 
 /** A real Chromium out of the registry: no system package, no download of its own. */
 export async function launchChromium(): Promise<Browser> {
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath: await unpackedChromium(),
     args: [
       ...sparticuz.args.filter((arg) => !unwanted.has(arg) && !softwareGl.test(arg)),
@@ -22,14 +23,23 @@ export async function launchChromium(): Promise<Browser> {
     ],
     headless: true,
   })
+  const newContext = browser.newContext.bind(browser)
+  browser.newContext = async (options) => {
+    const context = await newContext(options)
+    context.setDefaultTimeout(hang)
+    return context
+  }
+  return browser
 }
+
+/** Milliseconds after which a wait hangs. A busy machine draws a page in seconds. */
+const hang = 120_000
 
 const cache = fileURLToPath(new URL('../../.cache/', import.meta.url))
 
 /**
  * The package unpacks into the folder for temporary files, for its user alone, and takes whatever is there already.
- * So that two users can test on one machine, it unpacks below this checkout; so that an unpacking that was interrupted
- * is never used, the folder gets its name when it is whole.
+ * So that two users can test on one machine, it unpacks below this checkout.
  */
 async function unpackedChromium(): Promise<string> {
   const folder = join(cache, 'chromium')
@@ -44,7 +54,7 @@ async function unpackedChromium(): Promise<string> {
       if (before === undefined) delete process.env.TMPDIR
       else process.env.TMPDIR = before
     }
-    renameSync(unpacking, folder)
+    finished(unpacking, folder)
   }
   return join(folder, 'chromium')
 }

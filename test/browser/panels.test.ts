@@ -12,7 +12,7 @@ beforeAll(async () => {
   briefing = await studio.run('recovery', 'Prepare a recovery briefing for the Cedar Creek fire')
 })
 beforeEach(async () => {
-  opened = await studio.open('/', wide)
+  opened = await studio.empty(wide)
   tab = opened.page
 })
 
@@ -65,7 +65,7 @@ test('flow: a click with the mouse on a node moves the page to its last moment',
   const box = await node.boundingBox()
   if (box === null) throw new Error('the node is not on the page')
   await tab.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
-  await tab.getByTestId('moment-bar').waitFor({ timeout: 5000 })
+  await tab.getByTestId('moment-bar').waitFor()
   const clicked = await tab.getByTestId('scrubber').inputValue()
   await tab.keyboard.press('Escape')
   await tab.getByTestId('moment-bar').waitFor({ state: 'detached' })
@@ -137,8 +137,8 @@ test('plan: tasks are added, edited, moved by keyboard, carried out; artifacts a
   await expect.poll(() => tasks.nth(before - 1).textContent()).toContain('Write the report')
   await shot('plan')
   await tab.getByTestId('plan-execute').click()
-  await tab.getByTestId('plan-artifact').first().waitFor({ timeout: 90_000 })
-  await tab.getByTestId('plan-summary').getByText('completed').waitFor({ timeout: 90_000 })
+  await tab.getByTestId('plan-artifact').first().waitFor()
+  await tab.getByTestId('plan-summary').getByText('completed').waitFor()
   await tab.getByTestId('plan-artifact').first().locator('summary').click()
   await shot('plan-done')
   await tab.getByTestId('scrubber').fill('2')

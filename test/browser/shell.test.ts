@@ -150,6 +150,10 @@ test('a file without an end says that the recording was cut off, and not that it
   await page.getByRole('button', { name: 'Save to the server' }).click()
   await page.waitForURL((url) => !url.pathname.includes('file'))
   await expect.poll(() => page.getByTestId('status').textContent()).toBe('recording, cut off')
+  // AG-UI names no agent, and the server has one called `assistant`: the recording is not taken for its session.
+  expect(await page.getByTestId('read-only').textContent()).toBe(
+    'This session names no agent, so the session can be read but not continued.',
+  )
 })
 
 test('a session that was exported and dropped again is the same, step by step', async () => {

@@ -6,6 +6,7 @@ import { type Agent, discoverAgents, type Millrace } from '@millrace/server'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
 import { exampleAgents } from '../kit/built-packages.ts'
+import { full } from '../kit/full.ts'
 import { testServer } from '../kit/server.ts'
 import { loadVectors } from '../kit/vectors.ts'
 import { launchChromium } from './chromium.ts'
@@ -19,6 +20,8 @@ export interface Studio {
   readonly app: Millrace['app']
   /** A tab of its own, with its own settings. What it prints to the console as an error or warning fails the test. */
   open(path?: string, options?: BrowserContextOptions): Promise<Tab>
+  /** The same without a page in it yet. */
+  empty(options?: BrowserContextOptions): Promise<Tab>
   /** A run through the same door as the page's own, waited for until it is over; resolves with the session. */
   run(agent: string, text: string): Promise<string>
   /** A recorded stream of another system, as a session of its own. */
@@ -28,7 +31,7 @@ export interface Studio {
 export interface Tab {
   readonly page: Page
   readonly noise: readonly string[]
-  /** Kept as an artifact of the test run. */
+  /** A picture of the page in `test-results`, for people to look at; made in the whole form only. */
   shot(name: string): Promise<void>
 }
 
@@ -66,7 +69,13 @@ export function studioTests(tokensPerSecond: number, more: readonly Agent[] = []
       return server.app
     },
     async open(path = '/', options = {}) {
-      const tab = await openTab(browser, `${address}${path}`, options)
+      const tab = await this.empty(options)
+      await tab.page.goto(`${address}${path}`)
+      await tab.page.locator('.shell').waitFor()
+      return tab
+    },
+    async empty(options = {}) {
+      const tab = await openTab(browser, options)
       tabs.push(tab)
       return tab
     },
@@ -75,7 +84,7 @@ export function studioTests(tokensPerSecond: number, more: readonly Agent[] = []
   }
 }
 
-async function openTab(browser: Browser, url: string, options: BrowserContextOptions): Promise<Tab> {
+async function openTab(browser: Browser, options: BrowserContextOptions): Promise<Tab> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
   const page = await context.newPage()
   const noise: string[] = []
@@ -83,12 +92,12 @@ async function openTab(browser: Browser, url: string, options: BrowserContextOpt
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') noise.push(message.text())
   })
-  await page.goto(url)
-  await page.locator('.shell').waitFor()
   return {
     page,
     noise,
-    shot: async (name) => void (await page.screenshot({ path: `${shots}${name}.png` })),
+    shot: async (name) => {
+      if (full) await page.screenshot({ path: `${shots}${name}.png` })
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 // Code in the types of the documents, over our functions: what goes in is theirs, what comes out fits theirs.
 import {
+  type AdkPart,
   type AgentTransition,
   normalizeAdkEvent,
   normalizeSseBlock,
@@ -54,6 +55,15 @@ export function stored(store: ChatStreamState, events: documented.AdkEvent[]): d
   const history: AgentTransition[] = store.sessions.s?.agentTransitionHistory ?? []
   if (history.length > events.length) throw new Error('more transitions than events')
   return getDerivedMessages('s')
+}
+
+/** The lists of an event are arrays of the front end, which may change them: so the document has them. */
+export function partsOf(event: documented.AdkEvent, store: ChatStreamState): { parts: AdkPart[]; waiting: string[] } {
+  const { content, longRunningToolIds } = normalizeAdkEvent(event).rawEvent
+  return {
+    parts: content?.parts ?? store.sessions.s?.rawEvents.at(-1)?.content?.parts ?? [],
+    waiting: longRunningToolIds ?? [],
+  }
 }
 
 export const asDocumented = <T>(sse: UseSSEReturn<T>): documented.UseSSEReturn => sse

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import {
-  type AdkEvent,
+  type AdkChatEvent,
   type ChatSession,
   type DialectName,
   type Draft,
@@ -130,7 +130,7 @@ describe('ag-ui-middleware, requests', () => {
 })
 
 describe('chat-front-end, by the names that it gives', () => {
-  const [text, response, transfer] = load('chat-front-end').examples.map(({ wire }) => wire[0]?.data as AdkEvent)
+  const [text, response, transfer] = load('chat-front-end').examples.map(({ wire }) => wire[0]?.data as AdkChatEvent)
 
   test('5.1: parses text content from content.parts[]', () => {
     const parsed = normalizeAdkEvent(text!)

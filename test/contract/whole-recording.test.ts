@@ -30,12 +30,12 @@ describe('a recording says what it is: dialect, agent and messages', () => {
     ['a session without a name', JSON.stringify({ id: 7, state: [], events }), 'adk', 'scout', asked],
     ['AG-UI, SSE', sse(agUi), 'ag-ui', '', ['Cedar Creek.']],
     ['AG-UI, one event a line', jsonl(agUi), 'ag-ui', '', ['Cedar Creek.']],
-    ['Studio', studio, 'studio', '', ['Cedar Creek.']],
+    ['Studio', studio, 'studio', 'scout', ['Cedar Creek.']],
     ['plan', plan, 'plan', '', ['Cedar Creek.']],
   ])('%s', async (_name, text, dialect, agent, said) => {
     const whole = await read(text)
     expect({ dialect: whole.dialect, said: saidIn(whole) }).toEqual({ dialect, said })
-    if (agent !== '') expect(whole.agent).toBe(agent)
+    expect(whole.agent).toBe(agent)
   })
 
   test('the state of a session that its events do not explain is a row of its own', async () => {
@@ -94,5 +94,38 @@ describe('what cannot be read is refused, with the place and the reason', () => 
     ['an array of numbers', '[1,2,3]', {}, /event 1: /],
   ])('%s', async (_name, text, more, why) => {
     await expect(read(text, more as Partial<RecordingOptions>)).rejects.toThrow(why)
+  })
+})
+
+test('a recording that names no agent is of none, and its messages have the role as their author', async () => {
+  const { rows } = await read(sse(agUi))
+  expect(rows[0]?.event).toMatchObject({ kind: 'run.started', agent: '' })
+  expect(rows.flatMap(({ event }) => (event.kind === 'agent' ? [event.event.author] : []))).toContain('assistant')
+})
+
+describe('SPEC 2.10: an export of a session', () => {
+  const info = { id: 's', agent: 'scout', title: 'Fires', forkOf: { session: 'before', seq: 3 } }
+  const header = JSON.stringify({ format: 'millrace.session', version: 1, session: info })
+  const rows = [
+    { seq: 4, at: 10, run: 'r', event: { kind: 'run.started', agent: 'scout', input: { messages: [] } } },
+    { seq: 9, at: 20, run: 'r', event: { kind: 'run.finished', outcome: 'done' } },
+  ]
+  const lines = [header, ...rows.map((row) => JSON.stringify(row))]
+
+  test('has its rows, its agent, its title and where it was forked', async () => {
+    const { id: _, ...session } = info
+    expect(await read(lines.join('\n'))).toEqual({ dialect: 'millrace', ...session, rows })
+  })
+  test.each([
+    ['a damaged line', [...lines.slice(0, 2), '{"seq":9'], 'line 3: '],
+    ['a line that is no row', [...lines, '{"a":1}'], 'line 4: '],
+    ['seqs that go back', [header, lines[2] ?? '', lines[1] ?? ''], 'line 3: seq 4 must be greater than 9'],
+    ['another version', [header.replace('"version":1', '"version":9'), ...lines.slice(1)], 'line 1: '],
+    ['rows without a header', lines.slice(1), 'line 1: not the header'],
+  ])('%s refuses the whole file, and names the line', async (_name, broken, why) => {
+    await expect(read(broken.join('\n'))).rejects.toMatchObject({
+      code: 'invalid',
+      message: expect.stringContaining(why),
+    })
   })
 })

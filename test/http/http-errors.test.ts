@@ -234,7 +234,7 @@ describe('SPEC 6.1: refusals', () => {
     const ask = () => send('POST', '/run', { ...adkBody, appName: 'patient', sessionId: 'rush' })
     const codes: string[] = []
     const all = [ask(), ask(), ask()].map((each) => each.then(({ problem }) => codes.push(problem?.code)))
-    await vi.waitFor(() => expect(codes).toEqual(['busy', 'busy']), { timeout: 5_000 })
+    await vi.waitFor(() => expect(codes).toEqual(['busy', 'busy']), { timeout: 60_000 })
     await server.engine.cancel('rush')
     await Promise.all(all)
     // A run that was stopped is no answer either.
@@ -251,7 +251,7 @@ describe('SPEC 6.1: refusals', () => {
       body: JSON.stringify({ ...adkBody, appName: 'patient', sessionId: 'left' }),
       signal: first.signal,
     }).catch(() => undefined)
-    await vi.waitFor(async () => expect((await server.log.get('left'))?.runs).toBe(1))
+    await vi.waitFor(async () => expect((await server.log.get('left'))?.runs).toBe(1), 60_000)
     first.abort()
     await gone
     const next = new AbortController()

@@ -81,6 +81,11 @@ describe('an import gives the messages, the calls and the times that are in it',
     expect(state.json().state).toEqual({ fire: 'Cedar', region: 'west' })
   })
 
+  test('AG-UI, which names no agent: the session has none, and no agent of this server is taken for it', async () => {
+    await bring('unnamed', sse(agUi), 'text/event-stream')
+    expect(await server.log.get('unnamed')).toMatchObject({ agent: '', runs: 1 })
+  })
+
   test('events without a time, and a clock that went back, keep the log in order', async () => {
     const [first, second, third, fourth] = events as readonly [object, object, object, object]
     const rows = await bring(

@@ -61,9 +61,15 @@ async function ask(address: string, agent: string, session: string): Promise<str
   return answer.text()
 }
 
+beforeAll(() =>
+  Promise.all([
+    install('command', ['millrace', 'millrace-core', 'millrace-server']),
+    install('library', ['millrace-core', 'millrace-server']),
+  ]),
+)
+
 describe('the command', () => {
   const main = join(root, 'command/node_modules/.bin/millrace')
-  beforeAll(() => install('command', ['millrace', 'millrace-core', 'millrace-server']))
   const start = (): Promise<Served> =>
     serveCommand(main, ['--port', '0', '--data-dir', join(root, 'data')], {
       cwd: join(root, 'command'),
@@ -93,8 +99,6 @@ describe('the command', () => {
 })
 
 describe('the server as a library', () => {
-  beforeAll(() => install('library', ['millrace-core', 'millrace-server']))
-
   test('installs nothing that needs a newer Node, and no library of agents or models', () => {
     expect(tooNew('library')).toEqual([])
     const scopes = ['@google', '@langchain', 'openai', '@anthropic-ai', '@modelcontextprotocol']

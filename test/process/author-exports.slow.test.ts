@@ -114,7 +114,8 @@ beforeAll(async () => {
   mine.write('agents/py/agent.py', "from google.adk.agents import Agent\nroot_agent = Agent(name='py')\n")
   mine.write('agents/py-package/__init__.py', 'from .main import root_agent\n')
   mine.write('agents/py-lib/__init__.py', '')
-  server = mine.serve()
+  // In one process: twenty would take as long as the rest of these tests. Agents in their own are tested elsewhere.
+  server = mine.serve(['--isolate', 'off'])
   await server.address
 })
 afterAll(() => mine.close())

@@ -120,7 +120,7 @@ async function pidOf(response: Response): Promise<number> {
   throw new Error(`no process id in ${text}`)
 }
 
-const gone = (pid: number) => expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false)
+const gone = (pid: number) => expect.poll(() => isAlive(pid)).toBe(false)
 
 test('a toolset on stdio works, with one process for the whole run, which ends with the run', async () => {
   const { response } = await post('/run', 'calc', 'add add')
@@ -164,7 +164,7 @@ test('a toolset on streamable HTTP works, and its session is closed after the ru
   const text = await (await post('/run', 'web', 'add add')).response.text()
   expect(text).toContain('five')
   expect(opened).toBe(1)
-  await expect.poll(() => sessions.size, { timeout: 20_000 }).toBe(0)
+  await expect.poll(() => sessions.size).toBe(0)
 })
 
 test('a server that cannot be started fails the run with its name', async () => {

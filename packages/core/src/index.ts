@@ -91,15 +91,8 @@ export { type Recording, wholeRecording } from './recording/whole.ts'
 // Log: the ordered events of a session
 
 export type * from './log/event-log.ts'
-export {
-  type ExportHeader,
-  exportSession,
-  forkSession,
-  type ImportAs,
-  type ImportLimits,
-  type ImportLine,
-  importSession,
-} from './log/history.ts'
+export type { ExportHeader, ImportLimits, ImportLine } from './log/export-reader.ts'
+export { exportSession, forkSession, type ImportAs, importSession } from './log/history.ts'
 export { memoryLog } from './log/memory-log.ts'
 
 // View: pure folds over a log
@@ -161,6 +154,8 @@ export {
   type SseEventBlock,
 } from './adk-chat/parser.ts'
 export {
+  type AdkChatContent,
+  type AdkChatEvent,
   type AgentTransition,
   type ChatMessage,
   type ChatSession,

@@ -1,5 +1,5 @@
 import {
-  type AdkEvent,
+  type AdkChatEvent,
   type ChatSession,
   Derivation,
   type DerivedMessage,
@@ -20,9 +20,9 @@ export interface ChatState {
    * Adds what the user wrote, as an ADK event of the author `user`, and returns that event: a stream of answers does not
    * repeat the question.
    */
-  readonly addUserMessage: (sessionId: string, text: string) => AdkEvent
+  readonly addUserMessage: (sessionId: string, text: string) => AdkChatEvent
   /** The newest events, oldest first. */
-  readonly getRawEvents: (sessionId: string) => AdkEvent[]
+  readonly getRawEvents: (sessionId: string) => AdkChatEvent[]
   /** The messages of a session, including those whose events have been dropped. */
   readonly getDerivedMessages: (sessionId: string) => DerivedMessage[]
   /** Removes one session, or all sessions. */
@@ -42,7 +42,7 @@ export type ChatStore = UseBoundStore<StoreApi<ChatState>>
 
 interface StoredSession {
   readonly derivation: Derivation
-  events: EventWindow<AdkEvent>
+  events: EventWindow<AdkChatEvent>
 }
 
 /** Create one per page. On a server create one per request, because it holds what users wrote. */
@@ -59,7 +59,7 @@ export function createChatStore({ maxRawEvents = 1000 }: ChatStoreOptions = {}):
     sessions: {},
     addRawEvent(id, raw) {
       // The derivation reads either flavour; for the type, the store's users take what they put in.
-      const event = raw as AdkEvent
+      const event = raw as AdkChatEvent
       const stored = storedFor(id)
       stored.events = stored.events.append(event)
       stored.derivation.take(event)
@@ -68,7 +68,7 @@ export function createChatStore({ maxRawEvents = 1000 }: ChatStoreOptions = {}):
     },
     addUserMessage(id, text) {
       const { now, random } = pageHost()
-      const event: AdkEvent = {
+      const event: AdkChatEvent = {
         id: `user-${now().toString(36)}-${random().toString(36).slice(2, 12)}`,
         author: 'user',
         invocationId: '',
@@ -103,7 +103,7 @@ export function sessionIn({ sessions }: ChatState, id: string): ChatSession | un
 const none = Object.freeze([] as never[]) as never[]
 
 /** An immutable snapshot of a session. Its arrays are built on first access. */
-function sessionOf(id: string, { events, derivation }: StoredSession, last: AdkEvent | null): ChatSession {
+function sessionOf(id: string, { events, derivation }: StoredSession, last: AdkChatEvent | null): ChatSession {
   const transitions = derivation.transitions()
   return derivedBy(
     {

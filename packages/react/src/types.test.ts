@@ -1,5 +1,5 @@
 import {
-  type AdkEvent,
+  type AdkChatEvent,
   type AgentTransition,
   adk,
   type Connection,
@@ -105,7 +105,7 @@ describe('types of the public API', () => {
     expectTypeOf<typeof createChatStore>().returns.toEqualTypeOf<ChatStore>()
     type State = ReturnType<ChatStore['getState']>
     expectTypeOf<State['addRawEvent']>().toEqualTypeOf<(sessionId: string, event: RawAdkEvent) => void>()
-    expectTypeOf<State['getRawEvents']>().returns.toEqualTypeOf<AdkEvent[]>()
+    expectTypeOf<State['getRawEvents']>().returns.toEqualTypeOf<AdkChatEvent[]>()
     expectTypeOf<State['getDerivedMessages']>().returns.toEqualTypeOf<DerivedMessage[]>()
     expectTypeOf<State['sessions'][string]['agentTransitionHistory']>().toEqualTypeOf<AgentTransition[]>()
     expectTypeOf<typeof useDerivedMessages>().returns.toEqualTypeOf<DerivedMessage[]>()

@@ -1,7 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type InlineConfig } from 'vite'
+import { packedFolder } from '../../../scripts/pack.mjs'
 import { packedImports } from '../../../scripts/packed-imports.mjs'
+import { finished } from '../../kit/finished-folder.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 const eighteen = `${root}test/react-18/node_modules`
@@ -25,13 +29,19 @@ export function withReact(version: ReactVersion, mode: 'development' | 'producti
   }
 }
 
-/** The scenes as a page in a folder of its own; StrictMode rehearses only where React is built for development. */
+/**
+ * The scenes as a page in a folder of its own; StrictMode rehearses only where React is built for development. It is
+ * built once for all tests, also those that run at the same time: the folder gets its name when it is whole.
+ */
 export async function buildPage(version: ReactVersion, mode: 'development' | 'production'): Promise<string> {
-  const outDir = `${root}.cache/react-page/${version}-${mode}`
+  const pages = `${root}.cache/react-page`
+  const outDir = `${pages}/${version}-${mode}-${madeOf()}`
+  if (existsSync(outDir)) return outDir
+  const building = `${pages}/${version}-${mode}.${process.pid}`
   await build({
     ...withReact(version, mode),
     build: {
-      outDir,
+      outDir: building,
       emptyOutDir: true,
       minify: mode === 'production',
       rolldownOptions: {
@@ -40,9 +50,20 @@ export async function buildPage(version: ReactVersion, mode: 'development' | 'pr
       },
     },
   })
-  mkdirSync(outDir, { recursive: true })
   const html =
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Scene</title><link rel="icon" href="data:,"></head><body><div id="root"></div><script type="module" src="./assets/page.js"></script></body></html>'
-  writeFileSync(`${outDir}/index.html`, html)
+  writeFileSync(`${building}/index.html`, html)
+  for (const old of readdirSync(pages))
+    if (old.startsWith(`${version}-${mode}-`) && !outDir.endsWith(old)) rmSync(`${pages}/${old}`, { recursive: true })
+  finished(building, outDir)
   return outDir
+}
+
+/** What the page is made of: the packages as they were packed, and the scenes. */
+function madeOf(): string {
+  const folder = fileURLToPath(new URL('./', import.meta.url))
+  const scenes = readdirSync(folder).map((name) => readFileSync(join(folder, name)))
+  const hash = createHash('sha256').update(readFileSync(`${packedFolder}/stamp`))
+  for (const scene of scenes) hash.update(scene)
+  return hash.digest('hex').slice(0, 16)
 }

@@ -3,6 +3,7 @@ import { createServer, connect as dial, type Server, type Socket } from 'node:ne
 import { fold, type RunEvent, transcriptView } from '@millrace/core'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { full } from '../../kit/full.ts'
 import { scriptedAgent } from '../../kit/scripted-agent.ts'
 import { testServer } from '../../kit/server.ts'
 import { launchChromium } from '../chromium.ts'
@@ -71,8 +72,8 @@ beforeAll(async () => {
 afterAll(() => browser.close())
 
 test.each([
-  [19, 20],
-  [18, 5],
+  [19, full ? 20 : 6],
+  [18, full ? 5 : 3],
 ] as const)(
   'React %d: a run whose connections are cut %d times arrives whole, once and unchanged',
   async (version, cuts) => {

@@ -10,7 +10,6 @@ import { buildPage, reactVersions } from './built-page.ts'
 import { openScene, type SceneTab } from './tab.ts'
 
 /** For a busy machine; what is waited for takes milliseconds. */
-const patience = { timeout: 30_000 }
 const tokens = Array.from({ length: 300 }, (_, i) => `tok${i} `)
 const content = (text: string): string =>
   `event: content\ndata: ${JSON.stringify({ type: 'content', content: text })}\n\n`
@@ -112,7 +111,7 @@ describe.each(reactVersions)('hooks in a browser, React %d', (version) => {
     foreign.requests.length = 0
     const tab = await open('reconnect')
     await tab.until('status', 'open')
-    await expect.poll(() => foreign.quiet.size, patience).toBe(1)
+    await expect.poll(() => foreign.quiet.size).toBe(1)
     // StrictMode runs the effect twice; the second stream replaces the first, which may not even have been asked for.
     const asked = foreign.requests.length
     expect(asked).toBeLessThanOrEqual(2)
@@ -124,10 +123,10 @@ describe.each(reactVersions)('hooks in a browser, React %d', (version) => {
     expect(await tab.value('closures')).toEqual([50])
     // A component below connects in its effect: with the options of this render, not of the one before.
     await tab.act('reconnect')
-    await expect.poll(() => foreign.requests.length, patience).toBe(asked + 1)
+    await expect.poll(() => foreign.requests.length).toBe(asked + 1)
     expect(foreign.requests.at(-1)?.tick).toBe('51')
     await tab.act('leave')
-    await expect.poll(() => foreign.quiet.size, patience).toBe(0)
+    await expect.poll(() => foreign.quiet.size).toBe(0)
     expect(tab.noise).toEqual([])
   })
 
@@ -137,10 +136,10 @@ describe.each(reactVersions)('hooks in a browser, React %d', (version) => {
     await closed.act('close')
     await closed.until('status', 'closed')
     expect(await closed.value('error')).toBeUndefined()
-    await expect.poll(() => foreign.quiet.size, patience).toBe(0)
+    await expect.poll(() => foreign.quiet.size).toBe(0)
     const cut = await open('reconnect')
     await cut.until('status', 'open')
-    await expect.poll(() => foreign.quiet.size, patience).toBe(1)
+    await expect.poll(() => foreign.quiet.size).toBe(1)
     for (const response of foreign.quiet) response.destroy()
     await cut.until('status', 'closed')
     expect(await cut.value('error')).toContain('broke off')

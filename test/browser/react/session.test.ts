@@ -63,7 +63,7 @@ describe.each(reactVersions)('a session in a browser, React %d', (version) => {
     await other.act('send', 'and again')
     await tab.page.getByText('You said: and again').waitFor()
     await other.page.getByText('You said: and again').waitFor()
-    await expect.poll(() => tab.act('json'), { timeout: 30_000 }).toEqual(await rest('talk'))
+    await expect.poll(() => tab.act('json')).toEqual(await rest('talk'))
     expect(await tab.value('connection')).toEqual({ phase: 'open' })
     // Looking for a session that is not there yet is answered with 404, which Chromium prints.
     expect(tab.noise.filter((line) => !line.includes('404'))).toEqual([])
@@ -90,7 +90,7 @@ describe.each(reactVersions)('a session in a browser, React %d', (version) => {
     await back.act('stop')
     await latest(back, 'cancelled')
     expect(await back.value('pending')).toBe(false)
-    await expect.poll(() => back.act('json'), { timeout: 30_000 }).toEqual(await rest('long'))
+    await expect.poll(() => back.act('json')).toEqual(await rest('long'))
     expect(back.noise).toEqual([])
   })
 

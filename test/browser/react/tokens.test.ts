@@ -106,7 +106,8 @@ test.each<[ReactVersion, number]>([
     await tab.page.waitForFunction((count) => (window.report.values.tasks as unknown[]).length > count, tasks.length)
     // Nothing but the live message is rendered again: not the 200 before it, nor the list of keys.
     for (let i = 0; i < earlier; i++) expect(renders[`message e${i}`]).toBe(before[`message e${i}`])
-    expect(live).toBeGreaterThan(10)
+    // It grows while it streams. How often depends on the frames that a busy machine draws.
+    expect(live).toBeGreaterThan(2)
     // At most once per animation frame, however many tokens came in it; a hidden frame or two may be added at the ends.
     expect(live).toBeLessThanOrEqual(frames + 3)
     expect(renders.list! - before.list!).toBeLessThanOrEqual(frames + 6)

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import type { AdkEvent } from '../event/adk-event.ts'
 import {
   normalizeAdkEvent,
   normalizeSseBlock,
@@ -8,8 +7,9 @@ import {
   parseEventData,
   parseLegacyEvent,
 } from './parser.ts'
+import type { AdkChatEvent } from './selectors.ts'
 
-const event = (fields: Partial<AdkEvent>): AdkEvent => ({
+const event = (fields: Partial<AdkChatEvent>): AdkChatEvent => ({
   id: 'evt_123',
   author: 'plan_generator',
   invocationId: 'inv_456',

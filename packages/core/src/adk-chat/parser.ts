@@ -3,7 +3,7 @@ import { functionCallsOf, functionResponsesOf, isFinalResponse } from '../event/
 import { adkIngest } from '../event/ingest.ts'
 import { defined } from '../json/defined.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts'
-import type { RawAdkEvent } from './selectors.ts'
+import type { AdkChatEvent, RawAdkEvent } from './selectors.ts'
 
 // The parser of the chat front end (docs/requirements.md, R3), under its names, for front ends that keep ADK events
 // themselves. It reads one event at a time and has no memory: it does not join partials to their aggregate, as the
@@ -20,7 +20,7 @@ export interface SseEventBlock {
 /** What an ADK event says, taken apart. */
 export interface ParsedAdkEvent {
   /** The event in canonical form: camelCase, milliseconds. */
-  readonly rawEvent: AdkEvent
+  readonly rawEvent: AdkChatEvent
   /** The event's own id. ADK gives every partial a new one: to join them, decode with the `adk` dialect. */
   readonly messageId: string
   readonly author: string
@@ -98,7 +98,8 @@ function takenApart(event: AdkEvent, eventType: string | undefined): ParsedAdkEv
   const target = event.actions?.transferToAgent
   const transfers = target !== undefined && target !== ''
   return {
-    rawEvent: event,
+    // Its lists are ordinary arrays; the canonical type alone forbids to change them.
+    rawEvent: event as AdkChatEvent,
     messageId: event.id,
     author: event.author,
     textParts: textsOf(false),

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { chaos, sessions } from '../../../../test/kit/arbitrary-events.ts'
-import type { AdkEvent } from '../event/adk-event.ts'
 import { isoTime } from './iso-time.ts'
 import {
+  type AdkChatEvent,
   type ChatSession,
   selectAgentTransitions,
   selectDerivedMessages,
@@ -14,7 +14,7 @@ import {
 
 const session = (rawEvents: readonly unknown[], id = 's'): ChatSession => ({
   id,
-  rawEvents: rawEvents as AdkEvent[],
+  rawEvents: rawEvents as AdkChatEvent[],
   agentTransitionHistory: [],
 })
 const event = (id: string, parts: readonly unknown[], more: Record<string, unknown> = {}) => ({
@@ -160,7 +160,7 @@ describe('references', () => {
     fc.assert(
       fc.property(raw, raw, fc.array(fc.nat({ max: 40 }), { maxLength: 5 }), (events, others, cuts) => {
         const fresh = (from: readonly unknown[]) => all(session(structuredClone(from)))
-        const growing: AdkEvent[] = []
+        const growing: object[] = []
         for (const each of events) {
           growing.push(each)
           if (growing.length % 3 === 0) all(session(growing))

@@ -1,4 +1,4 @@
-import type { AdkEvent } from '../event/adk-event.ts'
+import type { AdkContent, AdkEvent, AdkPart } from '../event/adk-event.ts'
 import type { JsonObject } from '../json/json.ts'
 import { derivationOf } from './derivation.ts'
 
@@ -42,9 +42,18 @@ export interface AgentTransition {
 export interface ChatSession {
   readonly id: string
   /** ADK events as they came off the wire, of either flavour, in order. */
-  readonly rawEvents: AdkEvent[]
+  readonly rawEvents: AdkChatEvent[]
   readonly lastProcessedEventId?: string
   readonly agentTransitionHistory: AgentTransition[]
+}
+
+/** An ADK event as a chat front end has it: its lists are the front end's own, so their types let it change them. */
+export interface AdkChatEvent extends AdkEvent {
+  readonly content?: AdkChatContent
+  readonly longRunningToolIds?: string[]
+}
+export interface AdkChatContent extends AdkContent {
+  readonly parts?: AdkPart[]
 }
 
 /** An ADK event of either flavour as a front end may hold it: as `AdkEvent`, or in a type of its own. */

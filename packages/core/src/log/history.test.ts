@@ -8,7 +8,8 @@ import { ndjsonReader } from '../frame/ndjson.ts'
 import { views } from '../view/registry.ts'
 import { fold, type View } from '../view/view.ts'
 import type { EventLog } from './event-log.ts'
-import { exportSession, forkSession, type ImportLimits, importSession } from './history.ts'
+import type { ImportLimits } from './export-reader.ts'
+import { exportSession, forkSession, importSession } from './history.ts'
 import { memoryLog } from './memory-log.ts'
 
 const as = { id: 'copy', user: 'bob' }

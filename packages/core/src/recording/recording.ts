@@ -4,7 +4,6 @@ import { MillraceError } from '../event/problem.ts'
 import type { Draft, Recorded } from '../event/run-event.ts'
 import { applyState } from '../event/state-fold.ts'
 import { utf8Reader } from '../frame/utf8.ts'
-import { defined } from '../json/defined.ts'
 import { type JsonObject, type PatchOp, parseJson, sameJson } from '../json/json.ts'
 import { pointerSegment } from '../json/pointer.ts'
 import { detectDialect } from './detect.ts'
@@ -61,7 +60,8 @@ export async function* read(
     taken = name
     decoder = dialectNamed(name).decoder({
       run,
-      ...defined({ agent: agent ?? source.about.agent }),
+      // A recording that names no agent has none. The default of a dialect could be the name of an agent that is here.
+      agent: agent ?? source.about.agent ?? '',
       // A file of events holds a whole conversation, a stream holds one run of it.
       turns: source.framing !== 'sse',
     })

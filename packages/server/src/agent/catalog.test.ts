@@ -178,7 +178,7 @@ describe('discovery', () => {
     const slow = discoverAgents(folder, { patience: 20 }).agents.get('slow')
     expect(await slow?.describe()).toMatchObject({ engine: 'loading' })
     done()
-    await vi.waitFor(async () => expect(await slow?.describe()).toMatchObject({ engine: 'langgraph' }))
+    await vi.waitFor(async () => expect(await slow?.describe()).toMatchObject({ engine: 'langgraph' }), 60_000)
     await rm(join(folder, 'slow'), { recursive: true })
   })
 

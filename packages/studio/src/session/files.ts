@@ -30,9 +30,9 @@ export function fileHandle(id: string): SessionHandle | undefined {
 export async function openFile(file: File): Promise<string> {
   const text = await file.text()
   const id = `${prefix}${file.name}`
-  const { rows } = await wholeRecording(text, { run: file.name, now: () => file.lastModified })
+  const { agent, rows } = await wholeRecording(text, { run: file.name, now: () => file.lastModified })
   const handle = handleOf(id, rows)
-  const opened: OpenedFile = { info: infoOf(id, file.name, handle, rows), handle, text }
+  const opened: OpenedFile = { info: infoOf(id, file.name, agent, handle, rows), handle, text }
   useFiles.setState(({ files }) => ({ files: [opened, ...files.filter(({ info }) => info.id !== id)] }))
   return id
 }
@@ -54,12 +54,18 @@ function handleOf(id: string, rows: readonly Recorded[]): SessionHandle {
   }
 }
 
-function infoOf(id: string, title: string, { log }: SessionHandle, rows: readonly Recorded[]): SessionInfo {
+function infoOf(
+  id: string,
+  title: string,
+  agent: string,
+  { log }: SessionHandle,
+  rows: readonly Recorded[],
+): SessionInfo {
   const { latest } = log.read(transcriptView)
   return {
     id,
     user: '',
-    agent: latest?.agent ?? '',
+    agent,
     title,
     status: latest?.status ?? 'idle',
     lastSeq: log.lastSeq,

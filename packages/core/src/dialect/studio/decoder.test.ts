@@ -5,7 +5,29 @@ import type { RunEvent } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { encodeAll } from '../../testing/index.ts'
+import { flowView, stateKeys } from '../../view/flow/index.ts'
+import { fold } from '../../view/view.ts'
 import { studio } from './index.ts'
+
+test('a node that writes an equal value again has written it: the edge after it carries the key', () => {
+  const found = { incident: { fire: 'Cedar' }, areas: [1] }
+  const trace = (data: JsonObject): Frame => ({ event: 'trace', data: JSON.stringify(data) })
+  const snapshot = { state_snapshot: { input: found, output: found }, state_keys: ['incident', 'areas'] }
+  const again = trace({
+    type: 'state',
+    node: 'a',
+    state_snapshot: { input: {}, output: found },
+    state_keys: ['incident'],
+  })
+  const wire = [
+    trace({ type: 'node_start', node: 'a', step: 1, ...snapshot }),
+    again,
+    trace({ type: 'node_end', node: 'a', step: 1, ...snapshot }),
+    trace({ type: 'node_start', node: 'b', step: 2, ...snapshot }),
+  ]
+  const keys = stateKeys(fold(flowView, rows(events(wire))))
+  expect(keys.get('a->b')).toEqual(['incident', 'areas'])
+})
 
 describe('streams of ADK Studio’s own server', () => {
   test('cumulative chunks and deltas give the same text', () => {

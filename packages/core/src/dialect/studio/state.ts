@@ -42,13 +42,21 @@ export function changesTo(before: JsonObject, snapshot: JsonObject, removable: J
   return patch
 }
 
-/** The patch of a `state` trace: every key it names, so that the same keys are named when it is printed again. */
+/**
+ * The patch of a `state` trace: every key it names, so that the same keys are named when it is printed again. A value
+ * that was written again is a copy, because views take a value of the same reference for one that nobody wrote.
+ */
 export function updateOf(before: JsonObject, update: JsonObject): PatchOp[] {
-  return entriesOf(update).map(([key, shown]) => ({
-    op: 'add',
-    path: pointerSegment(key),
-    value: Object.hasOwn(before, key) ? restored(shown, before[key] ?? null, 2) : shown,
-  }))
+  return entriesOf(update).map(([key, shown]) => {
+    if (!Object.hasOwn(before, key)) return { op: 'add', path: pointerSegment(key), value: shown }
+    const value = restored(shown, before[key] ?? null, 2)
+    return { op: 'add', path: pointerSegment(key), value: value === before[key] ? copyOf(value) : value }
+  })
+}
+
+function copyOf(value: Json): Json {
+  if (isArray(value)) return [...value]
+  return isJsonObject(value) ? { ...value } : value
 }
 
 /** The top-level keys a patch touched; undefined for the whole state. */

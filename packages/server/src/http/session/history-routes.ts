@@ -2,15 +2,11 @@ import { Readable } from 'node:stream'
 import {
   type DialectName,
   defined,
-  detectDialect,
-  detectFraming,
   dialectNames,
   exportSession,
   forkSession,
   type ImportAs,
-  importSession,
   MillraceError,
-  ndjsonReader,
   type SessionInfo,
   wholeRecording,
 } from '@millrace/core'
@@ -61,15 +57,10 @@ export const historyRoutes =
       )
     }
 
-    /** An export of ours keeps its sequence numbers (SPEC 2.10); anything else is read as a recorded stream. */
     const imported = async (text: string, as: ImportAs, from: DialectName | undefined): Promise<SessionInfo> => {
-      if (detectFraming(text) === 'lines' && (from ?? detectDialect(text)) === 'millrace') {
-        const reader = ndjsonReader()
-        return importSession(log, [...reader.feed(text), ...reader.end()], as)
-      }
       const options = { run: as.id, now: () => deps.now(), ...defined({ from }) }
-      const { agent, rows } = await wholeRecording(text, options)
-      return log.restore({ agent: agent.slice(0, 200), ...as }, rows)
+      const { agent, title, forkOf, rows } = await wholeRecording(text, options)
+      return log.restore({ agent: agent.slice(0, 200), ...defined({ title, forkOf }), ...as }, rows)
     }
 
     app.get<ById>(

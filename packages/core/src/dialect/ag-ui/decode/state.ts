@@ -97,9 +97,10 @@ export class DecoderState {
     this.agent = agent
   }
 
-  /** The author of a message that names none. */
+  /** The author of a message that names none; where the agent has no name either, its role. */
   authorOf(tag: string | undefined): string {
-    return (tag === undefined ? undefined : this.agents.get(tag)) ?? this.agent
+    const own = this.agent === '' ? 'assistant' : this.agent
+    return (tag === undefined ? undefined : this.agents.get(tag)) ?? own
   }
   messageOf(id: string): string {
     return this.aliases.get(id) ?? id
