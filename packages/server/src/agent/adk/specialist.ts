@@ -137,9 +137,15 @@ function answerOf(text: string, layers: readonly ProofLayer[]): JsonObject {
 }
 
 /** Models often put JSON in a code fence, even when instructed not to. */
+function unfenced(text: string): string {
+  const start = text.indexOf('\n')
+  const opening = text.slice(0, start).trimEnd()
+  if ((opening !== '```' && opening !== '```json') || !text.endsWith('```')) return text
+  return text.slice(start, -3).trim()
+}
+
 function jsonIn(text: string): JsonObject | undefined {
-  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)
-  const body = (fenced?.[1] ?? text).trim()
+  const body = unfenced(text.trim())
   if (!body.startsWith('{')) return undefined
   try {
     const value: unknown = JSON.parse(body)

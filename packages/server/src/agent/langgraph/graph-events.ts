@@ -298,5 +298,7 @@ function isInterrupt(error: unknown): boolean {
 
 /** Without the stack: it names files of this machine. */
 function errorText(error: unknown): string {
-  return String(error ?? 'the tool failed').split(/\n\n(?=[\s\S]*\n +at )/)[0] ?? ''
+  const text = String(error ?? 'the tool failed')
+  const gap = text.indexOf('\n\n')
+  return gap !== -1 && /\n +at /.test(text.slice(gap + 2)) ? text.slice(0, gap) : text
 }
