@@ -17,7 +17,7 @@ const every = 500
 export interface WatchedFiles {
   /** The database and its WAL: without them, nothing more is recorded. */
   readonly paths: readonly string[]
-  /** The lock file. `lockAgain` makes it again; it throws when another process has made one. */
+  /** The lock file. `lockAgain` makes it again; it throws while another process holds one. */
   readonly lock: string
   readonly lockAgain: () => void
   /** Called once for each loss. */
@@ -49,7 +49,7 @@ export function watchPresence({ paths, lock, lockAgain, onLost }: WatchedFiles):
       lockId = idOf(lock)
       onLost(storeFailed('unlocked', lock, 'rely on'))
     } catch {
-      lose(storeFailed('removed', lock, 'keep'))
+      // Another process has just made one. It is refused, because the database is open here, and the next look gets it.
     }
   }
   look()
