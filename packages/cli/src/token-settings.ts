@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 type Env = Readonly<Record<string, string | undefined>>
 
 /** Where the tokens of users come from. */
-export interface TokenSources {
+interface TokenSources {
   /** `USER=TOKEN`. Every user of the machine can read the arguments of a process; the other two are private. */
   readonly flags: readonly string[]
   /** A file with a line for each token. */

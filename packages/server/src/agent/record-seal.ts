@@ -3,7 +3,7 @@ import { isObject, type Recorded, type RunEvent } from '@millrace/core'
 import { isEngineRecord } from './engines.ts'
 
 /** The run in which an engine keeps a record for itself, such as a checkpoint. */
-export interface RecordPlace {
+interface RecordPlace {
   readonly user: string
   readonly agent: string
   readonly run: string

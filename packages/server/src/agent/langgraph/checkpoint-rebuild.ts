@@ -14,7 +14,7 @@ const notOurs = {
 } as const
 
 /** What a graph begins with in a session whose checkpoint is not ours. */
-export interface RebuiltState {
+interface RebuiltState {
   readonly values: Readonly<Record<string, unknown>>
   readonly notes: readonly RunEvent[]
 }

@@ -14,7 +14,7 @@ export interface Presence {
 /** How often the files are looked for while nothing is written, in ms. */
 const every = 500
 
-export interface WatchedFiles {
+interface WatchedFiles {
   /** The database and its WAL: without them, nothing more is recorded. */
   readonly paths: readonly string[]
   /** The lock file. `lockAgain` makes it again; it throws while another process holds one. */
