@@ -1,7 +1,9 @@
 // `npm start`: install what is missing, build what is stale, serve. The server runs in this process: no second start-up.
 import { ensureBuilt } from './build.mjs'
 import { ensureInstalled, root } from './install.mjs'
+import { stopWithShell } from './parent.mjs'
 
+stopWithShell()
 ensureInstalled()
 await ensureBuilt()
 const { main } = await import('../packages/cli/dist/main.js')

@@ -81,9 +81,17 @@ function edit(task: string, words: { title?: string | undefined; description?: s
   }
 }
 
+/** What the first code fence holds. */
+function fencedIn(text: string): string | undefined {
+  const open = text.indexOf('```')
+  const start = open === -1 ? -1 : text.indexOf('\n', open)
+  const end = start === -1 ? -1 : text.indexOf('```', start)
+  return end === -1 ? undefined : text.slice(start, end)
+}
+
 /** Models often put JSON in a code fence, even when instructed not to. */
 function changesIn(text: string): z.infer<typeof planChanges> | undefined {
-  const json = /```(?:json)?\s*\n([\s\S]*?)\n\s*```/.exec(text)?.[1] ?? text
+  const json = fencedIn(text) ?? text
   try {
     return planChanges.safeParse(JSON.parse(json)).data
   } catch {

@@ -11,8 +11,8 @@ const unwanted = new Set(['--single-process', '--disable-web-security', '--no-zy
 /** Software GL inside the browser process: on a busy machine a screenshot took 30 s with it and one without. */
 const softwareGl = /^--(use-gl|use-angle|in-process-gpu|ignore-gpu-blocklist|enable-unsafe-swiftshader)/
 
-/** A real Chromium out of the registry: no system package, no download of its own. */
-export async function launchChromium(): Promise<Browser> {
+/** A real Chromium out of the registry: no system package, no download of its own. `more` are further flags. */
+export async function launchChromium(...more: readonly string[]): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: await unpackedChromium(),
     args: [
@@ -20,6 +20,7 @@ export async function launchChromium(): Promise<Browser> {
       '--disable-gpu',
       '--disable-background-networking',
       '--disable-quic',
+      ...more,
     ],
     headless: true,
   })

@@ -1,5 +1,5 @@
 import type { JsonObject, PatchOp, Recorded, RunEvent, RunInput } from '@millrace/core'
-import { applyState, isModelCall } from '@millrace/core'
+import { applyState, defined, isModelCall } from '@millrace/core'
 import type { Agent, RunContext } from '@millrace/server'
 
 /** A session in memory, as the run engine would hold it: runs one after the other, each seeing the rows before it. */
@@ -45,6 +45,7 @@ export function testSession(agent: Agent, session = 's1', before: readonly Recor
         user: 'u1',
         history,
         state,
+        ...defined({ sealed: newestRecord(history) }),
         resumed,
         signal,
         now: () => 1000 + rows.length,
@@ -60,6 +61,11 @@ export function testSession(agent: Agent, session = 's1', before: readonly Recor
     },
     edit: (patch) => record('', { kind: 'state', patch }),
   }
+}
+
+/** As the run engine finds it: here every row was written by the session itself. */
+export function newestRecord(history: readonly Recorded[]): number | undefined {
+  return history.findLast(({ event }) => event.kind === 'log' && event.message === 'langgraph.checkpoint')?.seq
 }
 
 export function inputOf(given: string | Partial<RunInput>): RunInput {

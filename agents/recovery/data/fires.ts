@@ -46,8 +46,12 @@ const isName = (name: string, fire: Fire): boolean =>
 const plain =
   /^(?:a|after|an|any|at|about|briefing|by|each|every|for|forest|from|how|in|is|it|last|me|my|no|of|on|our|post|recovery|severe|that|the|this|was|what|which|wild|with|your)$/i
 
+/** Further words name no fire; the time to look for names grows with the square of the length. */
+const longestQuestion = 2000
+
 /** The fires that a text names: “the Bootleg Fire”, “the Camp burn”, “a briefing for Bootleg”. */
-function namesIn(text: string): readonly string[] {
+function namesIn(question: string): readonly string[] {
+  const text = question.slice(0, longestQuestion)
   const before = [...text.matchAll(/((?:[\w'’-]+\s+){1,4})(?:fire|burn|complex)\b/gi)].map(([, words = '']) => {
     const list = words.trim().split(/\s+/)
     return list.slice(list.findLastIndex((word) => plain.test(word)) + 1).join(' ')

@@ -21,3 +21,15 @@ test('variables of files are put into the process, and leave it when they leave 
   expect(env.of(own)).toEqual({ A: 'edited', B: 'b c', D: 'process' })
   expect(variables).toEqual({ A: 'edited', B: 'b c', D: 'process' })
 })
+
+test('the tokens of users are for the settings only: no agent gets them', () => {
+  const place = mkdtempSync(join(tmpdir(), 'millrace-env-'))
+  writeFileSync(join(place, '.env'), 'MILLRACE_TOKENS=ann=token-of-ann\nA=here\n')
+  const variables: NodeJS.ProcessEnv = { MILLRACE_PROXY_SECRET: 'secret' }
+  const env = envFiles(variables, place)
+  expect(env.base).toEqual({ MILLRACE_TOKENS: 'ann=token-of-ann', MILLRACE_PROXY_SECRET: 'secret', A: 'here' })
+  expect(env.read(join(place, 'agents/a'))).toEqual({ A: 'here' })
+  expect(env.of(join(place, 'agents/a'))).toEqual({ A: 'here' })
+  expect(variables).toEqual({ A: 'here' })
+  rmSync(place, { recursive: true })
+})

@@ -9,7 +9,7 @@ export type Env = Readonly<Record<string, string | undefined>>
  * an agent's folder over the agents folder, and that over the working directory. Values are never printed.
  */
 export interface EnvFiles {
-  /** The variables of the working directory and the process. */
+  /** The variables of the working directory and the process, for settings. */
   readonly base: Env
   /** The variables of the agent in `folder`, read from its files now. */
   read(folder: string): Env
@@ -17,9 +17,18 @@ export interface EnvFiles {
   of(folder: string): Env
 }
 
+/** What only the server may know. Agents are other people's code, so they do not get these. */
+const serverOnly: ReadonlySet<string> = new Set(['MILLRACE_TOKENS', 'MILLRACE_PROXY_SECRET'])
+
+function forAgents(env: Env): Env {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !serverOnly.has(name)))
+}
+
 /** `variables` is the process's environment: variables from files are added to it, and removed when they leave the file. */
 export function envFiles(variables: NodeJS.ProcessEnv, workingFolder: string): EnvFiles {
-  const own: Env = { ...variables }
+  const all: Env = { ...variables }
+  const own = forAgents(all)
+  for (const name of serverOnly) delete variables[name]
   const added = new Map<string, Set<string>>()
   const apply = (place: string, found: Env): void => {
     for (const name of added.get(place) ?? []) if (!(name in found)) delete variables[name]
@@ -27,13 +36,10 @@ export function envFiles(variables: NodeJS.ProcessEnv, workingFolder: string): E
     for (const name of names) variables[name] = found[name]
     added.set(place, new Set(names))
   }
-  const base = { ...readEnv(workingFolder), ...own }
-  apply(workingFolder, base)
-  const filesOf = (folder: string): Env => ({
-    ...readEnv(workingFolder),
-    ...readEnv(join(folder, '..')),
-    ...readEnv(folder),
-  })
+  const base = { ...readEnv(workingFolder), ...all }
+  apply(workingFolder, forAgents(base))
+  const filesOf = (folder: string): Env =>
+    forAgents({ ...readEnv(workingFolder), ...readEnv(join(folder, '..')), ...readEnv(folder) })
   return {
     base,
     read: (folder) => ({ ...filesOf(folder), ...own }),

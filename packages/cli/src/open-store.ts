@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import type { EventLog } from '@millrace/core'
+import type { EventLog, MillraceError } from '@millrace/core'
 import { sqliteLog } from '@millrace/server'
 
 /** Which store keeps the log, and where. A new store adds a member here, a case to `storeAt` and one to `openStore`. */
@@ -37,8 +37,13 @@ function folderOf(text: string): string {
   }
 }
 
-export async function openStore({ folder }: StoreLocation, now: () => number): Promise<OpenStore> {
-  const log = await sqliteLog({ folder, now })
+/** `onLost`: see SqliteLogOptions. */
+export async function openStore(
+  { folder }: StoreLocation,
+  now: () => number,
+  onLost: (error: MillraceError) => void = () => {},
+): Promise<OpenStore> {
+  const log = await sqliteLog({ folder, now, onLost })
   // SQLite admits one process per folder, so machine and folder name its only writer. A restarted server has the same
   // name, and recovers the runs of the one before it at once instead of waiting for their leases to expire.
   return { log, owner: `${hostname()}:${folder}` }

@@ -50,18 +50,31 @@ export async function serve(args: readonly string[], agents = ownAgents()): Prom
   const stop = signalled()
   let store: OpenStore | undefined
   let millrace: Millrace | undefined
-  try {
-    store = await openStore(settings.store, Date.now)
+  const start = async (): Promise<{ readonly millrace: Millrace; readonly store: OpenStore }> => {
+    store = await openStore(settings.store, Date.now, (error) => reportLoss(error, millrace))
     millrace = await compose(settings, settings.agents ?? agents, store, env)
     const address = await millrace.app.listen({ host: settings.host, port: settings.port })
     console.log(`Millrace ${version} is listening on ${address}`)
     if (settings.adkWeb) console.log(`adk-web is on ${address}${settings.basePath}/dev-ui/`)
+    return { millrace, store }
+  }
+  try {
+    const started = await Promise.race([start(), stop])
+    if (started !== undefined) return await runUntil(stop, started.millrace, started.store, settings)
   } catch (error) {
     console.error(`millrace: ${reasonOf(error, settings)}`)
     await store?.log.close()
     return 1
   }
-  return runUntil(stop, millrace, store, settings)
+  // What was being loaded, such as a configuration that waits for something, would keep the process alive.
+  await store?.log.close()
+  process.exit(0)
+}
+
+/** A file of the log was removed while the server runs: an operator must see that at every log level. */
+function reportLoss(error: MillraceError, millrace: Millrace | undefined): void {
+  millrace?.app.log.error({ err: error }, error.message)
+  console.error(`millrace: ${error.message}`)
 }
 
 /** The folder `agents` where the command is run, or the examples. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { storeAt } from './open-store.ts'
 import { endpointOf, readSettings } from './settings.ts'
@@ -20,6 +21,7 @@ test.each([
 ])('%s is refused with a sentence and code 2', (args, word) => {
   expect(readSettings(args, {})).toEqual({ message: expect.stringContaining(word), code: 2 })
 })
+const hashed = (token: string): string => `sha256:${createHash('sha256').update(token).digest('hex')}`
 const refusal = (args: readonly string[], env = {}): string => {
   const settings = readSettings(args, env)
   if (!('message' in settings)) throw new Error('the settings were accepted')
@@ -46,7 +48,7 @@ test.each([['0.0.0.0'], ['::'], ['192.168.1.7'], ['mill.example']])(
     expect(readSettings(['--host', host, '--insecure'], {})).toMatchObject({ host, insecure: true })
     expect(readSettings(['--host', host, '--token', 'ada=a-long-token'], {})).toMatchObject({
       host,
-      tokens: new Map([['a-long-token', 'ada']]),
+      tokens: new Map([[hashed('a-long-token'), 'ada']]),
       // A browser sends no `Origin` with an image from 0.0.0.0, so that address must not be accepted as a `Host`.
       hostNames: host === '0.0.0.0' || host === '::' ? [] : [host],
     })

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { type StoreLocation, storeAt } from './open-store.ts'
+import { readTokens } from './token-settings.ts'
 
 /** Where and how to serve. A flag wins over its variable. */
 export interface Settings {
@@ -18,7 +19,7 @@ export interface Settings {
   /** Values of `Host` to answer besides loopback. */
   readonly hostNames: readonly string[]
   readonly origins: readonly string[]
-  /** token → user. */
+  /** `sha256:` and the hash of a token → user. */
   readonly tokens: ReadonlyMap<string, string> | undefined
   readonly insecure: boolean
   /** Whether to serve adk-web at `/dev-ui/`. */
@@ -63,7 +64,8 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --config FILE       configuration (MILLRACE_CONFIG, millrace.config.ts here, in the agents folder or beside it)
   --host-name NAME    answer requests for this Host, too; repeatable
   --origin ORIGIN     let pages of this origin call the server (CORS); repeatable
-  --token USER=TOKEN  bearer token of a user; repeatable (MILLRACE_TOKENS, comma-separated)
+  --token-file FILE   bearer tokens of users: lines USER=TOKEN, or USER=sha256:HASH (MILLRACE_TOKEN_FILE)
+  --token USER=TOKEN  the same for one user; repeatable, and visible in ps (MILLRACE_TOKENS, comma-separated, is not)
   --base-path PATH    path prefix of a proxy that does not strip it (BASE_PATH)
   --grace SECONDS     time for active runs to finish after Ctrl-C or SIGTERM (GRACE, 5)
   --retain-days DAYS  delete partial events of runs that ended longer ago, keep the messages (RETAIN_DAYS, keep all)
@@ -95,6 +97,7 @@ const options = {
   'host-name': { type: 'string', multiple: true },
   origin: { type: 'string', multiple: true },
   token: { type: 'string', multiple: true },
+  'token-file': { type: 'string' },
   'base-path': { type: 'string' },
   grace: { type: 'string' },
   'retain-days': { type: 'string' },
@@ -126,12 +129,14 @@ export function readSettings(
   const portText = given(values.port, 'PORT') ?? '8000'
   const port = /^\d{1,5}$/.test(portText) ? Number(portText) : Number.NaN
   if (!(port <= 65_535)) return bad(`--port must be a number from 0 to 65535, not ${quoted(portText)}`)
-  const tokens = readTokens([...(values.token ?? []), ...(env.MILLRACE_TOKENS ?? '').split(',')])
+  const tokens = readTokens({ flags: values.token ?? [], file: values['token-file'] }, env)
   if (typeof tokens === 'string') return bad(tokens)
   const host = given(values.host, 'HOST') ?? '127.0.0.1'
   const insecure = values.insecure === true
   if (!loopback.has(host) && tokens === undefined && !insecure) {
-    return bad(`others can reach ${host}: give each user a token with --token USER=TOKEN, or pass --insecure`)
+    return bad(
+      `others can reach ${host}: give each user a token with --token-file FILE or --token USER=TOKEN, or pass --insecure`,
+    )
   }
   const adkWeb = values['adk-web'] === true || env.MILLRACE_ADK_WEB === 'on'
   if (adkWeb && tokens !== undefined)
@@ -234,19 +239,6 @@ function readLimits(memoryText: string, silenceText: string, idleText: string): 
     blocked: silence * 1000,
     idle: idle === 0 ? Number.POSITIVE_INFINITY : idle * 60_000,
   }
-}
-
-function readTokens(entries: readonly string[]): ReadonlyMap<string, string> | undefined | string {
-  const tokens = new Map<string, string>()
-  for (const entry of entries.map((text) => text.trim()).filter((text) => text !== '')) {
-    const [, user, token] = /^([^=]+)=(\S{8,})$/.exec(entry) ?? []
-    if (user === undefined || token === undefined)
-      return '--token must be USER=TOKEN, with a token of at least 8 characters'
-    if ((tokens.get(token) ?? user) !== user)
-      return `${tokens.get(token)} and ${user} have the same token; give each user a different one`
-    tokens.set(token, user)
-  }
-  return tokens.size === 0 ? undefined : tokens
 }
 
 /** Where traces are sent; empty for nowhere. The variable for traces is a whole URL, the general one a base URL. */

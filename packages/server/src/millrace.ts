@@ -1,7 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { type Dialect, defined, type EventLog, dialects as known } from '@millrace/core'
 import type { Context, Tracer } from '@opentelemetry/api'
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { AgentCatalog } from './agent/catalog.ts'
+import { recordSeal } from './agent/record-seal.ts'
 import { type EvalStore, memoryEvalStore } from './eval/eval-store.ts'
 import { adkEveryAuthor, adkWithoutPartials } from './http/adk/adk-without-partials.ts'
 import { agUiProtobufFormat } from './http/ag-ui/protobuf.ts'
@@ -92,6 +94,8 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     newId,
     owner,
     ...defined({ limits: options.runLimits }),
+    // Without a secret that lasts, checkpoints count until the server ends.
+    seal: recordSeal(log.secret ?? randomBytes(32)),
     onAudit: audit,
     onModelCall: requests.put,
   })

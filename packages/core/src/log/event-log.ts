@@ -93,6 +93,11 @@ export interface FoundMessage {
  * The log copies events as JSON: what a writer does to its object after `append` changes nothing.
  */
 export interface EventLog {
+  /**
+   * A secret that is kept beside the data and that no client can read. With it, a server recognises what it wrote itself.
+   * Absent in a log that outlives no process.
+   */
+  readonly secret?: Uint8Array
   /** `conflict` when the id is taken, by this or another user. */
   create(session: NewSession): Promise<SessionInfo>
   get(session: string): Promise<SessionInfo | undefined>

@@ -88,6 +88,11 @@ export interface RunContext {
   readonly rowsAfter?: (seq: number) => Promise<readonly Recorded[]>
   /** The session's state as this run begins, client state merged. */
   readonly state: JsonObject
+  /**
+   * The seq of the newest row in `history` that the agent's engine wrote for itself (a checkpoint), if this server wrote
+   * it for this user and this agent. An engine uses no other row of that kind: a user can import a session that has any.
+   */
+  readonly sealed?: number
   /** Whether this run continues after a crash: its own rows in `history` are then already done. */
   readonly resumed: boolean
   /** Fires on cancel, timeout, shutdown and lost lease. Must reach the model and the tools. */

@@ -15,13 +15,23 @@ export function knowAuthorFolder(folder: string): void {
 export function authorPlace(error: unknown): string | undefined {
   const stack = error instanceof Error ? (error.stack ?? '') : ''
   for (const line of stack.split('\n')) {
-    const [, found = '', at] = /((?:file:\/\/|[A-Za-z]:[\\/]|\/)[^()]*?):(\d+):\d+\)?$/.exec(line) ?? []
-    if (found === '') continue
+    const { path: found, at } = placeIn(line) ?? {}
+    if (found === undefined) continue
     const path = found.startsWith('file://') ? fileURLToPath(found.split('?')[0] ?? '') : found
     const folder = [...authorFolders].find((one) => path.startsWith(one + sep))
     if (folder !== undefined && !path.includes(`${sep}node_modules${sep}`)) return `${relative(folder, path)}:${at}`
   }
   return undefined
+}
+
+/** The file and the line that end a line of a stack. The line may be a part of a message, that is, of any length. */
+function placeIn(line: string): { readonly path: string; readonly at: string } | undefined {
+  const end = /:(\d{1,9}):\d{1,9}\)?$/.exec(line)
+  if (end === null) return undefined
+  const before = line.slice(0, end.index)
+  const inner = before.slice(Math.max(before.lastIndexOf('('), before.lastIndexOf(')')) + 1)
+  const start = inner.search(/file:\/\/|[A-Za-z]:[\\/]|\//)
+  return start === -1 ? undefined : { path: inner.slice(start), at: end[1] ?? '' }
 }
 
 /**

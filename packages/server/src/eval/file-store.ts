@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { MillraceError } from '@millrace/core'
+import { MillraceError, wellFormed } from '@millrace/core'
 import { evalSetSchema } from './eval-schema.ts'
 import type { EvalSet, EvalSetResult } from './eval-set.ts'
 import type { EvalOwner, EvalStore } from './eval-store.ts'
@@ -48,7 +48,7 @@ export function fileEvalStore(folder: string): EvalStore {
 
 /** A name as one part of a path. Names come from requests: none of them may lead out of the folder. */
 function nameOf(text: string): string {
-  return encodeURIComponent(text)
+  return encodeURIComponent(wellFormed(text))
     .replaceAll('*', '%2A')
     .replace(/^\.+/, (dots) => '%2E'.repeat(dots.length))
 }

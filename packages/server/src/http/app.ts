@@ -53,6 +53,8 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   app.setSerializerCompiler(() => JSON.stringify)
   const access = deps.access ?? {}
   requireDeclarations(app)
+  // First, so that refusals have its headers, too.
+  await app.register(helmet, pagePolicy)
   logRequests(app)
   const opened = measureRequests(app, deps.metrics)
   app.addHook('onRequest', async () => {
@@ -66,7 +68,6 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
     exposedHeaders: ['retry-after', 'content-location'],
     maxAge: 600,
   })
-  await app.register(helmet, pagePolicy)
   await limitRuns(app, deps.limits.runsPerMinute)
   readJsonBodies(app)
   await describeApi(app, deps.version, access.tokens !== undefined, surfaces)

@@ -3,6 +3,7 @@ import { type FastifyHttpOptions, type FastifyServerOptions, LogController } fro
 import type { HttpLimits } from './deps.ts'
 import { answerBrokenHttp } from './doors/client-error.ts'
 import { sendProblem } from './doors/problem.ts'
+import { protectionHeaders } from './doors/protection.ts'
 
 /** Ends connections whose headers or body arrive too slowly; in ms and bytes. */
 const patience = {
@@ -24,7 +25,7 @@ export function serverOptions(
     requestTimeout: patience.requestTimeout,
     routerOptions: { maxParamLength: 500 },
     clientErrorHandler: answerBrokenHttp,
-    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply),
+    frameworkErrors: (error, request, reply) => sendProblem(error, request, reply.headers({ ...protectionHeaders })),
     // Fastify's own answer while closing is not problem JSON; a hook in `app.ts` sends one.
     return503OnClosing: false,
     // Fastify logs the query, and Studio's query holds what a person wrote; `logRequests` writes lines without it.

@@ -1,4 +1,5 @@
 import {
+  defined,
   type EventLog,
   type Lease,
   MillraceError,
@@ -7,6 +8,7 @@ import {
   type RunInput,
 } from '@millrace/core'
 import type { Agent, RunContext } from '../agent/agent.ts'
+import type { RecordSeal } from '../agent/record-seal.ts'
 import { cancelled, failed, problemFromError } from './ending.ts'
 import { RunLedger } from './ledger.ts'
 import type { RunLimits } from './limits.ts'
@@ -21,13 +23,15 @@ export interface ActiveRunOptions {
   readonly user: string
   readonly input: RunInput
   readonly limits: RunLimits
+  /** Without it, an agent gets no record that its engine kept for itself. */
+  readonly seal?: RecordSeal | undefined
   /** The run's rows so far. */
   readonly rows: readonly Recorded[]
   /** Reads the rows that the agent is given. Called once the run has started, so that no reader waits for it. */
   readonly history: () => Promise<readonly Recorded[]>
   readonly context: Omit<
     RunContext,
-    'rowsAfter' | 'signal' | 'session' | 'run' | 'user' | 'now' | 'newId' | 'history' | 'recorded'
+    'rowsAfter' | 'sealed' | 'signal' | 'session' | 'run' | 'user' | 'now' | 'newId' | 'history' | 'recorded'
   >
   readonly now: () => number
   readonly newId: () => string
@@ -188,11 +192,13 @@ export class ActiveRun {
   }
 
   #callAgent(history: readonly Recorded[]): AsyncIterator<unknown> {
-    const { agent, input, context, lease, log, user, now, newId } = this.#options
+    const { agent, input, context, lease, log, seal, user, now, newId } = this.#options
     const { session, run } = lease
+    const sealed = seal?.newest(history, { user, agent: agent.name })
     const events: Partial<AsyncIterable<unknown>> = agent.run(input, {
       ...context,
       history,
+      ...defined({ sealed }),
       rowsAfter: (after) => log.read(session, { after }),
       session,
       run,
@@ -240,7 +246,10 @@ export class ActiveRun {
     }
     // The engine recorded the answers that this run started with; the agent may yield them once more.
     if (event.kind === 'resumed' && this.#ledger.answered(event.interrupt)) return undefined
-    return this.#writer.put(event, size)
+    const { agent, lease, seal, user } = this.#options
+    const kept =
+      event.kind === 'log' && seal !== undefined ? seal.seal(event, { user, agent: agent.name, run: lease.run }) : event
+    return this.#writer.put(kept, size)
   }
 
   /** An agent that returns is done, unless it asked a person: then the run waits for the answer. */

@@ -1,5 +1,6 @@
 import type { EventLog } from '@millrace/core'
 import type { Agent } from '../agent/agent.ts'
+import type { RecordSeal } from '../agent/record-seal.ts'
 import type { AuditEntry } from '../telemetry/audit.ts'
 import type { ActiveRun } from './active-run.ts'
 import type { ActiveRuns } from './active-runs.ts'
@@ -18,6 +19,8 @@ export interface RunEngineOptions {
    */
   readonly owner: string
   readonly limits?: Partial<RunLimits>
+  /** Shows which checkpoints in a session this server wrote. Absent: agents continue from no checkpoint. */
+  readonly seal?: RecordSeal
   /** Called for every start, refusal, cancel and end. */
   readonly onAudit?: (entry: AuditEntry) => void
   /** Called with the request of every model call that an agent reports, as JSON text, and the event that answers it. */

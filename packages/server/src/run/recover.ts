@@ -76,7 +76,7 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
 
 /** The unfinished step runs again: what it had streamed is superseded, and the agent sees which steps are done. */
 async function resume(parts: EngineParts, agent: Agent, { lease, info, started, rows, lost }: DeadRun): Promise<void> {
-  const { log, limits, now, newId, audit, launch } = parts
+  const { log, limits, seal, now, newId, audit, launch } = parts
   const { session, run } = lease
   const { user } = info
   const history = [...rows, ...(await log.append(session, [{ run, event: lost }], lease))]
@@ -92,6 +92,7 @@ async function resume(parts: EngineParts, agent: Agent, { lease, info, started, 
       user,
       input,
       limits,
+      seal,
       rows: history,
       history: async () => withoutRuns(history, replaced),
       context,

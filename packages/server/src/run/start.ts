@@ -60,7 +60,7 @@ export async function startRun(parts: EngineParts, request: StartRequest): Promi
 }
 
 async function open(parts: EngineParts, request: NamedRequest, agent: Agent, info: SessionInfo): Promise<StartedRun> {
-  const { log, limits, now, newId, runs, histories, audit, launch } = parts
+  const { log, limits, seal, now, newId, runs, histories, audit, launch } = parts
   const { session, user, run, input, cancelOnDisconnect = false } = request
   const lease = await acquireLease(parts, session, run)
   try {
@@ -84,7 +84,21 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
     const history = async (): Promise<readonly Recorded[]> => withoutRuns(await earlier(), facts.replaced)
     const context = { state, resumed: false, shared, ...modelCallsOf(parts, session) }
     launch(
-      new ActiveRun({ log, lease, agent, user, input, limits, rows, history, context, now, newId, cancelOnDisconnect }),
+      new ActiveRun({
+        log,
+        lease,
+        agent,
+        user,
+        input,
+        limits,
+        seal,
+        rows,
+        history,
+        context,
+        now,
+        newId,
+        cancelOnDisconnect,
+      }),
     )
     audit({ action: 'run.start', session, user, agent: agent.name, run, seq })
     const leave = request.attach === true ? runs.attach(session) : () => {}

@@ -1,7 +1,18 @@
 import { MillraceError } from '@millrace/core'
 
 /** Why a store failed: `facts.reason` of its `store-failed` errors, for programs. */
-export const storeReasons = ['full', 'locked', 'damaged', 'foreign', 'newer', 'read-only', 'io'] as const
+export const storeReasons = [
+  'full',
+  'locked',
+  'damaged',
+  'foreign',
+  'newer',
+  'read-only',
+  'unusable',
+  'removed',
+  'unlocked',
+  'io',
+] as const
 export type StoreReason = (typeof storeReasons)[number]
 
 const sentences: Readonly<Record<StoreReason, string>> = {
@@ -11,6 +22,10 @@ const sentences: Readonly<Record<StoreReason, string>> = {
   foreign: 'it is not a Millrace log; choose another data folder',
   newer: 'a newer Millrace wrote the file; upgrade this one',
   'read-only': 'this user may not write to it; change its permissions',
+  unusable: 'there can be no folder at this path; choose another data folder',
+  removed:
+    'it was removed or replaced while in use, so nothing more is recorded; put the file back if it was the database, and restart',
+  unlocked: 'it was removed while in use and has been made again; leave it in place',
   io: 'the disk reported an error',
 }
 
@@ -33,6 +48,13 @@ const bySystem: Readonly<Record<string, StoreReason>> = {
   // A file where the data folder should be.
   EEXIST: 'foreign',
   ENOTDIR: 'foreign',
+  EISDIR: 'foreign',
+  // Folders under /proc, links that lead to themselves, names that are too long.
+  ENOENT: 'unusable',
+  ELOOP: 'unusable',
+  ENAMETOOLONG: 'unusable',
+  EINVAL: 'unusable',
+  ERR_INVALID_ARG_VALUE: 'unusable',
 }
 
 /** The error of a store that failed. `place` is the file or folder, `doing` is what was attempted. */

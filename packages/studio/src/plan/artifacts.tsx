@@ -1,4 +1,4 @@
-import type { AdkPart, PlanArtifact } from '@millrace/core'
+import { type AdkPart, type PlanArtifact, wellFormed } from '@millrace/core'
 import type { SessionHandle } from '@millrace/react'
 import { root } from '../app/route.ts'
 import { isFile } from '../session/files.ts'
@@ -34,7 +34,7 @@ export function Artifacts({
 function ArtifactCard({ session, artifact }: { readonly session: SessionHandle; readonly artifact: PlanArtifact }) {
   const part = contentOf(session, artifact)
   const { id, name, type, version, seq } = artifact
-  const address = `${root}sessions/${encodeURIComponent(session.id)}/artifacts/${encodeURIComponent(id)}/download`
+  const address = `${root}sessions/${encodeURIComponent(session.id)}/artifacts/${encodeURIComponent(wellFormed(id))}/download`
   return (
     <details className="artifact" data-testid="plan-artifact">
       <summary>

@@ -1,3 +1,4 @@
+import { wellFormed } from '@millrace/core'
 import { useClient } from '@millrace/react'
 import { useMemo } from 'react'
 import { showFailure } from '../app/toast.tsx'
@@ -17,7 +18,7 @@ export function useTaskActions(session: string, agent: string): TaskActions {
   const client = useClient()
   return useMemo(() => {
     const tasks = `sessions/${encodeURIComponent(session)}/tasks`
-    const one = (task: string): string => `${tasks}/${encodeURIComponent(task)}`
+    const one = (task: string): string => `${tasks}/${encodeURIComponent(wellFormed(task))}`
     return {
       add: (title) => showFailure(client.request(tasks, { method: 'POST', body: { title } })),
       edit: (task, change) => showFailure(client.request(one(task), { method: 'PATCH', body: change })),

@@ -2,6 +2,7 @@ import { AgentTool, type BaseAgent, type Context, createEvent, type Event, isLlm
 import { defined, isObject, type JsonObject, type Problem } from '@millrace/core'
 import { problemOf } from '../problem.ts'
 import { toolError } from '../tool-result.ts'
+import { jsonIn } from './json-answer.ts'
 import { mergeProof, type ProofLayer, proofLayer } from './proof-layer.ts'
 import { type Scope, scopeOf, withScope } from './scope.ts'
 
@@ -134,17 +135,4 @@ function answerOf(text: string, layers: readonly ProofLayer[]): JsonObject {
   const answer = structured ?? { result: text }
   if (proof === undefined || isObject(answer.proof_layer)) return answer
   return { ...answer, proof_layer: JSON.parse(JSON.stringify(proof)) }
-}
-
-/** Models often put JSON in a code fence, even when instructed not to. */
-function jsonIn(text: string): JsonObject | undefined {
-  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(text)
-  const body = (fenced?.[1] ?? text).trim()
-  if (!body.startsWith('{')) return undefined
-  try {
-    const value: unknown = JSON.parse(body)
-    return isObject(value) ? (value as JsonObject) : undefined
-  } catch {
-    return undefined
-  }
 }

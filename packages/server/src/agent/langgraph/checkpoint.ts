@@ -1,4 +1,4 @@
-import { isObject, MillraceError, type Recorded, type RunEvent } from '@millrace/core'
+import { isObject, MillraceError, type RunEvent } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { sizeText } from '../tool-result.ts'
 import type { CompiledGraph } from './langgraph-agent.ts'
@@ -57,7 +57,8 @@ function isInMemory(saver: unknown): boolean {
 
 /**
  * Gives a graph without a checkpointer, or with one in memory, a checkpointer that is filled from the last checkpoint of
- * the history and cleared after the run, because the log is the only truth. Any other checkpointer is kept.
+ * the history that this server wrote, and cleared after the run, because the log is the only truth. Any other
+ * checkpointer is kept.
  */
 export async function seedCheckpoint(graph: CompiledGraph, context: RunContext): Promise<SeededSaver | undefined> {
   let known = savers.get(graph)
@@ -73,7 +74,7 @@ export async function seedCheckpoint(graph: CompiledGraph, context: RunContext):
   }
   const { saver: seeded, replaced } = known
   const { readStored } = await import('./serializer.ts')
-  load(seeded, context.session, lastCheckpoint(context.history), readStored)
+  load(seeded, context.session, ownCheckpoint(context)?.data, readStored)
   return {
     saver: seeded,
     replaced,
@@ -117,9 +118,16 @@ export function checkpointEvent({ saver }: SeededSaver, thread: string): RunEven
   return { kind: 'log', level: 'debug', message: checkpointMessage, data: { form, spaces } }
 }
 
-function lastCheckpoint(history: readonly Recorded[]): unknown {
-  const found = history.findLast(({ event }) => event.kind === 'log' && event.message === checkpointMessage)
-  return found?.event.kind === 'log' ? found.event.data : undefined
+/** The newest checkpoint, if this server wrote it: one of an import is no way to hand a graph its next steps. */
+export function ownCheckpoint({
+  history,
+  sealed,
+}: Pick<RunContext, 'history' | 'sealed'>): { readonly run: string; readonly data: unknown } | undefined {
+  if (sealed === undefined) return undefined
+  const found = history.findLast(({ seq }) => seq === sealed)
+  return found?.event.kind === 'log' && isCheckpoint(found.event)
+    ? { run: found.run, data: found.event.data }
+    : undefined
 }
 
 type Read = (bytes: Uint8Array) => unknown

@@ -4,6 +4,7 @@ import { thrownAt } from '../author-place.ts'
 import { messageOf } from '../problem.ts'
 import { resultTooLarge } from '../tool-result.ts'
 import { customRecord } from './custom-stream.ts'
+import { errorText } from './error-text.ts'
 import { type GraphNode, GraphNodes } from './graph-nodes.ts'
 import { type GraphState, updatesOf } from './graph-state.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
@@ -294,9 +295,4 @@ function isNotStreamed({ tags = [] }: StreamEvent): boolean {
 /** LangChain reports a thrown error as its message, an empty line and its stack. */
 function isInterrupt(error: unknown): boolean {
   return /(^|\n)(Graph|Node)Interrupt: \[/.test(String(error))
-}
-
-/** Without the stack: it names files of this machine. */
-function errorText(error: unknown): string {
-  return String(error ?? 'the tool failed').split(/\n\n(?=[\s\S]*\n +at )/)[0] ?? ''
 }

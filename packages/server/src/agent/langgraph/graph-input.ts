@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type InputMessage, isObject, type Json, MillraceError, type ResumeAnswer, type RunInput } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
-import { isCheckpoint } from './checkpoint.ts'
+import { ownCheckpoint } from './checkpoint.ts'
 import { breakpointOf, openQuestions } from './graph-interrupts.ts'
 import type { CompiledGraph, Snapshot } from './langgraph-agent.ts'
 import { messageParts } from './message-parts.ts'
@@ -14,8 +14,10 @@ export async function graphInput(
   context: RunContext,
   before: Snapshot,
   fromLog: boolean,
+  rebuilt: Readonly<Record<string, unknown>> = {},
 ): Promise<unknown> {
   const answers = answersIn(input)
+  refuseControls([input.state, answers.map(({ payload }) => payload)])
   const edits = await editedKeys(graph, context, before)
   if (answers.length > 0) {
     const open = new Set(openQuestions(before).map(({ asked }) => asked.id))
@@ -36,7 +38,13 @@ export async function graphInput(
     if (!context.resumed && !input.messages.some(isSaid)) throw lostQuestion(fromLog)
   }
   if (context.resumed && hasBegun(input, context, before, fromLog)) return null
-  return { ...clientState(graph, input, before), ...edits, messages: await messagesOf(input) }
+  const past = Array.isArray(rebuilt.messages) ? (rebuilt.messages as unknown[]) : []
+  return {
+    ...rebuilt,
+    ...clientState(graph, input, before),
+    ...edits,
+    messages: [...past, ...(await messagesOf(input))],
+  }
 }
 
 /**
@@ -62,8 +70,8 @@ function isSaid({ role, content: { parts = [] } }: InputMessage): boolean {
 }
 
 /** After a crash: whether a checkpoint of this very run exists. Without one, LangGraph has nothing to continue. */
-function hasBegun(input: RunInput, { history, run }: RunContext, before: Snapshot, fromLog: boolean): boolean {
-  if (fromLog) return history.some((row) => row.run === run && isCheckpoint(row.event))
+function hasBegun(input: RunInput, context: RunContext, before: Snapshot, fromLog: boolean): boolean {
+  if (fromLog) return ownCheckpoint(context)?.run === context.run
   const taken = new Set(messageIds(before))
   return (before.next?.length ?? 0) > 0 || input.messages.some(({ id }) => taken.has(id))
 }
@@ -74,7 +82,9 @@ function isYes({ status, payload }: ResumeAnswer): boolean {
 }
 
 function lostQuestion(fromLog: boolean): MillraceError {
-  const where = fromLog ? 'The log has no checkpoint of it' : 'Its checkpointer does not have it'
+  const where = fromLog
+    ? 'The session has no checkpoint of it that this server wrote for this user'
+    : 'Its checkpointer does not have it'
   return new MillraceError(
     'agent-error',
     `the graph no longer waits for this answer, so it cannot continue. ${where}; send a new message to start again.`,
@@ -111,13 +121,21 @@ async function editedKeys(
   const edits = history.slice(last + 1).flatMap(({ event }) => (event.kind === 'state' ? event.patch : []))
   if (edits.length === 0) return {}
   const known = channelsOf(graph)
-  const { Overwrite } = await import('@langchain/langgraph')
   const keys = new Set(edits.map(({ path }) => (path.split('/')[1] ?? '').replaceAll('~1', '/').replaceAll('~0', '~')))
+  const changed = [...keys]
+    .filter((key) => known.has(key) && key !== 'messages' && Object.hasOwn(state, key))
+    .filter((key) => !isSame(before, key, state[key] as Json))
+  refuseControls(changed.map((key) => state[key]))
+  return replacing(changed.map((key) => [key, known.get(key), state[key] as Json]))
+}
+
+/** Writes that replace the value of a channel: a reducer is passed by. */
+export async function replacing(
+  writes: readonly (readonly [key: string, channel: unknown, value: Json])[],
+): Promise<Readonly<Record<string, unknown>>> {
+  const { Overwrite } = await import('@langchain/langgraph')
   return Object.fromEntries(
-    [...keys]
-      .filter((key) => known.has(key) && key !== 'messages' && Object.hasOwn(state, key))
-      .filter((key) => !isSame(before, key, state[key] as Json))
-      .map((key) => [key, hasReducer(known.get(key)) ? new Overwrite(state[key]) : state[key]]),
+    writes.map(([key, channel, value]) => [key, hasReducer(channel) ? new Overwrite(value) : value]),
   )
 }
 
@@ -125,8 +143,36 @@ function isSame({ values }: Snapshot, key: string, value: Json): boolean {
   return isObject(values) && Object.hasOwn(values, key) && isDeepStrictEqual(toJson(values[key]), value)
 }
 
-function channelsOf({ channels = {} }: CompiledGraph): ReadonlyMap<string, unknown> {
-  return new Map(Object.entries(channels))
+/**
+ * The channels of the graph's state. The others are LangGraph's own: a write to `branch:to:pay` would run the node `pay`,
+ * so nothing that a user sends may be written there.
+ */
+export function channelsOf({ channels = {} }: CompiledGraph): ReadonlyMap<string, unknown> {
+  return new Map(Object.entries(channels).filter(([name, channel]) => !isInternal(name, channel)))
+}
+
+function isInternal(name: string, channel: unknown): boolean {
+  const kind = isObject(channel) ? channel.lc_graph_name : undefined
+  return /^(__|branch:|join:)/.test(name) || kind === 'EphemeralValue' || /^NamedBarrierValue/.test(String(kind))
+}
+
+/** The marks by which LangGraph takes plain objects for its own `Send`, `Command` and `Overwrite`. */
+const controls: ReadonlySet<string> = new Set(['lg_name', '__overwrite__'])
+
+/** What a client sends is data: with such a mark, a node that returns it would be sent anywhere in the graph. */
+function refuseControls(sent: unknown): void {
+  const found = controlIn(sent)
+  if (found === undefined) return
+  throw new MillraceError('invalid', `the key ${found} means a step of the graph and cannot be sent; rename it`)
+}
+
+export function controlIn(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  for (const [key, each] of Object.entries(value)) {
+    const found = controls.has(key) ? key : controlIn(each)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 function hasReducer(channel: unknown): boolean {

@@ -4,9 +4,10 @@ import { tool } from '@langchain/core/tools'
 import { FakeListChatModel } from '@langchain/core/utils/testing'
 import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { ToolNode } from '@langchain/langgraph/prebuilt'
-import { applyState, type JsonObject, type Recorded, type RunEvent, type RunInput } from '@millrace/core'
+import { applyState, defined, type JsonObject, type Recorded, type RunEvent, type RunInput } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
+import { newestRecord } from '../../../../../test/kit/run-agent.ts'
 import type { RunContext } from '../agent.ts'
 import { graphAgent } from './langgraph-agent.ts'
 
@@ -35,6 +36,7 @@ async function runAll(graph: unknown, input: Partial<RunInput>, history: readonl
     user: 'u',
     history,
     state: before,
+    ...defined({ sealed: newestRecord(history) }),
     resumed: false,
     signal: new AbortController().signal,
     now: () => 1,

@@ -2,6 +2,7 @@ import { defined, type RunEvent, type RunInput } from '@millrace/core'
 import type { Agent, AgentDescription, EngineDescription, RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { checkpointEvent, checkpointsIn, replacedSaver, seedCheckpoint } from './checkpoint.ts'
+import { rebuiltState } from './checkpoint-rebuild.ts'
 import { streamWriter } from './custom-stream.ts'
 import { EventMapper, graphEvents } from './graph-events.ts'
 import { graphInput, messageIds } from './graph-input.ts'
@@ -107,10 +108,13 @@ async function* runGraph(
   // A checkpoint from an import can make even the first read throw; it must be forgotten then, too.
   try {
     const before = await stateOf(graph, config)
-    const next = await graphInput(graph, input, context, before, saver !== undefined)
+    const rebuilt = saver === undefined ? { values: {}, notes: [] } : await rebuiltState(graph, context)
+    const next = await graphInput(graph, input, context, before, saver !== undefined, rebuilt.values)
+    yield* rebuilt.notes
     if (saver?.replaced === true && !context.history.some(({ event }) => isNote(event))) yield replacedSaver
     const state = new GraphState(context.state, before.values)
-    const mapper = new EventMapper(describeGraph(graph), context, state, messageIds(before), runChain(context))
+    const known = [...messageIds(before), ...messageIds({ values: rebuilt.values })]
+    const mapper = new EventMapper(describeGraph(graph), context, state, known, runChain(context))
     for await (const event of graphEvents(graph.streamEvents(next, config), mapper, keep?.started)) {
       state.saw(event)
       if (event.kind === 'node.started') yield* keep?.before() ?? []

@@ -41,6 +41,11 @@ const byType: ReadonlyMap<string, MessageName> = new Map([
   ['remove', 'RemoveMessage'],
 ])
 
+/** The class for a message type, as JSON of a message names it. */
+export function messageName(type: unknown): MessageName | undefined {
+  return typeof type === 'string' ? byType.get(type) : undefined
+}
+
 /** Recognised by shape, not by class: a graph may bring its own copy of the library. */
 export function isMessage(value: object): value is { getType(): string } {
   return 'getType' in value && typeof value.getType === 'function' && 'lc_kwargs' in value && 'content' in value
@@ -55,7 +60,7 @@ export interface MessageData {
 export function messageData(message: { getType(): string }): MessageData | undefined {
   const known: unknown = Reflect.get(message.constructor, 'lc_name')
   const own: unknown = typeof known === 'function' ? known.call(message.constructor) : undefined
-  const name = isMessageName(own) ? own : byType.get(message.getType())
+  const name = isMessageName(own) ? own : messageName(message.getType())
   if (name === undefined) return undefined
   const fields: Record<string, unknown> = {}
   for (const field of messageFields[name]) {

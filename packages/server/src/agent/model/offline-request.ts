@@ -3,6 +3,9 @@ import { isObject, type JsonObject } from '@millrace/core'
 import type { ModelBinding } from './binding.ts'
 import type { OfflineRequest, OfflineResult } from './offline.ts'
 
+/** Scripts search a question with regular expressions, so a very long one is cut. */
+const longestQuestion = 10_000
+
 type Content = LlmRequest['contents'][number]
 
 /** ADK passes what other agents said as user text that begins like this; it does not come from the user. */
@@ -34,7 +37,7 @@ export function offlineRequest(request: LlmRequest, { agent, state }: ModelBindi
   }
   return {
     agent,
-    user: textOf(contents[asked]),
+    user: textOf(contents[asked]).slice(0, longestQuestion),
     step,
     results,
     result: (tool) => results.findLast(({ name }) => name === tool)?.response,

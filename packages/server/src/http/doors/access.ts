@@ -1,10 +1,12 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { timingSafeEqual } from 'node:crypto'
 import { MillraceError } from '@millrace/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { checkSameSite } from './same-site.ts'
+import { configuredDigest, tokenDigest } from './token-digest.ts'
 
 /** Who may call the server, and from where. */
 export interface Access {
-  /** token → user. Without it no request needs a token: one person on loopback owns everything. */
+  /** token → user; a token may be given as `sha256:` and its hash. Without it no request needs a token: one person on loopback owns everything. */
   readonly tokens?: ReadonlyMap<string, string>
   /**
    * Values of `Host` that are answered besides loopback; any other may be DNS rebinding. `0.0.0.0` and `[::]` are
@@ -37,11 +39,11 @@ const unspecified: ReadonlySet<string> = new Set(['0.0.0.0', '[::]'])
 export function guardAccess(app: FastifyInstance, access: Access): void {
   const hosts = new Set([...loopback, ...(access.hosts ?? []).map((host) => host.toLowerCase())])
   const origins = new Set(access.origins ?? [])
-  const users = [...(access.tokens ?? [])].map(([token, user]) => ({ digest: digestOf(token), user }))
+  const users = [...(access.tokens ?? [])].map(([token, user]) => ({ digest: configuredDigest(token), user }))
   app.decorateRequest('principal', undefined)
   app.addHook('onRequest', async (request) => {
     checkHost(request, hosts)
-    checkOrigin(request, origins)
+    checkSameSite(request, origins)
     // A CORS preflight carries no credentials.
     if (access.tokens === undefined || request.method === 'OPTIONS' || isOpen(request)) return
     request.principal = userOf(request.headers.authorization, users)
@@ -78,33 +80,9 @@ function isTool({ method, headers }: FastifyRequest): boolean {
   return method === 'POST' && headers.origin === undefined && headers['sec-fetch-site'] === undefined
 }
 
-/** Refuses cross-site requests that act, even when the foreign page could not read the answer (CSRF). */
-function checkOrigin(request: FastifyRequest, origins: ReadonlySet<string>): void {
-  const { origin, host } = request.headers
-  if (origin !== undefined) {
-    if (origins.has(origin) || origin === `http://${host}` || origin === `https://${host}`) return
-    throw new MillraceError('forbidden', `origin ${origin} may not call this server; allow it with --origin`, {
-      origin,
-    })
-  }
-  const site = request.headers['sec-fetch-site']
-  const navigation =
-    request.headers['sec-fetch-mode'] === 'navigate' && request.headers['sec-fetch-dest'] === 'document'
-  if (site === undefined || site === 'same-origin' || site === 'none') return
-  // A link on another site may lead to what only reads; what such a page loads by itself is refused on every route.
-  if (navigation && request.method === 'GET' && !acts(request)) return
-  throw new MillraceError('forbidden', 'pages of other sites may not call this server')
-}
-
-/** By the declaration of the matched route, never by the path: `/%61pi/…` matches the same route as `/api/…`. */
-function acts({ routeOptions: { config } }: FastifyRequest): boolean {
-  const { effect = 'read', stream = false } = config?.effect ?? {}
-  return effect !== 'read' || stream
-}
-
 function userOf(header: string | undefined, users: readonly { digest: Buffer; user: string }[]): string {
   const token = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1]
-  const digest = digestOf(token ?? '')
+  const digest = tokenDigest(token ?? '')
   const found = users.find((entry) => timingSafeEqual(entry.digest, digest))
   if (token === undefined || found === undefined) {
     throw new MillraceError(
@@ -113,10 +91,6 @@ function userOf(header: string | undefined, users: readonly { digest: Buffer; us
     )
   }
   return found.user
-}
-
-function digestOf(token: string): Buffer {
-  return createHash('sha256').update(token).digest()
 }
 
 function isOpen({ routeOptions: { config } }: FastifyRequest): boolean {

@@ -53,6 +53,8 @@ export const pagePolicy = {
       upgradeInsecureRequests: null,
     },
   },
+  // A browser that sends no `Sec-Fetch-Site` shows by `Referer` that our own page asks (`doors/same-site.ts`).
+  referrerPolicy: { policy: 'same-origin' },
   crossOriginEmbedderPolicy: false,
   strictTransportSecurity: false,
 } as const

@@ -11,6 +11,7 @@ import {
   planView,
   type Recorded,
   transcriptView,
+  wellFormed,
 } from '@millrace/core'
 import { firstIndexWhere } from '@millrace/core/persistent'
 import type { FastifyRequest } from 'fastify'
@@ -106,7 +107,7 @@ export function artifactsOf({ plan: state }: PlanSession): readonly PlanArtifact
 }
 
 export function artifactAt(session: PlanSession, id: string): PlanArtifact {
-  const found = artifactsOf(session).find((artifact) => artifact.id === id)
+  const found = artifactsOf(session).find((artifact) => wellFormed(artifact.id) === id)
   if (found === undefined) throw new MillraceError('not-found', `unknown artifact ${id}`)
   return found
 }

@@ -1,5 +1,5 @@
 import type { InputMessage, RunInput } from '@millrace/core'
-import { defined, MillraceError } from '@millrace/core'
+import { defined, MillraceError, wellFormed } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type LoadedSession, loadSession } from '../../run/load-session.ts'
@@ -126,7 +126,7 @@ const planRoutes =
         const artifact = artifactAt(session, request.params.item)
         const part = artifactContentOf(session, artifact)
         if (part === undefined) throw new MillraceError('not-found', 'this artifact was recorded without content')
-        const { name, type, body } = fileOf(artifact.name, part)
+        const { name, type, body } = fileOf(wellFormed(artifact.name), part)
         return reply
           .type(type)
           .header(
@@ -174,7 +174,7 @@ const planRoutes =
         const session = await planSession(deps, request, request.params.id)
         const found = session.plan.data
           .toArray()
-          .find((item) => item.id === request.params.item && item.deleted !== true)
+          .find((item) => wellFormed(item.id) === request.params.item && item.deleted !== true)
         if (found === undefined) throw new MillraceError('not-found', `unknown data item ${request.params.item}`)
         return dataJson(session, found)
       },

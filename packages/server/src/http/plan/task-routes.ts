@@ -1,4 +1,4 @@
-import { defined, MillraceError, type Task, type TaskEdit } from '@millrace/core'
+import { defined, MillraceError, type Task, type TaskEdit, wellFormed } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { SessionTurns } from '../../run/session-turns.ts'
@@ -145,7 +145,7 @@ export const taskRoutes =
   }
 
 function found<T extends { readonly id: string }>(tasks: readonly T[], id: string): T {
-  const task = tasks.find((each) => each.id === id)
+  const task = tasks.find((each) => wellFormed(each.id) === id)
   if (task === undefined) throw new MillraceError('not-found', `unknown task ${id}`)
   return task
 }

@@ -1,10 +1,13 @@
 import { constants } from 'node:fs'
-import { access, mkdir, open, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, open, stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { MillraceError } from '@millrace/core'
 import { asStoreFailure, storeFailed } from '../store-error.ts'
 import { autocheckpoint } from './commit-timing.ts'
 import { openReader, openWriter, type ReadConnection, type WriteConnection } from './connection.ts'
+import { closeToOthers, folderSecret, prepareFolder } from './data-folder.ts'
+import { type Presence, watchPresence } from './presence.ts'
 import { applicationId, migrate, migrations } from './schema.ts'
 
 /** An open database file: a connection that writes, one that reads, and a lock against other processes. */
@@ -12,6 +15,9 @@ export interface SqliteFile {
   readonly path: string
   readonly writer: WriteConnection
   readonly reader: ReadConnection
+  readonly presence: Presence
+  /** See `EventLog.secret`. */
+  readonly secret: Uint8Array
   /** The problems that `PRAGMA integrity_check` finds; empty when there are none. */
   integrity(): Promise<readonly string[]>
   close(): Promise<void>
@@ -21,6 +27,7 @@ export interface SqliteFileOptions {
   readonly folder: string
   readonly now: number
   readonly maxBytes?: number
+  readonly onLost?: (error: MillraceError) => void
 }
 
 /** Files up to this size are checked page by page when opened: 64 MB take about a quarter of a second. */
@@ -28,12 +35,21 @@ const checkedSize = 64 * 2 ** 20
 const pageSize = 4096
 
 /** Opens `millrace.db` in the folder and creates both if they are missing. A file that it refuses stays unchanged. */
-export async function openSqliteFile({ folder, now, maxBytes }: SqliteFileOptions): Promise<SqliteFile> {
-  const path = join(folder, 'millrace.db')
-  const size = await prepareFolder(folder, path)
-  const unlock = lock(join(folder, 'millrace.lock'), folder)
+export async function openSqliteFile({ folder, now, maxBytes, onLost }: SqliteFileOptions): Promise<SqliteFile> {
+  const path = join(resolve(folder), 'millrace.db')
+  const lockPath = join(resolve(folder), 'millrace.lock')
+  await prepareFolder(folder)
+  const size = await sizeOf(path)
+  const wasLocked = (await sizeOf(lockPath, 'use the data folder')) !== undefined
+  let unlock = await lock(lockPath, folder)
   try {
-    if (size > 0) await inspect(path, size)
+    if (size !== undefined && size > 0) {
+      await inspect(path, size)
+      // Whoever removed the lock may have left a server running.
+      if (!wasLocked) refuseIfOpen(path, folder)
+    }
+    await closeToOthers(path)
+    const secret = await folderSecret(folder)
     const writer = openWriter(path)
     await writer.exec(
       `PRAGMA page_size = ${pageSize}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = ${autocheckpoint}`,
@@ -42,12 +58,25 @@ export async function openSqliteFile({ folder, now, maxBytes }: SqliteFileOption
     await migrate(writer, now)
     const reader = guarded(openReader(path), path)
     reader.exec('PRAGMA busy_timeout = 1000')
+    const presence = watchPresence({
+      paths: [path, `${path}-wal`],
+      lock: lockPath,
+      lockAgain: () => {
+        const again = takeLock(lockPath, folder)
+        unlock()
+        unlock = again
+      },
+      onLost: onLost ?? (() => {}),
+    })
     return {
       path,
       writer,
       reader,
+      presence,
+      secret,
       integrity: () => integrity(path),
       close: async () => {
+        presence.close()
         // This may fail: the WAL is durable already, and the next open reads it.
         await writer.exec('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => undefined)
         reader.close()
@@ -78,21 +107,15 @@ function guarded(reader: ReadConnection, path: string): ReadConnection {
   }
 }
 
-/** Creates the folder, checks that it is writable and returns the size of the file; 0 when there is no file. */
-async function prepareFolder(folder: string, path: string): Promise<number> {
-  try {
-    await mkdir(folder, { recursive: true })
-    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK)
-  } catch (error) {
-    throw asStoreFailure(error, folder, 'use the data folder')
-  }
+/** The size of a file that can be read and written; undefined when there is none. */
+async function sizeOf(path: string, doing = 'open'): Promise<number | undefined> {
   const file = await stat(path).catch(() => undefined)
-  if (file === undefined) return 0
-  if (!file.isFile()) throw storeFailed('foreign', path, 'open')
+  if (file === undefined) return undefined
+  if (!file.isFile()) throw storeFailed('foreign', path, doing)
   try {
     await access(path, constants.R_OK | constants.W_OK)
   } catch (error) {
-    throw asStoreFailure(error, path, 'open')
+    throw asStoreFailure(error, path, doing)
   }
   return file.size
 }
@@ -102,7 +125,16 @@ async function prepareFolder(folder: string, path: string): Promise<number> {
  * never stale. SQLite takes such a lock for an exclusive transaction, which here stays open. A second log in the same
  * process is refused as well.
  */
-function lock(path: string, folder: string): () => void {
+async function lock(path: string, folder: string): Promise<() => void> {
+  try {
+    await closeToOthers(path)
+  } catch (error) {
+    throw asStoreFailure(error, folder, 'use the data folder')
+  }
+  return takeLock(path, folder)
+}
+
+function takeLock(path: string, folder: string): () => void {
   const holder = openReader(path)
   try {
     holder.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
@@ -113,6 +145,18 @@ function lock(path: string, folder: string): () => void {
   return () => {
     holder.exec('ROLLBACK') // close() alone releases the lock only at the next garbage collection
     holder.close()
+  }
+}
+
+/** Refuses a database that another process has open. Every connection to it holds a shared lock on the file. */
+function refuseIfOpen(path: string, folder: string): void {
+  const probe = openReader(path)
+  try {
+    probe.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; ROLLBACK')
+  } catch (error) {
+    throw asStoreFailure(error, folder, 'use the data folder')
+  } finally {
+    probe.close()
   }
 }
 

@@ -2,6 +2,7 @@ import { MillraceError } from '@millrace/core'
 import { asStoreFailure } from '../store-error.ts'
 import type { CommitTiming } from './commit-timing.ts'
 import type { Statement, WriteConnection } from './connection.ts'
+import type { Presence } from './presence.ts'
 
 /**
  * Commits for many callers through one writer: all jobs that arrived during a commit go into the next transaction as soon
@@ -52,8 +53,10 @@ export async function groupCommit(
   place: string,
   hooks: CommitHooks,
   timing: CommitTiming,
+  presence?: Pick<Presence, 'check' | 'refuse'>,
 ): Promise<GroupCommit> {
-  const transaction: Transaction = { writer, begin: await writer.prepare('BEGIN IMMEDIATE'), timing, place, hooks }
+  const begin = await writer.prepare('BEGIN IMMEDIATE')
+  const transaction: Transaction = { writer, begin, timing, place, hooks, presence }
   let waiting: Pending[] = []
   let running: Promise<void> | undefined
 
@@ -88,14 +91,16 @@ interface Transaction {
   readonly timing: CommitTiming
   readonly place: string
   readonly hooks: CommitHooks
+  readonly presence: Pick<Presence, 'check' | 'refuse'> | undefined
 }
 
 async function commit(transaction: Transaction, group: readonly Pending[]): Promise<void> {
-  const { writer, hooks, place, timing } = transaction
+  const { writer, hooks, place, timing, presence } = transaction
   const effects: (() => void)[] = []
   const settlements: (() => void)[] = []
   const size = { rows: 0, text: 0, jobs: group.length, bulk: false }
   try {
+    presence?.refuse()
     await begin(transaction)
     const turn = newTurn(effects, size)
     for (const { attempt, reject } of group) {
@@ -108,6 +113,7 @@ async function commit(transaction: Transaction, group: readonly Pending[]): Prom
     }
     hooks.beforeCommit()
     await timing.commit(size)
+    presence?.check()
   } catch (error) {
     await writer.exec('ROLLBACK').catch(() => undefined) // SQLite may have done so by itself
     hooks.rolledBack()

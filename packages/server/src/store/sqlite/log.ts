@@ -18,9 +18,15 @@ export interface SqliteLogOptions {
   readonly now: () => number
   /** The largest size of the file. Appends beyond it are refused with `store-failed`, reason `full`. */
   readonly maxBytes?: number
+  /**
+   * Called once when the database or its WAL was removed or replaced while it was open: from then on every append fails.
+   * Also called when the lock file was removed and made again (`facts.reason` is `unlocked`), which changes nothing else.
+   */
+  readonly onLost?: (error: MillraceError) => void
 }
 
 export interface SqliteLog extends EventLog {
+  readonly secret: Uint8Array
   readonly readRaw: NonNullable<EventLog['readRaw']>
   readonly followRaw: NonNullable<EventLog['followRaw']>
   /** The problems that `PRAGMA integrity_check` finds; empty when there are none. */
@@ -43,7 +49,7 @@ export async function sqliteLog(options: SqliteLogOptions): Promise<SqliteLog> {
 }
 
 async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
-  const { writer, reader, path } = file
+  const { writer, reader, path, presence, secret } = file
   let closing: Promise<void> | undefined
   const checkOpen = (): void => {
     if (closing !== undefined) throw new MillraceError('unavailable', 'the log is closed')
@@ -52,7 +58,7 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   const sessions = await sessionCache(writer)
   const inserts = await eventInserts(writer)
   const timing = await commitTiming(writer, inserts, () => performance.now())
-  const group = await groupCommit(writer, path, withInserts(sessions, inserts), timing)
+  const group = await groupCommit(writer, path, withInserts(sessions, inserts), timing, presence)
   const commit: GroupCommit['run'] = async (job) => {
     checkOpen()
     return group.run(job)
@@ -60,6 +66,7 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   const due = new Map<number, SessionFacts>()
   const shared = anythingShared(reader)
   return {
+    secret,
     ...(await sqliteWrites({
       writer,
       reader,
