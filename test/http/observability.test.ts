@@ -42,7 +42,7 @@ describe('what an operator sees', () => {
     server = await testServer({
       ...options,
       logger: { level: 'debug', stream },
-      access: { tokens: new Map([['ada-token', 'ada']]) },
+      access: { tokens: new Map([['ada-token', 'ada']]), operators: ['ada'] },
     })
     address = await server.app.listen({ port: 0, host: '127.0.0.1' })
   })

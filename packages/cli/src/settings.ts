@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { type IdentitySettings, identityHelp, identityOptions, readIdentity } from './identity-settings.ts'
 import { type StoreLocation, storeAt } from './open-store.ts'
 
 /** Where and how to serve. A flag wins over its variable. */
@@ -20,6 +21,7 @@ export interface Settings {
   readonly origins: readonly string[]
   /** token → user. */
   readonly tokens: ReadonlyMap<string, string> | undefined
+  readonly identity: IdentitySettings
   readonly insecure: boolean
   /** Whether to serve adk-web at `/dev-ui/`. */
   readonly adkWeb: boolean
@@ -64,6 +66,7 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --host-name NAME    answer requests for this Host, too; repeatable
   --origin ORIGIN     let pages of this origin call the server (CORS); repeatable
   --token USER=TOKEN  bearer token of a user; repeatable (MILLRACE_TOKENS, comma-separated)
+${identityHelp}
   --base-path PATH    path prefix of a proxy that does not strip it (BASE_PATH)
   --grace SECONDS     time for active runs to finish after Ctrl-C or SIGTERM (GRACE, 5)
   --retain-days DAYS  delete partial events of runs that ended longer ago, keep the messages (RETAIN_DAYS, keep all)
@@ -95,6 +98,7 @@ const options = {
   'host-name': { type: 'string', multiple: true },
   origin: { type: 'string', multiple: true },
   token: { type: 'string', multiple: true },
+  ...identityOptions,
   'base-path': { type: 'string' },
   grace: { type: 'string' },
   'retain-days': { type: 'string' },
@@ -128,13 +132,16 @@ export function readSettings(
   if (!(port <= 65_535)) return bad(`--port must be a number from 0 to 65535, not ${quoted(portText)}`)
   const tokens = readTokens([...(values.token ?? []), ...(env.MILLRACE_TOKENS ?? '').split(',')])
   if (typeof tokens === 'string') return bad(tokens)
+  const identity = readIdentity(values, env)
+  if (typeof identity === 'string') return bad(identity)
+  const guarded = tokens !== undefined || identity.jwt !== undefined || identity.proxy !== undefined
   const host = given(values.host, 'HOST') ?? '127.0.0.1'
   const insecure = values.insecure === true
-  if (!loopback.has(host) && tokens === undefined && !insecure) {
+  if (!loopback.has(host) && !guarded && !insecure) {
     return bad(`others can reach ${host}: give each user a token with --token USER=TOKEN, or pass --insecure`)
   }
   const adkWeb = values['adk-web'] === true || env.MILLRACE_ADK_WEB === 'on'
-  if (adkWeb && tokens !== undefined)
+  if (adkWeb && guarded)
     return bad('--adk-web works only without tokens, because adk-web sends none; serve it from another instance')
   const basePath = (given(values['base-path'], 'BASE_PATH') ?? '').replace(/\/+$/, '')
   if (basePath !== '' && !/^(\/[\w.~-]+)+$/.test(basePath))
@@ -184,6 +191,7 @@ export function readSettings(
     hostNames: [...named, ...(loopback.has(host) || everyAddress.has(inHeader(host)) ? [] : [inHeader(host)])],
     origins,
     tokens,
+    identity,
     insecure,
     adkWeb,
     logLevel,

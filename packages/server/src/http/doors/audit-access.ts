@@ -1,0 +1,44 @@
+import { defined } from '@millrace/core'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { AuditEntry } from '../../telemetry/audit.ts'
+
+/**
+ * Records who read or changed which session, who was refused, and what operators did, where requests prove who they come
+ * from. Lists and the page are left out: they are polled. The returned function records a stream when it opens, because
+ * a stream may last for days.
+ */
+export function auditAccess(
+  app: FastifyInstance,
+  { audit, now }: { readonly audit: (entry: AuditEntry) => void; readonly now: () => number },
+): (request: FastifyRequest, reply: FastifyReply) => void {
+  const streams = new WeakSet<FastifyRequest>()
+  const record = (request: FastifyRequest, reply: FastifyReply): void => {
+    const entry = entryOf(request, reply.raw.statusCode, now())
+    if (entry !== undefined) audit(entry)
+  }
+  app.addHook('onResponse', async (request, reply) => {
+    if (!streams.has(request)) record(request, reply)
+  })
+  return (request, reply) => {
+    streams.add(request)
+    record(request, reply)
+  }
+}
+
+function entryOf(request: FastifyRequest, status: number, at: number): AuditEntry | undefined {
+  const { method, principal: user, routeOptions, about } = request
+  const { effect } = routeOptions?.config ?? {}
+  if (user === undefined || effect === undefined) return undefined
+  const refused = status === 403 || status === 404
+  const session = about?.session ?? (refused ? namedIn(request) : undefined)
+  if (session === undefined && effect.operator !== true) return undefined
+  const reads = (method === 'GET' || method === 'HEAD') && effect.effect !== 'start'
+  const action = refused ? 'request.refuse' : reads ? 'request.read' : 'request.change'
+  return { at, action, user, route: `${method} ${routeOptions.url}`, status, ...defined({ session }) }
+}
+
+/** The session that a refused request named in its path. It may be another user's, or none. */
+function namedIn({ params }: FastifyRequest): string | undefined {
+  const { id, session } = (params ?? {}) as { readonly id?: string; readonly session?: string }
+  return id ?? session
+}
