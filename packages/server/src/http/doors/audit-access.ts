@@ -4,8 +4,8 @@ import type { AuditEntry } from '../../telemetry/audit.ts'
 
 /**
  * Records who read or changed which session, who was refused, and what operators did, where requests prove who they come
- * from. Lists and the page are left out: they are polled. The returned function records a stream when it opens, because
- * a stream may last for days.
+ * from. Lists and the page are left out: they are polled. Starts of runs are left out: the engine records them. The
+ * returned function records a stream when it opens, because a stream may last for days.
  */
 export function auditAccess(
   app: FastifyInstance,
@@ -29,16 +29,12 @@ function entryOf(request: FastifyRequest, status: number, at: number): AuditEntr
   const { method, principal: user, routeOptions, about } = request
   const { effect } = routeOptions?.config ?? {}
   if (user === undefined || effect === undefined) return undefined
+  const { session } = about
+  // What a refused request named is left out: it may be anything, and is perhaps no session at all.
   const refused = status === 403 || status === 404
-  const session = about?.session ?? (refused ? namedIn(request) : undefined)
-  if (session === undefined && effect.operator !== true) return undefined
-  const reads = (method === 'GET' || method === 'HEAD') && effect.effect !== 'start'
+  if (!refused && effect.effect === 'start') return undefined
+  if (!refused && session === undefined && effect.operator !== true) return undefined
+  const reads = method === 'GET' || method === 'HEAD'
   const action = refused ? 'request.refuse' : reads ? 'request.read' : 'request.change'
   return { at, action, user, route: `${method} ${routeOptions.url}`, status, ...defined({ session }) }
-}
-
-/** The session that a refused request named in its path. It may be another user's, or none. */
-function namedIn({ params }: FastifyRequest): string | undefined {
-  const { id, session } = (params ?? {}) as { readonly id?: string; readonly session?: string }
-  return id ?? session
 }

@@ -115,16 +115,21 @@ function proxyReader(proxy: ProxyAccess): (request: FastifyRequest) => Identity 
   const { secretHeader = 'x-millrace-proxy-secret', userHeader = 'x-forwarded-user' } = proxy
   const secret = digestOf(proxy.secret)
   return ({ raw }) => {
-    const given = raw.headersDistinct[secretHeader.toLowerCase()]
-    if (given === undefined) return undefined
+    const given = valuesOf(raw, secretHeader)
+    if (given.length === 0) return undefined
     if (!timingSafeEqual(secret, digestOf(given.join(', '))))
       throw new MillraceError('unauthorized', `${secretHeader} is not the secret of the proxy`)
-    const [user, ...more] = raw.headersDistinct[userHeader.toLowerCase()] ?? []
+    const [user, ...more] = valuesOf(raw, userHeader)
     // A client may send the header too; a proxy that adds its own instead of replacing it would let the client choose.
     if (user === undefined || more.length > 0)
       throw new MillraceError('unauthorized', `the proxy must set ${userHeader} once, and replace what clients send`)
     return { user, operator: false, by: 'proxy' }
   }
+}
+
+/** Every value of a header as it came: `headers` joins the values of a header that came twice. */
+function valuesOf({ rawHeaders }: FastifyRequest['raw'], name: string): readonly string[] {
+  return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === name.toLowerCase())
 }
 
 /** The empty name stands for values of all users, and U+0000 does not survive in a store. */
