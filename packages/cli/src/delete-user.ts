@@ -78,9 +78,10 @@ function isStore({ folder }: StoreLocation): boolean {
 }
 
 async function deleteOnServer(server: string, user: string, token: string | undefined): Promise<number> {
-  const answer = await fetch(`${server.replace(/\/+$/, '')}/operator/users/${encodeURIComponent(user)}`, {
-    method: 'DELETE',
-    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  const place = `${server.replace(/\/+$/, '')}/operator/users/${encodeURIComponent(user)}`
+  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const answer = await fetch(place, { method: 'DELETE', headers }).catch((error: unknown) => {
+    throw new Error(`${server} cannot be reached; check --server`, { cause: error })
   })
   const { sessions, detail } = (await answer.json()) as { readonly sessions?: number; readonly detail?: string }
   if (sessions === undefined) throw new Error(`the server refused: ${detail ?? `status ${answer.status}`}`)
