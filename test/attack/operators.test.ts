@@ -83,6 +83,7 @@ describe('SPEC 6.7: roles', () => {
     await ask('ada', 'POST', '/sessions/ada-1/cancel', {})
     await ask('ada', 'GET', '/sessions/bob-1/log')
     await ask('ops', 'GET', '/operator/users')
+    await ask('ops', 'GET', '/metrics')
     await ask('ada', 'GET', '/sessions')
     const entries = audit.map(({ at: _, ...entry }) => entry)
     expect(entries).toEqual([
