@@ -30,7 +30,7 @@ async function scene(options: Parameters<typeof testServer>[0] = {}) {
 
 describe('SPEC 6.6: a signed-in browser', () => {
   test('has a cookie that no script reads and no other site sends, and that holds no token', async () => {
-    const { signIn } = await scene()
+    const { signIn } = await scene({ now: () => 1_800_000_000_000 })
     const { status, body, set, cookie } = await signIn()
     expect([status, body]).toMatchObject([200, { user: 'ada', operator: false }])
     expect(set).toMatch(/; Max-Age=43200; Path=\/; HttpOnly; SameSite=Strict$/)

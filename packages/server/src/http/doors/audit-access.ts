@@ -4,8 +4,8 @@ import type { AuditEntry } from '../../telemetry/audit.ts'
 
 /**
  * Records who read or changed which session, who was refused, and what operators did, where requests prove who they come
- * from. Lists, metrics and the page are left out: they are polled. Starts of runs are left out: the engine records them. The
- * returned function records a stream when it opens, because a stream may last for days.
+ * from. Lists, metrics and the page are left out: they are polled. Starts of runs are left out: the engine records them.
+ * The returned function records a stream when it opens, because a stream may last for days.
  */
 export function auditAccess(
   app: FastifyInstance,
