@@ -84,8 +84,9 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
     while (left > 0 && cursor < start.lastSeq) {
       const page = next(cursor, left)
       if (page === undefined) {
-        // The session was removed after its place was found; it must not look like a short one.
-        if (place(id).key !== start.key) throw notFound(id)
+        // The session was removed after its place was found; it must not look like a short one. The file is asked, because
+        // the row in memory stays for a moment after a removal was committed on another thread.
+        if (search(id)?.key !== start.key) throw notFound(id)
         break
       }
       for (const row of page.rows) all.push(of(row))
