@@ -24,7 +24,13 @@ const codeOf = (name: string): string => {
 }
 
 const curled = ['README.md 2', 'docs/debugging.md 2', 'docs/debugging.md 4']
-const commands = ['README.md 4', 'docs/adk-web.md 1', 'docs/debugging.md 1', 'packages/cli/README.md 1']
+const commands = [
+  'README.md 4',
+  'docs/adk-web.md 1',
+  'docs/debugging.md 1',
+  'docs/identity.md 1',
+  'packages/cli/README.md 1',
+]
 const installs = [
   'packages/core/README.md 1',
   'packages/react/README.md 1',

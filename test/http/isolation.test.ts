@@ -57,7 +57,7 @@ describe('SPEC 6.2: another user', () => {
       [owner, 'user'],
       [other, 'bob'],
     ])
-    server = await testServer({ with: apiAgents, fallback: 'echo', access: { tokens } })
+    server = await testServer({ with: apiAgents, fallback: 'echo', access: { tokens, operators: ['user'] } })
     address = await server.app.listen({ port: 0, host: '127.0.0.1' })
     for (const sample of samples)
       if (sample.method !== 'DELETE') expect((await ask(owner, sample)).status, name(sample)).toBeLessThan(300)

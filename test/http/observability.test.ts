@@ -42,7 +42,7 @@ describe('what an operator sees', () => {
     server = await testServer({
       ...options,
       logger: { level: 'debug', stream },
-      access: { tokens: new Map([['ada-token', 'ada']]) },
+      access: { tokens: new Map([['ada-token', 'ada']]), operators: ['ada'] },
     })
     address = await server.app.listen({ port: 0, host: '127.0.0.1' })
   })
@@ -140,7 +140,8 @@ describe('what an operator sees', () => {
     expect(status).toBe(201)
     expect((await ask('DELETE', '/sessions/s7')).status).toBe(204)
     const of = lines.filter(({ audit, session }) => audit === true && session === 's7').map(({ action }) => action)
-    expect(of).toEqual(['run.start', 'run.cancel', 'run.finish', 'session.delete'])
+    const done = of.filter((action) => !String(action).startsWith('request.'))
+    expect(done).toEqual(['run.start', 'run.cancel', 'run.finish', 'session.delete'])
   })
 
   test('the audit is logged at every level except silent', async () => {

@@ -24,6 +24,8 @@ const hidden =
 
 /** What takes no body though its method may have one. */
 const bodiless = [
+  'POST /sign-in',
+  'POST /sign-out',
   'POST /sessions/{id}/tasks/{task}/retry',
   'POST /dev/apps/{app}/builder/save',
   'POST /dev/apps/{app}/builder/cancel',

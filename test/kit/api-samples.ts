@@ -91,6 +91,9 @@ const echoProject = {
 
 export const samples: readonly Sample[] = [
   ...['/health', '/ready', '/metrics', '/openapi.json', '/docs', '/agents'].map((path) => sample('GET', path)),
+  sample('GET', '/me'),
+  ...['/sign-in', '/sign-out'].map((path) => sample('POST', path)),
+  ...['/operator/users', '/operator/sessions'].map((path) => sample('GET', path)),
   sample('POST', '/', '', { ...run, runId: 'one' }),
   sample('POST', '/ag-ui/{agent}', '', { ...run, runId: 'two' }),
   sample('GET', '/ag-ui/{agent}/capabilities'),
@@ -183,4 +186,5 @@ export const samples: readonly Sample[] = [
   sample('POST', '/api/projects/{id}/stream', 'echo', { input: 'hi', session_id: 'studio' }),
   sample('DELETE', '/api/sessions/{id}', 'studio'),
   sample('DELETE', '/sessions/{id}', 'plan'),
+  { method: 'DELETE', path: '/operator/users/{user}', at: '/operator/users/nobody' },
 ]

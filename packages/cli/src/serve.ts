@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { defined, MillraceError, webHost } from '@millrace/core'
 import {
+  type Access,
   type AgentCatalog,
   type AgentDescription,
   createMillrace,
@@ -21,6 +22,7 @@ import { type EnvFiles, envFiles } from './env-files.ts'
 import { type LogLines, logLines } from './log-lines.ts'
 import { type OpenStore, openStore } from './open-store.ts'
 import { endpointOf, readSettings, type Settings } from './settings.ts'
+import { ticketKey } from './ticket-key.ts'
 import { version } from './version.ts'
 
 const page = fileURLToPath(new URL('../page/', import.meta.url))
@@ -120,7 +122,7 @@ async function compose(
     evals: fileEvalStore(join(settings.store.folder, 'evals')),
     version,
     fallback: settings.defaultAgent ?? 'assistant',
-    access: defined({ hosts: settings.hostNames, origins: settings.origins, tokens: settings.tokens }),
+    access: accessOf(settings),
     basePath: settings.basePath,
     logger: { level: settings.logLevel, stream: serverLog() },
     ...defined({
@@ -138,6 +140,16 @@ async function compose(
     watchAgents(opened, agents)
   })
   return millrace
+}
+
+function accessOf({ hostNames: hosts, origins, tokens, identity, store }: Settings): Access {
+  const signsIn = tokens !== undefined || identity.jwt !== undefined
+  return {
+    hosts,
+    origins,
+    ...identity,
+    ...defined({ tokens, ticketKey: signsIn ? ticketKey(store.folder) : undefined }),
+  }
 }
 
 function serverLog(): LogLines {

@@ -55,6 +55,46 @@ test.each([['0.0.0.0'], ['::'], ['192.168.1.7'], ['mill.example']])(
   },
 )
 
+const issued = ['--jwks', 'https://sso.example/keys', '--jwt-issuer', 'https://sso.example', '--jwt-audience', 'mill']
+
+test('JWTs, a proxy and operators are settings, and each of the first two is enough beyond loopback', () => {
+  const jwt = { jwks: 'https://sso.example/keys', issuer: 'https://sso.example', audience: 'mill' }
+  expect(readSettings([], {})).toMatchObject({ identity: {} })
+  expect(readSettings([...issued, '--host', '0.0.0.0'], {})).toMatchObject({ identity: { jwt } })
+  const claims = ['--jwt-user', 'email', '--jwt-operator', 'https://sso.example/roles=operator']
+  expect(readSettings([...issued, ...claims], { MILLRACE_JWT_USER: 'sub' })).toMatchObject({
+    identity: {
+      jwt: { ...jwt, userClaim: 'email', operator: { claim: 'https://sso.example/roles', value: 'operator' } },
+    },
+  })
+  const secret = 'the-secret-of-the-proxy'
+  const env = { MILLRACE_PROXY_SECRET: secret, MILLRACE_PROXY_USER: 'x-email', MILLRACE_OPERATORS: 'ops, root' }
+  expect(readSettings(['--host', '0.0.0.0', '--operator', 'ada'], env)).toMatchObject({
+    identity: { proxy: { secret, userHeader: 'x-email' }, operators: ['ada', 'ops', 'root'] },
+  })
+})
+
+test.each<[readonly string[], Readonly<Record<string, string>>, string]>([
+  [['--jwks', 'https://sso.example/keys'], {}, 'belong together'],
+  [
+    issued.map((text) => text.replace('https://sso.example/keys', 'http://sso.example/keys')),
+    {},
+    '--jwks must be an https:// address',
+  ],
+  [
+    issued.map((text) => text.replace('https://sso.example/keys', 'keys.json')),
+    {},
+    '--jwks must be an https:// address',
+  ],
+  [[...issued, '--jwt-operator', 'operator'], {}, '--jwt-operator must be CLAIM=VALUE'],
+  [['--proxy-user', 'x-user'], {}, '--proxy-user needs MILLRACE_PROXY_SECRET'],
+  [[], { MILLRACE_PROXY_SECRET: 'short' }, 'at least 16 characters'],
+  [['--proxy-user', 'x user'], { MILLRACE_PROXY_SECRET: 'the-secret-of-the-proxy' }, 'the name of a header'],
+  [['--adk-web', ...issued], {}, 'adk-web sends none'],
+])('%s with %j is refused', (args, env, sentence) => {
+  expect(refusal(args, env)).toContain(sentence)
+})
+
 test('flags win over env', () => {
   const env = { PORT: '1', HOST: 'localhost', DATA_DIR: 'a', LOG_LEVEL: 'info', BASE_PATH: '/env' }
   const args = ['--port', '2', '--host', '::1', '--data-dir', 'b', '--log-level', 'debug', '--base-path', '/flag/']

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { type IdentitySettings, identityHelp, identityOptions, readIdentity } from './identity-settings.ts'
 import { type StoreLocation, storeAt } from './open-store.ts'
 import { readTokens } from './token-settings.ts'
 
@@ -21,6 +22,7 @@ export interface Settings {
   readonly origins: readonly string[]
   /** `sha256:` and the hash of a token → user. */
   readonly tokens: ReadonlyMap<string, string> | undefined
+  readonly identity: IdentitySettings
   readonly insecure: boolean
   /** Whether to serve adk-web at `/dev-ui/`. */
   readonly adkWeb: boolean
@@ -66,6 +68,7 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --origin ORIGIN     let pages of this origin call the server (CORS); repeatable
   --token-file FILE   bearer tokens of users: lines USER=TOKEN, or USER=sha256:HASH (MILLRACE_TOKEN_FILE)
   --token USER=TOKEN  the same for one user; repeatable, and visible in ps (MILLRACE_TOKENS, comma-separated, is not)
+${identityHelp}
   --base-path PATH    path prefix of a proxy that does not strip it (BASE_PATH)
   --grace SECONDS     time for active runs to finish after Ctrl-C or SIGTERM (GRACE, 5)
   --retain-days DAYS  delete partial events of runs that ended longer ago, keep the messages (RETAIN_DAYS, keep all)
@@ -98,6 +101,7 @@ const options = {
   origin: { type: 'string', multiple: true },
   token: { type: 'string', multiple: true },
   'token-file': { type: 'string' },
+  ...identityOptions,
   'base-path': { type: 'string' },
   grace: { type: 'string' },
   'retain-days': { type: 'string' },
@@ -131,15 +135,18 @@ export function readSettings(
   if (!(port <= 65_535)) return bad(`--port must be a number from 0 to 65535, not ${quoted(portText)}`)
   const tokens = readTokens({ flags: values.token ?? [], file: values['token-file'] }, env)
   if (typeof tokens === 'string') return bad(tokens)
+  const identity = readIdentity(values, env)
+  if (typeof identity === 'string') return bad(identity)
+  const guarded = tokens !== undefined || identity.jwt !== undefined || identity.proxy !== undefined
   const host = given(values.host, 'HOST') ?? '127.0.0.1'
   const insecure = values.insecure === true
-  if (!loopback.has(host) && tokens === undefined && !insecure) {
+  if (!loopback.has(host) && !guarded && !insecure) {
     return bad(
       `others can reach ${host}: give each user a token with --token-file FILE or --token USER=TOKEN, or pass --insecure`,
     )
   }
   const adkWeb = values['adk-web'] === true || env.MILLRACE_ADK_WEB === 'on'
-  if (adkWeb && tokens !== undefined)
+  if (adkWeb && guarded)
     return bad('--adk-web works only without tokens, because adk-web sends none; serve it from another instance')
   const basePath = (given(values['base-path'], 'BASE_PATH') ?? '').replace(/\/+$/, '')
   if (basePath !== '' && !/^(\/[\w.~-]+)+$/.test(basePath))
@@ -189,6 +196,7 @@ export function readSettings(
     hostNames: [...named, ...(loopback.has(host) || everyAddress.has(inHeader(host)) ? [] : [inHeader(host)])],
     origins,
     tokens,
+    identity,
     insecure,
     adkWeb,
     logLevel,

@@ -174,5 +174,13 @@ export {
 
 export { connect } from './client/connect.ts'
 export type { Connection, ConnectionState, ConnectOptions } from './client/connection.ts'
-export { type FetchAnswer, type FetchInit, type Host, type WebGlobals, webHost } from './client/host.ts'
+export {
+  type FetchAnswer,
+  type FetchInit,
+  type Host,
+  headersFor,
+  type RequestHeaders,
+  type WebGlobals,
+  webHost,
+} from './client/host.ts'
 export { type LiveLog, liveLog } from './client/live-log.ts'

@@ -16,6 +16,7 @@ type Answer = readonly [status: number, body: string | Promise<string>]
 /** A fake server: the test gives the answers and sees the requests. */
 function scene(answers: readonly Answer[] = [], options: ClientOptions = {}) {
   const asked: string[] = []
+  const signals: AbortSignal[] = []
   const timers: (() => void)[] = []
   const patience: (() => void)[] = []
   const open: { send(text: string): void; readonly aborted: boolean }[] = []
@@ -32,11 +33,16 @@ function scene(answers: readonly Answer[] = [], options: ClientOptions = {}) {
       asked.push(
         `${method} ${url}${headers['last-event-id'] === undefined ? '' : ` after ${headers['last-event-id']}`}`,
       )
+      signals.push(signal as AbortSignal)
+      const gone = new Promise<never>((_, fail) =>
+        (signal as AbortSignal).addEventListener('abort', () => fail(new Error('aborted'))),
+      )
+      gone.catch(() => {})
       const [status, body] = answers[asked.length - 1] ?? [200, '']
       const json = {
         status,
         headers: { get: () => 'application/json' },
-        text: async () => body,
+        text: () => Promise.race([body, gone]),
         body: exported(body, signal as AbortSignal),
       }
       return headers.accept === 'text/event-stream' && status === 200 ? streamed(signal as AbortSignal) : json
@@ -91,6 +97,7 @@ function scene(answers: readonly Answer[] = [], options: ClientOptions = {}) {
   }
   return {
     asked,
+    signals,
     fire,
     open,
     later,
@@ -212,6 +219,52 @@ describe('a client', () => {
     session.retain()
     await turn()
     expect(phases).toEqual(['connecting', 'open'])
+  })
+
+  test('headers of a function are new for every request, and a 401 asks for new ones once', async () => {
+    const why: boolean[] = []
+    const headers = ({ refused }: { readonly refused: boolean }) => {
+      why.push(refused)
+      return { authorization: 'x' }
+    }
+    const log = `{"header":1}\n${printRecorded(row(1))}\n`
+    const { client, asked } = scene(
+      [
+        [401, ''],
+        [200, '{"ok":true}'],
+        [401, '{"detail":"who?"}'],
+        [401, '{"detail":"who?"}'],
+        [401, ''],
+        [200, log],
+      ],
+      { headers, bulk: true },
+    )
+    expect(await client.request('agents')).toEqual({ ok: true })
+    await expect(client.request('agents')).rejects.toMatchObject({ status: 401, message: 'who?' })
+    expect(why).toEqual([false, true, false, true])
+    const session = client.session('s')
+    session.retain()
+    await turn()
+    expect(session.log.lastSeq).toBe(1)
+    expect(asked.slice(4)).toEqual([
+      'GET http://h/sessions/s/log?brief=true',
+      'GET http://h/sessions/s/log?brief=true',
+      'GET http://h/sessions/s/events?dialect=millrace after 1',
+    ])
+  })
+
+  test('an answer that does not come in time is an error, and its request is aborted', async () => {
+    const { client, patience, signals } = scene([[200, new Promise<string>(() => {})]])
+    const late = client.request('agents').catch((error: unknown) => error)
+    await turn()
+    for (const giveUp of patience.splice(0)) giveUp()
+    expect(await late).toMatchObject({ status: 0, code: 'timeout', message: 'no answer within 60000 ms; try again' })
+    expect(signals[0]?.aborted).toBe(true)
+    const quick = scene([[200, new Promise<string>(() => {})]], { timeout: 50 })
+    const later = quick.client.request('agents').catch((error: unknown) => error)
+    await turn()
+    quick.fire()
+    expect(await later).toMatchObject({ code: 'timeout', message: 'no answer within 50 ms; try again' })
   })
 
   test('a refused request is an error with the message, status and code of the server', async () => {

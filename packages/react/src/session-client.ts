@@ -1,4 +1,12 @@
-import { defined, type Host, type ResumeAnswer, type RunInput } from '@millrace/core'
+import {
+  defined,
+  type Host,
+  headersFor,
+  type RequestHeaders,
+  type ResumeAnswer,
+  type RunInput,
+  type Signal,
+} from '@millrace/core'
 import { nextFrame, pageHost } from './page-host.ts'
 import { openSession, type ServerSession, type SessionHandle } from './session-handle.ts'
 
@@ -7,7 +15,10 @@ export interface ClientOptions {
   readonly baseUrl?: string
   /** Fetch, clock and timers. Default: those of the page. */
   readonly host?: Host
-  readonly headers?: Readonly<Record<string, string>>
+  /** Headers of every request, such as `authorization`, or a function that returns them, for tokens that end. */
+  readonly headers?: RequestHeaders
+  /** How many milliseconds the answer to a request may take; streams have limits of their own. Default: 60,000. */
+  readonly timeout?: number
   /** When readers are notified of new rows. Default: on the next animation frame. */
   readonly schedule?: (flush: () => void) => void
   /**
@@ -37,6 +48,7 @@ export interface Client {
   ): Promise<unknown>
 }
 
+/** A request that failed. `status` is 0 and `code` is `timeout` where no answer came in time. */
 export class RequestError extends Error {
   readonly status: number
   readonly code: string | undefined
@@ -51,27 +63,26 @@ export class RequestError extends Error {
 /** Create one per page, on a server one per request. No connection is opened before a component has mounted. */
 export function createClient(options: ClientOptions = {}): Client {
   const handles = new Map<string, ServerSession>()
-  const { baseUrl = '', host = pageHost(), headers = {}, schedule = nextFrame } = options
+  const { baseUrl = '', host = pageHost(), headers = {}, schedule = nextFrame, timeout = longestAnswer } = options
 
   const request: Client['request'] = async (path, { method = 'GET', body } = {}) => {
-    const answer = await host.fetch(`${baseUrl}/${path}`, {
-      method,
-      headers: {
-        accept: 'application/json',
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...defined({ body: body === undefined ? undefined : JSON.stringify(body) }),
-      signal: host.abortController().signal,
-    })
-    const text = await answer.text()
-    if (answer.status >= 400) throw requestError(answer.status, text)
-    try {
-      return text === '' ? undefined : JSON.parse(text)
-    } catch {
-      // A proxy that requires a login may answer with status 200 and an HTML page.
-      throw new RequestError(answer.status, 'the answer is not JSON; check that baseUrl points to Millrace', undefined)
+    const sent = {
+      accept: 'application/json',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     }
+    const text = body === undefined ? undefined : JSON.stringify(body)
+    const answer = await answerTo(host, timeout, async (signal) => {
+      const ask = async (refused: boolean) => {
+        const own = await headersFor(headers, refused, signal)
+        const init = { method, headers: { ...sent, ...own }, ...defined({ body: text }), signal }
+        const answered = await host.fetch(`${baseUrl}/${path}`, init)
+        return { status: answered.status, text: await answered.text() }
+      }
+      const first = await ask(false)
+      // Nothing was done for a request without a valid token, so it may be sent again with a new one.
+      return first.status === 401 && typeof headers === 'function' ? ask(true) : first
+    })
+    return jsonOf(answer)
   }
   const place = (session: string): string => `sessions/${encodeURIComponent(session)}`
   const start = async (session: string, agent: string, input: RunInput): Promise<RunHandle> => {
@@ -101,6 +112,42 @@ export function createClient(options: ClientOptions = {}): Client {
       handles.set(id, handle)
       return handle
     },
+  }
+}
+
+/** How long an answer may take by default, in ms. */
+const longestAnswer = 60_000
+
+interface Answer {
+  readonly status: number
+  readonly text: string
+}
+
+/** Aborts the request when its answer takes too long, so that a page never waits for ever. */
+async function answerTo(host: Host, timeout: number, send: (signal: Signal) => Promise<Answer>): Promise<Answer> {
+  const control = host.abortController()
+  let late = false
+  const cancel = host.after(timeout, () => {
+    late = true
+    control.abort()
+  })
+  try {
+    return await send(control.signal)
+  } catch (error) {
+    if (late) throw new RequestError(0, `no answer within ${timeout} ms; try again`, 'timeout')
+    throw error
+  } finally {
+    cancel()
+  }
+}
+
+function jsonOf({ status, text }: Answer): unknown {
+  if (status >= 400) throw requestError(status, text)
+  try {
+    return text === '' ? undefined : JSON.parse(text)
+  } catch {
+    // A proxy that requires a login may answer with status 200 and an HTML page.
+    throw new RequestError(status, 'the answer is not JSON; check that baseUrl points to Millrace', undefined)
   }
 }
 

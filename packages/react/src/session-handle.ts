@@ -6,6 +6,7 @@ import {
   type LiveLog,
   liveLog,
   millrace,
+  type RequestHeaders,
 } from '@millrace/core'
 import { sessionHistory } from './session-history.ts'
 
@@ -30,7 +31,7 @@ export interface ServerSession extends SessionHandle {
 export interface SessionOptions {
   readonly url: string
   readonly host: Host
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: RequestHeaders
   readonly schedule: (flush: () => void) => void
   /** The address of the session, from which its history is loaded in one request. Absent: event by event. */
   readonly bulk?: string

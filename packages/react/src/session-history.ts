@@ -1,4 +1,14 @@
-import { connect, type Host, type LiveLog, millrace, ndjsonReader, parseRecorded, type Recorded } from '@millrace/core'
+import {
+  connect,
+  type Host,
+  headersFor,
+  type LiveLog,
+  millrace,
+  ndjsonReader,
+  parseRecorded,
+  type Recorded,
+  type RequestHeaders,
+} from '@millrace/core'
 import { firstIndexWhere } from '@millrace/core/persistent'
 
 /** The existing events of a session, loaded in one request instead of event by event. */
@@ -11,7 +21,7 @@ interface SessionHistory {
 
 interface HistoryOptions {
   readonly host: Host
-  readonly headers: Readonly<Record<string, string>>
+  readonly headers: RequestHeaders
   readonly log: LiveLog
 }
 
@@ -26,7 +36,6 @@ export function sessionHistory(url: string, { host, headers, log }: HistoryOptio
   const read = async (query: string): Promise<readonly Recorded[]> => {
     const control = host.abortController()
     const { signal } = control
-    const accept = { accept: 'application/x-ndjson', ...headers }
     let cancel = (): void => {}
     const restartTimeout = (): void => {
       cancel()
@@ -34,7 +43,12 @@ export function sessionHistory(url: string, { host, headers, log }: HistoryOptio
     }
     restartTimeout()
     try {
-      const answer = await host.fetch(`${url}/log${query}`, { method: 'GET', headers: accept, signal })
+      const ask = async (refused: boolean) => {
+        const sent = { accept: 'application/x-ndjson', ...(await headersFor(headers, refused, signal)) }
+        return host.fetch(`${url}/log${query}`, { method: 'GET', headers: sent, signal })
+      }
+      const first = await ask(false)
+      const answer = first.status === 401 && typeof headers === 'function' ? await ask(true) : first
       return answer.status === 200 ? await rowsOf(answer.body?.getReader(), host, restartTimeout) : []
     } finally {
       cancel()

@@ -10,6 +10,7 @@ import {
   flowView,
   type Host,
   type Recorded,
+  type RequestHeaders,
   type RunFinished,
   type StateSnapshot,
   stateKeys,
@@ -53,7 +54,7 @@ export interface SseSettings<T> {
   readonly onMessage?: ((event: T, frame: Frame) => void) | undefined
   /** Called for a frame that cannot be read in the form that `canonical` selects. */
   readonly onUnread?: ((frame: Frame, reason: string) => void) | undefined
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: RequestHeaders
   /** How many of the newest snapshots are kept. Default: all. */
   readonly maxSnapshots?: number
   /** Resume after this seq. */

@@ -1,4 +1,4 @@
-import type { AdkEvent, AgentTransition, DerivedMessage, Host } from '@millrace/core'
+import type { AdkEvent, AgentTransition, DerivedMessage, Host, RequestHeaders } from '@millrace/core'
 import { defined } from '@millrace/core'
 import { useEffect, useRef, useState } from 'react'
 import type { ChatStore } from './chat-store.ts'
@@ -21,7 +21,7 @@ export interface ChatStreamOptions {
   readonly userId?: string
   /** The address of the server, without a trailing slash. Default: '', the origin of the page. */
   readonly baseUrl?: string
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: RequestHeaders
   /** False: every event comes whole, without the tokens of a message before it. Default: true. */
   readonly streaming?: boolean
   readonly store?: ChatStore

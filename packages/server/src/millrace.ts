@@ -79,7 +79,8 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   )
   const tracing = options.tracing && (await tracerOf(log, options.tracing))
   const audit = (entry: AuditEntry): void => {
-    if (entry.run !== undefined && entry.seq !== undefined) tracing?.follow(entry.session, entry.run, entry.seq - 1)
+    const { session, run, seq } = entry
+    if (session !== undefined && run !== undefined && seq !== undefined) tracing?.follow(session, run, seq - 1)
     if (entry.action === 'run.start') metrics.runsStarted.inc({ agent: entry.agent ?? '' })
     if (entry.action === 'run.finish')
       metrics.runsFinished.inc({ agent: entry.agent ?? '', outcome: entry.outcome ?? '' })

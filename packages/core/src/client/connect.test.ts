@@ -314,6 +314,59 @@ describe('connect', () => {
     expect(connection.state).toEqual({ phase: 'closed', how: 'aborted' })
   })
 
+  test('headers of a function are new for every request, and a 401 asks for new ones once', async () => {
+    const why: boolean[] = []
+    const headers = async ({ refused }: { readonly refused: boolean }) => {
+      why.push(refused)
+      return { authorization: `Bearer ${why.length}` }
+    }
+    const { rows, calls, waits } = await follow(
+      [
+        { status: 401, last: 'hang' },
+        { headers: rejoinable, chunks: [frame(row(1))], last: 'error' },
+        { status: 401 },
+        { headers: rejoinable, chunks: [frame(row(2)), frame(done)] },
+      ],
+      { headers },
+    )
+    expect(rows).toEqual([row(1), row(2), done])
+    expect(why).toEqual([false, true, false, true])
+    expect(calls.map((call) => call.headers.authorization)).toEqual(['Bearer 1', 'Bearer 2', 'Bearer 3', 'Bearer 4'])
+    expect(calls[3]?.headers['last-event-id']).toBe('1')
+    expect(waits).toEqual([500])
+  })
+
+  test('a POST that was refused for its token is sent again with a new one, and no further', async () => {
+    const headers = ({ refused }: { readonly refused: boolean }) => ({ authorization: refused ? 'new' : 'old' })
+    const again = await follow([{ status: 401 }, { headers: rejoinable, chunks: [frame(done)] }], { headers, body: {} })
+    expect(again.calls.map((call) => [call.method, call.headers.authorization])).toEqual([
+      ['POST', 'old'],
+      ['POST', 'new'],
+    ])
+    expect(again.state).toEqual({ phase: 'closed', how: 'ended' })
+    const twice = await follow([{ status: 401 }, { status: 401, chunks: ['{"detail":"who?"}'] }], { headers, body: {} })
+    expect(twice.state).toMatchObject({ how: 'refused', problem: { message: 'status 401: who?', source: '401' } })
+    const fixed = await follow([{ status: 401 }], { headers: { authorization: 'old' } })
+    expect([fixed.calls.length, fixed.state]).toMatchObject([1, { how: 'refused' }])
+  })
+
+  test('headers that fail are tried again, and headers that never come do not outlast a close', async () => {
+    let tries = 0
+    const headers = () => {
+      tries += 1
+      if (tries === 1) throw new Error('no network')
+      return {}
+    }
+    const { state, waits } = await follow([{ headers: rejoinable, chunks: [frame(done)] }], { headers })
+    expect([state, waits]).toEqual([{ phase: 'closed', how: 'ended' }, [500]])
+    const { host, calls } = fakeHost([])
+    const connection = connect('http://h/', { dialect: millrace, host, headers: () => new Promise(() => {}) })
+    const reading = connection[Symbol.asyncIterator]().next()
+    connection.close()
+    expect(await reading).toMatchObject({ done: true })
+    expect([connection.state, calls]).toEqual([{ phase: 'closed', how: 'aborted' }, []])
+  })
+
   test('streams are never cached', async () => {
     expect((await follow([{ headers: rejoinable, chunks: [frame(done)] }])).calls[0]?.cache).toBe('no-store')
   })

@@ -17,7 +17,7 @@ import {
   rejoinHeader,
   rejoinUrl,
 } from './connection.ts'
-import type { FetchAnswer } from './host.ts'
+import { type FetchAnswer, headersFor } from './host.ts'
 
 /** The result of one attempt. `retry` only if the stream can be re-joined without starting a run again. */
 type Attempt =
@@ -129,7 +129,12 @@ class Stream {
       control.abort()
     })
     try {
-      answer = await this.#request(control.signal)
+      answer = await this.#request(control.signal, false)
+      // Nothing was done for a request without a valid token, so a POST may be sent again.
+      if (answer.status === 401 && typeof this.#options.headers === 'function') {
+        void answer.text().catch(() => '')
+        answer = await this.#request(control.signal, true)
+      }
       const posted = this.#post
       this.#post = false // the server has answered: this run is never POSTed again
       const refused = await refusalOf(answer, posted)
@@ -154,8 +159,9 @@ class Stream {
     return this.#options.inactivity ?? (this.#rejoinable ? inactivityOfMillrace : inactivityOfOthers)
   }
 
-  #request(signal: Signal): Promise<FetchAnswer> {
-    const { host, headers, body } = this.#options
+  async #request(signal: Signal, refused: boolean): Promise<FetchAnswer> {
+    const { host, body } = this.#options
+    const headers = await headersFor(this.#options.headers, refused, signal)
     const resume = this.cursor > 0 ? { 'last-event-id': String(this.cursor) } : {}
     if (!this.#post) {
       return host.fetch(this.#url, {

@@ -2,7 +2,7 @@ import type { Dialect } from '../dialect/dialect.ts'
 import type { Problem } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
 import type { Signal } from '../log/event-log.ts'
-import type { Host } from './host.ts'
+import type { Host, RequestHeaders } from './host.ts'
 
 /** The state of a connection. `closed` says how: an `ended` run, or a stream that was `cut`, `refused` or `aborted`. */
 export type ConnectionState =
@@ -16,7 +16,7 @@ export interface ConnectOptions {
   readonly host: Host
   /** With a body the stream is started by a POST, which is sent only once. Without it, the request is a GET. */
   readonly body?: unknown
-  readonly headers?: Readonly<Record<string, string>>
+  readonly headers?: RequestHeaders
   /** Resume after this seq. */
   readonly after?: number
   readonly signal?: Signal

@@ -23,6 +23,33 @@ export interface FetchInit {
   readonly signal: Signal
 }
 
+/**
+ * Headers of every request, or a function that returns them, for tokens that end. It is called before each request, with
+ * `refused: true` after an answer 401: then it should get a new token, and the request is sent once more.
+ */
+export type RequestHeaders =
+  | Readonly<Record<string, string>>
+  | ((why: { readonly refused: boolean }) => SentHeaders | Promise<SentHeaders>)
+
+type SentHeaders = Readonly<Record<string, string>>
+
+/** The headers for one request. A function that never answers is given up with the request itself. */
+export function headersFor(
+  headers: RequestHeaders | undefined,
+  refused: boolean,
+  signal: Signal,
+): Promise<SentHeaders> {
+  if (typeof headers !== 'function') return Promise.resolve(headers ?? {})
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(new Error('aborted'))
+    signal.addEventListener('abort', stop)
+    Promise.resolve()
+      .then(() => headers({ refused }))
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', stop))
+  })
+}
+
 export interface FetchAnswer {
   readonly status: number
   readonly url?: string

@@ -64,6 +64,16 @@ export interface SessionQuery {
   readonly offset?: number
 }
 
+/** How much a user has, without contents. */
+export interface UserFigures {
+  readonly user: string
+  readonly sessions: number
+  /** The rows of all sessions. */
+  readonly events: number
+  /** The latest `updatedAt` of the sessions. */
+  readonly updatedAt: number
+}
+
 /** Whose shared values are meant: those of one user with one agent. */
 export interface SharedScope {
   readonly user: string
@@ -102,6 +112,11 @@ export interface EventLog {
   create(session: NewSession): Promise<SessionInfo>
   get(session: string): Promise<SessionInfo | undefined>
   list(query: SessionQuery): Promise<{ readonly sessions: readonly SessionInfo[]; readonly total: number }>
+  /** The users that have sessions, by name; at most `limit` of them: 1 to 500, by default 100. */
+  users(query: {
+    readonly limit?: number
+    readonly offset?: number
+  }): Promise<{ readonly users: readonly UserFigures[]; readonly total: number }>
   rename(session: string, title: string): Promise<SessionInfo>
   /** Removes the session, its events and its leases; followers end. `busy` while a run holds a live lease. */
   remove(session: string): Promise<void>
@@ -167,6 +182,8 @@ export interface EventLog {
   sharedState(scope: SharedScope): Promise<JsonObject>
   /** Every version of the artifacts named `user:…`, oldest first; a deleted one is its last event alone. */
   sharedArtifacts(scope: SharedScope): Promise<readonly ArtifactSaved[]>
+  /** Deletes the values and artifacts `user:…` of a user with every agent. The user's sessions stay. */
+  forgetUser(user: string): Promise<void>
   /** Lets searches find everything that the session has now, although its run is open or it is the one that asks. */
   remember(session: string): Promise<void>
   /** Whole messages of ended runs, and of remembered sessions, of this user with this agent; the best match first. */

@@ -12,6 +12,7 @@ import type {
   SessionInfo,
   SessionQuery,
   SharedScope,
+  UserFigures,
 } from './event-log.ts'
 import { type FollowSource, followRows } from './follow.ts'
 import * as lease from './lease.ts'
@@ -56,6 +57,7 @@ export function memoryLog(now: () => number): EventLog {
     create: async (wanted) => put(memory, wanted, []).info,
     get: async (id) => open(memory).get(id)?.info,
     list: async (query) => list(memory, query),
+    users: async (query) => users(memory, query),
     rename: async (id, title) => rename(must(memory, id), title),
     remove: async (id) => remove(memory, id),
     append: async (id, drafts, holder) => append(memory, must(memory, id), drafts, holder),
@@ -83,6 +85,10 @@ export function memoryLog(now: () => number): EventLog {
     sharedArtifacts: async (scope) => {
       open(memory)
       return sharedOf(memory, scope).artifacts
+    },
+    forgetUser: async (user) => {
+      open(memory)
+      for (const key of memory.shared.keys()) if (JSON.parse(key)[1] === user && user !== '') memory.shared.delete(key)
     },
     remember: async (id) => {
       const stored = must(memory, id)
@@ -173,6 +179,21 @@ function list(
     )
     .sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))
   return { sessions: found.slice(offset, offset + session.pageSize(limit)), total: found.length }
+}
+
+function users(memory: Memory, { limit, offset = 0 }: { readonly limit?: number; readonly offset?: number }) {
+  const all = new Map<string, UserFigures>()
+  for (const { info } of open(memory).values()) {
+    const { sessions = 0, events = 0, updatedAt = info.updatedAt } = all.get(info.user) ?? {}
+    all.set(info.user, {
+      user: info.user,
+      sessions: sessions + 1,
+      events: events + info.events,
+      updatedAt: Math.max(updatedAt, info.updatedAt),
+    })
+  }
+  const found = [...all.values()].sort((a, b) => (a.user < b.user ? -1 : 1))
+  return { users: found.slice(offset, offset + session.pageSize(limit)), total: found.length }
 }
 
 function rename(stored: Stored, title: string): SessionInfo {

@@ -65,6 +65,17 @@ describe.each<[string, () => EvalStore]>([
     expect((await store.set(owner, 'one'))?.evalCases.map(({ evalId }) => evalId)).toEqual(['a', 'b', 'c'])
   })
 
+  test('forgets one user and keeps the others', async () => {
+    const ann = { ...owner, user: 'ann/..' }
+    await store.change(ann, 'two', () => setOf('two'))
+    await store.saveResult({ ...ann, app: 'other' }, result)
+    await store.change({ ...owner, user: 'bob' }, 'three', () => setOf('three'))
+    await store.forgetUser('ann/..')
+    expect([await store.sets(ann), await store.results({ ...ann, app: 'other' })]).toEqual([[], []])
+    expect(await store.sets({ ...owner, user: 'bob' })).toEqual(['three'])
+    expect(await store.sets(owner)).toEqual(['one'])
+  })
+
   test('removes a set', async () => {
     await store.change(owner, 'one', () => undefined)
     expect(await store.sets(owner)).toEqual([])

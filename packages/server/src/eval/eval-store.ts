@@ -17,6 +17,8 @@ export interface EvalStore {
   results(owner: EvalOwner): Promise<readonly string[]>
   result(owner: EvalOwner, id: string): Promise<EvalSetResult | undefined>
   saveResult(owner: EvalOwner, result: EvalSetResult): Promise<void>
+  /** Deletes the sets and results of a user with every app. */
+  forgetUser(user: string): Promise<void>
 }
 
 /** Sets and results that last as long as the process. */
@@ -42,6 +44,10 @@ export function memoryEvalStore(): EvalStore {
     result: async (owner, id) => results.get(keyOf(owner, id)),
     async saveResult(owner, result) {
       results.set(keyOf(owner, result.evalSetResultId), result)
+    },
+    async forgetUser(user) {
+      for (const kept of [sets, results])
+        for (const key of kept.keys()) if ((JSON.parse(key) as string[])[0] === user) kept.delete(key)
     },
   }
 }

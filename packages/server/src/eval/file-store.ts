@@ -13,8 +13,8 @@ const resultSuffix = '.evalset_result.json'
  * `<app>/eval_history`. ADK's own tools read the sets, and sets that they wrote can be put there.
  */
 export function fileEvalStore(folder: string): EvalStore {
-  const appFolder = ({ user, app }: EvalOwner): string =>
-    join(folder, ...(user === '' ? [] : [`@${nameOf(user)}`]), nameOf(app))
+  const userFolder = (user: string): string => join(folder, `@${nameOf(user)}`)
+  const appFolder = ({ user, app }: EvalOwner): string => join(user === '' ? folder : userFolder(user), nameOf(app))
   const setFile = (owner: EvalOwner, id: string): string => join(appFolder(owner), nameOf(id) + setSuffix)
   const resultFile = (owner: EvalOwner, id: string): string =>
     join(appFolder(owner), 'eval_history', nameOf(id) + resultSuffix)
@@ -43,6 +43,9 @@ export function fileEvalStore(folder: string): EvalStore {
     results: (owner) => idsIn(join(appFolder(owner), 'eval_history'), resultSuffix),
     result: async (owner, id) => (await readJson(resultFile(owner, id))) as EvalSetResult | undefined,
     saveResult: (owner, result) => write(resultFile(owner, result.evalSetResultId), result),
+    forgetUser: async (user) => {
+      if (user !== '') await rm(userFolder(user), { recursive: true, force: true })
+    },
   }
 }
 

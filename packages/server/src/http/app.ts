@@ -7,13 +7,19 @@ import { adkWebSurface } from './adk-web/routes.ts'
 import { agUiSurface } from './ag-ui/routes.ts'
 import { agentSurface } from './agent/routes.ts'
 import { type Access, guardAccess } from './doors/access.ts'
+import { auditAccess } from './doors/audit-access.ts'
+import { endWithProof } from './doors/end-with-proof.ts'
+import { openIdentities } from './doors/identity.ts'
 import { readJsonBodies } from './doors/json-body.ts'
 import { answerUnmatched } from './doors/methods.ts'
 import { sendProblem } from './doors/problem.ts'
 import { limitRuns } from './doors/rate-limit.ts'
 import { logRequests } from './doors/request-log.ts'
 import { measureRequests } from './doors/request-metrics.ts'
+import { everyone } from './everyone.ts'
+import { identitySurface } from './identity/routes.ts'
 import { describeApi } from './openapi/openapi.ts'
+import { operatorSurface } from './operator/routes.ts'
 import { pagePolicy, pageSurface } from './page/routes.ts'
 import { planSurface } from './plan/routes.ts'
 import { serverOptions } from './server-options.ts'
@@ -25,6 +31,8 @@ import { registerSurface, requireDeclarations, type Surface, type SurfaceDeps } 
 /** Every surface that is served. A new one is added here and nowhere else. */
 const allSurfaces: readonly Surface[] = [
   serviceSurface,
+  identitySurface,
+  operatorSurface,
   agentSurface,
   sessionSurface,
   agUiSurface,
@@ -35,7 +43,7 @@ const allSurfaces: readonly Surface[] = [
   pageSurface,
 ]
 
-export interface AppDeps extends Omit<SurfaceDeps, 'opened' | 'basePath'> {
+export interface AppDeps extends Omit<SurfaceDeps, 'opened' | 'basePath' | 'identities' | 'everyone'> {
   readonly access?: Access
   /** True once the server is closed: every further request is refused. */
   readonly stopped: () => boolean
@@ -56,11 +64,13 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   // First, so that refusals have its headers, too.
   await app.register(helmet, pagePolicy)
   logRequests(app)
-  const opened = measureRequests(app, deps.metrics)
+  const measured = measureRequests(app, deps.metrics)
   app.addHook('onRequest', async () => {
     if (deps.stopped()) throw new MillraceError('unavailable', 'the server is shutting down', { retryAfter: 1 })
   })
-  guardAccess(app, access)
+  const identities = openIdentities(access, deps.now)
+  guardAccess(app, access, identities)
+  const audited = auditAccess(app, deps)
   answerUnmatched(app)
   await app.register(cors, {
     origin: [...(access.origins ?? [])],
@@ -70,8 +80,13 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   })
   await limitRuns(app, deps.limits.runsPerMinute)
   readJsonBodies(app)
-  await describeApi(app, deps.version, access.tokens !== undefined, surfaces)
-  const surfaceDeps: SurfaceDeps = { ...deps, opened, basePath }
+  await describeApi(app, deps.version, identities !== undefined, surfaces)
+  const opened: SurfaceDeps['opened'] = (request, reply) => {
+    measured(request, reply)
+    audited(request, reply)
+    endWithProof(request, reply, deps.now)
+  }
+  const surfaceDeps: SurfaceDeps = { ...deps, opened, basePath, identities, everyone: everyone(deps) }
   for (const surface of surfaces) await registerSurface(app, surface, surfaceDeps)
   return app
 }

@@ -2,6 +2,8 @@ import type { FastifyContextConfig, FastifyInstance, FastifyPluginAsync, RouteOp
 import type { z } from 'zod'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { HttpDeps } from './deps.ts'
+import type { Identities } from './doors/identity.ts'
+import type { Everyone } from './everyone.ts'
 
 /** One API on the shared port: a dialect's own routes, the sessions, the page. `app.ts` lists all of them. */
 export interface Surface {
@@ -25,6 +27,9 @@ export interface SurfaceDeps extends HttpDeps {
   readonly adkWeb?: string
   /** The path prefix of a proxy that does not strip it, such as `/millrace`; empty when there is none. */
   readonly basePath: string
+  /** Undefined where requests need not prove who they come from. */
+  readonly identities: Identities | undefined
+  readonly everyone: Everyone
 }
 
 /** What the checks in front of a route need to know about it. */
@@ -35,6 +40,8 @@ export interface RouteEffect {
   readonly stream?: boolean
   /** The route answers without a token. Only a route that reads may be open. */
   readonly open?: boolean
+  /** Only operators may use the route, where requests must prove who they come from. */
+  readonly operator?: boolean
 }
 
 /** A route as the OpenAPI document describes it. */

@@ -1,6 +1,6 @@
 import type { Outcome, Problem } from '@millrace/core'
 
-/** One line of the audit log: which user did what to which run, without contents. */
+/** One line of the audit log: which user did what to which session or run, without contents. */
 export interface AuditEntry {
   readonly at: number
   /** `run.lost`: another process has taken over the run. `run.unrecovered`: recovery failed and will be retried. */
@@ -15,11 +15,23 @@ export interface AuditEntry {
     | 'run.lost'
     | 'run.unrecovered'
     | 'session.delete'
-  readonly session: string
+    | 'user.delete'
+    | 'sign-in'
+    | 'request.read'
+    | 'request.change'
+    | 'request.refuse'
+  /** Absent where the entry is about no session. */
+  readonly session?: string
   readonly run?: string
   /** The seq of the run's `run.started`, or of its first row after a resume. */
   readonly seq?: number
+  /** The user that did it. */
   readonly user?: string
+  /** The user whose sessions were deleted. */
+  readonly owner?: string
+  /** The method and the route of a request, such as `GET /sessions/:id/state`, and the status of its answer. */
+  readonly route?: string
+  readonly status?: number
   readonly agent?: string
   readonly outcome?: Outcome
   readonly problem?: Problem

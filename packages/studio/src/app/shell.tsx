@@ -30,9 +30,13 @@ export function Shell() {
   const { theme, sidebarWidth, set } = useSettings()
   const sidebar = usePane('sidebar')
   const narrow = useNarrow()
-  const loadAgents = useSessions((state) => state.loadAgents)
+  const { loadAgents, loadCaller } = useSessions.getState()
+  const signedOut = useSessions(({ status }) => status === 'unauthorized')
   useEffect(() => applyTheme(theme), [theme])
-  useEffect(() => void loadAgents(), [loadAgents])
+  useEffect(() => {
+    void loadAgents()
+    void loadCaller()
+  }, [loadAgents, loadCaller])
   return (
     <div className="shell">
       {sidebar && (
@@ -52,7 +56,7 @@ export function Shell() {
           />
         </>
       )}
-      {session === undefined ? (
+      {session === undefined || (signedOut && !isFile(session)) ? (
         <Start />
       ) : compare === undefined ? (
         <Place key={session} id={session} />

@@ -1,5 +1,7 @@
 import { useRef } from 'react'
+import { signOut } from '../session/client.ts'
 import { openFile } from '../session/files.ts'
+import { useSessions } from '../session/sessions.ts'
 import { IconButton } from '../ui/controls.tsx'
 import { showKeys } from './key-sheet.tsx'
 import { navigate } from './route.ts'
@@ -9,9 +11,10 @@ import { showError } from './toast.tsx'
 const icons = { system: 'system', light: 'sun', dark: 'moon' } as const
 const names = { system: 'System theme', light: 'Light theme', dark: 'Dark theme' } as const
 
-/** Actions of the page itself: open a file, change the theme, show the keyboard shortcuts. */
+/** Actions of the page itself: open a file, change the theme, show the keyboard shortcuts, sign out. */
 export function SidebarFoot() {
   const theme = useSettings((settings) => settings.theme)
+  const caller = useSessions((state) => state.caller)
   const field = useRef<HTMLInputElement>(null)
   return (
     <footer className="sidebar-foot">
@@ -30,6 +33,14 @@ export function SidebarFoot() {
       />
       <IconButton icon={icons[theme]} label={names[theme]} onClick={nextTheme} data-testid="theme" />
       <IconButton icon="keyboard" label="Keyboard shortcuts (?)" onClick={showKeys} />
+      {caller?.until !== undefined && (
+        <IconButton
+          icon="leave"
+          label={`Sign out ${caller.user}`}
+          data-testid="sign-out"
+          onClick={() => void signOut().finally(() => location.reload())}
+        />
+      )}
     </footer>
   )
 }

@@ -3,15 +3,8 @@ import { type Client, createClient } from '@millrace/react'
 import { root } from '../app/route.ts'
 import { fileHandle } from './files.ts'
 
-/** The access token, for a server that requires one. It is stored for this tab only. */
-const token = (): string | null => sessionStorage.getItem('millrace-token')
-
-export function rememberToken(value: string): void {
-  sessionStorage.setItem('millrace-token', value)
-  location.reload()
-}
-
-const headers: Readonly<Record<string, string>> = token() === null ? {} : { authorization: `Bearer ${token()}` }
+/** Pages of other sites cannot send this header, so the server knows a request of its own page by it, also over http. */
+const headers: Readonly<Record<string, string>> = { 'x-requested-with': 'millrace' }
 
 const server: Client = createClient({
   baseUrl: root.replace(/\/$/, ''),
@@ -36,6 +29,27 @@ export async function requestText(path: string, { body }: { readonly body?: stri
   const text = await answer.text()
   if (!answer.ok) throw new Error(detailOf(text) ?? `status ${answer.status}`)
   return text
+}
+
+/** Who is signed in on this page. */
+export interface Caller {
+  readonly user: string
+  readonly operator: boolean
+  /** When the cookie ends, in ms; absent on a server that needs none. */
+  readonly until?: number
+}
+
+/** Sends the token once. The server answers with a cookie that scripts cannot read; the page keeps nothing. */
+export async function signIn(token: string): Promise<void> {
+  const answer = await fetch(`${root}sign-in`, {
+    method: 'POST',
+    headers: { ...headers, authorization: `Bearer ${token}` },
+  })
+  if (!answer.ok) throw new Error(detailOf(await answer.text()) ?? `status ${answer.status}`)
+}
+
+export async function signOut(): Promise<void> {
+  await fetch(`${root}sign-out`, { method: 'POST', headers })
 }
 
 /** The readable message of a problem document (RFC 9457). */

@@ -1,7 +1,7 @@
 import type { SessionInfo } from '@millrace/core'
 import { useEffect } from 'react'
 import { create } from 'zustand'
-import { client } from './client.ts'
+import { type Caller, client } from './client.ts'
 import { isFile, useFiles } from './files.ts'
 
 /** An agent as `GET /agents` describes it. */
@@ -36,6 +36,8 @@ interface Sessions {
   readonly agents: readonly AgentInfo[]
   readonly fallback: string
   readonly agentsReady: boolean
+  /** Who is signed in; undefined until the server has answered. */
+  readonly caller: Caller | undefined
   readonly status: 'loading' | 'ready' | 'failed' | 'unauthorized'
   readonly error: string | undefined
   refresh(): Promise<void>
@@ -43,6 +45,7 @@ interface Sessions {
   find(words: string): Promise<void>
   forget(id: string): void
   loadAgents(): Promise<void>
+  loadCaller(): Promise<void>
 }
 
 /** The lists of sessions and agents. The log of a session comes from `useSession`. */
@@ -60,6 +63,7 @@ export const useSessions = create<Sessions>()((set) => {
     agents: [],
     fallback: '',
     agentsReady: false,
+    caller: undefined,
     status: 'loading',
     error: undefined,
     async refresh() {
@@ -95,6 +99,11 @@ export const useSessions = create<Sessions>()((set) => {
       } catch (error) {
         failed(error)
       }
+    },
+    async loadCaller() {
+      // The lists report what is wrong; here nothing is shown then.
+      const caller = (await client.request('me').catch(() => undefined)) as Caller | undefined
+      set({ caller })
     },
   }
 })

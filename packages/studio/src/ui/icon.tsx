@@ -24,6 +24,7 @@ const paths = {
   compare: 'M8 2v12M2.5 5h3m-3 3h3m-3 3h3m5-6h3m-3 3h3m-3 3h3',
   copy: 'M5.5 5.5h7v7h-7zM10.5 5.5v-2h-7v7h2',
   download: 'M8 2.5v7m-3-3 3 3 3-3M3 13h10',
+  leave: 'M6.5 3H3v10h3.5M10 5l3 3-3 3m3-3H6',
   upload: 'M8 10V3m-3 3 3-3 3 3M3 13h10',
   trash: 'M3 4.5h10M6.5 4V2.8h3V4M4.5 4.5l.5 8.7h6l.5-8.7',
   pencil: 'm3 13 .6-2.8L10.8 3l2.2 2.2-7.2 7.2L3 13Z',

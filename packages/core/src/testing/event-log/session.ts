@@ -149,6 +149,24 @@ function listing({ check, expect }: Kit): void {
     expect(await ids(log, { user: 'ann', search: 'renamed' })).toEqual(['a'])
     expect(await ids(log, { user: 'ann', search: 'vital' })).toEqual([])
   })
+  check('users are listed by name, with how much they have', async (log, clock) => {
+    expect(await log.users({})).toEqual({ users: [], total: 0 })
+    await make(log, { id: 'a' }, { id: 'b', user: 'bob' }, { id: 'c' })
+    clock.pass(10)
+    const [row] = await log.append('a', notes(3))
+    const { users, total } = await log.users({})
+    expect(total).toBe(2)
+    expect(users.map(({ user, sessions, events }) => [user, sessions, events])).toEqual([
+      ['ann', 2, 3],
+      ['bob', 1, 0],
+    ])
+    expect(users[0]?.updatedAt).toBe(row?.at)
+    expect((await log.users({ limit: 1, offset: 1 })).users.map(({ user }) => user)).toEqual(['bob'])
+    await log.remove('b')
+    expect((await log.users({})).total).toBe(1)
+    await log.close()
+    expect(await rejection(log.users({}))).toBe('unavailable')
+  })
   check('pages do not overlap, and total counts what the filter lets through', async (log) => {
     await make(log, ...Array.from({ length: 120 }, (_, i) => ({ id: `s${String(i).padStart(3, '0')}` })))
     await make(log, { id: 'other', user: 'bob' })

@@ -47,6 +47,23 @@ export function sharedContract(kit: Kit): void {
 }
 
 function sharedState({ check, expect }: Kit): void {
+  check('a user who is forgotten has no shared values with any agent; others keep theirs', async (log) => {
+    await log.create({ id: 'a', ...ann })
+    await log.create({ id: 'p', ...ann, agent: 'planner' })
+    await log.create({ id: 'b', ...bob })
+    await write(log, 'a', 'r', wrote({ 'user:name': 'Ann', 'app:motto': 'safe' }), saved(0, 'hers'))
+    await write(log, 'p', 'r', wrote({ 'user:name': 'Ann' }))
+    await write(log, 'b', 'r', wrote({ 'user:name': 'Bob' }), saved(0, 'his'))
+    await log.forgetUser('')
+    expect(await log.sharedState(ann)).toEqual({ 'user:name': 'Ann', 'app:motto': 'safe' })
+    await log.forgetUser('ann')
+    expect(await log.sharedState(ann)).toEqual({ 'app:motto': 'safe' })
+    expect(await log.sharedState({ ...ann, agent: 'planner' })).toEqual({})
+    expect(await log.sharedArtifacts(ann)).toEqual([])
+    expect(await log.sharedState(bob)).toEqual({ 'user:name': 'Bob', 'app:motto': 'safe' })
+    expect((await log.sharedArtifacts(bob)).length).toBe(1)
+    expect((await log.read('a', { after: 0 })).length).toBe(2)
+  })
   check('SPEC 2.11: user: values are shared by a user, app: values by all, others by none', async (log) => {
     await log.create({ id: 'a', ...ann })
     await log.create({ id: 'b', ...bob })

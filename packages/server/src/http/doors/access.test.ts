@@ -1,13 +1,14 @@
 import Fastify from 'fastify'
 import { describe, expect, test } from 'vitest'
 import { type Access, guardAccess, userFor } from './access.ts'
+import { openIdentities } from './identity.ts'
 import { jsonDepth, readJsonBodies } from './json-body.ts'
 import { sendProblem } from './problem.ts'
 
 async function answer(access: Access, headers: Record<string, string>, url = '/x', method: 'GET' | 'POST' = 'GET') {
   const app = Fastify()
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
-  guardAccess(app, access)
+  guardAccess(app, access, openIdentities(access, Date.now))
   const read = { config: { effect: { effect: 'read' } } } as const
   const start = { config: { effect: { effect: 'start' } } } as const
   app.get('/x', read, async (request) => ({ user: userFor(request) }))

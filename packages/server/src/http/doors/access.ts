@@ -1,13 +1,10 @@
-import { timingSafeEqual } from 'node:crypto'
 import { MillraceError } from '@millrace/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Identities, Identity, IdentityAccess } from './identity.ts'
 import { checkSameSite } from './same-site.ts'
-import { configuredDigest, tokenDigest } from './token-digest.ts'
 
 /** Who may call the server, and from where. */
-export interface Access {
-  /** token → user; a token may be given as `sha256:` and its hash. Without it no request needs a token: one person on loopback owns everything. */
-  readonly tokens?: ReadonlyMap<string, string>
+export interface Access extends IdentityAccess {
   /**
    * Values of `Host` that are answered besides loopback; any other may be DNS rebinding. `0.0.0.0` and `[::]` are
    * ignored here.
@@ -19,8 +16,9 @@ export interface Access {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The user whose token came with the request; undefined where no tokens are needed. */
+    /** The user that the request comes from; undefined where no proof of that is needed. */
     principal: string | undefined
+    identity: Identity | undefined
   }
 }
 
@@ -35,18 +33,27 @@ const loopback = ['localhost', '127.0.0.1', '[::1]']
  */
 const unspecified: ReadonlySet<string> = new Set(['0.0.0.0', '[::]'])
 
-/** Checks Host, Origin and token of every request before anything else happens to it. */
-export function guardAccess(app: FastifyInstance, access: Access): void {
+/** Checks Host, Origin and user of every request before anything else happens to it. */
+export function guardAccess(app: FastifyInstance, access: Access, identities: Identities | undefined): void {
   const hosts = new Set([...loopback, ...(access.hosts ?? []).map((host) => host.toLowerCase())])
   const origins = new Set(access.origins ?? [])
-  const users = [...(access.tokens ?? [])].map(([token, user]) => ({ digest: configuredDigest(token), user }))
   app.decorateRequest('principal', undefined)
-  app.addHook('onRequest', async (request) => {
+  app.decorateRequest('identity', undefined)
+  app.addHook('onRequest', async (request, reply) => {
     checkHost(request, hosts)
     checkSameSite(request, origins)
     // A CORS preflight carries no credentials.
-    if (access.tokens === undefined || request.method === 'OPTIONS' || isOpen(request)) return
-    request.principal = userOf(request.headers.authorization, users)
+    if (identities === undefined || request.method === 'OPTIONS' || isOpen(request)) return
+    const identity = await identities.of(request)
+    if (identity.by === 'cookie') {
+      checkOwnPage(request)
+      // Caches know that an answer to an `Authorization` is for one user, but not that one to a cookie is.
+      reply.header('cache-control', 'no-store')
+    }
+    request.identity = identity
+    request.principal = identity.user
+    if (isForOperators(request) && !identity.operator)
+      throw new MillraceError('forbidden', 'only operators may use this route; name them with --operator')
   })
 }
 
@@ -80,17 +87,29 @@ function isTool({ method, headers }: FastifyRequest): boolean {
   return method === 'POST' && headers.origin === undefined && headers['sec-fetch-site'] === undefined
 }
 
-function userOf(header: string | undefined, users: readonly { digest: Buffer; user: string }[]): string {
-  const token = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1]
-  const digest = tokenDigest(token ?? '')
-  const found = users.find((entry) => timingSafeEqual(entry.digest, digest))
-  if (token === undefined || found === undefined) {
-    throw new MillraceError(
-      'unauthorized',
-      token === undefined ? 'send a bearer token in the Authorization header' : 'the bearer token is unknown',
-    )
-  }
-  return found.user
+/**
+ * A browser sends a cookie with every request to this host, also with those that a page on another port caused. So what
+ * acts needs a sign of our own page. Every POST has an `Origin`; a GET has `Sec-Fetch-Site` over https and on loopback.
+ */
+function checkOwnPage(request: FastifyRequest): void {
+  const { method, headers, query } = request
+  const { origin, host } = headers
+  if (origin !== undefined && origin !== `http://${host}` && origin !== `https://${host}`)
+    throw new MillraceError('forbidden', 'the cookie is for pages of this server; send a token in Authorization')
+  const only = method === 'GET' || method === 'HEAD'
+  const { effect = 'read' } = request.routeOptions.config?.effect ?? {}
+  const cancels = (query as { disconnect?: unknown }).disconnect === 'cancel'
+  if (only && effect !== 'start' && !cancels) return
+  const proven = only ? headers['sec-fetch-site'] === 'same-origin' : origin !== undefined
+  if (proven || headers['x-requested-with'] !== undefined) return
+  throw new MillraceError(
+    'forbidden',
+    'a cookie alone may not act: use https, or send the header x-requested-with, which pages of other sites cannot send',
+  )
+}
+
+function isForOperators({ routeOptions: { config } }: FastifyRequest): boolean {
+  return config?.effect?.operator === true
 }
 
 function isOpen({ routeOptions: { config } }: FastifyRequest): boolean {

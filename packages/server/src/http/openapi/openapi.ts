@@ -54,6 +54,7 @@ export async function describeApi(
         schema: {
           ...(doc === undefined || surface === undefined ? schema : schemaOf(doc, surface)),
           ...(tokens && effect?.open === true ? { security: [] } : {}),
+          ...(effect?.operator === true ? { 'x-operator': true } : {}),
           operationId: operationId([route.method].flat()[0] ?? '', url),
         } as typeof schema,
         url,

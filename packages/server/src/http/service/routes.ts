@@ -31,7 +31,13 @@ const serviceRoutes =
     )
     app.get(
       '/metrics',
-      documented({ effect: 'read', summary: 'Prometheus metrics', answer: 'Samples', type: 'text/plain' }),
+      documented({
+        effect: 'read',
+        operator: true,
+        summary: 'Prometheus metrics',
+        answer: 'Samples',
+        type: 'text/plain',
+      }),
       async (_request, reply) => reply.type(metrics.registry.contentType).send(await metrics.registry.metrics()),
     )
     app.get(

@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
-import { MillraceError, type SessionInfo } from '@millrace/core'
+import { type EventLog, MillraceError, type SessionInfo } from '@millrace/core'
 import type { FastifyRequest } from 'fastify'
+import type { RunEngine } from '../../run/run-engine.ts'
 import type { HttpDeps } from '../deps.ts'
 
 /** How often to try while a cancelled run still holds its lease, and how many milliseconds to wait between tries. */
@@ -8,10 +9,20 @@ const patience = { tries: 100, wait: 20 }
 
 /** Deletes a session for good. Its active run is cancelled first, and the audit records who deleted it. */
 export async function removeSession(deps: HttpDeps, request: FastifyRequest, session: SessionInfo): Promise<void> {
+  await cancelAndRemove(deps, session.id)
+  const { id, agent, user } = session
+  deps.modelRequests.forget(id)
+  deps.audit({ at: deps.now(), action: 'session.delete', session: id, agent, user: request.principal ?? user })
+}
+
+export async function cancelAndRemove(
+  { log, engine }: { readonly log: Pick<EventLog, 'remove'>; readonly engine: Pick<RunEngine, 'cancel'> },
+  session: string,
+): Promise<void> {
   for (let left = patience.tries; ; left -= 1) {
-    await deps.engine.cancel(session.id)
+    await engine.cancel(session)
     try {
-      await deps.log.remove(session.id)
+      await log.remove(session)
       break
     } catch (error) {
       // A run releases its lease a moment after its end is written, and another run may have started meanwhile.
@@ -19,7 +30,4 @@ export async function removeSession(deps: HttpDeps, request: FastifyRequest, ses
       await setTimeout(patience.wait)
     }
   }
-  const { id, agent, user } = session
-  deps.modelRequests.forget(id)
-  deps.audit({ at: deps.now(), action: 'session.delete', session: id, agent, user: request.principal ?? user })
 }

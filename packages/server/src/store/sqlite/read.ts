@@ -8,6 +8,7 @@ import {
   type ReadOptions,
   type SessionInfo,
   type SessionQuery,
+  type UserFigures,
 } from '@millrace/core'
 import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
@@ -27,7 +28,10 @@ interface SessionPlace {
 }
 
 type Reads = Required<
-  Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'facts' | 'startOf' | 'expired'>
+  Pick<
+    EventLog,
+    'get' | 'list' | 'users' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'facts' | 'startOf' | 'expired'
+  >
 >
 
 export interface ReadDeps {
@@ -58,6 +62,7 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
   const pages = eventPages(reader)
   const briefly = briefRows(reader)
   const list = sessionList(reader)
+  const users = userList(reader)
   const dead = deadRunFinder(reader)
 
   /** Reads up to the row that was last when the read began, page by page, and gives other work a turn in between. */
@@ -79,8 +84,9 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
     while (left > 0 && cursor < start.lastSeq) {
       const page = next(cursor, left)
       if (page === undefined) {
-        // The session was removed after its place was found; it must not look like a short one.
-        if (place(id).key !== start.key) throw notFound(id)
+        // The session was removed after its place was found; it must not look like a short one. The file is asked, because
+        // the row in memory stays for a moment after a removal was committed on another thread.
+        if (search(id)?.key !== start.key) throw notFound(id)
         break
       }
       for (const row of page.rows) all.push(of(row))
@@ -122,6 +128,10 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
     list: async (query) => {
       checkOpen()
       return list(query)
+    },
+    users: async (query) => {
+      checkOpen()
+      return users(query)
     },
     read: (id, options) => rows(id, options, recordedOf),
     readRaw: (id, options) => rows(id, options, (row) => row),
@@ -196,6 +206,26 @@ function sessionList(reader: ReadConnection): (query: SessionQuery) => { session
     const { page, count } = user === undefined ? all : one
     const sessions = page([...by, pageSize(limit), Math.max(0, Math.floor(offset))]).map(infoOf)
     return { sessions, total: Number(count(by)[0]?.[0]) }
+  }
+}
+
+function userList(reader: ReadConnection): (query: { limit?: number; offset?: number }) => {
+  users: readonly UserFigures[]
+  total: number
+} {
+  const page = reader.prepare(
+    `SELECT user, count(*), sum(events), max(updated_at) FROM session GROUP BY user ORDER BY user LIMIT ? OFFSET ?`,
+  )
+  const count = reader.prepare('SELECT count(DISTINCT user) FROM session')
+  return ({ limit, offset = 0 }) => {
+    const rows = page([pageSize(limit), Math.max(0, Math.floor(offset))])
+    const users = rows.map(([user, sessions, events, updatedAt]) => ({
+      user: String(user),
+      sessions: Number(sessions),
+      events: Number(events),
+      updatedAt: Number(updatedAt),
+    }))
+    return { users, total: Number(count([])[0]?.[0]) }
   }
 }
 

@@ -28,7 +28,17 @@ import { type AnythingShared, type Share, sharedWrites } from './shared.ts'
 
 type Writes = Pick<
   EventLog,
-  'create' | 'rename' | 'remove' | 'append' | 'acquire' | 'renew' | 'release' | 'takeOver' | 'restore' | 'prune'
+  | 'create'
+  | 'rename'
+  | 'remove'
+  | 'forgetUser'
+  | 'append'
+  | 'acquire'
+  | 'renew'
+  | 'release'
+  | 'takeOver'
+  | 'restore'
+  | 'prune'
 >
 
 /** What the writing half of the log works with. */
@@ -49,6 +59,7 @@ export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
     ...sessionWrites(deps),
     ...appendWrites(deps, await sharedWrites(deps.writer, deps.shared)),
     ...leaseWrites(deps),
+    ...(await forgetting(deps)),
     ...(await retention(deps)),
   }
 }
@@ -173,6 +184,18 @@ function leaseWrites({
         if (session === undefined) return
         sessions.changeLeases(session, release(session.leases, lease))
         checkpoints.writeDue(session) // off the way of readers: the run is over
+      }),
+  }
+}
+
+async function forgetting({ writer, commit }: WriteDeps): Promise<Pick<Writes, 'forgetUser'>> {
+  const state = await writer.prepare("DELETE FROM shared_state WHERE user = ?1 AND user <> ''")
+  const artifacts = await writer.prepare("DELETE FROM shared_artifact WHERE user = ?1 AND user <> ''")
+  return {
+    forgetUser: (user) =>
+      commit(() => {
+        state.run([user])
+        artifacts.run([user])
       }),
   }
 }
