@@ -180,7 +180,8 @@ describe('what a client gives to the graph', () => {
   })
 
   test('is never the thread, the checkpoint or the user', async () => {
-    const configurable = { thread_id: 'other', checkpoint_id: 'x', langgraph_auth_user_id: 'eve', __pregel_read: 1 }
+    const ids = { thread_id: 'other', checkpoint_id: 'x', run_id: 'r' }
+    const configurable = { ...ids, langgraph_auth_user_id: 'eve', __pregel_read: 1 }
     expect(await partsFor({ config: { configurable } })).toEqual(['undefined', 'undefined', 's1', 'u1'])
   })
 })

@@ -21,9 +21,9 @@ interface ClientConfig {
   readonly configurable: Readonly<Record<string, unknown>>
 }
 
-/** Keys that choose a thread or a checkpoint, and keys that only a server or LangGraph itself sets. */
+/** Keys that choose a thread, a run or a checkpoint, and keys that only a server or LangGraph itself sets. */
 function isReserved(key: string): boolean {
-  return key === 'thread_id' || key === 'millrace' || /^(__|checkpoint|langgraph)/.test(key)
+  return key === 'millrace' || /^(__|checkpoint|langgraph)|^(thread|run|task|assistant|graph)_id$/.test(key)
 }
 
 /** Recorded once in a session whose graph has a store in memory: unlike checkpoints, it is not kept in the log. */
