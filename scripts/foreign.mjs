@@ -1,5 +1,6 @@
 // Installs the clients of others that tests drive: each folder of test/foreign has a lock file of its own, so that
-// `npm start` installs none of them. An installed folder costs one hash of its lock file.
+// `npm start` installs none of them. An installed folder costs one hash of its lock file. A folder with `millrace.full`
+// in its package.json is large, and installed for `npm run test:full` only.
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
@@ -9,6 +10,8 @@ export async function ensureForeign() {
   for (const name of readdirSync(`${root}test/foreign`)) {
     const folder = `${root}test/foreign/${name}`
     if (!existsSync(`${folder}/package-lock.json`)) continue
+    const { millrace } = JSON.parse(readFileSync(`${folder}/package.json`, 'utf8'))
+    if (millrace?.full === true && process.env.MILLRACE_FULL !== '1') continue
     const wanted = createHash('sha256')
       .update(readFileSync(`${folder}/package-lock.json`))
       .digest('hex')

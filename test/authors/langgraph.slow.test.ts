@@ -6,6 +6,7 @@ import { Overwrite } from '@langchain/langgraph'
 import { adkRequest, applyState, type JsonObject, type Recorded, type SessionInfo } from '@millrace/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { full } from '../kit/full.ts'
 import { bareAgent, branched } from './kit/bare-agent.ts'
 import { type BareRun, plainState } from './kit/bare-graph.ts'
 import { logOf, patchState, post, runOnce, stateOf, type Turn, wrongWith } from './kit/session.ts'
@@ -28,6 +29,18 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
+/** Graphs of the shapes that came later: on all wires in the full form only. */
+const later: ReadonlySet<string> = new Set([
+  'cached',
+  'deferred',
+  'failures',
+  'functional',
+  'inner-stream',
+  'stateful-inner',
+  'tool-question',
+  'trimming',
+])
+
 const foldState = (rows: readonly Recorded[]): JsonObject =>
   rows.reduce<JsonObject>((state, { event }) => applyState(state, event), {})
 
@@ -46,7 +59,7 @@ describe.each(Object.entries(turns))('%s', (agent, taken) => {
     bare = await bareAgent(agent, taken)
   })
 
-  test.each(wireNames)(
+  test.each(full || !later.has(agent) ? wireNames : (['ag-ui'] as const))(
     'on %s: the state, the authors, the order and the questions are the framework’s own',
     async (wire) => {
       const { session, rows } = await converse(served.address, agent, wire, taken)

@@ -61,7 +61,7 @@ async function drive(address: string, each: AuthorAgent, onNode: () => void): Pr
 }
 
 /** Reads the stream of a run to its end. */
-async function follow(address: string, session: string, run: string, onNode: () => void): Promise<void> {
+export async function follow(address: string, session: string, run: string, onNode: () => void): Promise<void> {
   const query = `dialect=millrace&run=${encodeURIComponent(run)}`
   const stream = await fetch(`${address}/sessions/${session}/events?${query}`)
   const decoder = new TextDecoder()

@@ -3,8 +3,13 @@ import type { Turn } from '../kit/session.ts'
 /** Each agent of this folder, and what a person says to it. */
 export const turns: Readonly<Record<string, readonly Turn[]>> = {
   approval: [{ say: 'Write to Ann' }, { answer: { decisions: [{ type: 'approve' }] } }],
+  cached: [{ say: 'Rome' }, { say: 'Rome' }],
   commands: [{ say: 'I want a refund' }],
+  deferred: [{ say: 'Go' }],
+  failures: [{ say: 'Try' }],
+  functional: [{ say: 'cats' }, { answer: 'good' }, { say: 'dogs' }, { answer: 'better' }],
   handoff: [{ say: 'Book me a flight' }],
+  'inner-stream': [{ say: 'rain' }],
   joins: [{ say: 'Go' }],
   'map-reduce': [{ say: 'Tell jokes' }],
   memory: [{ say: 'red' }, { say: 'green' }, { say: 'blue' }],
@@ -14,8 +19,11 @@ export const turns: Readonly<Record<string, readonly Turn[]>> = {
   progress: [{ say: 'Load it' }],
   reducers: [{ say: 'Take notes' }],
   retries: [{ say: 'Fetch it' }],
+  'stateful-inner': [{ say: 'Hello' }, { answer: 'Ann' }, { say: 'Hello' }, { answer: 'Bob' }],
   subgraph: [{ say: 'owls' }],
   'time-travel': [{ say: 'bees' }, { say: 'cats' }],
   'tool-loop': [{ say: 'What does a pear cost?' }],
+  'tool-question': [{ say: 'Two rooms' }, { answer: 'yes' }],
+  trimming: [{ say: 'one' }, { say: 'two' }, { say: 'three' }, { say: 'forget' }],
   'two-questions': [{ say: 'Hello' }, { answer: 'Ann' }, { answer: 'old' }, { answer: 41 }],
 }

@@ -102,7 +102,10 @@ export interface NodeStarted {
   readonly agent: string
   /** The node that called this one. */
   readonly parent?: NodeId
-  /** The nodes whose end led here, where the engine knows (graph edges really taken). */
+  /**
+   * The nodes whose end led here, where the engine knows (graph edges really taken); an empty list: none did. After an
+   * answer to a question they may be nodes of the runs before, which this run goes on with.
+   */
   readonly after?: readonly NodeId[]
   /** The function call this node answers, where there is one. */
   readonly call?: string

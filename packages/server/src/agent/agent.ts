@@ -47,6 +47,8 @@ export interface AgentDescription extends EngineDescription {
   readonly resumable: boolean
   /** Where the agent's own checkpoints are kept: in the log, or in a store that its author chose. */
   readonly checkpoints?: 'log' | 'own'
+  /** The name of that store's class (`SqliteSaver`), where its author chose one. */
+  readonly checkpointer?: string
   /** The model's name, and whether it is the offline model, which the page points out. */
   readonly model?: { readonly name: string; readonly offline: boolean }
   readonly tools?: readonly string[]

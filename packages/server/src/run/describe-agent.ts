@@ -1,14 +1,15 @@
 import type { Agent, AgentDescription } from '../agent/agent.ts'
+import { loadingDescription } from '../agent/broken-description.ts'
 import { describedWhenLoaded } from '../agent/when-loaded.ts'
 
-/** How long to wait, in ms, for an agent to describe itself: its code may have to be loaded, in a process of its own. */
-const patience = 30_000
-
-/** What the agent says of itself; undefined when it fails or takes too long. */
-export async function describeAgent(agent: Agent): Promise<AgentDescription | undefined> {
+/**
+ * What the agent says of itself; undefined when it fails. Its code may have to be loaded, in a process of its own: after
+ * `patience` ms, the description is that of an agent that is still loading.
+ */
+export async function describeAgent(agent: Agent, patience = 30_000): Promise<AgentDescription | undefined> {
   let timer: NodeJS.Timeout | undefined
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, patience, undefined)
+  const late = new Promise<AgentDescription>((resolve) => {
+    timer = setTimeout(resolve, patience, loadingDescription(agent.name, 'it is still loading'))
   })
   try {
     return await Promise.race([describedWhenLoaded(agent, patience), late])

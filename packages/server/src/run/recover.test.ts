@@ -1,5 +1,5 @@
 import type { EventLog, Recorded, RunEvent } from '@millrace/core'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { bench, delta, ending, note, said, scripted } from '../../../../test/kit/engine-kit.ts'
 import { aborted } from '../../../../test/kit/waiting.ts'
 
@@ -231,5 +231,47 @@ describe('leases', () => {
     const waiting = own.engine.wait('s', run)
     await own.log.append('s', [{ run, event: { kind: 'run.finished', outcome: 'done' } }], heir)
     expect(await waiting).toBe('done')
+  })
+})
+
+describe('SPEC 4.6: a run whose agent takes long to load after a crash', () => {
+  /** Recovers while the agent does not answer. */
+  const recoverLate = async (recover: () => Promise<unknown>): Promise<unknown> => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    try {
+      const recovered = recover()
+      await vi.waitFor(() => expect(vi.getTimerCount()).toBeGreaterThan(0), { interval: 1 })
+      await vi.advanceTimersByTimeAsync(5_000)
+      return await recovered
+    } finally {
+      vi.useRealTimers()
+    }
+  }
+  const slow = () => {
+    let isLoaded = false
+    const agent = scripted('a', plain.run, true)
+    const describe = (): ReturnType<typeof agent.describe> => (isLoaded ? agent.describe() : new Promise(() => {}))
+    return { agent: { ...agent, describe }, load: () => (isLoaded = true) }
+  }
+
+  test('goes on once the agent has loaded', async () => {
+    const { agent, load } = slow()
+    const own = bench([agent], { owner: 'me' })
+    await left(own.log, [started], 's', 'me')
+    expect(await recoverLate(() => own.engine.recover())).toEqual({ failed: 0, resumed: 0 })
+    expect(await own.kinds('r')).toEqual(['run.started'])
+    load()
+    expect(await own.engine.recover()).toEqual({ failed: 0, resumed: 1 })
+    expect(await own.engine.wait('s', 'r')).toBe('done')
+  })
+
+  test('is ended when it never does', async () => {
+    const { agent } = slow()
+    const own = bench([agent], { owner: 'me' })
+    await left(own.log, [started], 's', 'me')
+    expect(await recoverLate(() => own.engine.recover())).toEqual({ failed: 0, resumed: 0 })
+    own.clock.now += 600_000
+    expect(await recoverLate(() => own.engine.recover())).toEqual({ failed: 1, resumed: 0 })
+    expect(await ending(own, 'r')).toMatchObject({ outcome: 'failed', error: { code: 'crashed' } })
   })
 })

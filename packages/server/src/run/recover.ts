@@ -26,6 +26,13 @@ interface DeadRun {
   readonly lost: Superseded
 }
 
+/** How long one round of recovery waits for an agent to load, and how long a run waits for its agent in all; in ms. */
+const roundPatience = 5_000
+const loadPatience = 600_000
+
+/** The runs that wait for their agents to load, and since when. */
+const waiting = new WeakMap<EngineParts, Map<string, number>>()
+
 /** Ends every run whose process is gone, or resumes it where its agent can (SPEC 4.1, 4.6). */
 export async function recoverRuns(parts: EngineParts): Promise<{ readonly failed: number; readonly resumed: number }> {
   const { log, owner, turns, audit } = parts
@@ -62,7 +69,9 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
   }
   const agent = parts.agents(started.event.agent)
   const wasRunning = dead.owner !== '' && runs.of(session) === undefined && ledger.resumes < limits.resumes
-  const about = wasRunning && agent !== undefined ? await describeAgent(agent) : undefined
+  const about = wasRunning && agent !== undefined ? await describeAgent(agent, roundPatience) : undefined
+  // On a busy machine many agents load at once after a crash. The lease keeps the run for the next round.
+  if (waitsForAgent(parts, run, about)) return 'nothing'
   if (agent !== undefined && about?.resumable === true) {
     const lost = lostBy(ledger, about)
     await resume(parts, agent, { lease, info, started, rows, lost })
@@ -72,6 +81,16 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
   await log.release(lease)
   audit({ action: 'run.crash', session, user: info.user, agent: started.event.agent, run })
   return 'failed'
+}
+
+function waitsForAgent(parts: EngineParts, run: string, about: AgentDescription | undefined): boolean {
+  const since = waiting.get(parts) ?? new Map<string, number>()
+  waiting.set(parts, since)
+  const began = since.get(run) ?? parts.now()
+  const waits = about?.engine === 'loading' && parts.now() - began < loadPatience
+  if (waits) since.set(run, began)
+  else since.delete(run)
+  return waits
 }
 
 /** The unfinished step runs again: what it had streamed is superseded, and the agent sees which steps are done. */

@@ -119,7 +119,9 @@ function runStarted(before: Timeline, row: Recorded, event: RunStarted, watcher?
   let line = before
   for (const lost of replacedRows(row, event)) line = superseded(line, lost, lost.event, watcher)
   const { state } = changed(line, row)
-  const track = { ...trackOf(line, row), startSeq: row.seq, startedAt: row.at, startState: state, ended: false }
+  const continues = line.index.waiting || undefined
+  const started = { startSeq: row.seq, startedAt: row.at, startState: state, ended: false }
+  const track = { ...trackOf(line, row), ...started, continues }
   return withTimelineIndex(line, { state, runs: line.index.runs.set(row.run, track) })
 }
 
@@ -150,11 +152,10 @@ function led(
   run: string,
   { agent, parent, after, call, node }: NodeStarted,
 ): Pick<Cause, 'via' | 'after'> {
-  const given = Array.isArray(after) ? after.filter((each) => each !== node) : []
+  const given = Array.isArray(after) ? after.filter((each) => each !== node) : undefined
   const { transfers } = line.index
   const handed = parent !== undefined && transfers.get(timelineKey(run, parent)) === agent
-  const before =
-    given.length > 0 || call !== undefined || handed ? given : phaseAt(line, timelineKey(run, parent ?? '')).previous
+  const before = given ?? (call !== undefined || handed ? [] : phaseAt(line, timelineKey(run, parent ?? '')).previous)
   const [only, ...more] = before
   if (only !== undefined) {
     const hop = more.length === 0 && transfers.get(timelineKey(run, only)) === agent
@@ -213,6 +214,7 @@ function runFinished(line: Timeline, row: Recorded, { outcome, error }: RunFinis
   }
   const starting = next.starting.filter((each) => each.run !== run)
   return withTimelineIndex(starting.length === next.starting.length ? next : { ...next, starting }, {
+    waiting: outcome === 'interrupted' ? run : '',
     runs: next.index.runs.set(run, { ...track, ended: true, speakers: [], asked: [], executions: undefined }),
   })
 }

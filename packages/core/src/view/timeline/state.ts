@@ -112,6 +112,8 @@ export interface RunTimeline {
   /** The run has events for its nodes. */
   readonly named: boolean
   readonly ended: boolean
+  /** The run that it goes on with: the one directly before it, which ended with a question. */
+  readonly continues?: string | undefined
   readonly executions: Positions | undefined
   readonly speakers: readonly SpeakingAgent[]
   readonly asked: readonly AskedAgent[]
@@ -126,6 +128,8 @@ export interface TimelineIndex {
   readonly transfers: Dictionary<string>
   readonly phases: Dictionary<Phase>
   readonly runs: Dictionary<RunTimeline>
+  /** The run that ended last, where it waits for a person; else ''. */
+  readonly waiting: string
   toJSON(): undefined
 }
 
@@ -140,6 +144,7 @@ export const emptyTimeline: Timeline = {
     transfers: Dictionary.empty,
     phases: Dictionary.empty,
     runs: Dictionary.empty,
+    waiting: '',
     toJSON: () => undefined,
   },
 }
@@ -177,6 +182,7 @@ export function withTimelineIndex(
       transfers: changed.transfers ?? index.transfers,
       phases: changed.phases ?? index.phases,
       runs: changed.runs ?? index.runs,
+      waiting: changed.waiting ?? index.waiting,
       toJSON: index.toJSON,
     },
   }
@@ -187,7 +193,16 @@ export function withExecution({ executions, starting, index }: Timeline, positio
   return { executions: list, starting, index }
 }
 
+/** Bounds the search for a node in the runs that a run goes on with. */
+const mostContinued = 64
+
+/** The execution of a node in this run, else in the runs that it goes on with, the newest first. */
 export function executionOf({ executions, index }: Timeline, run: string, node: NodeId): Execution | undefined {
-  const position = index.nodes.get(timelineKey(run, node))
-  return position === undefined ? undefined : executions.at(position)
+  let of: string | undefined = run
+  for (let i = 0; of !== undefined && i < mostContinued; i++) {
+    const position = index.nodes.get(timelineKey(of, node))
+    if (position !== undefined) return executions.at(position)
+    of = index.runs.get(of)?.continues
+  }
+  return undefined
 }

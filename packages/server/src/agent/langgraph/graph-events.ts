@@ -9,6 +9,7 @@ import { type GraphNode, GraphNodes } from './graph-nodes.ts'
 import { type GraphState, updatesOf } from './graph-state.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
 import { type GraphModelCall, messageParts, modelCallOf, type ToolAnswer, toolAnswer } from './message-parts.ts'
+import { cachedUpdates } from './node-cache.ts'
 import type { RunChain } from './run-chain.ts'
 import { toJson } from './state-json.ts'
 import { inSteps, type StepEvent } from './steps.ts'
@@ -83,7 +84,7 @@ export class EventMapper {
 
   /** `known` are the ids of the messages that were in the graph's state before. */
   constructor(graph: AgentGraph, context: RunContext, state: GraphState, known: Iterable<string>, chain: RunChain) {
-    this.nodes = new GraphNodes(graph, chain.executions)
+    this.nodes = new GraphNodes(graph, chain)
     this.#state = state
     this.#spoken = new Set(known)
     this.#context = context
@@ -97,6 +98,9 @@ export class EventMapper {
     if (event.tags?.includes('langsmith:hidden') === true) return
     if (!event.event.startsWith('on_chain_')) yield* this.#told(this.#answers.take(this.nodes.of(event).node))
     switch (event.event) {
+      case 'on_chain_stream':
+        for (const [name, output] of cachedUpdates(event)) yield* this.#cached(event, name, output)
+        return
       case 'on_chain_start':
         // A node that is tried again ends here for the first time.
         if (isNode(event)) yield* this.settle()
@@ -139,6 +143,28 @@ export class EventMapper {
     if (node === undefined) return
     const output = event.data?.output
     yield* this.#told(this.#answers.final(node.node, output))
+    yield* this.#returned(event, node, output)
+    if (event.values !== undefined) yield* this.#state.step(event.values)
+    yield { kind: 'node.finished', node: node.node, status: 'ok' }
+  }
+
+  /** A node whose answer came from a cache: its code did not run, but it has said what it says. */
+  *#cached(event: StepEvent, name: string, output: unknown): Generator<RunEvent> {
+    if (this.nodes.isDone(name)) return
+    const run = `${event.run_id} ${name}`
+    yield* this.nodes.start(this.nodes.unseen(run, name))
+    const node = this.nodes.end(run)
+    if (node === undefined) return
+    for (const each of [output].flat()) yield* this.#returned(event, node, each)
+    yield { kind: 'node.finished', node: node.node, status: 'ok' }
+  }
+
+  /** What a node returned: messages that are not in the log yet, and the keys that it wrote. */
+  *#returned(event: StepEvent, node: GraphNode, output: unknown): Generator<RunEvent> {
+    // Only a workflow of the functional API returns a text.
+    if (typeof output === 'string' && node.parent === undefined) {
+      yield this.#agent(node, [{ text: output }], { id: event.run_id })
+    }
     for (const [key, update] of updatesOf(output)) {
       if (key !== 'messages') continue
       // LangGraph accepts one message in place of a list.
@@ -148,8 +174,6 @@ export class EventMapper {
       }
     }
     if (node.parent === undefined) this.#state.wrote(node.node, output)
-    if (event.values !== undefined) yield* this.#state.step(event.values)
-    yield { kind: 'node.finished', node: node.node, status: 'ok' }
   }
 
   /** A message that the node made itself, without a streamed model call: its text and calls are not in the log yet. */

@@ -5,6 +5,7 @@ import { ownCheckpoint } from './checkpoint.ts'
 import { breakpointOf, openQuestions } from './graph-interrupts.ts'
 import type { CompiledGraph, Snapshot } from './langgraph-agent.ts'
 import { messageParts } from './message-parts.ts'
+import { hasBegunIn } from './own-saver.ts'
 import { toJson } from './state-json.ts'
 
 /** New messages, or answers to interrupts, or nothing after a crash: LangGraph then continues from the checkpoint. */
@@ -37,7 +38,7 @@ export async function graphInput(
     if (atStop !== undefined) throw new MillraceError('cancelled', 'the graph was not allowed to continue')
     if (!context.resumed && !input.messages.some(isSaid)) throw lostQuestion(fromLog)
   }
-  if (context.resumed && hasBegun(input, context, before, fromLog)) return null
+  if (context.resumed && hasBegun(context, before, fromLog)) return null
   const past = Array.isArray(rebuilt.messages) ? (rebuilt.messages as unknown[]) : []
   return {
     ...rebuilt,
@@ -45,6 +46,11 @@ export async function graphInput(
     ...edits,
     messages: [...past, ...(await messagesOf(input))],
   }
+}
+
+/** Whether the graph goes on from its checkpoint with this input, or begins at its start. */
+export function goesOn(input: unknown): boolean {
+  return input === null || (isObject(input) && input.lg_name === 'Command')
 }
 
 /**
@@ -70,10 +76,8 @@ function isSaid({ role, content: { parts = [] } }: InputMessage): boolean {
 }
 
 /** After a crash: whether a checkpoint of this very run exists. Without one, LangGraph has nothing to continue. */
-function hasBegun(input: RunInput, context: RunContext, before: Snapshot, fromLog: boolean): boolean {
-  if (fromLog) return ownCheckpoint(context)?.run === context.run
-  const taken = new Set(messageIds(before))
-  return (before.next?.length ?? 0) > 0 || input.messages.some(({ id }) => taken.has(id))
+function hasBegun(context: RunContext, before: Snapshot, fromLog: boolean): boolean {
+  return fromLog ? ownCheckpoint(context)?.run === context.run : hasBegunIn(before, context)
 }
 
 function isYes({ status, payload }: ResumeAnswer): boolean {

@@ -1,6 +1,11 @@
 import type { NodeId, RunEvent } from '@millrace/core'
 import type { AgentGraph } from '../agent.ts'
+import type { EarlierNodes } from './earlier-nodes.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
+import type { RunChain } from './run-chain.ts'
+
+/** How LangGraph names the node of an error handler: this, then the name of the node that it belongs to. */
+const errorHandler = '__error_handler__'
 
 /** A node that runs, as the log names it. */
 export interface GraphNode {
@@ -20,10 +25,27 @@ export class GraphNodes {
   readonly #executions: Map<string, number>
   readonly #open = new Map<string, GraphNode>()
   readonly #finished: GraphNode[] = []
+  readonly #earlier: EarlierNodes
+  /** The step of phase 0 of the earlier nodes inside each node: known once a first node goes on there. */
+  readonly #steps = new Map<NodeId, number>()
 
-  constructor(graph: AgentGraph, executions: ReadonlyMap<string, number>) {
+  constructor(graph: AgentGraph, chain: Pick<RunChain, 'executions' | 'nodes'>) {
     this.#graph = graph
-    this.#executions = new Map(executions)
+    this.#executions = new Map(chain.executions)
+    this.#earlier = chain.nodes
+  }
+
+  /** Whether a node of the outermost graph that LangGraph reports as cached was done before a crash or a question. */
+  isDone(name: string): boolean {
+    const nodes = this.#earlier.inside(undefined)
+    const last = Math.max(0, ...nodes.map(({ phase }) => phase))
+    return nodes.some(({ path, phase, status }) => path === name && phase === last && status === 'ok')
+  }
+
+  /** The start of a node that LangGraph does not report, because it took its answer from a cache. */
+  unseen(run: string, name: string): StreamEvent {
+    const step = Math.max(0, ...this.#finished.map((done) => done.step)) + 1
+    return { event: 'on_chain_start', name, run_id: run, metadata: { langgraph_step: step } }
   }
 
   has(run: string): boolean {
@@ -35,6 +57,8 @@ export class GraphNodes {
     const task = taskOf(event)
     yield* this.#retry(name, task)
     const step = Number(event.metadata?.langgraph_step ?? 0)
+    const failed = this.#handled(name, task)
+    if (failed !== undefined) yield* this.#endWith(failed, `'${failed.name}' failed and its error handler runs`)
     const parent = this.#around(task)
     if (parent === undefined) yield* this.#endEarlierSteps(step)
     const path = parent === undefined ? name : `${parent.path}/${name}`
@@ -42,13 +66,14 @@ export class GraphNodes {
     this.#executions.set(path, count)
     const node: GraphNode = { node: `${path}@${count}`, name, path, step, task, ...(parent ? { parent } : {}) }
     this.#open.set(event.run_id, node)
-    const after = this.#before(node, event)
+    const goesOn = this.#earlier.inside(parent?.node).length > 0
+    const after = failed === undefined ? this.#before(node, event) : [failed.node]
     yield {
       kind: 'node.started',
       node: node.node,
       agent: name,
       ...(parent === undefined ? {} : { parent: parent.node }),
-      ...(after.length > 0 ? { after } : {}),
+      ...(after.length > 0 || goesOn ? { after } : {}),
     }
   }
 
@@ -106,9 +131,19 @@ export class GraphNodes {
   *#retry(name: string, task: unknown): Generator<RunEvent> {
     if (task === undefined) return
     const again = [...this.#open.values()].find((open) => open.name === name && open.task === task)
-    if (again === undefined) return
-    const error = { code: 'agent-error' as const, message: `'${name}' failed and is tried again` }
-    for (const open of this.#takeOut(again)) {
+    if (again !== undefined) yield* this.#endWith(again, `'${name}' failed and is tried again`)
+  }
+
+  /** The node whose error handler this is. LangGraph runs the handler as a task of the failed one. */
+  #handled(name: string, task: unknown): GraphNode | undefined {
+    if (!name.startsWith(errorHandler) || typeof task !== 'string') return undefined
+    const of = task.slice(0, task.lastIndexOf('|'))
+    return [...this.#open.values()].find((open) => open.task === of)
+  }
+
+  *#endWith(failed: GraphNode, message: string): Generator<RunEvent> {
+    const error = { code: 'agent-error' as const, message }
+    for (const open of this.#takeOut(failed)) {
       yield { kind: 'node.finished', node: open.node, status: 'error', error }
     }
   }
@@ -133,8 +168,12 @@ export class GraphNodes {
   }
 
   /** The nodes whose end led to this one: the sources of its join, else those of the step before that have an edge to it. */
-  #before({ path, parent, step }: GraphNode, event: StreamEvent): readonly NodeId[] {
-    const beside = this.#finished.filter((done) => done.parent?.node === parent?.node && done.step < step)
+  #before({ node, path, parent, step }: GraphNode, event: StreamEvent): readonly NodeId[] {
+    const again = this.#earlier.again(node, parent?.node)
+    const doneBefore = this.#doneBefore(parent, again === undefined ? undefined : step - again.phase, step)
+    if (again !== undefined) return again.after
+    const own = this.#finished.filter((done) => done.parent?.node === parent?.node)
+    const beside = [...doneBefore, ...own].filter((done) => done.step < step)
     const joined = joinedNames(event)
     if (joined.length > 0) return joined.flatMap((name) => beside.findLast((done) => done.name === name)?.node ?? [])
     const sources = new Set(this.#graph.edges.filter((edge) => edge.to === path).map((edge) => edge.from))
@@ -148,7 +187,25 @@ export class GraphNodes {
     const latest = Math.max(...earlier.map((done) => done.step))
     return earlier.filter((done) => done.step === latest).map((done) => done.node)
   }
+
+  /** What was done before this run inside a node, with its steps. The last phase is the step before, unless `first` says more. */
+  #doneBefore(parent: GraphNode | undefined, first: number | undefined, step: number): readonly DoneNode[] {
+    const nodes = this.#earlier.inside(parent?.node)
+    const level = parent?.node ?? ''
+    const start = this.#steps.get(level) ?? first ?? step - 1 - Math.max(0, ...nodes.map(({ phase }) => phase))
+    this.#steps.set(level, start)
+    return nodes
+      .filter(({ status }) => status === 'ok')
+      .map(({ node, path, phase }) => ({
+        node,
+        path,
+        name: path.slice(path.lastIndexOf('/') + 1),
+        step: start + phase,
+      }))
+  }
 }
+
+type DoneNode = Pick<GraphNode, 'node' | 'path' | 'name' | 'step'>
 
 /** LangGraph names the channel of a join after its sources: `join:a+b:c`. */
 function joinedNames({ metadata }: StreamEvent): readonly string[] {

@@ -13,7 +13,7 @@ export interface DrawableGraph {
  * behind, and its start is that step.
  */
 export function describeGraph(graph: CompiledGraph, inside: string | undefined = undefined): AgentGraph {
-  const { nodes, edges } = graph.getGraph()
+  const { nodes, edges } = drawingOf(graph)
   const place = (name: string): string => (inside === undefined ? name : `${inside}/${name}`)
   const own = Object.keys(nodes).filter((name) => inside === undefined || !isBorder(name))
   const within = inside === undefined ? {} : { parent: inside }
@@ -29,6 +29,30 @@ export function describeGraph(graph: CompiledGraph, inside: string | undefined =
       ...inner.flatMap((each) => each.nodes),
     ],
     edges: [...drawn, ...inner.flatMap((each) => each.edges)],
+  }
+}
+
+/**
+ * LangGraph's drawing. A workflow of the functional API has none with names in it: it is drawn as its one node. The error
+ * handler of a node is drawn without an edge to it.
+ */
+function drawingOf(graph: CompiledGraph): DrawableGraph {
+  const drawn = graph.getGraph()
+  const names = Object.keys(graph.nodes ?? {}).filter((name) => !isBorder(name))
+  if (Object.hasOwn(drawn.nodes, '__start__') || names.length === 0) {
+    const handlers = names.flatMap((name) => {
+      const handler = `__error_handler__${name}`
+      return Object.hasOwn(drawn.nodes, handler) ? [{ source: name, target: handler }] : []
+    })
+    return handlers.length === 0 ? drawn : { ...drawn, edges: [...drawn.edges, ...handlers] }
+  }
+  const ids = ['__start__', ...names, '__end__']
+  return {
+    nodes: Object.fromEntries(ids.map((id) => [id, { id }])),
+    edges: names.flatMap((name) => [
+      { source: '__start__', target: name },
+      { source: name, target: '__end__' },
+    ]),
   }
 }
 

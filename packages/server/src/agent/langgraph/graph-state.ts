@@ -16,7 +16,7 @@ export class GraphState {
 
   constructor(recorded: JsonObject, values: unknown) {
     this.#recorded = recorded
-    this.#keys = new Set(isObject(values) ? Object.keys(values) : [])
+    this.#keys = new Set(Object.keys(stateIn(values) ?? {}))
   }
 
   /** Must get every recorded event: the graph's own code may record state changes too. */
@@ -29,8 +29,9 @@ export class GraphState {
   }
 
   /** After a step: one event for each node that wrote, and one for changes by no node (the run's input). */
-  *step(values: unknown): Generator<RunEvent> {
-    if (!isObject(values)) return
+  *step(given: unknown): Generator<RunEvent> {
+    const values = stateIn(given)
+    if (values === undefined) return
     const patches = new Map<NodeId | undefined, PatchOp[]>()
     const lost = new Map<NodeId | undefined, string[]>()
     const gone = [...this.#keys].filter((key) => !Object.hasOwn(values, key))
@@ -53,10 +54,18 @@ export class GraphState {
   }
 }
 
+/** The state of a graph is an object; a workflow of the functional API may return anything, in LangGraph's channel `__end__`. */
+function stateIn(values: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (values === undefined || values === null) return undefined
+  return isObject(values) ? values : { __end__: values }
+}
+
 /** The keys and updates in what a node returned: an object, a Command, or a list of these. */
 export function updatesOf(output: unknown): readonly (readonly [string, unknown])[] {
   if (Array.isArray(output)) return output.flatMap(updatesOf)
   if (!isObject(output)) return []
+  // `entrypoint.final` returns one value and saves another.
+  if (output.__lg_type === '__pregel_final') return updatesOf(output.value)
   if (output.lg_name === 'Send') return []
   if (output.lg_name !== 'Command') return Object.entries(output)
   const { update } = output

@@ -3,6 +3,7 @@ import type { FileEngine } from '../agent-engine.ts'
 import { checkpointMessage } from './checkpoint.ts'
 import { describeModel } from './graph-model.ts'
 import { type CompiledGraph, graphAgent, langgraphAbout } from './langgraph-agent.ts'
+import { threadMessage } from './own-saver.ts'
 
 /** Runs compiled graphs of @langchain/langgraph. */
 export const langgraphEngine: FileEngine = {
@@ -11,7 +12,7 @@ export const langgraphEngine: FileEngine = {
   exported: 'a compiled LangGraph',
   packages: ['@langchain/core', '@langchain/langgraph'],
   modules: { '@millrace/server/langgraph': () => import('./authoring.ts') },
-  privateLogs: [checkpointMessage],
+  privateLogs: [checkpointMessage, threadMessage],
   recognises: (value) => graphIn(value) !== undefined,
   factories: true,
   remedy: 'it must be a compiled LangGraph, a function that returns one, or an agent of createAgent',

@@ -5,7 +5,7 @@ import { checkpointEvent, checkpointsIn, replacedSaver, seedCheckpoint } from '.
 import { rebuiltState } from './checkpoint-rebuild.ts'
 import { streamWriter } from './custom-stream.ts'
 import { EventMapper, graphEvents } from './graph-events.ts'
-import { graphInput, messageIds } from './graph-input.ts'
+import { goesOn, graphInput, messageIds } from './graph-input.ts'
 import {
   breakpointEvent,
   breakpointOf,
@@ -15,13 +15,20 @@ import {
 } from './graph-interrupts.ts'
 import { type DrawableGraph, describeGraph, graphTools } from './graph-shape.ts'
 import { GraphState } from './graph-state.ts'
+import { eventsOf, streamModes } from './node-cache.ts'
+import { lostThread, ownSaver, ownSaverNote, saverName, threadEvent } from './own-saver.ts'
 import { runChain } from './run-chain.ts'
+import { clientConfig, storeNote } from './run-config.ts'
 import { StepKeeper } from './step-keeper.ts'
-import { stepMode } from './steps.ts'
 
 /** The part of a compiled LangGraph that we use; any version that has it works. */
 export interface CompiledGraph {
   checkpointer?: unknown
+  /** What the author gave to `withConfig`. */
+  readonly config?: { readonly recursionLimit?: number }
+  readonly store?: unknown
+  readonly cache?: unknown
+  stream?(input: unknown, config: object): unknown
   readonly channels?: Readonly<Record<string, unknown>>
   streamEvents(input: unknown, config: Readonly<Record<string, unknown>>): AsyncIterable<StreamEvent>
   getState(config: object, options?: object): Promise<Snapshot>
@@ -60,6 +67,9 @@ export interface GraphAgentFile {
   readonly model?: { readonly name: string; readonly offline: boolean }
 }
 
+/** Steps of a graph whose author has set no limit; LangGraph's own is 25. */
+const maxSteps = 200
+
 /** What the engine says of itself in the description of each of its agents. */
 export const langgraphAbout: EngineDescription = { engine: 'langgraph', engineLabel: 'LangGraph', redoesNodes: true }
 
@@ -69,6 +79,7 @@ export function graphAgent(name: string, load: () => Promise<GraphAgentFile>, mo
     name,
     async describe(): Promise<AgentDescription> {
       const { graph, description = '', examples = [], resumable = false, model } = await load()
+      const checkpoints = checkpointsIn(graph)
       return {
         name,
         description,
@@ -77,8 +88,8 @@ export function graphAgent(name: string, load: () => Promise<GraphAgentFile>, mo
         ...graphTools(graph),
         examples,
         resumable,
-        checkpoints: checkpointsIn(graph),
-        ...defined({ model }),
+        checkpoints,
+        ...defined({ model, checkpointer: checkpoints === 'own' ? saverName(graph) : undefined }),
       }
     },
     async *run(input, context) {
@@ -95,15 +106,19 @@ async function* runGraph(
 ): AsyncGenerator<RunEvent> {
   const { graph } = file
   const saver = await seedCheckpoint(graph, context)
-  const keep = file.resumable === true && saver !== undefined ? new StepKeeper(saver, context) : undefined
+  const own = saver === undefined ? ownSaver(graph, context.session) : undefined
+  const given = clientConfig(input, context)
+  const kept = saver ?? own?.saver
+  const keep = file.resumable === true && kept !== undefined ? new StepKeeper(kept, context) : undefined
   const config = {
     ...keep?.config,
     version: 'v2',
-    streamMode: [stepMode],
-    signal: context.signal,
-    recursionLimit: 200,
+    streamMode: streamModes(graph),
+    signal: own === undefined ? context.signal : AbortSignal.any([context.signal, own.saver.signal]),
+    recursionLimit: graph.config?.recursionLimit ?? maxSteps,
     writer: await streamWriter(),
-    configurable: { thread_id: context.session, millrace: { input, context, models } },
+    ...given,
+    configurable: { ...given.configurable, thread_id: context.session, millrace: { input, context, models } },
   }
   // A checkpoint from an import can make even the first read throw; it must be forgotten then, too.
   try {
@@ -112,10 +127,16 @@ async function* runGraph(
     const next = await graphInput(graph, input, context, before, saver !== undefined, rebuilt.values)
     yield* rebuilt.notes
     if (saver?.replaced === true && !context.history.some(({ event }) => isNote(event))) yield replacedSaver
+    if (own !== undefined) yield* [...ownSaverNote(own.saver, context), ...lostThread(before, own.saver, context)]
+    if (own !== undefined) yield* threadEvent(before, context)
+    yield* storeNote(graph, context)
     const state = new GraphState(context.state, before.values)
     const known = [...messageIds(before), ...messageIds({ values: rebuilt.values })]
-    const mapper = new EventMapper(describeGraph(graph), context, state, known, runChain(context))
-    for await (const event of graphEvents(graph.streamEvents(next, config), mapper, keep?.started)) {
+    const chain = runChain(context, goesOn(next))
+    const mapper = new EventMapper(describeGraph(graph), context, state, known, chain)
+    const streamed = eventsOf(graph, next, config)
+    const events = own === undefined ? streamed : own.saver.during(streamed)
+    for await (const event of graphEvents(events, mapper, keep?.started)) {
       state.saw(event)
       if (event.kind === 'node.started') yield* keep?.before() ?? []
       if (event.kind === 'node.finished') await keep?.stored()
@@ -129,6 +150,7 @@ async function* runGraph(
     yield* waiting(after, mapper)
   } finally {
     keep?.close()
+    own?.end()
     saver?.forget(context.session)
   }
 }

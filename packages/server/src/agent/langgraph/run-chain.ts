@@ -1,5 +1,6 @@
 import { isPartial, nodePath, type Recorded } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
+import { EarlierNodes } from './earlier-nodes.ts'
 
 /** What earlier runs left for this one: it continues them, so it goes on with their numbers and their open calls. */
 export interface RunChain {
@@ -7,13 +8,18 @@ export interface RunChain {
   readonly executions: ReadonlyMap<string, number>
   /** Calls without an answer: call id → tool. */
   readonly openCalls: ReadonlyMap<string, string>
+  readonly nodes: EarlierNodes
 }
 
-/** The chain is this run, as far as it went before a crash, and the interrupted runs directly before it. */
-export function runChain({ history, run }: Pick<RunContext, 'history' | 'run'>): RunChain {
+/**
+ * The chain is this run, as far as it went before a crash, and the interrupted runs directly before it. `goesOn` tells
+ * whether the graph goes on where it was, or begins at its start.
+ */
+export function runChain({ history, run }: Pick<RunContext, 'history' | 'run'>, goesOn: boolean): RunChain {
   const executions = new Map<string, number>()
   const openCalls = new Map<string, string>()
-  for (const { event } of chainRows(history, run)) {
+  const rows = chainRows(history, run)
+  for (const { event } of rows) {
     if (event.kind === 'node.started') {
       const path = nodePath(event.node)
       executions.set(path, Math.max((executions.get(path) ?? 0) + 1, numberOf(event.node)))
@@ -24,7 +30,7 @@ export function runChain({ history, run }: Pick<RunContext, 'history' | 'run'>):
       if (functionResponse?.id !== undefined) openCalls.delete(functionResponse.id)
     }
   }
-  return { executions, openCalls }
+  return { executions, openCalls, nodes: new EarlierNodes(goesOn ? rows : []) }
 }
 
 function chainRows(history: readonly Recorded[], run: string): readonly Recorded[] {

@@ -3,16 +3,20 @@ import type { RunContext } from '../agent.ts'
 import { checkpointEvent, type SeededSaver } from './checkpoint.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
 import { isGated, NodeGate } from './node-gate.ts'
+import { OwnSaver } from './own-saver.ts'
 
-/** Records the checkpoints of a resumable run step by step, and keeps the graph from running ahead of them. */
+/**
+ * Records the checkpoints of a resumable run step by step, or waits for the author's saver to store them, and keeps the
+ * graph from running ahead of them.
+ */
 export class StepKeeper {
-  readonly #saver: SeededSaver
+  readonly #saver: SeededSaver | OwnSaver
   readonly #context: RunContext
   readonly #gate = new NodeGate()
   /** The data of the last checkpoint, as text. */
   #recorded = ''
 
-  constructor(saver: SeededSaver, context: RunContext) {
+  constructor(saver: SeededSaver | OwnSaver, context: RunContext) {
     this.#saver = saver
     this.#context = context
     context.signal.addEventListener('abort', () => this.close(), { once: true })
@@ -25,6 +29,7 @@ export class StepKeeper {
 
   /** The checkpoint, where it is another than the last one that was recorded. */
   *before(): Generator<RunEvent> {
+    if (this.#saver instanceof OwnSaver) return
     const event = checkpointEvent(this.#saver, this.#context.session)
     const text = JSON.stringify(event)
     if (text === this.#recorded) return
@@ -33,8 +38,9 @@ export class StepKeeper {
   }
 
   /** LangGraph stores what a node wrote right after it reports the node's end: then no other work is in between. */
-  stored(): Promise<void> {
-    return new Promise((resolve) => setImmediate(resolve))
+  async stored(): Promise<void> {
+    await new Promise((resolve) => setImmediate(resolve))
+    if (this.#saver instanceof OwnSaver) await this.#saver.stored()
   }
 
   /** The events of a start were taken: the node may run once the log has them. */

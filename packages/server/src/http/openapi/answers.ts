@@ -110,6 +110,7 @@ const shapes = {
       .enum(['log', 'own'])
       .optional()
       .describe('Where the agent’s own checkpoints are kept: in the log, or in a store that its author chose'),
+    checkpointer: z.string().optional().describe('The class of that store, where its author chose one'),
     redoesNodes: z.boolean().optional().describe('After a crash, a resumed run runs its open nodes again'),
     model: z.object({ name: z.string(), offline: z.boolean() }).optional(),
     tools: z.array(z.string()).optional(),
