@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Served, serveBuilt } from '../kit/built-server.ts'
+import { frontEnds } from '../kit/front-end-drivers.ts'
+import { dependenciesOf, type ServedPage, servePage } from '../kit/front-end-pages.ts'
+import { FrontEndBench, frontEndScenarios } from '../kit/front-end-scenarios.ts'
+import { launchChromium } from './chromium.ts'
+
+// The chat libraries that people have, unmodified, in a real browser on the built server: the pages of examples/.
+
+const agents = fileURLToPath(new URL('../kit/ag-ui-agents/', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'millrace-front-ends-'))
+let served: Served
+let browser: Browser
+beforeAll(async () => {
+  const flags = ['--data-dir', folder, '--agents', agents, '--log-level', 'error']
+  served = await serveBuilt(['serve', '--port', '0', ...flags], {
+    MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0',
+    PATH: process.env.PATH ?? '',
+  })
+  browser = await launchChromium()
+})
+afterAll(async () => {
+  await browser.close()
+  await served.kill()
+  rmSync(folder, { recursive: true })
+})
+
+describe.each(frontEnds)('$title', (frontEnd) => {
+  let page: ServedPage
+  let bench: FrontEndBench
+  beforeAll(async () => {
+    page = await servePage(frontEnd.name, served.address)
+    bench = new FrontEndBench(frontEnd, browser, page.address, served.address)
+  })
+  afterAll(() => page.close())
+
+  test('is installed as the example asks', () => {
+    const [asked, installed] = dependenciesOf(frontEnd.name)
+    expect(installed).toMatchObject(asked ?? {})
+  })
+
+  test.each(frontEndScenarios)('$name', ({ run }) => run(bench))
+})

@@ -1,0 +1,2 @@
+// The place of a package that neither the page nor the runtime loads.
+export default undefined
