@@ -1,19 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { documentTable } from '../kit/ag-ui-matrix-docs.ts'
 import { type Served, serveBuilt } from '../kit/built-server.ts'
+import { FrontEndBench } from '../kit/front-end-bench.ts'
 import { frontEnds } from '../kit/front-end-drivers.ts'
-import { dependenciesOf, type ServedPage, servePage } from '../kit/front-end-pages.ts'
-import { FrontEndBench, frontEndScenarios } from '../kit/front-end-scenarios.ts'
+import { dependenciesOf, type ServedPage, servePage, versionOf } from '../kit/front-end-pages.ts'
+import { type FrontEndNote, frontEndNotes, frontEndScenarios } from '../kit/front-end-scenarios.ts'
 import { launchChromium } from './chromium.ts'
 
 // The chat libraries that people have, unmodified, in a real browser on the built server: the pages of examples/.
 
 const agents = fileURLToPath(new URL('../kit/ag-ui-agents/', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'millrace-front-ends-'))
+const outcomes = new Map<string, FrontEndNote | 'works'>()
 let served: Served
 let browser: Browser
 beforeAll(async () => {
@@ -44,5 +47,23 @@ describe.each(frontEnds)('$title', (frontEnd) => {
     expect(installed).toMatchObject(asked ?? {})
   })
 
-  test.each(frontEndScenarios)('$name', ({ run }) => run(bench))
+  test.each(frontEndScenarios)('$name', async ({ name, run }) => {
+    outcomes.set(`${frontEnd.title} ${name}`, (await run(bench)) ?? 'works')
+  })
+})
+
+test('docs/clients.md has the table of this run, and the versions', () => {
+  const wrong = documentTable({
+    mark: 'front-ends',
+    corner: 'what people do',
+    clients: frontEnds.map(({ title }) => title),
+    scenarios: frontEndScenarios.map(({ name }) => name),
+    outcomes,
+    notes: frontEndNotes,
+    without: ['noState'],
+  })
+  expect(wrong, 'run this file with MILLRACE_WRITE_DOCS=1 and commit docs/clients.md').toBe('')
+  const text = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8')
+  for (const { name, packages } of frontEnds)
+    for (const each of packages) expect(text).toContain(`\`${each}\` ${versionOf(name, each)}`)
 })

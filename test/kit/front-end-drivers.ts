@@ -7,6 +7,8 @@ export interface FrontEnd {
   readonly title: string
   /** The packages that the table of the documentation names. */
   readonly packages: readonly string[]
+  /** Whether the page can change the state of the agent. */
+  readonly sharesState: boolean
   /** The place of the conversation. */
   chat(page: Page): Locator
   say(page: Page, text: string): Promise<void>
@@ -28,6 +30,7 @@ export const frontEnds: readonly FrontEnd[] = [
     name: 'copilotkit',
     title: 'CopilotKit',
     packages: ['@copilotkit/react-core', '@copilotkit/runtime', '@ag-ui/client'],
+    sharesState: true,
     chat: (page) => page.getByTestId('copilot-chat'),
     async say(page, text) {
       await page.getByTestId('copilot-chat-textarea').fill(text)
@@ -41,6 +44,7 @@ export const frontEnds: readonly FrontEnd[] = [
     name: 'assistant-ui',
     title: 'assistant-ui',
     packages: ['@assistant-ui/react', '@assistant-ui/react-ag-ui', '@ag-ui/client'],
+    sharesState: true,
     chat: (page) => page.locator('#root'),
     ...isOurs,
   },
@@ -48,6 +52,7 @@ export const frontEnds: readonly FrontEnd[] = [
     name: 'tanstack-ai',
     title: 'TanStack AI',
     packages: ['@tanstack/ai', '@tanstack/ai-react'],
+    sharesState: false,
     chat: (page) => page.locator('main'),
     ...isOurs,
   },

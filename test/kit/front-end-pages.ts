@@ -34,11 +34,17 @@ export function versionOf(name: FrontEndName, dependency: string): string {
 async function builtPage(name: FrontEndName): Promise<string> {
   const example = exampleOf(name)
   const installed = installedFor(name)
-  if (!existsSync(`${installed}/node_modules`)) throw new Error(`${name} is not installed: run node scripts/foreign.mjs`)
+  if (!existsSync(`${installed}/node_modules`))
+    throw new Error(`${name} is not installed: run node scripts/foreign.mjs`)
   const outDir = path(`.cache/front-ends/${name}`)
   const sources = readdirSync(`${example}/src`).map((file) => `${example}/src/${file}`)
   const hash = createHash('sha256')
-  for (const file of [...sources, `${example}/index.html`, `${example}/vite.config.ts`, `${installed}/package-lock.json`])
+  for (const file of [
+    ...sources,
+    `${example}/index.html`,
+    `${example}/vite.config.ts`,
+    `${installed}/package-lock.json`,
+  ])
     hash.update(file).update(readFileSync(file))
   const wanted = hash.digest('hex')
   const stamp = `${outDir}/built`
@@ -54,15 +60,21 @@ async function builtPage(name: FrontEndName): Promise<string> {
   return outDir
 }
 
+/** Packages that a page would load for a diagram or in development. They are large, and not installed. */
+const leftOut = new Set(['mermaid', '@copilotkit/web-inspector'])
+const nothing = '\0nothing'
+
 /** The packages of an example are installed in a folder of the tests, so that the example's own folder stays as it is. */
 function importsFrom(installed: string, example: string): Plugin {
   return {
     name: 'millrace:installed-for-tests',
     enforce: 'pre',
+    load: (id) => (id === nothing ? 'export default undefined' : undefined),
     resolveId(name, importer) {
+      if (leftOut.has(name)) return nothing
       const isBare = /^[@a-z]/.test(name) && !name.startsWith('vite/')
-      if (!isBare || importer?.startsWith(`${example}/`) !== true) return undefined
-      return this.resolve(name, `${installed}/index.js`, { skipSelf: true })
+      if (!isBare || importer?.startsWith(`${example}/src/`) !== true) return undefined
+      return this.resolve(name, `${installed}/package.json`, { skipSelf: true })
     },
   }
 }

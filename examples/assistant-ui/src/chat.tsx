@@ -17,14 +17,13 @@ import {
   useAgUiSubmitInterruptResponses,
 } from '@assistant-ui/react-ag-ui'
 import { useMemo, useState } from 'react'
-import { agentName, isReopened, threadId } from './address.ts'
+import { agentName, disconnect, isReopened, threadId } from './address.ts'
 import { MillraceAgent } from './millrace-agent.ts'
 import { toolkit } from './toolkit.tsx'
 
 export function Chat() {
   const [error, setError] = useState('')
-  // Stop closes the connection, and this address makes that a cancelled run.
-  const url = `/ag-ui/${agentName}?disconnect=cancel`
+  const url = `/ag-ui/${agentName}?disconnect=${disconnect}`
   const agent = useMemo(() => new MillraceAgent({ url, threadId }), [url])
   const runtime = useAgUiRuntime({
     agent,
@@ -60,9 +59,7 @@ function AssistantMessage() {
   return (
     <MessagePrimitive.Root asChild>
       <article data-role="assistant">
-        <MessagePrimitive.Parts
-          components={{ Text: ({ text }) => <p>{text}</p>, tools: { Fallback: ToolCard }, Reasoning: Thought }}
-        />
+        <MessagePrimitive.Parts components={{ Text: Words, Reasoning: Thought, tools: { Fallback: ToolCard } }} />
         <ActionBarPrimitive.Root hideWhenRunning>
           <ActionBarPrimitive.Reload>Regenerate</ActionBarPrimitive.Reload>
         </ActionBarPrimitive.Root>
@@ -70,6 +67,8 @@ function AssistantMessage() {
     </MessagePrimitive.Root>
   )
 }
+
+const Words = ({ text }: { text: string }) => <p>{text}</p>
 
 const Thought = ({ text }: { text: string }) => <em>{text}</em>
 

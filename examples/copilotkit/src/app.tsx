@@ -2,6 +2,7 @@ import {
   CopilotChat,
   CopilotKit,
   useAgent,
+  useCopilotKit,
   useDefaultRenderTool,
   useFrontendTool,
   useHumanInTheLoop,
@@ -15,11 +16,24 @@ export function App() {
     <CopilotKit runtimeUrl="/api/copilotkit" useSingleEndpoint={false} agentId={agentName}>
       <Tools />
       <main>
-        <CopilotChat agentId={agentName} threadId={threadId} />
+        <Conversation />
         <SharedState />
       </main>
     </CopilotKit>
   )
+}
+
+/** The chat of CopilotKit, with its button to regenerate an answer. */
+function Conversation() {
+  const { copilotkit } = useCopilotKit()
+  const { agent } = useAgent({ agentId: agentName })
+  const onRegenerate = ({ id }: { id: string }) => {
+    const answer = agent.messages.findIndex((message) => message.id === id)
+    const question = agent.messages.findLastIndex(({ role }, at) => role === 'user' && at < answer)
+    agent.setMessages(agent.messages.slice(0, question + 1))
+    void copilotkit.runAgent({ agent })
+  }
+  return <CopilotChat agentId={agentName} threadId={threadId} messageView={{ assistantMessage: { onRegenerate } }} />
 }
 
 /** Tools that run in this page, questions that a person answers here, and a card for every other tool. */

@@ -2,7 +2,7 @@ import { type StreamChunk, toolDefinition } from '@tanstack/ai'
 import { type UIMessage, useChat } from '@tanstack/ai-react'
 import { type SyntheticEvent, useMemo, useState } from 'react'
 import { z } from 'zod'
-import { agentName, isReopened, threadId } from './address.ts'
+import { agentName, disconnect, isReopened, threadId } from './address.ts'
 import { millraceConnection } from './millrace-connection.ts'
 
 /** A tool that runs in this page by itself. */
@@ -21,7 +21,10 @@ const pickColour = toolDefinition({
 
 export function Chat() {
   const [state, setState] = useState<unknown>({})
-  const connection = useMemo(() => millraceConnection(agentName, threadId, ['pick_size']), [])
+  const connection = useMemo(
+    () => millraceConnection(`${agentName}?disconnect=${disconnect}`, threadId, ['pick_size']),
+    [],
+  )
   const { messages, sendMessage, reload, stop, isLoading, error, interrupts, addToolResult } = useChat({
     threadId,
     connection,

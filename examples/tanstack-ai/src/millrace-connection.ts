@@ -7,15 +7,19 @@ import { type ConnectConnectionAdapter, fetchServerSentEvents } from '@tanstack/
  * in the page, and questions that can be answered.
  */
 export function millraceConnection(agent: string, threadId: string, pageTools: readonly string[]) {
-  // Stop closes the connection, and this address makes that a cancelled run.
-  const runs = fetchServerSentEvents(`/ag-ui/${agent}?disconnect=cancel`)
+  const runs = fetchServerSentEvents(`/ag-ui/${agent}`)
   const thread = `/sessions/${encodeURIComponent(threadId)}/events?dialect=ag-ui-0&from=live&until=idle`
   const past = fetchServerSentEvents(thread, { fetchClient: (_, init) => fetch(thread, init) })
   return {
     connect: (...request) => answerable(runs.connect(...request), pageTools),
     joinRun: (...request) => answerable(past.joinRun?.(...request) ?? nothing(), pageTools),
     // The thread is read as a run that goes on: its first events are snapshots of all that was said.
-    hydrate: async () => ({ messages: [], activeRun: { runId: 'thread' }, interrupts: null, page: { truncated: false } }),
+    hydrate: async () => ({
+      messages: [],
+      activeRun: { runId: 'thread' },
+      interrupts: null,
+      page: { truncated: false },
+    }),
   } satisfies ConnectConnectionAdapter
 }
 
