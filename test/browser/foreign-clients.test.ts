@@ -52,7 +52,7 @@ describe.each(frontEnds)('$title', (frontEnd) => {
   })
 })
 
-test('docs/clients.md has the table of this run, and the versions', () => {
+test('docs/clients.md has the table of this run, the versions, and the runner as it ran', () => {
   const wrong = documentTable({
     mark: 'front-ends',
     corner: 'what people do',
@@ -63,7 +63,9 @@ test('docs/clients.md has the table of this run, and the versions', () => {
     without: ['noState'],
   })
   expect(wrong, 'run this file with MILLRACE_WRITE_DOCS=1 and commit docs/clients.md').toBe('')
-  const text = readFileSync(new URL('../../docs/clients.md', import.meta.url), 'utf8')
+  const read = (path: string): string => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
+  const text = read('docs/clients.md')
+  expect(text).toContain(read('examples/copilotkit/millrace-runner.mjs'))
   for (const { name, packages } of frontEnds)
     for (const each of packages) expect(text).toContain(`\`${each}\` ${versionOf(name, each)}`)
 })

@@ -9,6 +9,8 @@ export interface FrontEnd {
   readonly packages: readonly string[]
   /** Whether the page can change the state of the agent. */
   readonly sharesState: boolean
+  /** Whether it shows messages whole that are spoken at the same time. */
+  readonly showsParallelMessages: boolean
   /** The place of the conversation. */
   chat(page: Page): Locator
   say(page: Page, text: string): Promise<void>
@@ -31,6 +33,7 @@ export const frontEnds: readonly FrontEnd[] = [
     title: 'CopilotKit',
     packages: ['@copilotkit/react-core', '@copilotkit/runtime', '@ag-ui/client'],
     sharesState: true,
+    showsParallelMessages: true,
     chat: (page) => page.getByTestId('copilot-chat'),
     async say(page, text) {
       await page.getByTestId('copilot-chat-textarea').fill(text)
@@ -45,6 +48,7 @@ export const frontEnds: readonly FrontEnd[] = [
     title: 'assistant-ui',
     packages: ['@assistant-ui/react', '@assistant-ui/react-ag-ui', '@ag-ui/client'],
     sharesState: true,
+    showsParallelMessages: false,
     chat: (page) => page.locator('#root'),
     ...isOurs,
   },
@@ -53,6 +57,7 @@ export const frontEnds: readonly FrontEnd[] = [
     title: 'TanStack AI',
     packages: ['@tanstack/ai', '@tanstack/ai-react'],
     sharesState: false,
+    showsParallelMessages: true,
     chat: (page) => page.locator('main'),
     ...isOurs,
   },

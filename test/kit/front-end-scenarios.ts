@@ -12,6 +12,8 @@ export interface FrontEndScenario {
 export const frontEndNotes = {
   noState:
     'TanStack AI has no shared state: it sends `state: {}` in every request, which changes nothing here. Read the state from `STATE_SNAPSHOT` with `onChunk`, and let the agent change it with a tool.',
+  spliced:
+    'assistant-ui shows only a part of what agents say at the same time, because it takes a message to be over when another one goes on. After a reload everything is there.',
 } as const
 export type FrontEndNote = keyof typeof frontEndNotes
 
@@ -79,7 +81,7 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
       const page = await bench.open()
       await page.say('size: window')
       await page.shows('Measured: pick_size {"result":"large"}')
-      expect(await page.runs()).toEqual(['done', 'done'])
+      expect(await page.runs()).toEqual(['interrupted', 'done'])
       return page.close()
     },
   },
@@ -195,9 +197,12 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
     async run(bench) {
       const page = await bench.open('team')
       await page.say('search')
+      const { showsParallelMessages } = bench.frontEnd
+      await expect.poll(() => page.runs(), { timeout: 30_000 }).toEqual(['done'])
+      if (!showsParallelMessages) await page.reload()
       await page.shows('Found on the left.')
       await page.shows('Found on the right.')
-      return page.close()
+      return (await page.close()) ?? (showsParallelMessages ? undefined : 'spliced')
     },
   },
   {

@@ -12,7 +12,7 @@ export function millraceConnection(agent: string, threadId: string, pageTools: r
   const past = fetchServerSentEvents(thread, { fetchClient: (_, init) => fetch(thread, init) })
   return {
     connect: (...request) => answerable(runs.connect(...request), pageTools),
-    joinRun: (...request) => answerable(past.joinRun?.(...request) ?? nothing(), pageTools),
+    joinRun: (run, signal) => answerable(past.joinRun?.(run, signal) ?? nothing(), pageTools, run),
     // The thread is read as a run that goes on: its first events are snapshots of all that was said.
     hydrate: async () => ({
       messages: [],
@@ -25,7 +25,7 @@ export function millraceConnection(agent: string, threadId: string, pageTools: r
 
 async function* nothing(): AsyncGenerator<StreamChunk> {}
 
-async function* answerable(chunks: AsyncIterable<StreamChunk>, pageTools: readonly string[]) {
+async function* answerable(chunks: AsyncIterable<StreamChunk>, pageTools: readonly string[], joined?: string) {
   const calls = new Map<string, { readonly name: string; input: string }>()
   for await (const chunk of chunks) {
     if (chunk.type === 'TOOL_CALL_START') calls.set(chunk.toolCallId, { name: chunk.toolCallName, input: '' })
@@ -33,7 +33,7 @@ async function* answerable(chunks: AsyncIterable<StreamChunk>, pageTools: readon
       const call = calls.get(chunk.toolCallId)
       if (call !== undefined) call.input += chunk.delta
     }
-    yield chunk.type === 'RUN_FINISHED' ? withBindings(chunk) : chunk
+    yield chunk.type === 'RUN_FINISHED' ? withBindings(chunk, joined ?? chunk.runId) : chunk
     if (chunk.type !== 'TOOL_CALL_END') continue
     const call = calls.get(chunk.toolCallId)
     if (call === undefined || !pageTools.includes(call.name)) continue
@@ -42,15 +42,15 @@ async function* answerable(chunks: AsyncIterable<StreamChunk>, pageTools: readon
   }
 }
 
-/** TanStack AI answers only questions that have its mark. */
-function withBindings(chunk: Extract<StreamChunk, { type: 'RUN_FINISHED' }>): StreamChunk {
+/** TanStack AI answers only questions that have its mark, under the name that it has for the run. */
+function withBindings(chunk: Extract<StreamChunk, { type: 'RUN_FINISHED' }>, interruptedRunId: string): StreamChunk {
   if (chunk.outcome?.type !== 'interrupt') return chunk
   const interrupts = chunk.outcome.interrupts.map(({ responseSchema: _, ...question }) =>
     withInterruptBinding(question, {
       v: 1,
       kind: 'generic',
       interruptId: question.id,
-      interruptedRunId: chunk.runId,
+      interruptedRunId,
       generation: 0,
     }),
   )
