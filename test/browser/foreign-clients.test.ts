@@ -8,7 +8,7 @@ import { documentTable } from '../kit/ag-ui-matrix-docs.ts'
 import { type Served, serveBuilt } from '../kit/built-server.ts'
 import { FrontEndBench } from '../kit/front-end-bench.ts'
 import { frontEnds } from '../kit/front-end-drivers.ts'
-import { dependenciesOf, type ServedPage, servePage, versionOf } from '../kit/front-end-pages.ts'
+import { dependenciesOf, type ServedPage, servePage, typeErrorsOf, versionOf } from '../kit/front-end-pages.ts'
 import { type FrontEndNote, frontEndNotes, frontEndScenarios } from '../kit/front-end-scenarios.ts'
 import { launchChromium } from './chromium.ts'
 
@@ -42,9 +42,10 @@ describe.each(frontEnds)('$title', (frontEnd) => {
   })
   afterAll(() => page.close())
 
-  test('is installed as the example asks', () => {
+  test('is installed as the example asks, and the page compiles', async () => {
     const [asked, installed] = dependenciesOf(frontEnd.name)
     expect(installed).toMatchObject(asked ?? {})
+    expect(await typeErrorsOf(frontEnd.name)).toBe('')
   })
 
   test.each(frontEndScenarios)('$name', async ({ name, run }) => {

@@ -25,7 +25,7 @@ export class FrontEndBench {
 
   async open(agent = 'desk', disconnect = 'cancel'): Promise<OpenPage> {
     const page = await (await this.#browser.newContext({ viewport: { width: 1200, height: 900 } })).newPage()
-    page.setDefaultTimeout(30_000)
+    page.setDefaultTimeout(60_000)
     // A test asks no server but its own.
     await page.route(/^https?:\/\/(?!127\.0\.0\.1)/, (route) => route.abort())
     const noise: string[] = []
@@ -89,7 +89,7 @@ export class OpenPage {
   async state(expected: unknown): Promise<void> {
     const shown = this.page.locator('aside pre')
     await expect
-      .poll(async () => JSON.parse((await shown.textContent()) || '{}'), { timeout: 30_000 })
+      .poll(async () => JSON.parse((await shown.textContent()) || '{}'), { timeout: 60_000 })
       .toMatchObject(expected as object)
   }
   async reload(): Promise<void> {

@@ -1,5 +1,16 @@
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin, type PreviewServer, preview } from 'vite'
@@ -28,6 +39,18 @@ export function dependenciesOf(name: FrontEndName): readonly Manifest['dependenc
 /** The installed version of a package of the page. */
 export function versionOf(name: FrontEndName, dependency: string): string {
   return manifest(`${installedFor(name)}/node_modules/${dependency}/package.json`).version
+}
+
+/** What the compiler says about the page, with the packages of the tests beside it. */
+export function typeErrorsOf(name: FrontEndName): Promise<string> {
+  const folder = path(`.cache/front-end-types/${name}`)
+  rmSync(folder, { recursive: true, force: true })
+  cpSync(`${exampleOf(name)}/src`, `${folder}/src`, { recursive: true })
+  copyFileSync(`${exampleOf(name)}/tsconfig.json`, `${folder}/tsconfig.json`)
+  symlinkSync(`${installedFor(name)}/node_modules`, `${folder}/node_modules`)
+  return new Promise((resolve) => {
+    execFile(path('node_modules/.bin/tsc'), ['-p', folder], (error, output) => resolve(error === null ? '' : output))
+  })
 }
 
 /** Builds the page if it has changed since it was built last. Returns the folder that it was built into. */

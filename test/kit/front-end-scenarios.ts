@@ -134,7 +134,7 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
       await page.press('Reject')
       await page.hides('Erase the notes?')
       await page.state({ notes: ['milk'] })
-      await expect.poll(() => page.runs(), { timeout: 30_000 }).toEqual(['done', 'interrupted', 'done'])
+      await expect.poll(() => page.runs(), { timeout: 60_000 }).toEqual(['done', 'interrupted', 'done'])
       return page.close()
     },
   },
@@ -157,7 +157,7 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
       await page.say(`wait: ${bench.name()}`)
       await page.shows('Waiting.')
       await page.stop()
-      await expect.poll(() => page.runs(), { timeout: 30_000 }).toEqual(['cancelled'])
+      await expect.poll(() => page.runs(), { timeout: 60_000 }).toEqual(['cancelled'])
       await page.say('Hello')
       await page.shows('You said Hello.')
       return page.close()
@@ -198,7 +198,7 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
       const page = await bench.open('team')
       await page.say('search')
       const { showsParallelMessages } = bench.frontEnd
-      await expect.poll(() => page.runs(), { timeout: 30_000 }).toEqual(['done'])
+      await expect.poll(() => page.runs(), { timeout: 60_000 }).toEqual(['done'])
       if (!showsParallelMessages) await page.reload()
       await page.shows('Found on the left.')
       await page.shows('Found on the right.')
