@@ -55,6 +55,10 @@ const elsewhere: Readonly<Record<string, string>> = {
   'docs/agents.md 5': 'author-types.slow.test.ts',
   'docs/clients.md 1': 'the chat scenario of ag-ui-matrix.slow.test.ts',
   'docs/clients.md 2': 'ag-ui-matrix.slow.test.ts, which compares its class with this text',
+  'docs/clients.md 3': 'foreign-clients.test.ts, which compares this text with the example that it runs',
+  'examples/copilotkit/README.md 1': 'foreign-clients.test.ts builds and serves the page and the runtime',
+  'examples/assistant-ui/README.md 1': 'foreign-clients.test.ts builds and serves the page',
+  'examples/tanstack-ai/README.md 1': 'foreign-clients.test.ts builds and serves the page',
   'examples/node-tail/README.md 1': 'test/browser/examples.test.ts',
   'README.md 1': 'the suite itself: npm start in start.slow.test.ts',
 }

@@ -66,6 +66,8 @@ function script({ user, step, results, state, instruction, history }: OfflineReq
       return fail('UNAVAILABLE', 'the model is overloaded')
     case 'colour':
       return step === 0 ? call('pick_colour', { of: rest }) : say(`Chosen: ${answers}`)
+    case 'size':
+      return step === 0 ? call('pick_size', {}) : say(`Measured: ${answers}`)
     case 'colour and size':
       return step === 0 ? [call('pick_colour', { of: 'sky' }), call('pick_size', {})] : say(`Chosen: ${answers}`)
     case 'wait':
