@@ -21,7 +21,6 @@ import { turns } from './langgraph/turns.ts'
 const asked = process.env.PROPERTY_SEED
 const seed = asked === 'random' ? Math.floor(Math.random() * 1e6) + 1 : Number(asked ?? 20_261_115)
 const kills = full ? 25 : 3
-/** A process for each of sixteen graphs, twice for each kill, takes a minute: only the whole form pays for them. */
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-killed-'))
 const agents = fileURLToPath(new URL('langgraph/', import.meta.url))
