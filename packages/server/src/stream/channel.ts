@@ -11,11 +11,19 @@ export interface ChannelOptions extends Omit<SharedEncoderOptions, 'onOver' | 'r
 }
 
 /**
+ * Encoders of one channel at once: each reads the log from its first row. Readers that lag at more places than this wait
+ * until one is free, and then share the next.
+ */
+const mostEncoders = 16
+
+/**
  * One session in one format. It has a single encoder at the live end, and further ones while some readers lag behind
- * the window of the first.
+ * the window of the first. However many readers come late, they share a bounded number of encoders.
  */
 export class Channel {
   readonly encoders = new Set<SharedEncoder>()
+  /** Readers without an encoder: they wait for a free one, or their sink is full and they need none. */
+  readonly #waiting = new Set<Reader>()
   readonly #options: ChannelOptions
   /** The encoder furthest on. Only it keeps what its readers have had, for readers that come back. */
   #front: SharedEncoder | undefined
@@ -32,11 +40,17 @@ export class Channel {
     const { encoder: here } = reader
     const holds = here !== undefined && here.window.base <= reader.cursor
     if (holds && this.encoders.size === 1) return
-    const encoder = this.#furthest((other) => other.holds(reader)) ?? this.#open(base)
-    if (encoder === here) return
+    const found = this.#furthest((other) => other.holds(reader))
+    if (found !== undefined && found === here) return
     this.part(reader)
-    reader.encoder = encoder
-    encoder.join(reader)
+    if (found === undefined && base === undefined && this.encoders.size >= mostEncoders) {
+      this.#waiting.add(reader)
+      this.#serveWaiting()
+    } else this.#give(reader, found ?? this.#open(base))
+  }
+
+  get idle(): boolean {
+    return this.encoders.size === 0 && this.#waiting.size === 0
   }
 
   /** For a reader that joins at the live end; its cursor says where the end was when it came. */
@@ -48,14 +62,50 @@ export class Channel {
 
   /** Takes the reader away from its encoder. An encoder without readers is closed. */
   part(reader: Reader): void {
+    this.#waiting.delete(reader)
     const { encoder } = reader
     if (encoder === undefined) return
     reader.encoder = undefined
     encoder.leave(reader)
-    if (!encoder.idle || !this.encoders.delete(encoder)) return
+    if (encoder.idle && this.#close(encoder)) this.#serveWaiting()
+  }
+
+  #close(encoder: SharedEncoder): boolean {
+    if (!this.encoders.delete(encoder)) return false
     if (encoder === this.#front) this.#front = undefined
     encoder.close()
     this.#options.onEncoder(-1)
+    return true
+  }
+
+  #give(reader: Reader, encoder: SharedEncoder): void {
+    this.#waiting.delete(reader)
+    reader.encoder = encoder
+    encoder.join(reader)
+  }
+
+  /** Gives all readers that wait one encoder, if there may be one more. */
+  #serveWaiting(): void {
+    const readers = [...this.#waiting].filter(({ ready }) => ready)
+    if (readers.length === 0 || (this.encoders.size >= mostEncoders && !this.#closeStalled())) return
+    const encoder = this.#open()
+    for (const reader of readers) if (this.#waiting.has(reader)) this.#give(reader, encoder)
+  }
+
+  /** Closes an encoder whose readers take nothing now. They keep their cursors and come back when they have room. */
+  #closeStalled(): boolean {
+    for (const encoder of this.encoders) {
+      const readers = encoder.all()
+      const joins = readers.length > encoder.readers.size
+      if (encoder === this.#front || joins || readers.some(({ ready }) => ready)) continue
+      for (const reader of readers) {
+        reader.encoder = undefined
+        encoder.leave(reader)
+        this.#waiting.add(reader)
+      }
+      return this.#close(encoder)
+    }
+    return false
   }
 
   /** Passes on an error that ends readers of this channel. */
@@ -83,7 +133,7 @@ export class Channel {
       retain: () => this.#retained(encoder),
       onOver: (gone, error) => {
         if (error !== undefined) this.report(error)
-        for (const reader of gone.all()) reader.end(error === undefined ? 'removed' : 'failed')
+        for (const reader of [...gone.all(), ...this.#waiting]) reader.end(error === undefined ? 'removed' : 'failed')
       },
     })
     this.encoders.add(encoder)
