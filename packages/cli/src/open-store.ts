@@ -37,8 +37,9 @@ function folderOf(text: string): string {
   }
 }
 
-export async function openStore({ folder }: StoreLocation, now: () => number): Promise<OpenStore> {
-  const log = await sqliteLog({ folder, now })
+/** `owned`: sessions belong to the users of tokens. */
+export async function openStore({ folder }: StoreLocation, now: () => number, owned = false): Promise<OpenStore> {
+  const log = await sqliteLog({ folder, now, owned })
   // SQLite admits one process per folder, so machine and folder name its only writer. A restarted server has the same
   // name, and recovers the runs of the one before it at once instead of waiting for their leases to expire.
   return { log, owner: `${hostname()}:${folder}` }

@@ -14,11 +14,14 @@ import {
   type Millrace,
   type MillraceConfig,
   modelSettings,
+  type ShareName,
+  type SomeShares,
 } from '@millrace/server'
 import { findAdkWeb } from './adk-web.ts'
 import { agentTable, coloursFor } from './agent-table.ts'
 import { type EnvFiles, envFiles } from './env-files.ts'
 import { type LogLines, logLines } from './log-lines.ts'
+import { memoryUse } from './memory.ts'
 import { type OpenStore, openStore } from './open-store.ts'
 import { endpointOf, readSettings, type Settings } from './settings.ts'
 import { version } from './version.ts'
@@ -51,7 +54,7 @@ export async function serve(args: readonly string[], agents = ownAgents()): Prom
   let store: OpenStore | undefined
   let millrace: Millrace | undefined
   try {
-    store = await openStore(settings.store, Date.now)
+    store = await openStore(settings.store, Date.now, settings.tokens !== undefined)
     millrace = await compose(settings, settings.agents ?? agents, store, env)
     const address = await millrace.app.listen({ host: settings.host, port: settings.port })
     console.log(`Millrace ${version} is listening on ${address}`)
@@ -110,6 +113,8 @@ async function compose(
     access: defined({ hosts: settings.hostNames, origins: settings.origins, tokens: settings.tokens }),
     basePath: settings.basePath,
     logger: { level: settings.logLevel, stream: serverLog() },
+    limits: { shares: bothShares(config.limits, settings.shares) },
+    memory: () => memoryUse(settings.maxMemory),
     ...defined({
       disconnect: config.disconnect,
       tracing: telemetry,
@@ -125,6 +130,12 @@ async function compose(
     watchAgents(opened, agents)
   })
   return millrace
+}
+
+/** Flags and variables win over the file. */
+function bothShares(file: SomeShares = {}, flags: SomeShares): SomeShares {
+  const names = [...Object.keys(file), ...Object.keys(flags)] as readonly ShareName[]
+  return Object.fromEntries(names.map((name) => [name, { ...file[name], ...flags[name] }]))
 }
 
 function serverLog(): LogLines {

@@ -1,9 +1,10 @@
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import { MillraceError } from '@millrace/core'
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 import { adkSurface } from './adk/routes.ts'
 import { adkWebSurface } from './adk-web/routes.ts'
+import { admitRequests } from './admission.ts'
 import { agUiSurface } from './ag-ui/routes.ts'
 import { agentSurface } from './agent/routes.ts'
 import { type Access, guardAccess } from './doors/access.ts'
@@ -13,12 +14,16 @@ import { sendProblem } from './doors/problem.ts'
 import { limitRuns } from './doors/rate-limit.ts'
 import { logRequests } from './doors/request-log.ts'
 import { measureRequests } from './doors/request-metrics.ts'
+import { type MemoryUse, memoryWatch } from './memory-watch.ts'
 import { describeApi } from './openapi/openapi.ts'
+import { type AllSessions, type OwnSessions, ownSessions } from './own-sessions.ts'
 import { pagePolicy, pageSurface } from './page/routes.ts'
 import { planSurface } from './plan/routes.ts'
 import { serverOptions } from './server-options.ts'
 import { serviceSurface } from './service/routes.ts'
 import { sessionSurface } from './session/routes.ts'
+import type { OnRefused } from './share-counts.ts'
+import { StorageShares } from './storage-shares.ts'
 import { studioSurface } from './studio/routes.ts'
 import { registerSurface, requireDeclarations, type Surface, type SurfaceDeps } from './surface.ts'
 
@@ -35,12 +40,16 @@ const allSurfaces: readonly Surface[] = [
   pageSurface,
 ]
 
-export interface AppDeps extends Omit<SurfaceDeps, 'opened' | 'basePath'> {
+export interface AppDeps
+  extends Omit<SurfaceDeps, 'opened' | 'basePath' | 'own' | 'trouble'>,
+    Omit<AllSessions, 'room'> {
   readonly access?: Access
   /** True once the server is closed: every further request is refused. */
   readonly stopped: () => boolean
   readonly basePath?: string
   readonly logger?: FastifyServerOptions['logger']
+  /** Reads what the process takes; absent: new work is never refused for want of memory. */
+  readonly memory?: () => MemoryUse
 }
 
 /** The HTTP side as one Fastify app. It composes, and never listens, reads env or prints. */
@@ -59,6 +68,12 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
     if (deps.stopped()) throw new MillraceError('unavailable', 'the server is shutting down', { retryAfter: 1 })
   })
   guardAccess(app, access)
+  const { log, now, metrics } = deps
+  const { shares } = deps.limits
+  const refused: OnRefused = (share, by) => metrics.refused.inc({ share, by })
+  const isShort = memoryWatch(deps.memory, now)
+  admitRequests(app, { shares, now, refused, isShort })
+  const room = new StorageShares({ log, shares, now, refused })
   answerUnmatched(app)
   await app.register(cors, {
     origin: [...(access.origins ?? [])],
@@ -70,7 +85,22 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   await limitRuns(app, deps.limits.runsPerMinute)
   readJsonBodies(app)
   await describeApi(app, deps.version, access.tokens !== undefined, surfaces)
-  const surfaceDeps: SurfaceDeps = { ...deps, opened, basePath }
+  const trouble = async (): Promise<string | undefined> => (isShort() ? 'memory is short' : log.trouble?.())
+  const surfaceDeps: SurfaceDeps = { ...deps, opened, basePath, own: ownOf({ ...deps, room }, access), trouble }
   for (const surface of surfaces) await registerSurface(app, surface, surfaceDeps)
   return app
+}
+
+/** The sessions of the user of a request. Where users need tokens, a request without one reaches no session at all. */
+function ownOf(all: AllSessions, { tokens }: Access): (request: FastifyRequest) => OwnSessions {
+  const found = new WeakMap<FastifyRequest, OwnSessions>()
+  return (request) => {
+    const known = found.get(request)
+    if (known !== undefined) return known
+    if (tokens !== undefined && request.principal === undefined)
+      throw new MillraceError('unauthorized', 'send a bearer token in the Authorization header')
+    const own = ownSessions(all, request.principal)
+    found.set(request, own)
+    return own
+  }
 }

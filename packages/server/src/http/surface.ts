@@ -19,6 +19,8 @@ export interface SurfaceDeps extends HttpDeps {
   readonly metrics: Metrics
   /** False while the server starts or shuts down, so that a load balancer sends no requests. */
   readonly ready: () => boolean
+  /** Why the server takes no new work now, for a load balancer; undefined when it does. */
+  readonly trouble: () => Promise<string | undefined>
   /** The folder of the built page. Without it no page is served. */
   readonly page?: string
   /** The folder of adk-web's built page. Without it adk-web is not served. */
@@ -35,6 +37,8 @@ export interface RouteEffect {
   readonly stream?: boolean
   /** The route answers without a token. Only a route that reads may be open. */
   readonly open?: boolean
+  /** What the request counts as, where that is not clear from the rest; `none`: it is answered at any time. */
+  readonly share?: 'imports' | 'forks' | 'none'
 }
 
 /** A route as the OpenAPI document describes it. */

@@ -8,10 +8,11 @@ const patience = { tries: 100, wait: 20 }
 
 /** Deletes a session for good. Its active run is cancelled first, and the audit records who deleted it. */
 export async function removeSession(deps: HttpDeps, request: FastifyRequest, session: SessionInfo): Promise<void> {
+  const { log, engine, modelRequests } = deps.own(request)
   for (let left = patience.tries; ; left -= 1) {
-    await deps.engine.cancel(session.id)
+    await engine.cancel(session.id)
     try {
-      await deps.log.remove(session.id)
+      await log.remove(session.id)
       break
     } catch (error) {
       // A run releases its lease a moment after its end is written, and another run may have started meanwhile.
@@ -20,6 +21,6 @@ export async function removeSession(deps: HttpDeps, request: FastifyRequest, ses
     }
   }
   const { id, agent, user } = session
-  deps.modelRequests.forget(id)
+  modelRequests.forget(id)
   deps.audit({ at: deps.now(), action: 'session.delete', session: id, agent, user: request.principal ?? user })
 }

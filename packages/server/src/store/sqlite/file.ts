@@ -6,6 +6,7 @@ import { asStoreFailure, storeFailed } from '../store-error.ts'
 import { autocheckpoint } from './commit-timing.ts'
 import { openReader, openWriter, type ReadConnection, type WriteConnection } from './connection.ts'
 import { applicationId, migrate, migrations } from './schema.ts'
+import { keySessions } from './session-keys.ts'
 
 /** An open database file: a connection that writes, one that reads, and a lock against other processes. */
 export interface SqliteFile {
@@ -20,6 +21,7 @@ export interface SqliteFile {
 export interface SqliteFileOptions {
   readonly folder: string
   readonly now: number
+  readonly owned?: boolean
   readonly maxBytes?: number
 }
 
@@ -28,7 +30,7 @@ const checkedSize = 64 * 2 ** 20
 const pageSize = 4096
 
 /** Opens `millrace.db` in the folder and creates both if they are missing. A file that it refuses stays unchanged. */
-export async function openSqliteFile({ folder, now, maxBytes }: SqliteFileOptions): Promise<SqliteFile> {
+export async function openSqliteFile({ folder, now, owned, maxBytes }: SqliteFileOptions): Promise<SqliteFile> {
   const path = join(folder, 'millrace.db')
   const size = await prepareFolder(folder, path)
   const unlock = lock(join(folder, 'millrace.lock'), folder)
@@ -40,6 +42,7 @@ export async function openSqliteFile({ folder, now, maxBytes }: SqliteFileOption
     )
     if (maxBytes !== undefined) await writer.exec(`PRAGMA max_page_count = ${Math.ceil(maxBytes / pageSize)}`)
     await migrate(writer, now)
+    if (owned !== undefined) await keySessions(writer, owned)
     const reader = guarded(openReader(path), path)
     reader.exec('PRAGMA busy_timeout = 1000')
     return {

@@ -16,6 +16,11 @@ export interface SqliteLogOptions {
   /** The data folder, created if it is missing. It holds `millrace.db`, and one process at a time may use it. */
   readonly folder: string
   readonly now: () => number
+  /**
+   * Whether each session belongs to the user of a token: the sessions of the file are keyed accordingly when it is opened
+   * (`sessionKey`), and keep their ids. Absent: the keys stay as they are.
+   */
+  readonly owned?: boolean
   /** The largest size of the file. Appends beyond it are refused with `store-failed`, reason `full`. */
   readonly maxBytes?: number
 }
