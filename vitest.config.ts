@@ -43,7 +43,11 @@ export default defineConfig({
         ...onPackages,
         test: {
           name: 'built',
-          include: ['packages/{server,react,cli}/src/**/*.test.{ts,tsx}', 'test/{http,attack}/*.test.ts', 'agents/**/*.test.ts'],
+          include: [
+            'packages/{server,react,cli}/src/**/*.test.{ts,tsx}',
+            'test/{http,attack}/*.test.ts',
+            'agents/**/*.test.ts',
+          ],
           exclude: [...apart, '**/*.slow.test.ts'],
           globalSetup: ['test/kit/built-packages.ts'],
           setupFiles: ['test/kit/property-seed.ts'],

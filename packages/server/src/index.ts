@@ -15,7 +15,14 @@ export { fileEvalStore } from './eval/file-store.ts'
 export type { HttpLimits } from './http/deps.ts'
 export type { Access } from './http/doors/access.ts'
 export type { MemoryUse } from './http/memory-watch.ts'
-export { defaultShares, type Share, type ShareName, type Shares, type SomeShares, shareKinds } from './http/shares.ts'
+export {
+  defaultShares,
+  type FairShare,
+  type ShareName,
+  type Shares,
+  type SomeShares,
+  shareKinds,
+} from './http/shares.ts'
 export { type SseResponse, sseResponse } from './http/sse-sink.ts'
 export { createMillrace, type Millrace, type MillraceOptions } from './millrace.ts'
 export { runEngine } from './run/engine.ts'

@@ -1,5 +1,5 @@
 import { MillraceError } from '@millrace/core'
-import type { Share, ShareName } from './shares.ts'
+import type { FairShare, ShareName } from './shares.ts'
 
 /** A refusal, for the metrics. */
 export type OnRefused = (share: ShareName, by: 'user' | 'all') => void
@@ -9,12 +9,12 @@ const minute = 60_000
 /** Counts what is open at once, of each user and in all. */
 export class OpenCounts {
   readonly #name: ShareName
-  readonly #share: Share
+  readonly #share: FairShare
   readonly #refused: OnRefused
   readonly #byUser = new Map<string, number>()
   #all = 0
 
-  constructor(name: ShareName, share: Share, refused: OnRefused) {
+  constructor(name: ShareName, share: FairShare, refused: OnRefused) {
     this.#name = name
     this.#share = share
     this.#refused = refused
@@ -50,14 +50,14 @@ export class OpenCounts {
 /** Counts what happens in each minute, of each user and in all. */
 export class MinuteCounts {
   readonly #name: ShareName
-  readonly #share: Share
+  readonly #share: FairShare
   readonly #refused: OnRefused
   readonly #now: () => number
   readonly #byUser = new Map<string, number>()
   #all = 0
   #began = Number.NEGATIVE_INFINITY
 
-  constructor(name: ShareName, share: Share, refused: OnRefused, now: () => number) {
+  constructor(name: ShareName, share: FairShare, refused: OnRefused, now: () => number) {
     this.#name = name
     this.#share = share
     this.#refused = refused

@@ -4,13 +4,13 @@ import { defined } from '@millrace/core'
 export type ShareName = 'streams' | 'reads' | 'writes' | 'imports' | 'forks' | 'sessions' | 'bytes'
 
 /** How much of it one user may have, and all users together. */
-export interface Share {
+export interface FairShare {
   /** Where no user has to prove who they are, this counts for no one: one person owns everything. */
   readonly user: number
   readonly all: number
 }
 
-export type Shares = Readonly<Record<ShareName, Share>>
+export type Shares = Readonly<Record<ShareName, FairShare>>
 
 /** How each is counted. */
 export const shareKinds: Readonly<Record<ShareName, 'at once' | 'per minute' | 'kept'>> = {

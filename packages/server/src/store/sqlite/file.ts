@@ -11,6 +11,8 @@ import { keySessions } from './session-keys.ts'
 /** An open database file: a connection that writes, one that reads, and a lock against other processes. */
 export interface SqliteFile {
   readonly path: string
+  /** Its size when it was opened, in bytes. */
+  readonly size: number
   readonly writer: WriteConnection
   readonly reader: ReadConnection
   /** The problems that `PRAGMA integrity_check` finds; empty when there are none. */
@@ -47,6 +49,7 @@ export async function openSqliteFile({ folder, now, owned, maxBytes }: SqliteFil
     reader.exec('PRAGMA busy_timeout = 1000')
     return {
       path,
+      size,
       writer,
       reader,
       integrity: () => integrity(path),

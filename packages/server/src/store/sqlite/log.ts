@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { type EventLog, MillraceError, type SessionFacts } from '@millrace/core'
 import { asStoreFailure } from '../store-error.ts'
 import { newTails } from '../tail.ts'
@@ -10,7 +11,9 @@ import { sqliteReads } from './read.ts'
 import { sqliteSearch } from './search.ts'
 import { sessionCache } from './session-cache.ts'
 import { anythingShared, sharedReads } from './shared.ts'
+import { spareRoom } from './spare-room.ts'
 import { sqliteWrites } from './write.ts'
+import { writeHealth } from './write-health.ts'
 
 export interface SqliteLogOptions {
   /** The data folder, created if it is missing. It holds `millrace.db`, and one process at a time may use it. */
@@ -47,6 +50,9 @@ export async function sqliteLog(options: SqliteLogOptions): Promise<SqliteLog> {
   }
 }
 
+/** The size of a file that is worth spare room, in bytes. */
+const worthSparing = 2 ** 20
+
 async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   const { writer, reader, path } = file
   let closing: Promise<void> | undefined
@@ -58,10 +64,14 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   const inserts = await eventInserts(writer)
   const timing = await commitTiming(writer, inserts, () => performance.now())
   const group = await groupCommit(writer, path, withInserts(sessions, inserts), timing)
+  const health = writeHealth(dirname(path), writer, group.run)
   const commit: GroupCommit['run'] = async (job) => {
     checkOpen()
-    return group.run(job)
+    return health.run(job)
   }
+  const spare = spareRoom(dirname(path))
+  // A small log has nothing worth deleting on a full disk.
+  if (file.size >= worthSparing) void spare.take()
   const due = new Map<number, SessionFacts>()
   const shared = anythingShared(reader)
   return {
@@ -74,11 +84,16 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
       commit,
       inserts,
       shared,
+      spare,
       checkpoints: await checkpoints(writer, due),
     })),
     ...sqliteReads({ reader, tails, now, checkOpen, due, known: sessions.committedRow }),
     ...sharedReads(reader, shared, checkOpen),
     ...(await sqliteSearch({ writer, reader, sessions, commit, inserts })),
+    trouble: async () => {
+      checkOpen()
+      return health.trouble()
+    },
     integrity: async () => {
       checkOpen()
       return file.integrity()

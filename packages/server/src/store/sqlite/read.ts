@@ -18,7 +18,7 @@ import type { Bound, ReadConnection } from './connection.ts'
 import { eventPages, type RowsPlace } from './event-row.ts'
 import { type FactsDeps, sqliteFacts } from './facts.ts'
 import { infoColumns, infoOf, type SessionRow } from './session-row.ts'
-import { partsColumn, partsIn } from './shared-rows.ts'
+import { partsColumn, sharedPartsIn } from './shared-rows.ts'
 
 /** What reading a session's rows needs to know about it. */
 interface SessionPlace extends RowsPlace {
@@ -191,7 +191,7 @@ function placeFinder(reader: ReadConnection): (id: string) => SessionPlace | und
       widest: Number(widest),
       lastSeq: Number(lastSeq),
       partials: Number(partials),
-      parts: partsIn(parts),
+      parts: sharedPartsIn(parts),
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Lease, SessionInfo, SessionStatus } from '@millrace/core'
 import { idInKey, type SessionLeases } from '@millrace/core/store'
 import type { Bound, Row } from './connection.ts'
-import { partsColumn, partsIn, type SharedPart } from './shared-rows.ts'
+import { partsColumn, type SharedPart, sharedPartsIn } from './shared-rows.ts'
 
 /** A session as the store holds it: its public info, its leases, and what only the store needs. */
 export interface SessionRow {
@@ -57,7 +57,7 @@ export function sessionRowOf(row: Row): SessionRow {
     partials: Number(partials),
     widest: Number(widest),
     size: Number(size),
-    parts: partsIn(parts),
+    parts: sharedPartsIn(parts),
   }
 }
 

@@ -11,7 +11,7 @@ export interface SharedPart {
 }
 
 /** The parts of a session, the first rows first, from the JSON of `partsColumn`. */
-export function partsIn(text: unknown): readonly SharedPart[] {
+export function sharedPartsIn(text: unknown): readonly SharedPart[] {
   if (text === '[]') return none
   const pairs: readonly (readonly [number, number])[] = JSON.parse(String(text))
   return pairs.map(([origin, upTo]) => ({ origin, upTo })).sort((a, b) => a.upTo - b.upTo)
@@ -88,4 +88,4 @@ export function removeRowsSql(key: number): string {
 }
 
 /** SQL for the rows of a session that retention must leave, because a fork shares them. */
-export const isShared = (key: number): string => `seq <= ${sharedUpTo(String(key), 0)}`
+export const isSharedRowSql = (key: number): string => `seq <= ${sharedUpTo(String(key), 0)}`

@@ -25,7 +25,8 @@ import { unindexSql } from './search.ts'
 import type { SessionCache } from './session-cache.ts'
 import type { SessionRow } from './session-row.ts'
 import { type AnythingShared, type Share, sharedWrites } from './shared.ts'
-import { isShared, partsOfFork, removeRowsSql, sharedTally } from './shared-rows.ts'
+import { isSharedRowSql, partsOfFork, removeRowsSql, sharedTally } from './shared-rows.ts'
+import { type SpareRoom, withSpareRoom } from './spare-room.ts'
 
 type Writes = Pick<
   EventLog,
@@ -53,6 +54,7 @@ export interface WriteDeps {
   readonly inserts: EventInserts
   readonly checkpoints: Checkpoints
   readonly shared: AnythingShared
+  readonly spare: SpareRoom
 }
 
 export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
@@ -66,7 +68,19 @@ export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
 }
 
 function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore'> {
-  const { writer, sessions, tails, now, commit, inserts, checkpoints } = deps
+  const { writer, sessions, tails, now, commit, inserts, checkpoints, spare } = deps
+  const removed = (id: string): Promise<void> =>
+    commit(async (turn) => {
+      const { key, leases } = sessions.must(id)
+      if (isLive(leases, now())) throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
+      sessions.forget(id)
+      turn.onCommit(() => tails.end(id))
+      turn.bulk()
+      inserts.insertHere() // an append of the same transaction may be among what is deleted
+      await writer.exec(
+        `${unindexSql(key)} ${removeRowsSql(key)} DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
+      )
+    })
   return {
     create: (created) => commit(() => make(deps, emptySession(created, now())).info),
     rename: (id, title) =>
@@ -77,18 +91,7 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
         sessions.change({ ...session, info })
         return info
       }),
-    remove: (id) =>
-      commit(async (turn) => {
-        const { key, leases } = sessions.must(id)
-        if (isLive(leases, now())) throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
-        sessions.forget(id)
-        turn.onCommit(() => tails.end(id))
-        turn.bulk()
-        inserts.insertHere() // an append of the same transaction may be among what is deleted
-        await writer.exec(
-          `${unindexSql(key)} ${removeRowsSql(key)} DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
-        )
-      }),
+    remove: (id) => withSpareRoom(spare, () => removed(id)),
     restore: async (restored, rows) => {
       checkHistory(rows)
       const bodies = rows.map(({ event }) => eventText(event))
@@ -259,7 +262,7 @@ async function retention({
 /** The SQL holds its numbers as text, because `exec`, which runs on another thread, takes no parameters. */
 function pruneSql(key: number, before: number): string {
   const ofSession = `FROM event WHERE session = ${key}`
-  return `DELETE ${ofSession} AND mark = ${rowKindNumbers.partial} AND NOT ${isShared(key)}
+  return `DELETE ${ofSession} AND mark = ${rowKindNumbers.partial} AND NOT ${isSharedRowSql(key)}
     AND run IN (SELECT run ${ofSession} GROUP BY run HAVING max(mark = ${rowKindNumbers.end}) = 1 AND max(at) < ${before})
     AND (run, json_extract(body, '$.message')) IN
       (SELECT run, json_extract(body, '$.message') ${ofSession} AND mark = ${rowKindNumbers.whole})`
