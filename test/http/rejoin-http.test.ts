@@ -1,6 +1,6 @@
 import type { RunEvent } from '@millrace/core'
 import { sseReader } from '@millrace/core'
-import { withOwnId } from '@millrace/core/store'
+import { sessionKey, withOwnId } from '@millrace/core/store'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
@@ -129,7 +129,7 @@ describe('a GET that starts a run, asked again', () => {
     const id = idsIn(await cutAt('waiting')).at(-1) ?? ''
     open()
     const [{ id: session = '', lastRun = '' } = {}] = await sessions()
-    await server.engine.wait(session, lastRun)
+    await server.engine.wait(sessionKey('ada', session), lastRun)
     const events = `/sessions/${session}/events?dialect=studio&run=${lastRun}`
     const seq = id.slice(id.lastIndexOf(':') + 1)
     expect(id).toBe(`${lastRun}:${seq}`)

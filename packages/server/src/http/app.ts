@@ -72,7 +72,6 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   const { shares } = deps.limits
   const refused: OnRefused = (share, by) => metrics.refused.inc({ share, by })
   const isShort = memoryWatch(deps.memory, now)
-  admitRequests(app, { shares, now, refused, isShort })
   const room = new StorageShares({ log, shares, now, refused })
   answerUnmatched(app)
   await app.register(cors, {
@@ -82,6 +81,8 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
     maxAge: 600,
   })
   await app.register(helmet, pagePolicy)
+  // After CORS and the security headers, so that a page can read a refusal.
+  admitRequests(app, { shares, now, refused, isShort })
   await limitRuns(app, deps.limits.runsPerMinute)
   readJsonBodies(app)
   await describeApi(app, deps.version, access.tokens !== undefined, surfaces)
