@@ -87,7 +87,9 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   readJsonBodies(app)
   await describeApi(app, deps.version, access.tokens !== undefined, surfaces)
   const trouble = async (): Promise<string | undefined> => (isShort() ? 'memory is short' : log.trouble?.())
-  const surfaceDeps: SurfaceDeps = { ...deps, opened, basePath, own: ownOf({ ...deps, room }, access), trouble }
+  // Surfaces get the sessions of their caller, and nothing that reaches others.
+  const { log: _log, engine: _engine, streams: _streams, modelRequests: _requests, ...rest } = deps
+  const surfaceDeps: SurfaceDeps = { ...rest, opened, basePath, own: ownOf({ ...deps, room }, access), trouble }
   for (const surface of surfaces) await registerSurface(app, surface, surfaceDeps)
   return app
 }
