@@ -11,10 +11,10 @@ export interface ChannelOptions extends Omit<SharedEncoderOptions, 'onOver' | 'r
 }
 
 /**
- * Encoders of one channel at once: each reads the log from its first row. Readers that lag at more places than this wait
- * until one is free, and then share the next.
+ * Each encoder reads the log from its first row. While there are `few`, a late reader gets one at once. Then late readers
+ * gather until one is free, or for this many ms, and share the next. There are never more than `most`.
  */
-const mostEncoders = 16
+const encoderCounts = { few: 3, most: 16, gather: 100 }
 
 /**
  * One session in one format. It has a single encoder at the live end, and further ones while some readers lag behind
@@ -24,6 +24,7 @@ export class Channel {
   readonly encoders = new Set<SharedEncoder>()
   /** Readers without an encoder: they wait for a free one, or their sink is full and they need none. */
   readonly #waiting = new Set<Reader>()
+  #gathering: NodeJS.Timeout | undefined
   readonly #options: ChannelOptions
   /** The encoder furthest on. Only it keeps what its readers have had, for readers that come back. */
   #front: SharedEncoder | undefined
@@ -43,9 +44,9 @@ export class Channel {
     const found = this.#furthest((other) => other.holds(reader))
     if (found !== undefined && found === here) return
     this.part(reader)
-    if (found === undefined && base === undefined && this.encoders.size >= mostEncoders) {
+    if (found === undefined && base === undefined && this.encoders.size >= encoderCounts.few) {
       this.#waiting.add(reader)
-      this.#serveWaiting()
+      this.#gather()
     } else this.#give(reader, found ?? this.#open(base))
   }
 
@@ -67,7 +68,10 @@ export class Channel {
     if (encoder === undefined) return
     reader.encoder = undefined
     encoder.leave(reader)
-    if (encoder.idle && this.#close(encoder)) this.#serveWaiting()
+    if (encoder.idle && this.#close(encoder)) this.#serveWaiting(encoderCounts.few)
+    if (!this.idle) return
+    clearTimeout(this.#gathering)
+    this.#gathering = undefined
   }
 
   #close(encoder: SharedEncoder): boolean {
@@ -84,10 +88,19 @@ export class Channel {
     encoder.join(reader)
   }
 
-  /** Gives all readers that wait one encoder, if there may be one more. */
-  #serveWaiting(): void {
+  #gather(): void {
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = undefined
+      this.#serveWaiting(encoderCounts.most)
+      // A reader whose sink is full comes back by itself.
+      if ([...this.#waiting].some(({ ready }) => ready)) this.#gather()
+    }, encoderCounts.gather)
+  }
+
+  /** Gives all readers that wait one encoder, if there are fewer than `most`. */
+  #serveWaiting(most: number): void {
     const readers = [...this.#waiting].filter(({ ready }) => ready)
-    if (readers.length === 0 || (this.encoders.size >= mostEncoders && !this.#closeStalled())) return
+    if (readers.length === 0 || (this.encoders.size >= most && !this.#closeStalled())) return
     const encoder = this.#open()
     for (const reader of readers) if (this.#waiting.has(reader)) this.#give(reader, encoder)
   }
