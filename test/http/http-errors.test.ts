@@ -274,7 +274,7 @@ describe('SPEC 6.1: refusals', () => {
     for (const url of ['/sessions', '/sessions/x/runs', '/apps/echo/users/user/sessions/x']) {
       const payload = url.endsWith('runs') ? { input: { messages: [] } } : {}
       const answer = await broken.app.inject({ method: 'POST', url, payload, headers: { host: 'localhost' } })
-      expect(answer.json()).toMatchObject({ status: 500, code: 'store-failed', detail: 'the store failed: full' })
+      expect(answer.json()).toMatchObject({ status: 507, code: 'no-room', detail: expect.stringContaining('full') })
       expect(answer.body).not.toContain('secret')
     }
     await broken.close(0)

@@ -1,5 +1,6 @@
 import type { RunEvent } from '@millrace/core'
 import { sseReader } from '@millrace/core'
+import { sessionKey, withOwnId } from '@millrace/core/store'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
@@ -51,7 +52,7 @@ describe('a GET that starts a run, asked again', () => {
     return text
   }
   const idsIn = (text: string): readonly string[] => [...text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id ?? '')
-  const sessions = async () => (await server.log.list({})).sessions
+  const sessions = async () => (await server.log.list({})).sessions.map(withOwnId)
   const runs = async (): Promise<number> => (await sessions()).reduce((sum, session) => sum + session.runs, 0)
 
   test('SPEC 2.4: its ids name the run, and the first comes before anything is said', async () => {
@@ -128,7 +129,7 @@ describe('a GET that starts a run, asked again', () => {
     const id = idsIn(await cutAt('waiting')).at(-1) ?? ''
     open()
     const [{ id: session = '', lastRun = '' } = {}] = await sessions()
-    await server.engine.wait(session, lastRun)
+    await server.engine.wait(sessionKey('ada', session), lastRun)
     const events = `/sessions/${session}/events?dialect=studio&run=${lastRun}`
     const seq = id.slice(id.lastIndexOf(':') + 1)
     expect(id).toBe(`${lastRun}:${seq}`)

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { type RunEvent, type RunInput, sseReader } from '@millrace/core'
+import { sessionKey } from '@millrace/core/store'
 import { discoverAgents } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
@@ -49,7 +50,7 @@ const call = (method: string, path: string, body?: unknown, more: Record<string,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-const runs = async (session: string): Promise<number> => (await server.log.get(session))?.runs ?? 0
+const runs = async (session: string): Promise<number> => (await server.log.get(sessionKey('ada', session)))?.runs ?? 0
 
 interface Detail {
   readonly agents: Record<string, { tools: string[]; sub_agents: string[]; position: object; instruction: string }>
@@ -186,7 +187,7 @@ describe('a question', () => {
     const path = '/api/projects/asker/stream?input=__webhook__&binary_path=b'
     expect((await call('GET', path)).status).toBe(204)
     expect((await call('GET', `${path}&session_id=unknown`)).status).toBe(204)
-    expect(await server.log.get('unknown')).toBe(undefined)
+    expect(await server.log.get(sessionKey('ada', 'unknown'))).toBe(undefined)
   })
 
   test('SPEC 6.2: only the pages of its user are told that a run goes on', async () => {

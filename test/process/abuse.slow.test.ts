@@ -325,11 +325,8 @@ describe('SPEC 6.3: abuse', () => {
       ['GET', '/dev/apps/echo/debug/trace/session/secret'],
       ['POST', '/sessions/secret/cancel', {}],
       ['POST', '/sessions/secret/fork', {}],
-      ['POST', '/sessions/secret/runs', { input: { messages: [] } }],
-      ['POST', '/', { ...run(), threadId: 'secret' }],
       ['POST', '/api/sessions/secret/resume', { response: 1 }],
       ['POST', '/run', { appName: 'echo', userId: 'ada', sessionId: 'secret', newMessage: { parts: [{ text: 'x' }] } }],
-      ['GET', '/api/projects/echo/stream?input=x&session_id=secret'],
       ['DELETE', '/sessions/secret'],
     ] as const) {
       const answer = await as('bob-token', method, path, body)

@@ -37,13 +37,14 @@ function folderOf(text: string): string {
   }
 }
 
-/** `onLost`: see SqliteLogOptions. */
+/** `owned`: sessions belong to the users of tokens. `onLost`: see SqliteLogOptions. */
 export async function openStore(
   { folder }: StoreLocation,
   now: () => number,
+  owned = false,
   onLost: (error: MillraceError) => void = () => {},
 ): Promise<OpenStore> {
-  const log = await sqliteLog({ folder, now, onLost })
+  const log = await sqliteLog({ folder, now, owned, onLost })
   // SQLite admits one process per folder, so machine and folder name its only writer. A restarted server has the same
   // name, and recovers the runs of the one before it at once instead of waiting for their leases to expire.
   return { log, owner: `${hostname()}:${folder}` }

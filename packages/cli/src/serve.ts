@@ -15,11 +15,14 @@ import {
   type Millrace,
   type MillraceConfig,
   modelSettings,
+  type ShareName,
+  type SomeShares,
 } from '@millrace/server'
 import { findAdkWeb } from './adk-web.ts'
 import { agentTable, coloursFor } from './agent-table.ts'
 import { type EnvFiles, envFiles } from './env-files.ts'
 import { type LogLines, logLines } from './log-lines.ts'
+import { memoryUse } from './memory.ts'
 import { type OpenStore, openStore } from './open-store.ts'
 import { endpointOf, readSettings, type Settings } from './settings.ts'
 import { ticketKey } from './ticket-key.ts'
@@ -53,7 +56,7 @@ export async function serve(args: readonly string[], agents = ownAgents()): Prom
   let store: OpenStore | undefined
   let millrace: Millrace | undefined
   const start = async (): Promise<{ readonly millrace: Millrace; readonly store: OpenStore }> => {
-    store = await openStore(settings.store, Date.now, (error) => reportLoss(error, millrace))
+    store = await openStore(settings.store, Date.now, hasUsers(settings), (error) => reportLoss(error, millrace))
     millrace = await compose(settings, settings.agents ?? agents, store, env)
     const address = await millrace.app.listen({ host: settings.host, port: settings.port })
     console.log(`Millrace ${version} is listening on ${address}`)
@@ -125,6 +128,8 @@ async function compose(
     access: accessOf(settings),
     basePath: settings.basePath,
     logger: { level: settings.logLevel, stream: serverLog() },
+    limits: { shares: bothShares(config.limits, settings.shares) },
+    memory: () => memoryUse(settings.maxMemory),
     ...defined({
       disconnect: config.disconnect,
       tracing: telemetry,
@@ -150,6 +155,17 @@ function accessOf({ hostNames: hosts, origins, tokens, identity, store }: Settin
     ...identity,
     ...defined({ tokens, ticketKey: signsIn ? ticketKey(store.folder) : undefined }),
   }
+}
+
+/** Whether requests must prove who they come from. */
+function hasUsers({ tokens, identity }: Settings): boolean {
+  return tokens !== undefined || identity.jwt !== undefined || identity.proxy !== undefined
+}
+
+/** Flags and variables win over the file. */
+function bothShares(file: SomeShares = {}, flags: SomeShares): SomeShares {
+  const names = [...Object.keys(file), ...Object.keys(flags)] as readonly ShareName[]
+  return Object.fromEntries(names.map((name) => [name, { ...file[name], ...flags[name] }]))
 }
 
 function serverLog(): LogLines {

@@ -1,6 +1,8 @@
 import { parseArgs } from 'node:util'
+import type { SomeShares } from '@millrace/server'
 import { type IdentitySettings, identityHelp, identityOptions, readIdentity } from './identity-settings.ts'
 import { type StoreLocation, storeAt } from './open-store.ts'
+import { readShares, shareHelp } from './share-settings.ts'
 import { readTokens } from './token-settings.ts'
 
 /** Where and how to serve. A flag wins over its variable. */
@@ -33,6 +35,10 @@ export interface Settings {
   /** Partial events of runs that ended longer ago than this are deleted, in ms; undefined keeps all of them. */
   readonly retain: number | undefined
   readonly logLevel: string
+  /** What users may have, beside the defaults. */
+  readonly shares: SomeShares
+  /** What the process may take, in bytes; undefined: what Node gives it. */
+  readonly maxMemory: number | undefined
 }
 
 /** What the process of one agent may take. */
@@ -72,6 +78,9 @@ ${identityHelp}
   --base-path PATH    path prefix of a proxy that does not strip it (BASE_PATH)
   --grace SECONDS     time for active runs to finish after Ctrl-C or SIGTERM (GRACE, 5)
   --retain-days DAYS  delete partial events of runs that ended longer ago, keep the messages (RETAIN_DAYS, keep all)
+  --limit NAME=N      what one user may have, all-NAME=N for all users; repeatable (MILLRACE_LIMITS, comma-separated):
+                      ${shareHelp}
+  --max-memory MB     refuse new work when the process takes nine tenths of this (MILLRACE_MAX_MEMORY, the heap of Node)
   --adk-web           serve Google's adk-web at /dev-ui/, from the package @google/adk-devtools (MILLRACE_ADK_WEB=on)
   --insecure          allow listening beyond loopback without tokens
   --log-level LEVEL   fatal, error, warn, info, debug, trace or silent (LOG_LEVEL, warn)
@@ -105,6 +114,8 @@ const options = {
   'base-path': { type: 'string' },
   grace: { type: 'string' },
   'retain-days': { type: 'string' },
+  limit: { type: 'string', multiple: true },
+  'max-memory': { type: 'string' },
   'adk-web': { type: 'boolean' },
   insecure: { type: 'boolean' },
   'log-level': { type: 'string' },
@@ -158,6 +169,12 @@ export function readSettings(
   const retain = days === undefined ? undefined : amount(days)
   if (days !== undefined && retain === undefined)
     return bad(`--retain-days must be a number of days, not ${quoted(days)}`)
+  const shares = readShares([...(env.MILLRACE_LIMITS ?? '').split(','), ...(values.limit ?? [])])
+  if (typeof shares === 'string') return bad(shares)
+  const memoryText = given(values['max-memory'], 'MILLRACE_MAX_MEMORY')
+  const maxMemory = memoryText === undefined ? undefined : amount(memoryText)
+  if (memoryText !== undefined && (maxMemory === undefined || maxMemory < 64))
+    return bad(`--max-memory must be a number of megabytes, at least 64, not ${quoted(memoryText)}`)
   const logLevel = given(values['log-level'], 'LOG_LEVEL') ?? 'warn'
   if (!levels.includes(logLevel)) return bad(`--log-level must be one of ${levels.join(', ')}, not ${quoted(logLevel)}`)
   const isolate = given(values.isolate, 'MILLRACE_ISOLATE') ?? 'on'
@@ -200,6 +217,8 @@ export function readSettings(
     insecure,
     adkWeb,
     logLevel,
+    shares,
+    maxMemory: maxMemory === undefined ? undefined : maxMemory * 2 ** 20,
   }
 }
 

@@ -52,7 +52,7 @@ export interface EmbeddedMillrace extends Millrace {
 export async function embedMillrace(options: EmbedOptions = {}): Promise<EmbeddedMillrace> {
   const { agents = './agents', config, env = {}, data = '.millrace', isolate, ...rest } = options
   const folder = resolve(data)
-  const log = options.log ?? (await sqliteLog({ folder, now: Date.now }))
+  const log = options.log ?? (await sqliteLog({ folder, now: Date.now, owned: options.access?.tokens !== undefined }))
   const catalog = catalogOf(agents, defined({ config, isolate }), env)
   const own = await createMillrace({
     // SQLite admits one process per folder, so machine and folder name its only writer.

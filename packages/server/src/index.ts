@@ -17,6 +17,15 @@ export type { Access } from './http/doors/access.ts'
 export type { IdentityAccess, ProxyAccess } from './http/doors/identity.ts'
 export type { JwtAccess } from './http/doors/jwt.ts'
 export { deleteUser } from './http/operator/delete-user.ts'
+export type { MemoryUse } from './http/memory-watch.ts'
+export {
+  defaultShares,
+  type FairShare,
+  type ShareName,
+  type Shares,
+  type SomeShares,
+  shareKinds,
+} from './http/shares.ts'
 export { type SseResponse, sseResponse } from './http/sse-sink.ts'
 export { createMillrace, type Millrace, type MillraceOptions } from './millrace.ts'
 export { runEngine } from './run/engine.ts'

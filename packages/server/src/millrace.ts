@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { type Dialect, defined, type EventLog, dialects as known } from '@millrace/core'
+import { idInKey } from '@millrace/core/store'
 import type { Context, Tracer } from '@opentelemetry/api'
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
 import type { AgentCatalog } from './agent/catalog.ts'
@@ -17,7 +18,9 @@ import {
   type StartingSurface,
 } from './http/deps.ts'
 import type { Access } from './http/doors/access.ts'
+import type { MemoryUse } from './http/memory-watch.ts'
 import { withoutCheckpoints } from './http/session/without-checkpoints.ts'
+import { type SomeShares, sharesWith } from './http/shares.ts'
 import { runEngine } from './run/engine.ts'
 import type { RunLimits } from './run/limits.ts'
 import type { RunEngine } from './run/run-engine.ts'
@@ -46,7 +49,9 @@ export interface MillraceOptions {
   readonly evals?: EvalStore
   /** The path prefix, such as `/millrace`, that a proxy forwards without removing it. */
   readonly basePath?: string
-  readonly limits?: Partial<HttpLimits>
+  readonly limits?: Partial<Omit<HttpLimits, 'shares'>> & { readonly shares?: SomeShares }
+  /** Reads what the process takes: new work is refused before it takes all that it may. Absent: it never is. */
+  readonly memory?: () => MemoryUse
   /** What a closed connection does to the run that it started, by surface: `cancel` or `continue`. */
   readonly disconnect?: Readonly<Partial<Record<StartingSurface, OnDisconnect | undefined>>>
   readonly runLimits?: Partial<RunLimits>
@@ -84,8 +89,9 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     if (entry.action === 'run.start') metrics.runsStarted.inc({ agent: entry.agent ?? '' })
     if (entry.action === 'run.finish')
       metrics.runsFinished.inc({ agent: entry.agent ?? '', outcome: entry.outcome ?? '' })
-    auditLog?.info(entry, entry.action)
-    options.onAudit?.(entry)
+    const told = { ...entry, session: idInKey(entry.session) }
+    auditLog?.info(told, entry.action)
+    options.onAudit?.(told)
   }
   const requests = modelRequests()
   const engine = runEngine({
@@ -116,7 +122,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     },
     ...defined({ heartbeat: options.heartbeat }),
     ...options.retain,
-    onError: (error, session) => app?.log.error({ err: error, session }, 'a stream failed'),
+    onError: (error, key) => app?.log.error({ err: error, session: idInKey(key) }, 'a stream failed'),
   })
   const metrics = createMetrics({ activeRuns: () => engine.active, readers: () => fanOut.readers })
   let app: FastifyInstance | undefined
@@ -128,7 +134,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     agents,
     now,
     newId,
-    limits: { ...defaultLimits, ...options.limits },
+    limits: { ...defaultLimits, ...options.limits, shares: sharesWith(options.limits?.shares) },
     disconnect: { ...defaultDisconnect, ...defined(options.disconnect ?? {}) },
     version,
     metrics,
@@ -143,6 +149,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
       access: options.access,
       basePath: options.basePath,
       logger: options.logger,
+      memory: options.memory,
     }),
   })
   // The audit is logged at every level except `silent`.

@@ -195,13 +195,30 @@ export interface EventLog {
    */
   restore(session: NewSession, rows: readonly Recorded[]): Promise<SessionInfo>
   /**
+   * Creates a session that begins with the rows of another up to and including `seq`, and goes on with `ends`. The rows
+   * stay where they are until one of the two sessions needs them alone. Stores that can share rows have this method.
+   */
+  fork?(source: string, seq: number, session: NewSession, ends: readonly Recorded[]): Promise<SessionInfo>
+  /**
    * Deletes partials of finished runs last written before `before`, if an aggregate has the whole text of their message:
-   * the text of a message that was cut exists in its partials alone (SPEC 2.9, 5.3). The other rows keep their seqs.
+   * the text of a message that was cut exists in its partials alone (SPEC 2.9, 5.3). The other rows keep their seqs. Rows
+   * that a fork shares stay.
    * Returns how many rows were deleted.
    */
   prune(before: number): Promise<number>
+  /** How much there is, of one user or of all. Stores that count what they hold have this method. */
+  usage?(user?: string): Promise<LogUsage>
+  /** Whether it would take an append now, or why not. Stores that can run full have this method. */
+  trouble?(): Promise<string | undefined>
   /** Completes the calls made before, ends the followers and releases all resources. May be called more than once. */
   close(): Promise<void>
+}
+
+/** What sessions take. */
+export interface LogUsage {
+  readonly sessions: number
+  /** The text of their events, in characters. */
+  readonly bytes: number
 }
 
 export interface ReadOptions {

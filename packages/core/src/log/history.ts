@@ -20,7 +20,7 @@ const briefPage = 20_000
  * meanwhile are left out. It reads a page of rows at a time, so memory is bounded. `brief`: see ReadOptions.
  */
 export async function* exportSession(
-  log: EventLog,
+  log: Pick<EventLog, 'get' | 'read' | 'readRaw'>,
   session: string,
   { brief = false }: Pick<ReadOptions, 'brief'> = {},
 ): AsyncGenerator<string, void> {
@@ -37,7 +37,7 @@ export async function* exportSession(
 
 /** Uses the stored text if the log has it, so that nothing is parsed and printed again. */
 async function lines(
-  log: EventLog,
+  log: Pick<EventLog, 'read' | 'readRaw'>,
   session: string,
   options: ReadOptions,
 ): Promise<readonly { seq: number; line: string }[]> {
@@ -58,7 +58,7 @@ export type ImportAs = Pick<NewSession, 'id' | 'user'> & Partial<Pick<NewSession
  * `cut`. If one line is bad, nothing is written and the error is `invalid` (or `limit`) with `facts.line`.
  */
 export async function importSession(
-  log: EventLog,
+  log: Pick<EventLog, 'restore'>,
   lines: Iterable<ImportLine> | AsyncIterable<ImportLine>,
   as: ImportAs,
   limits: ImportLimits = {},
@@ -73,7 +73,12 @@ export async function importSession(
  * A new session that begins as a copy of `source` up to and including `seq`. A run that is open there is ended as
  * `cancelled`, because nothing executes it in the new session (SPEC 4.1, 4.4).
  */
-export async function forkSession(log: EventLog, source: string, seq: number, id: string): Promise<SessionInfo> {
+export async function forkSession(
+  log: Pick<EventLog, 'get' | 'read' | 'restore' | 'fork' | 'facts'>,
+  source: string,
+  seq: number,
+  id: string,
+): Promise<SessionInfo> {
   const { user, agent, title, lastSeq } = await mustGet(log, source)
   if (!Number.isSafeInteger(seq) || seq < 0 || seq > lastSeq) {
     throw new MillraceError(
@@ -82,22 +87,36 @@ export async function forkSession(log: EventLog, source: string, seq: number, id
       { session: source, seq, lastSeq },
     )
   }
-  const rows: Recorded[] = []
-  for (let after = 0; after < seq; ) {
-    const read = await log.read(source, { after, limit: page })
-    for (const row of read) if (row.seq <= seq) rows.push(row)
-    after = read.at(-1)?.seq ?? seq
-  }
+  // Where the rows are shared, only those of a run that is open are read: it must be ended.
+  const openRun = log.fork === undefined ? undefined : (await log.facts(source, seq)).openRun
+  const isRead = log.fork === undefined || openRun !== undefined
+  const rows = isRead ? await rowsBetween(log, source, (openRun?.seq ?? 1) - 1, seq) : []
   const error = { code: 'cancelled', message: `the session was forked at ${seq}` } as const
   const ends = endsOfOpenRuns(rows, {
     after: seq,
     node: { status: 'error', error },
     run: { outcome: 'cancelled', error },
   })
-  return log.restore({ id, user, agent, title, forkOf: { session: source, seq } }, [...rows, ...ends])
+  const fork = { id, user, agent, title, forkOf: { session: source, seq } }
+  return log.fork === undefined ? log.restore(fork, [...rows, ...ends]) : log.fork(source, seq, fork, ends)
 }
 
-async function mustGet(log: EventLog, session: string): Promise<SessionInfo> {
+async function rowsBetween(
+  log: Pick<EventLog, 'read'>,
+  session: string,
+  from: number,
+  to: number,
+): Promise<readonly Recorded[]> {
+  const rows: Recorded[] = []
+  for (let after = from; after < to; ) {
+    const read = await log.read(session, { after, limit: page })
+    for (const row of read) if (row.seq <= to) rows.push(row)
+    after = read.at(-1)?.seq ?? to
+  }
+  return rows
+}
+
+async function mustGet(log: Pick<EventLog, 'get'>, session: string): Promise<SessionInfo> {
   const info = await log.get(session)
   if (info === undefined) throw new MillraceError('not-found', `no session ${session}`, { session })
   return info

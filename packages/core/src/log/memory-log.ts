@@ -19,6 +19,7 @@ import * as lease from './lease.ts'
 import { rowKindOf } from './retention.ts'
 import { searchLimit, searchScore, searchWords } from './search.ts'
 import * as session from './session-info.ts'
+import { idInKey } from './session-key.ts'
 import * as shared from './shared.ts'
 
 interface Stored {
@@ -175,7 +176,7 @@ function list(
         (user === undefined || info.user === user) &&
         (agent === undefined || info.agent === agent) &&
         (status === undefined || info.status === status) &&
-        (needle === undefined || `${info.title}\n${info.id}`.toLowerCase().includes(needle)),
+        (needle === undefined || `${info.title}\n${idInKey(info.id)}`.toLowerCase().includes(needle)),
     )
     .sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))
   return { sessions: found.slice(offset, offset + session.pageSize(limit)), total: found.length }

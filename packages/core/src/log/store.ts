@@ -26,4 +26,5 @@ export {
   pageSize,
   tally,
 } from './session-info.ts'
+export { agentSession, checkSessionId, idInKey, sessionKey, withOwnId } from './session-key.ts'
 export { isShared, isSharedArtifact, sharedUser, shareState, writesShared } from './shared.ts'

@@ -81,6 +81,7 @@ export interface AgentGraphNode {
 }
 
 export interface RunContext {
+  /** The key of the session in the log: where sessions have users, `idInKey` and `agentSession` make ids of it. */
   readonly session: string
   readonly run: string
   readonly user: string

@@ -8,11 +8,25 @@ import { agentEntry } from './engines.ts'
 import { messageOf } from './problem.ts'
 
 const onDisconnect = z.enum(['cancel', 'continue']).optional()
+const most = z.number().nonnegative().optional()
+const share = z.strictObject({ user: most, all: most }).optional()
 const millraceConfig = z.looseObject({
   agents: z.record(z.string(), agentEntry).optional(),
   /** What a closed connection does to the run that it started, by surface. */
   disconnect: z
     .strictObject({ 'ag-ui': onDisconnect, adk: onDisconnect, studio: onDisconnect, plan: onDisconnect })
+    .optional(),
+  /** What one user, and all users together, may have; see `--limit`. */
+  limits: z
+    .strictObject({
+      streams: share,
+      reads: share,
+      writes: share,
+      imports: share,
+      forks: share,
+      sessions: share,
+      bytes: share,
+    })
     .optional(),
 })
 export type MillraceConfig = z.infer<typeof millraceConfig>

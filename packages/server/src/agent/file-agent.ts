@@ -40,6 +40,9 @@ interface Unopened {
   readonly isFault: boolean
 }
 
+/** After a load that failed, the next run tries again, but not sooner than this, in ms. */
+const retryAfter = 1_000
+
 /**
  * The agent of a file. It is loaded when it is first described or run, and again whenever one of its files has changed. An edit that does not
  * load leaves the last version that did; a run keeps the version that it began with.
@@ -53,8 +56,10 @@ export class FileAgent implements Agent {
   readonly #runs = new Map<Version, number>()
   /** Why the newest edit does not run. */
   #error: string | undefined
-  /** Whether the process of the last load ended before it had loaded: the next run tries again. */
+  /** Whether the last load failed for a reason that is not in the file, such as too many open files. */
   #isFault = false
+  /** When the last load ended. */
+  #loadedAt = Number.NEGATIVE_INFINITY
   #loading: Promise<void> | undefined
   #opening: OpenedAgent | undefined
   /** Whether a run waits for the load. */
@@ -62,7 +67,8 @@ export class FileAgent implements Agent {
   /** Whether a listing has waited long enough for this load: the next one does not wait. */
   #waited = false
   #files: readonly string[]
-  #stamp = ''
+  /** Of the files as the last load found them; undefined to load them again as they are. */
+  #stamp: string | undefined = ''
   #loads = 0
 
   constructor(name: string, file: string, options: FileAgentOptions) {
@@ -141,7 +147,8 @@ export class FileAgent implements Agent {
 
   async #runnable(): Promise<Version> {
     const { patience } = this.#options
-    if (this.#isFault && this.#version === undefined) this.#stamp = ''
+    // The reason may be gone, whatever it was: a folder that could not be read, a package that was being installed.
+    if (this.#mayTryAgain(this.#isFault ? 0 : retryAfter)) this.#stamp = undefined
     const loading = this.#newest()
     this.#isHurried = true
     this.#opening?.hurry?.()
@@ -151,9 +158,14 @@ export class FileAgent implements Agent {
     throw new MillraceError('agent-error', loaded ? (this.#error ?? '') : this.#stillLoading())
   }
 
+  #mayTryAgain(after: number): boolean {
+    return this.#error !== undefined && performance.now() - this.#loadedAt >= after
+  }
+
   /** Whether the newest edit has been loaded, well or not, as far as a listing can wait for it. */
   async #listable(): Promise<boolean> {
     const { patience } = this.#options
+    if (this.#isFault && this.#mayTryAgain(retryAfter)) this.#stamp = undefined
     const loading = this.#newest()
     const settled = await (this.#waited
       ? settlesIn(loading, 0)
@@ -171,17 +183,19 @@ export class FileAgent implements Agent {
   /** The load of the newest edit, begun when the files differ from those of the last load. Never rejects. */
   #newest(): Promise<void> {
     if (this.#loading === undefined || stampOf(this.#files) !== this.#stamp) {
+      const isRetry = this.#stamp === undefined
       this.#waited = false
       this.#isHurried = false
+      this.#loadedAt = Number.POSITIVE_INFINITY
       this.#isFault = false
       this.#stamp = stampOf(this.#files)
       this.#loads += 1
-      this.#loading = this.#load(this.#loads)
+      this.#loading = this.#load(this.#loads, isRetry)
     }
     return this.#loading
   }
 
-  async #load(number: number): Promise<void> {
+  async #load(number: number, isRetry: boolean): Promise<void> {
     const folder = dirname(this.file)
     const { files, missing } = await sourcesOf(this.file)
     if (number !== this.#loads) return
@@ -192,11 +206,15 @@ export class FileAgent implements Agent {
     const isNewest = number === this.#loads
     if (!('error' in opened)) this.#take(isNewest ? opened : undefined, isNewest ? this.#version : opened)
     if (!isNewest) return
+    const before = this.#error
+    this.#loadedAt = performance.now()
     this.#error = 'error' in opened ? opened.error : undefined
     this.#isFault = 'error' in opened && opened.isFault
     const { description = brokenDescription(this.name, this.#error ?? '') } = this.#version ?? {}
     const editError = this.#version === undefined ? undefined : this.#error
-    this.#options.onLoad({ ...description, ...defined({ editError }) }, number > 1)
+    // What failed again for the same reason is not reported again.
+    if (!isRetry || this.#error === undefined || this.#error !== before)
+      this.#options.onLoad({ ...description, ...defined({ editError }) }, number > 1)
   }
 
   async #open(again: boolean): Promise<Version | Unopened> {
@@ -209,16 +227,21 @@ export class FileAgent implements Agent {
       const { error } = description
       if (error === undefined) return { agent, description }
       await agent.close?.()
-      return { error: withFile(this.file, error), isFault: false }
+      return { error: withFile(this.file, error), isFault: isSystemFault(error) }
     } catch (error) {
       await agent?.close?.()
-      const isFault = error instanceof MillraceError && error.code === 'unavailable'
+      const isFault =
+        (error instanceof MillraceError && error.code === 'unavailable') || isSystemFault(messageOf(error))
       return { error: withFile(this.file, messageOf(error)), isFault }
     } finally {
       if (this.#opening === agent) this.#opening = undefined
     }
   }
 }
+
+/** Whether the machine, and not the file, is the reason. */
+const isSystemFault = (message: string): boolean =>
+  /\b(EMFILE|ENFILE|ENOMEM|EAGAIN|EBUSY|EIO)\b|too many open files/i.test(message)
 
 /** `weather/agent.ts`: the file, without the folder of all agents. */
 const shown = (file: string): string => relative(dirname(dirname(file)), file)

@@ -1,3 +1,4 @@
+import { agentSession } from '@millrace/core/store'
 import type { Agent, RunContext } from './agent.ts'
 import { loadAgentFile } from './agent-file.ts'
 import type { AgentConfig, AgentFile } from './exported.ts'
@@ -27,5 +28,5 @@ function openFile(name: string, file: AgentFile, models: ModelSettings): Agent {
 
 /** As `langgraph dev` has it: the thread is the session. */
 function configOf(name: string, { session, run }: RunContext): AgentConfig {
-  return { configurable: { thread_id: session, run_id: run, assistant_id: name, graph_id: name } }
+  return { configurable: { thread_id: agentSession(session), run_id: run, assistant_id: name, graph_id: name } }
 }

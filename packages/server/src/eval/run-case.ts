@@ -5,8 +5,8 @@ import type { EvalCase, EvalCaseResult, EvalMetric, Invocation } from './eval-se
 import { judge } from './score.ts'
 
 export interface CaseRun {
-  readonly log: EventLog
-  readonly engine: RunEngine
+  readonly log: Pick<EventLog, 'create' | 'append' | 'read'>
+  readonly engine: Pick<RunEngine, 'start' | 'wait'>
   readonly newId: () => string
   readonly user: string
   readonly agent: string

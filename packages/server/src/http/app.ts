@@ -1,9 +1,10 @@
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import { MillraceError } from '@millrace/core'
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify'
+import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 import { adkSurface } from './adk/routes.ts'
 import { adkWebSurface } from './adk-web/routes.ts'
+import { admitRequests } from './admission.ts'
 import { agUiSurface } from './ag-ui/routes.ts'
 import { agentSurface } from './agent/routes.ts'
 import { type Access, guardAccess } from './doors/access.ts'
@@ -18,13 +19,17 @@ import { logRequests } from './doors/request-log.ts'
 import { measureRequests } from './doors/request-metrics.ts'
 import { everyone } from './everyone.ts'
 import { identitySurface } from './identity/routes.ts'
+import { type MemoryUse, memoryWatch } from './memory-watch.ts'
 import { describeApi } from './openapi/openapi.ts'
 import { operatorSurface } from './operator/routes.ts'
+import { type AllSessions, type OwnSessions, ownSessions } from './own-sessions.ts'
 import { pagePolicy, pageSurface } from './page/routes.ts'
 import { planSurface } from './plan/routes.ts'
 import { serverOptions } from './server-options.ts'
 import { serviceSurface } from './service/routes.ts'
 import { sessionSurface } from './session/routes.ts'
+import type { OnRefused } from './share-counts.ts'
+import { StorageShares } from './storage-shares.ts'
 import { studioSurface } from './studio/routes.ts'
 import { registerSurface, requireDeclarations, type Surface, type SurfaceDeps } from './surface.ts'
 
@@ -43,12 +48,16 @@ const allSurfaces: readonly Surface[] = [
   pageSurface,
 ]
 
-export interface AppDeps extends Omit<SurfaceDeps, 'opened' | 'basePath' | 'identities' | 'everyone'> {
+export interface AppDeps
+  extends Omit<SurfaceDeps, 'opened' | 'basePath' | 'identities' | 'everyone' | 'own' | 'trouble'>,
+    Omit<AllSessions, 'room'> {
   readonly access?: Access
   /** True once the server is closed: every further request is refused. */
   readonly stopped: () => boolean
   readonly basePath?: string
   readonly logger?: FastifyServerOptions['logger']
+  /** Reads what the process takes; absent: new work is never refused for want of memory. */
+  readonly memory?: () => MemoryUse
 }
 
 /** The HTTP side as one Fastify app. It composes, and never listens, reads env or prints. */
@@ -71,6 +80,11 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   const identities = openIdentities(access, deps.now)
   guardAccess(app, access, identities)
   const audited = auditAccess(app, deps)
+  const { log, now, metrics } = deps
+  const { shares } = deps.limits
+  const refused: OnRefused = (share, by) => metrics.refused.inc({ share, by })
+  const isShort = memoryWatch(deps.memory, now)
+  const room = new StorageShares({ log, shares, now, refused })
   answerUnmatched(app)
   await app.register(cors, {
     origin: [...(access.origins ?? [])],
@@ -78,15 +92,35 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
     exposedHeaders: ['retry-after', 'content-location'],
     maxAge: 600,
   })
+  // After CORS and the security headers, so that a page can read a refusal.
+  admitRequests(app, { shares, now, refused, isShort })
   await limitRuns(app, deps.limits.runsPerMinute)
   readJsonBodies(app)
   await describeApi(app, deps.version, identities !== undefined, surfaces)
+  const trouble = async (): Promise<string | undefined> => (isShort() ? 'memory is short' : log.trouble?.())
   const opened: SurfaceDeps['opened'] = (request, reply) => {
     measured(request, reply)
     audited(request, reply)
     endWithProof(request, reply, deps.now)
   }
-  const surfaceDeps: SurfaceDeps = { ...deps, opened, basePath, identities, everyone: everyone(deps) }
+  // Surfaces get the sessions of their caller, and nothing that reaches others.
+  const { log: _log, engine: _engine, streams: _streams, modelRequests: _requests, ...rest } = deps
+  const own = ownOf({ ...deps, room }, identities !== undefined)
+  const surfaceDeps: SurfaceDeps = { ...rest, opened, basePath, identities, everyone: everyone(deps), own, trouble }
   for (const surface of surfaces) await registerSurface(app, surface, surfaceDeps)
   return app
+}
+
+/** The sessions of the user of a request. Where users need tokens, a request without one reaches no session at all. */
+function ownOf(all: AllSessions, hasUsers: boolean): (request: FastifyRequest) => OwnSessions {
+  const found = new WeakMap<FastifyRequest, OwnSessions>()
+  return (request) => {
+    const known = found.get(request)
+    if (known !== undefined) return known
+    if (hasUsers && request.principal === undefined)
+      throw new MillraceError('unauthorized', 'send a bearer token in the Authorization header')
+    const own = ownSessions(all, request.principal)
+    found.set(request, own)
+    return own
+  }
 }

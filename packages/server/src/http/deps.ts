@@ -1,17 +1,14 @@
-import type { EventLog } from '@millrace/core'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent } from '../agent/agent.ts'
 import type { EvalStore } from '../eval/eval-store.ts'
-import type { RunEngine } from '../run/run-engine.ts'
-import type { Streams } from '../stream/streams.ts'
 import type { AuditEntry } from '../telemetry/audit.ts'
-import type { ModelRequests } from '../telemetry/model-requests.ts'
+import type { OwnSessions } from './own-sessions.ts'
+import { defaultShares, type Shares } from './shares.ts'
 
 /** What every surface works with: one log, one run engine, one set of streams and the same agents. */
 export interface HttpDeps {
-  readonly log: EventLog
-  readonly engine: RunEngine
-  readonly streams: Streams
+  /** Log, runs and streams as far as the request may reach them. There is no other way to a session. */
+  readonly own: (request: FastifyRequest) => OwnSessions
   readonly agents: AgentDirectory
   readonly now: () => number
   readonly newId: () => string
@@ -20,8 +17,6 @@ export interface HttpDeps {
   readonly disconnect: Readonly<Record<StartingSurface, OnDisconnect>>
   /** Records what the engine cannot know of, such as a deleted session. */
   readonly audit: (entry: AuditEntry) => void
-  /** The requests of recent model calls, which adk-web shows. */
-  readonly modelRequests: ModelRequests
   /** Evaluation sets and their results. */
   readonly evals: EvalStore
   /** Called when a stream was opened. */
@@ -47,6 +42,8 @@ export interface HttpLimits {
   readonly state: number
   /** New runs per user and minute. */
   readonly runsPerMinute: number
+  /** What users may have at once, per minute and in the log. */
+  readonly shares: Shares
 }
 
 /** `cancel`: the run ends with the connection. `continue`: it goes on without a reader (SPEC 4.2). */
@@ -70,4 +67,5 @@ export const defaultLimits: HttpLimits = {
   tools: 200,
   state: 256 * 1024,
   runsPerMinute: 120,
+  shares: defaultShares,
 }

@@ -1,4 +1,5 @@
 import type { EventLog, SessionInfo, SessionQuery } from '@millrace/core'
+import { withOwnId } from '@millrace/core/store'
 import type { EvalStore } from '../eval/eval-store.ts'
 import type { RunEngine } from '../run/run-engine.ts'
 import type { ModelRequests } from '../telemetry/model-requests.ts'
@@ -34,7 +35,7 @@ export function everyone({ log, engine, evals, modelRequests }: Parts): Everyone
     users: (query) => log.users(query),
     async sessions(query) {
       const { sessions, total } = await log.list(query)
-      return { sessions: sessions.map(figuresOf), total }
+      return { sessions: sessions.map((session) => figuresOf(withOwnId(session))), total }
     },
     deleteUser: (user) =>
       deleteUser({ log, evals }, user, async ({ id }) => {

@@ -48,7 +48,8 @@ export async function serveStream(
     headers = {},
   } = target
   request.about = defined({ session, run })
-  const detach = deps.engine.attach(session)
+  const { engine, streams } = deps.own(request)
+  const detach = engine.attach(session)
   try {
     const place = rejoinPlace(request, target)
     // Hooks (CORS, helmet) have set headers on the reply; a hijacked response must carry them itself.
@@ -61,7 +62,7 @@ export async function serveStream(
       ...headers,
     })
     deps.opened(request, reply)
-    const end = await deps.streams.open(
+    const end = await streams.open(
       session,
       { dialect: namesRun ? `${dialect}-run` : dialect, signal, goesOn, ...defined({ run, after, from, until, base }) },
       sink,
@@ -69,7 +70,7 @@ export async function serveStream(
     request.log.info({ ...factsOf(request), dialect, end }, 'stream')
     if (cancelOnDisconnect && run !== undefined && (end === 'left' || end === 'stalled')) {
       // The run that goes on after a question has another id.
-      await deps.engine.cancel(session, goesOn ? undefined : run)
+      await engine.cancel(session, goesOn ? undefined : run)
     }
   } catch (error) {
     // After `hijack` no one else ends the response. The client sees a broken stream and comes back with its cursor.
@@ -106,7 +107,12 @@ export async function serveRun(
 ): Promise<void> {
   const cancelOnDisconnect = cancelsOnDisconnect(deps, request)
   // The client is the run's first reader at once: a second start is then refused, and does not supersede this one.
-  const { run, seq, base, leave } = await deps.engine.start({ ...start, attach: true, patience })
+  const { run, seq, base, leave } = await deps.own(request).engine.start({
+    ...start,
+    attach: true,
+    patience,
+    isGone: () => reply.raw.destroyed,
+  })
   try {
     await serveStream(deps, request, reply, {
       session: start.session,

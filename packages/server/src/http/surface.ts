@@ -21,6 +21,8 @@ export interface SurfaceDeps extends HttpDeps {
   readonly metrics: Metrics
   /** False while the server starts or shuts down, so that a load balancer sends no requests. */
   readonly ready: () => boolean
+  /** Why the server takes no new work now, for a load balancer; undefined when it does. */
+  readonly trouble: () => Promise<string | undefined>
   /** The folder of the built page. Without it no page is served. */
   readonly page?: string
   /** The folder of adk-web's built page. Without it adk-web is not served. */
@@ -42,6 +44,8 @@ export interface RouteEffect {
   readonly open?: boolean
   /** Only operators may use the route, where requests must prove who they come from. */
   readonly operator?: boolean
+  /** What the request counts as, where that is not clear from the rest; `none`: it is answered at any time. */
+  readonly share?: 'imports' | 'forks' | 'none'
 }
 
 /** A route as the OpenAPI document describes it. */

@@ -94,6 +94,7 @@ async function startPatiently(parts: EngineParts, request: StartRequest): Promis
   const start = (): Promise<StartedRun> =>
     parts.turns.take(session, () => {
       if (parts.isClosing()) throw new MillraceError('unavailable', 'the server is shutting down')
+      if (request.isGone?.() === true) throw new MillraceError('cancelled', 'the client left before the run began')
       return startRun(parts, request)
     })
   try {

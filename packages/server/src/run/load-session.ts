@@ -7,12 +7,15 @@ export interface LoadedSession {
   readonly facts: SessionFacts
 }
 
-export async function loadSession(log: EventLog, info: SessionInfo): Promise<LoadedSession> {
+export async function loadSession(log: Pick<EventLog, 'facts'>, info: SessionInfo): Promise<LoadedSession> {
   return { info, facts: info.lastSeq === 0 ? noFacts : await log.facts(info.id) }
 }
 
 /** The session as the log has it now. */
-export async function refreshSession(log: EventLog, loaded: LoadedSession): Promise<LoadedSession> {
+export async function refreshSession(
+  log: Pick<EventLog, 'get' | 'facts'>,
+  loaded: LoadedSession,
+): Promise<LoadedSession> {
   const { id, user, createdAt } = loaded.info
   const info = await log.get(id)
   // It may have been deleted, and created again by another user, whose session looks like an unknown one (SPEC 6.2).

@@ -55,6 +55,8 @@ export interface StartRequest {
    * and starts again, the new request often arrives before the old connection is seen to close.
    */
   readonly patience?: number
+  /** Whether the client has left: a run that no one waits for any more is not begun, but fails with `cancelled`. */
+  readonly isGone?: () => boolean
 }
 
 export interface StartedRun {

@@ -11,11 +11,20 @@ export interface ChannelOptions extends Omit<SharedEncoderOptions, 'onOver' | 'r
 }
 
 /**
+ * Each encoder reads the log from its first row. While there are `few`, a late reader gets one at once. Then late readers
+ * gather until one is free, or for this many ms, and share the next. There are never more than `most`.
+ */
+const encoderCounts = { few: 3, most: 16, gather: 100 }
+
+/**
  * One session in one format. It has a single encoder at the live end, and further ones while some readers lag behind
- * the window of the first.
+ * the window of the first. However many readers come late, they share a bounded number of encoders.
  */
 export class Channel {
   readonly encoders = new Set<SharedEncoder>()
+  /** Readers without an encoder: they wait for a free one, or their sink is full and they need none. */
+  readonly #waiting = new Set<Reader>()
+  #gathering: NodeJS.Timeout | undefined
   readonly #options: ChannelOptions
   /** The encoder furthest on. Only it keeps what its readers have had, for readers that come back. */
   #front: SharedEncoder | undefined
@@ -32,11 +41,17 @@ export class Channel {
     const { encoder: here } = reader
     const holds = here !== undefined && here.window.base <= reader.cursor
     if (holds && this.encoders.size === 1) return
-    const encoder = this.#furthest((other) => other.holds(reader)) ?? this.#open(base)
-    if (encoder === here) return
+    const found = this.#furthest((other) => other.holds(reader))
+    if (found !== undefined && found === here) return
     this.part(reader)
-    reader.encoder = encoder
-    encoder.join(reader)
+    if (found === undefined && base === undefined && this.encoders.size >= encoderCounts.few) {
+      this.#waiting.add(reader)
+      this.#gather()
+    } else this.#give(reader, found ?? this.#open(base))
+  }
+
+  get idle(): boolean {
+    return this.encoders.size === 0 && this.#waiting.size === 0
   }
 
   /** For a reader that joins at the live end; its cursor says where the end was when it came. */
@@ -48,14 +63,62 @@ export class Channel {
 
   /** Takes the reader away from its encoder. An encoder without readers is closed. */
   part(reader: Reader): void {
+    this.#waiting.delete(reader)
     const { encoder } = reader
     if (encoder === undefined) return
     reader.encoder = undefined
     encoder.leave(reader)
-    if (!encoder.idle || !this.encoders.delete(encoder)) return
+    if (encoder.idle && this.#close(encoder)) this.#serveWaiting(encoderCounts.few)
+    if (!this.idle) return
+    clearTimeout(this.#gathering)
+    this.#gathering = undefined
+  }
+
+  #close(encoder: SharedEncoder): boolean {
+    if (!this.encoders.delete(encoder)) return false
     if (encoder === this.#front) this.#front = undefined
     encoder.close()
     this.#options.onEncoder(-1)
+    return true
+  }
+
+  #give(reader: Reader, encoder: SharedEncoder): void {
+    this.#waiting.delete(reader)
+    reader.encoder = encoder
+    encoder.join(reader)
+  }
+
+  #gather(): void {
+    this.#gathering ??= setTimeout(() => {
+      this.#gathering = undefined
+      this.#serveWaiting(encoderCounts.most)
+      // A reader whose sink is full comes back by itself.
+      if ([...this.#waiting].some(({ ready }) => ready)) this.#gather()
+    }, encoderCounts.gather)
+  }
+
+  /** Gives all readers that wait one encoder, if there are fewer than `most`. */
+  #serveWaiting(most: number): void {
+    const readers = [...this.#waiting].filter(({ ready }) => ready)
+    if (readers.length === 0 || (this.encoders.size >= most && !this.#closeStalled())) return
+    const encoder = this.#open()
+    for (const reader of readers) if (this.#waiting.has(reader)) this.#give(reader, encoder)
+  }
+
+  /** Closes an encoder whose readers take nothing now. They keep their cursors and come back when they have room. */
+  #closeStalled(): boolean {
+    for (const encoder of this.encoders) {
+      const readers = encoder.all()
+      const joins = readers.length > encoder.readers.size
+      if (encoder === this.#front || joins || readers.some(({ ready }) => ready)) continue
+      for (const reader of readers) {
+        reader.encoder = undefined
+        encoder.leave(reader)
+        this.#waiting.add(reader)
+      }
+      return this.#close(encoder)
+    }
+    return false
   }
 
   /** Passes on an error that ends readers of this channel. */
@@ -83,7 +146,7 @@ export class Channel {
       retain: () => this.#retained(encoder),
       onOver: (gone, error) => {
         if (error !== undefined) this.report(error)
-        for (const reader of gone.all()) reader.end(error === undefined ? 'removed' : 'failed')
+        for (const reader of [...gone.all(), ...this.#waiting]) reader.end(error === undefined ? 'removed' : 'failed')
       },
     })
     this.encoders.add(encoder)

@@ -56,6 +56,11 @@ export class Reader {
     })
   }
 
+  /** Whether its sink takes bytes now. */
+  get ready(): boolean {
+    return this.#ready
+  }
+
   /** Writes what the window holds beyond the cursor, until there is no more or the sink is full. Never throws. */
   flush(): void {
     try {
@@ -70,6 +75,7 @@ export class Reader {
   #flush(): void {
     const { encoder } = this
     const { channel, idleAfter } = this.#options
+    if (encoder === undefined && this.#ready && !this.#over) channel.place(this)
     while (this.#ready && !this.#over && encoder !== undefined && encoder === this.encoder) {
       if (this.cursor < encoder.window.base) {
         channel.place(this)

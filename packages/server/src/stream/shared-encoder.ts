@@ -8,6 +8,7 @@ import {
   type StreamBase,
   withSeq,
 } from '@millrace/core'
+import { idInKey } from '@millrace/core/store'
 import { ByteWindow } from './byte-window.ts'
 import { type Bytes, bytesOf, noBytes } from './encoded-row.ts'
 import type { Reader } from './reader.ts'
@@ -78,7 +79,8 @@ export class SharedEncoder {
     this.#base = isShort ? base.facts.seq : 0
     this.#known = base && (async () => (isShort ? base.rows : [...(await base.earlier()), ...base.rows]))
     this.window.skip(this.#base)
-    this.#encoder = format.encoder(isShort ? { session, facts: base.facts } : { session })
+    const id = idInKey(session)
+    this.#encoder = format.encoder(isShort ? { session: id, facts: base.facts } : { session: id })
   }
 
   /** Whether the window has all that the reader lacks. */

@@ -115,7 +115,7 @@ export function streams(options: StreamsOptions): Streams {
         const onOver = (end: StreamEnd): void => {
           signal.removeEventListener('abort', left)
           channel.part(reader)
-          if (channel.encoders.size === 0) channels.delete(keyOf(session, dialect))
+          if (channel.idle) channels.delete(keyOf(session, dialect))
           drop(reader)
           resolve(end)
         }

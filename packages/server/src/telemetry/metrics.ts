@@ -17,6 +17,8 @@ export interface Metrics {
   readonly runsStarted: Counter<'agent'>
   readonly runsFinished: Counter<'agent' | 'outcome'>
   readonly requests: Histogram<'method' | 'route' | 'status'>
+  /** Requests that were refused because a share was used up. */
+  readonly refused: Counter<'share' | 'by'>
 }
 
 export function createMetrics(read: { readonly activeRuns: () => number; readonly readers: () => number }): Metrics {
@@ -50,6 +52,12 @@ export function createMetrics(read: { readonly activeRuns: () => number; readonl
       name: 'millrace_runs_finished_total',
       help: 'Runs finished, by outcome',
       labelNames: ['agent', 'outcome'],
+      registers,
+    }),
+    refused: new prometheus.Counter({
+      name: 'millrace_refused_total',
+      help: 'Requests refused because a user, or all users together, had their share',
+      labelNames: ['share', 'by'],
       registers,
     }),
     requests: new prometheus.Histogram({

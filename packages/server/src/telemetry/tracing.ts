@@ -1,4 +1,5 @@
 import { defined, type EventLog, isPartial, type Recorded } from '@millrace/core'
+import { idInKey } from '@millrace/core/store'
 import { type Context, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 
 /** Makes OpenTelemetry spans of runs, nodes, model calls and tools from the log as it grows, without contents. */
@@ -56,7 +57,7 @@ class RunSpans {
   constructor(tracer: Tracer, root: Context, session: string, { at, run, event }: Recorded) {
     this.#tracer = tracer
     const attributes = {
-      'gen_ai.conversation.id': session,
+      'gen_ai.conversation.id': idInKey(session),
       'millrace.run.id': run,
       ...(event.kind === 'run.started' ? { 'gen_ai.agent.name': event.agent } : {}),
     }

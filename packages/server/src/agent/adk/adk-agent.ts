@@ -1,4 +1,5 @@
 import { defined, MillraceError } from '@millrace/core'
+import { idInKey } from '@millrace/core/store'
 import type { Agent, AgentDescription, EngineDescription } from '../agent.ts'
 import { brokenDescription } from '../broken-description.ts'
 import { lazyStream } from '../lazy-stream.ts'
@@ -47,12 +48,18 @@ export function adkAgent(name: string, load: () => Promise<unknown>, options: Ad
   }
   let loading: Promise<LoadedAdkAgent> | undefined
   const loaded = (): Promise<LoadedAdkAgent> => {
-    loading ??= (async () => {
+    if (loading !== undefined) return loading
+    const mine = (async () => {
       // This module first: it silences ADK's logger, and the agent's file may already make ADK print.
       const { loadAdkAgent } = await import('./loaded-agent.ts')
       return loadAdkAgent(await load())
     })()
-    return loading
+    loading = mine
+    // A load that failed is tried again: its reason may be gone.
+    mine.catch(() => {
+      if (loading === mine) loading = undefined
+    })
+    return mine
   }
   return {
     name,
@@ -68,7 +75,9 @@ export function adkAgent(name: string, load: () => Promise<unknown>, options: Ad
     run: (input, context) =>
       lazyStream(async () => {
         try {
-          return (await loaded()).run(input, context, settings)
+          // ADK names a session by its user and its id.
+          const own = { ...context, session: idInKey(context.session) }
+          return (await loaded()).run(input, own, settings)
         } catch (error) {
           throw new MillraceError(
             'agent-error',

@@ -1,4 +1,5 @@
 import { defined, type RunEvent, type RunInput } from '@millrace/core'
+import { agentSession } from '@millrace/core/store'
 import type { Agent, AgentDescription, EngineDescription, RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { checkpointEvent, checkpointsIn, replacedSaver, seedCheckpoint } from './checkpoint.ts'
@@ -93,7 +94,9 @@ export function graphAgent(name: string, load: () => Promise<GraphAgentFile>, mo
       }
     },
     async *run(input, context) {
-      yield* runGraph(await load(), input, context, models)
+      // A saver of the author knows threads by their id alone.
+      const own = { ...context, session: agentSession(context.session) }
+      yield* runGraph(await load(), input, own, models)
     },
   }
 }

@@ -1,4 +1,5 @@
 import { adk, agUi, defined, type Host, type RunEvent, type RunInput, toRunAgentInput } from '@millrace/core'
+import { agentSession } from '@millrace/core/store'
 import type { Agent, AgentDescription, EngineDescription, RunContext } from '../agent.ts'
 import { protocolHeader } from '../protocol-header.ts'
 import { openAdkSession, toRunRequest } from './adk-request.ts'
@@ -16,8 +17,11 @@ export function remoteAgent(name: string, entry: RemoteEntry, host: Host): Agent
   return {
     name,
     describe: async () => describe(name, entry),
-    run: (input, context) =>
-      entry.dialect === 'adk' ? runAdk(name, entry, host, input, context) : runAgUi(name, entry, host, input, context),
+    run: (input, context) => {
+      // To the other server all users of this one are the same caller.
+      const own = { ...context, session: agentSession(context.session) }
+      return entry.dialect === 'adk' ? runAdk(name, entry, host, input, own) : runAgUi(name, entry, host, input, own)
+    },
   }
 }
 

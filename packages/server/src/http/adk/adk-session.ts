@@ -11,7 +11,7 @@ import {
 } from '@millrace/core'
 import type { FastifyRequest } from 'fastify'
 import type { HttpDeps } from '../deps.ts'
-import { mayTouch, userFor } from '../doors/access.ts'
+import { userFor } from '../doors/access.ts'
 import { invocations } from './invocations.ts'
 
 /** An ADK session as adk-web reads it. `lastUpdateTime` and event timestamps are in seconds there. */
@@ -39,9 +39,9 @@ export async function adkSessionAt(
   request: FastifyRequest,
   { app, user, id }: AdkPath,
 ): Promise<SessionInfo> {
-  const session = await deps.log.get(id)
-  const known = session !== undefined && session.agent === app && session.user === user && mayTouch(request, session)
-  if (!known) throw new MillraceError('not-found', `Session not found: ${id}`, { session: id })
+  const session = await deps.own(request).log.get(id)
+  if (session?.agent !== app || session.user !== user)
+    throw new MillraceError('not-found', `Session not found: ${id}`, { session: id })
   request.about.session = id
   return session
 }

@@ -16,10 +16,11 @@ export const adkArtifactRoutes =
     const base = '/apps/:app/users/:user/sessions/:id/artifacts'
     const artifacts = async (request: FastifyRequest<At>): Promise<readonly ArtifactSaved[]> => {
       const session = await adkSessionAt(deps, request, request.params)
-      const own = (await deps.log.read(session.id, { after: 0 })).flatMap(({ event }) =>
+      const { log } = deps.own(request)
+      const own = (await log.read(session.id, { after: 0 })).flatMap(({ event }) =>
         event.kind === 'artifact' && !event.name.startsWith('user:') ? [event] : [],
       )
-      return artifactsIn([...own, ...(await deps.log.sharedArtifacts(session))])
+      return artifactsIn([...own, ...(await log.sharedArtifacts(session))])
     }
     const versions = async (request: FastifyRequest<At>) =>
       (await artifacts(request)).filter(({ name }) => name === request.params.name)
@@ -75,7 +76,7 @@ export const adkArtifactRoutes =
         const last = (await versions(request)).at(-1)
         if (last === undefined) throw new MillraceError('not-found', `Artifact not found: ${request.params.name}`)
         const { part: _part, ...rest } = last
-        await deps.log.append(request.params.id, [{ run: '', event: { ...rest, deleted: true } }])
+        await deps.own(request).log.append(request.params.id, [{ run: '', event: { ...rest, deleted: true } }])
         return reply.type('application/json').send('null')
       },
     )

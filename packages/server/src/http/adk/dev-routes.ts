@@ -1,5 +1,5 @@
-import { defined, MillraceError, type SessionInfo } from '@millrace/core'
-import type { FastifyPluginAsync } from 'fastify'
+import { MillraceError, type SessionInfo } from '@millrace/core'
+import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
@@ -21,10 +21,10 @@ export const adkDevRoutes =
       return agent.describe()
     }
 
-    const spans = async (session: SessionInfo) =>
-      spansOf(session, await deps.log.read(session.id, { after: 0 }), (event) =>
-        deps.modelRequests.of(session.id, event),
-      )
+    const spans = async (request: FastifyRequest, session: SessionInfo) => {
+      const { log, modelRequests } = deps.own(request)
+      return spansOf(session, await log.read(session.id, { after: 0 }), (event) => modelRequests.of(session.id, event))
+    }
 
     for (const prefix of ['/dev/apps/:app/debug', '/debug']) {
       app.get<{ Params: { session: string } }>(
@@ -32,7 +32,7 @@ export const adkDevRoutes =
         documented({ effect: 'read', summary: 'The spans of a session', answer: 'Spans', result: listShape('Span') }),
         async (request) => {
           const session = await sessionForRequest(deps, request, request.params.session)
-          return spans(session)
+          return spans(request, session)
         },
       )
       app.get<{ Params: { event: string } }>(
@@ -44,9 +44,9 @@ export const adkDevRoutes =
           result: { type: 'object' },
         }),
         async (request) => {
-          const { sessions } = await deps.log.list({ ...defined({ user: request.principal }), limit: 50 })
+          const { sessions } = await deps.own(request).log.list({ limit: 50 })
           for (const session of sessions) {
-            const found = (await spans(session)).find(
+            const found = (await spans(request, session)).find(
               ({ attributes }) => attributes['gcp.vertex.agent.event_id'] === request.params.event,
             )
             if (found !== undefined) return found.attributes
@@ -107,7 +107,7 @@ export const adkDevRoutes =
         }),
         async (request) => {
           const session = await adkSessionAt(deps, request, request.params)
-          const rows = await deps.log.read(session.id, { after: 0 })
+          const rows = await deps.own(request).log.read(session.id, { after: 0 })
           const row = rows.find(({ event }) => event.kind === 'agent' && event.event.id === request.params.event)
           if (row?.event.kind !== 'agent') return {}
           const names = (row.event.event.content?.parts ?? []).flatMap(

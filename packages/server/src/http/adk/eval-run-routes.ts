@@ -33,7 +33,7 @@ export const adkEvalRunRoutes =
       const results: EvalCaseResult[] = []
       for (const one of cases) {
         const user = adkUser(request, one.sessionInput?.userId ?? 'user')
-        const parts = { ...deps, user, agent: owner.app, evalSetId: set.evalSetId, metrics }
+        const parts = { ...deps, ...deps.own(request), user, agent: owner.app, evalSetId: set.evalSetId, metrics }
         results.push(await runCase(parts, one))
       }
       await evals.saveResult(owner, resultOf(owner.app, set.evalSetId, results, deps.now() / 1000))

@@ -158,7 +158,7 @@ export const adkEvalSetRoutes =
           const owner = evalOwnerOf(deps, request, request.params.app)
           const user = adkUser(request, userId)
           const session = await adkSessionAt(deps, request, { app: owner.app, user, id: sessionId })
-          const rows = await deps.log.read(session.id, { after: 0 })
+          const rows = await deps.own(request).log.read(session.id, { after: 0 })
           const opening = rows.slice(
             0,
             rows.findIndex(({ event }) => event.kind === 'run.started'),

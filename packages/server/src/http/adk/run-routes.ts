@@ -15,6 +15,7 @@ import type { HttpDeps } from '../deps.ts'
 import { sendProblem, streamProblem } from '../doors/problem.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { listShape } from '../openapi/answers.ts'
+import type { OwnSessions } from '../own-sessions.ts'
 import { boundInput } from '../run-input.ts'
 import { cancelsOnDisconnect, patience, serveRun } from '../stream.ts'
 import { documented } from '../surface.ts'
@@ -70,17 +71,18 @@ export const adkRunRoutes =
       documented({ ...doc, summary: 'Run an agent to its end', answer: 'ADK events', result: listShape('AdkEvent') }),
       async (request, reply) => {
         const { start } = await prepare(deps, request)
+        const { engine } = deps.own(request)
         // As in `serveRun`, the client counts as a reader at once: a second `/run` is refused and does not supersede this one.
-        const started = await deps.engine.start({ ...start, attach: true, patience })
+        const started = await engine.start({ ...start, attach: true, patience, isGone: () => reply.raw.destroyed })
         const { run, seq } = started
         request.about.run = run
         const leave = whenLeft(deps, request, reply, start.session, started)
         try {
-          await deps.engine.wait(start.session, run)
+          await engine.wait(start.session, run)
         } finally {
           leave()
         }
-        return wholeEvents(deps, start.session, run, seq)
+        return wholeEvents(deps.own(request), start.session, run, seq)
       },
     )
   }
@@ -114,7 +116,7 @@ async function prepare(deps: HttpDeps, request: FastifyRequest): Promise<{ start
 
 /** The events that `/run_sse` without streaming sends. A failed or cancelled run is an error status, not a 200. */
 async function wholeEvents(
-  { log }: HttpDeps,
+  { log }: OwnSessions,
   session: string,
   run: string,
   seq: number,
@@ -143,7 +145,7 @@ function whenLeft(
   const cancel = cancelsOnDisconnect(deps, request)
   const left = (): void => {
     leave()
-    if (cancel) void deps.engine.cancel(session, run)
+    if (cancel) void deps.own(request).engine.cancel(session, run)
   }
   reply.raw.once('close', left)
   if (reply.raw.destroyed) left()

@@ -44,12 +44,14 @@ type AtSession = { Params: AdkPath }
 export const adkSessionRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
-    const { log } = deps
     const base = '/apps/:app/users/:user/sessions'
-    const shown = async (info: SessionInfo): Promise<AdkSession> =>
-      adkSession(info, await log.read(info.id, { after: 0 }), await log.sharedState(info))
+    const shown = async (request: FastifyRequest, info: SessionInfo): Promise<AdkSession> => {
+      const { log } = deps.own(request)
+      return adkSession(info, await log.read(info.id, { after: 0 }), await log.sharedState(info))
+    }
 
     const create = async (request: FastifyRequest, path: AdkPath, body: unknown) => {
+      const { log } = deps.own(request)
       request.about.session = path.id
       const { state, events } = validateBody(createBody, body) ?? {}
       boundState(deps.limits, (state ?? {}) as JsonObject, 'state')
@@ -64,7 +66,7 @@ export const adkSessionRoutes =
       if (patch.length > 0) info = (await log.get(path.id)) ?? info
       const name = nameIn((state ?? {}) as JsonObject)
       if (name !== undefined) info = await log.rename(path.id, name)
-      return shown(info)
+      return shown(request, info)
     }
 
     app.get<InApp>(
@@ -72,7 +74,8 @@ export const adkSessionRoutes =
       documented({ effect: 'read', summary: 'List sessions', answer: 'A bare array', result: listShape('AdkSession') }),
       async (request) => {
         const { app: name, user } = request.params
-        const { sessions } = await log.list({ user: adkUser(request, user), agent: knownApp(deps, name), limit: 500 })
+        const query = { user: adkUser(request, user), agent: knownApp(deps, name), limit: 500 }
+        const { sessions } = await deps.own(request).log.list(query)
         return sessions.filter(({ id }) => !id.startsWith(evalSessionPrefix)).map(adkSessionSummary)
       },
     )
@@ -122,7 +125,7 @@ export const adkSessionRoutes =
         result: shapeOf('AdkSession'),
       }),
       async (request) => {
-        return shown(await adkSessionAt(deps, request, request.params))
+        return shown(request, await adkSessionAt(deps, request, request.params))
       },
     )
     app.patch<AtSession>(
@@ -137,13 +140,14 @@ export const adkSessionRoutes =
       async (request) => {
         const { stateDelta } = validateBody(patchBody, request.body)
         boundState(deps.limits, stateDelta as JsonObject, 'stateDelta')
+        const { log } = deps.own(request)
         let info = await adkSessionAt(deps, request, request.params)
         const delta = stateDelta as JsonObject
         const name = nameIn(delta)
         if (name !== undefined) info = await log.rename(info.id, name)
         const patch = patchOf(withoutTemporary(withoutName(delta)))
         if (patch.length > 0) await log.append(info.id, [{ run: '', event: { kind: 'state', patch } }])
-        return shown(info)
+        return shown(request, info)
       },
     )
     app.delete<AtSession>(

@@ -11,7 +11,7 @@ import { z } from 'zod'
 import { protocolHeader } from '../../agent/protocol-header.ts'
 import { type LoadedSession, loadSession, refreshSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
-import { mayTouch, userFor } from '../doors/access.ts'
+import { userFor } from '../doors/access.ts'
 import { bodyRefusal } from '../doors/validate-body.ts'
 import { boundInput } from '../run-input.ts'
 import { serveRun, serveStream } from '../stream.ts'
@@ -92,7 +92,7 @@ async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
   const wire = wireOf(request, protocol)
   const again = (known: ThreadSession, turn: ThreadTurn): Promise<boolean> =>
     streamedAgain(deps, request, reply, known, turn, asked, wire)
-  const session = await withRows(deps, loaded)
+  const session = await withRows(deps, request, loaded)
   const turn = turnOf(asked.input, session)
   if (await again(session, turn)) return reply
   const { input, replaces, removed } = turn
@@ -104,15 +104,15 @@ async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyRepl
   } catch (error) {
     if (!isConflict(error)) throw error
     // The same request came twice at the same time, and the other one has started the run.
-    const now = await withRows(deps, await refreshSession(deps.log, loaded))
+    const now = await withRows(deps, request, await refreshSession(deps.own(request).log, loaded))
     if (!(await again(now, turnOf(asked.input, now)))) throw error
   }
   return reply
 }
 
 /** The thread with its rows: the history of a client is compared with them. */
-async function withRows({ engine }: HttpDeps, loaded: LoadedSession): Promise<ThreadSession> {
-  return { ...loaded, rows: await engine.history(loaded.info) }
+async function withRows(deps: HttpDeps, request: FastifyRequest, loaded: LoadedSession): Promise<ThreadSession> {
+  return { ...loaded, rows: await deps.own(request).engine.history(loaded.info) }
 }
 
 /** A request that is repeated is streamed again: a retry must never run an agent twice. */
@@ -163,11 +163,12 @@ const isConflict = (error: unknown): boolean => error instanceof MillraceError &
 
 /** The session of the thread, made if need be. */
 async function thread(
-  { log }: HttpDeps,
+  deps: HttpDeps,
   request: FastifyRequest,
   { threadId: id, input }: AgUiRequest,
   agent: string,
 ): Promise<LoadedSession> {
+  const { log } = deps.own(request)
   let known = await log.get(id)
   if (known === undefined) {
     try {
@@ -178,7 +179,6 @@ async function thread(
       if (known === undefined) throw error
     }
   }
-  if (!mayTouch(request, known)) throw new MillraceError('not-found', `no thread ${id}`)
   return loadSession(log, known)
 }
 

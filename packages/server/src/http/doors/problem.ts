@@ -13,6 +13,7 @@ type HttpCode =
   | 'unsupported-type'
   | 'unprocessable'
   | 'headers-too-large'
+  | 'no-room'
 
 /** The one table from code to status (SPEC 6.1). */
 const statusOf: Readonly<Record<HttpCode, number>> = {
@@ -42,6 +43,7 @@ const statusOf: Readonly<Record<HttpCode, number>> = {
   cut: 502,
   unavailable: 503,
   timeout: 504,
+  'no-room': 507,
 }
 
 /** Every code a problem may have, for the OpenAPI document. */
@@ -72,6 +74,8 @@ export function refuse(
 function problemDetails(error: unknown): ProblemDetails {
   if (error instanceof MillraceError) {
     const { http, errors } = error.facts
+    if (error.code === 'store-failed' && error.facts.reason === 'full')
+      return problemBody('no-room', 'the log is full; delete sessions, or ask the operator for room')
     return problemBody(isHttpCode(http) ? http : error.code, publicMessage(error), errors)
   }
   const { statusCode, message } = error as Partial<FastifyError>
@@ -122,7 +126,7 @@ function prepareProblem(
   const facts = error instanceof MillraceError ? error.facts : {}
   if (body.status === 401) reply.header('www-authenticate', 'Bearer')
   if (typeof facts.allow === 'string') reply.header('allow', facts.allow)
-  if (body.status === 429 || body.status === 503) {
+  if (body.status === 429 || body.status === 503 || body.status === 507) {
     const seconds = typeof facts.retryAfter === 'number' ? facts.retryAfter : 5
     if (!reply.hasHeader('retry-after')) reply.header('retry-after', String(seconds))
   }

@@ -1,8 +1,8 @@
-import type { EventLog, SessionInfo } from '@millrace/core'
+import type { SessionInfo } from '@millrace/core'
 import type { FastifyRequest } from 'fastify'
 import type { HttpDeps } from '../deps.ts'
+import type { OwnLog } from '../own-sessions.ts'
 import { cursorOf } from '../stream.ts'
-import { mayTouch } from './access.ts'
 
 /** Rows that are read at once. */
 const page = 500
@@ -31,15 +31,16 @@ export interface RejoinPlace {
  * run, so that any process finds the run without an index.
  */
 export async function rejoin(
-  { log }: Pick<HttpDeps, 'log'>,
+  deps: Pick<HttpDeps, 'own'>,
   request: FastifyRequest,
   { agent, session, run: named }: RequestedRun,
 ): Promise<RejoinPlace | 'over' | undefined> {
+  const { log } = deps.own(request)
   const cursor = cursorOf(request)
   const otherwise = cursor === undefined ? undefined : 'over'
   const id = session ?? cursor?.run ?? named
   const info = id === undefined ? undefined : await log.get(id)
-  if (info === undefined || !mayTouch(request, info) || info.agent !== agent) return otherwise
+  if (info?.agent !== agent) return otherwise
   // A cursor without a run means the latest run of the session.
   const run = cursor?.run ?? named ?? (cursor === undefined ? undefined : info.lastRun)
   if (run === undefined) return otherwise
@@ -53,7 +54,7 @@ export async function rejoin(
 const isLive = ({ lastRun, status }: SessionInfo, run: string): boolean => lastRun === run && status === 'running'
 
 /** Where a run starts, and where it ends, if it has ended. A run that waits for a person goes on in the run after it. */
-async function spanOf(log: EventLog, session: string, run: string): Promise<{ start?: number; end?: number }> {
+async function spanOf(log: OwnLog, session: string, run: string): Promise<{ start?: number; end?: number }> {
   const start = await log.startOf(session, run)
   if (start === undefined) return {}
   let current: string | undefined = run

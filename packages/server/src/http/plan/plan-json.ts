@@ -26,8 +26,9 @@ export interface PlanSession extends LoadedSession {
 }
 
 export async function planSession(deps: HttpDeps, request: FastifyRequest, id: string): Promise<PlanSession> {
-  const loaded = await loadSession(deps.log, await sessionForRequest(deps, request, id))
-  const rows = await deps.log.read(loaded.info.id, { after: 0 })
+  const { log } = deps.own(request)
+  const loaded = await loadSession(log, await sessionForRequest(deps, request, id))
+  const rows = await log.read(loaded.info.id, { after: 0 })
   return { ...loaded, rows, plan: fold(planView, rows) }
 }
 

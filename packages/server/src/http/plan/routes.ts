@@ -60,8 +60,9 @@ const planRoutes =
         const { message: text } = validateBody(chatBody, request.body)
         const message: InputMessage = { id: deps.newId(), role: 'user', content: { role: 'user', parts: [{ text }] } }
         const session = await sessionForRequest(deps, request, request.params.id)
-        if (session.title === '') await deps.log.rename(session.id, text.slice(0, 80))
-        const loaded = await loadSession(deps.log, session)
+        const { log } = deps.own(request)
+        if (session.title === '') await log.rename(session.id, text.slice(0, 80))
+        const loaded = await loadSession(log, session)
         return run(request, reply, loaded, { messages: [message], props: { mode: 'chat' } })
       },
     )
@@ -142,9 +143,11 @@ const planRoutes =
       async (request, reply) => {
         const session = await planSession(deps, request, request.params.id)
         const { id, name, type, version } = artifactAt(session, request.params.item)
-        await deps.log.append(session.info.id, [
-          { run: '', event: { kind: 'artifact', id, name, type, version, deleted: true } },
-        ])
+        await deps
+          .own(request)
+          .log.append(session.info.id, [
+            { run: '', event: { kind: 'artifact', id, name, type, version, deleted: true } },
+          ])
         return reply.code(204).send()
       },
     )

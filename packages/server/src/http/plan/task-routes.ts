@@ -29,11 +29,11 @@ export const taskRoutes =
 
     /** One edit of a session at a time: each starts from the list that the one before it left. */
     const change = (request: FastifyRequest, id: string, edit: (tasks: readonly Task[]) => readonly TaskEdit[]) =>
-      turns.take(id, async () => {
+      turns.take(deps.own(request).keyOf(id), async () => {
         const session = await planSession(deps, request, id)
         const changes = edit(session.plan.tasks.toArray())
         if (changes.length === 0) return session
-        await deps.log.append(session.info.id, [{ run: '', event: { kind: 'tasks.changed', changes } }])
+        await deps.own(request).log.append(session.info.id, [{ run: '', event: { kind: 'tasks.changed', changes } }])
         return planSession(deps, request, id)
       })
     const tasksOf = (session: Awaited<ReturnType<typeof planSession>>) =>

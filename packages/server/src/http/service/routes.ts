@@ -4,7 +4,7 @@ import { docsPage } from '../openapi/docs-page.ts'
 import { documented, type Surface, type SurfaceDeps } from '../surface.ts'
 
 const serviceRoutes =
-  ({ version, metrics, ready }: SurfaceDeps): FastifyPluginAsync =>
+  ({ version, metrics, ready, trouble }: SurfaceDeps): FastifyPluginAsync =>
   async (app) => {
     app.get(
       '/health',
@@ -23,17 +23,21 @@ const serviceRoutes =
         effect: 'read',
         open: true,
         summary: 'Whether the server takes new runs',
-        answer: 'It takes runs; 503 while it does not',
-        result: z.object({ status: z.string() }),
+        answer: 'It takes runs; 503 while it does not, with the reason',
+        result: z.object({ status: z.string(), reason: z.string().optional() }),
       }),
-      async (_request, reply) =>
-        ready() ? { status: 'ready' } : reply.code(503).header('retry-after', '1').send({ status: 'not ready' }),
+      async (_request, reply) => {
+        const reason = ready() ? await trouble() : 'it is shutting down'
+        if (reason === undefined) return { status: 'ready' }
+        return reply.code(503).header('retry-after', '1').send({ status: 'not ready', reason })
+      },
     )
     app.get(
       '/metrics',
       documented({
         effect: 'read',
         operator: true,
+        share: 'none',
         summary: 'Prometheus metrics',
         answer: 'Samples',
         type: 'text/plain',

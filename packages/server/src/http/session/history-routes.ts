@@ -18,6 +18,7 @@ import { refuse } from '../doors/problem.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { shapeOf } from '../openapi/answers.ts'
+import type { OwnLog } from '../own-sessions.ts'
 import { documented } from '../surface.ts'
 
 const forkBody = z
@@ -49,7 +50,6 @@ const short = 5000
 export const historyRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
-    const { log } = deps
     type ById = { Params: { id: string } }
     for (const type of importTypes) {
       app.addContentTypeParser(type, { parseAs: 'string', bodyLimit: deps.limits.importBody }, (_request, body, done) =>
@@ -57,7 +57,12 @@ export const historyRoutes =
       )
     }
 
-    const imported = async (text: string, as: ImportAs, from: DialectName | undefined): Promise<SessionInfo> => {
+    const imported = async (
+      log: OwnLog,
+      text: string,
+      as: ImportAs,
+      from: DialectName | undefined,
+    ): Promise<SessionInfo> => {
       const options = { run: as.id, now: () => deps.now(), ...defined({ from }) }
       const { agent, title, forkOf, rows } = await wholeRecording(text, options)
       return log.restore({ agent: agent.slice(0, 200), ...defined({ title, forkOf }), ...as }, rows)
@@ -75,6 +80,7 @@ export const historyRoutes =
       async (request, reply) => {
         const { brief } = validateBody(logQuery, request.query)
         const { id, events } = await sessionForRequest(deps, request, request.params.id)
+        const { log } = deps.own(request)
         const name = id.replace(/[^\w.-]/g, '_').slice(0, 80)
         return reply
           .type('application/x-ndjson; charset=utf-8')
@@ -87,6 +93,7 @@ export const historyRoutes =
       '/sessions/:id/fork',
       documented({
         effect: 'write',
+        share: 'forks',
         summary: 'A new session that begins as a copy of this one',
         body: forkBody,
         answer: 'The new session',
@@ -95,6 +102,7 @@ export const historyRoutes =
       }),
       async (request, reply) => {
         const { at, id = deps.newId(), title } = validateBody(forkBody, request.body) ?? {}
+        const { log } = deps.own(request)
         const source = await sessionForRequest(deps, request, request.params.id)
         const fork = await forkSession(log, source.id, at ?? source.lastSeq, id)
         return reply.code(201).send(title === undefined ? fork : await log.rename(fork.id, title))
@@ -107,6 +115,7 @@ export const historyRoutes =
         bodyLimit: deps.limits.importBody,
         ...documented({
           effect: 'write',
+          share: 'imports',
           summary:
             'Make a session from an export or a recording of any dialect: SSE, JSONL, a JSON array of events, an ADK session',
           query: importQuery,
@@ -126,7 +135,8 @@ export const historyRoutes =
         const user = userFor(request)
         request.about.session = id
         try {
-          return reply.code(201).send(await imported(text, { id, user, ...defined({ agent, title }) }, dialect))
+          const as = { id, user, ...defined({ agent, title }) }
+          return reply.code(201).send(await imported(deps.own(request).log, text, as, dialect))
         } catch (error) {
           throw unreadable(error)
         }

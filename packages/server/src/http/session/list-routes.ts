@@ -29,7 +29,6 @@ const renameBody = z.object({ title: z.string().max(200) })
 export const sessionsRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
-    const { log } = deps
     type ById = { Params: { id: string } }
 
     app.get(
@@ -43,7 +42,7 @@ export const sessionsRoutes =
       }),
       async (request) => {
         const { limit, offset, agent, status, search } = validateBody(listQuery, request.query)
-        return log.list(defined({ limit, offset, user: request.principal, agent, status, search }))
+        return deps.own(request).log.list(defined({ limit, offset, agent, status, search }))
       },
     )
     app.post(
@@ -58,7 +57,7 @@ export const sessionsRoutes =
       }),
       async (request, reply) => {
         const { id = deps.newId(), agent = planner(deps), title } = validateBody(createBody, request.body) ?? {}
-        const session = await log.create({ id, user: userFor(request), agent, ...defined({ title }) })
+        const session = await deps.own(request).log.create({ id, user: userFor(request), agent, ...defined({ title }) })
         request.about.session = id
         return reply.code(201).send(session)
       },
@@ -75,7 +74,7 @@ export const sessionsRoutes =
       async (request) => {
         const { title } = validateBody(renameBody, request.body)
         const { id } = await sessionForRequest(deps, request, request.params.id)
-        return log.rename(id, title)
+        return deps.own(request).log.rename(id, title)
       },
     )
     app.delete<ById>(

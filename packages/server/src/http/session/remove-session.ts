@@ -9,9 +9,10 @@ const patience = { tries: 100, wait: 20 }
 
 /** Deletes a session for good. Its active run is cancelled first, and the audit records who deleted it. */
 export async function removeSession(deps: HttpDeps, request: FastifyRequest, session: SessionInfo): Promise<void> {
-  await cancelAndRemove(deps, session.id)
+  const { log, engine, modelRequests } = deps.own(request)
+  await cancelAndRemove({ log, engine }, session.id)
   const { id, agent, user } = session
-  deps.modelRequests.forget(id)
+  modelRequests.forget(id)
   deps.audit({ at: deps.now(), action: 'session.delete', session: id, agent, user: request.principal ?? user })
 }
 

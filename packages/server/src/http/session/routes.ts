@@ -8,12 +8,13 @@ import {
   type ViewName,
   views,
 } from '@millrace/core'
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
-import { mayTouch, userFor } from '../doors/access.ts'
+import { userFor } from '../doors/access.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
 import { validateBody } from '../doors/validate-body.ts'
+import type { OwnLog } from '../own-sessions.ts'
 import { boundInput, runInput } from '../run-input.ts'
 import { cursorOf, serveStream } from '../stream.ts'
 import { documented, type Surface } from '../surface.ts'
@@ -50,7 +51,6 @@ const cancelBody = z.object({ run: z.string().max(200).optional() }).optional()
 const sessionRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
-    const { log, engine } = deps
     type ById = { Params: { id: string } }
 
     app.get<ById>(
@@ -67,10 +67,11 @@ const sessionRoutes =
         const { dialect, run, from, until, disconnect } = validateBody(eventsQuery, request.query)
         const after = cursorOf(request)?.seq
         // A client may connect to a thread that it has not begun. Such a session is idle, and all that it has was sent.
-        if (until === 'idle' && !(await isKnown(deps, request, request.params.id)))
+        const { log } = deps.own(request)
+        if (until === 'idle' && (await log.get(request.params.id)) === undefined)
           return reply.type('text/event-stream').send(': idle\n\n')
         const session = await sessionForRequest(deps, request, request.params.id)
-        if (run !== undefined && (await isOver(deps, session.id, run, after ?? 0))) return reply.code(204).send()
+        if (run !== undefined && (await isOver(log, session.id, run, after ?? 0))) return reply.code(204).send()
         await serveStream(deps, request, reply, {
           session: session.id,
           dialect,
@@ -96,8 +97,8 @@ const sessionRoutes =
       async (request, reply) => {
         const { agent, run, input } = validateBody(startBody, request.body)
         boundInput(deps.limits, input as RunInput)
-        const known = await log.get(request.params.id)
-        const session = known === undefined ? undefined : await sessionForRequest(deps, request, known.id)
+        const { log, engine } = deps.own(request)
+        const session = await log.get(request.params.id)
         const name = agent ?? session?.agent ?? deps.agents.fallback
         if (session === undefined) await log.create({ id: request.params.id, user: userFor(request), agent: name })
         const { run: made, seq } = await engine.start({
@@ -116,6 +117,7 @@ const sessionRoutes =
       '/sessions/:id/cancel',
       documented({
         effect: 'write',
+        share: 'none',
         summary: 'Cancel the active run',
         body: cancelBody,
         answer: 'Whether a run was cancelled',
@@ -124,7 +126,7 @@ const sessionRoutes =
       async (request) => {
         const { run } = validateBody(cancelBody, request.body) ?? {}
         const session = await sessionForRequest(deps, request, request.params.id)
-        return { cancelled: await engine.cancel(session.id, run) }
+        return { cancelled: await deps.own(request).engine.cancel(session.id, run) }
       },
     )
 
@@ -140,7 +142,7 @@ const sessionRoutes =
       async (request) => {
         const { at } = validateBody(atQuery, request.query)
         const session = await sessionForRequest(deps, request, request.params.id)
-        const { seq, state } = await log.facts(session.id, at)
+        const { seq, state } = await deps.own(request).log.facts(session.id, at)
         return { seq, state }
       },
     )
@@ -159,23 +161,18 @@ const sessionRoutes =
         const view = Object.hasOwn(views, request.params.view) ? views[request.params.view as ViewName] : undefined
         if (view === undefined) throw new MillraceError('not-found', `unknown view ${request.params.view}`)
         const session = await sessionForRequest(deps, request, request.params.id)
-        return fold(view as never, await rowsUpTo(deps, session.id, at))
+        return fold(view as never, await rowsUpTo(deps.own(request).log, session.id, at))
       },
     )
   }
 
-async function isKnown({ log }: HttpDeps, request: FastifyRequest, id: string): Promise<boolean> {
-  const info = await log.get(id)
-  return info !== undefined && mayTouch(request, info)
-}
-
-async function rowsUpTo({ log }: HttpDeps, session: string, at: number | undefined): Promise<readonly Recorded[]> {
+async function rowsUpTo(log: OwnLog, session: string, at: number | undefined): Promise<readonly Recorded[]> {
   const rows = await log.read(session, { after: 0 })
   return at === undefined ? rows : rows.filter(({ seq }) => seq <= at)
 }
 
 /** Whether the reader has had the end of the run: 204 makes a browser's EventSource stop reconnecting. */
-async function isOver({ log }: HttpDeps, session: string, run: string, after: number): Promise<boolean> {
+async function isOver(log: OwnLog, session: string, run: string, after: number): Promise<boolean> {
   if (after === 0) return false
   const last = (await log.read(session, { after: after - 1, limit: 1 }))[0]
   return last?.seq === after && last.run === run && last.event.kind === 'run.finished'

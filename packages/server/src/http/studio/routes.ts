@@ -26,7 +26,7 @@ const studioRoutes =
       '/api/sessions/:id',
       documented({ effect: 'write', summary: 'Cancel the active run; the log stays', answer: 'Nothing', status: 204 }),
       async (request, reply) => {
-        await deps.engine.cancel((await sessionForRequest(deps, request, request.params.id)).id)
+        await deps.own(request).engine.cancel((await sessionForRequest(deps, request, request.params.id)).id)
         return reply.code(204).send()
       },
     )
@@ -42,15 +42,16 @@ const studioRoutes =
       }),
       async (request) => {
         const { response } = validateBody(resumeBody, request.body)
-        const loaded = await loadSession(deps.log, await sessionForRequest(deps, request, request.params.id))
+        const { log, engine, keyOf } = deps.own(request)
+        const loaded = await loadSession(log, await sessionForRequest(deps, request, request.params.id))
         const { id: session, user, agent } = loaded.info
         const [first] = loaded.facts.open.values()
         if (first === undefined) throw new MillraceError('not-found', `session ${session} has no open question`)
         const answer = typeof response === 'string' ? typedAnswer(response) : response
         const input = { messages: [], resume: answersWith(loaded, answer) }
-        const { run } = await deps.engine.start({ session, user, agent, input, loaded })
+        const { run } = await engine.start({ session, user, agent, input, loaded })
         request.about.run = run
-        webhooks.resumed(loaded.info, response, deps.now())
+        webhooks.resumed(keyOf(session), loaded.info, response, deps.now())
         return { success: true, node_id: nodeNameOf(first.node), message: 'resumed', run }
       },
     )

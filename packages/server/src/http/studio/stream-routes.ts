@@ -3,9 +3,10 @@ import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { type LoadedSession, loadSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
-import { mayTouch, userFor } from '../doors/access.ts'
+import { userFor } from '../doors/access.ts'
 import { rejoin } from '../doors/rejoin.ts'
 import { validateBody } from '../doors/validate-body.ts'
+import type { OwnSessions } from '../own-sessions.ts'
 import { cancelsOnDisconnect, serveRun, serveStream } from '../stream.ts'
 import { documented } from '../surface.ts'
 import { answersWith, typedAnswer } from './answer.ts'
@@ -54,8 +55,9 @@ export const streamRoutes =
       const { name } = projectNamed(deps, request.params.id)
       const id = wanted ?? run ?? deps.newId()
       const info = await sessionFor(deps, request, { id, agent: name, title: input.slice(0, 80) })
-      const loaded = await loadSession(deps.log, info)
-      webhooks.reads(info.id, asked.binary_path !== undefined)
+      const { log, keyOf } = deps.own(request)
+      const loaded = await loadSession(log, info)
+      webhooks.reads(keyOf(info.id), asked.binary_path !== undefined)
       const requested = {
         session: info.id,
         user: info.user,
@@ -70,7 +72,7 @@ export const streamRoutes =
     /** A client sends the same request again after every cut: only the first one starts a run. */
     const startOnce = async (request: FastifyRequest<ById>, reply: FastifyReply, asked: Asked) => {
       const { name: agent } = projectNamed(deps, request.params.id)
-      const meant = { agent, session: asked.session_id, run: asked.run ?? (await goingOn(deps, asked)) }
+      const meant = { agent, session: asked.session_id, run: asked.run ?? (await goingOn(deps.own(request), asked)) }
       /** Returns whether it answered, and not the reply, because awaiting a reply waits for its end. */
       const again = async (): Promise<boolean> => {
         const place = await rejoin(deps, request, meant)
@@ -120,7 +122,7 @@ export const streamRoutes =
 const goesOn = '__webhook__'
 
 /** The run that such a request reads: the latest of its session. */
-async function goingOn({ log }: HttpDeps, { input, session_id }: Asked): Promise<string | undefined> {
+async function goingOn({ log }: OwnSessions, { input, session_id }: Asked): Promise<string | undefined> {
   return input === goesOn && session_id !== undefined ? (await log.get(session_id))?.lastRun : undefined
 }
 
@@ -131,10 +133,11 @@ function wireOf({ chunks, binary_path: page }: Asked) {
 
 /** The session, or a new one. A session of another user or project looks unknown (SPEC 6.2). */
 async function sessionFor(
-  { log }: HttpDeps,
+  deps: HttpDeps,
   request: FastifyRequest,
   wanted: { readonly id: string; readonly agent: string; readonly title: string },
 ): Promise<SessionInfo> {
+  const { log } = deps.own(request)
   const known =
     (await log.get(wanted.id)) ??
     (await log.create({ ...wanted, user: userFor(request) }).catch(async (error: unknown) => {
@@ -143,8 +146,7 @@ async function sessionFor(
       if (made === undefined) throw error
       return made
     }))
-  if (!mayTouch(request, known) || known.agent !== wanted.agent)
-    throw new MillraceError('not-found', `no session ${wanted.id}`)
+  if (known.agent !== wanted.agent) throw new MillraceError('not-found', `no session ${wanted.id}`)
   return known
 }
 

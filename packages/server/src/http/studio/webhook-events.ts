@@ -57,8 +57,8 @@ export class WebhookEvents {
     if (this.#pages.size > mostSessions && oldest !== undefined) this.#pages.delete(oldest)
   }
 
-  resumed(session: SessionInfo, answer: unknown, now: number): void {
-    if (!this.#pages.has(session.id)) return
+  resumed(key: string, session: SessionInfo, answer: unknown, now: number): void {
+    if (!this.#pages.has(key)) return
     const notice = {
       session_id: session.id,
       path: 'resume',

@@ -1,5 +1,6 @@
 import type { RawRecorded, RowKind } from '@millrace/core'
 import type { ReadConnection } from './connection.ts'
+import type { SharedPart } from './shared-rows.ts'
 
 /** The kind for each number in `event.mark`. Only append to it, because existing files hold the numbers. */
 const rowKindNames: readonly RowKind[] = ['other', 'whole', 'partial', 'end', 'start']
@@ -9,9 +10,16 @@ export const rowKindNumbers: Readonly<Record<RowKind, number>> = { other: 0, who
 const pageRows = 500
 const pageText = 2 ** 20
 
+/** Where the rows of a session are. */
+export interface RowsPlace {
+  readonly key: number
+  readonly widest: number
+  readonly parts: readonly SharedPart[]
+}
+
 export interface EventPages {
   /** The rows of a session after a seq, at most `limit` and at most one page; empty at the end of the session. */
-  next(session: { readonly key: number; readonly widest: number }, after: number, limit: number): readonly RawRecorded[]
+  next(session: RowsPlace, after: number, limit: number): readonly RawRecorded[]
 }
 
 /**
@@ -30,15 +38,26 @@ export function eventPages(reader: ReadConnection): EventPages {
        SELECT sum(octet_length(body)) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) AS text
        FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?) WHERE text <= ${pageText}`,
   )
+  const read = (key: number, widest: number, after: number, limit: number): readonly RawRecorded[] => {
+    let wanted = Math.min(limit, pageRows)
+    if (widest * wanted > pageText) {
+      const [fit] = fitting([key, after, wanted])[0] ?? []
+      wanted = Math.min(wanted, Math.max(1, Number(fit)))
+    }
+    const [text] = page([key, after, wanted])[0] ?? []
+    return typeof text === 'string' ? rowsIn(text) : []
+  }
   return {
-    next: ({ key, widest }, after, limit) => {
-      let wanted = Math.min(limit, pageRows)
-      if (widest * wanted > pageText) {
-        const [fit] = fitting([key, after, wanted])[0] ?? []
-        wanted = Math.min(wanted, Math.max(1, Number(fit)))
+    next: ({ key, widest, parts }, after, limit) => {
+      let from = after
+      for (const { origin, upTo } of parts) {
+        if (from >= upTo) continue
+        const rows = read(origin, widest, from, limit)
+        const shared = (rows.at(-1)?.seq ?? 0) <= upTo ? rows : rows.filter(({ seq }) => seq <= upTo)
+        if (shared.length > 0) return shared
+        from = upTo // the last of them were pruned
       }
-      const [text] = page([key, after, wanted])[0] ?? []
-      return typeof text === 'string' ? rowsIn(text) : []
+      return read(key, widest, from, limit)
     },
   }
 }

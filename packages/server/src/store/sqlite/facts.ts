@@ -3,13 +3,11 @@ import { type EventLog, MillraceError, noFacts, type Recorded, type SessionFacts
 import { checkCursor, factsVersion, printFacts, readFacts } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
-import { type EventPages, rowKindNumbers } from './event-row.ts'
+import { type EventPages, type RowsPlace, rowKindNumbers } from './event-row.ts'
 import type { SessionRow } from './session-row.ts'
 
 /** Where the rows of a session are, and how many there are. */
-interface Place {
-  readonly key: number
-  readonly widest: number
+interface Place extends RowsPlace {
   readonly lastSeq: number
 }
 
@@ -45,10 +43,14 @@ export function sqliteFacts({ reader, pages, place, due }: FactsDeps): Pick<Even
   /** By the session's number, the newest last; `saved` is the seq of its last checkpoint. */
   const kept = new Map<number, { readonly facts: SessionFacts; readonly saved: number }>()
 
-  const stored = (key: number, seq: number): SessionFacts => {
-    const [at, text] = checkpoint([key, seq])[0] ?? []
-    const found = typeof text === 'string' ? readFacts(text) : undefined
-    return found !== undefined && found.seq === at ? found : noFacts
+  /** The newest checkpoint, of the session itself or of one whose rows it shares. */
+  const stored = ({ key, parts }: Place, seq: number): SessionFacts => {
+    for (const { origin, upTo } of [{ origin: key, upTo: seq }, ...parts.toReversed()]) {
+      const [at, text] = checkpoint([origin, Math.min(upTo, seq)])[0] ?? []
+      const found = typeof text === 'string' ? readFacts(text) : undefined
+      if (found !== undefined && found.seq === at) return found
+    }
+    return noFacts
   }
   const since = async (id: string, session: Place, before: SessionFacts, seq: number): Promise<SessionFacts> => {
     let facts = before
@@ -73,7 +75,7 @@ export function sqliteFacts({ reader, pages, place, due }: FactsDeps): Pick<Even
       const seq = Math.min(at ?? session.lastSeq, session.lastSeq)
       if (seq === 0) return noFacts
       const known = kept.get(session.key)
-      const before = known !== undefined && known.facts.seq <= seq ? known.facts : stored(session.key, seq)
+      const before = known !== undefined && known.facts.seq <= seq ? known.facts : stored(session, seq)
       const facts = before.seq === seq ? before : await since(id, session, before, seq)
       if (seq < session.lastSeq) return facts
       const saved = known?.saved ?? before.seq
@@ -83,8 +85,12 @@ export function sqliteFacts({ reader, pages, place, due }: FactsDeps): Pick<Even
       return facts
     },
     startOf: async (id, run) => {
-      const [seq] = start([place(id).key, run])[0] ?? []
-      return seq === undefined ? undefined : Number(seq)
+      const { key, parts } = place(id)
+      for (const { origin, upTo } of [...parts, { origin: key, upTo: Number.POSITIVE_INFINITY }]) {
+        const [seq] = start([origin, run])[0] ?? []
+        if (seq !== undefined && Number(seq) <= upTo) return Number(seq)
+      }
+      return undefined
     },
   }
 }

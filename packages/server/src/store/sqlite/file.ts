@@ -9,10 +9,13 @@ import { openReader, openWriter, type ReadConnection, type WriteConnection } fro
 import { closeToOthers, folderSecret, prepareFolder } from './data-folder.ts'
 import { type Presence, watchPresence } from './presence.ts'
 import { applicationId, migrate, migrations } from './schema.ts'
+import { keySessions } from './session-keys.ts'
 
 /** An open database file: a connection that writes, one that reads, and a lock against other processes. */
 export interface SqliteFile {
   readonly path: string
+  /** Its size when it was opened, in bytes. */
+  readonly size: number
   readonly writer: WriteConnection
   readonly reader: ReadConnection
   readonly presence: Presence
@@ -26,6 +29,7 @@ export interface SqliteFile {
 export interface SqliteFileOptions {
   readonly folder: string
   readonly now: number
+  readonly owned?: boolean
   readonly maxBytes?: number
   readonly onLost?: (error: MillraceError) => void
 }
@@ -35,7 +39,7 @@ const checkedSize = 64 * 2 ** 20
 const pageSize = 4096
 
 /** Opens `millrace.db` in the folder and creates both if they are missing. A file that it refuses stays unchanged. */
-export async function openSqliteFile({ folder, now, maxBytes, onLost }: SqliteFileOptions): Promise<SqliteFile> {
+export async function openSqliteFile({ folder, now, owned, maxBytes, onLost }: SqliteFileOptions): Promise<SqliteFile> {
   const path = join(resolve(folder), 'millrace.db')
   const lockPath = join(resolve(folder), 'millrace.lock')
   await prepareFolder(folder)
@@ -56,6 +60,7 @@ export async function openSqliteFile({ folder, now, maxBytes, onLost }: SqliteFi
     )
     if (maxBytes !== undefined) await writer.exec(`PRAGMA max_page_count = ${Math.ceil(maxBytes / pageSize)}`)
     await migrate(writer, now)
+    if (owned !== undefined) await keySessions(writer, owned)
     const reader = guarded(openReader(path), path)
     reader.exec('PRAGMA busy_timeout = 1000')
     const presence = watchPresence({
@@ -70,6 +75,7 @@ export async function openSqliteFile({ folder, now, maxBytes, onLost }: SqliteFi
     })
     return {
       path,
+      size: size ?? 0,
       writer,
       reader,
       presence,

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { type EventLog, MillraceError, type SessionFacts } from '@millrace/core'
 import { asStoreFailure } from '../store-error.ts'
 import { newTails } from '../tail.ts'
@@ -10,12 +11,19 @@ import { sqliteReads } from './read.ts'
 import { sqliteSearch } from './search.ts'
 import { sessionCache } from './session-cache.ts'
 import { anythingShared, sharedReads } from './shared.ts'
+import { spareRoom } from './spare-room.ts'
 import { sqliteWrites } from './write.ts'
+import { writeHealth } from './write-health.ts'
 
 export interface SqliteLogOptions {
   /** The data folder, created if it is missing. It holds `millrace.db`, and one process at a time may use it. */
   readonly folder: string
   readonly now: () => number
+  /**
+   * Whether each session belongs to the user of a token: the sessions of the file are keyed accordingly when it is opened
+   * (`sessionKey`), and keep their ids. Absent: the keys stay as they are.
+   */
+  readonly owned?: boolean
   /** The largest size of the file. Appends beyond it are refused with `store-failed`, reason `full`. */
   readonly maxBytes?: number
   /**
@@ -48,6 +56,9 @@ export async function sqliteLog(options: SqliteLogOptions): Promise<SqliteLog> {
   }
 }
 
+/** The size of a file that is worth spare room, in bytes. */
+const worthSparing = 2 ** 20
+
 async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   const { writer, reader, path, presence, secret } = file
   let closing: Promise<void> | undefined
@@ -59,10 +70,14 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   const inserts = await eventInserts(writer)
   const timing = await commitTiming(writer, inserts, () => performance.now())
   const group = await groupCommit(writer, path, withInserts(sessions, inserts), timing, presence)
+  const health = writeHealth(dirname(path), writer, group.run)
   const commit: GroupCommit['run'] = async (job) => {
     checkOpen()
-    return group.run(job)
+    return health.run(job)
   }
+  const spare = spareRoom(dirname(path))
+  // A small log has nothing worth deleting on a full disk.
+  if (file.size >= worthSparing) void spare.take()
   const due = new Map<number, SessionFacts>()
   const shared = anythingShared(reader)
   return {
@@ -76,11 +91,16 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
       commit,
       inserts,
       shared,
+      spare,
       checkpoints: await checkpoints(writer, due),
     })),
     ...sqliteReads({ reader, tails, now, checkOpen, due, known: sessions.committedRow }),
     ...sharedReads(reader, shared, checkOpen),
     ...(await sqliteSearch({ writer, reader, sessions, commit, inserts })),
+    trouble: async () => {
+      checkOpen()
+      return health.trouble()
+    },
     integrity: async () => {
       checkOpen()
       return file.integrity()

@@ -56,6 +56,8 @@ const row: SessionRow = {
   leases: { epoch: 1, held: [] },
   partials: 0,
   widest: 1024,
+  size: 0,
+  parts: [],
 }
 
 test('a session that the writer knows is returned without a query', async () => {

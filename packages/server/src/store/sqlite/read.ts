@@ -3,6 +3,7 @@ import {
   type EventLog,
   type FollowOptions,
   type Lease,
+  type LogUsage,
   MillraceError,
   type RawRecorded,
   type ReadOptions,
@@ -15,14 +16,13 @@ import { recordedOf } from '../recorded.ts'
 import type { Tail, Tails } from '../tail.ts'
 import { type BriefPage, briefRows } from './brief-rows.ts'
 import type { Bound, ReadConnection } from './connection.ts'
-import { eventPages } from './event-row.ts'
+import { eventPages, type RowsPlace } from './event-row.ts'
 import { type FactsDeps, sqliteFacts } from './facts.ts'
 import { infoColumns, infoOf, type SessionRow } from './session-row.ts'
+import { partsColumn, sharedPartsIn } from './shared-rows.ts'
 
 /** What reading a session's rows needs to know about it. */
-interface SessionPlace {
-  readonly key: number
-  readonly widest: number
+interface SessionPlace extends RowsPlace {
   readonly lastSeq: number
   readonly partials: number
 }
@@ -30,7 +30,7 @@ interface SessionPlace {
 type Reads = Required<
   Pick<
     EventLog,
-    'get' | 'list' | 'users' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'facts' | 'startOf' | 'expired'
+    'get' | 'list' | 'users' | 'usage' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'facts' | 'startOf' | 'expired'
   >
 >
 
@@ -64,6 +64,7 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
   const list = sessionList(reader)
   const users = userList(reader)
   const dead = deadRunFinder(reader)
+  const usage = usageReader(reader)
 
   /** Reads up to the row that was last when the read began, page by page, and gives other work a turn in between. */
   const rows = async <T>(
@@ -75,7 +76,7 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
     const start = place(id)
     // Finding what to leave out takes as long as reading it, so it pays only where most rows are partials.
     const next =
-      brief && start.partials * 2 > start.lastSeq
+      brief && start.parts.length === 0 && start.partials * 2 > start.lastSeq
         ? briefly(start.key, after)
         : (from: number, most: number) => pageOf(pages.next(start, from, most))
     const all: T[] = []
@@ -133,6 +134,10 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
       checkOpen()
       return users(query)
     },
+    usage: async (user) => {
+      checkOpen()
+      return usage(user)
+    },
     read: (id, options) => rows(id, options, recordedOf),
     readRaw: (id, options) => rows(id, options, (row) => row),
     ...sqliteFacts({ reader, pages, place, due }),
@@ -176,17 +181,25 @@ function sourceOf<T>(
   }
 }
 
-function placeOf({ key, widest, partials, info }: SessionRow): SessionPlace {
-  return { key, widest, partials, lastSeq: info.lastSeq }
+function placeOf({ key, widest, partials, parts, info }: SessionRow): SessionPlace {
+  return { key, widest, partials, parts, lastSeq: info.lastSeq }
 }
 
 function placeFinder(reader: ReadConnection): (id: string) => SessionPlace | undefined {
-  const select = reader.prepare('SELECT id, widest, last_seq, partials FROM session WHERE name = ?')
+  const select = reader.prepare(
+    `SELECT s.id, s.widest, s.last_seq, s.partials, ${partsColumn} FROM session s WHERE s.name = ?`,
+  )
   return (id) => {
     const [row] = select([id])
     if (row === undefined) return undefined
-    const [key, widest, lastSeq, partials] = row
-    return { key: Number(key), widest: Number(widest), lastSeq: Number(lastSeq), partials: Number(partials) }
+    const [key, widest, lastSeq, partials, parts] = row
+    return {
+      key: Number(key),
+      widest: Number(widest),
+      lastSeq: Number(lastSeq),
+      partials: Number(partials),
+      parts: sharedPartsIn(parts),
+    }
   }
 }
 
@@ -226,6 +239,16 @@ function userList(reader: ReadConnection): (query: { limit?: number; offset?: nu
       updatedAt: Number(updatedAt),
     }))
     return { users, total: Number(count([])[0]?.[0]) }
+  }
+}
+
+function usageReader(reader: ReadConnection): (user: string | undefined) => LogUsage {
+  const columns = 'SELECT count(*), coalesce(sum(size), 0) FROM session'
+  const one = reader.prepare(`${columns} WHERE user = ?`)
+  const all = reader.prepare(columns)
+  return (user) => {
+    const [[sessions, bytes] = []] = user === undefined ? all([]) : one([user])
+    return { sessions: Number(sessions), bytes: Number(bytes) }
   }
 }
 

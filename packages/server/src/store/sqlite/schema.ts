@@ -99,6 +99,22 @@ export const migrations: readonly Migration[] = [
       );
       CREATE INDEX event_start ON event (session, run, seq) WHERE mark = 4;`,
   },
+  {
+    // `size` has the characters of a session's own events, so that what a user has can be counted without reading it.
+    // The rows up to `upto` of the session with the number `origin` are also the first rows of `session`, a fork. They
+    // outlive their session where a fork still needs them.
+    version: 4,
+    sql: `
+      CREATE TABLE shared_rows (
+        session INTEGER NOT NULL,
+        origin INTEGER NOT NULL,
+        upto INTEGER NOT NULL,
+        PRIMARY KEY (session, origin)
+      ) WITHOUT ROWID;
+      CREATE INDEX shared_rows_by_origin ON shared_rows (origin, upto);
+      ALTER TABLE session ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
+      UPDATE session SET size = (SELECT coalesce(sum(length(body)), 0) FROM event WHERE event.session = session.id);`,
+  },
 ]
 
 /** Migrates the file to the newest version in one transaction and records when each step ran. */

@@ -59,7 +59,15 @@ export async function sessionCache(writer: WriteConnection): Promise<SessionCach
     },
     committedRow: (id) => known.get(id),
     insert: (info) => {
-      const session: SessionRow = { key: 0, info, leases: { epoch: 0, held: [] }, partials: 0, widest: 0 }
+      const session: SessionRow = {
+        key: 0,
+        info,
+        leases: { epoch: 0, held: [] },
+        partials: 0,
+        widest: 0,
+        size: 0,
+        parts: [],
+      }
       return { ...session, key: insert.run(insertValues(session)) }
     },
     change: (session) => void staged.set(session.info.id, session),

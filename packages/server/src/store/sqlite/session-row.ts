@@ -1,6 +1,7 @@
 import type { Lease, SessionInfo, SessionStatus } from '@millrace/core'
-import type { SessionLeases } from '@millrace/core/store'
+import { idInKey, type SessionLeases } from '@millrace/core/store'
 import type { Bound, Row } from './connection.ts'
+import { partsColumn, type SharedPart, sharedPartsIn } from './shared-rows.ts'
 
 /** A session as the store holds it: its public info, its leases, and what only the store needs. */
 export interface SessionRow {
@@ -12,13 +13,17 @@ export interface SessionRow {
   readonly partials: number
   /** An upper bound for the bytes of a body, to find out how many rows fit a page. */
   readonly widest: number
+  /** The characters of its own events. */
+  readonly size: number
+  /** Its first rows, if it is a fork that shares them. */
+  readonly parts: readonly SharedPart[]
 }
 
 export const infoColumns = `s.name, s.user, s.agent, s.title, s.status, s.last_run, s.last_seq, s.events, s.runs,
   s.created_at, s.updated_at, s.fork_session, s.fork_seq`
 /** The leases are one JSON text, so that one query returns one row. */
-export const rowColumns = `${infoColumns}, s.id, s.epoch, s.partials, s.widest,
-  (SELECT json_group_array(json_array(run, owner, epoch, until)) FROM lease WHERE session = s.id)`
+export const rowColumns = `${infoColumns}, s.id, s.epoch, s.partials, s.widest, s.size,
+  (SELECT json_group_array(json_array(run, owner, epoch, until)) FROM lease WHERE session = s.id), ${partsColumn}`
 
 export function infoOf(row: Row): SessionInfo {
   const [id, user, agent, title, status, lastRun, lastSeq, events, runs, createdAt, updatedAt, from, seq] = row
@@ -40,7 +45,7 @@ export function infoOf(row: Row): SessionInfo {
 
 export function sessionRowOf(row: Row): SessionRow {
   const info = infoOf(row)
-  const [key, epoch, partials, widest, leases] = row.slice(13)
+  const [key, epoch, partials, widest, size, leases, parts] = row.slice(13)
   const held: readonly (readonly [string, string, number, number])[] = JSON.parse(String(leases))
   return {
     key: Number(key),
@@ -51,6 +56,8 @@ export function sessionRowOf(row: Row): SessionRow {
     },
     partials: Number(partials),
     widest: Number(widest),
+    size: Number(size),
+    parts: sharedPartsIn(parts),
   }
 }
 
@@ -59,23 +66,24 @@ function leaseOf(session: string, run: string, owner: string, epoch: number, unt
 }
 
 export const insertSession = `INSERT INTO session (name, user, agent, created_at, fork_session, fork_seq,
-  title, search, status, last_run, last_seq, events, runs, updated_at, epoch, partials, widest)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  title, search, status, last_run, last_seq, events, runs, updated_at, epoch, partials, widest, size)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 export function insertValues(session: SessionRow): readonly Bound[] {
   const { id, user, agent, createdAt, forkOf } = session.info
   return [id, user, agent, createdAt, forkOf?.session ?? null, forkOf?.seq ?? null, ...changing(session)]
 }
 
 export const updateSession = `UPDATE session SET title = ?, search = ?, status = ?, last_run = ?, last_seq = ?,
-  events = ?, runs = ?, updated_at = ?, epoch = ?, partials = ?, widest = ? WHERE id = ?`
+  events = ?, runs = ?, updated_at = ?, epoch = ?, partials = ?, widest = ?, size = ? WHERE id = ?`
 export function updateValues(session: SessionRow): readonly Bound[] {
   return [...changing(session), session.key]
 }
 
 /** Only what an append inside a run changes, because each bound value costs half a microsecond. */
-export const updateCounts = 'UPDATE session SET last_seq = ?, events = ?, updated_at = ?, partials = ? WHERE id = ?'
-export function countValues({ key, info, partials }: SessionRow): readonly Bound[] {
-  return [info.lastSeq, info.events, info.updatedAt, partials, key]
+export const updateCounts =
+  'UPDATE session SET last_seq = ?, events = ?, updated_at = ?, partials = ?, size = ? WHERE id = ?'
+export function countValues({ key, info, partials, size }: SessionRow): readonly Bound[] {
+  return [info.lastSeq, info.events, info.updatedAt, partials, size, key]
 }
 export function onlyCountsDiffer(before: SessionRow, { info, leases, widest }: SessionRow): boolean {
   return (
@@ -88,15 +96,15 @@ export function onlyCountsDiffer(before: SessionRow, { info, leases, widest }: S
   )
 }
 
-function changing({ info, leases, partials, widest }: SessionRow): readonly Bound[] {
+function changing({ info, leases, partials, widest, size }: SessionRow): readonly Bound[] {
   const { id, title, status, lastRun, lastSeq, events, runs, updatedAt } = info
-  const counts = [lastSeq, events, runs, updatedAt, leases.epoch, partials, widest]
+  const counts = [lastSeq, events, runs, updatedAt, leases.epoch, partials, widest, size]
   return [title, searchText(title, id), status, lastRun ?? null, ...counts]
 }
 
 /** Lower case by JavaScript, because SQLite folds the case of ASCII only. */
 export function searchText(title: string, id: string): string {
-  return `${title}\n${id}`.toLowerCase()
+  return `${title}\n${idInKey(id)}`.toLowerCase()
 }
 
 const statuses: ReadonlySet<unknown> = new Set<SessionStatus>([

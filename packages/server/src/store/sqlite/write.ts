@@ -25,6 +25,8 @@ import { unindexSql } from './search.ts'
 import type { SessionCache } from './session-cache.ts'
 import type { SessionRow } from './session-row.ts'
 import { type AnythingShared, type Share, sharedWrites } from './shared.ts'
+import { isSharedRowSql, partsOfFork, removeRowsSql, sharedTally } from './shared-rows.ts'
+import { type SpareRoom, withSpareRoom } from './spare-room.ts'
 
 type Writes = Pick<
   EventLog,
@@ -38,6 +40,7 @@ type Writes = Pick<
   | 'release'
   | 'takeOver'
   | 'restore'
+  | 'fork'
   | 'prune'
 >
 
@@ -52,11 +55,13 @@ export interface WriteDeps {
   readonly inserts: EventInserts
   readonly checkpoints: Checkpoints
   readonly shared: AnythingShared
+  readonly spare: SpareRoom
 }
 
 export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
   return {
     ...sessionWrites(deps),
+    ...(await forkWrites(deps)),
     ...appendWrites(deps, await sharedWrites(deps.writer, deps.shared)),
     ...leaseWrites(deps),
     ...(await forgetting(deps)),
@@ -65,7 +70,19 @@ export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
 }
 
 function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore'> {
-  const { writer, sessions, tails, now, commit, inserts, checkpoints } = deps
+  const { writer, sessions, tails, now, commit, inserts, checkpoints, spare } = deps
+  const removed = (id: string): Promise<void> =>
+    commit(async (turn) => {
+      const { key, leases } = sessions.must(id)
+      if (isLive(leases, now())) throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
+      sessions.forget(id)
+      turn.onCommit(() => tails.end(id))
+      turn.bulk()
+      inserts.insertHere() // an append of the same transaction may be among what is deleted
+      await writer.exec(
+        `${unindexSql(key)} ${removeRowsSql(key)} DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
+      )
+    })
   return {
     create: (created) => commit(() => make(deps, emptySession(created, now())).info),
     rename: (id, title) =>
@@ -76,18 +93,7 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
         sessions.change({ ...session, info })
         return info
       }),
-    remove: (id) =>
-      commit(async (turn) => {
-        const { key, leases } = sessions.must(id)
-        if (isLive(leases, now())) throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
-        sessions.forget(id)
-        turn.onCommit(() => tails.end(id))
-        turn.bulk()
-        inserts.insertHere() // an append of the same transaction may be among what is deleted
-        await writer.exec(
-          `${unindexSql(key)} DELETE FROM event WHERE session = ${key}; DELETE FROM lease WHERE session = ${key}; DELETE FROM checkpoint WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
-        )
-      }),
+    remove: (id) => withSpareRoom(spare, () => removed(id)),
     restore: async (restored, rows) => {
       checkHistory(rows)
       const bodies = rows.map(({ event }) => eventText(event))
@@ -95,6 +101,31 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
         const session = await take(inserts, turn, make(deps, emptySession(restored, now())), rows, bodies)
         sessions.change(session)
         checkpoints.writeAll(session.key, rows)
+        return session.info
+      })
+    },
+  }
+}
+
+async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {
+  const { writer, reader, sessions, now, commit, inserts } = deps
+  const put = await writer.prepare('INSERT INTO shared_rows (session, origin, upto) VALUES (?, ?, ?)')
+  const tallied = sharedTally(reader)
+  return {
+    fork: async (source, seq, wanted, ends) => {
+      checkHistory(ends)
+      const bodies = ends.map(({ event }) => eventText(event))
+      return commit(async (turn) => {
+        const origin = sessions.must(source)
+        if (seq > origin.info.lastSeq)
+          throw new MillraceError('invalid', `session ${source} has no seq ${seq}`, { session: source, seq })
+        const made = make(deps, emptySession(wanted, now()))
+        const parts = partsOfFork(origin, seq)
+        for (const part of parts) put.run([made.key, part.origin, part.upTo])
+        // Rows up to `seq` were committed before the caller could know of them, so the reader sees them.
+        const info = { ...tallied(made.info, parts), lastSeq: seq }
+        const session = await take(inserts, turn, { ...made, info, parts, widest: origin.widest }, ends, bodies)
+        sessions.change(session)
         return session.info
       })
     },
@@ -144,7 +175,7 @@ async function take(
   rows: readonly Recorded[],
   bodies: readonly string[],
 ): Promise<SessionRow> {
-  let { partials, widest } = session
+  let { partials, widest, size } = session
   for (let i = 0; i < rows.length; i++) {
     const [row, body] = [rows[i], bodies[i]]
     if (row === undefined || body === undefined) break
@@ -153,10 +184,11 @@ async function take(
     inserts.add([session.key, seq, at, run, rowKindNumbers[mark], body])
     if (mark === 'partial') partials += 1
     while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
+    size += body.length
     turn.wrote(body.length)
     if (inserts.isMuch) await inserts.insertInTurns()
   }
-  return { ...session, info: tally(session.info, rows), partials, widest }
+  return { ...session, info: tally(session.info, rows), partials, widest, size }
 }
 
 function leaseWrites({
@@ -211,6 +243,7 @@ async function retention({
 }: WriteDeps): Promise<Pick<Writes, 'prune'>> {
   const candidates = reader.prepare('SELECT name FROM session WHERE partials > 0')
   const changes = await writer.prepare('SELECT changes()')
+  const left = await writer.prepare('SELECT coalesce(sum(length(body)), 0) FROM event WHERE session = ?')
   const pruneOne = (id: string, before: number): Promise<number> =>
     commit(async (turn) => {
       const session = sessions.find(id)
@@ -222,6 +255,7 @@ async function retention({
       sessions.change({
         ...session,
         partials: session.partials - gone,
+        size: gone === 0 ? session.size : Number(left.first([session.key])?.[0]),
         info: { ...session.info, events: session.info.events - gone },
       })
       turn.onCommit(() => tails.forget(id))
@@ -242,7 +276,7 @@ async function retention({
 /** The SQL holds its numbers as text, because `exec`, which runs on another thread, takes no parameters. */
 function pruneSql(key: number, before: number): string {
   const ofSession = `FROM event WHERE session = ${key}`
-  return `DELETE ${ofSession} AND mark = ${rowKindNumbers.partial}
+  return `DELETE ${ofSession} AND mark = ${rowKindNumbers.partial} AND NOT ${isSharedRowSql(key)}
     AND run IN (SELECT run ${ofSession} GROUP BY run HAVING max(mark = ${rowKindNumbers.end}) = 1 AND max(at) < ${before})
     AND (run, json_extract(body, '$.message')) IN
       (SELECT run, json_extract(body, '$.message') ${ofSession} AND mark = ${rowKindNumbers.whole})`
