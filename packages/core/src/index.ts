@@ -16,6 +16,7 @@ export {
   parseJson,
 } from './json/json.ts'
 export { pointerKeys, pointerSegment } from './json/pointer.ts'
+export { plainJson } from './json/wide-object.ts'
 
 // Schema: what a reader says of a bad field
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json/json.ts'
+import { plainJson } from '../json/wide-object.ts'
 import type { Interrupted, Recorded, Resumed } from './run-event.ts'
 import { applyState } from './state-fold.ts'
 import { isPartial } from './streaming.ts'
@@ -103,7 +104,8 @@ export function sessionFacts(rows: Iterable<Recorded>, before: SessionFacts = no
       default:
     }
   }
-  return { seq, state, openRun, forks, open, answers, asked, replaced, artifacts }
+  // Agents are given the state, and may clone it.
+  return { seq, state: plainJson(state), openRun, forks, open, answers, asked, replaced, artifacts }
 }
 
 function answered(asked: Map<string, AskedQuestion>, id: string, run: string): void {

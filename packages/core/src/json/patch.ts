@@ -1,6 +1,7 @@
-import { type Json, maxJsonDepth, type PatchOp, sameJson } from './json.ts'
+import { isJsonObject, type Json, maxJsonDepth, type PatchOp, sameJson } from './json.ts'
 import { measure } from './measure.ts'
 import { pointerKeys } from './pointer.ts'
+import { copyList, copyObject, deleteKey, setKey } from './wide-object.ts'
 
 /** Why an operation cannot be applied. */
 export class PathError extends Error {}
@@ -60,11 +61,11 @@ function written(document: Json, op: Write, own: Set<object>): Json {
     if (op.op === 'replace') parent[index] = op.value
     else if (op.op === 'add') parent.splice(index, 0, op.value)
     else parent.splice(index, 1)
-  } else if (parent !== null && typeof parent === 'object') {
+  } else if (isJsonObject(parent)) {
     if (last === '__proto__') throw new PathError('__proto__ is no key of a patch')
     if (op.op !== 'add' && !Object.hasOwn(parent, last)) throw new PathError('nothing at the path')
-    if (op.op === 'remove') Reflect.deleteProperty(parent, last)
-    else Reflect.set(parent, last, op.value)
+    if (op.op === 'remove') deleteKey(parent, last)
+    else setKey(parent, last, op.value)
   } else throw new PathError('the parent is no object or list')
   return root
 }
@@ -83,7 +84,8 @@ function copyPath(document: Json, keys: readonly string[], own: Set<object>): Js
   for (const key of keys) {
     if (parent === null || typeof parent !== 'object' || !Object.hasOwn(parent, key)) break
     const child: Json = copy(Reflect.get(parent, key), own)
-    Reflect.set(parent, key, child)
+    if (isJsonObject(parent)) setKey(parent, key, child)
+    else Reflect.set(parent, key, child)
     parent = child
   }
   return root
@@ -91,7 +93,7 @@ function copyPath(document: Json, keys: readonly string[], own: Set<object>): Js
 
 function copy(value: Json, own: Set<object>): Json {
   if (value === null || typeof value !== 'object' || own.has(value)) return value
-  const made = Array.isArray(value) ? [...value] : { ...value }
+  const made = isJsonObject(value) ? copyObject(value) : copyList(value)
   own.add(made)
   return made
 }

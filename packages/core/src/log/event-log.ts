@@ -185,6 +185,8 @@ export interface EventLog {
 export interface ReadOptions {
   readonly after: number
   readonly limit?: number
+  /** The log may stop after about so many characters of stored text, but not before the first row. */
+  readonly text?: number
   /** The log may leave out partials that `prune` could delete: every view is the same without them (SPEC 5.3). */
   readonly brief?: boolean
 }

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import type { AdkActions } from '../event/adk-event.ts'
 import type { Recorded, RunEvent } from '../event/run-event.ts'
 import { noFacts, type SessionFacts, sessionFacts } from '../event/session-facts.ts'
 import { printFacts, readFacts } from './facts-text.ts'
 
 const start = (more: object = {}): RunEvent => ({ kind: 'run.started', agent: 'a', input: { messages: [] }, ...more })
 const end: RunEvent = { kind: 'run.finished', outcome: 'done' }
-const asks = (id: string): RunEvent => ({ kind: 'interrupt', id, reason: 'input', prompt: id }) as RunEvent
-const answers = (interrupt: string): RunEvent => ({ kind: 'resumed', interrupt, value: true }) as RunEvent
-const agent = (actions: object, more: object = {}): RunEvent => ({
+const asks = (id: string): RunEvent => ({ kind: 'interrupt', id, reason: 'input_required' })
+const answers = (interrupt: string): RunEvent => ({ kind: 'resumed', interrupt, status: 'resolved' })
+const agent = (actions: AdkActions, more: object = {}): RunEvent => ({
   kind: 'agent',
   message: 'm',
   node: 'a@1',
@@ -20,8 +21,8 @@ const rowsOf = (events: readonly (readonly [string, RunEvent])[]): readonly Reco
 const long = rowsOf([
   ['r1', start({ forkOf: { session: 'other', seq: 3 } })],
   ['r1', asks('q1')],
-  ['r1', { kind: 'artifact', name: 'a.txt', version: 0, size: 1, mimeType: 'text/plain' } as RunEvent],
-  ['r1', { kind: 'artifact', name: 'gone.txt', version: 0, deleted: true } as RunEvent],
+  ['r1', { kind: 'artifact', id: 'f1', name: 'a.txt', type: 'note', version: 0 }],
+  ['r1', { kind: 'artifact', id: 'f2', name: 'gone.txt', type: 'note', version: 0, deleted: true }],
   ['r1', agent({ stateDelta: { n: 1 }, artifactDelta: { 'b.txt': 2 } })],
   ['r1', agent({ artifactDelta: { 'partial.txt': 1 } }, { partial: true })],
   ['r1', agent({})],

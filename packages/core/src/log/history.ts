@@ -3,6 +3,7 @@ import { endsOfCutRuns, endsOfOpenRuns } from '../event/open-runs.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { isObject, parseJson } from '../json/json.ts'
+import { jsonNodes } from '../json/json-nodes.ts'
 import type { EventLog, NewSession, ReadOptions, SessionInfo } from './event-log.ts'
 
 /** The first line of an export. The version changes when an older Millrace could no longer read the lines. */
@@ -71,6 +72,8 @@ export interface ImportLimits {
   readonly rows?: number
   /** Characters of all lines together; by default 2^28. */
   readonly text?: number
+  /** Values in all lines together: objects, lists and what is in them; by default 2^24. */
+  readonly nodes?: number
 }
 
 /**
@@ -83,13 +86,15 @@ export async function importSession(
   as: ImportAs,
   limits: ImportLimits = {},
 ): Promise<SessionInfo> {
-  const { rows: maxRows = 1_000_000, text: maxText = 2 ** 28 } = limits
+  const { rows: maxRows = 1_000_000, text: maxText = 2 ** 28, nodes: maxNodes = 2 ** 24 } = limits
   const rows: Recorded[] = []
   let header: Pick<NewSession, 'agent' | 'title' | 'forkOf'> | undefined
   let size = 0
+  let nodes = 0
   for await (const { number, text, truncated } of lines) {
     size += text.length
-    if (truncated === true || size > maxText || rows.length >= maxRows) {
+    nodes += jsonNodes(text)
+    if (truncated === true || size > maxText || nodes > maxNodes || rows.length >= maxRows) {
       throw new MillraceError(
         'limit',
         `line ${number}: the import is larger than the limit; import fewer or shorter lines`,

@@ -13,6 +13,7 @@ import { sendProblem } from './doors/problem.ts'
 import { limitRuns } from './doors/rate-limit.ts'
 import { logRequests } from './doors/request-log.ts'
 import { measureRequests } from './doors/request-metrics.ts'
+import { boundWholeReads } from './doors/whole-reads.ts'
 import { describeApi } from './openapi/openapi.ts'
 import { pagePolicy, pageSurface } from './page/routes.ts'
 import { planSurface } from './plan/routes.ts'
@@ -68,6 +69,7 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   })
   await app.register(helmet, pagePolicy)
   await limitRuns(app, deps.limits.runsPerMinute)
+  boundWholeReads(app, deps.limits)
   readJsonBodies(app)
   await describeApi(app, deps.version, access.tokens !== undefined, surfaces)
   const surfaceDeps: SurfaceDeps = { ...deps, opened, basePath }

@@ -6,12 +6,14 @@ import type { RunEngine } from '../run/run-engine.ts'
 import type { Streams } from '../stream/streams.ts'
 import type { AuditEntry } from '../telemetry/audit.ts'
 import type { ModelRequests } from '../telemetry/model-requests.ts'
+import { defaultViewLimits, type ViewLimits, type ViewReads } from '../view/view-reads.ts'
 
 /** What every surface works with: one log, one run engine, one set of streams and the same agents. */
 export interface HttpDeps {
   readonly log: EventLog
   readonly engine: RunEngine
   readonly streams: Streams
+  readonly views: ViewReads
   readonly agents: AgentDirectory
   readonly now: () => number
   readonly newId: () => string
@@ -36,7 +38,7 @@ export interface AgentDirectory {
   readonly fallback: string
 }
 
-export interface HttpLimits {
+export interface HttpLimits extends ViewLimits {
   /** Bytes of a request body. */
   readonly body: number
   /** Bytes of an imported session. */
@@ -64,6 +66,7 @@ export const defaultDisconnect: Readonly<Record<StartingSurface, OnDisconnect>> 
 }
 
 export const defaultLimits: HttpLimits = {
+  ...defaultViewLimits,
   body: 1024 * 1024,
   importBody: 64 * 1024 * 1024,
   messages: 1000,

@@ -35,6 +35,8 @@ export interface RouteEffect {
   readonly stream?: boolean
   /** The route answers without a token. Only a route that reads may be open. */
   readonly open?: boolean
+  /** The route reads all rows of a session into memory: a bounded number of such requests is at work at once. */
+  readonly whole?: boolean
 }
 
 /** A route as the OpenAPI document describes it. */

@@ -35,6 +35,7 @@ const planRoutes =
       '/sessions/:id',
       documented({
         effect: 'read',
+        whole: true,
         summary: 'A session: tasks, messages, artifact summaries, status',
         answer: 'The session',
         result: shapeOf('PlanSession'),
@@ -89,6 +90,7 @@ const planRoutes =
       '/sessions/:id/artifacts',
       documented({
         effect: 'read',
+        whole: true,
         summary: 'The artifacts, without content',
         answer: 'Artifact summaries',
         result: listShape('Artifact'),
@@ -102,6 +104,7 @@ const planRoutes =
       '/sessions/:id/artifacts/:item',
       documented({
         effect: 'read',
+        whole: true,
         summary: 'An artifact with its content',
         answer: 'The artifact',
         result: shapeOf('ArtifactContent'),
@@ -117,6 +120,7 @@ const planRoutes =
       '/sessions/:id/artifacts/:item/download',
       documented({
         effect: 'read',
+        whole: true,
         summary: 'The content as a file',
         answer: 'The file',
         type: 'application/octet-stream',
@@ -153,6 +157,7 @@ const planRoutes =
       '/sessions/:id/data-items',
       documented({
         effect: 'read',
+        whole: true,
         summary: 'The data items',
         query: itemsQuery,
         answer: 'Data items',
@@ -169,7 +174,13 @@ const planRoutes =
     )
     app.get<ByItem>(
       '/sessions/:id/data-items/:item',
-      documented({ effect: 'read', summary: 'A data item', answer: 'The item', result: shapeOf('DataItem') }),
+      documented({
+        effect: 'read',
+        whole: true,
+        summary: 'A data item',
+        answer: 'The item',
+        result: shapeOf('DataItem'),
+      }),
       async (request) => {
         const session = await planSession(deps, request, request.params.id)
         const found = session.plan.data

@@ -1,13 +1,4 @@
-import {
-  defined,
-  dialectNames,
-  fold,
-  MillraceError,
-  type Recorded,
-  type RunInput,
-  type ViewName,
-  views,
-} from '@millrace/core'
+import { defined, dialectNames, MillraceError, type RunInput, type ViewName, views } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
@@ -19,6 +10,7 @@ import { cursorOf, serveStream } from '../stream.ts'
 import { documented, type Surface } from '../surface.ts'
 import { historyRoutes } from './history-routes.ts'
 import { sessionsRoutes } from './list-routes.ts'
+import { sendPieces } from './send-pieces.ts'
 
 const eventsQuery = z.object({
   dialect: z
@@ -137,11 +129,10 @@ const sessionRoutes =
         answer: 'The state',
         result: z.object({ seq: z.int(), state: z.record(z.string(), z.unknown()) }),
       }),
-      async (request) => {
+      async (request, reply) => {
         const { at } = validateBody(atQuery, request.query)
         const session = await sessionForRequest(deps, request, request.params.id)
-        const { seq, state } = await log.facts(session.id, at)
-        return { seq, state }
+        return sendPieces(reply, (signal) => deps.views.state({ session, at, user: session.user, signal }))
       },
     )
 
@@ -154,12 +145,12 @@ const sessionRoutes =
         answer: 'The view as JSON',
         result: { type: 'object' },
       }),
-      async (request) => {
+      async (request, reply) => {
         const { at } = validateBody(atQuery, request.query)
-        const view = Object.hasOwn(views, request.params.view) ? views[request.params.view as ViewName] : undefined
-        if (view === undefined) throw new MillraceError('not-found', `unknown view ${request.params.view}`)
+        const { view } = request.params
+        if (!isViewName(view)) throw new MillraceError('not-found', `unknown view ${view}`)
         const session = await sessionForRequest(deps, request, request.params.id)
-        return fold(view as never, await rowsUpTo(deps, session.id, at))
+        return sendPieces(reply, (signal) => deps.views.view(view, { session, at, user: session.user, signal }))
       },
     )
   }
@@ -169,9 +160,8 @@ async function isKnown({ log }: HttpDeps, request: FastifyRequest, id: string): 
   return info !== undefined && mayTouch(request, info)
 }
 
-async function rowsUpTo({ log }: HttpDeps, session: string, at: number | undefined): Promise<readonly Recorded[]> {
-  const rows = await log.read(session, { after: 0 })
-  return at === undefined ? rows : rows.filter(({ seq }) => seq <= at)
+function isViewName(name: string): name is ViewName {
+  return Object.hasOwn(views, name)
 }
 
 /** Whether the reader has had the end of the run: 204 makes a browser's EventSource stop reconnecting. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type EventLog, MillraceError, noFacts, type Recorded, type SessionFacts, sessionFacts } from '@millrace/core'
-import { checkCursor, factsVersion, printFacts, readFacts } from '@millrace/core/store'
+import { checkCursor, factsVersion, jsonSize, printFacts, readFacts } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
 import { type EventPages, rowKindNumbers } from './event-row.ts'
@@ -22,13 +22,18 @@ export interface FactsDeps {
   readonly due: Map<number, SessionFacts>
 }
 
-/** Sessions whose newest facts stay in memory. */
+/** Sessions whose newest facts stay in memory, and the characters of their states together. */
 const maxKept = 64
+const maxKeptText = 32 * 1024 * 1024
+/** Characters of a state that may wait in memory for its checkpoint. */
+const maxDueText = 2 * 1024 * 1024
 /** A checkpoint comes after so many rows, and after more of them where its text is long: it stays small beside them. */
 const rowsBetween = 256
 const textPerRow = 128
 /** Older checkpoints are thinned to the newest of so many rows: they serve reads of the past (`?at=`). */
 const block = 4096
+/** Rows that are folded before other work gets a turn. */
+const stretch = 1024
 
 /**
  * The facts of sessions (SPEC 2.12): from the newest checkpoint that is not after the wanted row, and the rows since. A
@@ -43,7 +48,7 @@ export function sqliteFacts({ reader, pages, place, due }: FactsDeps): Pick<Even
     `SELECT seq FROM event WHERE session = ? AND run = ? AND mark = ${rowKindNumbers.start} ORDER BY seq LIMIT 1`,
   )
   /** By the session's number, the newest last; `saved` is the seq of its last checkpoint. */
-  const kept = new Map<number, { readonly facts: SessionFacts; readonly saved: number }>()
+  const kept = new Map<number, { readonly facts: SessionFacts; readonly saved: number; readonly size: number }>()
 
   const stored = (key: number, seq: number): SessionFacts => {
     const [at, text] = checkpoint([key, seq])[0] ?? []
@@ -78,8 +83,16 @@ export function sqliteFacts({ reader, pages, place, due }: FactsDeps): Pick<Even
       if (seq < session.lastSeq) return facts
       const saved = known?.saved ?? before.seq
       const isDue = seq - saved >= rowsBetween
-      if (isDue) keep(due, session.key, facts)
-      keep(kept, session.key, { facts, saved: isDue ? seq : saved })
+      const size = jsonSize(facts.state)
+      if (isDue && size <= maxDueText) keep(due, session.key, facts)
+      keep(kept, session.key, { facts, saved: isDue ? seq : saved, size })
+      let text = 0
+      for (const one of kept.values()) text += one.size
+      for (const [key, one] of kept) {
+        if (text <= maxKeptText) break
+        text -= one.size
+        kept.delete(key)
+      }
       return facts
     },
     startOf: async (id, run) => {
@@ -102,8 +115,8 @@ function keep<T>(bounded: Map<number, T>, key: number, value: T): void {
 export interface Checkpoints {
   /** Writes the checkpoint that is due for the session, if one is. Called inside a transaction. */
   writeDue(session: SessionRow): void
-  /** Writes the checkpoints of a session that is restored with these rows. */
-  writeAll(key: number, rows: readonly Recorded[]): void
+  /** Writes the checkpoints of a session that is restored with these rows. Other work gets a turn in between. */
+  writeAll(key: number, rows: readonly Recorded[]): Promise<void>
 }
 
 export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']): Promise<Checkpoints> {
@@ -130,11 +143,14 @@ export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']
       due.delete(key)
       write(key, facts, Number(newest.first([key, facts.seq - 1])?.[0] ?? 0))
     },
-    writeAll: (key, rows) => {
+    writeAll: async (key, rows) => {
       let facts = noFacts
       let last = 0
       for (let from = 0; from < rows.length; from += block) {
-        facts = sessionFacts(rows.slice(from, from + block), facts)
+        for (let part = from; part < Math.min(from + block, rows.length); part += stretch) {
+          facts = sessionFacts(rows.slice(part, Math.min(part + stretch, from + block)), facts)
+          await nextTurn()
+        }
         if (write(key, facts, last)) last = facts.seq
       }
     },
