@@ -71,7 +71,7 @@ describe('SPEC 6.3: what one user sends costs the others nothing', () => {
   })
 
   test('thirty parallel reads of a session of empty lists are answered or refused, and the server lives', async () => {
-    await made('lists', exportOf(emptyLists(full ? 60 : 12, 200_000)))
+    await made('lists', exportOf(emptyLists(full ? 60 : 12, 120_000)))
     const before = server.memory()
     const paths = Array.from({ length: 30 }, (_, i) =>
       i % 3 === 0 ? `/sessions/lists/state?at=${12 - (i % 4)}` : `/sessions/lists/views/${viewNames[i % 8]}`,

@@ -44,7 +44,7 @@ const lists = exported(
   range(12, (i) =>
     patch(
       `/a${i}`,
-      range(200_000, () => []),
+      range(120_000, () => []),
     ),
   ),
 )
