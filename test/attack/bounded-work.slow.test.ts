@@ -105,7 +105,10 @@ describe('SPEC 6.3: what one user sends costs the others nothing', () => {
         Promise.all([time(path), time(path), time(path)]).then(() => undefined),
         health,
       )
-      expect([path, read.longest < Math.max(imported.whole, read.whole) / 4], JSON.stringify(read)).toEqual([path, true])
+      expect([path, read.longest < Math.max(imported.whole, read.whole) / 4], JSON.stringify(read)).toEqual([
+        path,
+        true,
+      ])
     }
   })
 
