@@ -41,6 +41,8 @@ export {
 } from './event/problem.ts'
 export type * from './event/run-event.ts'
 export {
+  type FactsFold,
+  factsFold,
   noFacts,
   placeText,
   type RunPlace,

@@ -11,7 +11,6 @@ export interface Measure {
 const known = new WeakMap<object, Measure>()
 /** Measuring a value of this size again is cheaper than remembering it: a state may hold a million of them. */
 const small = 64
-const nothing: Measure = { size: 0, depth: 0 }
 const tooDeep: Measure = { size: 1, depth: Number.POSITIVE_INFINITY }
 
 /**
@@ -26,13 +25,23 @@ export function measure(value: Json, own: ReadonlySet<object>, level = 0): Measu
   if (level > maxJsonDepth) return tooDeep
   const wide = isJsonObject(value) ? measureWide(value, own, level) : undefined
   if (wide !== undefined) return wide
-  const keys = Array.isArray(value) ? 0 : Object.keys(value).reduce((sum, key) => sum + key.length + 3, 0)
-  const inner: readonly Json[] = Object.values(value)
-  const made = inner.reduce<Measure>(({ size, depth }, item) => {
-    const part = measure(item, own, level + 1)
-    return { size: size + part.size + 1, depth: Math.max(depth, part.depth) }
-  }, nothing)
-  const whole = { size: made.size + keys + 2, depth: made.depth + 1 }
+  let [size, depth] = [2, 0]
+  const add = (item: Json): void => {
+    if (typeof item === 'string') size += item.length + 3
+    else if (item === null || typeof item !== 'object') size += 5
+    else {
+      const part = measure(item, own, level + 1)
+      size += part.size + 1
+      if (part.depth > depth) depth = part.depth
+    }
+  }
+  if (isJsonObject(value))
+    for (const key of Object.keys(value)) {
+      size += key.length + 3
+      add(value[key] ?? null)
+    }
+  else for (const item of value) add(item)
+  const whole = { size, depth: depth + 1 }
   if (whole.size > small && !own.has(value) && whole.depth <= maxJsonDepth) known.set(value, whole)
   return whole
 }

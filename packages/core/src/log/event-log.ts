@@ -123,6 +123,11 @@ export interface EventLog {
    * it reads the last rows only, however long the session is. `facts.seq` is `at`, or `lastSeq` where that is lower.
    */
   facts(session: string, at?: number): Promise<SessionFacts>
+  /**
+   * The text of the newest checkpoint of facts up to this seq, for a reader that folds the rows after it elsewhere.
+   * Stores that keep checkpoints have this method.
+   */
+  checkpoint?(session: string, at: number): Promise<{ readonly seq: number; readonly text: string } | undefined>
   /** The seq of the first `run.started` of this run; undefined when the session has no such run. */
   startOf(session: string, run: string): Promise<number | undefined>
   /** The same rows as stored text, in stores that have `readRaw`. */

@@ -4,6 +4,7 @@ import {
   type RawRecorded,
   type Recorded,
   type RunEvent,
+  type SessionFacts,
   type SessionInfo,
   type View,
   type ViewName,
@@ -12,7 +13,7 @@ import {
 import { jsonPieces } from './json-pieces.ts'
 import { defaultReadLimits, ReadGate, type ReadLimits } from './read-gate.ts'
 import { SharedAnswer } from './shared-answer.ts'
-import { defaultThreadLimits, foldInThread, type ThreadLimits } from './view-thread.ts'
+import { defaultThreadLimits, foldInThread, type ThreadLimits, type ThreadWork } from './view-thread.ts'
 
 /** What is asked for: a view or the state of a session, at a seq or at its end. */
 export interface ViewRead {
@@ -60,53 +61,80 @@ export function viewReads(log: EventLog, limits: ViewLimits): ViewReads {
     return made.read(signal)
   }
 
+  const inThread = async function* (
+    work: ThreadWork,
+    { session, user }: ViewRead,
+    span: Span,
+    signal: AbortSignal,
+  ): AsyncGenerator<string, void> {
+    const leave = await threads.enter(user, signal)
+    try {
+      yield* foldInThread(work, pagesOf(log, session.id, span, signal), limits, signal)
+    } finally {
+      leave()
+    }
+  }
+
   return {
     view: (name, read) => {
       const seq = seqOf(read)
       return shared(name, read, seq, async function* (signal) {
-        const rows = await shortSession(log, read.session.id, seq, signal)
-        if (rows !== undefined) {
-          yield JSON.stringify(folded(name, rows))
-          return
-        }
-        const leave = await threads.enter(read.user, signal)
-        try {
-          yield* foldInThread(name, pagesOf(log, read.session.id, seq, signal), limits, signal)
-        } finally {
-          leave()
-        }
+        const rows = await shortSession(log, read.session.id, { after: 0, seq }, signal)
+        if (rows === undefined) yield* inThread({ view: name }, read, { after: 0, seq }, signal)
+        else yield JSON.stringify(folded(name, rows))
       })
     },
-    state: (read) =>
-      shared('state of', read, seqOf(read), async function* (signal) {
-        const leave = await states.enter(read.user, signal)
+    state: (read) => {
+      const { session, user, at } = read
+      const seq = seqOf(read)
+      return shared('state of', read, seq, async function* (signal) {
+        const known = await log.checkpoint?.(session.id, seq)
+        const span = { after: known?.seq ?? 0, seq }
+        const isShort =
+          log.checkpoint === undefined ||
+          ((known?.text.length ?? 0) <= short && (await shortSession(log, session.id, span, signal)) !== undefined)
+        if (!isShort) {
+          yield* inThread({ view: 'facts', seq, checkpoint: known?.text }, read, span, signal)
+          return
+        }
+        const leave = await states.enter(user, signal)
         try {
-          const { seq, state } = await log.facts(read.session.id, read.at)
-          for (const piece of jsonPieces({ seq, state })) {
+          for (const piece of jsonPieces(stateOf(await log.facts(session.id, at)))) {
             yield piece
             await nextTurn()
           }
         } finally {
           leave()
         }
-      }),
+      })
+    },
   }
+}
+
+function stateOf({ seq, state }: SessionFacts): Pick<SessionFacts, 'seq' | 'state'> {
+  return { seq, state }
 }
 
 function seqOf({ at, session: { lastSeq } }: ViewRead): number {
   return Math.min(at ?? lastSeq, lastSeq)
 }
 
-/** The rows of a session up to a seq; undefined when they are many. */
+/** The rows after one seq, up to another. */
+interface Span {
+  readonly after: number
+  readonly seq: number
+}
+
+/** The rows of a session; undefined when they are many. */
 async function shortSession(
   log: EventLog,
   session: string,
-  seq: number,
+  span: Span,
   signal: AbortSignal,
 ): Promise<readonly RawRecorded[] | undefined> {
   const rows: RawRecorded[] = []
   let size = 0
-  for await (const some of pagesOf(log, session, seq, signal)) {
+  for await (const some of pagesOf(log, session, span, signal)) {
     for (const row of some) {
       rows.push(row)
       size += row.body.length
@@ -116,14 +144,14 @@ async function shortSession(
   return rows
 }
 
-/** The rows of a session up to a seq, as stored text, a page at a time. */
+/** The rows of a session as stored text, a page at a time. */
 async function* pagesOf(
   log: EventLog,
   session: string,
-  seq: number,
+  { after: first, seq }: Span,
   signal: AbortSignal,
 ): AsyncGenerator<readonly RawRecorded[], void> {
-  for (let after = 0; after < seq; ) {
+  for (let after = first; after < seq; ) {
     signal.throwIfAborted()
     const rows =
       (await log.readRaw?.(session, { after, ...page })) ??

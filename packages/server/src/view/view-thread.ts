@@ -12,6 +12,11 @@ export interface ToThread {
   readonly rows?: readonly RawRecorded[]
 }
 
+/** What a thread makes: a view, or the state at a seq, from the text of a checkpoint on. */
+export type ThreadWork =
+  | { readonly view: ViewName }
+  | { readonly view: 'facts'; readonly seq: number; readonly checkpoint: string | undefined }
+
 export interface ThreadLimits {
   /** Megabytes of the thread's heap. A view that needs more is refused. */
   readonly viewMemory: number
@@ -21,15 +26,15 @@ export interface ThreadLimits {
 
 export const defaultThreadLimits: ThreadLimits = { viewMemory: 512, viewPatience: 60_000 }
 
-/** Folds a view in a thread of its own, and yields its JSON in pieces. The thread ends with the signal. */
+/** Folds rows in a thread of its own, and yields the result as JSON in pieces. The thread ends with the signal. */
 export async function* foldInThread(
-  view: ViewName,
+  work: ThreadWork,
   pages: AsyncIterator<readonly RawRecorded[]>,
   { viewMemory, viewPatience }: ThreadLimits,
   signal: AbortSignal,
 ): AsyncGenerator<string, void> {
   const worker = new Worker(entry(), {
-    workerData: { view },
+    workerData: work,
     // Nothing of the server's environment and flags.
     env: {},
     execArgv: [],
@@ -38,7 +43,7 @@ export async function* foldInThread(
   const late = new AbortController()
   let timer: NodeJS.Timeout | undefined
   const answer = (message: ToThread): void => {
-    timer = setTimeout(() => late.abort(tooMuch(view)), viewPatience)
+    timer = setTimeout(() => late.abort(tooMuch(work)), viewPatience)
     worker.postMessage(message)
   }
   try {
@@ -55,7 +60,7 @@ export async function* foldInThread(
       }
     }
   } catch (error) {
-    throw late.signal.aborted || isOutOfMemory(error) ? tooMuch(view) : (signal.reason ?? error)
+    throw late.signal.aborted || isOutOfMemory(error) ? tooMuch(work) : (signal.reason ?? error)
   } finally {
     clearTimeout(timer)
     await worker.terminate()
@@ -66,10 +71,11 @@ function isOutOfMemory(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
 }
 
-function tooMuch(view: ViewName): MillraceError {
+function tooMuch({ view }: ThreadWork): MillraceError {
+  const what = view === 'facts' ? 'state' : `${view} view`
   return new MillraceError(
     'invalid',
-    `the ${view} view of this session takes more memory or time than one request may use; read the session with /log or /events and fold it there`,
+    `the ${what} of this session takes more memory or time than one request may use; read the session with /log or /events and fold it there`,
     { http: 'too-large' },
   )
 }

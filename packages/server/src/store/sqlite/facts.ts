@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type EventLog, MillraceError, noFacts, type Recorded, type SessionFacts, sessionFacts } from '@millrace/core'
+import { type EventLog, factsFold, MillraceError, noFacts, type Recorded, type SessionFacts } from '@millrace/core'
 import { checkCursor, factsVersion, jsonSize, printFacts, readFacts } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
@@ -33,14 +33,19 @@ const textPerRow = 128
 /** Older checkpoints are thinned to the newest of so many rows: they serve reads of the past (`?at=`). */
 const block = 4096
 /** Rows that are folded before other work gets a turn. */
-const stretch = 1024
+const stretch = 256
 
 /**
  * The facts of sessions (SPEC 2.12): from the newest checkpoint that is not after the wanted row, and the rows since. A
  * checkpoint is a saving and no truth: one of another version, one that cannot be read and one beyond the end of the log
  * count as absent, and the rows are read from the first on.
  */
-export function sqliteFacts({ reader, pages, place, due }: FactsDeps): Pick<EventLog, 'facts' | 'startOf'> {
+export function sqliteFacts({
+  reader,
+  pages,
+  place,
+  due,
+}: FactsDeps): Required<Pick<EventLog, 'facts' | 'checkpoint' | 'startOf'>> {
   const checkpoint = reader.prepare(
     `SELECT seq, body FROM checkpoint WHERE session = ? AND seq <= ? AND version = ${factsVersion} ORDER BY seq DESC LIMIT 1`,
   )
@@ -56,20 +61,18 @@ export function sqliteFacts({ reader, pages, place, due }: FactsDeps): Pick<Even
     return found !== undefined && found.seq === at ? found : noFacts
   }
   const since = async (id: string, session: Place, before: SessionFacts, seq: number): Promise<SessionFacts> => {
-    let facts = before
+    const fold = factsFold(before)
     for (let cursor = before.seq; cursor < seq; ) {
       const page = pages.next(session, cursor, seq - cursor)
       const last = page.at(-1)
       if (last === undefined) break
-      const rows: Recorded[] = []
-      for (const row of page) if (row.kind !== 'partial' && row.seq <= seq) rows.push(recordedOf(row))
-      facts = sessionFacts(rows, facts)
+      for (const row of page) if (row.kind !== 'partial' && row.seq <= seq) fold.push(recordedOf(row))
       cursor = last.seq
       if (cursor < seq) await nextTurn()
     }
     // The session was removed meanwhile: what was read of it must not pass for all of it.
     if (place(id).key !== session.key) throw new MillraceError('not-found', `no session ${id}`, { session: id })
-    return { ...facts, seq }
+    return { ...fold.facts(), seq }
   }
   return {
     facts: async (id, at) => {
@@ -94,6 +97,10 @@ export function sqliteFacts({ reader, pages, place, due }: FactsDeps): Pick<Even
         kept.delete(key)
       }
       return facts
+    },
+    checkpoint: async (id, at) => {
+      const [seq, text] = checkpoint([place(id).key, at])[0] ?? []
+      return typeof text === 'string' ? { seq: Number(seq), text } : undefined
     },
     startOf: async (id, run) => {
       const [seq] = start([place(id).key, run])[0] ?? []
@@ -128,9 +135,10 @@ export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']
   )
   const thin = await writer.prepare('DELETE FROM checkpoint WHERE session = ? AND seq > ? AND seq <> ?')
   const write = (key: number, facts: SessionFacts, last: number): boolean => {
-    const text = printFacts(facts)
     const rows = facts.seq - last
-    if (rows < rowsBetween || text.length > rows * textPerRow) return false
+    if (rows < rowsBetween || jsonSize(facts.state) > rows * textPerRow) return false
+    const text = printFacts(facts)
+    if (text.length > rows * textPerRow) return false
     put.run([key, facts.seq, factsVersion, text])
     // Also what lies beyond: those rows did not exist when these facts were read.
     thin.run([key, Math.floor((facts.seq - 1) / block) * block, facts.seq])
@@ -144,14 +152,13 @@ export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']
       write(key, facts, Number(newest.first([key, facts.seq - 1])?.[0] ?? 0))
     },
     writeAll: async (key, rows) => {
-      let facts = noFacts
+      const fold = factsFold(noFacts)
       let last = 0
-      for (let from = 0; from < rows.length; from += block) {
-        for (let part = from; part < Math.min(from + block, rows.length); part += stretch) {
-          facts = sessionFacts(rows.slice(part, Math.min(part + stretch, from + block)), facts)
-          await nextTurn()
-        }
-        if (write(key, facts, last)) last = facts.seq
+      for (const [i, row] of rows.entries()) {
+        fold.push(row)
+        if ((i + 1) % stretch === 0) await nextTurn()
+        if ((i + 1) % block !== 0 && i + 1 < rows.length) continue
+        if (row.seq - last >= rowsBetween && write(key, fold.facts(), last)) last = row.seq
       }
     },
   }

@@ -27,7 +27,10 @@ interface SessionPlace {
 }
 
 type Reads = Required<
-  Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'facts' | 'startOf' | 'expired'>
+  Pick<
+    EventLog,
+    'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'facts' | 'checkpoint' | 'startOf' | 'expired'
+  >
 >
 
 export interface ReadDeps {
