@@ -9,7 +9,7 @@ let names = 0
 
 /** Sends a request as a user, reads the answer, and counts it under a name. `cut`: leaves after so many ms. */
 async function send(name, user, path, init = {}, cut = undefined) {
-  const headers = { authorization: `Bearer token-${user}`, ...init.headers }
+  const headers = { authorization: `Bearer soak-token-${user}`, ...init.headers }
   const signal = cut === undefined ? undefined : AbortSignal.timeout(cut)
   try {
     const answer = await fetch(address + path, { ...init, headers, signal })

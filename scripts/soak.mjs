@@ -12,7 +12,7 @@ await ensureBuilt()
 const minutes = Number(process.argv[2] ?? 10)
 const users = 4
 const folder = mkdtempSync(join(tmpdir(), 'millrace-soak-'))
-const tokens = Array.from({ length: users }, (_, i) => ['--token', `user-${i}=token-${i}`]).flat()
+const tokens = Array.from({ length: users }, (_, i) => ['--token', `user-${i}=soak-token-${i}`]).flat()
 const args = ['packages/cli/dist/main.js', 'serve', '--port', '0', '--data-dir', folder, ...tokens]
 const env = { PATH: process.env.PATH, MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0' }
 const server = spawn(process.execPath, args, { cwd: root, env })
