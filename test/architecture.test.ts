@@ -13,7 +13,16 @@ const core = '@millrace/core'
 const wire = ['core/dialect', 'core/dialect/bare-text', 'core/event', 'core/frame', 'core/json', 'core/schema']
 const fold = ['core/view', 'core/event', 'core/json', 'core/persistent']
 const engine = [core, 'server/agent', 'server/agent/model']
-const surface = [core, 'server/agent', 'server/eval', 'server/run', 'server/stream', 'server/telemetry', 'server/http']
+const surface = [
+  core,
+  'server/agent',
+  'server/eval',
+  'server/run',
+  'server/stream',
+  'server/telemetry',
+  'server/view',
+  'server/http',
+]
 const doors = ['server/http/doors', 'server/http/openapi', 'server/http/session']
 const table: Readonly<Record<string, readonly string[]>> = {
   'core/json': [],
@@ -65,6 +74,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   'server/store': [core],
   'server/store/*': [core, 'server/store'],
   'server/telemetry': [core],
+  'server/view': [core],
   // The app registers every surface; a surface never imports a sibling, except what reads and removes sessions.
   'server/http': [...surface, 'server/http/*'],
   'server/http/doors': surface,

@@ -129,3 +129,17 @@ describe('SPEC 2.10: an export of a session', () => {
     })
   })
 })
+
+test('a long recording gives other work a turn, again and again', async () => {
+  const frames = Array.from(
+    { length: 3000 },
+    (_, i) => `data: {"id":"e${i}","author":"a","content":{"parts":[{"text":"${'x'.repeat(200)}"}]}}\n\n`,
+  )
+  let pauses = 0
+  const pause = async (): Promise<void> => {
+    pauses += 1
+  }
+  const { rows } = await read(frames.join(''), { from: 'adk', pause })
+  expect(rows.length).toBeGreaterThan(3000)
+  expect(pauses).toBeGreaterThan(2)
+})

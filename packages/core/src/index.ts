@@ -17,6 +17,7 @@ export {
 } from './json/json.ts'
 export { pointerKeys, pointerSegment } from './json/pointer.ts'
 export { wellFormed } from './json/well-formed.ts'
+export { plainJson } from './json/wide-object.ts'
 
 // Schema: what a reader says of a bad field
 
@@ -41,6 +42,8 @@ export {
 } from './event/problem.ts'
 export type * from './event/run-event.ts'
 export {
+  type FactsFold,
+  factsFold,
   noFacts,
   placeText,
   type RunPlace,

@@ -29,6 +29,7 @@ import { type Streams, type StreamsOptions, streams } from './stream/streams.ts'
 import type { AuditEntry } from './telemetry/audit.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { modelRequests } from './telemetry/model-requests.ts'
+import { viewReads } from './view/view-reads.ts'
 
 export interface MillraceOptions {
   readonly log: EventLog
@@ -127,14 +128,16 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const metrics = createMetrics({ activeRuns: () => engine.active, readers: () => fanOut.readers })
   let app: FastifyInstance | undefined
   let auditLog: FastifyBaseLogger | undefined
+  const limits = { ...defaultLimits, ...options.limits, shares: sharesWith(options.limits?.shares) }
   app = await createApp({
     log,
     engine,
     streams: fanOut,
+    views: viewReads(log, limits),
     agents,
     now,
     newId,
-    limits: { ...defaultLimits, ...options.limits, shares: sharesWith(options.limits?.shares) },
+    limits,
     disconnect: { ...defaultDisconnect, ...defined(options.disconnect ?? {}) },
     version,
     metrics,

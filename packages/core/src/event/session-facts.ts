@@ -1,4 +1,5 @@
 import type { JsonObject } from '../json/json.ts'
+import { plainJson } from '../json/wide-object.ts'
 import type { Interrupted, Recorded, Resumed } from './run-event.ts'
 import { applyState } from './state-fold.ts'
 import { isPartial } from './streaming.ts'
@@ -61,6 +62,18 @@ export const noFacts: SessionFacts = {
 
 /** The facts after these rows, given the facts before them. */
 export function sessionFacts(rows: Iterable<Recorded>, before: SessionFacts = noFacts): SessionFacts {
+  const fold = factsFold(before)
+  for (const row of rows) fold.push(row)
+  return fold.facts()
+}
+
+/** Adds rows to facts one by one, for a reader that has them in pages. */
+export interface FactsFold {
+  push(row: Recorded): void
+  facts(): SessionFacts
+}
+
+export function factsFold(before: SessionFacts): FactsFold {
   let { seq, state, openRun } = before
   const forks = new Set(before.forks)
   const open = new Map(before.open)
@@ -68,7 +81,7 @@ export function sessionFacts(rows: Iterable<Recorded>, before: SessionFacts = no
   const asked = new Map(before.asked)
   const replaced = new Set(before.replaced)
   const artifacts = new Map(before.artifacts)
-  for (const row of rows) {
+  const push = (row: Recorded): void => {
     const { run, event } = row
     seq = row.seq
     state = applyState(state, event)
@@ -103,7 +116,20 @@ export function sessionFacts(rows: Iterable<Recorded>, before: SessionFacts = no
       default:
     }
   }
-  return { seq, state, openRun, forks, open, answers, asked, replaced, artifacts }
+  return {
+    push,
+    facts: () => ({
+      seq,
+      state: plainJson(state), // agents are given the state, and may clone it
+      openRun,
+      forks: new Set(forks),
+      open: new Map(open),
+      answers: new Map(answers),
+      asked: new Map(asked),
+      replaced: new Set(replaced),
+      artifacts: new Map(artifacts),
+    }),
+  }
 }
 
 function answered(asked: Map<string, AskedQuestion>, id: string, run: string): void {

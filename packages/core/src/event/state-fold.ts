@@ -1,5 +1,6 @@
 import { isJsonObject, isObject, type Json, type JsonObject, type PatchOp } from '../json/json.ts'
 import { PathError, patched } from '../json/patch.ts'
+import { copyObject, setKey } from '../json/wide-object.ts'
 import type { RunEvent } from './run-event.ts'
 import { isPartial } from './streaming.ts'
 
@@ -16,7 +17,8 @@ const temporary = 'temp:'
 
 /**
  * The one fold of state (SPEC 1.3): `actions.stateDelta` of whole ADK events, `state` patches, and the client state a
- * run starts with. Returns the same reference when nothing changed, shares what did not change, never throws.
+ * run starts with. Returns the same reference when nothing changed, shares what did not change, never throws. A change of
+ * one key costs the key, however many there are.
  * Partials do not count, as in ADK's own session services: they may be pruned, which must not change the state.
  */
 export function applyState(
@@ -42,7 +44,10 @@ function mergeState(state: JsonObject, delta: JsonObject | undefined): JsonObjec
   const changed = Object.entries(delta).filter(
     ([key, value]) => !key.startsWith(temporary) && !(Object.hasOwn(state, key) && state[key] === value),
   )
-  return changed.length === 0 ? state : { ...state, ...Object.fromEntries(changed) }
+  if (changed.length === 0) return state
+  const next = copyObject(state)
+  for (const [key, value] of changed) setKey(next, key, value)
+  return next
 }
 
 /**

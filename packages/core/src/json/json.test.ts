@@ -15,7 +15,7 @@ describe('parseJson', () => {
     expect(parseJson(nested(maxJsonDepth, '[', ']'))).toHaveProperty('value')
     expect(parseJson(nested(maxJsonDepth + 1, '[', ']'))).toEqual({ reason: 'nested deeper than 512' })
     expect(parseJson(nested(20_000, '{"a":', '}').replace('}', '1}'))).toEqual({ reason: 'nested deeper than 512' })
-    expect(parseJson(nested(1_000_000, '[', ']'))).toEqual({ reason: 'nested deeper than 512' })
+    expect(parseJson(nested(100_000, '[', ']'))).toEqual({ reason: 'nested deeper than 512' })
   })
   test('a long value that is not deep is fine', () => {
     expect(parseJson(JSON.stringify({ text: 'x'.repeat(10_000_000) }))).toHaveProperty('value')

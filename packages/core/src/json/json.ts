@@ -1,3 +1,5 @@
+import { holdsMore, maxJsonNodes } from './json-nodes.ts'
+
 /** JSON as it comes off a wire or out of a store. */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export interface JsonObject {
@@ -28,7 +30,9 @@ export const maxJsonDepth = 512
 export function parseJson(
   text: string,
   depth: number = maxJsonDepth,
+  nodes: number = maxJsonNodes,
 ): { readonly value: Json } | { readonly reason: string } {
+  if (holdsMore(text, nodes)) return { reason: `more than ${nodes} values` }
   let value: Json
   try {
     value = JSON.parse(text)

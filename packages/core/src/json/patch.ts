@@ -1,6 +1,7 @@
-import { type Json, maxJsonDepth, type PatchOp, sameJson } from './json.ts'
+import { isJsonObject, type Json, maxJsonDepth, type PatchOp, sameJson } from './json.ts'
 import { measure } from './measure.ts'
 import { pointerKeys } from './pointer.ts'
+import { copyList, copyObject, deleteKey, setKey } from './wide-object.ts'
 
 /** Why an operation cannot be applied. */
 export class PathError extends Error {}
@@ -22,21 +23,27 @@ export function patched(document: Json, op: PatchOp, own: Set<object>): Json {
         throw new PathError('the state grows too large')
       // The copied containers now occur in two places: none of them may be written in place any more.
       own.clear()
-      return patched(document, { op: 'add', path: op.path, value }, own)
+      return written(document, { op: 'add', path: op.path, value }, own, measure(value, own).depth)
     }
     case 'move': {
       if (op.path.startsWith(`${op.from}/`)) throw new PathError('a value cannot move into itself')
       const value = valueAt(document, keysOf(op.from))
       if (op.path === op.from) return document
-      return patched(patched(document, { op: 'remove', path: op.from }, own), { op: 'add', path: op.path, value }, own)
+      const { depth } = measure(value, own)
+      return written(
+        patched(document, { op: 'remove', path: op.from }, own),
+        { op: 'add', path: op.path, value },
+        own,
+        depth,
+      )
     }
     case 'test':
       if (!sameJson(valueAt(document, keysOf(op.path)), op.value)) throw new PathError('the test failed')
       return document
     case 'remove':
-      return written(document, { op: op.op, path: op.path }, own)
+      return written(document, { op: op.op, path: op.path }, own, 0)
     default:
-      return written(document, { op: op.op, path: op.path, value: op.value }, own)
+      return written(document, { op: op.op, path: op.path, value: op.value }, own, depthOf(op.value))
   }
 }
 
@@ -44,12 +51,11 @@ type Write =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
   | { readonly op: 'remove'; readonly path: string }
 
-function written(document: Json, op: Write, own: Set<object>): Json {
+function written(document: Json, op: Write, own: Set<object>, depth: number): Json {
   const keys = keysOf(op.path)
   if (op.op !== 'remove') {
     if (op.value === undefined) throw new PathError('there is no value')
-    if (keys.length + measure(op.value, own).depth > maxJsonDepth)
-      throw new PathError(`nested deeper than ${maxJsonDepth}`)
+    if (keys.length + depth > maxJsonDepth) throw new PathError(`nested deeper than ${maxJsonDepth}`)
   }
   const last = keys.pop()
   if (last === undefined) return op.op === 'remove' ? null : op.value
@@ -60,13 +66,22 @@ function written(document: Json, op: Write, own: Set<object>): Json {
     if (op.op === 'replace') parent[index] = op.value
     else if (op.op === 'add') parent.splice(index, 0, op.value)
     else parent.splice(index, 1)
-  } else if (parent !== null && typeof parent === 'object') {
+  } else if (isJsonObject(parent)) {
     if (last === '__proto__') throw new PathError('__proto__ is no key of a patch')
     if (op.op !== 'add' && !Object.hasOwn(parent, last)) throw new PathError('nothing at the path')
-    if (op.op === 'remove') Reflect.deleteProperty(parent, last)
-    else Reflect.set(parent, last, op.value)
+    if (op.op === 'remove') deleteKey(parent, last)
+    else setKey(parent, last, op.value)
   } else throw new PathError('the parent is no object or list')
   return root
+}
+
+/** How deep a value from an event is; counted only, because such a value may have many parts and is not seen again. */
+function depthOf(value: Json | undefined, level = 0): number {
+  if (typeof value !== 'object' || value === null || level > maxJsonDepth) return 0
+  let deepest = 0
+  if (Array.isArray(value)) for (const item of value) deepest = Math.max(deepest, depthOf(item, level + 1))
+  else for (const key of Object.keys(value)) deepest = Math.max(deepest, depthOf(Reflect.get(value, key), level + 1))
+  return deepest + 1
 }
 
 function indexOf(key: string, list: readonly unknown[], op: Write['op']): number {
@@ -83,7 +98,8 @@ function copyPath(document: Json, keys: readonly string[], own: Set<object>): Js
   for (const key of keys) {
     if (parent === null || typeof parent !== 'object' || !Object.hasOwn(parent, key)) break
     const child: Json = copy(Reflect.get(parent, key), own)
-    Reflect.set(parent, key, child)
+    if (isJsonObject(parent)) setKey(parent, key, child)
+    else Reflect.set(parent, key, child)
     parent = child
   }
   return root
@@ -91,7 +107,7 @@ function copyPath(document: Json, keys: readonly string[], own: Set<object>): Js
 
 function copy(value: Json, own: Set<object>): Json {
   if (value === null || typeof value !== 'object' || own.has(value)) return value
-  const made = Array.isArray(value) ? [...value] : { ...value }
+  const made = isJsonObject(value) ? copyObject(value) : copyList(value)
   own.add(made)
   return made
 }

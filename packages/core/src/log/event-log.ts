@@ -143,6 +143,11 @@ export interface EventLog {
    * it reads the last rows only, however long the session is. `facts.seq` is `at`, or `lastSeq` where that is lower.
    */
   facts(session: string, at?: number): Promise<SessionFacts>
+  /**
+   * The text of the newest checkpoint of facts up to this seq, for a reader that folds the rows after it elsewhere.
+   * Stores that keep checkpoints have this method.
+   */
+  checkpoint?(session: string, at: number): Promise<{ readonly seq: number; readonly text: string } | undefined>
   /** The seq of the first `run.started` of this run; undefined when the session has no such run. */
   startOf(session: string, run: string): Promise<number | undefined>
   /** The same rows as stored text, in stores that have `readRaw`. */
@@ -224,6 +229,8 @@ export interface LogUsage {
 export interface ReadOptions {
   readonly after: number
   readonly limit?: number
+  /** The log may stop after about so many characters of stored text, but not before the first row. */
+  readonly text?: number
   /** The log may leave out partials that `prune` could delete: every view is the same without them (SPEC 5.3). */
   readonly brief?: boolean
 }

@@ -3,6 +3,7 @@ import { endsOfCutRuns } from '../event/open-runs.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { isObject, parseJson } from '../json/json.ts'
+import { jsonNodes } from '../json/json-nodes.ts'
 import type { NewSession, SessionInfo } from './event-log.ts'
 
 export const exportFormat = 'millrace.session'
@@ -29,6 +30,8 @@ export interface ImportLimits {
   readonly rows?: number
   /** Characters of all lines together; by default 2^28. */
   readonly text?: number
+  /** Values in all lines together: objects, lists and what is in them; by default 2^24. */
+  readonly nodes?: number
 }
 
 /** What an export holds. A run that it leaves open is ended as `cut`. */
@@ -47,14 +50,17 @@ const longestName = 1000
  * Reads the lines of an export, wherever it is opened. An export is our own file, so one bad line means that it is
  * damaged: the error is `invalid` (or `limit`) with `facts.line`, and no row of it is used.
  */
-export function exportReader({ rows: maxRows = 1_000_000, text: maxText = 2 ** 28 }: ImportLimits = {}): ExportReader {
+export function exportReader(limits: ImportLimits = {}): ExportReader {
+  const { rows: maxRows = 1_000_000, text: maxText = 2 ** 28, nodes: maxNodes = 2 ** 24 } = limits
   const rows: Recorded[] = []
   let session: ExportedSession | undefined
   let size = 0
+  let nodes = 0
   return {
     push({ number, text, truncated }) {
       size += text.length
-      if (truncated === true || size > maxText || rows.length >= maxRows) {
+      nodes += jsonNodes(text)
+      if (truncated === true || size > maxText || nodes > maxNodes || rows.length >= maxRows) {
         throw new MillraceError(
           'limit',
           `line ${number}: the import is larger than the limit; import fewer or shorter lines`,

@@ -159,6 +159,7 @@ describe('bad imports: refused whole, with the line', () => {
   test('too many rows, too much text and a line too long are a limit', async () => {
     const text = [header, row(1), row(2), row(3)].join('\n')
     await expect(importText(newLog(), text, { rows: 2 })).rejects.toMatchObject({ code: 'limit', facts: { line: 4 } })
+    await expect(importText(newLog(), text, { nodes: 10 })).rejects.toMatchObject({ code: 'limit' })
     await expect(importText(newLog(), text, { text: 200 })).rejects.toMatchObject({ code: 'limit', facts: { line: 3 } })
     const truncated = [
       { number: 1, text: header },

@@ -1,5 +1,6 @@
 // What every implementation of `EventLog` needs, as `@millrace/core/store`: leases, following, counts and checks.
 
+export { jsonSize } from '../json/measure.ts'
 export { factsVersion, printFacts, readFacts } from './facts-text.ts'
 export { type FollowSource, followRows } from './follow.ts'
 export {

@@ -4,7 +4,7 @@ import type { Frame } from '../frame/frame.ts'
 import { heldText } from '../frame/held.ts'
 import { ndjsonReader } from '../frame/ndjson.ts'
 import { maxFrameSize, sseReader } from '../frame/sse.ts'
-import { isJsonObject, type Json, type JsonObject, parseJson } from '../json/json.ts'
+import { isJsonObject, type Json, type JsonObject, maxJsonDepth, parseJson } from '../json/json.ts'
 import { type Framing, framingOf } from './framing.ts'
 
 /** A frame and where it is in its file: which SSE frame, line, or event of a list, counted from 1. */
@@ -35,6 +35,8 @@ export interface About {
 
 /** Characters. A document is kept in memory and parsed whole, so its length must have a limit. */
 const longestDocument = 2 ** 28
+/** Values of all events together. */
+const mostNodes = 2 ** 23
 
 /** The text of a recording as frames: SSE, one JSON value a line, a list of events, or an ADK session. */
 export function frameSource(): FrameSource {
@@ -59,7 +61,7 @@ export function frameSource(): FrameSource {
     return [{ frame: { data: text, ...(truncated === undefined ? {} : { truncated }) }, number }]
   }
   const document = (): readonly Placed[] => {
-    const parsed = parseJson(held.take().replace(/^\uFEFF/, ''))
+    const parsed = parseJson(held.take().replace(/^\uFEFF/, ''), maxJsonDepth, mostNodes)
     if ('reason' in parsed) {
       const what = parsed.reason === 'not JSON' ? 'not valid: it ends too early, or it is not JSON' : parsed.reason
       throw new MillraceError('invalid', `this JSON document is ${what}`, { reason: parsed.reason })

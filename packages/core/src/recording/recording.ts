@@ -18,6 +18,8 @@ export interface RecordingOptions {
   readonly agent?: string
   /** The time of events in a recording that has no times. */
   readonly now: () => number
+  /** Called between parts of a long text, to give other work of the process a turn. */
+  readonly pause?: () => Promise<void>
 }
 
 /** A recording in memory, or as it arrives: text, or bytes in UTF-8, cut anywhere. */

@@ -37,7 +37,7 @@ export async function wholeRecording(text: string, options: RecordingOptions): P
   let agent = ''
   let understood = 0
   let wrong: { readonly place: string; readonly reason: string } | undefined
-  for await (const { row, dialect, place } of read(slices(text), options)) {
+  for await (const { row, dialect, place } of read(slices(text, options.pause), options)) {
     if (rows.length >= mostRows)
       throw new MillraceError('limit', `this recording has more than ${mostRows} events: split it into several`)
     detected = dialect
@@ -75,6 +75,9 @@ function agentNamedIn({ event }: Recorded, dialect: DialectName): string {
 }
 
 /** Cuts a long text, so that its frames are not all in memory at once. */
-async function* slices(text: string): AsyncGenerator<string> {
-  for (let at = 0; at < text.length; at += pieceSize) yield text.slice(at, at + pieceSize)
+async function* slices(text: string, pause: RecordingOptions['pause']): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += pieceSize) {
+    if (at > 0) await pause?.()
+    yield text.slice(at, at + pieceSize)
+  }
 }

@@ -88,6 +88,17 @@ describe.each<[string, () => EvalStore]>([
 })
 
 describe('files', () => {
+  test.each([
+    ['too long', 'x'.repeat(300)],
+    ['too long once it is written as a path', 'ü'.repeat(100)],
+    ['half a character', '\ud800'],
+  ])('a name that is %s is refused with a sentence', async (_name, name) => {
+    const store = fileEvalStore(join(folder, 'contract'))
+    await expect(store.set(owner, name)).rejects.toMatchObject({ code: 'invalid' })
+    await expect(store.change(owner, name, () => setOf('odd'))).rejects.toMatchObject({ code: 'invalid' })
+    await expect(store.change(owner, 'fine', () => undefined)).resolves.toBeUndefined()
+  })
+
   test('no name leads out of the folder', () => expect(readdirSync(folder)).toEqual(['contract']))
 
   test('sets that ADK wrote, in snake_case, are read', async () => {

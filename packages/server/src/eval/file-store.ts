@@ -29,7 +29,7 @@ export function fileEvalStore(folder: string): EvalStore {
   }
   let last: Promise<unknown> = Promise.resolve()
   return {
-    sets: (owner) => idsIn(appFolder(owner), setSuffix),
+    sets: async (owner) => idsIn(appFolder(owner), setSuffix),
     set,
     change(owner, id, edit) {
       const done = last.then(async () => {
@@ -40,20 +40,27 @@ export function fileEvalStore(folder: string): EvalStore {
       last = done.catch(() => undefined)
       return done
     },
-    results: (owner) => idsIn(join(appFolder(owner), 'eval_history'), resultSuffix),
+    results: async (owner) => idsIn(join(appFolder(owner), 'eval_history'), resultSuffix),
     result: async (owner, id) => (await readJson(resultFile(owner, id))) as EvalSetResult | undefined,
-    saveResult: (owner, result) => write(resultFile(owner, result.evalSetResultId), result),
+    saveResult: async (owner, result) => write(resultFile(owner, result.evalSetResultId), result),
     forgetUser: async (user) => {
       if (user !== '') await rm(userFolder(user), { recursive: true, force: true })
     },
   }
 }
 
+/** Characters of a name in a path. File systems take 255, and the suffixes need some of them. */
+const longestName = 225
+
 /** A name as one part of a path. Names come from requests: none of them may lead out of the folder. */
 function nameOf(text: string): string {
-  return encodeURIComponent(wellFormed(text))
+  if (/\p{Surrogate}/u.test(text)) throw new MillraceError('invalid', 'a name must be well-formed text')
+  const name = encodeURIComponent(text)
     .replaceAll('*', '%2A')
     .replace(/^\.+/, (dots) => '%2E'.repeat(dots.length))
+  if (name.length > longestName)
+    throw new MillraceError('invalid', `a name is too long for a file: at most ${longestName} characters`)
+  return name
 }
 
 async function idsIn(folder: string, suffix: string): Promise<readonly string[]> {

@@ -17,6 +17,7 @@ import { sendProblem } from './doors/problem.ts'
 import { limitRuns } from './doors/rate-limit.ts'
 import { logRequests } from './doors/request-log.ts'
 import { measureRequests } from './doors/request-metrics.ts'
+import { boundWholeReads } from './doors/whole-reads.ts'
 import { everyone } from './everyone.ts'
 import { identitySurface } from './identity/routes.ts'
 import { type MemoryUse, memoryWatch } from './memory-watch.ts'
@@ -95,6 +96,7 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   // After CORS and the security headers, so that a page can read a refusal.
   admitRequests(app, { shares, now, refused, isShort })
   await limitRuns(app, deps.limits.runsPerMinute)
+  boundWholeReads(app, deps.limits)
   readJsonBodies(app)
   await describeApi(app, deps.version, identities !== undefined, surfaces)
   const trouble = async (): Promise<string | undefined> => (isShort() ? 'memory is short' : log.trouble?.())
@@ -104,7 +106,7 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
     endWithProof(request, reply, deps.now)
   }
   // Surfaces get the sessions of their caller, and nothing that reaches others.
-  const { log: _log, engine: _engine, streams: _streams, modelRequests: _requests, ...rest } = deps
+  const { log: _log, engine: _engine, streams: _streams, views: _views, modelRequests: _requests, ...rest } = deps
   const own = ownOf({ ...deps, room }, identities !== undefined)
   const surfaceDeps: SurfaceDeps = { ...rest, opened, basePath, identities, everyone: everyone(deps), own, trouble }
   for (const surface of surfaces) await registerSurface(app, surface, surfaceDeps)

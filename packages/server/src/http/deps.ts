@@ -3,6 +3,7 @@ import type { Agent } from '../agent/agent.ts'
 import type { EvalStore } from '../eval/eval-store.ts'
 import type { AuditEntry } from '../telemetry/audit.ts'
 import type { OwnSessions } from './own-sessions.ts'
+import { defaultViewLimits, type ViewLimits } from '../view/view-reads.ts'
 import { defaultShares, type Shares } from './shares.ts'
 
 /** What every surface works with: one log, one run engine, one set of streams and the same agents. */
@@ -31,7 +32,7 @@ export interface AgentDirectory {
   readonly fallback: string
 }
 
-export interface HttpLimits {
+export interface HttpLimits extends ViewLimits {
   /** Bytes of a request body. */
   readonly body: number
   /** Bytes of an imported session. */
@@ -61,6 +62,7 @@ export const defaultDisconnect: Readonly<Record<StartingSurface, OnDisconnect>> 
 }
 
 export const defaultLimits: HttpLimits = {
+  ...defaultViewLimits,
   body: 1024 * 1024,
   importBody: 64 * 1024 * 1024,
   messages: 1000,

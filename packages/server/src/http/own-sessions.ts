@@ -4,6 +4,7 @@ import type { LoadedSession } from '../run/load-session.ts'
 import type { RunEngine } from '../run/run-engine.ts'
 import type { Streams } from '../stream/streams.ts'
 import type { ModelRequests } from '../telemetry/model-requests.ts'
+import type { ViewRead, ViewReads } from '../view/view-reads.ts'
 import type { StorageShares } from './storage-shares.ts'
 
 /** The calls of a log that a request may make. */
@@ -31,6 +32,7 @@ export interface OwnSessions {
   readonly log: OwnLog
   readonly engine: OwnEngine
   readonly streams: Pick<Streams, 'open'>
+  readonly views: ViewReads
   readonly modelRequests: Pick<ModelRequests, 'of' | 'forget'>
   /** A name of the session that no session of another user has. */
   readonly keyOf: (id: string) => string
@@ -40,6 +42,7 @@ export interface AllSessions {
   readonly log: EventLog
   readonly engine: RunEngine
   readonly streams: Streams
+  readonly views: ViewReads
   readonly modelRequests: ModelRequests
   /** Refuses what the user has no room for. */
   readonly room: Pick<StorageShares, 'checkBytes' | 'checkSession' | 'removed'>
@@ -64,6 +67,10 @@ export function ownSessions(all: AllSessions, user: string | undefined): OwnSess
     log: ownLog(all, user, at),
     engine: ownEngine(all, user, keyOf, at),
     streams: { open: (id, options, sink) => at(id, (key) => all.streams.open(key, options, sink)) },
+    views: {
+      view: (name, read) => all.views.view(name, keyedRead(read, keyOf)),
+      state: (read) => all.views.state(keyedRead(read, keyOf)),
+    },
     modelRequests: {
       of: (id, event) => all.modelRequests.of(keyOf(id), event),
       forget: (id) => all.modelRequests.forget(keyOf(id)),
@@ -147,6 +154,10 @@ function ownEngine(
     history: (info) => at(info.id, (id) => engine.history({ ...info, id })),
     attach: (id) => engine.attach(keyOf(id)),
   }
+}
+
+function keyedRead(read: ViewRead, keyOf: (id: string) => string): ViewRead {
+  return { ...read, session: { ...read.session, id: keyOf(read.session.id) } }
 }
 
 function keyed(loaded: LoadedSession, id: string): LoadedSession {

@@ -6,6 +6,7 @@ import { runEngine } from '../run/engine.ts'
 import { streams } from '../stream/streams.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { modelRequests } from '../telemetry/model-requests.ts'
+import { viewReads } from '../view/view-reads.ts'
 import { createApp } from './app.ts'
 import { defaultDisconnect, defaultLimits } from './deps.ts'
 import type { Access } from './doors/access.ts'
@@ -26,6 +27,7 @@ function appWith(surfaces: readonly Surface[], access: Access = {}, runsPerMinut
     audit: () => undefined,
     modelRequests: modelRequests(),
     evals: memoryEvalStore(),
+    views: viewReads(log, defaultLimits),
     version: 'test',
     metrics: createMetrics({ activeRuns: () => engine.active, readers: () => fanOut.readers }),
     ready: () => true,

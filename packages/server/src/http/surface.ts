@@ -46,6 +46,8 @@ export interface RouteEffect {
   readonly operator?: boolean
   /** What the request counts as, where that is not clear from the rest; `none`: it is answered at any time. */
   readonly share?: 'imports' | 'forks' | 'none'
+  /** The route reads all rows of a session into memory: a bounded number of such requests is at work at once. */
+  readonly whole?: boolean
 }
 
 /** A route as the OpenAPI document describes it. */

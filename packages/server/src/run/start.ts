@@ -6,6 +6,7 @@ import {
   MillraceError,
   noFacts,
   placeText,
+  plainJson,
   pointerSegment,
   type Recorded,
   type RunEvent,
@@ -168,7 +169,7 @@ function startOf(request: NamedRequest, { info, facts }: LoadedSession): RunStar
 function stateAfter(before: JsonObject, events: readonly RunEvent[]): JsonObject {
   let state = before
   for (const event of events) state = applyState(state, event)
-  return state
+  return plainJson(state) // agents may clone it
 }
 
 /** The start of the run is written to its readers at the end of this turn of the event loop; this waits for the next. */

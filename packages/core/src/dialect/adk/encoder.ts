@@ -6,6 +6,7 @@ import { noFacts, type SessionFacts } from '../../event/session-facts.ts'
 import { applyState } from '../../event/state-fold.ts'
 import { isPartial } from '../../event/streaming.ts'
 import type { Frame } from '../../frame/frame.ts'
+import { changedKeys } from '../../json/changed-keys.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { Encoder } from '../dialect.ts'
 import { nodeName } from '../node-name.ts'
@@ -132,6 +133,6 @@ function userEvents({ run, at }: Recorded, messages: readonly InputMessage[]): F
 
 /** The top-level keys that were set; undefined when there are none. */
 function assignedKeys(before: JsonObject, after: JsonObject): JsonObject | undefined {
-  const entries = Object.entries(after).filter(([key, value]) => !Object.hasOwn(before, key) || before[key] !== value)
+  const entries = changedKeys(before, after).flatMap((key) => (Object.hasOwn(after, key) ? [[key, after[key]]] : []))
   return entries.length === 0 ? undefined : Object.fromEntries(entries)
 }

@@ -9,7 +9,7 @@ import { type Execution, executionOf, type Timeline, timelineKey } from '../time
 import { executionsIn } from '../timeline/track.ts'
 import type { View } from '../view.ts'
 import { carried, END, type FlowEdge, type Graph, nodeIn, START, withEdge, withNode, withoutEdge } from './graph.ts'
-import { emptyFlow, type Flow } from './state.ts'
+import { emptyFlow, type Flow, type KeySet, noKeys } from './state.ts'
 
 /**
  * The graph of nodes, the edges that runs took, and the state that travelled along each edge: the keys that the source, or
@@ -70,7 +70,7 @@ export function activeNodes({ nodes, index }: Flow): readonly string[] {
   return [...new Set([...running, ...starting])]
 }
 
-function entered(graph: Graph, execution: Execution, line: Timeline, outside: readonly string[]): Graph {
+function entered(graph: Graph, execution: Execution, line: Timeline, outside: KeySet): Graph {
   const { path, agent, parent, startSeq } = execution
   const within = parent === undefined ? {} : { parent: nodePath(parent) }
   let next = withNode(graph, path, agent, (node) => ({
@@ -83,7 +83,7 @@ function entered(graph: Graph, execution: Execution, line: Timeline, outside: re
   }))
   for (const { from, kind, wrote } of waysIn(execution, line)) {
     if (from === START && nodeIn(next, START) === undefined) next = withNode(next, START, '', (node) => node)
-    const keys = carried(wrote ?? outside, execution.input, startSeq)
+    const keys = carried(wrote ?? outside.list, execution.input, startSeq)
     next = withEdge(next, { from, to: path, kind, keys, seq: startSeq })
   }
   return next
@@ -154,17 +154,18 @@ function ended(graph: Graph, { run, seq }: Recorded, line: Timeline): Graph {
   return next
 }
 
-function brought(
-  outside: readonly string[],
-  { event }: Recorded,
-  before: Timeline,
-  after: Timeline,
-): readonly string[] {
-  if (event.kind === 'run.finished') return outside.length === 0 ? outside : []
+function brought(outside: KeySet, { event }: Recorded, before: Timeline, after: Timeline): KeySet {
+  if (event.kind === 'run.finished') return noKeys
   const unowned =
     event.kind === 'run.started' ||
     (event.kind === 'state' && event.node === undefined) ||
     (event.kind === 'agent' && event.event.author === 'user')
   if (!unowned || before.index.state === after.index.state) return outside
-  return [...new Set([...outside, ...changedKeys(before.index.state, after.index.state)])]
+  let { list, known } = outside
+  for (const key of changedKeys(before.index.state, after.index.state)) {
+    if (known.get(key) === true) continue
+    known = known.set(key, true)
+    list = list.append(key)
+  }
+  return { list, known }
 }

@@ -15,12 +15,20 @@ interface FlowIndex {
   readonly line: Timeline
   readonly places: Graph['places']
   /** Keys written since the last run by no node: client state and people's edits. They travel from START. */
-  readonly outside: readonly string[]
+  readonly outside: KeySet
   toJSON(): undefined
 }
+
+/** Keys in the order in which they came, each once. */
+export interface KeySet {
+  readonly list: Sequence<string>
+  readonly known: Dictionary<true>
+}
+
+export const noKeys: KeySet = { list: Sequence.empty, known: Dictionary.empty }
 
 export const emptyFlow: Flow = {
   nodes: Sequence.empty,
   edges: Sequence.empty,
-  index: { line: emptyTimeline, places: Dictionary.empty, outside: [], toJSON: () => undefined },
+  index: { line: emptyTimeline, places: Dictionary.empty, outside: noKeys, toJSON: () => undefined },
 }

@@ -37,6 +37,7 @@ export const adkArtifactRoutes =
       base,
       documented({
         effect: 'read',
+        whole: true,
         summary: 'The artifacts of a session',
         answer: 'Names',
         result: z.array(z.string()),
@@ -47,6 +48,7 @@ export const adkArtifactRoutes =
       `${base}/:name`,
       documented({
         effect: 'read',
+        whole: true,
         summary: 'An artifact, the latest version or ?version=',
         query: versionQuery,
         answer: 'A part',
@@ -58,6 +60,7 @@ export const adkArtifactRoutes =
       `${base}/:name/versions`,
       documented({
         effect: 'read',
+        whole: true,
         summary: 'The versions of an artifact',
         answer: 'Numbers',
         result: z.array(z.int()),
@@ -66,7 +69,13 @@ export const adkArtifactRoutes =
     )
     app.get<At>(
       `${base}/:name/versions/:version`,
-      documented({ effect: 'read', summary: 'A version of an artifact', answer: 'A part', result: shapeOf('AdkPart') }),
+      documented({
+        effect: 'read',
+        whole: true,
+        summary: 'A version of an artifact',
+        answer: 'A part',
+        result: shapeOf('AdkPart'),
+      }),
       async (request) => partOf(await versions(request), request.params.name, request.params.version),
     )
     app.delete<At>(

@@ -29,7 +29,13 @@ export const adkDevRoutes =
     for (const prefix of ['/dev/apps/:app/debug', '/debug']) {
       app.get<{ Params: { session: string } }>(
         `${prefix}/trace/session/:session`,
-        documented({ effect: 'read', summary: 'The spans of a session', answer: 'Spans', result: listShape('Span') }),
+        documented({
+          effect: 'read',
+          whole: true,
+          summary: 'The spans of a session',
+          answer: 'Spans',
+          result: listShape('Span'),
+        }),
         async (request) => {
           const session = await sessionForRequest(deps, request, request.params.session)
           return spans(request, session)
@@ -101,6 +107,7 @@ export const adkDevRoutes =
         `${prefix}/apps/:app/users/:user/sessions/:id/events/:event/graph`,
         documented({
           effect: 'read',
+          whole: true,
           summary: 'The graph, with the path of an event highlighted',
           answer: 'DOT',
           result: z.object({ dotSrc: z.string().optional() }),

@@ -120,6 +120,7 @@ export const adkSessionRoutes =
       `${base}/:id`,
       documented({
         effect: 'read',
+        whole: true,
         summary: 'A session with its events and state',
         answer: 'The session',
         result: shapeOf('AdkSession'),

@@ -35,6 +35,7 @@ const planRoutes =
       '/sessions/:id',
       documented({
         effect: 'read',
+        whole: true,
         summary: 'A session: tasks, messages, artifact summaries, status',
         answer: 'The session',
         result: shapeOf('PlanSession'),
@@ -90,6 +91,7 @@ const planRoutes =
       '/sessions/:id/artifacts',
       documented({
         effect: 'read',
+        whole: true,
         summary: 'The artifacts, without content',
         answer: 'Artifact summaries',
         result: listShape('Artifact'),
@@ -103,6 +105,7 @@ const planRoutes =
       '/sessions/:id/artifacts/:item',
       documented({
         effect: 'read',
+        whole: true,
         summary: 'An artifact with its content',
         answer: 'The artifact',
         result: shapeOf('ArtifactContent'),
@@ -118,6 +121,7 @@ const planRoutes =
       '/sessions/:id/artifacts/:item/download',
       documented({
         effect: 'read',
+        whole: true,
         summary: 'The content as a file',
         answer: 'The file',
         type: 'application/octet-stream',
@@ -156,6 +160,7 @@ const planRoutes =
       '/sessions/:id/data-items',
       documented({
         effect: 'read',
+        whole: true,
         summary: 'The data items',
         query: itemsQuery,
         answer: 'Data items',
@@ -172,7 +177,13 @@ const planRoutes =
     )
     app.get<ByItem>(
       '/sessions/:id/data-items/:item',
-      documented({ effect: 'read', summary: 'A data item', answer: 'The item', result: shapeOf('DataItem') }),
+      documented({
+        effect: 'read',
+        whole: true,
+        summary: 'A data item',
+        answer: 'The item',
+        result: shapeOf('DataItem'),
+      }),
       async (request) => {
         const session = await planSession(deps, request, request.params.id)
         const found = session.plan.data

@@ -41,12 +41,18 @@ export const taskRoutes =
 
     app.get<ById>(
       '/sessions/:id/tasks',
-      documented({ effect: 'read', summary: 'The tasks, in order', answer: 'Tasks', result: listShape('Task') }),
+      documented({
+        effect: 'read',
+        whole: true,
+        summary: 'The tasks, in order',
+        answer: 'Tasks',
+        result: listShape('Task'),
+      }),
       async (request) => tasksOf(await planSession(deps, request, request.params.id)),
     )
     app.get<ByTask>(
       '/sessions/:id/tasks/:task',
-      documented({ effect: 'read', summary: 'A task', answer: 'The task', result: shapeOf('Task') }),
+      documented({ effect: 'read', whole: true, summary: 'A task', answer: 'The task', result: shapeOf('Task') }),
       async (request) => {
         const session = await planSession(deps, request, request.params.id)
         return found(tasksOf(session), request.params.task)

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type DialectName,
   defined,
@@ -43,6 +44,11 @@ const importQuery = z.object({
 
 const importTypes = ['text/event-stream', 'application/x-ndjson', 'application/jsonl', 'text/plain']
 
+/** Characters. A document is parsed at once, and nothing else is answered meanwhile. */
+const longestDocument = 16 * 1024 * 1024
+/** Characters of an import that are read before other work gets a turn. */
+const stretch = 128 * 1024
+
 /** A session of up to this many events is sent whole: leaving partials out would save little. */
 const short = 5000
 
@@ -63,7 +69,9 @@ export const historyRoutes =
       as: ImportAs,
       from: DialectName | undefined,
     ): Promise<SessionInfo> => {
-      const options = { run: as.id, now: () => deps.now(), ...defined({ from }) }
+      if (text.length > longestDocument && detectFraming(text) === 'document')
+        throw refuse('too-large', 'a JSON document of more than 16 MB is not imported; send one event a line')
+      const options = { run: as.id, now: () => deps.now(), pause: nextTurn, ...defined({ from }) }
       const { agent, title, forkOf, rows } = await wholeRecording(text, options)
       return log.restore({ agent: agent.slice(0, 200), ...defined({ title, forkOf }), ...as }, rows)
     }
@@ -143,6 +151,16 @@ export const historyRoutes =
       },
     )
   }
+
+/** The lines of a text, with a turn for other work after each stretch. */
+async function* linesOf(text: string): AsyncGenerator<Line> {
+  const reader = ndjsonReader()
+  for (let at = 0; at < text.length; at += stretch) {
+    if (at > 0) await nextTurn()
+    yield* reader.feed(text.slice(at, at + stretch))
+  }
+  yield* reader.end()
+}
 
 /** A file that cannot be read is a 422 with the reason, one that is too large a 413. Nothing was written. */
 function unreadable(error: unknown): unknown {

@@ -1,13 +1,4 @@
-import {
-  defined,
-  dialectNames,
-  fold,
-  MillraceError,
-  type Recorded,
-  type RunInput,
-  type ViewName,
-  views,
-} from '@millrace/core'
+import { defined, dialectNames, MillraceError, type RunInput, type ViewName, views } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
@@ -20,6 +11,7 @@ import { cursorOf, serveStream } from '../stream.ts'
 import { documented, type Surface } from '../surface.ts'
 import { historyRoutes } from './history-routes.ts'
 import { sessionsRoutes } from './list-routes.ts'
+import { sendPieces } from './send-pieces.ts'
 
 const eventsQuery = z.object({
   dialect: z
@@ -139,11 +131,11 @@ const sessionRoutes =
         answer: 'The state',
         result: z.object({ seq: z.int(), state: z.record(z.string(), z.unknown()) }),
       }),
-      async (request) => {
+      async (request, reply) => {
         const { at } = validateBody(atQuery, request.query)
         const session = await sessionForRequest(deps, request, request.params.id)
-        const { seq, state } = await deps.own(request).log.facts(session.id, at)
-        return { seq, state }
+        const { views: own } = deps.own(request)
+        return sendPieces(reply, (signal) => own.state({ session, at, user: session.user, signal }))
       },
     )
 
@@ -156,19 +148,19 @@ const sessionRoutes =
         answer: 'The view as JSON',
         result: { type: 'object' },
       }),
-      async (request) => {
+      async (request, reply) => {
         const { at } = validateBody(atQuery, request.query)
-        const view = Object.hasOwn(views, request.params.view) ? views[request.params.view as ViewName] : undefined
-        if (view === undefined) throw new MillraceError('not-found', `unknown view ${request.params.view}`)
+        const { view } = request.params
+        if (!isViewName(view)) throw new MillraceError('not-found', `unknown view ${view}`)
         const session = await sessionForRequest(deps, request, request.params.id)
-        return fold(view as never, await rowsUpTo(deps.own(request).log, session.id, at))
+        const { views: own } = deps.own(request)
+        return sendPieces(reply, (signal) => own.view(view, { session, at, user: session.user, signal }))
       },
     )
   }
 
-async function rowsUpTo(log: OwnLog, session: string, at: number | undefined): Promise<readonly Recorded[]> {
-  const rows = await log.read(session, { after: 0 })
-  return at === undefined ? rows : rows.filter(({ seq }) => seq <= at)
+function isViewName(name: string): name is ViewName {
+  return Object.hasOwn(views, name)
 }
 
 /** Whether the reader has had the end of the run: 204 makes a browser's EventSource stop reconnecting. */

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type EventLog, MillraceError, noFacts, type Recorded, type SessionFacts, sessionFacts } from '@millrace/core'
-import { checkCursor, factsVersion, printFacts, readFacts } from '@millrace/core/store'
+import { type EventLog, factsFold, MillraceError, noFacts, type Recorded, type SessionFacts } from '@millrace/core'
+import { checkCursor, factsVersion, jsonSize, printFacts, readFacts } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
 import { type EventPages, type RowsPlace, rowKindNumbers } from './event-row.ts'
@@ -20,20 +20,30 @@ export interface FactsDeps {
   readonly due: Map<number, SessionFacts>
 }
 
-/** Sessions whose newest facts stay in memory. */
+/** Sessions whose newest facts stay in memory, and the characters of their states together. */
 const maxKept = 64
+const maxKeptText = 32 * 1024 * 1024
+/** Characters of a state that may wait in memory for its checkpoint. */
+const maxDueText = 2 * 1024 * 1024
 /** A checkpoint comes after so many rows, and after more of them where its text is long: it stays small beside them. */
 const rowsBetween = 256
 const textPerRow = 128
 /** Older checkpoints are thinned to the newest of so many rows: they serve reads of the past (`?at=`). */
 const block = 4096
+/** Rows that are folded before other work gets a turn. */
+const stretch = 256
 
 /**
  * The facts of sessions (SPEC 2.12): from the newest checkpoint that is not after the wanted row, and the rows since. A
  * checkpoint is a saving and no truth: one of another version, one that cannot be read and one beyond the end of the log
  * count as absent, and the rows are read from the first on.
  */
-export function sqliteFacts({ reader, pages, place, due }: FactsDeps): Pick<EventLog, 'facts' | 'startOf'> {
+export function sqliteFacts({
+  reader,
+  pages,
+  place,
+  due,
+}: FactsDeps): Required<Pick<EventLog, 'facts' | 'checkpoint' | 'startOf'>> {
   const checkpoint = reader.prepare(
     `SELECT seq, body FROM checkpoint WHERE session = ? AND seq <= ? AND version = ${factsVersion} ORDER BY seq DESC LIMIT 1`,
   )
@@ -41,7 +51,7 @@ export function sqliteFacts({ reader, pages, place, due }: FactsDeps): Pick<Even
     `SELECT seq FROM event WHERE session = ? AND run = ? AND mark = ${rowKindNumbers.start} ORDER BY seq LIMIT 1`,
   )
   /** By the session's number, the newest last; `saved` is the seq of its last checkpoint. */
-  const kept = new Map<number, { readonly facts: SessionFacts; readonly saved: number }>()
+  const kept = new Map<number, { readonly facts: SessionFacts; readonly saved: number; readonly size: number }>()
 
   /** The newest checkpoint, of the session itself or of one whose rows it shares. */
   const stored = ({ key, parts }: Place, seq: number): SessionFacts => {
@@ -53,20 +63,18 @@ export function sqliteFacts({ reader, pages, place, due }: FactsDeps): Pick<Even
     return noFacts
   }
   const since = async (id: string, session: Place, before: SessionFacts, seq: number): Promise<SessionFacts> => {
-    let facts = before
+    const fold = factsFold(before)
     for (let cursor = before.seq; cursor < seq; ) {
       const page = pages.next(session, cursor, seq - cursor)
       const last = page.at(-1)
       if (last === undefined) break
-      const rows: Recorded[] = []
-      for (const row of page) if (row.kind !== 'partial' && row.seq <= seq) rows.push(recordedOf(row))
-      facts = sessionFacts(rows, facts)
+      for (const row of page) if (row.kind !== 'partial' && row.seq <= seq) fold.push(recordedOf(row))
       cursor = last.seq
       if (cursor < seq) await nextTurn()
     }
     // The session was removed meanwhile: what was read of it must not pass for all of it.
     if (place(id).key !== session.key) throw new MillraceError('not-found', `no session ${id}`, { session: id })
-    return { ...facts, seq }
+    return { ...fold.facts(), seq }
   }
   return {
     facts: async (id, at) => {
@@ -80,9 +88,21 @@ export function sqliteFacts({ reader, pages, place, due }: FactsDeps): Pick<Even
       if (seq < session.lastSeq) return facts
       const saved = known?.saved ?? before.seq
       const isDue = seq - saved >= rowsBetween
-      if (isDue) keep(due, session.key, facts)
-      keep(kept, session.key, { facts, saved: isDue ? seq : saved })
+      const size = jsonSize(facts.state)
+      if (isDue && size <= maxDueText) keep(due, session.key, facts)
+      keep(kept, session.key, { facts, saved: isDue ? seq : saved, size })
+      let text = 0
+      for (const one of kept.values()) text += one.size
+      for (const [key, one] of kept) {
+        if (text <= maxKeptText) break
+        text -= one.size
+        kept.delete(key)
+      }
       return facts
+    },
+    checkpoint: async (id, at) => {
+      const [seq, text] = checkpoint([place(id).key, at])[0] ?? []
+      return typeof text === 'string' ? { seq: Number(seq), text } : undefined
     },
     startOf: async (id, run) => {
       const { key, parts } = place(id)
@@ -108,8 +128,8 @@ function keep<T>(bounded: Map<number, T>, key: number, value: T): void {
 export interface Checkpoints {
   /** Writes the checkpoint that is due for the session, if one is. Called inside a transaction. */
   writeDue(session: SessionRow): void
-  /** Writes the checkpoints of a session that is restored with these rows. */
-  writeAll(key: number, rows: readonly Recorded[]): void
+  /** Writes the checkpoints of a session that is restored with these rows. Other work gets a turn in between. */
+  writeAll(key: number, rows: readonly Recorded[]): Promise<void>
 }
 
 export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']): Promise<Checkpoints> {
@@ -121,9 +141,10 @@ export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']
   )
   const thin = await writer.prepare('DELETE FROM checkpoint WHERE session = ? AND seq > ? AND seq <> ?')
   const write = (key: number, facts: SessionFacts, last: number): boolean => {
-    const text = printFacts(facts)
     const rows = facts.seq - last
-    if (rows < rowsBetween || text.length > rows * textPerRow) return false
+    if (rows < rowsBetween || jsonSize(facts.state) > rows * textPerRow) return false
+    const text = printFacts(facts)
+    if (text.length > rows * textPerRow) return false
     put.run([key, facts.seq, factsVersion, text])
     // Also what lies beyond: those rows did not exist when these facts were read.
     thin.run([key, Math.floor((facts.seq - 1) / block) * block, facts.seq])
@@ -136,12 +157,14 @@ export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']
       due.delete(key)
       write(key, facts, Number(newest.first([key, facts.seq - 1])?.[0] ?? 0))
     },
-    writeAll: (key, rows) => {
-      let facts = noFacts
+    writeAll: async (key, rows) => {
+      const fold = factsFold(noFacts)
       let last = 0
-      for (let from = 0; from < rows.length; from += block) {
-        facts = sessionFacts(rows.slice(from, from + block), facts)
-        if (write(key, facts, last)) last = facts.seq
+      for (const [i, row] of rows.entries()) {
+        fold.push(row)
+        if ((i + 1) % stretch === 0) await nextTurn()
+        if ((i + 1) % block !== 0 && i + 1 < rows.length) continue
+        if (row.seq - last >= rowsBetween && write(key, fold.facts(), last)) last = row.seq
       }
     },
   }

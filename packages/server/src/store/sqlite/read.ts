@@ -30,7 +30,18 @@ interface SessionPlace extends RowsPlace {
 type Reads = Required<
   Pick<
     EventLog,
-    'get' | 'list' | 'users' | 'usage' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'facts' | 'startOf' | 'expired'
+    | 'get'
+    | 'list'
+    | 'users'
+    | 'usage'
+    | 'read'
+    | 'readRaw'
+    | 'follow'
+    | 'followRaw'
+    | 'facts'
+    | 'checkpoint'
+    | 'startOf'
+    | 'expired'
   >
 >
 
@@ -69,7 +80,7 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
   /** Reads up to the row that was last when the read began, page by page, and gives other work a turn in between. */
   const rows = async <T>(
     id: string,
-    { after, limit, brief = false }: ReadOptions,
+    { after, limit, text = Number.POSITIVE_INFINITY, brief = false }: ReadOptions,
     of: (row: RawRecorded) => T,
   ): Promise<T[]> => {
     checkCursor(after)
@@ -82,7 +93,8 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
     const all: T[] = []
     let cursor = after
     let left = limit ?? Number.POSITIVE_INFINITY
-    while (left > 0 && cursor < start.lastSeq) {
+    let size = 0
+    while (left > 0 && size < text && cursor < start.lastSeq) {
       const page = next(cursor, left)
       if (page === undefined) {
         // The session was removed after its place was found; it must not look like a short one. The file is asked, because
@@ -90,10 +102,13 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
         if (search(id)?.key !== start.key) throw notFound(id)
         break
       }
-      for (const row of page.rows) all.push(of(row))
+      for (const row of page.rows) {
+        all.push(of(row))
+        size += row.body.length
+      }
       cursor = page.cursor
       left -= page.rows.length
-      if (left > 0 && cursor < start.lastSeq) {
+      if (left > 0 && size < text && cursor < start.lastSeq) {
         await nextTurn()
         if (place(id).key !== start.key) throw notFound(id)
       }

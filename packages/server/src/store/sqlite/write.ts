@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Draft, type EventLog, type Lease, MillraceError, type RawRecorded, type Recorded } from '@millrace/core'
 import {
   acquire,
@@ -96,15 +97,27 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
     remove: (id) => withSpareRoom(spare, () => removed(id)),
     restore: async (restored, rows) => {
       checkHistory(rows)
-      const bodies = rows.map(({ event }) => eventText(event))
+      const bodies = await textsOf(rows)
       return commit(async (turn) => {
         const session = await take(inserts, turn, make(deps, emptySession(restored, now())), rows, bodies)
         sessions.change(session)
-        checkpoints.writeAll(session.key, rows)
+        await checkpoints.writeAll(session.key, rows)
         return session.info
       })
     },
   }
+}
+
+/** Rows that are printed before other work gets a turn. */
+const stretch = 1000
+
+async function textsOf(rows: readonly Recorded[]): Promise<readonly string[]> {
+  const texts: string[] = []
+  for (const { event } of rows) {
+    texts.push(eventText(event))
+    if (texts.length % stretch === 0) await nextTurn()
+  }
+  return texts
 }
 
 async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {

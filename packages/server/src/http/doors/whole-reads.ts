@@ -1,0 +1,19 @@
+import { MillraceError } from '@millrace/core'
+import type { FastifyInstance } from 'fastify'
+import { ReadGate, type ReadLimits } from '../../view/read-gate.ts'
+
+/**
+ * Bounds the requests that hold all rows of a session in memory, for each user and in all. They wait for their turn
+ * before anything is read, and the turn lasts until the answer was sent.
+ */
+export function boundWholeReads(app: FastifyInstance, { reads, readsPerUser, waitingPerUser }: ReadLimits): void {
+  const gate = new ReadGate({ reads: 2 * reads, readsPerUser: 2 * readsPerUser, waitingPerUser })
+  app.addHook('preHandler', async (request, reply) => {
+    if (request.routeOptions.config.effect?.whole !== true) return
+    const left = new AbortController()
+    reply.raw.once('close', () => left.abort(new MillraceError('cancelled', 'the client has left')))
+    const leave = await gate.enter(request.principal ?? request.ip, left.signal)
+    reply.raw.once('close', leave)
+    reply.raw.once('finish', leave)
+  })
+}
