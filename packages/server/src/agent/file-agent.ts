@@ -6,6 +6,7 @@ import { lazyStream } from './lazy-stream.ts'
 import { type Progress, settlesIn } from './patience.ts'
 import { messageOf } from './problem.ts'
 import { sourcesOf, stampOf } from './sources.ts'
+import { TurnSet } from './turn-set.ts'
 
 export interface FileAgentOptions {
   /** Opens the version of the file that is on the disk now; `again` says that one was opened before. */
@@ -63,6 +64,8 @@ export class FileAgent implements Agent {
   #waited = false
   #files: readonly string[]
   #stamp = ''
+  /** The stamp that the files were seen to have in this turn of the event loop: runs that begin together look once. */
+  readonly #looked = new TurnSet()
   #loads = 0
 
   constructor(name: string, file: string, options: FileAgentOptions) {
@@ -170,6 +173,7 @@ export class FileAgent implements Agent {
 
   /** The load of the newest edit, begun when the files differ from those of the last load. Never rejects. */
   #newest(): Promise<void> {
+    if (this.#loading !== undefined && this.#looked.has(this.#stamp)) return this.#loading
     if (this.#loading === undefined || stampOf(this.#files) !== this.#stamp) {
       this.#waited = false
       this.#isHurried = false
@@ -178,6 +182,7 @@ export class FileAgent implements Agent {
       this.#loads += 1
       this.#loading = this.#load(this.#loads)
     }
+    this.#looked.add(this.#stamp)
     return this.#loading
   }
 

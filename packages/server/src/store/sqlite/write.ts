@@ -1,4 +1,12 @@
-import { type Draft, type EventLog, type Lease, MillraceError, type RawRecorded, type Recorded } from '@millrace/core'
+import {
+  type Draft,
+  type EventLog,
+  type Lease,
+  MillraceError,
+  type PrintedEvent,
+  type RawRecorded,
+  type Recorded,
+} from '@millrace/core'
 import {
   acquire,
   checkHistory,
@@ -79,9 +87,9 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
       }),
     restore: async (restored, rows) => {
       checkHistory(rows)
-      const bodies = rows.map(({ event }) => eventText(event))
+      const raw = rawOf(rows, rows.map(printedOf))
       return commit(async (turn) => {
-        const session = await take(inserts, turn, make(deps, emptySession(restored, now())), rows, bodies)
+        const session = await take(inserts, turn, make(deps, emptySession(restored, now())), rows, raw)
         sessions.change(session)
         checkpoints.writeAll(session.key, rows)
         return session.info
@@ -102,23 +110,32 @@ function make({ sessions }: WriteDeps, info: SessionRow['info']): SessionRow {
 function appendWrites({ sessions, tails, now, commit, inserts }: WriteDeps, share: Share): Pick<Writes, 'append'> {
   return {
     append: async (id, drafts, holder) => {
-      const bodies = drafts.map(({ event }) => eventText(event))
+      const printed = drafts.map(printedOf)
       return commit(async (turn) => {
         const session = sessions.must(id)
         checkWriter(session.leases, id, drafts, holder)
         const rows = recorded(drafts, session.info.lastSeq + 1, now())
         if (rows.length === 0) return rows
-        sessions.change(await take(inserts, turn, session, rows, bodies))
-        for (const [i, row] of rows.entries()) share(session.info, row, bodies[i] ?? '')
-        turn.onCommit(() => tails.publish(id, () => rawOf(rows, bodies)))
+        const raw = rawOf(rows, printed)
+        sessions.change(await take(inserts, turn, session, rows, raw))
+        for (const [i, row] of rows.entries())
+          if (raw[i]?.kind !== 'partial') share(session.info, row, raw[i]?.body ?? '')
+        turn.onCommit(() => tails.publish(id, () => raw))
         return rows
       })
     },
   }
 }
 
-function rawOf(rows: readonly Recorded[], bodies: readonly string[]): readonly RawRecorded[] {
-  return rows.map(({ seq, at, run, event }, i) => ({ seq, at, run, kind: rowKindOf(event), body: bodies[i] ?? '' }))
+function printedOf({ event, printed }: Pick<Draft, 'event' | 'printed'>): PrintedEvent {
+  return printed ?? { row: rowKindOf(event), text: eventText(event) }
+}
+
+function rawOf(rows: readonly Recorded[], printed: readonly PrintedEvent[]): readonly RawRecorded[] {
+  return rows.map(({ seq, at, run }, i) => {
+    const { row: kind = 'other', text: body = '' } = printed[i] ?? {}
+    return { seq, at, run, kind, body }
+  })
 }
 
 function recorded(drafts: readonly Draft[], first: number, now: number): readonly Recorded[] {
@@ -131,16 +148,12 @@ async function take(
   turn: Turn,
   session: SessionRow,
   rows: readonly Recorded[],
-  bodies: readonly string[],
+  raw: readonly RawRecorded[],
 ): Promise<SessionRow> {
   let { partials, widest } = session
-  for (let i = 0; i < rows.length; i++) {
-    const [row, body] = [rows[i], bodies[i]]
-    if (row === undefined || body === undefined) break
-    const { seq, at, run, event } = row
-    const mark = rowKindOf(event)
-    inserts.add([session.key, seq, at, run, rowKindNumbers[mark], body])
-    if (mark === 'partial') partials += 1
+  for (const { seq, at, run, kind, body } of raw) {
+    inserts.add([session.key, seq, at, run, rowKindNumbers[kind], body])
+    if (kind === 'partial') partials += 1
     while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
     turn.wrote(body.length)
     if (inserts.isMuch) await inserts.insertInTurns()
