@@ -212,7 +212,9 @@ function sessionOf(
   }
   // A resumed run has its own messages in its history; an interrupted turn is left out, because it is repeated.
   const before = context.resumed ? [] : contents.slice(0, -1)
-  const events = past.events.filter((event) => run.resumption?.isOpenTurn(event.id) !== true)
+  const { resumption } = run
+  const events =
+    resumption === undefined ? past.events : past.events.filter((event) => resumption.isOpenTurn(event.id) !== true)
   for (const content of before) events.push(createEvent({ invocationId: context.run, ...authored(content, agent) }))
   const session = createSession({
     id: context.session,

@@ -6,7 +6,7 @@ import { faultOfBlocking, faultOfException, faultOfExit, faultOfMemory, faultOfS
 import { forkChild } from './fork-child.ts'
 import { HistorySender } from './history-transfer.ts'
 import { ProcessRun } from './process-run.ts'
-import { type FromProcess, type OpenAgent, type ProcessUse, readMessage, type ToProcess } from './protocol.ts'
+import { type FromProcess, type OpenAgent, type ProcessUse, readMessages, type ToProcess } from './protocol.ts'
 
 export interface ProcessLimits {
   /** How long the agent's code may block its thread while it has work, in ms. */
@@ -62,8 +62,8 @@ export class AgentProcess {
   constructor(options: AgentProcessOptions) {
     this.#options = options
     this.#child = options.spare ?? forkChild(options.limits.memory, options.agent.env)
-    this.#child.on('message', (texts: readonly string[]) => {
-      for (const text of texts) this.#take(readMessage(text))
+    this.#child.on('message', (sent: unknown) => {
+      for (const message of readMessages(sent)) this.#take(message)
     })
     this.whenEnded = this.#end()
     this.#send({ kind: 'open', agent: options.agent })

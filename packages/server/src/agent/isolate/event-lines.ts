@@ -27,13 +27,14 @@ export function printEvents(events: readonly RunEvent[]): string {
   return lines
 }
 
-/** Reads the lines that begin at `start`. */
+/** Reads the lines that begin at `start`. Throws when they are not what `printEvents` made. */
 export function readEvents(text: string, start: number): readonly RunEvent[] {
   const events: RunEvent[] = []
   let message = ''
   let node: string | undefined
   for (let from = start; from < text.length; ) {
     const end = text.indexOf('\n', from)
+    if (end === -1) throw new SyntaxError('the last line has no end')
     const mark = text[from]
     if (mark === partialMark) events.push(new PrintedPartial(text.slice(from + 1, end), message, node))
     else if (mark === speakerMark) {

@@ -79,6 +79,19 @@ export function printMessage(message: FromProcess): string {
   return `${message.call}${message.last === true ? lastMark : ''}\n${printEvents(message.events)}`
 }
 
+/** The messages that a process sent. Its agent's code can send anything over the same channel; that is left out. */
+export function readMessages(sent: unknown): readonly FromProcess[] {
+  if (!Array.isArray(sent)) return []
+  return sent.flatMap((text: unknown) => {
+    try {
+      return typeof text === 'string' ? [readMessage(text)] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Throws when it is no message. */
 export function readMessage(text: string): FromProcess {
   if (text.startsWith('{')) return JSON.parse(text)
   const start = text.indexOf('\n')
