@@ -214,7 +214,7 @@ function sessionOf(
   const before = context.resumed ? [] : contents.slice(0, -1)
   const { resumption } = run
   const events =
-    resumption === undefined ? past.events : past.events.filter((event) => resumption.isOpenTurn(event.id) !== true)
+    resumption === undefined ? past.events : past.events.filter((event) => !resumption.isOpenTurn(event.id))
   for (const content of before) events.push(createEvent({ invocationId: context.run, ...authored(content, agent) }))
   const session = createSession({
     id: context.session,

@@ -1,5 +1,6 @@
 import { type AgentSaid, isPartial, isRunEvent, type RunEvent } from '@millrace/core'
 import { PrintedPartial } from '../printed-partial.ts'
+import { isTextPartial } from './text-partial.ts'
 
 // Events on their way from the process of an agent to the server: a line of JSON for each. A partial is checked here and
 // its line is the text that the log stores, so the server neither parses nor prints it. A line before it names the
@@ -49,5 +50,5 @@ export function readEvents(text: string, start: number): readonly RunEvent[] {
 
 /** What an agent yields may be anything; a partial that is no event is left to the server, which refuses it. */
 function isPlainPartial(event: RunEvent): event is AgentSaid {
-  return isRunEvent(event) && event.kind === 'agent' && isPartial(event.event)
+  return isTextPartial(event) || (isRunEvent(event) && event.kind === 'agent' && isPartial(event.event))
 }
