@@ -6,7 +6,7 @@ import { faultOfBlocking, faultOfException, faultOfExit, faultOfMemory, faultOfS
 import { forkChild } from './fork-child.ts'
 import { HistorySender } from './history-transfer.ts'
 import { ProcessRun } from './process-run.ts'
-import { type FromProcess, type OpenAgent, type ProcessUse, readMessages, type ToProcess } from './protocol.ts'
+import { type FromProcess, type OpenAgent, type ProcessUse, readSent, type ToProcess } from './protocol.ts'
 
 export interface ProcessLimits {
   /** How long the agent's code may block its thread while it has work, in ms. */
@@ -63,7 +63,7 @@ export class AgentProcess {
     this.#options = options
     this.#child = options.spare ?? forkChild(options.limits.memory, options.agent.env)
     this.#child.on('message', (sent: unknown) => {
-      for (const message of readMessages(sent)) this.#take(message)
+      for (const message of readSent(sent)) this.#take(message)
     })
     this.whenEnded = this.#end()
     this.#send({ kind: 'open', agent: options.agent })

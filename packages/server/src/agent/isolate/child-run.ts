@@ -2,7 +2,7 @@ import { isModelCall, isPartial, MillraceError, type Problem, type RunEvent } fr
 import type { Agent, RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
 import { askingFunctions, problemOfCall } from './context-functions.ts'
-import { eventsOnTheWay, type FromProcess, type ToProcess, unanswered } from './protocol.ts'
+import { eventsOnTheWay, type FromProcess, noAnswer, type ToProcess } from './protocol.ts'
 
 type Start = Extract<ToProcess, { kind: 'run' }>
 interface Answer {
@@ -141,7 +141,7 @@ export class ChildRun {
 
   /** A report: nothing waits for it, so it has no answer. */
   readonly #tellModelCall = (...args: readonly [event: string, request: string]): void =>
-    this.#send({ kind: 'calls', call: this.#call, of: unanswered, name: 'modelCalled', args })
+    this.#send({ kind: 'calls', call: this.#call, of: noAnswer, name: 'modelCalled', args })
 
   #answered(of: number): Answer | undefined {
     const answer = this.#answers.get(of)

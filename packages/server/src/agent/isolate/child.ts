@@ -11,14 +11,7 @@ import { messageOf } from '../problem.ts'
 import { preloadEngines } from '../shared-modules.ts'
 import { ChildRun } from './child-run.ts'
 import { HistoryReceiver } from './history-transfer.ts'
-import {
-  type FromProcess,
-  type OpenAgent,
-  type ProcessUse,
-  printMessage,
-  type ToProcess,
-  unanswered,
-} from './protocol.ts'
+import { type FromProcess, noAnswer, type OpenAgent, type ProcessUse, printSent, type ToProcess } from './protocol.ts'
 
 // The process of one agent: `agent-process.ts` starts it with this file. It ends when the server does.
 
@@ -45,12 +38,12 @@ let reports: string[] = []
 
 /** The callback keeps a closed channel from being an exception. */
 function send(message: FromProcess, sent: () => void = () => undefined): void {
-  const text = printMessage(message)
+  const text = printSent(message)
   if (!process.connected) {
     sent()
     return
   }
-  if (message.kind === 'calls' && message.of === unanswered) {
+  if (message.kind === 'calls' && message.of === noAnswer) {
     reports.push(text)
     return
   }

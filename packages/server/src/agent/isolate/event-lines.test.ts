@@ -2,7 +2,7 @@ import type { RunEvent } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
 import { PrintedPartial } from '../printed-partial.ts'
 import { printEvents, readEvents } from './event-lines.ts'
-import { printMessage, readMessages } from './protocol.ts'
+import { printSent, readSent } from './protocol.ts'
 
 const said = (text: string, more: object = {}, partial = true): RunEvent => ({
   kind: 'agent',
@@ -58,9 +58,9 @@ describe('events between processes', () => {
   })
 
   test('what the code of an agent sends over the channel itself is left out', () => {
-    const ours = printMessage({ kind: 'events', call: 7, events: [said('one')], last: true })
+    const ours = printSent({ kind: 'events', call: 7, events: [said('one')], last: true })
     for (const sent of [null, 5, 'x', {}, [], ['x', '', '1', '1\n{', '1\n{}', null, 5, '{', '\n', 's']])
-      expect(readMessages(sent).every(({ kind }) => kind === 'events')).toBe(true)
-    expect(readMessages(['x', ours, 5])).toMatchObject([{ kind: 'events', call: 7, last: true }])
+      expect(readSent(sent).every(({ kind }) => kind === 'events')).toBe(true)
+    expect(readSent(['x', ours, 5])).toMatchObject([{ kind: 'events', call: 7, last: true }])
   })
 })

@@ -4,7 +4,7 @@ import type { RunContext } from '../agent.ts'
 import { ChildRun } from './child-run.ts'
 import { functionNames } from './context-functions.ts'
 import { ProcessRun } from './process-run.ts'
-import { type FromProcess, printMessage, readMessage, type ToProcess } from './protocol.ts'
+import { type FromProcess, printSent, readSentText, type ToProcess } from './protocol.ts'
 
 // Both ends of a run, with a channel between them that carries JSON and takes a turn of the event loop, as a pipe does.
 
@@ -26,10 +26,10 @@ function isolated(script: Script, more: object = {}) {
     ...more,
   }
   const toHost = (message: FromProcess): void => {
-    const text = printMessage(message)
-    sent.push(readMessage(text))
+    const text = printSent(message)
+    sent.push(readSentText(text))
     setImmediate(() => {
-      const got = readMessage(text)
+      const got = readSentText(text)
       if (got.kind === 'end') run.end(got.problem)
       else run.take(got)
       if (got.kind === 'events' && got.last === true) run.end()

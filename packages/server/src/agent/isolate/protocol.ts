@@ -45,7 +45,7 @@ export type FromProcess =
   /** `last`: no more events will come, and the run had no problem. */
   | { readonly kind: 'events'; readonly call: number; readonly events: readonly RunEvent[]; readonly last?: boolean }
   | { readonly kind: 'end'; readonly call: number; readonly problem?: Problem }
-  /** A call of one of the context's functions; `of` numbers it inside the run, or is `unanswered`. */
+  /** A call of one of the context's functions; `of` numbers it inside the run, or is `noAnswer`. */
   | {
       readonly kind: 'calls'
       readonly call: number
@@ -71,20 +71,20 @@ export interface ProcessUse {
 }
 
 /** The number of calls that want no answer. */
-export const unanswered = 0
+export const noAnswer = 0
 
 /** Throws when something in the message is not JSON. */
-export function printMessage(message: FromProcess): string {
+export function printSent(message: FromProcess): string {
   if (message.kind !== 'events') return JSON.stringify(message)
   return `${message.call}${message.last === true ? lastMark : ''}\n${printEvents(message.events)}`
 }
 
 /** The messages that a process sent. Its agent's code can send anything over the same channel; that is left out. */
-export function readMessages(sent: unknown): readonly FromProcess[] {
+export function readSent(sent: unknown): readonly FromProcess[] {
   if (!Array.isArray(sent)) return []
   return sent.flatMap((text: unknown) => {
     try {
-      return typeof text === 'string' ? [readMessage(text)] : []
+      return typeof text === 'string' ? [readSentText(text)] : []
     } catch {
       return []
     }
@@ -92,7 +92,7 @@ export function readMessages(sent: unknown): readonly FromProcess[] {
 }
 
 /** Throws when it is no message. */
-export function readMessage(text: string): FromProcess {
+export function readSentText(text: string): FromProcess {
   if (text.startsWith('{')) return JSON.parse(text)
   const start = text.indexOf('\n')
   const last = text[start - 1] === lastMark
