@@ -8,6 +8,7 @@ import type { Recorded } from '@millrace/core'
 import { sqliteLog } from '@millrace/server'
 import { built, serveBuilt } from '../test/kit/built-server.ts'
 import { AdkClient, type Timing, tokenOf } from './kit/adk-client.ts'
+import { type CpuUse, cpuUse, perRun, shown } from './kit/cpu.ts'
 import { median, type Row } from './kit/row.ts'
 import { session } from './kit/session.ts'
 
@@ -49,7 +50,7 @@ export async function bench(): Promise<Row[]> {
       for (const isolate of ['on', 'off'] as const) {
         const ours = await serveBuilt([...server(isolate), '--data-dir', folder])
         try {
-          rows.push(await rate(ours.address, theirs.address, isolate))
+          rows.push(await rate(ours, theirs, isolate))
           if (isolate === 'off') rows.push(...(await firstFrame(ours.address)))
         } finally {
           await ours.kill()
@@ -64,22 +65,30 @@ export async function bench(): Promise<Row[]> {
   }
 }
 
-async function servePeer(): Promise<{ readonly address: string; readonly child: ChildProcess }> {
+interface Served {
+  readonly address: string
+  readonly child: ChildProcess
+}
+
+async function servePeer(): Promise<Served> {
   const child = spawn(process.execPath, [peer], { stdio: ['ignore', 'pipe', 'inherit'] })
   const [line] = await once(child.stdout, 'data')
   return { address: String(line).trim().replace('listening on ', ''), child }
 }
 
-async function rate(ours: string, theirs: string, isolate: Isolation): Promise<Row> {
-  const [mine, bare] = [new AdkClient(ours, app), new AdkClient(theirs, app)]
+async function rate(ours: Served, theirs: Served, isolate: Isolation): Promise<Row> {
+  const [mine, bare] = [new AdkClient(ours.address, app), new AdkClient(theirs.address, app)]
   let round = 0
-  const measured = async (client: AdkClient): Promise<number> => {
+  /** CPU of a run, by round and by who used it. */
+  const used: { readonly ours: CpuUse[]; readonly bare: CpuUse[] } = { ours: [], bare: [] }
+  const measured = async (client: AdkClient, { child }: Served, uses: CpuUse[]): Promise<number> => {
     round += 1
     const runs = Array.from({ length: perRound }, (_, i) => ({
       user: users[i % users.length] ?? '',
       session: `${isolate}${round}-${i}`,
     }))
     for (const { user, session } of runs) await client.create(user, session)
+    const before = cpuUse(child.pid)
     const begun = performance.now()
     await Promise.all(
       Array.from({ length: atOnce }, async () => {
@@ -89,16 +98,18 @@ async function rate(ours: string, theirs: string, isolate: Isolation): Promise<R
         }
       }),
     )
-    return (perRound * 1000) / (performance.now() - begun)
+    const took = performance.now() - begun
+    uses.push(perRun(before, cpuUse(child.pid), perRound))
+    return (perRound * 1000) / took
   }
   const compared = await pairs(
-    () => measured(mine),
-    () => measured(bare),
+    () => measured(mine, ours, used.ours),
+    () => measured(bare, theirs, used.bare),
   )
   mine.close()
   bare.close()
   return {
-    what: `/run_sse with a model that answers at once, ${atOnce} at once, a new session for each, --isolate ${isolate}: runs a second`,
+    what: `/run_sse with a model that answers at once, ${atOnce} at once, a new session for each, --isolate ${isolate}: runs a second (ms of CPU for each: ${shown(used.ours)}; bare: ${shown(used.bare)})`,
     ours: compared.ours,
     peer: 'node:http, ADK Runner, sessions in memory',
     peerValue: compared.peer,

@@ -25,7 +25,7 @@ const patient = scriptedAgent('patient', async function* (_input, { signal }) {
 const users = ['ada', 'bob'] as const
 const tokens = new Map(users.map((user) => [`${user}-token-0123456789`, user]))
 
-describe('SPEC 6.5: two users have sessions of the same id', () => {
+describe('SPEC 6.8: two users have sessions of the same id', () => {
   let folder: string
   let log: SqliteLog
   let server: Awaited<ReturnType<typeof testServer>>

@@ -69,6 +69,7 @@ beforeAll(async () => {
     good: goodAgent,
     asks: askingGraph,
     pauses: agentWithTool(pause),
+    sends: agentWithTool("for (const value of [null, 7, ['x'], ['1'], { kind: 'end', call: 1 }]) process.send(value)"),
     stuck: agentWithTool(stuck(join(root, 'pids'))),
     early: 'process.exit(3)',
     ...faults,
@@ -156,6 +157,10 @@ test('an agent whose process ended runs again with the next message', async () =
   expect(endsOf(second).map(({ error }) => error?.message)).toEqual(
     Array(2).fill(expect.stringMatching(sentences.exits)),
   )
+})
+
+test('what the code of an agent sends over the channel of its process harms nothing', async () => {
+  expect(endsOf(await turn('sends', 'sends'))).toEqual([expect.objectContaining({ outcome: 'done' })])
 })
 
 test('the listing says that agents are isolated and loaded, and why one is not', async () => {

@@ -44,6 +44,14 @@ export interface Draft {
   readonly at?: number
   /** Only from a `millrace` wire: the number it has in the log it comes from. */
   readonly seq?: number
+  /** The event as a store keeps it, where the writer has that already: it need not be printed again. */
+  readonly printed?: PrintedEvent
+}
+
+/** An event as a store keeps it: what it is to the log, and the text that `JSON.stringify` makes of it. */
+export interface PrintedEvent {
+  readonly row: RowKind
+  readonly text: string
 }
 
 /** The canonical event: the one vocabulary inside Millrace (SPEC 1). */

@@ -4,7 +4,7 @@ import { forkSession } from './history.ts'
 import { memoryLog } from './memory-log.ts'
 import { agentSession, checkSessionId, idInKey, sessionKey, withOwnId } from './session-key.ts'
 
-test('SPEC 6.5: a key has its user, and no two users have the same', () => {
+test('SPEC 6.8: a key has its user, and no two users have the same', () => {
   const names = ['', 'a', 'b', 'a:b', 'a/b', 'ä', 'a\u001fb', '%', 'a%3Ab']
   const ids = ['t1', 'a:t1', 'b:t1', 'b', '~', 'x/y']
   const keys = new Set<string>()

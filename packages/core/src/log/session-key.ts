@@ -6,7 +6,7 @@ const mark = '\u001f'
 
 /**
  * The id under which a log keeps the session of a user, where sessions have users: two users may both call a session
- * `t1`, and no call can reach another user's session, whatever id it names (SPEC 6.5). Without users the id is the key.
+ * `t1`, and no call can reach another user's session, whatever id it names (SPEC 6.8). Without users the id is the key.
  */
 export function sessionKey(user: string, id: string): string {
   checkSessionId(id)

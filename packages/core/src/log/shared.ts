@@ -33,8 +33,9 @@ export function shareState(shared: JsonObject, run: string, event: RunEvent): Js
 export function writesShared(run: string, event: RunEvent): boolean {
   if (event.kind === 'state') return run === '' && event.patch.some(isSharedOp)
   if (event.kind !== 'agent') return false
+  if (isPartial(event.event)) return false
   const delta = event.event.actions?.stateDelta
-  if (delta === undefined || isPartial(event.event)) return false
+  if (delta === undefined) return false
   for (const key in delta) if (isShared(key)) return true
   return false
 }

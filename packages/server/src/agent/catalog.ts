@@ -11,6 +11,7 @@ import { type AgentProcesses, agentProcesses, type IsolateOptions } from './isol
 import { lazyStream } from './lazy-stream.ts'
 import { type ModelSettings, modelSettings } from './model/settings.ts'
 import { openAgent } from './open-agent.ts'
+import { TurnSet } from './turn-set.ts'
 import { describedWhenLoaded } from './when-loaded.ts'
 
 /** How long the start waits for one agent to load before it lists it as loading, in ms. */
@@ -89,10 +90,12 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
   if (twice !== undefined) {
     throw new MillraceError('conflict', `the agent ${twice} is a folder and also in the configuration: rename one`)
   }
+  const looked = new TurnSet()
   const refresh = (name?: string): void => {
+    if (name !== undefined && looked.has(name)) return
     if (isClosed || root === undefined || !existsSync(root)) return
-    if (name !== undefined && (entries.has(name) || existsSync(files.get(name) ?? ''))) return
-    scan()
+    if (name !== undefined && (entries.has(name) || existsSync(files.get(name) ?? ''))) looked.add(name)
+    else scan()
   }
   return {
     agents,

@@ -6,6 +6,7 @@ import { lazyStream } from './lazy-stream.ts'
 import { type Progress, settlesIn } from './patience.ts'
 import { messageOf } from './problem.ts'
 import { sourcesOf, stampOf } from './sources.ts'
+import { TurnSet } from './turn-set.ts'
 
 export interface FileAgentOptions {
   /** Opens the version of the file that is on the disk now; `again` says that one was opened before. */
@@ -69,6 +70,8 @@ export class FileAgent implements Agent {
   #files: readonly string[]
   /** Of the files as the last load found them; undefined to load them again as they are. */
   #stamp: string | undefined = ''
+  /** The stamp that the files were seen to have in this turn of the event loop: runs that begin together look once. */
+  readonly #looked = new TurnSet()
   #loads = 0
 
   constructor(name: string, file: string, options: FileAgentOptions) {
@@ -182,6 +185,7 @@ export class FileAgent implements Agent {
 
   /** The load of the newest edit, begun when the files differ from those of the last load. Never rejects. */
   #newest(): Promise<void> {
+    if (this.#loading !== undefined && this.#stamp !== undefined && this.#looked.has(this.#stamp)) return this.#loading
     if (this.#loading === undefined || stampOf(this.#files) !== this.#stamp) {
       const isRetry = this.#stamp === undefined
       this.#waited = false
@@ -192,6 +196,7 @@ export class FileAgent implements Agent {
       this.#loads += 1
       this.#loading = this.#load(this.#loads, isRetry)
     }
+    this.#looked.add(this.#stamp)
     return this.#loading
   }
 

@@ -27,7 +27,7 @@ export type OwnLog = Pick<
 >
 export type OwnEngine = Pick<RunEngine, 'start' | 'cancel' | 'wait' | 'history' | 'attach'>
 
-/** The sessions that a request can reach: those of its user, under the ids that the user gave them (SPEC 6.5). */
+/** The sessions that a request can reach: those of its user, under the ids that the user gave them (SPEC 6.8). */
 export interface OwnSessions {
   readonly log: OwnLog
   readonly engine: OwnEngine

@@ -1,4 +1,5 @@
 import {
+  type AgentSaid,
   addUsage,
   isPartial,
   type NodeId,
@@ -8,6 +9,7 @@ import {
   type Usage,
   usageOf,
 } from '@millrace/core'
+import { PrintedPartial } from '../agent/printed-partial.ts'
 
 /** What a run has opened and not closed, and the tokens it has used: what its end must account for (SPEC 4.1). */
 export class RunLedger {
@@ -91,14 +93,15 @@ export class RunLedger {
     return said
   }
 
-  #noteMessage({ event, message }: Extract<RunEvent, { kind: 'agent' }>): void {
+  #noteMessage(said: AgentSaid): void {
+    const { message } = said
     // Streamed answers repeat their usage on every partial: only the aggregate counts.
-    if (isPartial(event)) {
+    if (said instanceof PrintedPartial || isPartial(said.event)) {
       this.#unfinished.add(message)
       return
     }
     this.#unfinished.delete(message)
-    const { usageMetadata: used } = event
+    const { usageMetadata: used } = said.event
     if (used === undefined) return
     this.#usage = addUsage(this.#usage ?? {}, { ...usageOf(used), modelCalls: 1 })
   }

@@ -1,4 +1,5 @@
 import { isObject, maxJsonDepth, type Problem, type ProblemCode, type RunEvent, whyNotRunEvent } from '@millrace/core'
+import { PrintedPartial } from '../agent/printed-partial.ts'
 
 /** What became of something that an agent yielded. */
 export type ValidatedEvent =
@@ -12,8 +13,11 @@ const keptLength = 2_000
 
 /** Checks what an agent yields before it goes to the log: it must be an event, made of JSON, and not too large. */
 export function validateEvent(value: unknown, maxSize: number): ValidatedEvent {
-  const size = sizeOf(value, maxSize, maxJsonDepth)
+  const isPrinted = value instanceof PrintedPartial
+  const size = isPrinted ? value.text.length : sizeOf(value, maxSize, maxJsonDepth)
   if (size > maxSize) return refused('limit', `an event is larger than ${maxSize} characters`, kindOf(value))
+  // It was checked before it was printed.
+  if (isPrinted) return { event: value, size }
   const fault = whyNotRunEvent(value)
   if (fault !== undefined)
     return refused('garbage', `the agent yielded something that is not an event: ${fault}`, show(value))

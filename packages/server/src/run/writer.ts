@@ -7,6 +7,7 @@ import {
   type RunEvent,
   type RunFinished,
 } from '@millrace/core'
+import { PrintedPartial } from '../agent/printed-partial.ts'
 import { closeRun, closing, draftsOf } from './close.ts'
 import type { RunLedger } from './ledger.ts'
 import type { RunLimits } from './limits.ts'
@@ -56,7 +57,9 @@ export class RunWriter {
     if (this.#finished !== undefined || this.#broken !== undefined) return undefined
     const { lease, ledger, limits } = this.#options
     ledger.note(event)
-    this.#pending.push({ run: lease.run, event })
+    this.#pending.push(
+      event instanceof PrintedPartial ? { run: lease.run, event, printed: event } : { run: lease.run, event },
+    )
     this.#put += 1
     this.#pendingSize += size
     this.#schedule()

@@ -151,6 +151,26 @@ function content({ check, expect }: Kit): void {
     expect(await log.read('s', { after: 0 })).toEqual([row])
     expect(JSON.stringify(await log.read('s', { after: 0 }))).toBe(JSON.stringify([row]))
   })
+  check('an event that its writer has printed is stored as that text', async (log) => {
+    await log.create(mine)
+    const [one, two] = [partialEvent('m', "it's", true), partialEvent('m', "it's whole")]
+    const printed = { row: 'partial', text: JSON.stringify(one) } as const
+    await log.append('s', [
+      { run: '', event: one, printed },
+      { run: '', event: two },
+    ])
+    const rows = await log.read('s', { after: 0 })
+    expect(rows.map(({ event }) => event)).toEqual([one, two])
+    const raw = await log.readRaw?.('s', { after: 0 })
+    expect(raw?.map(({ kind, body }) => [kind, body]) ?? []).toEqual(
+      raw === undefined
+        ? []
+        : [
+            ['partial', printed.text],
+            ['whole', JSON.stringify(two)],
+          ],
+    )
+  })
   check('big events and big batches', async (log) => {
     await log.create(mine)
     const big = '漢'.repeat(1_500_000)

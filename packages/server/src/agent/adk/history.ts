@@ -30,7 +30,9 @@ export interface Past {
  * events inside a specialist, and without superseded messages.
  */
 export function pastOf(history: readonly Recorded[], agent: string, resumed?: string): Past {
-  const superseded = new Set(history.flatMap(({ event }) => (event.kind === 'superseded' ? event.messages : [])))
+  const superseded = new Set<string>()
+  for (const { event } of history)
+    if (event.kind === 'superseded') for (const message of event.messages) superseded.add(message)
   const events: Event[] = []
   const instructions: string[] = []
   const interrupts: OpenInterrupts = new Map()
@@ -64,6 +66,7 @@ export function pastOf(history: readonly Recorded[], agent: string, resumed?: st
  */
 function confirmable(event: AdkEvent): readonly Event[] {
   const asked = Object.keys(event.actions?.requestedToolConfirmations ?? {})
+  if (asked.length === 0) return []
   const calls = (event.content?.parts ?? []).flatMap(
     ({ functionCall }) => functionCall?.args?.originalFunctionCall ?? [],
   )

@@ -20,6 +20,7 @@ import { callsBeside } from './interrupts.ts'
 import { type AdkRoot, LiveRun } from './live-run.ts'
 import { LogMemory } from './memory.ts'
 import { MillracePlugin } from './plugin.ts'
+import { OwnPlugins } from './run-plugins.ts'
 import { type AdkLimits, openScope } from './scope.ts'
 import { RunSessions } from './session.ts'
 import { useToolsets } from './toolsets.ts'
@@ -107,13 +108,14 @@ async function drive(
     const runner = new Runner({
       appName: app,
       agent: root,
-      plugins: [...plugins, plugin],
+      plugins: plugins.length === 0 ? [] : [...plugins, plugin],
       sessionService: new RunSessions(session, context.resumed),
       artifactService: run.artifacts,
       memoryService: new LogMemory(context),
       // ADK resumes the agent that asked. In a pipeline, and after a crash, the root must run instead.
       resumabilityConfig: { isResumable: run.resumption === undefined },
     })
+    if (plugins.length === 0) Reflect.set(runner, 'pluginManager', new OwnPlugins([plugin]))
     const first = isBaseAgent(root) ? root.findAgent(run.resumption?.first ?? '') : undefined
     // ADK begins with the agent that spoke last; a resumed run begins where it began before.
     if (first !== undefined) Reflect.set(runner, 'determineAgentForResumption', () => first)
@@ -129,7 +131,8 @@ async function drive(
       },
     })
     for await (const event of stream) {
-      await pass(run, plugin, session, event)
+      const passed = pass(run, plugin, session, event)
+      if (passed !== undefined) await passed
       if (run.failure !== undefined) break
     }
   } catch (error) {
@@ -164,16 +167,26 @@ function waitsForMore({ interrupts }: Past, input: RunInput, { history, resumed 
   return [...interrupts.values()].some((one) => !answered.has(one.id) && turns.has(turnOf(one)))
 }
 
-/** Delivers one event of ADK's stream. */
-async function pass(run: LiveRun, plugin: MillracePlugin, session: Session, event: Event): Promise<void> {
+/** Delivers one event of ADK's stream. The caller awaits the promise, if there is one. */
+function pass(run: LiveRun, plugin: MillracePlugin, session: Session, event: Event): Promise<void> | undefined {
   const node = run.nodes.nodeOf(event)
   run.deliver(event, node)
   const beside = event.partial === true ? [] : callsBeside(event, session.events)
-  if (beside.length > 0) {
-    const answered = await answersBeside(event, beside, plugin)
-    session.events.push(...answered)
-    for (const answer of answered) run.deliver(answer, node)
-  }
+  if (beside.length > 0) return passBeside(run, plugin, session, event, beside)
+  run.nodes.delivered(event)
+  return run.room()
+}
+
+async function passBeside(
+  run: LiveRun,
+  plugin: MillracePlugin,
+  session: Session,
+  event: Event,
+  beside: ReturnType<typeof callsBeside>,
+): Promise<void> {
+  const answered = await answersBeside(event, beside, plugin)
+  session.events.push(...answered)
+  for (const answer of answered) run.deliver(answer, run.nodes.nodeOf(event))
   run.nodes.delivered(event)
   await run.room()
 }
@@ -199,7 +212,9 @@ function sessionOf(
   }
   // A resumed run has its own messages in its history; an interrupted turn is left out, because it is repeated.
   const before = context.resumed ? [] : contents.slice(0, -1)
-  const events = past.events.filter((event) => run.resumption?.isOpenTurn(event.id) !== true)
+  const { resumption } = run
+  const events =
+    resumption === undefined ? past.events : past.events.filter((event) => !resumption.isOpenTurn(event.id))
   for (const content of before) events.push(createEvent({ invocationId: context.run, ...authored(content, agent) }))
   const session = createSession({
     id: context.session,

@@ -6,7 +6,7 @@ import { faultOfBlocking, faultOfException, faultOfExit, faultOfMemory, faultOfS
 import { forkChild } from './fork-child.ts'
 import { HistorySender } from './history-transfer.ts'
 import { ProcessRun } from './process-run.ts'
-import type { FromProcess, OpenAgent, ProcessUse, ToProcess } from './protocol.ts'
+import { type FromProcess, type OpenAgent, type ProcessUse, readSent, type ToProcess } from './protocol.ts'
 
 export interface ProcessLimits {
   /** How long the agent's code may block its thread while it has work, in ms. */
@@ -62,7 +62,9 @@ export class AgentProcess {
   constructor(options: AgentProcessOptions) {
     this.#options = options
     this.#child = options.spare ?? forkChild(options.limits.memory, options.agent.env)
-    this.#child.on('message', (message) => this.#take(message as FromProcess))
+    this.#child.on('message', (sent: unknown) => {
+      for (const message of readSent(sent)) this.#take(message)
+    })
     this.whenEnded = this.#end()
     this.#send({ kind: 'open', agent: options.agent })
   }
@@ -116,7 +118,7 @@ export class AgentProcess {
 
   #send(message: ToProcess): void {
     // A callback, so that a channel that has closed is no exception: `#end` deals with it.
-    if (this.#child.connected) this.#child.send(message, () => undefined)
+    if (this.#child.connected) this.#child.send(JSON.stringify(message), () => undefined)
   }
 
   #take(message: FromProcess): void {
@@ -131,12 +133,19 @@ export class AgentProcess {
       this.#questions.get(message.call)?.resolve(message.description)
       this.#questions.delete(message.call)
     } else if (message.kind === 'end') {
-      this.#runs.get(message.call)?.end(message.problem)
-      this.#runs.delete(message.call)
+      this.#over(message.call, message.problem)
       // The file did not load this time, for example without its database: the next run loads it anew.
       if (!this.#hasLoaded && message.problem !== undefined && this.#runs.size === 0) void this.close()
-    } else this.#runs.get(message.call)?.take(message)
+    } else {
+      this.#runs.get(message.call)?.take(message)
+      if (message.kind === 'events' && message.last === true) this.#over(message.call)
+    }
     if (this.#watch !== undefined && this.#runs.size + this.#questions.size === 0) this.#rest()
+  }
+
+  #over(call: number, problem?: Problem): void {
+    this.#runs.get(call)?.end(problem)
+    this.#runs.delete(call)
   }
 
   /** It has work: it keeps the server's process alive, and is asked whether it still answers. */

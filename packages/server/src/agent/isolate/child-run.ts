@@ -1,8 +1,8 @@
-import { isPartial, MillraceError, type Problem, type RunEvent } from '@millrace/core'
+import { isModelCall, isPartial, MillraceError, type Problem, type RunEvent } from '@millrace/core'
 import type { Agent, RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
 import { askingFunctions, problemOfCall } from './context-functions.ts'
-import { eventsOnTheWay, type FromProcess, type ToProcess } from './protocol.ts'
+import { eventsOnTheWay, type FromProcess, noAnswer, type ToProcess } from './protocol.ts'
 
 type Start = Extract<ToProcess, { kind: 'run' }>
 interface Answer {
@@ -38,13 +38,19 @@ export class ChildRun {
     try {
       const asking = askingFunctions(functions, context, (name, args) => this.#ask(name, args))
       const recorded = functions.includes('recorded') ? { recorded: (count?: number) => this.#recorded(count) } : {}
-      const stream = agent.run(input, { ...context, ...asking, ...recorded, ...own, signal: this.#abort.signal })
+      const told = functions.includes('modelCalled') ? { modelCalled: this.#tellModelCall } : {}
+      const given = { ...context, ...asking, ...recorded, ...told, ...own }
+      const stream = agent.run(input, { ...given, signal: this.#abort.signal })
       source = stream[Symbol.asyncIterator]()
       while (!this.#abort.signal.aborted) {
         const next = await source.next()
         if (next.done === true) break
         this.#push(next.value)
         if (this.#credit === 0) await this.#room()
+      }
+      if (this.#batch.length > 0 && !this.#abort.signal.aborted) {
+        this.#flush(true)
+        return
       }
       this.#flush()
     } catch (error) {
@@ -77,27 +83,28 @@ export class ChildRun {
   }
 
   /** Sends what has gathered. Throws when an event is not JSON: a cycle, a big integer. */
-  #flush(): void {
+  #flush(last = false): void {
     if (this.#batch.length === 0) return
     const events = this.#batch
     this.#batch = []
     try {
-      this.#send({ kind: 'events', call: this.#call, events })
+      this.#send({ kind: 'events', call: this.#call, events, last })
     } catch (error) {
       throw new MillraceError('garbage', `the agent yielded an event that is not JSON: ${messageOf(error)}`)
     }
   }
 
   /**
-   * Partial events, which are the many, wait for the end of this turn. A whole one goes at once: it may be the call of a
-   * tool that never returns, and then the log must name it.
+   * Partial events, which are the many, wait for the end of this turn, and so do the end of an outer node and of the run,
+   * after which the agent does no more, and the note that a model is called. A whole one goes at once: it may be the
+   * call of a tool that never returns, and then the log must name it.
    */
   #push(event: RunEvent): void {
     if (this.#batch.length === 0) setImmediate(this.endTurn)
     this.#batch.push(event)
     this.#yielded += 1
     this.#credit -= 1
-    if (event.kind !== 'agent' || !isPartial(event.event)) this.#flush()
+    if (!canWait(event)) this.#flush()
   }
 
   /** The end of a turn. The agent may not look at its signal, so a failure is reported without waiting for it. */
@@ -132,9 +139,19 @@ export class ChildRun {
     })
   }
 
+  /** A report: nothing waits for it, so it has no answer. */
+  readonly #tellModelCall = (...args: readonly [event: string, request: string]): void =>
+    this.#send({ kind: 'calls', call: this.#call, of: noAnswer, name: 'modelCalled', args })
+
   #answered(of: number): Answer | undefined {
     const answer = this.#answers.get(of)
     this.#answers.delete(of)
     return answer
   }
+}
+
+function canWait(event: RunEvent): boolean {
+  if (event.kind === 'agent') return isPartial(event.event)
+  if (event.kind === 'node.finished') return !event.node.includes('/')
+  return event.kind === 'run.finished' || isModelCall(event)
 }

@@ -10,6 +10,8 @@ export function forkChild(memory: number, env?: Readonly<Record<string, string |
     // Nothing of the server's own flags, such as the port of a debugger.
     execArgv: [`--max-old-space-size=${memory}`],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    // Copies a text as it is. The default would print it as JSON, which our messages are already.
+    serialization: 'advanced',
   })
   child.unref()
   child.channel?.unref()

@@ -4,7 +4,7 @@ import type { RunContext } from '../agent.ts'
 import { ChildRun } from './child-run.ts'
 import { functionNames } from './context-functions.ts'
 import { ProcessRun } from './process-run.ts'
-import type { FromProcess, ToProcess } from './protocol.ts'
+import { type FromProcess, printSent, readSentText, type ToProcess } from './protocol.ts'
 
 // Both ends of a run, with a channel between them that carries JSON and takes a turn of the event loop, as a pipe does.
 
@@ -26,12 +26,13 @@ function isolated(script: Script, more: object = {}) {
     ...more,
   }
   const toHost = (message: FromProcess): void => {
-    const text = JSON.stringify(message)
-    sent.push(JSON.parse(text))
+    const text = printSent(message)
+    sent.push(readSentText(text))
     setImmediate(() => {
-      const got = JSON.parse(text) as FromProcess
+      const got = readSentText(text)
       if (got.kind === 'end') run.end(got.problem)
       else run.take(got)
+      if (got.kind === 'events' && got.last === true) run.end()
     })
   }
   const child = new ChildRun(1, toHost)
@@ -94,11 +95,39 @@ describe('a run in the process of its agent', () => {
     })
     expect(await all(run)).toHaveLength(22)
     expect(before).toBe(1)
-    expect(sent.map((message) => (message.kind === 'events' ? message.events.length : message.kind))).toEqual([
-      21,
-      1,
-      'end',
+    expect(sent).toMatchObject([
+      { events: { length: 21 }, last: false },
+      { events: { length: 1 }, last: true },
     ])
+  })
+
+  test('the end of a run goes with its last event; an end without events goes alone', async () => {
+    const finished = { kind: 'run.finished', outcome: 'done' }
+    const ended = isolated(async function* () {
+      yield note('whole')
+      yield finished
+    })
+    expect(await all(ended.run)).toEqual([note('whole'), finished])
+    expect(ended.sent).toMatchObject([{ events: [note('whole')] }, { events: [finished], last: true }])
+    const quiet = isolated(async function* () {
+      yield note('whole')
+    })
+    expect(await all(quiet.run)).toEqual([note('whole')])
+    expect(quiet.sent).toMatchObject([{ events: [note('whole')], last: false }, { kind: 'end' }])
+  })
+
+  test('a report has no answer', async () => {
+    const reported: string[] = []
+    const { run, sent } = isolated(
+      async function* ({ modelCalled }) {
+        ;(modelCalled as (event: string, request: string) => void)('e', '{}')
+        yield note('after')
+      },
+      { modelCalled: (event: string, request: string) => void reported.push(event, request) },
+    )
+    expect(await all(run)).toEqual([note('after')])
+    expect(reported).toEqual(['e', '{}'])
+    expect(sent[0]).toMatchObject({ kind: 'calls', of: 0, name: 'modelCalled' })
   })
 
   test('what the agent throws keeps its code and its message, after the events before it', async () => {

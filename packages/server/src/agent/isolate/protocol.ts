@@ -1,10 +1,11 @@
 import type { Problem, RunEvent, RunInput } from '@millrace/core'
 import type { AgentDescription, RunContext } from '../agent.ts'
 import type { ModelSettings } from '../model/settings.ts'
+import { printEvents, readEvents } from './event-lines.ts'
 import type { SentHistory } from './history-transfer.ts'
 
-// What the server and the process of an agent send to each other. Everything is JSON: between processes it is
-// faster than a structured clone, and events are JSON anyway.
+// What the server and the process of an agent send to each other. Every message is a text: JSON, and for events lines
+// of JSON that the server need not parse. The process sends lists of them, because each sending costs a system call.
 
 /** What the process needs to load its agent. It is a message, because every user of a machine can read the arguments of a process, and this has keys. */
 export interface OpenAgent {
@@ -41,9 +42,10 @@ export type ToProcess =
 
 export type FromProcess =
   | { readonly kind: 'described'; readonly call: number; readonly description: AgentDescription }
-  | { readonly kind: 'events'; readonly call: number; readonly events: readonly RunEvent[] }
+  /** `last`: no more events will come, and the run had no problem. */
+  | { readonly kind: 'events'; readonly call: number; readonly events: readonly RunEvent[]; readonly last?: boolean }
   | { readonly kind: 'end'; readonly call: number; readonly problem?: Problem }
-  /** A call of one of the context's functions; `of` numbers it inside the run. */
+  /** A call of one of the context's functions; `of` numbers it inside the run, or is `noAnswer`. */
   | {
       readonly kind: 'calls'
       readonly call: number
@@ -67,6 +69,38 @@ export interface ProcessUse {
   /** Milliseconds of CPU of all its threads. */
   readonly cpu: number
 }
+
+/** The number of calls that want no answer. */
+export const noAnswer = 0
+
+/** Throws when something in the message is not JSON. */
+export function printSent(message: FromProcess): string {
+  if (message.kind !== 'events') return JSON.stringify(message)
+  return `${message.call}${message.last === true ? lastMark : ''}\n${printEvents(message.events)}`
+}
+
+/** The messages that a process sent. Its agent's code can send anything over the same channel; that is left out. */
+export function readSent(sent: unknown): readonly FromProcess[] {
+  if (!Array.isArray(sent)) return []
+  return sent.flatMap((text: unknown) => {
+    try {
+      return typeof text === 'string' ? [readSentText(text)] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Throws when it is no message. */
+export function readSentText(text: string): FromProcess {
+  if (text.startsWith('{')) return JSON.parse(text)
+  const start = text.indexOf('\n')
+  const last = text[start - 1] === lastMark
+  const call = Number(text.slice(0, last ? start - 1 : start))
+  return { kind: 'events', call, events: readEvents(text, start + 1), last }
+}
+
+const lastMark = '.'
 
 /** How many events of one run may be on their way before the agent has to wait for the log. */
 export const eventsOnTheWay = 256

@@ -5,6 +5,9 @@ import type { Bound, Statement, WriteConnection } from './connection.ts'
  * The event rows of a transaction, gathered until its COMMIT. A lone run inserts them on this thread with a prepared
  * statement. When many runs write at once, the rows become one SQL text that libsql's thread runs together with the
  * COMMIT, so that this thread can go on with the agents and the readers.
+ *
+ * Measured with 400 rows of 50 sessions to a commit, in µs of CPU for each row: as one text 9.6 to 11.8, of them 1.7 to
+ * 2.2 on this thread; by the prepared statement 8.8 to 9.4, of them 5.4 to 6 on this thread, which is the busy one.
  */
 export interface EventInserts {
   add(row: EventValues): void

@@ -1,5 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Draft, type EventLog, type Lease, MillraceError, type RawRecorded, type Recorded } from '@millrace/core'
+import {
+  type Draft,
+  type EventLog,
+  type Lease,
+  MillraceError,
+  type PrintedEvent,
+  type RawRecorded,
+  type Recorded,
+} from '@millrace/core'
 import {
   acquire,
   checkHistory,
@@ -97,9 +105,9 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
     remove: (id) => withSpareRoom(spare, () => removed(id)),
     restore: async (restored, rows) => {
       checkHistory(rows)
-      const bodies = await textsOf(rows)
+      const raw = rawOf(rows, await printedInTurns(rows))
       return commit(async (turn) => {
-        const session = await take(inserts, turn, make(deps, emptySession(restored, now())), rows, bodies)
+        const session = await take(inserts, turn, make(deps, emptySession(restored, now())), rows, raw)
         sessions.change(session)
         await checkpoints.writeAll(session.key, rows)
         return session.info
@@ -111,13 +119,13 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
 /** Rows that are printed before other work gets a turn. */
 const stretch = 1000
 
-async function textsOf(rows: readonly Recorded[]): Promise<readonly string[]> {
-  const texts: string[] = []
-  for (const { event } of rows) {
-    texts.push(eventText(event))
-    if (texts.length % stretch === 0) await nextTurn()
+async function printedInTurns(rows: readonly Recorded[]): Promise<readonly PrintedEvent[]> {
+  const printed: PrintedEvent[] = []
+  for (const row of rows) {
+    printed.push(printedOf(row))
+    if (printed.length % stretch === 0) await nextTurn()
   }
-  return texts
+  return printed
 }
 
 async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {
@@ -127,7 +135,7 @@ async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {
   return {
     fork: async (source, seq, wanted, ends) => {
       checkHistory(ends)
-      const bodies = ends.map(({ event }) => eventText(event))
+      const raw = rawOf(ends, ends.map(printedOf))
       return commit(async (turn) => {
         const origin = sessions.must(source)
         if (seq > origin.info.lastSeq)
@@ -137,7 +145,7 @@ async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {
         for (const part of parts) put.run([made.key, part.origin, part.upTo])
         // Rows up to `seq` were committed before the caller could know of them, so the reader sees them.
         const info = { ...tallied(made.info, parts), lastSeq: seq }
-        const session = await take(inserts, turn, { ...made, info, parts, widest: origin.widest }, ends, bodies)
+        const session = await take(inserts, turn, { ...made, info, parts, widest: origin.widest }, ends, raw)
         sessions.change(session)
         return session.info
       })
@@ -157,23 +165,32 @@ function make({ sessions }: WriteDeps, info: SessionRow['info']): SessionRow {
 function appendWrites({ sessions, tails, now, commit, inserts }: WriteDeps, share: Share): Pick<Writes, 'append'> {
   return {
     append: async (id, drafts, holder) => {
-      const bodies = drafts.map(({ event }) => eventText(event))
+      const printed = drafts.map(printedOf)
       return commit(async (turn) => {
         const session = sessions.must(id)
         checkWriter(session.leases, id, drafts, holder)
         const rows = recorded(drafts, session.info.lastSeq + 1, now())
         if (rows.length === 0) return rows
-        sessions.change(await take(inserts, turn, session, rows, bodies))
-        for (const [i, row] of rows.entries()) share(session.info, row, bodies[i] ?? '')
-        turn.onCommit(() => tails.publish(id, () => rawOf(rows, bodies)))
+        const raw = rawOf(rows, printed)
+        sessions.change(await take(inserts, turn, session, rows, raw))
+        for (const [i, row] of rows.entries())
+          if (raw[i]?.kind !== 'partial') share(session.info, row, raw[i]?.body ?? '')
+        turn.onCommit(() => tails.publish(id, () => raw))
         return rows
       })
     },
   }
 }
 
-function rawOf(rows: readonly Recorded[], bodies: readonly string[]): readonly RawRecorded[] {
-  return rows.map(({ seq, at, run, event }, i) => ({ seq, at, run, kind: rowKindOf(event), body: bodies[i] ?? '' }))
+function printedOf({ event, printed }: Pick<Draft, 'event' | 'printed'>): PrintedEvent {
+  return printed ?? { row: rowKindOf(event), text: eventText(event) }
+}
+
+function rawOf(rows: readonly Recorded[], printed: readonly PrintedEvent[]): readonly RawRecorded[] {
+  return rows.map(({ seq, at, run }, i) => {
+    const { row: kind = 'other', text: body = '' } = printed[i] ?? {}
+    return { seq, at, run, kind, body }
+  })
 }
 
 function recorded(drafts: readonly Draft[], first: number, now: number): readonly Recorded[] {
@@ -186,16 +203,12 @@ async function take(
   turn: Turn,
   session: SessionRow,
   rows: readonly Recorded[],
-  bodies: readonly string[],
+  raw: readonly RawRecorded[],
 ): Promise<SessionRow> {
   let { partials, widest, size } = session
-  for (let i = 0; i < rows.length; i++) {
-    const [row, body] = [rows[i], bodies[i]]
-    if (row === undefined || body === undefined) break
-    const { seq, at, run, event } = row
-    const mark = rowKindOf(event)
-    inserts.add([session.key, seq, at, run, rowKindNumbers[mark], body])
-    if (mark === 'partial') partials += 1
+  for (const { seq, at, run, kind, body } of raw) {
+    inserts.add([session.key, seq, at, run, rowKindNumbers[kind], body])
+    if (kind === 'partial') partials += 1
     while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
     size += body.length
     turn.wrote(body.length)
