@@ -11,6 +11,10 @@ export interface Tails {
   publish(session: string, rows: () => readonly RawRecorded[]): void
   /** Drops the rows of a session, because rows of it have changed; readers go back to the file. */
   forget(session: string): void
+  /** Another process wrote up to this seq, if it is known: readers go to the store for what is not here. */
+  behind(session: string, seq: number | undefined): void
+  /** The sessions that have followers, and the last seq of each that was seen here; 0 if none was. */
+  followed(): ReadonlyMap<string, number>
   end(session: string): void
   endAll(): void
 }
@@ -32,6 +36,8 @@ interface SessionTail {
   /** The same rows parsed, as far as a reader asked for them: once for all readers. */
   parsed: Recorded[]
   text: number
+  /** The last seq that was published, or that another process was seen to have written. */
+  seen: number
   ended: boolean
   readonly wakes: Set<() => void>
 }
@@ -47,7 +53,7 @@ export function newTails(): Tails {
   }
   return {
     subscribe: (session, wake) => {
-      const tail = sessions.get(session) ?? { rows: [], parsed: [], text: 0, ended: false, wakes: new Set() }
+      const tail = sessions.get(session) ?? { rows: [], parsed: [], text: 0, seen: 0, ended: false, wakes: new Set() }
       sessions.set(session, tail)
       tail.wakes.add(wake)
       return {
@@ -70,6 +76,14 @@ export function newTails(): Tails {
       const tail = sessions.get(session)
       if (tail !== undefined) empty(tail)
     },
+    behind: (session, seq) => {
+      const tail = sessions.get(session)
+      if (tail === undefined || (seq !== undefined && seq <= tail.seen)) return
+      if (seq !== undefined) tail.seen = seq
+      empty(tail)
+      wakeAll(tail)
+    },
+    followed: () => new Map([...sessions].map(([session, { seen }]) => [session, seen])),
     end,
     endAll: () => {
       for (const session of [...sessions.keys()]) end(session)
@@ -79,6 +93,10 @@ export function newTails(): Tails {
 
 function keep(tail: SessionTail, rows: readonly RawRecorded[]): void {
   const text = rows.reduce((sum, { body }) => sum + body.length, 0)
+  // Where another process wrote in between, what is here would leave a gap.
+  const [first] = rows
+  if (first !== undefined && first.seq !== (tail.rows.at(-1)?.seq ?? 0) + 1) empty(tail)
+  tail.seen = Math.max(tail.seen, rows.at(-1)?.seq ?? 0)
   if (tail.rows.length + rows.length > maxRows || tail.text + text > maxText) empty(tail)
   if (rows.length > maxRows || text > maxText) return
   tail.text += text
