@@ -1,13 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { chownSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** A PostgreSQL server of its own, on a socket in a folder of its own. */
+/** A PostgreSQL server of its own, in a folder of its own, on a socket there and on a port of loopback. */
 export interface Postgres {
   readonly url: string
+  /** The same over TCP, where the user `picky` needs the password `secret`. */
+  readonly tcp: URL
+  /** Ends it as a crash does, and starts it again on the same data, after the work if there is any. */
+  restart(meanwhile?: () => Promise<void>): Promise<void>
   stop(): Promise<void>
 }
 
@@ -25,17 +30,45 @@ export async function startPostgres(): Promise<Postgres> {
   const options = { cwd: folder, ...nobody, env: { PATH: process.env.PATH, LC_ALL: 'C' } }
   const init = spawn(join(bin, 'initdb'), ['-D', data, '-U', 'postgres', '-A', 'trust', '-N'], options)
   await ended(init)
-  const server = spawn(join(bin, 'postgres'), ['-D', data, '-k', folder, '-c', 'listen_addresses=', '-F'], options)
-  await ready(server)
+  writeFileSync(
+    join(data, 'pg_hba.conf'),
+    'local all all trust\nhost all picky all scram-sha-256\nhost all all all trust\n',
+  )
+  const port = await freePort()
+  const args = ['-D', data, '-k', folder, '-c', 'listen_addresses=127.0.0.1', '-p', `${port}`, '-F']
+  const start = async (): Promise<ChildProcess> => {
+    const child = spawn(join(bin, 'postgres'), args, options)
+    await ready(child)
+    return child
+  }
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const gone = once(server, 'exit')
+    server.kill(signal)
+    await gone
+  }
+  let server = await start()
   return {
-    url: `postgresql://postgres@localhost/postgres?host=${encodeURIComponent(folder)}`,
-    async stop() {
-      const gone = once(server, 'exit')
-      server.kill('SIGINT')
-      await gone
+    url: `postgresql://postgres@localhost:${port}/postgres?host=${encodeURIComponent(folder)}`,
+    tcp: new URL(`postgresql://postgres@127.0.0.1:${port}/postgres`),
+    restart: async (meanwhile) => {
+      await end('SIGQUIT')
+      await meanwhile?.()
+      server = await start()
+    },
+    stop: async () => {
+      await end('SIGINT')
       rmSync(folder, { recursive: true })
     },
   }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** The package lists its symbolic links in a file, which a script of its own makes real when it is installed. */

@@ -51,7 +51,7 @@ export async function serve(args: readonly string[], agents = ownAgents()): Prom
   let store: OpenStore | undefined
   let millrace: Millrace | undefined
   try {
-    store = await openStore(settings.store, Date.now)
+    store = await openStore(settings.store, Date.now, settings.postgres)
     millrace = await compose(settings, settings.agents ?? agents, store, env)
     const address = await millrace.app.listen({ host: settings.host, port: settings.port })
     console.log(`Millrace ${version} is listening on ${address}`)

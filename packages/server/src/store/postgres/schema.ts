@@ -134,7 +134,8 @@ interface Plan {
 
 async function steadily(query: Query, { schema, now, steps, place, newest }: Plan): Promise<void> {
   const name = quoted(schema)
-  if ((await versionOf(query, schema)) === undefined) {
+  // Nothing reads the table before it is locked: two replicas that both did could never both lock it.
+  if (!(await isMade(query, schema))) {
     await query(`CREATE SCHEMA IF NOT EXISTS ${name}`)
     await query(`CREATE TABLE IF NOT EXISTS ${name}.migration (version int PRIMARY KEY, at bigint NOT NULL)`)
   }
@@ -151,10 +152,14 @@ async function steadily(query: Query, { schema, now, steps, place, newest }: Pla
 
 /** Undefined while there is no schema. */
 async function versionOf(query: Query, schema: string): Promise<number | undefined> {
-  const [[found] = []] = await query('SELECT to_regclass($1)::text', [`${quoted(schema)}.migration`])
-  if (found === null || found === undefined) return undefined
+  if (!(await isMade(query, schema))) return undefined
   const [[version] = []] = await query(`SELECT coalesce(max(version), 0) FROM ${quoted(schema)}.migration`)
   return Number(version)
+}
+
+async function isMade(query: Query, schema: string): Promise<boolean> {
+  const [[found] = []] = await query('SELECT to_regclass($1)::text', [`${quoted(schema)}.migration`])
+  return found !== null && found !== undefined
 }
 
 function isRace(error: unknown): boolean {
