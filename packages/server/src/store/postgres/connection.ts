@@ -43,11 +43,15 @@ export function connect({ url, schema, connections, patience }: ConnectionOption
     keepAlive: true,
     types: { getTypeParser: (id, format) => (id === 20 ? Number : pg.types.getTypeParser(id, format as 'text')) },
   }
-  const pool = new pg.Pool({ ...config, max: connections, idleTimeoutMillis: 30_000 })
+  const pool = new pg.Pool({
+    ...config,
+    max: connections,
+    idleTimeoutMillis: 30_000,
+    // The pool waits for it, although its types do not say so.
+    onConnect: (client) => client.query(`SET search_path TO ${quoted(schema)}`),
+  } as pg.PoolConfig)
   // A connection that is lost while idle leaves the pool; the next statement opens another one.
   pool.on('error', () => undefined)
-  // The first statement on each connection. A failure of it breaks the connection, and the next statement reports that.
-  pool.on('connect', (client) => void client.query(`SET search_path TO ${quoted(schema)}`).catch(() => undefined))
   const once: Query = async (text, values = []) => {
     try {
       return (await pool.query({ text, values: [...values], rowMode: 'array' })).rows
