@@ -104,6 +104,7 @@ async function compose(
     now: Date.now,
     newId: randomUUID,
     owner,
+    runLimits: { leaseTtl: settings.lease },
     evals: fileEvalStore(join(settings.store.folder, 'evals')),
     version,
     fallback: settings.defaultAgent ?? 'assistant',
@@ -197,10 +198,10 @@ async function runUntil(
   stop: Promise<void>,
   millrace: Millrace,
   { log }: OpenStore,
-  { grace, retain }: Settings,
+  { grace, retain, lease }: Settings,
 ): Promise<number> {
   const chores = [
-    repeated(recoverEvery, () => millrace.engine.recover(), logged(millrace, 'recovery failed')),
+    repeated(Math.min(recoverEvery, lease / 2), () => millrace.engine.recover(), logged(millrace, 'recovery failed')),
     ...(retain === undefined
       ? []
       : [repeated(pruneEvery, () => log.prune(Date.now() - retain), logged(millrace, 'retention failed'))]),

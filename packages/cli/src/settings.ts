@@ -7,6 +7,8 @@ export interface Settings {
   readonly port: number
   readonly store: StoreLocation
   readonly postgres: PostgresSettings
+  /** In ms. */
+  readonly lease: number
   /** Undefined: `./agents`, or the examples. */
   readonly agents: string | undefined
   /** Whether each agent of the folder runs in a process of its own. The example agents run in the server's. */
@@ -57,6 +59,7 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --database URL      file:DIR, or postgresql://… for many replicas (DATABASE_URL)
   --database-connections N at most so many connections to PostgreSQL (MILLRACE_DATABASE_CONNECTIONS, 10)
   --doorbell notify|poll how replicas hear of new events: LISTEN, or polling, which every pooler allows (MILLRACE_DOORBELL, notify)
+  --lease SECONDS     how long a run waits for its server after a crash, until another one takes it (MILLRACE_LEASE, 15)
   --agents DIR        folder of agents, DIR/<name>/agent.ts (MILLRACE_AGENTS, ./agents if there is one, else the examples)
   --isolate on|off    run each agent of DIR in a process of its own (MILLRACE_ISOLATE, on)
   --agent-memory MB   heap of such a process (MILLRACE_AGENT_MEMORY, 1024)
@@ -90,6 +93,7 @@ const options = {
   database: { type: 'string' },
   'database-connections': { type: 'string' },
   doorbell: { type: 'string' },
+  lease: { type: 'string' },
   agents: { type: 'string' },
   isolate: { type: 'string' },
   'agent-memory': { type: 'string' },
@@ -169,6 +173,10 @@ export function readSettings(
     given(values.doorbell, 'MILLRACE_DOORBELL') ?? 'notify',
   )
   if (typeof postgres === 'string') return bad(postgres)
+  const leaseText = given(values.lease, 'MILLRACE_LEASE') ?? '15'
+  const lease = amount(leaseText)
+  if (lease === undefined || lease < 1)
+    return bad(`--lease must be a number of seconds, at least 1, not ${quoted(leaseText)}`)
   const origins = values.origin ?? []
   const notOrigin = origins.find((origin) => !isOrigin(origin))
   if (notOrigin !== undefined)
@@ -187,6 +195,7 @@ export function readSettings(
     retain: retain === undefined ? undefined : retain * day,
     store,
     postgres,
+    lease: lease * 1000,
     agents: given(values.agents, 'MILLRACE_AGENTS'),
     isolate: isolate === 'on',
     agentLimits,
