@@ -7,6 +7,8 @@ import { recordedOf } from './recorded.ts'
  */
 export interface Tails {
   subscribe(session: string, wake: () => void): Tail
+  /** Calls back for `behind` only. The result ends it. */
+  watch(session: string, behind: () => void): () => void
   /** Called after the commit that made these rows durable. `rows` is called only when the session has followers. */
   publish(session: string, rows: () => readonly RawRecorded[]): void
   /** Drops the rows of a session, because rows of it have changed; readers go back to the file. */
@@ -40,6 +42,7 @@ interface SessionTail {
   seen: number
   ended: boolean
   readonly wakes: Set<() => void>
+  readonly watchers: Set<() => void>
 }
 
 export function newTails(): Tails {
@@ -51,10 +54,25 @@ export function newTails(): Tails {
     sessions.delete(session)
     wakeAll(tail)
   }
+  const open = (session: string): SessionTail => {
+    const tail = sessions.get(session) ?? newTail()
+    sessions.set(session, tail)
+    return tail
+  }
+  const closeUnused = (session: string, tail: SessionTail): void => {
+    if (tail.wakes.size + tail.watchers.size === 0 && sessions.get(session) === tail) sessions.delete(session)
+  }
   return {
+    watch: (session, behind) => {
+      const tail = open(session)
+      tail.watchers.add(behind)
+      return () => {
+        tail.watchers.delete(behind)
+        closeUnused(session, tail)
+      }
+    },
     subscribe: (session, wake) => {
-      const tail = sessions.get(session) ?? { rows: [], parsed: [], text: 0, seen: 0, ended: false, wakes: new Set() }
-      sessions.set(session, tail)
+      const tail = open(session)
       tail.wakes.add(wake)
       return {
         after: (seq) => parsedAfter(tail, seq),
@@ -62,14 +80,17 @@ export function newTails(): Tails {
         ended: () => tail.ended,
         leave: () => {
           tail.wakes.delete(wake)
-          if (tail.wakes.size === 0 && sessions.get(session) === tail) sessions.delete(session)
+          closeUnused(session, tail)
         },
       }
     },
     publish: (session, rows) => {
       const tail = sessions.get(session)
       if (tail === undefined) return
-      keep(tail, rows())
+      const added = rows()
+      tail.seen = Math.max(tail.seen, added.at(-1)?.seq ?? 0)
+      if (tail.wakes.size === 0) return empty(tail) // only watched: without these rows, the ones before would leave a gap
+      keep(tail, added)
       wakeAll(tail)
     },
     forget: (session) => {
@@ -82,6 +103,7 @@ export function newTails(): Tails {
       if (seq !== undefined) tail.seen = seq
       empty(tail)
       wakeAll(tail)
+      for (const watcher of [...tail.watchers]) watcher()
     },
     followed: () => new Map([...sessions].map(([session, { seen }]) => [session, seen])),
     end,
@@ -91,12 +113,15 @@ export function newTails(): Tails {
   }
 }
 
+function newTail(): SessionTail {
+  return { rows: [], parsed: [], text: 0, seen: 0, ended: false, wakes: new Set(), watchers: new Set() }
+}
+
 function keep(tail: SessionTail, rows: readonly RawRecorded[]): void {
   const text = rows.reduce((sum, { body }) => sum + body.length, 0)
   // Where another process wrote in between, what is here would leave a gap.
   const [first] = rows
   if (first !== undefined && first.seq !== (tail.rows.at(-1)?.seq ?? 0) + 1) empty(tail)
-  tail.seen = Math.max(tail.seen, rows.at(-1)?.seq ?? 0)
   if (tail.rows.length + rows.length > maxRows || tail.text + text > maxText) empty(tail)
   if (rows.length > maxRows || text > maxText) return
   tail.text += text

@@ -94,6 +94,11 @@ async function logOn(
     }),
     ...postgresReads({ connection, tails, now, checkOpen, watch: bell.watch }),
     facts: facts.facts,
+    watch: (session, changed) => {
+      const leave = tails.watch(session, changed)
+      bell.watch()
+      return leave
+    },
     ...sharedReads(connection, checkOpen),
     ...postgresSearch(connection, checkOpen),
     close: () => {

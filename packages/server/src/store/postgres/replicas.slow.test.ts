@@ -102,6 +102,28 @@ describe('SPEC 2.7: leases across replicas', () => {
     ])
   })
 
+  test.each(['notify', 'poll'] as const)(
+    'the holder hears by %s that another replica wrote, not that it did itself',
+    async (doorbell) => {
+      const [a, b] = await two({ doorbell })
+      const lease = await a.acquire('s', 'r', 'a', 60_000)
+      let heard = 0
+      const changed = new Promise<void>((resolve) => {
+        a.watch?.('s', () => {
+          heard += 1
+          resolve()
+        })
+      })
+      await a.append('s', [note('r', 'mine')], lease)
+      const before = heard
+      const heir = await b.takeOver(lease, 'b', 60_000)
+      await b.append('s', [note('r', 'end')], heir)
+      await changed
+      expect(doorbell === 'notify' ? before : 0).toBe(0)
+      expect(await codeOf(a.renew(lease, 1000))).toBe('lease-lost')
+    },
+  )
+
   test('a clock of a replica that is an hour wrong changes nothing: the database has the clock', async () => {
     const [a] = await two()
     const lease = await a.acquire('s', 'r', 'a', 60_000)
