@@ -21,7 +21,7 @@ export function searchLimit(limit = defaultLimit): number {
 }
 
 /** The text by which a row is found: what a user or an agent said, whole. Undefined for every other row. */
-export function searchText(event: RunEvent): string | undefined {
+export function searchedText(event: RunEvent): string | undefined {
   if (event.kind === 'run.started') {
     const said = event.input.messages.filter(({ role }) => role === 'user')
     return textsOf(said.flatMap(({ content }) => content.parts ?? []))
@@ -36,7 +36,7 @@ function textsOf(parts: readonly { readonly text?: string }[]): string {
 
 /** How many of the words the row has. */
 export function searchScore(words: readonly string[], { event }: Recorded): number {
-  const text = searchText(event)
+  const text = searchedText(event)
   if (text === undefined || text === '') return 0
   const own = new Set(wordsIn(text))
   return words.filter((word) => own.has(word)).length

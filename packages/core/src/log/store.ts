@@ -15,7 +15,7 @@ export {
   takeOver,
 } from './lease.ts'
 export { rowKindOf } from './retention.ts'
-export { searchLimit, searchText, searchWords, wordsIn } from './search.ts'
+export { searchedText, searchLimit, searchWords, wordsIn } from './search.ts'
 export {
   checkCursor,
   checkHistory,

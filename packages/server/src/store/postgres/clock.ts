@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts'
+import type { PgConnection } from './connection.ts'
 
 /**
  * The clock of the database, so that leases of all replicas are judged by one clock. Between two readings it goes on by
@@ -10,7 +10,7 @@ export interface DatabaseClock {
 }
 
 export async function databaseClock(
-  { query }: Pick<Connection, 'query'>,
+  { query }: Pick<PgConnection, 'query'>,
   steady: () => number = () => performance.now(),
 ): Promise<DatabaseClock> {
   let offset = 0

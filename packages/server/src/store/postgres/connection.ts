@@ -4,10 +4,10 @@ import pg from 'pg'
 import { asPostgresFailure, postgresFailed } from './failure.ts'
 
 export type Value = string | number | boolean | null | readonly (string | number | null)[]
-export type Row = readonly unknown[]
-export type Query = (text: string, values?: readonly Value[]) => Promise<readonly Row[]>
+export type PgRow = readonly unknown[]
+export type Query = (text: string, values?: readonly Value[]) => Promise<readonly PgRow[]>
 
-export interface Connection {
+export interface PgConnection {
   /** The URL without its password, for people. */
   readonly place: string
   readonly config: pg.ClientConfig
@@ -34,7 +34,7 @@ const firstPause = 50
 const longestPause = 1000
 
 /** A pool of connections. Rows are lists, because they are cheaper than objects; bigint is a number (every one is below 2^53). */
-export function connect({ url, schema, connections, patience }: ConnectionOptions): Connection {
+export function pgConnect({ url, schema, connections, patience }: ConnectionOptions): PgConnection {
   const place = placeOf(url)
   const config: pg.ClientConfig = {
     connectionString: url,
@@ -48,7 +48,7 @@ export function connect({ url, schema, connections, patience }: ConnectionOption
     max: connections,
     idleTimeoutMillis: 30_000,
     // The pool waits for it, although its types do not say so.
-    onConnect: (client) => client.query(`SET search_path TO ${quoted(schema)}`),
+    onConnect: (client) => client.query(`SET search_path TO ${identifier(schema)}`),
   } as pg.PoolConfig)
   // A connection that is lost while idle leaves the pool; the next statement opens another one.
   pool.on('error', () => undefined)
@@ -65,7 +65,7 @@ export function connect({ url, schema, connections, patience }: ConnectionOption
       try {
         return await attempt()
       } catch (error) {
-        if (!isLost(error) || performance.now() + wait > end) throw error
+        if (!isCutOff(error) || performance.now() + wait > end) throw error
         await pause(wait)
       }
     }
@@ -102,12 +102,12 @@ export function connect({ url, schema, connections, patience }: ConnectionOption
 }
 
 /** Whether the connection was lost, so that the statement may have run or not. */
-export function isLost(error: unknown): boolean {
+export function isCutOff(error: unknown): boolean {
   return error instanceof MillraceError && error.facts.reason === 'unreachable'
 }
 
 /** An identifier for SQL. */
-export function quoted(name: string): string {
+export function identifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 

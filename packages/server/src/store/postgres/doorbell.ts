@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Connection } from './connection.ts'
+import type { PgConnection } from './connection.ts'
 
 /**
  * Tells the replicas that a session changed. A ring is only a hint, because every reader reads from its own cursor: one
@@ -15,7 +15,7 @@ export interface Doorbell {
 }
 
 export interface DoorbellDeps {
-  readonly connection: Connection
+  readonly connection: PgConnection
   /** Names this replica, which need not hear its own rings. */
   readonly replica: string
   readonly channel: string

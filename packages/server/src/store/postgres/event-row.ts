@@ -1,10 +1,7 @@
-import type { RawRecorded, Recorded, RowKind } from '@millrace/core'
+import type { RawRecorded, Recorded } from '@millrace/core'
 import { rowKindOf } from '@millrace/core/store'
-import type { Query, Row, Value } from './connection.ts'
-
-/** The kind for each number in `event.kind`. Only append to it, because existing rows hold the numbers. */
-const rowKindNames: readonly RowKind[] = ['other', 'whole', 'partial', 'end', 'start']
-export const rowKindNumbers: Readonly<Record<RowKind, number>> = { other: 0, whole: 1, partial: 2, end: 3, start: 4 }
+import { rowKindNames, rowKindNumbers } from '../row-kind.ts'
+import type { PgRow, Query, Value } from './connection.ts'
 
 /** A row, and the id of its message as JSON text where retention asks for it (SPEC 2.9). */
 export interface EventRow extends RawRecorded {
@@ -32,7 +29,7 @@ export function eventValues(events: readonly EventRow[]): readonly Value[] {
 }
 
 export const rawColumns = 'e.seq, e.at, e.run, e.kind, e.body'
-export function rawOf([seq, at, run, kind, body]: Row): RawRecorded {
+export function rawOf([seq, at, run, kind, body]: PgRow): RawRecorded {
   return {
     seq: Number(seq),
     at: Number(at),

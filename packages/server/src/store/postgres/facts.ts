@@ -1,7 +1,7 @@
 import { type EventLog, MillraceError, noFacts, type Recorded, type SessionFacts, sessionFacts } from '@millrace/core'
 import { checkCursor, factsVersion, printFacts, readFacts } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
-import type { Connection, Query } from './connection.ts'
+import type { PgConnection, Query } from './connection.ts'
 import { pageOf, placeOf, type SessionPlace } from './read.ts'
 
 /** Sessions whose newest facts stay in memory. */
@@ -20,7 +20,7 @@ interface Kept {
   readonly isDue: boolean
 }
 
-export interface Checkpoints {
+export interface PgCheckpoints {
   /** Writes the checkpoint that is due for the session, if one is. It is a saving and no truth: a failure is no error. */
   writeDue(id: string): void
   /** Writes the checkpoints of a session that is restored with these rows. */
@@ -33,7 +33,10 @@ export interface Checkpoints {
  * The facts of sessions (SPEC 2.12): from the newest checkpoint that is not after the wanted row, and the rows since. A
  * checkpoint that cannot be read, and one of another version, counts as absent.
  */
-export function postgresFacts(connection: Connection, checkOpen: () => void): Pick<EventLog, 'facts'> & Checkpoints {
+export function postgresFacts(
+  connection: PgConnection,
+  checkOpen: () => void,
+): Pick<EventLog, 'facts'> & PgCheckpoints {
   const { query } = connection
   const kept = new Map<string, Kept>()
   const writing = new Set<Promise<unknown>>()

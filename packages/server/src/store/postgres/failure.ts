@@ -59,7 +59,7 @@ const bySystem: Readonly<Record<string, PostgresReason>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'tls',
 }
 
-export function reasonOf(cause: unknown): PostgresReason {
+export function pgReasonOf(cause: unknown): PostgresReason {
   if (typeof cause !== 'object' || cause === null) return 'query'
   const code = 'code' in cause ? String(cause.code) : ''
   const message = 'message' in cause ? String(cause.message) : ''
@@ -89,5 +89,5 @@ export function postgresFailed(
 
 /** Turns any error into a `store-failed`; a MillraceError stays as it is. */
 export function asPostgresFailure(cause: unknown, place: string, doing: string): MillraceError {
-  return cause instanceof MillraceError ? cause : postgresFailed(reasonOf(cause), place, doing, cause)
+  return cause instanceof MillraceError ? cause : postgresFailed(pgReasonOf(cause), place, doing, cause)
 }

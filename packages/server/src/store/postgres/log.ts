@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { type EventLog, MillraceError } from '@millrace/core'
 import { newTails } from '../tail.ts'
 import { databaseClock } from './clock.ts'
-import { connect } from './connection.ts'
+import { pgConnect } from './connection.ts'
 import { doorbell } from './doorbell.ts'
 import { postgresFacts } from './facts.ts'
 import { asPostgresFailure } from './failure.ts'
 import { postgresReads } from './read.ts'
-import { migrate } from './schema.ts'
+import { pgMigrate } from './schema.ts'
 import { postgresSearch } from './search.ts'
 import { sessionQueue } from './session-queue.ts'
-import { sharedReads } from './shared.ts'
+import { pgSharedReads } from './shared.ts'
 import { postgresWrites } from './write.ts'
 
 export interface PostgresLogOptions {
@@ -43,20 +43,20 @@ const clockEvery = 10_000
  */
 export async function postgresLog(options: PostgresLogOptions): Promise<PostgresLog> {
   const { url, schema = 'millrace', connections = 10, patience = 10_000 } = options
-  const opening = connect({ url, schema, connections, patience: 0 })
+  const opening = pgConnect({ url, schema, connections, patience: 0 })
   try {
-    await migrate(opening, schema, Date.now())
+    await pgMigrate(opening, schema, Date.now())
   } catch (error) {
     throw asPostgresFailure(error, opening.place, 'open')
   } finally {
     await opening.close()
   }
-  return logOn(options, connect({ url, schema, connections, patience }))
+  return logOn(options, pgConnect({ url, schema, connections, patience }))
 }
 
 async function logOn(
   { schema = 'millrace', doorbell: kind = 'notify', now: given }: PostgresLogOptions,
-  connection: ReturnType<typeof connect>,
+  connection: ReturnType<typeof pgConnect>,
 ): Promise<PostgresLog> {
   let closing: Promise<void> | undefined
   const checkOpen = (): void => {
@@ -99,7 +99,7 @@ async function logOn(
       bell.watch()
       return leave
     },
-    ...sharedReads(connection, checkOpen),
+    ...pgSharedReads(connection, checkOpen),
     ...postgresSearch(connection, checkOpen),
     close: () => {
       closing ??= queue.settled().then(async () => {

@@ -9,10 +9,11 @@ import {
 } from '@millrace/core'
 import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
+import { rowKindNumbers } from '../row-kind.ts'
 import type { Tail, Tails } from '../tail.ts'
-import type { Connection, Query, Value } from './connection.ts'
-import { rawColumns, rawOf, rowKindNumbers } from './event-row.ts'
-import { heldIn, infoColumns, infoOf } from './session-row.ts'
+import type { PgConnection, Query, Value } from './connection.ts'
+import { rawColumns, rawOf } from './event-row.ts'
+import { heldIn, pgInfoColumns, pgInfoOf } from './session-row.ts'
 
 /** What reading a session's rows needs to know about it. */
 export interface SessionPlace {
@@ -26,8 +27,8 @@ type Reads = Required<
   Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'startOf' | 'expired'>
 >
 
-export interface ReadDeps {
-  readonly connection: Connection
+export interface PgReadDeps {
+  readonly connection: PgConnection
   readonly tails: Tails
   readonly now: () => number
   /** Throws once the log is closed. */
@@ -40,7 +41,7 @@ export interface ReadDeps {
 const pageRows = 500
 const pageText = 2 ** 20
 
-export function postgresReads({ connection, tails, now, checkOpen, watch }: ReadDeps): Reads {
+export function postgresReads({ connection, tails, now, checkOpen, watch }: PgReadDeps): Reads {
   const { query } = connection
   const rows = async <T>(
     id: string,
@@ -111,8 +112,8 @@ export function postgresReads({ connection, tails, now, checkOpen, watch }: Read
   return {
     get: async (id) => {
       checkOpen()
-      const [row] = await query(`SELECT ${infoColumns} FROM session s WHERE s.id = $1`, [id])
-      return row === undefined ? undefined : infoOf(row)
+      const [row] = await query(`SELECT ${pgInfoColumns} FROM session s WHERE s.id = $1`, [id])
+      return row === undefined ? undefined : pgInfoOf(row)
     },
     list: async (wanted) => {
       checkOpen()
@@ -203,11 +204,11 @@ async function list(query: Query, { user, agent, status, search, limit, offset =
   where((at) => `position(${at} in s.search) > 0`, search?.toLowerCase().replaceAll('\0', '�'))
   const from = `FROM session s ${filters.length === 0 ? '' : `WHERE ${filters.join(' AND ')}`}`
   const page = await query(
-    `SELECT ${infoColumns} ${from} ORDER BY s.updated_at DESC, s.id DESC LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
+    `SELECT ${pgInfoColumns} ${from} ORDER BY s.updated_at DESC, s.id DESC LIMIT $${values.length + 1} OFFSET $${values.length + 2}`,
     [...values, pageSize(limit), Math.max(0, Math.floor(offset))],
   )
   const [[total] = []] = await query(`SELECT count(*) ${from}`, values)
-  return { sessions: page.map(infoOf), total: Number(total) }
+  return { sessions: page.map(pgInfoOf), total: Number(total) }
 }
 
 /** A row that another replica is changing is left out: whatever it was, it is about to be something else. */

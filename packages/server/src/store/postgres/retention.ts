@@ -1,11 +1,11 @@
-import type { Connection } from './connection.ts'
-import { rowKindNumbers } from './event-row.ts'
+import { rowKindNumbers } from '../row-kind.ts'
+import type { PgConnection } from './connection.ts'
 
 /** Rows that one transaction deletes at most, so that appends do not wait long. */
 const batch = 5000
 
 /** Deletes the partials that the log has as a whole (SPEC 2.9), and returns how many rows that were. */
-export async function pruneSession({ transaction }: Connection, id: string, before: number): Promise<number> {
+export async function pruneSession({ transaction }: PgConnection, id: string, before: number): Promise<number> {
   let gone = 0
   for (;;) {
     const deleted = await transaction(async (query) => {

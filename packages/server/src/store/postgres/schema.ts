@@ -1,8 +1,8 @@
-import { type Connection, type Query, quoted } from './connection.ts'
+import { identifier, type PgConnection, type Query } from './connection.ts'
 import { postgresFailed } from './failure.ts'
 
 /** A step from the version before. Never edit a released step; add a new one. */
-export interface Migration {
+export interface PgMigration {
   readonly version: number
   readonly sql: string
 }
@@ -15,7 +15,7 @@ export interface Migration {
  * event may have a fraction. The leases are one JSON text in the row that they guard; `lease_until` and
  * `owners` find them, and `abandoned` is an open run that none of them covers. Text of a JSON string is quoted where it may hold U+0000, which no text of PostgreSQL can.
  */
-export const migrations: readonly Migration[] = [
+export const pgMigrations: readonly PgMigration[] = [
   {
     version: 1,
     sql: `
@@ -102,11 +102,11 @@ const oldest = 140_000
  * Makes or migrates the schema, in one transaction: of several replicas that start at once, one does it and the others
  * wait. A schema of a newer version is refused and left as it is.
  */
-export async function migrate(
-  connection: Connection,
+export async function pgMigrate(
+  connection: PgConnection,
   schema: string,
   now: number,
-  steps: readonly Migration[] = migrations,
+  steps: readonly PgMigration[] = pgMigrations,
 ): Promise<void> {
   const { place } = connection
   const [[version] = []] = await connection.query('SHOW server_version_num')
@@ -127,13 +127,13 @@ export async function migrate(
 interface Plan {
   readonly schema: string
   readonly now: number
-  readonly steps: readonly Migration[]
+  readonly steps: readonly PgMigration[]
   readonly place: string
   readonly newest: number
 }
 
 async function steadily(query: Query, { schema, now, steps, place, newest }: Plan): Promise<void> {
-  const name = quoted(schema)
+  const name = identifier(schema)
   // Nothing reads the table before it is locked: two replicas that both did could never both lock it.
   if (!(await isMade(query, schema))) {
     await query(`CREATE SCHEMA IF NOT EXISTS ${name}`)
@@ -153,12 +153,12 @@ async function steadily(query: Query, { schema, now, steps, place, newest }: Pla
 /** Undefined while there is no schema. */
 async function versionOf(query: Query, schema: string): Promise<number | undefined> {
   if (!(await isMade(query, schema))) return undefined
-  const [[version] = []] = await query(`SELECT coalesce(max(version), 0) FROM ${quoted(schema)}.migration`)
+  const [[version] = []] = await query(`SELECT coalesce(max(version), 0) FROM ${identifier(schema)}.migration`)
   return Number(version)
 }
 
 async function isMade(query: Query, schema: string): Promise<boolean> {
-  const [[found] = []] = await query('SELECT to_regclass($1)::text', [`${quoted(schema)}.migration`])
+  const [[found] = []] = await query('SELECT to_regclass($1)::text', [`${identifier(schema)}.migration`])
   return found !== null && found !== undefined
 }
 

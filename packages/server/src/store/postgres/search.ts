@@ -1,8 +1,9 @@
 import type { EventLog, FoundMessage } from '@millrace/core'
-import { searchLimit, searchText, searchWords, wordsIn } from '@millrace/core/store'
+import { searchedText, searchLimit, searchWords, wordsIn } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
-import type { Connection, Query, Value } from './connection.ts'
-import { rawColumns, rawOf, rowKindNumbers } from './event-row.ts'
+import { rowKindNumbers } from '../row-kind.ts'
+import type { PgConnection, Query, Value } from './connection.ts'
+import { rawColumns, rawOf } from './event-row.ts'
 
 /** Rows that one statement indexes. */
 const pageRows = 500
@@ -14,7 +15,7 @@ const longestWord = 500
  * to date by the search, for the sessions that it covers: an append does not pay for it, and a server whose agents have
  * no memory never makes one.
  */
-export function postgresSearch({ query }: Connection, checkOpen: () => void): Pick<EventLog, 'search'> {
+export function postgresSearch({ query }: PgConnection, checkOpen: () => void): Pick<EventLog, 'search'> {
   return {
     search: async ({ user, agent, text, from = '', limit }) => {
       checkOpen()
@@ -68,7 +69,7 @@ async function indexSession(
     )
     for (const row of rows.map((one) => recordedOf(rawOf(one)))) {
       cursor = row.seq
-      const words: Value = lexemes(wordsIn(searchText(row.event) ?? ''))
+      const words: Value = lexemes(wordsIn(searchedText(row.event) ?? ''))
       await query(
         `INSERT INTO message_text (session, seq, user_name, agent, words)
          SELECT s.id, $2, $3, $4, array_to_tsvector($5::text[]) FROM session s WHERE s.id = $1

@@ -1,12 +1,12 @@
 import { MillraceError } from '@millrace/core'
-import { type Connection, isLost, type Query, type Value } from './connection.ts'
+import { isCutOff, type PgConnection, type Query, type Value } from './connection.ts'
 import { type EventRow, eventColumns, eventValues, sameEvents } from './event-row.ts'
-import { rowColumns, type SessionRow, sessionRowOf, updateSession, updateValues } from './session-row.ts'
+import { type PgSession, pgRowColumns, pgSessionOf, pgUpdateSession, pgUpdateValues } from './session-row.ts'
 
 /** What the jobs of one group make of a session. A job changes it only after it has refused all that it refuses. */
-export interface Draft {
+export interface SessionDraft {
   /** The session with the jobs before this one; undefined when there is none of that id. */
-  row: SessionRow | undefined
+  row: PgSession | undefined
   readonly events: EventRow[]
   /** Run once the group is durable, in order. */
   readonly effects: (() => void)[]
@@ -16,21 +16,21 @@ export interface Draft {
 
 export interface SessionQueue {
   /** Runs the job with others of its session in one statement, and resolves when that is durable. */
-  change<T>(id: string, job: (draft: Draft) => T): Promise<T>
+  change<T>(id: string, job: (draft: SessionDraft) => T): Promise<T>
   /** Runs alone, after the jobs of the session before it. It must leave the row's version higher if it changes the row. */
   alone<T>(id: string, work: () => Promise<T>): Promise<T>
   settled(): Promise<void>
 }
 
 export interface QueueDeps {
-  readonly connection: Connection
+  readonly connection: PgConnection
   readonly newId: () => string
   /** Called after each durable change. */
   readonly changed: (id: string) => void
 }
 
 interface Pending {
-  attempt(draft: Draft): () => void
+  attempt(draft: SessionDraft): () => void
   reject(error: unknown): void
 }
 type Entry = { readonly job: Pending } | { readonly alone: () => Promise<void> }
@@ -50,13 +50,13 @@ const maxText = 4 * 2 ** 20
 export function sessionQueue({ connection, newId, changed }: QueueDeps): SessionQueue {
   const waiting = new Map<string, Entry[]>()
   const running = new Map<string, Promise<void>>()
-  const kept = new Map<string, SessionRow>()
+  const kept = new Map<string, PgSession>()
 
-  const load = async (id: string): Promise<SessionRow | undefined> => {
-    const [row] = await connection.query(`SELECT ${rowColumns} FROM session s WHERE s.id = $1`, [id])
-    return row === undefined ? undefined : sessionRowOf(row)
+  const load = async (id: string): Promise<PgSession | undefined> => {
+    const [row] = await connection.query(`SELECT ${pgRowColumns} FROM session s WHERE s.id = $1`, [id])
+    return row === undefined ? undefined : pgSessionOf(row)
   }
-  const keep = (id: string, row: SessionRow | undefined): void => {
+  const keep = (id: string, row: PgSession | undefined): void => {
     kept.delete(id)
     if (row !== undefined) kept.set(id, row)
     for (const oldest of kept.keys()) {
@@ -148,13 +148,13 @@ export function sessionQueue({ connection, newId, changed }: QueueDeps): Session
 }
 
 interface Tried {
-  readonly draft: Draft
+  readonly draft: SessionDraft
   readonly done: readonly (() => void)[]
   readonly refused: readonly { readonly job: Pending; readonly error: unknown }[]
 }
 
-function tryAll(row: SessionRow | undefined, group: readonly Pending[]): Tried {
-  const draft: Draft = { row, events: [], effects: [], more: [] }
+function tryAll(row: PgSession | undefined, group: readonly Pending[]): Tried {
+  const draft: SessionDraft = { row, events: [], effects: [], more: [] }
   const done: (() => void)[] = []
   const refused: { job: Pending; error: unknown }[] = []
   for (const job of group) {
@@ -169,18 +169,18 @@ function tryAll(row: SessionRow | undefined, group: readonly Pending[]): Tried {
 
 /** Writes the draft; undefined when the row was no longer the one that it was made from. */
 async function write(
-  connection: Connection,
-  from: SessionRow,
-  draft: Draft,
+  connection: PgConnection,
+  from: PgSession,
+  draft: SessionDraft,
   stamp: string,
-): Promise<SessionRow | undefined> {
+): Promise<PgSession | undefined> {
   const { row: to, events, more } = draft
   if (to === undefined) throw new MillraceError('internal', 'a draft lost its session')
   const text = events.reduce((sum, { body }) => sum + body.length, 0)
   const written = { ...to, version: from.version + 1 }
   if (more.length > 0 || text > maxText) {
     return connection.transaction(async (query) => {
-      const [done] = await query(updateSession, updateValues(from, to, stamp))
+      const [done] = await query(pgUpdateSession, pgUpdateValues(from, to, stamp))
       if (done === undefined) return undefined
       await insertEvents(query, from.info.id, events)
       for (const statement of more) await statement(query)
@@ -194,7 +194,7 @@ async function write(
       return done === undefined ? undefined : written
     } catch (error) {
       // The statement may have run. The stamp says so, or the events themselves, if another replica wrote after it.
-      if (!isLost(error)) throw error
+      if (!isCutOff(error)) throw error
       const outcome = await whatHappened(connection, from, events, stamp)
       if (outcome === 'written') return written
       if (outcome === 'changed') return undefined
@@ -203,15 +203,15 @@ async function write(
 }
 
 function oneStatement(
-  from: SessionRow,
-  to: SessionRow,
+  from: PgSession,
+  to: PgSession,
   events: readonly EventRow[],
   stamp: string,
 ): readonly [string, readonly Value[]] {
-  const values = updateValues(from, to, stamp)
-  if (events.length === 0) return [updateSession, values]
+  const values = pgUpdateValues(from, to, stamp)
+  if (events.length === 0) return [pgUpdateSession, values]
   return [
-    `WITH changed AS (${updateSession}), stored AS (
+    `WITH changed AS (${pgUpdateSession}), stored AS (
        INSERT INTO event (${eventColumns}) SELECT $1, e.* FROM changed,
          unnest($21::bigint[], $22::float8[], $23::text[], $24::smallint[], $25::text[], $26::text[]) e)
      SELECT version FROM changed`,
@@ -220,8 +220,8 @@ function oneStatement(
 }
 
 async function whatHappened(
-  { query }: Connection,
-  from: SessionRow,
+  { query }: PgConnection,
+  from: PgSession,
   events: readonly EventRow[],
   stamp: string,
 ): Promise<'written' | 'changed' | 'unchanged'> {

@@ -1,6 +1,6 @@
 import type { ArtifactSaved, EventLog, JsonObject, Recorded, SharedScope } from '@millrace/core'
 import { isSharedArtifact, sharedUser, shareState, writesShared } from '@millrace/core/store'
-import type { Connection, Query, Row } from './connection.ts'
+import type { PgConnection, PgRow, Query } from './connection.ts'
 
 /** Names are JSON text, because a name may hold U+0000. */
 const stateOf = `SELECT name, value FROM shared_state WHERE agent = $1 AND user_name IN ($2, '')`
@@ -63,8 +63,8 @@ async function saveState(query: Query, scope: SharedScope, before: JsonObject, a
   }
 }
 
-export function sharedReads(
-  { query }: Connection,
+export function pgSharedReads(
+  { query }: PgConnection,
   checkOpen: () => void,
 ): Pick<EventLog, 'sharedState' | 'sharedArtifacts'> {
   return {
@@ -83,6 +83,6 @@ export function sharedReads(
   }
 }
 
-function stateIn(rows: readonly Row[]): JsonObject {
+function stateIn(rows: readonly PgRow[]): JsonObject {
   return Object.fromEntries(rows.map(([name, value]) => [JSON.parse(String(name)), JSON.parse(String(value))]))
 }

@@ -15,12 +15,12 @@ import {
   tally,
 } from '@millrace/core/store'
 import type { Tails } from '../tail.ts'
-import type { Connection } from './connection.ts'
+import type { PgConnection } from './connection.ts'
 import { type EventRow, eventRowOf } from './event-row.ts'
-import type { Checkpoints } from './facts.ts'
+import type { PgCheckpoints } from './facts.ts'
 import { pruneSession } from './retention.ts'
-import { type Draft, insertEvents, type SessionQueue } from './session-queue.ts'
-import { insertSession, insertValues, rowColumns, type SessionRow, sessionRowOf } from './session-row.ts'
+import { insertEvents, type SessionDraft, type SessionQueue } from './session-queue.ts'
+import { type PgSession, pgInsertSession, pgInsertValues, pgRowColumns, pgSessionOf } from './session-row.ts'
 import { sharing } from './shared.ts'
 
 type Writes = Pick<
@@ -39,24 +39,24 @@ type Writes = Pick<
 >
 
 /** What the writing half of the log works with. */
-export interface WriteDeps {
-  readonly connection: Connection
+export interface PgWriteDeps {
+  readonly connection: PgConnection
   readonly queue: SessionQueue
   readonly tails: Tails
   readonly now: () => number
   readonly newId: () => string
   readonly checkOpen: () => void
-  readonly checkpoints: Checkpoints
+  readonly checkpoints: PgCheckpoints
   /** Called after a change that the queue does not make itself. */
   readonly changed: (id: string) => void
 }
 
-export function postgresWrites(deps: WriteDeps): Writes {
+export function postgresWrites(deps: PgWriteDeps): Writes {
   return { ...sessionWrites(deps), ...appendWrites(deps), ...leaseWrites(deps) }
 }
 
 function sessionWrites(
-  deps: WriteDeps,
+  deps: PgWriteDeps,
 ): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore' | 'prune' | 'remember'> {
   const { connection, queue, tails, now, newId, checkOpen, checkpoints, changed } = deps
   return {
@@ -65,7 +65,7 @@ function sessionWrites(
       const row = newRow(emptySession(created, now()), newId())
       return queue.alone(row.info.id, async () => {
         const stamp = newId()
-        const [made] = await connection.query(insertSession, insertValues(row, stamp))
+        const [made] = await connection.query(pgInsertSession, pgInsertValues(row, stamp))
         // A statement that was sent twice finds its own row.
         if (made === undefined && !(await isOwn(connection, row, stamp))) throw taken(row.info.id)
         return row.info
@@ -91,9 +91,9 @@ function sessionWrites(
       checkOpen()
       return queue.alone(id, async () => {
         await connection.transaction(async (query) => {
-          const [found] = await query(`SELECT ${rowColumns} FROM session s WHERE s.id = $1 FOR UPDATE`, [id])
+          const [found] = await query(`SELECT ${pgRowColumns} FROM session s WHERE s.id = $1 FOR UPDATE`, [id])
           if (found === undefined) throw notFound(id)
-          if (isLive(sessionRowOf(found).leases, now()))
+          if (isLive(pgSessionOf(found).leases, now()))
             throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
           for (const table of ['event', 'checkpoint', 'message_text'])
             await query(`DELETE FROM ${table} WHERE session = $1`, [id])
@@ -112,7 +112,7 @@ function sessionWrites(
       const row = withEvents(empty, rows, events)
       return queue.alone(row.info.id, async () => {
         await connection.transaction(async (query) => {
-          const [made] = await query(insertSession, insertValues(row, newId()))
+          const [made] = await query(pgInsertSession, pgInsertValues(row, newId()))
           if (made === undefined) throw taken(row.info.id)
           await insertEvents(query, row.info.id, events)
           await checkpoints.writeAll(query, row.info.id, rows)
@@ -136,7 +136,7 @@ function sessionWrites(
   }
 }
 
-function appendWrites({ queue, tails, now, checkOpen }: WriteDeps): Pick<Writes, 'append'> {
+function appendWrites({ queue, tails, now, checkOpen }: PgWriteDeps): Pick<Writes, 'append'> {
   return {
     append: async (id, drafts, holder) => {
       checkOpen()
@@ -168,8 +168,8 @@ function leaseWrites({
   now,
   checkOpen,
   checkpoints,
-}: WriteDeps): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
-  const grant = async (id: string, decide: (row: SessionRow) => Granted): Promise<Lease> => {
+}: PgWriteDeps): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
+  const grant = async (id: string, decide: (row: PgSession) => Granted): Promise<Lease> => {
     checkOpen()
     return queue.change(id, (draft) => {
       const row = must(draft, id)
@@ -198,11 +198,11 @@ function leaseWrites({
   }
 }
 
-function newRow(info: SessionRow['info'], born: string): SessionRow {
+function newRow(info: PgSession['info'], born: string): PgSession {
   return { born, version: 0, info, leases: { epoch: 0, held: [] }, partials: 0, widest: 0, remembered: 0 }
 }
 
-function withEvents(session: SessionRow, rows: readonly Recorded[], events: readonly EventRow[]): SessionRow {
+function withEvents(session: PgSession, rows: readonly Recorded[], events: readonly EventRow[]): PgSession {
   let { partials, widest } = session
   for (const { kind, body } of events) {
     if (kind === 'partial') partials += 1
@@ -211,12 +211,12 @@ function withEvents(session: SessionRow, rows: readonly Recorded[], events: read
   return { ...session, info: tally(session.info, rows), partials, widest }
 }
 
-async function isOwn({ query }: Connection, { info, born }: SessionRow, stamp: string): Promise<boolean> {
+async function isOwn({ query }: PgConnection, { info, born }: PgSession, stamp: string): Promise<boolean> {
   const [row] = await query('SELECT born, stamp FROM session WHERE id = $1', [info.id])
   return row?.[0] === born && row[1] === stamp
 }
 
-function must({ row }: Draft, id: string): SessionRow {
+function must({ row }: SessionDraft, id: string): PgSession {
   if (row === undefined) throw notFound(id)
   return row
 }
