@@ -17,9 +17,12 @@ test.each([
   expect(storeAt(text)).toEqual({ kind: 'sqlite', folder })
 })
 
+test.each(['postgres://mill:secret@db/mill', 'PostgreSQL://db/mill'])('%s is a PostgreSQL database', (url) => {
+  expect(storeAt(url, 'here')).toEqual({ kind: 'postgres', url, folder: 'here' })
+})
+
 test.each([
-  ['postgres://mill:secret@db/mill', 'no PostgreSQL store yet'],
-  ['PostgreSQL://db/mill', 'no PostgreSQL store yet'],
+  ['postgres://mill:secret@db:port/mill', 'the database URL is not valid'],
   ['mysql://db/mill', 'mysql:// is not a store'],
   ['file:', 'file: names no folder'],
   ['file://elsewhere.example/%ZZ', 'names no folder'],

@@ -56,7 +56,11 @@ export async function serve(args: readonly string[], agents = ownAgents()): Prom
   let store: OpenStore | undefined
   let millrace: Millrace | undefined
   const start = async (): Promise<{ readonly millrace: Millrace; readonly store: OpenStore }> => {
-    store = await openStore(settings.store, Date.now, hasUsers(settings), (error) => reportLoss(error, millrace))
+    store = await openStore(settings.store, Date.now, {
+      postgres: settings.postgres,
+      owned: hasUsers(settings),
+      onLost: (error) => reportLoss(error, millrace),
+    })
     millrace = await compose(settings, settings.agents ?? agents, store, env)
     const address = await millrace.app.listen({ host: settings.host, port: settings.port })
     console.log(`Millrace ${version} is listening on ${address}`)
@@ -122,6 +126,7 @@ async function compose(
     now: Date.now,
     newId: randomUUID,
     owner,
+    runLimits: { leaseTtl: settings.lease },
     evals: fileEvalStore(join(settings.store.folder, 'evals')),
     version,
     fallback: settings.defaultAgent ?? 'assistant',
@@ -238,10 +243,10 @@ async function runUntil(
   stop: Promise<void>,
   millrace: Millrace,
   { log }: OpenStore,
-  { grace, retain }: Settings,
+  { grace, retain, lease }: Settings,
 ): Promise<number> {
   const chores = [
-    repeated(recoverEvery, () => millrace.engine.recover(), logged(millrace, 'recovery failed')),
+    repeated(Math.min(recoverEvery, lease / 2), () => millrace.engine.recover(), logged(millrace, 'recovery failed')),
     ...(retain === undefined
       ? []
       : [repeated(pruneEvery, () => log.prune(Date.now() - retain), logged(millrace, 'retention failed'))]),

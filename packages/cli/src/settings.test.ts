@@ -137,7 +137,15 @@ test('the store: a flag wins over a variable, a URL over a folder', () => {
   expect(readSettings(['--data-dir', 'flag', '--database', 'file:flag-url'], env)).toMatchObject({
     store: storeAt('flag-url'),
   })
-  expect(refusal([], { DATABASE_URL: 'postgres://db/mill' })).toContain('no PostgreSQL store yet')
+  const url = 'postgres://db/mill'
+  expect(readSettings([], { DATABASE_URL: url, DATA_DIR: 'here' })).toMatchObject({
+    store: { kind: 'postgres', url, folder: 'here' },
+    postgres: { connections: 10, doorbell: 'notify' },
+  })
+  const flags = ['--database', url, '--database-connections', '4', '--doorbell', 'poll']
+  expect(readSettings(flags, {})).toMatchObject({ postgres: { connections: 4, doorbell: 'poll' } })
+  expect(refusal(['--database-connections', '1'], {})).toContain('--database-connections')
+  expect(refusal(['--doorbell', 'gong'], {})).toContain('--doorbell must be notify or poll')
 })
 
 test.each([

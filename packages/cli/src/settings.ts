@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { SomeShares } from '@millrace/server'
 import { type IdentitySettings, identityHelp, identityOptions, readIdentity } from './identity-settings.ts'
-import { type StoreLocation, storeAt } from './open-store.ts'
+import { type PostgresSettings, type StoreLocation, storeAt } from './open-store.ts'
 import { readShares, shareHelp } from './share-settings.ts'
 import { readTokens } from './token-settings.ts'
 
@@ -10,6 +10,9 @@ export interface Settings {
   readonly host: string
   readonly port: number
   readonly store: StoreLocation
+  readonly postgres: PostgresSettings
+  /** In ms. */
+  readonly lease: number
   /** Undefined: `./agents`, or the examples. */
   readonly agents: string | undefined
   /** Whether each agent of the folder runs in a process of its own. The example agents run in the server's. */
@@ -62,7 +65,10 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --port N            port to listen on (PORT, 8000)
   --host ADDRESS      address to listen on (HOST, 127.0.0.1)
   --data-dir DIR      folder of the SQLite database (DATA_DIR, .millrace)
-  --database URL      the same as a URL: file:DIR (DATABASE_URL)
+  --database URL      file:DIR, or postgresql://… for many replicas (DATABASE_URL)
+  --database-connections N at most so many connections to PostgreSQL (MILLRACE_DATABASE_CONNECTIONS, 10)
+  --doorbell notify|poll how replicas hear of new events: LISTEN, or polling, which every pooler allows (MILLRACE_DOORBELL, notify)
+  --lease SECONDS     how long a run waits for its server after a crash, until another one takes it (MILLRACE_LEASE, 15)
   --agents DIR        folder of agents, DIR/<name>/agent.ts (MILLRACE_AGENTS, ./agents if there is one, else the examples)
   --isolate on|off    run each agent of DIR in a process of its own (MILLRACE_ISOLATE, on)
   --agent-memory MB   heap of such a process (MILLRACE_AGENT_MEMORY, 1024)
@@ -99,6 +105,9 @@ const options = {
   host: { type: 'string' },
   'data-dir': { type: 'string' },
   database: { type: 'string' },
+  'database-connections': { type: 'string' },
+  doorbell: { type: 'string' },
+  lease: { type: 'string' },
   agents: { type: 'string' },
   isolate: { type: 'string' },
   'agent-memory': { type: 'string' },
@@ -186,8 +195,17 @@ export function readSettings(
   )
   if (typeof agentLimits === 'string') return bad(agentLimits)
   if (values['data-dir'] === '') return bad('--data-dir must not be empty')
-  const store = storeAt(storeText(values, env))
+  const store = storeAt(storeText(values, env), given(values['data-dir'], 'DATA_DIR'))
   if (typeof store === 'string') return bad(store)
+  const postgres = readPostgres(
+    given(values['database-connections'], 'MILLRACE_DATABASE_CONNECTIONS') ?? '10',
+    given(values.doorbell, 'MILLRACE_DOORBELL') ?? 'notify',
+  )
+  if (typeof postgres === 'string') return bad(postgres)
+  const leaseText = given(values.lease, 'MILLRACE_LEASE') ?? '15'
+  const lease = amount(leaseText)
+  if (lease === undefined || lease < 1)
+    return bad(`--lease must be a number of seconds, at least 1, not ${quoted(leaseText)}`)
   const origins = values.origin ?? []
   const notOrigin = origins.find((origin) => !isOrigin(origin))
   if (notOrigin !== undefined)
@@ -205,6 +223,8 @@ export function readSettings(
     grace: grace * 1000,
     retain: retain === undefined ? undefined : retain * day,
     store,
+    postgres,
+    lease: lease * 1000,
     agents: given(values.agents, 'MILLRACE_AGENTS'),
     isolate: isolate === 'on',
     agentLimits,
@@ -225,6 +245,13 @@ export function readSettings(
 const levels: readonly string[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 
 const quoted = (text: string): string => `'${text}'`
+
+function readPostgres(connections: string, doorbell: string): PostgresSettings | string {
+  const most = /^\d{1,4}$/.test(connections) ? Number(connections) : 0
+  if (most < 2) return `--database-connections must be a number from 2 to 9999, not ${quoted(connections)}`
+  if (doorbell !== 'notify' && doorbell !== 'poll') return `--doorbell must be notify or poll, not ${quoted(doorbell)}`
+  return { connections: most, doorbell }
+}
 
 /** A flag wins over a variable, and a URL over a folder. */
 function storeText(

@@ -11,6 +11,7 @@ import type { MillraceConfig } from './agent/config.ts'
 import type { IsolateOptions } from './agent/isolate/agent-processes.ts'
 import { modelSettings } from './agent/model/settings.ts'
 import { webFetch } from './embed-fetch.ts'
+import { needsProof } from './http/doors/identity.ts'
 import { createMillrace, type Millrace, type MillraceOptions } from './millrace.ts'
 import { sqliteLog } from './store/sqlite/log.ts'
 
@@ -52,7 +53,7 @@ export interface EmbeddedMillrace extends Millrace {
 export async function embedMillrace(options: EmbedOptions = {}): Promise<EmbeddedMillrace> {
   const { agents = './agents', config, env = {}, data = '.millrace', isolate, ...rest } = options
   const folder = resolve(data)
-  const log = options.log ?? (await sqliteLog({ folder, now: Date.now, owned: options.access?.tokens !== undefined }))
+  const log = options.log ?? (await sqliteLog({ folder, now: Date.now, owned: needsProof(options.access ?? {}) }))
   const catalog = catalogOf(agents, defined({ config, isolate }), env)
   const own = await createMillrace({
     // SQLite admits one process per folder, so machine and folder name its only writer.

@@ -181,6 +181,12 @@ export interface EventLog {
   ): Promise<Lease>
 
   /**
+   * Calls back when another process may have written to the session: the holder of a lease then finds out at once that
+   * its run was taken over. The result ends it. Logs that several processes share have this method.
+   */
+  watch?(session: string, changed: () => void): () => void
+
+  /**
    * The newest values of the state keys `user:…` and `app:…` (SPEC 2.11). Written by `append` with the events that
    * change them: ADK's state deltas, and a person's edits. Removing a session keeps them; restoring one changes none.
    */

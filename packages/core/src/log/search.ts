@@ -7,9 +7,13 @@ const defaultLimit = 50
 const mostFound = 500
 
 /** The words of a text, in lower case, each once. */
+export function wordsIn(text: string): readonly string[] {
+  return [...new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])]
+}
+
+/** The words to search for. */
 export function searchWords(text: string): readonly string[] {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
-  return [...new Set(words)].slice(0, mostWords)
+  return wordsIn(text).slice(0, mostWords)
 }
 
 export function searchLimit(limit = defaultLimit): number {
@@ -17,7 +21,7 @@ export function searchLimit(limit = defaultLimit): number {
 }
 
 /** The text by which a row is found: what a user or an agent said, whole. Undefined for every other row. */
-function searchText(event: RunEvent): string | undefined {
+export function searchedText(event: RunEvent): string | undefined {
   if (event.kind === 'run.started') {
     const said = event.input.messages.filter(({ role }) => role === 'user')
     return textsOf(said.flatMap(({ content }) => content.parts ?? []))
@@ -32,8 +36,8 @@ function textsOf(parts: readonly { readonly text?: string }[]): string {
 
 /** How many of the words the row has. */
 export function searchScore(words: readonly string[], { event }: Recorded): number {
-  const text = searchText(event)
+  const text = searchedText(event)
   if (text === undefined || text === '') return 0
-  const own = new Set(searchWords(text))
+  const own = new Set(wordsIn(text))
   return words.filter((word) => own.has(word)).length
 }

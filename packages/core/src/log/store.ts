@@ -16,7 +16,7 @@ export {
   takeOver,
 } from './lease.ts'
 export { rowKindOf } from './retention.ts'
-export { searchLimit, searchWords } from './search.ts'
+export { searchedText, searchLimit, searchWords, wordsIn } from './search.ts'
 export {
   checkCursor,
   checkHistory,

@@ -1,6 +1,6 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { MillraceError, wellFormed } from '@millrace/core'
+import { MillraceError } from '@millrace/core'
 import { evalSetSchema } from './eval-schema.ts'
 import type { EvalSet, EvalSetResult } from './eval-set.ts'
 import type { EvalOwner, EvalStore } from './eval-store.ts'

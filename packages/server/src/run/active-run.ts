@@ -130,12 +130,12 @@ export class ActiveRun {
     this.#decided.resolve({ ending, byAgent })
   }
 
-  async #live(heartbeat: NodeJS.Timeout): Promise<void> {
+  async #live(stopBeating: () => void): Promise<void> {
     const pulled = this.#pull()
     const how = await this.#end()
     this.#step('settle')
     this.#ended.resolve(how)
-    await this.#release(how, pulled, heartbeat)
+    await this.#release(how, pulled, stopBeating)
     this.#step('release')
     this.#released.resolve()
   }
@@ -153,7 +153,7 @@ export class ActiveRun {
     return this.#writer.finish(ending)
   }
 
-  async #release(how: FinishResult, pulled: Promise<void>, heartbeat: NodeJS.Timeout): Promise<void> {
+  async #release(how: FinishResult, pulled: Promise<void>, stopBeating: () => void): Promise<void> {
     const { log, limits } = this.#options
     let timer: NodeJS.Timeout | undefined
     const grace = new Promise<void>((resolve) => {
@@ -161,7 +161,7 @@ export class ActiveRun {
     })
     await Promise.race([pulled, grace])
     clearTimeout(timer)
-    clearInterval(heartbeat)
+    stopBeating()
     // A lease that cannot be released runs out; recovery then finds that the run has its end.
     if (how !== 'lost') await log.release(this.#lease).catch(() => {})
   }
@@ -258,7 +258,7 @@ export class ActiveRun {
   }
 
   /** Renews the lease. Once it is lost, or was not renewed for its whole term, another process may write: we stop. */
-  #heartbeat(): NodeJS.Timeout {
+  #heartbeat(): () => void {
     const { log, limits, now } = this.#options
     let renewed = now()
     let renewing = false
@@ -271,13 +271,20 @@ export class ActiveRun {
         if (isLost(error) || now() - renewed >= limits.leaseTtl) await this.#writer.abandon()
       }
     }
-    return setInterval(() => {
+    const once = (): void => {
       if (renewing) return
       renewing = true
       void beat().finally(() => {
         renewing = false
       })
-    }, limits.leaseTtl / 3)
+    }
+    const timer = setInterval(once, limits.leaseTtl / 3)
+    // Where processes share a log, another one that writes here may have cancelled the run.
+    const leave = log.watch?.(this.session, once)
+    return () => {
+      clearInterval(timer)
+      leave?.()
+    }
   }
 }
 

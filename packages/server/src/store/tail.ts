@@ -7,10 +7,16 @@ import { recordedOf } from './recorded.ts'
  */
 export interface Tails {
   subscribe(session: string, wake: () => void): Tail
+  /** Calls back for `behind` only. The result ends it. */
+  watch(session: string, behind: () => void): () => void
   /** Called after the commit that made these rows durable. `rows` is called only when the session has followers. */
   publish(session: string, rows: () => readonly RawRecorded[]): void
   /** Drops the rows of a session, because rows of it have changed; readers go back to the file. */
   forget(session: string): void
+  /** Another process wrote up to this seq, if it is known: readers go to the store for what is not here. */
+  behind(session: string, seq: number | undefined): void
+  /** The sessions that have followers, and the last seq of each that was seen here; 0 if none was. */
+  followed(): ReadonlyMap<string, number>
   end(session: string): void
   endAll(): void
 }
@@ -32,8 +38,11 @@ interface SessionTail {
   /** The same rows parsed, as far as a reader asked for them: once for all readers. */
   parsed: Recorded[]
   text: number
+  /** The last seq that was published, or that another process was seen to have written. */
+  seen: number
   ended: boolean
   readonly wakes: Set<() => void>
+  readonly watchers: Set<() => void>
 }
 
 export function newTails(): Tails {
@@ -45,10 +54,25 @@ export function newTails(): Tails {
     sessions.delete(session)
     wakeAll(tail)
   }
+  const open = (session: string): SessionTail => {
+    const tail = sessions.get(session) ?? newTail()
+    sessions.set(session, tail)
+    return tail
+  }
+  const closeUnused = (session: string, tail: SessionTail): void => {
+    if (tail.wakes.size + tail.watchers.size === 0 && sessions.get(session) === tail) sessions.delete(session)
+  }
   return {
+    watch: (session, behind) => {
+      const tail = open(session)
+      tail.watchers.add(behind)
+      return () => {
+        tail.watchers.delete(behind)
+        closeUnused(session, tail)
+      }
+    },
     subscribe: (session, wake) => {
-      const tail = sessions.get(session) ?? { rows: [], parsed: [], text: 0, ended: false, wakes: new Set() }
-      sessions.set(session, tail)
+      const tail = open(session)
       tail.wakes.add(wake)
       return {
         after: (seq) => parsedAfter(tail, seq),
@@ -56,20 +80,32 @@ export function newTails(): Tails {
         ended: () => tail.ended,
         leave: () => {
           tail.wakes.delete(wake)
-          if (tail.wakes.size === 0 && sessions.get(session) === tail) sessions.delete(session)
+          closeUnused(session, tail)
         },
       }
     },
     publish: (session, rows) => {
       const tail = sessions.get(session)
       if (tail === undefined) return
-      keep(tail, rows())
+      const added = rows()
+      tail.seen = Math.max(tail.seen, added.at(-1)?.seq ?? 0)
+      if (tail.wakes.size === 0) return empty(tail) // only watched: without these rows, the ones before would leave a gap
+      keep(tail, added)
       wakeAll(tail)
     },
     forget: (session) => {
       const tail = sessions.get(session)
       if (tail !== undefined) empty(tail)
     },
+    behind: (session, seq) => {
+      const tail = sessions.get(session)
+      if (tail === undefined || (seq !== undefined && seq <= tail.seen)) return
+      if (seq !== undefined) tail.seen = seq
+      empty(tail)
+      wakeAll(tail)
+      for (const watcher of [...tail.watchers]) watcher()
+    },
+    followed: () => new Map([...sessions].map(([session, { seen }]) => [session, seen])),
     end,
     endAll: () => {
       for (const session of [...sessions.keys()]) end(session)
@@ -77,8 +113,15 @@ export function newTails(): Tails {
   }
 }
 
+function newTail(): SessionTail {
+  return { rows: [], parsed: [], text: 0, seen: 0, ended: false, wakes: new Set(), watchers: new Set() }
+}
+
 function keep(tail: SessionTail, rows: readonly RawRecorded[]): void {
   const text = rows.reduce((sum, { body }) => sum + body.length, 0)
+  // Where another process wrote in between, what is here would leave a gap.
+  const [first] = rows
+  if (first !== undefined && first.seq !== (tail.rows.at(-1)?.seq ?? 0) + 1) empty(tail)
   if (tail.rows.length + rows.length > maxRows || tail.text + text > maxText) empty(tail)
   if (rows.length > maxRows || text > maxText) return
   tail.text += text

@@ -54,10 +54,15 @@ const longestTicket = 12 * 60 * 60_000
 /** The longest name of a user; it is part of keys and of the names of folders. */
 const longestUser = 200
 
+/** Whether a request must prove who it comes from. */
+export function needsProof({ tokens, jwt, proxy }: IdentityAccess): boolean {
+  return tokens !== undefined || jwt !== undefined || proxy !== undefined
+}
+
 /** Undefined where no proof is needed: one person on loopback owns everything. */
 export function openIdentities(access: IdentityAccess, now: () => number): Identities | undefined {
+  if (!needsProof(access)) return undefined
   const { tokens, jwt, proxy } = access
-  if (tokens === undefined && jwt === undefined && proxy === undefined) return undefined
   const users = [...(tokens ?? [])].map(([token, user]) => ({ digest: configuredDigest(token), user }))
   const operators = new Set(access.operators ?? [])
   const readJwt = jwt && jwtReader(jwt, now)

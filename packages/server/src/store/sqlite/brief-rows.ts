@@ -1,6 +1,7 @@
 import type { RawRecorded } from '@millrace/core'
+import { rowKindNumbers } from '../row-kind.ts'
 import type { ReadConnection } from './connection.ts'
-import { lineOf, rowKindNumbers, rowsIn } from './event-row.ts'
+import { lineOf, rowsIn } from './event-row.ts'
 
 /** Some rows, and the seq up to which the search for them got. */
 export interface BriefPage {

@@ -1,10 +1,7 @@
-import type { RawRecorded, RowKind } from '@millrace/core'
+import type { RawRecorded } from '@millrace/core'
+import { rowKindNames } from '../row-kind.ts'
 import type { ReadConnection } from './connection.ts'
 import type { SharedPart } from './shared-rows.ts'
-
-/** The kind for each number in `event.mark`. Only append to it, because existing files hold the numbers. */
-const rowKindNames: readonly RowKind[] = ['other', 'whole', 'partial', 'end', 'start']
-export const rowKindNumbers: Readonly<Record<RowKind, number>> = { other: 0, whole: 1, partial: 2, end: 3, start: 4 }
 
 /** The most rows and bytes of a page. The limit on bytes matters because a slow reader holds a page in memory. */
 const pageRows = 500

@@ -2,8 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type EventLog, factsFold, MillraceError, noFacts, type Recorded, type SessionFacts } from '@millrace/core'
 import { checkCursor, factsVersion, jsonSize, printFacts, readFacts } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
+import { rowKindNumbers } from '../row-kind.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
-import { type EventPages, type RowsPlace, rowKindNumbers } from './event-row.ts'
+import type { EventPages, RowsPlace } from './event-row.ts'
 import type { SessionRow } from './session-row.ts'
 
 /** Where the rows of a session are, and how many there are. */

@@ -1,9 +1,10 @@
 import type { EventLog, FoundMessage } from '@millrace/core'
 import { searchLimit, searchWords } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
+import { rowKindNumbers } from '../row-kind.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
 import type { EventInserts } from './event-inserts.ts'
-import { lineOf, rowKindNumbers, rowsIn } from './event-row.ts'
+import { lineOf, rowsIn } from './event-row.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { SessionCache } from './session-cache.ts'
 

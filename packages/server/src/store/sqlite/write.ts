@@ -24,10 +24,10 @@ import {
   takeOver,
   tally,
 } from '@millrace/core/store'
+import { rowKindNumbers } from '../row-kind.ts'
 import type { Tails } from '../tail.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
 import type { EventInserts } from './event-inserts.ts'
-import { rowKindNumbers } from './event-row.ts'
 import type { Checkpoints } from './facts.ts'
 import type { GroupCommit, Turn } from './group-commit.ts'
 import { unindexSql } from './search.ts'

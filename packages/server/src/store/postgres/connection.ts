@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { MillraceError } from '@millrace/core'
+import pg from 'pg'
+import { asPostgresFailure, postgresFailed } from './failure.ts'
+
+export type Value = string | number | boolean | null | readonly (string | number | null)[]
+export type PgRow = readonly unknown[]
+export type Query = (text: string, values?: readonly Value[]) => Promise<readonly PgRow[]>
+
+export interface PgConnection {
+  /** The URL without its password, for people. */
+  readonly place: string
+  readonly config: pg.ClientConfig
+  /** One statement. A lost connection is tried again for as long as `patience`: only for statements that may run twice. */
+  readonly query: Query
+  /** One statement, once: the caller finds out what happened when it fails. */
+  readonly once: Query
+  /** All or nothing; never tried again. */
+  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
+  /** Waits until the server answers, or throws after `patience`. */
+  reachable(): Promise<void>
+  close(): Promise<void>
+}
+
+export interface ConnectionOptions {
+  readonly url: string
+  readonly schema: string
+  readonly connections: number
+  /** How long a statement waits for a server that is gone, in ms. */
+  readonly patience: number
+}
+
+const firstPause = 50
+const longestPause = 1000
+
+/** A pool of connections. Rows are lists, because they are cheaper than objects; bigint is a number (every one is below 2^53). */
+export function pgConnect({ url, schema, connections, patience }: ConnectionOptions): PgConnection {
+  const place = placeOf(url)
+  const config: pg.ClientConfig = {
+    connectionString: url,
+    application_name: 'millrace',
+    connectionTimeoutMillis: 5000,
+    keepAlive: true,
+    types: { getTypeParser: (id, format) => (id === 20 ? Number : pg.types.getTypeParser(id, format as 'text')) },
+  }
+  const pool = new pg.Pool({
+    ...config,
+    max: connections,
+    idleTimeoutMillis: 30_000,
+    // The pool waits for it, although its types do not say so.
+    onConnect: (client) => client.query(`SET search_path TO ${identifier(schema)}`),
+  } as pg.PoolConfig)
+  // A connection that is lost while idle leaves the pool; the next statement opens another one.
+  pool.on('error', () => undefined)
+  const once: Query = async (text, values = []) => {
+    try {
+      return (await pool.query({ text, values: [...values], rowMode: 'array' })).rows
+    } catch (error) {
+      throw asPostgresFailure(error, place, 'use')
+    }
+  }
+  const patiently = async <T>(attempt: () => Promise<T>): Promise<T> => {
+    const end = performance.now() + patience
+    for (let wait = firstPause; ; wait = Math.min(longestPause, wait * 2)) {
+      try {
+        return await attempt()
+      } catch (error) {
+        if (!isCutOff(error) || performance.now() + wait > end) throw error
+        await pause(wait)
+      }
+    }
+  }
+  return {
+    place,
+    config,
+    once,
+    query: (text, values) => patiently(() => once(text, values)),
+    reachable: () => patiently(async () => void (await once('SELECT 1'))),
+    transaction: async (work) => {
+      const client = await patiently(() =>
+        pool.connect().catch((error: unknown) => Promise.reject(asPostgresFailure(error, place, 'use'))),
+      )
+      let failed: Error | undefined
+      const query: Query = async (text, values = []) =>
+        (await client.query({ text, values: [...values], rowMode: 'array' })).rows
+      try {
+        await query('BEGIN')
+        const value = await work(query)
+        await query('COMMIT')
+        return value
+      } catch (error) {
+        await query('ROLLBACK').catch((broken: Error) => {
+          failed = broken // the pool throws this connection away
+        })
+        throw asPostgresFailure(error, place, 'use')
+      } finally {
+        client.release(failed)
+      }
+    },
+    close: () => pool.end(),
+  }
+}
+
+/** Whether the connection was lost, so that the statement may have run or not. */
+export function isCutOff(error: unknown): boolean {
+  return error instanceof MillraceError && error.facts.reason === 'unreachable'
+}
+
+/** An identifier for SQL. */
+export function identifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+function placeOf(url: string): string {
+  let parsed: URL
+  try {
+    parsed = new URL(url)
+  } catch (cause) {
+    throw postgresFailed('address', 'the database', 'open', cause)
+  }
+  if (!/^postgres(ql)?:$/.test(parsed.protocol)) throw postgresFailed('address', 'the database', 'open')
+  parsed.password = ''
+  parsed.search = ''
+  return parsed.href
+}

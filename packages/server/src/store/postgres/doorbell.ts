@@ -1,0 +1,177 @@
+import pg from 'pg'
+import type { PgConnection } from './connection.ts'
+
+/**
+ * Tells the replicas that a session changed. A ring is only a hint, because every reader reads from its own cursor: one
+ * that is lost, late or doubled changes nothing but the time that a reader waits.
+ */
+export interface Doorbell {
+  /** This replica changed the session. */
+  ring(session: string): void
+  /** Looks at the sessions with followers soon, because one more has some. */
+  watch(): void
+  /** Resolves when all rings of this replica were sent. */
+  close(): Promise<void>
+}
+
+export interface DoorbellDeps {
+  readonly connection: PgConnection
+  /** Names this replica, which need not hear its own rings. */
+  readonly replica: string
+  readonly channel: string
+  /** The sessions with followers here, and the last seq that they could have seen. */
+  readonly followed: () => ReadonlyMap<string, number>
+  /** The session has changed up to this seq; undefined when that is not known. */
+  readonly heard: (session: string, seq: number | undefined) => void
+  readonly removed: (session: string) => void
+}
+
+/** Between two looks at the database: from the first, doubling, to the last; in ms. */
+const quickest = 25
+const slowest = 1000
+/** The same while notifications arrive, to find the ones that were lost. */
+const whileListening = 5000
+/** PostgreSQL takes 8,000 bytes. */
+const longestPayload = 7500
+
+/**
+ * Looks at the sessions with followers, often while something happens and seldom while nothing does: one query for all
+ * of them. With `notify`, other replicas say which sessions to look at, and the looking is a safety net.
+ */
+export function doorbell(deps: DoorbellDeps, notify: boolean): Doorbell {
+  const { connection, followed, heard, removed } = deps
+  let closed = false
+  let wait = quickest
+  let timer: NodeJS.Timeout | undefined
+  let looking: Promise<void> | undefined
+  const bell = notify ? notifications(deps, () => closed) : undefined
+
+  const look = async (): Promise<void> => {
+    const known = followed()
+    if (known.size === 0) return
+    const rows = await connection.once('SELECT id, last_seq FROM session WHERE id = ANY($1::text[])', [
+      [...known.keys()],
+    ])
+    const found = new Map(rows.map(([id, seq]) => [String(id), Number(seq)]))
+    for (const [id, seen] of known) {
+      const seq = found.get(id)
+      if (seq === undefined) removed(id)
+      else if (seq > seen) {
+        heard(id, seq)
+        wait = quickest
+      }
+    }
+  }
+  const next = (): void => {
+    if (closed || timer !== undefined) return
+    if (followed().size === 0) return
+    const pause = bell?.listening() === true ? whileListening : wait
+    timer = setTimeout(() => {
+      timer = undefined
+      wait = Math.min(slowest, wait * 2)
+      looking = look()
+        .catch(() => undefined) // the database is gone; the next look finds it again
+        .then(next)
+    }, pause)
+    timer.unref()
+  }
+  return {
+    ring: (session) => bell?.ring(session),
+    watch: () => {
+      wait = quickest
+      next()
+    },
+    close: async () => {
+      closed = true
+      clearTimeout(timer)
+      await looking
+      await bell?.close()
+    },
+  }
+}
+
+interface Notifications {
+  ring(session: string): void
+  /** Whether rings of others arrive. */
+  listening(): boolean
+  close(): Promise<void>
+}
+
+/** LISTEN on a connection of its own, and one NOTIFY for all sessions that changed while the one before was sent. */
+function notifications({ connection, replica, channel, heard }: DoorbellDeps, closed: () => boolean): Notifications {
+  const changed = new Set<string>()
+  let sending: Promise<void> | undefined
+  let client: pg.Client | undefined
+  let isListening = false
+  let retry: NodeJS.Timeout | undefined
+
+  const send = async (): Promise<void> => {
+    await new Promise((resolve) => setImmediate(resolve)) // the changes of one turn go together
+    while (changed.size > 0) {
+      const sessions: string[] = []
+      let size = replica.length + 10
+      for (const session of changed) {
+        size += JSON.stringify(session).length * 3 + 1
+        if (sessions.length > 0 && size > longestPayload) break
+        sessions.push(session)
+        changed.delete(session)
+      }
+      const payload = JSON.stringify([replica, ...sessions])
+      // A name that is too long for a notification is found by looking.
+      if (Buffer.byteLength(payload) > longestPayload) continue
+      await connection.once('SELECT pg_notify($1, $2)', [channel, payload]).catch(() => undefined)
+    }
+    sending = undefined
+  }
+  const listen = async (): Promise<void> => {
+    const listener = new pg.Client(connection.config)
+    client = listener
+    const lost = (): void => {
+      if (client !== listener) return
+      isListening = false
+      client = undefined
+      listener.end().catch(() => undefined)
+      if (closed()) return
+      retry = setTimeout(() => void listen(), slowest)
+      retry.unref()
+    }
+    listener.on('error', lost)
+    listener.on('end', lost)
+    listener.on('notification', ({ payload }) => {
+      const [from, ...sessions] = namesIn(payload)
+      if (from !== replica) for (const session of sessions) heard(session, undefined)
+    })
+    try {
+      await listener.connect()
+      await listener.query(`LISTEN "${channel}"`)
+      isListening = true
+    } catch {
+      lost()
+    }
+  }
+  void listen()
+  return {
+    ring: (session) => {
+      changed.add(session)
+      sending ??= send()
+    },
+    listening: () => isListening,
+    close: async () => {
+      clearTimeout(retry)
+      await sending
+      const last = client
+      client = undefined
+      await last?.end().catch(() => undefined)
+    },
+  }
+}
+
+/** Any program that may use the database may notify, so the text may be anything. */
+function namesIn(payload: string | undefined): readonly string[] {
+  try {
+    const names: unknown = JSON.parse(payload ?? '')
+    return Array.isArray(names) && names.every((name) => typeof name === 'string') ? names : []
+  } catch {
+    return []
+  }
+}

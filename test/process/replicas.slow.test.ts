@@ -1,0 +1,123 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Served, serveBuilt } from '../kit/built-server.ts'
+import { full } from '../kit/full.ts'
+import { type Postgres, startPostgres } from '../kit/postgres.ts'
+import { roundRobin } from '../kit/round-robin.ts'
+import { SseClient } from '../kit/sse-client.ts'
+
+const [runs, readersEach] = full ? [60, 5] : [9, 2]
+const dialects = ['millrace', 'adk', 'ag-ui', 'studio', 'plan'] as const
+/** Seconds. */
+const lease = 2
+
+const folder = mkdtempSync(join(tmpdir(), 'millrace-replicas-'))
+let postgres: Postgres
+let replicas: readonly Served[] = []
+beforeAll(async () => {
+  postgres = await startPostgres()
+  replicas = await Promise.all([0, 1, 2].map((which) => replica(which)))
+})
+afterAll(async () => {
+  for (const { child } of replicas) child.kill('SIGCONT')
+  await Promise.all(replicas.map((one) => (one.child.exitCode === null ? one.kill() : undefined)))
+  await postgres.stop()
+  rmSync(folder, { recursive: true })
+})
+
+function replica(which: number): Promise<Served> {
+  return serveBuilt(['serve', '--port', '0', '--lease', `${lease}`, '--log-level', 'silent'], {
+    DATABASE_URL: postgres.url,
+    DATA_DIR: join(folder, `${which}`),
+    MILLRACE_OFFLINE_TOKENS_PER_SECOND: '25',
+    PATH: process.env.PATH ?? '',
+  })
+}
+const portOf = ({ address }: Served): number => Number(new URL(address).port)
+
+interface Session {
+  readonly run: string
+  readonly status: string
+}
+async function start(address: string, session: string): Promise<void> {
+  const body = { threadId: session, runId: 'r', messages: [{ id: '1', role: 'user', content: 'Hello, who are you?' }] }
+  const answer = await fetch(`${address}/ag-ui/assistant`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  await answer.body?.cancel() // the run goes on
+}
+
+/** Reads a run to its end, leaving now and then, whatever happens to the servers. */
+async function follow(port: number, session: string, dialect: string, leaveAfter: number): Promise<string> {
+  const client = new SseClient(port, `/sessions/${session}/events?dialect=${dialect}&run=r`)
+  for (let turn = 0; ; turn++) {
+    const limit = turn < 3 ? leaveAfter * (turn + 1) : Number.POSITIVE_INFINITY
+    if (await client.read((received) => received > limit)) {
+      // A server that is closing, or has lost its database, also ends a stream: only the end of the run counts.
+      const state = await sessionAt(port, session)
+      if (state !== undefined && state.run !== 'running') return client.text
+    }
+  }
+}
+
+async function sessionAt(port: number, session: string): Promise<Session | undefined> {
+  try {
+    const answer = await fetch(`http://127.0.0.1:${port}/sessions/${session}`)
+    return answer.ok ? ((await answer.json()) as Session) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+test(`three replicas, ${runs} runs, ${runs * readersEach} readers: one replica killed, one asleep, the database restarted`, async () => {
+  const proxy = await roundRobin(replicas.map(portOf))
+  const [dead, asleep, alive] = replicas
+  if (dead === undefined || asleep === undefined || alive === undefined) throw new Error('three replicas')
+  const sessions = Array.from({ length: runs }, (_, i) => `s${i}`)
+  await Promise.all(sessions.map((session, i) => start(replicas[i % 3]?.address ?? '', session)))
+  const readers = sessions.flatMap((session, i) =>
+    Array.from({ length: readersEach }, (_, j) => {
+      const dialect = dialects[(i + j) % dialects.length] ?? 'millrace'
+      return follow(proxy.port, session, dialect, 300 + 200 * j).then((text) => ({ session, dialect, text }))
+    }),
+  )
+  await dead.kill()
+  asleep.child.kill('SIGSTOP')
+  await postgres.restart()
+  // Every run that the dead and the sleeping one had gets its end from the one that is left.
+  await Promise.all(sessions.map((session) => ended(portOf(alive), session)))
+  asleep.child.kill('SIGCONT')
+  const heard = await Promise.all(readers)
+  proxy.close()
+  for (const { session, dialect, text } of heard) {
+    const whole = new SseClient(portOf(alive), `/sessions/${session}/events?dialect=${dialect}&run=r`)
+    await whole.read()
+    expect(text, `${session} in ${dialect}`).toBe(whole.text)
+  }
+  for (const session of sessions) {
+    const log = await (await fetch(`${alive.address}/sessions/${session}/log`)).text()
+    const rows = log
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => JSON.parse(line) as { seq: number; event: { kind: string } })
+    expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, i) => i + 1))
+    expect(rows.filter(({ event }) => event.kind === 'run.finished')).toHaveLength(1)
+    expect(rows.at(-1)?.event.kind).toBe('run.finished')
+  }
+  // The one that slept wrote nothing more, and serves again.
+  const awake = await sessionAt(portOf(asleep), 's0')
+  expect(awake?.run).not.toBe('running')
+})
+
+/** The followers of a run hear its end; the stream of the log is what says that it is there. */
+async function ended(port: number, session: string): Promise<void> {
+  for (;;) {
+    const client = new SseClient(port, `/sessions/${session}/events?dialect=millrace&run=r`)
+    if ((await client.read()) && client.text.includes('run.finished')) return
+  }
+}
