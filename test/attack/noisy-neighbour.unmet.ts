@@ -7,8 +7,8 @@ import { full } from '../kit/full.ts'
 import { type AttackedServer, attackedServer } from './bounded-work-kit.ts'
 
 const seconds = full ? 60 : 8
-/** How many times as long another user may wait. The small form also runs beside other work of the machine. */
-const bar = full ? 3 : 8
+/** How many times as long another user may wait. It does not hold yet (docs/load.md), so the name keeps it out of the suite. */
+const bar = 3
 const noise = fileURLToPath(new URL('./noisy-neighbour-client.mjs', import.meta.url))
 
 let server: AttackedServer
