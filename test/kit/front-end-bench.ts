@@ -76,6 +76,9 @@ export class OpenPage {
   async hides(text: string): Promise<void> {
     await this.chat.getByText(text, { exact: true }).first().waitFor({ state: 'detached' })
   }
+  idle(): Promise<void> {
+    return this.#bench.frontEnd.idle(this.page)
+  }
   stop(): Promise<void> {
     return this.#bench.frontEnd.stop(this.page)
   }

@@ -13,12 +13,15 @@ export interface FrontEnd {
   readonly showsParallelMessages: boolean
   /** The place of the conversation. */
   chat(page: Page): Locator
+  /** Waits until the page knows that no run is active. */
+  idle(page: Page): Promise<void>
   say(page: Page, text: string): Promise<void>
   stop(page: Page): Promise<void>
   regenerate(page: Page): Promise<void>
 }
 
-const isOurs: Pick<FrontEnd, 'say' | 'stop' | 'regenerate'> = {
+const isOurs: Pick<FrontEnd, 'idle' | 'say' | 'stop' | 'regenerate'> = {
+  idle: (page) => page.getByRole('button', { name: 'Send' }).waitFor(),
   async say(page, text) {
     await page.getByLabel('Message').fill(text)
     await page.getByRole('button', { name: 'Send' }).click()
@@ -35,7 +38,9 @@ export const frontEnds: readonly FrontEnd[] = [
     sharesState: true,
     showsParallelMessages: true,
     chat: (page) => page.getByTestId('copilot-chat'),
+    idle: (page) => page.locator('aside[aria-busy=false]').waitFor(),
     async say(page, text) {
+      await this.idle(page)
       await page.getByTestId('copilot-chat-textarea').fill(text)
       await page.getByTestId('copilot-send-button').click()
     },

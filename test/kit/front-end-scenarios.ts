@@ -68,6 +68,8 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
       const page = await bench.open()
       await page.say('note: milk')
       await page.state({ notes: ['milk'] })
+      // The end of a run brings the state of the agent once more.
+      await page.idle()
       await page.press('Clear notes')
       await page.state({ notes: [] })
       await page.say('state')

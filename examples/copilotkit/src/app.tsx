@@ -83,7 +83,7 @@ function Tools() {
 function SharedState() {
   const { agent } = useAgent({ agentId: agentName })
   return (
-    <aside>
+    <aside aria-busy={agent.isRunning}>
       <h2>State</h2>
       <pre>{JSON.stringify(agent.state, null, 2)}</pre>
       <button type="button" onClick={() => agent.setState({ ...agent.state, notes: [] })}>
