@@ -16,8 +16,8 @@ export type { HttpLimits } from './http/deps.ts'
 export type { Access } from './http/doors/access.ts'
 export type { IdentityAccess, ProxyAccess } from './http/doors/identity.ts'
 export type { JwtAccess } from './http/doors/jwt.ts'
-export { deleteUser } from './http/operator/delete-user.ts'
 export type { MemoryUse } from './http/memory-watch.ts'
+export { deleteUser } from './http/operator/delete-user.ts'
 export {
   defaultShares,
   type FairShare,

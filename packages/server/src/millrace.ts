@@ -90,7 +90,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     if (entry.action === 'run.start') metrics.runsStarted.inc({ agent: entry.agent ?? '' })
     if (entry.action === 'run.finish')
       metrics.runsFinished.inc({ agent: entry.agent ?? '', outcome: entry.outcome ?? '' })
-    const told = { ...entry, session: idInKey(entry.session) }
+    const told = session === undefined ? entry : { ...entry, session: idInKey(session) }
     auditLog?.info(told, entry.action)
     options.onAudit?.(told)
   }

@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent } from '../agent/agent.ts'
 import type { EvalStore } from '../eval/eval-store.ts'
 import type { AuditEntry } from '../telemetry/audit.ts'
-import type { OwnSessions } from './own-sessions.ts'
 import { defaultViewLimits, type ViewLimits } from '../view/view-reads.ts'
+import type { OwnSessions } from './own-sessions.ts'
 import { defaultShares, type Shares } from './shares.ts'
 
 /** What every surface works with: one log, one run engine, one set of streams and the same agents. */

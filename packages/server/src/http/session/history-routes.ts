@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type DialectName,
   defined,
+  detectFraming,
   dialectNames,
   exportSession,
   forkSession,
@@ -46,8 +47,6 @@ const importTypes = ['text/event-stream', 'application/x-ndjson', 'application/j
 
 /** Characters. A document is parsed at once, and nothing else is answered meanwhile. */
 const longestDocument = 16 * 1024 * 1024
-/** Characters of an import that are read before other work gets a turn. */
-const stretch = 128 * 1024
 
 /** A session of up to this many events is sent whole: leaving partials out would save little. */
 const short = 5000
@@ -151,16 +150,6 @@ export const historyRoutes =
       },
     )
   }
-
-/** The lines of a text, with a turn for other work after each stretch. */
-async function* linesOf(text: string): AsyncGenerator<Line> {
-  const reader = ndjsonReader()
-  for (let at = 0; at < text.length; at += stretch) {
-    if (at > 0) await nextTurn()
-    yield* reader.feed(text.slice(at, at + stretch))
-  }
-  yield* reader.end()
-}
 
 /** A file that cannot be read is a 422 with the reason, one that is too large a 413. Nothing was written. */
 function unreadable(error: unknown): unknown {

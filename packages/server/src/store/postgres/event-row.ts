@@ -10,8 +10,7 @@ export interface EventRow extends RawRecorded {
 
 export const eventColumns = 'session, seq, at, run, kind, message, body'
 
-export function eventRowOf({ seq, at, run, event }: Recorded, body: string): EventRow {
-  const kind = rowKindOf(event)
+export function eventRowOf({ seq, at, run, event }: Recorded, body: string, kind = rowKindOf(event)): EventRow {
   const counts = (kind === 'partial' || kind === 'whole') && event.kind === 'agent'
   return { seq, at, run, kind, body, message: counts ? JSON.stringify(event.message) : null }
 }

@@ -12,6 +12,9 @@ const textPerRow = 128
 /** Older checkpoints are thinned to the newest of so many rows: they serve reads of the past (`?at=`). */
 const block = 4096
 
+const newest = `SELECT seq, body FROM checkpoint WHERE session = $1 AND seq <= $2 AND version = ${factsVersion}
+  ORDER BY seq DESC LIMIT 1`
+
 interface Kept {
   readonly born: string
   readonly facts: SessionFacts
@@ -36,16 +39,13 @@ export interface PgCheckpoints {
 export function postgresFacts(
   connection: PgConnection,
   checkOpen: () => void,
-): Pick<EventLog, 'facts'> & PgCheckpoints {
+): Required<Pick<EventLog, 'facts' | 'checkpoint'>> & PgCheckpoints {
   const { query } = connection
   const kept = new Map<string, Kept>()
   const writing = new Set<Promise<unknown>>()
 
   const stored = async (id: string, seq: number): Promise<SessionFacts> => {
-    const [[at, text] = []] = await query(
-      `SELECT seq, body FROM checkpoint WHERE session = $1 AND seq <= $2 AND version = ${factsVersion} ORDER BY seq DESC LIMIT 1`,
-      [id, seq],
-    )
+    const [[at, text] = []] = await query(newest, [id, seq])
     const found = typeof text === 'string' ? readFacts(text) : undefined
     return found !== undefined && found.seq === at ? found : noFacts
   }
@@ -80,6 +80,11 @@ export function postgresFacts(
       const saved = mine?.saved ?? before.seq
       keep(kept, id, { born: place.born, facts, saved, isDue: seq - saved >= rowsBetween })
       return facts
+    },
+    checkpoint: async (id, at) => {
+      checkOpen()
+      const [[seq, text] = []] = await query(newest, [id, at])
+      return typeof text === 'string' ? { seq: Number(seq), text } : undefined
     },
     writeDue: (id) => {
       const due = kept.get(id)

@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { type EventLog, MillraceError } from '@millrace/core'
 import { newTails } from '../tail.ts'
 import { databaseClock } from './clock.ts'
-import { pgConnect } from './connection.ts'
+import { type PgConnection, pgConnect } from './connection.ts'
 import { doorbell } from './doorbell.ts'
 import { postgresFacts } from './facts.ts'
 import { asPostgresFailure } from './failure.ts'
 import { postgresReads } from './read.ts'
 import { pgMigrate } from './schema.ts'
 import { postgresSearch } from './search.ts'
+import { schemaSecret } from './secret.ts'
+import { keyPgSessions } from './session-keys.ts'
 import { sessionQueue } from './session-queue.ts'
 import { pgSharedReads } from './shared.ts'
 import { postgresWrites } from './write.ts'
@@ -24,6 +26,8 @@ export interface PostgresLogOptions {
   readonly doorbell?: 'notify' | 'poll'
   /** How long a call waits for a database that is gone, in ms. */
   readonly patience?: number
+  /** See SqliteLogOptions. */
+  readonly owned?: boolean
   /** By default the clock of the database, so that all replicas agree about leases. */
   readonly now?: () => number
 }
@@ -46,6 +50,7 @@ export async function postgresLog(options: PostgresLogOptions): Promise<Postgres
   const opening = pgConnect({ url, schema, connections, patience: 0 })
   try {
     await pgMigrate(opening, schema, Date.now())
+    if (options.owned !== undefined) await keyPgSessions(opening, options.owned)
   } catch (error) {
     throw asPostgresFailure(error, opening.place, 'open')
   } finally {
@@ -67,6 +72,7 @@ async function logOn(
   const reading =
     clock === undefined ? undefined : setInterval(() => void clock.read().catch(() => undefined), clockEvery)
   reading?.unref()
+  const secret = await schemaSecret(connection.query)
   const tails = newTails()
   const bell = doorbell(
     {
@@ -94,6 +100,9 @@ async function logOn(
     }),
     ...postgresReads({ connection, tails, now, checkOpen, watch: bell.watch }),
     facts: facts.facts,
+    checkpoint: facts.checkpoint,
+    secret,
+    trouble: () => troubleOf(connection),
     watch: (session, changed) => {
       const leave = tails.watch(session, changed)
       bell.watch()
@@ -111,5 +120,15 @@ async function logOn(
       })
       return closing
     },
+  }
+}
+
+/** Whether the database takes writes now, or why not. */
+async function troubleOf({ once }: PgConnection): Promise<string | undefined> {
+  try {
+    const [[standby] = []] = await once('SELECT pg_is_in_recovery()')
+    return standby === true ? 'the database is a standby and takes no writes' : undefined
+  } catch {
+    return 'the database does not answer'
   }
 }

@@ -24,7 +24,10 @@ export interface SessionPlace {
 }
 
 type Reads = Required<
-  Pick<EventLog, 'get' | 'list' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'startOf' | 'expired'>
+  Pick<
+    EventLog,
+    'get' | 'list' | 'users' | 'usage' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'startOf' | 'expired'
+  >
 >
 
 export interface PgReadDeps {
@@ -45,7 +48,7 @@ export function postgresReads({ connection, tails, now, checkOpen, watch }: PgRe
   const { query } = connection
   const rows = async <T>(
     id: string,
-    { after, limit, brief = false }: ReadOptions,
+    { after, limit, brief = false, text = Number.POSITIVE_INFINITY }: ReadOptions,
     of: (row: RawRecorded) => T,
   ): Promise<T[]> => {
     checkCursor(after)
@@ -54,9 +57,10 @@ export function postgresReads({ connection, tails, now, checkOpen, watch }: PgRe
     const all: T[] = []
     let cursor = after
     let left = limit ?? Number.POSITIVE_INFINITY
+    let size = 0
     // Finding what to leave out takes as long as reading it, so it pays only where most rows are partials.
     const which = brief && start.partials * 2 > start.lastSeq ? needed : ''
-    while (left > 0 && cursor < start.lastSeq) {
+    while (left > 0 && size < text && cursor < start.lastSeq) {
       checkOpen()
       const page = await pageOf(query, id, start, cursor, left, which)
       const last = page.at(-1)
@@ -65,7 +69,11 @@ export function postgresReads({ connection, tails, now, checkOpen, watch }: PgRe
         if ((await placeOf(query, id)).born !== start.born) throw notFound(id)
         break
       }
-      for (const row of page) if (row.seq <= start.lastSeq) all.push(of(row))
+      for (const row of page) {
+        if (row.seq > start.lastSeq) break
+        all.push(of(row))
+        size += row.body.length
+      }
       cursor = last.seq
       left -= page.length
     }
@@ -118,6 +126,30 @@ export function postgresReads({ connection, tails, now, checkOpen, watch }: PgRe
     list: async (wanted) => {
       checkOpen()
       return list(query, wanted)
+    },
+    users: async ({ limit, offset = 0 }) => {
+      checkOpen()
+      const page = await query(
+        `SELECT user_name, count(*), sum(events)::bigint, max(updated_at) FROM session
+         GROUP BY user_name ORDER BY user_name LIMIT $1 OFFSET $2`,
+        [pageSize(limit), Math.max(0, Math.floor(offset))],
+      )
+      const [[total] = []] = await query('SELECT count(DISTINCT user_name) FROM session')
+      const users = page.map(([user, sessions, events, updatedAt]) => ({
+        user: String(user),
+        sessions: Number(sessions),
+        events: Number(events),
+        updatedAt: Number(updatedAt),
+      }))
+      return { users, total: Number(total) }
+    },
+    usage: async (user) => {
+      checkOpen()
+      const columns = 'SELECT count(*), coalesce(sum(size), 0)::bigint FROM session'
+      const [[sessions, bytes] = []] = await (user === undefined
+        ? query(columns)
+        : query(`${columns} WHERE user_name = $1`, [user]))
+      return { sessions: Number(sessions), bytes: Number(bytes) }
     },
     read: (id, options) => rows(id, options, recordedOf),
     readRaw: (id, options) => rows(id, options, (row) => row),

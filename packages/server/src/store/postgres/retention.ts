@@ -19,13 +19,14 @@ export async function pruneSession({ transaction }: PgConnection, id: string, be
                HAVING bool_or(kind = ${rowKindNumbers.end}) AND max(at) < $2)
              AND EXISTS (SELECT 1 FROM event w WHERE w.session = $1 AND w.run = e.run
                AND w.message = e.message AND w.kind = ${rowKindNumbers.whole})
-           LIMIT ${batch}) RETURNING 1`,
+           LIMIT ${batch}) RETURNING length(body)`,
         [id, before],
       )
       if (rows.length > 0)
         await query(
-          'UPDATE session SET version = version + 1, events = events - $2, partials = partials - $2 WHERE id = $1',
-          [id, rows.length],
+          `UPDATE session SET version = version + 1, events = events - $2, partials = partials - $2, size = size - $3
+           WHERE id = $1`,
+          [id, rows.length, rows.reduce((sum, [length]) => sum + Number(length), 0)],
         )
       return rows.length
     })

@@ -44,6 +44,7 @@ export const pgMigrations: readonly PgMigration[] = [
         abandoned boolean NOT NULL,
         partials bigint NOT NULL,
         widest bigint NOT NULL,
+        size bigint NOT NULL,
         remembered bigint NOT NULL DEFAULT 0,
         indexed bigint NOT NULL DEFAULT 0
       ) WITH (fillfactor = 50);
@@ -77,6 +78,10 @@ export const pgMigrations: readonly PgMigration[] = [
         PRIMARY KEY (session, seq)
       );
       CREATE INDEX message_text_words ON message_text USING gin (words);
+      CREATE TABLE secret (
+        only boolean PRIMARY KEY DEFAULT true CHECK (only),
+        value text NOT NULL
+      );
       CREATE TABLE shared_state (
         agent text COLLATE "C" NOT NULL,
         user_name text COLLATE "C" NOT NULL,

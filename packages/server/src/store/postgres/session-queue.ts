@@ -213,7 +213,7 @@ function oneStatement(
   return [
     `WITH changed AS (${pgUpdateSession}), stored AS (
        INSERT INTO event (${eventColumns}) SELECT $1, e.* FROM changed,
-         unnest($21::bigint[], $22::float8[], $23::text[], $24::smallint[], $25::text[], $26::text[]) e)
+         unnest($22::bigint[], $23::float8[], $24::text[], $25::smallint[], $26::text[], $27::text[]) e)
      SELECT version FROM changed`,
     [...values, ...eventValues(events)],
   ]

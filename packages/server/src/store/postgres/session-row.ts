@@ -13,13 +13,15 @@ export interface PgSession {
   readonly partials: number
   /** An upper bound for the bytes of a body, to find out how many rows fit a page. */
   readonly widest: number
+  /** Characters of all bodies. */
+  readonly size: number
   /** The last seq that `remember` covers. */
   readonly remembered: number
 }
 
 export const pgInfoColumns = `s.id, s.user_name, s.agent, s.title, s.status, s.last_run, s.last_seq, s.events, s.runs,
   s.created_at, s.updated_at, s.fork_session, s.fork_seq`
-export const pgRowColumns = `${pgInfoColumns}, s.born, s.version, s.epoch, s.leases, s.partials, s.widest, s.remembered`
+export const pgRowColumns = `${pgInfoColumns}, s.born, s.version, s.epoch, s.leases, s.partials, s.widest, s.size, s.remembered`
 
 export function pgInfoOf(row: PgRow): SessionInfo {
   const [id, user, agent, title, status, lastRun, lastSeq, events, runs, createdAt, updatedAt, from, seq] = row
@@ -41,7 +43,7 @@ export function pgInfoOf(row: PgRow): SessionInfo {
 
 export function pgSessionOf(row: PgRow): PgSession {
   const info = pgInfoOf(row)
-  const [born, version, epoch, leases, partials, widest, remembered] = row.slice(13)
+  const [born, version, epoch, leases, partials, widest, size, remembered] = row.slice(13)
   return {
     born: String(born),
     version: Number(version),
@@ -49,6 +51,7 @@ export function pgSessionOf(row: PgRow): PgSession {
     leases: { epoch: Number(epoch), held: heldIn(info.id, String(leases)) },
     partials: Number(partials),
     widest: Number(widest),
+    size: Number(size),
     remembered: Number(remembered),
   }
 }
@@ -61,8 +64,8 @@ export function heldIn(session: string, text: string): readonly Lease[] {
 
 export const pgInsertSession = `INSERT INTO session (id, born, user_name, agent, created_at, fork_session, fork_seq,
   version, stamp, title, search, status, last_run, last_seq, events, runs, updated_at, epoch, leases, lease_until, owners,
-  abandoned, partials, widest, remembered)
-  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21::text[], $22, $23, $24, $25)
+  abandoned, partials, widest, size, remembered)
+  VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21::text[], $22, $23, $24, $25, $26)
   ON CONFLICT (id) DO NOTHING RETURNING id`
 export function pgInsertValues(row: PgSession, stamp: string): readonly Value[] {
   const { id, user, agent, createdAt, forkOf } = row.info
@@ -73,13 +76,13 @@ export function pgInsertValues(row: PgSession, stamp: string): readonly Value[] 
 /** Changes the row if it still has the version that the change was made from: $1 is the id, $2 that version. */
 export const pgUpdateSession = `UPDATE session SET version = version + 1, stamp = $3, title = $4, search = $5, status = $6,
   last_run = $7, last_seq = $8, events = $9, runs = $10, updated_at = $11, epoch = $12, leases = $13, lease_until = $14,
-  owners = $15::text[], abandoned = $16, partials = $17, widest = $18, remembered = $19
-  WHERE id = $1 AND version = $2 AND born = $20 RETURNING version`
+  owners = $15::text[], abandoned = $16, partials = $17, widest = $18, size = $19, remembered = $20
+  WHERE id = $1 AND version = $2 AND born = $21 RETURNING version`
 export function pgUpdateValues(from: PgSession, to: PgSession, stamp: string): readonly Value[] {
   return [from.info.id, from.version, ...changing(to, stamp), from.born]
 }
 
-function changing({ info, leases, partials, widest, remembered }: PgSession, stamp: string): readonly Value[] {
+function changing({ info, leases, partials, widest, size, remembered }: PgSession, stamp: string): readonly Value[] {
   const { id, title, status, lastRun, lastSeq, events, runs, updatedAt } = info
   const { held, epoch } = leases
   const until = held.length === 0 ? null : Math.min(...held.map((lease) => lease.until))
@@ -97,6 +100,7 @@ function changing({ info, leases, partials, widest, remembered }: PgSession, sta
     ...found,
     partials,
     widest,
+    size,
     remembered,
   ]
 }

@@ -66,8 +66,14 @@ async function saveState(query: Query, scope: SharedScope, before: JsonObject, a
 export function pgSharedReads(
   { query }: PgConnection,
   checkOpen: () => void,
-): Pick<EventLog, 'sharedState' | 'sharedArtifacts'> {
+): Pick<EventLog, 'sharedState' | 'sharedArtifacts' | 'forgetUser'> {
   return {
+    forgetUser: async (user) => {
+      checkOpen()
+      if (user === '') return // the values of all users
+      for (const table of ['shared_state', 'shared_artifact'])
+        await query(`DELETE FROM ${table} WHERE user_name = $1`, [user])
+    },
     sharedState: async ({ agent, user }) => {
       checkOpen()
       return stateIn(await query(stateOf, [agent, user]))

@@ -140,7 +140,7 @@ function appendWrites({ queue, tails, now, checkOpen }: PgWriteDeps): Pick<Write
   return {
     append: async (id, drafts, holder) => {
       checkOpen()
-      const bodies = drafts.map(({ event }) => eventText(event))
+      const bodies = drafts.map(({ event, printed }) => printed?.text ?? eventText(event))
       return queue.change(id, (draft) => {
         const session = must(draft, id)
         checkWriter(session.leases, id, drafts, holder)
@@ -152,7 +152,7 @@ function appendWrites({ queue, tails, now, checkOpen }: PgWriteDeps): Pick<Write
           event,
         }))
         if (rows.length === 0) return rows
-        const events = rows.map((row, i) => eventRowOf(row, bodies[i] ?? ''))
+        const events = rows.map((row, i) => eventRowOf(row, bodies[i] ?? '', drafts[i]?.printed?.row))
         draft.row = withEvents(session, rows, events)
         draft.events.push(...events)
         draft.more.push(...sharing(session.info, rows, bodies, at))
@@ -199,16 +199,17 @@ function leaseWrites({
 }
 
 function newRow(info: PgSession['info'], born: string): PgSession {
-  return { born, version: 0, info, leases: { epoch: 0, held: [] }, partials: 0, widest: 0, remembered: 0 }
+  return { born, version: 0, info, leases: { epoch: 0, held: [] }, partials: 0, widest: 0, size: 0, remembered: 0 }
 }
 
 function withEvents(session: PgSession, rows: readonly Recorded[], events: readonly EventRow[]): PgSession {
-  let { partials, widest } = session
+  let { partials, widest, size } = session
   for (const { kind, body } of events) {
     if (kind === 'partial') partials += 1
+    size += body.length
     while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
   }
-  return { ...session, info: tally(session.info, rows), partials, widest }
+  return { ...session, info: tally(session.info, rows), partials, widest, size }
 }
 
 async function isOwn({ query }: PgConnection, { info, born }: PgSession, stamp: string): Promise<boolean> {

@@ -1,8 +1,9 @@
 import type { RawRecorded, Recorded, SessionInfo } from '@millrace/core'
 import { tally } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
+import { rowKindNumbers } from '../row-kind.ts'
 import type { ReadConnection } from './connection.ts'
-import { lineOf, rowKindNumbers, rowsIn } from './event-row.ts'
+import { lineOf, rowsIn } from './event-row.ts'
 
 /** Rows that a fork shares: those of the session with this number up to a seq, after the part before it. */
 export interface SharedPart {
