@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import type { EventLog, RunInput } from '@millrace/core'
+import { sessionKey } from '@millrace/core/store'
 import { graphAgent, sqliteLog } from '@millrace/server'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { testServer } from '../kit/server.ts'
@@ -67,8 +68,9 @@ async function run(user: string, session: string, input: RunInput) {
   const answer = await call(user, 'POST', `/sessions/${session}/runs`, { input, agent: 'g', run: `r${++ids}` })
   expect(answer.statusCode, answer.body).toBe(201)
   const { run: id } = answer.json()
-  await server.engine.wait(session, id)
-  return (await server.log.read(session, { after: 0 })).filter((row) => row.run === id).map(({ event }) => event)
+  const key = sessionKey(user, session)
+  await server.engine.wait(key, id)
+  return (await server.log.read(key, { after: 0 })).filter((row) => row.run === id).map(({ event }) => event)
 }
 const ending = (events: Awaited<ReturnType<typeof run>>) => events.find((event) => event.kind === 'run.finished')
 const said = (events: Awaited<ReturnType<typeof run>>) =>
@@ -201,7 +203,7 @@ describe('what a client sends to a graph is data', () => {
   test('a state key with the name of an inner channel runs no node', async () => {
     await open()
     const question = await waiting('ann', 's')
-    await server.log.append('s', [
+    await server.log.append(sessionKey('ann', 's'), [
       { run: '', event: { kind: 'state', patch: [{ op: 'add', path: '/branch:to:pay', value: 1 }] } },
     ])
     seen.length = 0

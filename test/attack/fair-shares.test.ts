@@ -17,7 +17,14 @@ describe('a user has a share, and no more', () => {
   let server: Server
   let address: string
   const open = async (shares: SomeShares, more: Partial<MillraceOptions> = {}) => {
-    server = await testServer({ log, with: [echo], fallback: 'echo', access: { tokens }, limits: { shares }, ...more })
+    server = await testServer({
+      log,
+      with: [echo],
+      fallback: 'echo',
+      access: { tokens, operators: ['ada'] },
+      limits: { shares },
+      ...more,
+    })
     address = await server.app.listen({ port: 0, host: '127.0.0.1' })
   }
   beforeEach(async () => {

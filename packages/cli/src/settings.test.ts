@@ -165,7 +165,7 @@ test.each([
   ['0.0.0.0 as a host name', ['--host-name', '0.0.0.0']],
   ['[::] as a host name', ['--host-name', '[::]']],
   ['an empty data dir', ['--data-dir', '']],
-  ['a database URL without a store', ['--database', 'postgres://db/mill']],
+  ['a database URL that is not valid', ['--database', 'postgres://db:port/mill']],
   ['one token for two users', ['--token', 'ada=a-long-token', '--token', 'bob=a-long-token']],
 ])('%s is refused in a sentence', (_name, args) => {
   expect(refusal(args).length).toBeGreaterThan(10)
