@@ -29,6 +29,7 @@ const commands = [
   'docs/adk-web.md 1',
   'docs/debugging.md 1',
   'docs/identity.md 1',
+  'docs/scale.md 1',
   'packages/cli/README.md 1',
 ]
 const installs = [
@@ -267,7 +268,11 @@ describe('programs', () => {
     const [command = ''] = line.split(/ +#| \| /)
     const args = command.split(/\s+/).slice(command.startsWith('npm start') ? 3 : 2)
     if (command.startsWith('npm install')) return expect(command).toContain('@google/adk-devtools')
-    const flags = args.filter((arg) => arg !== 'serve').map((arg, i) => arg.replace('…', `12345678${i}`))
+    // The file of the example, so that the setting can be read.
+    const tokens = script('tokens', 'ada=0123456789abcdef\n')
+    const flags = args
+      .filter((arg) => arg !== 'serve')
+      .map((arg, i) => (args[i - 1] === '--token-file' ? tokens : arg.replace('…', `12345678${i}`)))
     expect(readSettings(flags, {})).not.toHaveProperty('message')
   })
 

@@ -79,7 +79,7 @@ export const pgMigrations: readonly PgMigration[] = [
       );
       CREATE INDEX message_text_words ON message_text USING gin (words);
       CREATE TABLE secret (
-        only boolean PRIMARY KEY DEFAULT true CHECK (only),
+        id int PRIMARY KEY CHECK (id = 1),
         value text NOT NULL
       );
       CREATE TABLE shared_state (
