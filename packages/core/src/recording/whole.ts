@@ -22,7 +22,7 @@ export interface Recording {
 /** The same limit as for the import of a session export. */
 const mostRows = 1_000_000
 /** Characters that are read at a time. */
-const pieceSize = 256 * 1024
+const pieceSize = 128 * 1024
 
 /**
  * Reads a whole recording, as the server does to store it and the page to show it. Frames that cannot be read are kept
@@ -31,7 +31,8 @@ const pieceSize = 256 * 1024
  * session keeps its sequence numbers, and one bad line of it is `invalid` (SPEC 2.10).
  */
 export async function wholeRecording(text: string, options: RecordingOptions): Promise<Recording> {
-  if (detectFraming(text) === 'lines' && (options.from ?? detectDialect(text)) === 'millrace') return exported(text)
+  if (detectFraming(text) === 'lines' && (options.from ?? detectDialect(text)) === 'millrace')
+    return exported(text, options.pause)
   const rows: Recorded[] = []
   let detected: DialectName | undefined = options.from
   let agent = ''
@@ -61,10 +62,11 @@ export async function wholeRecording(text: string, options: RecordingOptions): P
   return { dialect: detected, agent, rows }
 }
 
-function exported(text: string): Recording {
+async function exported(text: string, pause: RecordingOptions['pause']): Promise<Recording> {
   const lines = ndjsonReader()
   const reader = exportReader()
-  for (const line of [...lines.feed(text), ...lines.end()]) reader.push(line)
+  for await (const piece of slices(text, pause)) for (const line of lines.feed(piece)) reader.push(line)
+  for (const line of lines.end()) reader.push(line)
   return { dialect: 'millrace', ...reader.end() }
 }
 

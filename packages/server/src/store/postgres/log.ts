@@ -7,6 +7,7 @@ import { doorbell } from './doorbell.ts'
 import { postgresFacts } from './facts.ts'
 import { asPostgresFailure } from './failure.ts'
 import { postgresReads } from './read.ts'
+import { readStarts } from './read-starts.ts'
 import { pgMigrate } from './schema.ts'
 import { postgresSearch } from './search.ts'
 import { schemaSecret } from './secret.ts'
@@ -86,6 +87,7 @@ async function logOn(
     kind === 'notify',
   )
   const queue = sessionQueue({ connection, newId: randomUUID, changed: bell.ring })
+  const starts = readStarts()
   const facts = postgresFacts(connection, checkOpen)
   return {
     ...postgresWrites({
@@ -96,9 +98,10 @@ async function logOn(
       newId: randomUUID,
       checkOpen,
       checkpoints: facts,
+      starts,
       changed: bell.ring,
     }),
-    ...postgresReads({ connection, tails, now, checkOpen, watch: bell.watch }),
+    ...postgresReads({ connection, tails, now, checkOpen, watch: bell.watch, starts }),
     facts: facts.facts,
     checkpoint: facts.checkpoint,
     secret,

@@ -13,6 +13,7 @@ import { rowKindNumbers } from '../row-kind.ts'
 import type { Tail, Tails } from '../tail.ts'
 import type { PgConnection, Query, Value } from './connection.ts'
 import { rawColumns, rawOf } from './event-row.ts'
+import type { ReadStarts } from './read-starts.ts'
 import { heldIn, pgInfoColumns, pgInfoOf } from './session-row.ts'
 
 /** What reading a session's rows needs to know about it. */
@@ -38,13 +39,14 @@ export interface PgReadDeps {
   readonly checkOpen: () => void
   /** Called when somebody begins to follow a session: the doorbell has to watch it. */
   readonly watch: () => void
+  readonly starts: ReadStarts
 }
 
 /** The most rows and bytes of a page. The limit on bytes matters because a slow reader holds a page in memory. */
 const pageRows = 500
 const pageText = 2 ** 20
 
-export function postgresReads({ connection, tails, now, checkOpen, watch }: PgReadDeps): Reads {
+export function postgresReads({ connection, tails, now, checkOpen, watch, starts }: PgReadDeps): Reads {
   const { query } = connection
   const rows = async <T>(
     id: string,
@@ -53,7 +55,7 @@ export function postgresReads({ connection, tails, now, checkOpen, watch }: PgRe
   ): Promise<T[]> => {
     checkCursor(after)
     checkOpen()
-    const start = await placeOf(query, id)
+    const start = await starts.add(id, placeOf(query, id))
     const all: T[] = []
     let cursor = after
     let left = limit ?? Number.POSITIVE_INFINITY

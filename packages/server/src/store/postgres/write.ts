@@ -18,6 +18,7 @@ import type { Tails } from '../tail.ts'
 import type { PgConnection } from './connection.ts'
 import { type EventRow, eventRowOf } from './event-row.ts'
 import type { PgCheckpoints } from './facts.ts'
+import type { ReadStarts } from './read-starts.ts'
 import { pruneSession } from './retention.ts'
 import { insertEvents, type SessionDraft, type SessionQueue } from './session-queue.ts'
 import { type PgSession, pgInsertSession, pgInsertValues, pgRowColumns, pgSessionOf } from './session-row.ts'
@@ -47,6 +48,7 @@ export interface PgWriteDeps {
   readonly newId: () => string
   readonly checkOpen: () => void
   readonly checkpoints: PgCheckpoints
+  readonly starts: ReadStarts
   /** Called after a change that the queue does not make itself. */
   readonly changed: (id: string) => void
 }
@@ -58,7 +60,7 @@ export function postgresWrites(deps: PgWriteDeps): Writes {
 function sessionWrites(
   deps: PgWriteDeps,
 ): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore' | 'prune' | 'remember'> {
-  const { connection, queue, tails, now, newId, checkOpen, checkpoints, changed } = deps
+  const { connection, queue, tails, now, newId, checkOpen, checkpoints, changed, starts } = deps
   return {
     create: async (created) => {
       checkOpen()
@@ -90,6 +92,7 @@ function sessionWrites(
     remove: async (id) => {
       checkOpen()
       return queue.alone(id, async () => {
+        await starts.settled(id)
         await connection.transaction(async (query) => {
           const [found] = await query(`SELECT ${pgRowColumns} FROM session s WHERE s.id = $1 FOR UPDATE`, [id])
           if (found === undefined) throw notFound(id)
