@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authorFolder } from '../kit/author-folder.ts'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
 import { full } from '../kit/full.ts'
+import { type Postgres, startPostgres } from '../kit/postgres.ts'
 import { follow } from './kit/killed.ts'
-import { type Postgres, startPostgres } from './kit/postgres.ts'
 import { savedAgents } from './kit/saved-agents.ts'
 import { logOf, runOnce, startTurn, stateOf, wrongWith } from './kit/session.ts'
 
@@ -70,6 +70,8 @@ describe.each(full ? [sqlite, postgres] : [sqlite])('a graph with a $saver', ({ 
       runOnce(first.address, 'chat', 's-chat', { say: 'red' }),
       runOnce(first.address, 'asks', 's-asks', { say: 'go' }),
     ])
+    // The step `two` does not end before the kill.
+    writeFileSync(`${effects}.held`, '')
     const run = await startTurn(first.address, 'steps', 's-steps', { say: 'go' })
     let nodes = 0
     // The kill breaks the stream.
@@ -78,6 +80,7 @@ describe.each(full ? [sqlite, postgres] : [sqlite])('a graph with a $saver', ({ 
       if (nodes === 3) first.child.kill('SIGKILL')
     }).catch(() => {})
     await first.kill()
+    rmSync(`${effects}.held`)
     served = await serveBuilt(args)
     address = served.address
   })

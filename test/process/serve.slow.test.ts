@@ -121,6 +121,16 @@ test('SIGTERM: runs may finish, then are cancelled; all is committed, exit 0', a
   await log.close()
 })
 
+test('whoever reads its log lines may leave: the server goes on', async () => {
+  const server = serve(['--log-level', 'info'])
+  const address = await server.listening
+  server.child.stdout?.destroy()
+  // More lines than a pipe holds while nobody reads.
+  for (let i = 0; i < 300; i++) expect((await fetch(`${address}/agents`)).status).toBe(200)
+  server.child.kill('SIGTERM')
+  expect(await server.exit).toEqual({ code: 0, signal: null })
+})
+
 test('an agent that lets go of a promise which fails does not take the others with it', async () => {
   const folder = join(root, 'slips')
   mkdirSync(join(folder, 'slip'), { recursive: true })

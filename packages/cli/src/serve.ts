@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { defined, MillraceError, webHost } from '@millrace/core'
+import { defined, type EventLog, MillraceError, webHost } from '@millrace/core'
 import {
   type Access,
   type AgentCatalog,
@@ -25,7 +25,7 @@ import { type LogLines, logLines } from './log-lines.ts'
 import { memoryUse } from './memory.ts'
 import { type OpenStore, openStore } from './open-store.ts'
 import { endpointOf, readSettings, type Settings } from './settings.ts'
-import { ticketKey } from './ticket-key.ts'
+import { sharedTicketKey, ticketKey } from './ticket-key.ts'
 import { version } from './version.ts'
 
 const page = fileURLToPath(new URL('../page/', import.meta.url))
@@ -51,6 +51,9 @@ export async function serve(args: readonly string[], agents = ownAgents()): Prom
     else console.error(settings.message)
     return settings.code
   }
+  // Whoever reads the log lines may leave; the server goes on without them.
+  process.stdout.on('error', ignorePipe)
+  process.stderr.on('error', ignorePipe)
   // Listen for signals before anything is opened, so that a signal during the start is not lost.
   const stop = signalled()
   let store: OpenStore | undefined
@@ -84,6 +87,10 @@ export async function serve(args: readonly string[], agents = ownAgents()): Prom
 function reportLoss(error: MillraceError, millrace: Millrace | undefined): void {
   millrace?.app.log.error({ err: error }, error.message)
   console.error(`millrace: ${error.message}`)
+}
+
+function ignorePipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
 }
 
 /** The folder `agents` where the command is run, or the examples. */
@@ -130,7 +137,7 @@ async function compose(
     evals: fileEvalStore(join(settings.store.folder, 'evals')),
     version,
     fallback: settings.defaultAgent ?? 'assistant',
-    access: accessOf(settings),
+    access: accessOf(settings, log),
     basePath: settings.basePath,
     logger: { level: settings.logLevel, stream: serverLog() },
     limits: { shares: bothShares(config.limits, settings.shares) },
@@ -152,13 +159,15 @@ async function compose(
   return millrace
 }
 
-function accessOf({ hostNames: hosts, origins, tokens, identity, store }: Settings): Access {
+function accessOf({ hostNames: hosts, origins, tokens, identity, store }: Settings, { secret }: EventLog): Access {
   const signsIn = tokens !== undefined || identity.jwt !== undefined
+  // Replicas share the log, so that each of them knows the cookies of the others.
+  const key = store.kind === 'postgres' && secret !== undefined ? sharedTicketKey(secret) : undefined
   return {
     hosts,
     origins,
     ...identity,
-    ...defined({ tokens, ticketKey: signsIn ? ticketKey(store.folder) : undefined }),
+    ...defined({ tokens, ticketKey: signsIn ? (key ?? ticketKey(store.folder)) : undefined }),
   }
 }
 

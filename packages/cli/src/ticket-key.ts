@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -18,4 +18,9 @@ export function ticketKey(folder: string): Uint8Array {
   // A file that was cut short or edited would sign with a key that can be guessed.
   if (key.length < 32) throw new Error(`${file} is not a key of 32 bytes; delete it, and browsers sign in again`)
   return key
+}
+
+/** A key that all servers with this secret have. */
+export function sharedTicketKey(secret: Uint8Array): Uint8Array {
+  return createHmac('sha256', secret).update('tickets of browsers').digest()
 }

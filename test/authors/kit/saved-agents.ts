@@ -4,7 +4,7 @@
  */
 export function savedAgents(make: string, lose: string, effects: string): Readonly<Record<string, string>> {
   const head = `
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
 import { AIMessage } from '@langchain/core/messages'
 import { Annotation, END, interrupt, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 ${make}
@@ -17,6 +17,11 @@ const step = (name, ms = 0) => async () => {
   await new Promise((resolve) => setTimeout(resolve, ms))
   appendFileSync(${JSON.stringify(effects)}, name + '\\n')
   return { done: [name] }
+}
+// Held until the file is gone.
+const held = (name) => async () => {
+  while (existsSync(${JSON.stringify(`${effects}.held`)})) await new Promise((resolve) => setTimeout(resolve, 10))
+  return step(name)()
 }
 `
   const chat = `${head}
@@ -49,7 +54,7 @@ export const graph = new StateGraph(State)
 export const resumable = true
 export const graph = new StateGraph(State)
   .addNode('one', step('one'))
-  .addNode('two', step('two', 400))
+  .addNode('two', held('two'))
   .addNode('beside', step('beside'))
   .addNode('three', step('three'))
   .addEdge(START, 'one')

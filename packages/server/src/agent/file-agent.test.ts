@@ -70,11 +70,11 @@ test('time in the queue of loads does not count', async () => {
     loaded = resolve
   })
   let looks = 0
-  // A listing that begins at once waits for 30 ms at most.
-  const agent = fileAgent(1, {
+  // A listing whose load begins at once waits for 600 ms at most, and looks every 20 ms.
+  const agent = fileAgent(20, {
     progress: () => {
       looks += 1
-      if (looks === 100) loaded()
+      if (looks === 40) loaded()
       return { queued: true, idle: 0 }
     },
     describe: () => loading.then(() => described),
