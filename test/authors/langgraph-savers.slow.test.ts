@@ -27,8 +27,10 @@ interface SaverCase {
 const sqlite: SaverCase = {
   saver: 'SqliteSaver',
   packages: 'langgraph-savers',
-  make: (folder) => `import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite'
-    const checkpointer = SqliteSaver.fromConnString(${JSON.stringify(join(folder, 'checkpoints.db'))})`,
+  // A file for each agent: their processes write at the same time, and the driver does not wait for another's lock.
+  make: () => `import { fileURLToPath } from 'node:url'
+    import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite'
+    const checkpointer = SqliteSaver.fromConnString(fileURLToPath(new URL('checkpoints.db', import.meta.url)))`,
   lose: 'checkpointer.db.close()',
 }
 const postgres: SaverCase = {
@@ -102,7 +104,7 @@ describe.each(full ? [sqlite, postgres] : [sqlite])('a graph with a $saver', ({ 
   test('takes the answer to the question that it had asked before SIGKILL', async () => {
     await runOnce(address, 'asks', 's-asks', { answer: 'yes' })
     const rows = await logOf(address, 's-asks')
-    expect(endOf(rows)).toMatchObject({ outcome: 'done' })
+    expect(endOf(rows), JSON.stringify(endOf(rows))).toMatchObject({ outcome: 'done' })
     expect(spokenIn(rows)).toEqual(['you said yes'])
     expect(await stateOf(address, 's-asks')).toMatchObject({ answer: 'yes' })
     expect(lines().filter((line) => line === 'open')).toHaveLength(1)
@@ -113,7 +115,7 @@ describe.each(full ? [sqlite, postgres] : [sqlite])('a graph with a $saver', ({ 
     const started = (await logOf(address, 's-steps')).find(({ event }) => event.kind === 'run.started')
     await follow(address, 's-steps', started?.run ?? '', () => {})
     const rows = await logOf(address, 's-steps')
-    expect(endOf(rows)).toMatchObject({ outcome: 'done' })
+    expect(endOf(rows), JSON.stringify(endOf(rows))).toMatchObject({ outcome: 'done' })
     expect(await stateOf(address, 's-steps')).toMatchObject({ done: ['one', 'beside', 'two', 'three'] })
     expect(wrongWith(rows)).toEqual([])
     const cut = rows.flatMap(({ event }) => (event.kind === 'superseded' ? event.nodes : []))
