@@ -72,7 +72,8 @@ export function openIdentities(access: IdentityAccess, now: () => number): Ident
   const byBearer = async (header: string): Promise<Identity> => {
     const token = /^Bearer +(\S+)$/i.exec(header)?.[1]
     if (token === undefined) throw unproven()
-    const user = users.find(({ digest }) => timingSafeEqual(digest, tokenDigest(token)))?.user
+    const sent = tokenDigest(token)
+    const user = users.find(({ digest }) => timingSafeEqual(digest, sent))?.user
     if (user !== undefined) return { user, operator: false, by: 'token' }
     // A token of an issuer has three parts; no other text is worth asking for its keys.
     if (readJwt !== undefined && token.split('.').length === 3) return readJwt(token)
