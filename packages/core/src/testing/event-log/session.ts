@@ -1,4 +1,5 @@
 import type { EventLog, NewSession } from '../../log/event-log.ts'
+import { sessionKey } from '../../log/session-key.ts'
 import { type Kit, mine, notes, rejection } from './kit.ts'
 
 export function sessionContract(kit: Kit): void {
@@ -148,6 +149,12 @@ function listing({ check, expect }: Kit): void {
     await log.rename('a', 'Renamed')
     expect(await ids(log, { user: 'ann', search: 'renamed' })).toEqual(['a'])
     expect(await ids(log, { user: 'ann', search: 'vital' })).toEqual([])
+  })
+  check('a search looks in the id that the user gave, not in the user that is part of the key', async (log) => {
+    const [one, two] = [sessionKey('ann', 'trip'), sessionKey('ann', 'annual')]
+    await make(log, { id: one }, { id: two })
+    expect(await ids(log, { user: 'ann', search: 'ann' })).toEqual([two])
+    expect(await ids(log, { user: 'ann', search: 'trip' })).toEqual([one])
   })
   check('users are listed by name, with how much they have', async (log, clock) => {
     expect(await log.users({})).toEqual({ users: [], total: 0 })

@@ -1,25 +1,24 @@
-import { type EventLog, MillraceError, noFacts, type Recorded, type SessionFacts, sessionFacts } from '@millrace/core'
-import { checkCursor, factsVersion, printFacts, readFacts } from '@millrace/core/store'
+import { type EventLog, factsFold, noFacts, type Recorded, type SessionFacts } from '@millrace/core'
+import { checkCursor, factsVersion, jsonSize, readFacts } from '@millrace/core/store'
+import {
+  checkpointBlock,
+  checkpointText,
+  isCheckpointDue,
+  type KeptFacts,
+  keepFacts,
+  mayWait,
+  thinnedAfter,
+} from '../checkpoint-rule.ts'
 import { recordedOf } from '../recorded.ts'
+import { notFound } from '../refusals.ts'
 import type { PgConnection, Query } from './connection.ts'
 import { pageOf, placeOf, type SessionPlace } from './read.ts'
-
-/** Sessions whose newest facts stay in memory. */
-const maxKept = 64
-/** A checkpoint comes after so many rows, and after more of them where its text is long: it stays small beside them. */
-const rowsBetween = 256
-const textPerRow = 128
-/** Older checkpoints are thinned to the newest of so many rows: they serve reads of the past (`?at=`). */
-const block = 4096
 
 const newest = `SELECT seq, body FROM checkpoint WHERE session = $1 AND seq <= $2 AND version = ${factsVersion}
   ORDER BY seq DESC LIMIT 1`
 
-interface Kept {
+interface Kept extends KeptFacts {
   readonly born: string
-  readonly facts: SessionFacts
-  /** The seq of the last checkpoint. */
-  readonly saved: number
   readonly isDue: boolean
 }
 
@@ -50,20 +49,17 @@ export function postgresFacts(
     return found !== undefined && found.seq === at ? found : noFacts
   }
   const since = async (id: string, place: SessionPlace, before: SessionFacts, seq: number): Promise<SessionFacts> => {
-    let facts = before
+    const fold = factsFold(before)
     for (let cursor = before.seq; cursor < seq; ) {
       const page = await pageOf(query, id, place, cursor, seq - cursor)
       const last = page.at(-1)
       if (last === undefined) break
-      const rows: Recorded[] = []
-      for (const row of page) if (row.kind !== 'partial' && row.seq <= seq) rows.push(recordedOf(row))
-      facts = sessionFacts(rows, facts)
+      for (const row of page) if (row.kind !== 'partial' && row.seq <= seq) fold.push(recordedOf(row))
       cursor = last.seq
     }
     // The session was removed meanwhile: what was read of it must not pass for all of it.
-    if ((await placeOf(query, id)).born !== place.born)
-      throw new MillraceError('not-found', `no session ${id}`, { session: id })
-    return { ...facts, seq }
+    if ((await placeOf(query, id)).born !== place.born) throw notFound(id)
+    return { ...fold.facts(), seq }
   }
   return {
     facts: async (id, at) => {
@@ -72,13 +68,14 @@ export function postgresFacts(
       const place = await placeOf(query, id)
       const seq = Math.min(at ?? place.lastSeq, place.lastSeq)
       if (seq === 0) return noFacts
-      const known = kept.get(id)
-      const mine = known?.born === place.born ? known : undefined
+      const last = kept.get(id)
+      const mine = last?.born === place.born ? last : undefined
       const before = mine !== undefined && mine.facts.seq <= seq ? mine.facts : await stored(id, seq)
       const facts = before.seq === seq ? before : await since(id, place, before, seq)
       if (seq < place.lastSeq) return facts
       const saved = mine?.saved ?? before.seq
-      keep(kept, id, { born: place.born, facts, saved, isDue: seq - saved >= rowsBetween })
+      const known = { born: place.born, facts, saved, size: jsonSize(facts.state) }
+      keepFacts(kept, id, { ...known, isDue: isCheckpointDue(seq, saved) && mayWait(known) })
       return facts
     },
     checkpoint: async (id, at) => {
@@ -95,11 +92,12 @@ export function postgresFacts(
       void work.finally(() => writing.delete(work))
     },
     writeAll: async (inside, id, rows) => {
-      let facts = noFacts
+      const fold = factsFold(noFacts)
       let last = 0
-      for (let from = 0; from < rows.length; from += block) {
-        facts = sessionFacts(rows.slice(from, from + block), facts)
-        if (await put(inside, id, facts, last)) last = facts.seq
+      for (const [i, row] of rows.entries()) {
+        fold.push(row)
+        if ((i + 1) % checkpointBlock !== 0 && i + 1 < rows.length) continue
+        if (isCheckpointDue(row.seq, last) && (await put(inside, id, fold.facts(), last))) last = row.seq
       }
     },
     forget: (id) => void kept.delete(id),
@@ -108,29 +106,17 @@ export function postgresFacts(
 }
 
 async function put(query: Query, id: string, facts: SessionFacts, last: number): Promise<boolean> {
-  const text = printFacts(facts)
-  const rows = facts.seq - last
-  if (rows < rowsBetween || text.length > rows * textPerRow) return false
+  const text = checkpointText(facts, last)
+  if (text === undefined) return false
   await query(
     `INSERT INTO checkpoint (session, seq, version, body) VALUES ($1, $2, $3, $4)
      ON CONFLICT (session, seq) DO UPDATE SET version = excluded.version, body = excluded.body`,
     [id, facts.seq, factsVersion, text],
   )
-  // Also what lies beyond: those rows did not exist when these facts were read.
   await query('DELETE FROM checkpoint WHERE session = $1 AND seq > $2 AND seq <> $3', [
     id,
-    Math.floor((facts.seq - 1) / block) * block,
+    thinnedAfter(facts.seq),
     facts.seq,
   ])
   return true
-}
-
-/** Keeps a value as the newest of a bounded number. */
-function keep(bounded: Map<string, Kept>, id: string, value: Kept): void {
-  bounded.delete(id)
-  bounded.set(id, value)
-  for (const oldest of bounded.keys()) {
-    if (bounded.size <= maxKept) break
-    bounded.delete(oldest)
-  }
 }

@@ -1,20 +1,14 @@
-import {
-  type EventLog,
-  type FollowOptions,
-  type Lease,
-  MillraceError,
-  type RawRecorded,
-  type ReadOptions,
-  type SessionQuery,
-} from '@millrace/core'
+import type { EventLog, FollowOptions, Lease, RawRecorded, ReadOptions, SessionQuery } from '@millrace/core'
 import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
+import { notFound } from '../refusals.ts'
 import { rowKindNumbers } from '../row-kind.ts'
+import { heldIn, infoOf } from '../session-info-row.ts'
 import type { Tail, Tails } from '../tail.ts'
 import type { PgConnection, Query, Value } from './connection.ts'
 import { rawColumns, rawOf } from './event-row.ts'
 import type { ReadStarts } from './read-starts.ts'
-import { heldIn, pgInfoColumns, pgInfoOf } from './session-row.ts'
+import { pgInfoColumns } from './session-row.ts'
 
 /** What reading a session's rows needs to know about it. */
 export interface SessionPlace {
@@ -123,7 +117,7 @@ export function postgresReads({ connection, tails, now, checkOpen, watch, starts
     get: async (id) => {
       checkOpen()
       const [row] = await query(`SELECT ${pgInfoColumns} FROM session s WHERE s.id = $1`, [id])
-      return row === undefined ? undefined : pgInfoOf(row)
+      return row === undefined ? undefined : infoOf(row)
     },
     list: async (wanted) => {
       checkOpen()
@@ -242,7 +236,7 @@ async function list(query: Query, { user, agent, status, search, limit, offset =
     [...values, pageSize(limit), Math.max(0, Math.floor(offset))],
   )
   const [[total] = []] = await query(`SELECT count(*) ${from}`, values)
-  return { sessions: page.map(pgInfoOf), total: Number(total) }
+  return { sessions: page.map(infoOf), total: Number(total) }
 }
 
 /** A row that another replica is changing is left out: whatever it was, it is about to be something else. */
@@ -260,8 +254,4 @@ async function deadRuns(query: Query, now: number, owner: string | undefined): P
     if (status !== 'running' || lastRun === null || held.some(({ run }) => run === lastRun)) return dead
     return [...dead, { session, run: String(lastRun), owner: '', epoch: Number(epoch), until: 0 }]
   })
-}
-
-function notFound(id: string): MillraceError {
-  return new MillraceError('not-found', `no session ${id}`, { session: id })
 }

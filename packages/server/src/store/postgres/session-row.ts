@@ -1,20 +1,16 @@
-import type { Lease, SessionInfo, SessionStatus } from '@millrace/core'
+import type { SessionInfo } from '@millrace/core'
 import type { SessionLeases } from '@millrace/core/store'
+import type { RowCounts } from '../new-rows.ts'
+import { heldIn, infoOf, infoWidth, searchText } from '../session-info-row.ts'
 import type { PgRow, Value } from './connection.ts'
 
 /** A session as the store holds it: its public info, its leases, and what only the store needs. */
-export interface PgSession {
+export interface PgSession extends RowCounts {
   /** Tells this session from another one that had the same id. */
   readonly born: string
   readonly version: number
   readonly info: SessionInfo
   readonly leases: SessionLeases
-  /** The number of partials; retention skips a session without any. */
-  readonly partials: number
-  /** An upper bound for the bytes of a body, to find out how many rows fit a page. */
-  readonly widest: number
-  /** Characters of all bodies. */
-  readonly size: number
   /** The last seq that `remember` covers. */
   readonly remembered: number
 }
@@ -23,27 +19,9 @@ export const pgInfoColumns = `s.id, s.user_name, s.agent, s.title, s.status, s.l
   s.created_at, s.updated_at, s.fork_session, s.fork_seq`
 export const pgRowColumns = `${pgInfoColumns}, s.born, s.version, s.epoch, s.leases, s.partials, s.widest, s.size, s.remembered`
 
-export function pgInfoOf(row: PgRow): SessionInfo {
-  const [id, user, agent, title, status, lastRun, lastSeq, events, runs, createdAt, updatedAt, from, seq] = row
-  return {
-    id: String(id),
-    user: String(user),
-    agent: String(agent),
-    title: String(title),
-    status: status as SessionStatus,
-    ...(lastRun === null ? {} : { lastRun: String(lastRun) }),
-    lastSeq: Number(lastSeq),
-    events: Number(events),
-    runs: Number(runs),
-    createdAt: Number(createdAt),
-    updatedAt: Number(updatedAt),
-    ...(from === null ? {} : { forkOf: { session: String(from), seq: Number(seq) } }),
-  }
-}
-
 export function pgSessionOf(row: PgRow): PgSession {
-  const info = pgInfoOf(row)
-  const [born, version, epoch, leases, partials, widest, size, remembered] = row.slice(13)
+  const info = infoOf(row)
+  const [born, version, epoch, leases, partials, widest, size, remembered] = row.slice(infoWidth)
   return {
     born: String(born),
     version: Number(version),
@@ -54,12 +32,6 @@ export function pgSessionOf(row: PgRow): PgSession {
     size: Number(size),
     remembered: Number(remembered),
   }
-}
-
-/** The leases of a row: a list of run, owner, epoch and end. */
-export function heldIn(session: string, text: string): readonly Lease[] {
-  const held: readonly (readonly [string, string, number, number])[] = JSON.parse(text)
-  return held.map(([run, owner, epoch, until]) => ({ session, run, owner, epoch, until }))
 }
 
 export const pgInsertSession = `INSERT INTO session (id, born, user_name, agent, created_at, fork_session, fork_seq,
@@ -93,7 +65,7 @@ function changing({ info, leases, partials, widest, size, remembered }: PgSessio
   return [
     stamp,
     title,
-    titleText(title, id),
+    searchText(title, id),
     status,
     lastRun ?? null,
     ...counts,
@@ -103,9 +75,4 @@ function changing({ info, leases, partials, widest, size, remembered }: PgSessio
     size,
     remembered,
   ]
-}
-
-/** Lower case by JavaScript, so that all stores find the same. */
-function titleText(title: string, id: string): string {
-  return `${title}\n${id}`.toLowerCase()
 }

@@ -1,19 +1,17 @@
-import { type EventLog, type Lease, MillraceError, type Recorded } from '@millrace/core'
+import type { EventLog, Recorded } from '@millrace/core'
 import {
-  acquire,
   checkHistory,
   checkNames,
   checkWriter,
-  draftTime,
   emptySession,
   eventText,
-  type Granted,
   isLive,
   release,
-  renew,
-  takeOver,
   tally,
 } from '@millrace/core/store'
+import { type Grant, leaseGrants } from '../lease-grants.ts'
+import { counted, rowsFrom } from '../new-rows.ts'
+import { hasActiveRun, notFound, pruneLimit, taken } from '../refusals.ts'
 import type { Tails } from '../tail.ts'
 import type { PgConnection } from './connection.ts'
 import { type EventRow, eventRowOf } from './event-row.ts'
@@ -96,8 +94,7 @@ function sessionWrites(
         await connection.transaction(async (query) => {
           const [found] = await query(`SELECT ${pgRowColumns} FROM session s WHERE s.id = $1 FOR UPDATE`, [id])
           if (found === undefined) throw notFound(id)
-          if (isLive(pgSessionOf(found).leases, now()))
-            throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
+          if (isLive(pgSessionOf(found).leases, now())) throw hasActiveRun(id)
           for (const table of ['event', 'checkpoint', 'message_text'])
             await query(`DELETE FROM ${table} WHERE session = $1`, [id])
           await query('DELETE FROM session WHERE id = $1', [id])
@@ -125,9 +122,7 @@ function sessionWrites(
     },
     prune: async (before) => {
       checkOpen()
-      if (Number.isNaN(before))
-        throw new MillraceError('invalid', '`before` must be a time in ms, not NaN', { field: 'before' })
-      const limit = Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, before))
+      const limit = pruneLimit(before)
       let gone = 0
       for (const [id] of await connection.query('SELECT id FROM session WHERE partials > 0')) {
         const name = String(id)
@@ -148,12 +143,7 @@ function appendWrites({ queue, tails, now, checkOpen }: PgWriteDeps): Pick<Write
         const session = must(draft, id)
         checkWriter(session.leases, id, drafts, holder)
         const at = now()
-        const rows = drafts.map(({ at: told, run, event }, i) => ({
-          seq: session.info.lastSeq + 1 + i,
-          at: draftTime(told, at),
-          run,
-          event,
-        }))
+        const rows = rowsFrom(drafts, session.info.lastSeq + 1, at)
         if (rows.length === 0) return rows
         const events = rows.map((row, i) => eventRowOf(row, bodies[i] ?? '', drafts[i]?.printed?.row))
         draft.row = withEvents(session, rows, events)
@@ -172,21 +162,17 @@ function leaseWrites({
   checkOpen,
   checkpoints,
 }: PgWriteDeps): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
-  const grant = async (id: string, decide: (row: PgSession) => Granted): Promise<Lease> => {
+  const grant: Grant = async (id, decide) => {
     checkOpen()
     return queue.change(id, (draft) => {
       const row = must(draft, id)
-      const { leases, lease } = decide(row)
+      const { leases, lease } = decide(row.leases)
       draft.row = { ...row, leases }
       return lease
     })
   }
   return {
-    acquire: (session, run, owner, ttl) =>
-      grant(session, ({ leases }) => acquire(leases, { session, run, owner }, ttl, now())),
-    renew: (lease, ttl) => grant(lease.session, ({ leases }) => renew(leases, lease, ttl, now())),
-    takeOver: (dead, owner, ttl) =>
-      grant(dead.session, ({ leases }) => takeOver(leases, { ...dead, owner }, ttl, now())),
+    ...leaseGrants(grant, now),
     release: async (lease) => {
       checkOpen()
       await queue.change(lease.session, (draft) => {
@@ -206,13 +192,7 @@ function newRow(info: PgSession['info'], born: string): PgSession {
 }
 
 function withEvents(session: PgSession, rows: readonly Recorded[], events: readonly EventRow[]): PgSession {
-  let { partials, widest, size } = session
-  for (const { kind, body } of events) {
-    if (kind === 'partial') partials += 1
-    size += body.length
-    while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
-  }
-  return { ...session, info: tally(session.info, rows), partials, widest, size }
+  return { ...session, ...counted(session, events), info: tally(session.info, rows) }
 }
 
 async function isOwn({ query }: PgConnection, { info, born }: PgSession, stamp: string): Promise<boolean> {
@@ -223,12 +203,4 @@ async function isOwn({ query }: PgConnection, { info, born }: PgSession, stamp: 
 function must({ row }: SessionDraft, id: string): PgSession {
   if (row === undefined) throw notFound(id)
   return row
-}
-
-function notFound(id: string): MillraceError {
-  return new MillraceError('not-found', `no session ${id}`, { session: id })
-}
-
-function taken(id: string): MillraceError {
-  return new MillraceError('conflict', `session ${id} exists`, { session: id })
 }

@@ -1,7 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type EventLog, factsFold, MillraceError, noFacts, type Recorded, type SessionFacts } from '@millrace/core'
-import { checkCursor, factsVersion, jsonSize, printFacts, readFacts } from '@millrace/core/store'
+import { type EventLog, factsFold, noFacts, type Recorded, type SessionFacts } from '@millrace/core'
+import { checkCursor, factsVersion, jsonSize, readFacts } from '@millrace/core/store'
+import {
+  checkpointBlock,
+  checkpointText,
+  isCheckpointDue,
+  type KeptFacts,
+  keepFacts,
+  keepNewest,
+  mayWait,
+  thinnedAfter,
+} from '../checkpoint-rule.ts'
 import { recordedOf } from '../recorded.ts'
+import { notFound } from '../refusals.ts'
 import { rowKindNumbers } from '../row-kind.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
 import type { EventPages, RowsPlace } from './event-row.ts'
@@ -21,16 +32,6 @@ export interface FactsDeps {
   readonly due: Map<number, SessionFacts>
 }
 
-/** Sessions whose newest facts stay in memory, and the characters of their states together. */
-const maxKept = 64
-const maxKeptText = 32 * 1024 * 1024
-/** Characters of a state that may wait in memory for its checkpoint. */
-const maxDueText = 2 * 1024 * 1024
-/** A checkpoint comes after so many rows, and after more of them where its text is long: it stays small beside them. */
-const rowsBetween = 256
-const textPerRow = 128
-/** Older checkpoints are thinned to the newest of so many rows: they serve reads of the past (`?at=`). */
-const block = 4096
 /** Rows that are folded before other work gets a turn. */
 const stretch = 256
 
@@ -51,8 +52,8 @@ export function sqliteFacts({
   const start = reader.prepare(
     `SELECT seq FROM event WHERE session = ? AND run = ? AND mark = ${rowKindNumbers.start} ORDER BY seq LIMIT 1`,
   )
-  /** By the session's number, the newest last; `saved` is the seq of its last checkpoint. */
-  const kept = new Map<number, { readonly facts: SessionFacts; readonly saved: number; readonly size: number }>()
+  /** By the session's number, the newest last. */
+  const kept = new Map<number, KeptFacts>()
 
   /** The newest checkpoint, of the session itself or of one whose rows it shares. */
   const stored = ({ key, parts }: Place, seq: number): SessionFacts => {
@@ -74,7 +75,7 @@ export function sqliteFacts({
       if (cursor < seq) await nextTurn()
     }
     // The session was removed meanwhile: what was read of it must not pass for all of it.
-    if (place(id).key !== session.key) throw new MillraceError('not-found', `no session ${id}`, { session: id })
+    if (place(id).key !== session.key) throw notFound(id)
     return { ...fold.facts(), seq }
   }
   return {
@@ -83,22 +84,15 @@ export function sqliteFacts({
       const session = place(id)
       const seq = Math.min(at ?? session.lastSeq, session.lastSeq)
       if (seq === 0) return noFacts
-      const known = kept.get(session.key)
-      const before = known !== undefined && known.facts.seq <= seq ? known.facts : stored(session, seq)
+      const last = kept.get(session.key)
+      const before = last !== undefined && last.facts.seq <= seq ? last.facts : stored(session, seq)
       const facts = before.seq === seq ? before : await since(id, session, before, seq)
       if (seq < session.lastSeq) return facts
-      const saved = known?.saved ?? before.seq
-      const isDue = seq - saved >= rowsBetween
-      const size = jsonSize(facts.state)
-      if (isDue && size <= maxDueText) keep(due, session.key, facts)
-      keep(kept, session.key, { facts, saved: isDue ? seq : saved, size })
-      let text = 0
-      for (const one of kept.values()) text += one.size
-      for (const [key, one] of kept) {
-        if (text <= maxKeptText) break
-        text -= one.size
-        kept.delete(key)
-      }
+      const saved = last?.saved ?? before.seq
+      const isDue = isCheckpointDue(seq, saved)
+      const known = { facts, saved: isDue ? seq : saved, size: jsonSize(facts.state) }
+      if (isDue && mayWait(known)) keepNewest(due, session.key, facts)
+      keepFacts(kept, session.key, known)
       return facts
     },
     checkpoint: async (id, at) => {
@@ -113,16 +107,6 @@ export function sqliteFacts({
       }
       return undefined
     },
-  }
-}
-
-/** Keeps a value as the newest of a bounded number. */
-function keep<T>(bounded: Map<number, T>, key: number, value: T): void {
-  bounded.delete(key)
-  bounded.set(key, value)
-  for (const oldest of bounded.keys()) {
-    if (bounded.size <= maxKept) break
-    bounded.delete(oldest)
   }
 }
 
@@ -142,13 +126,10 @@ export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']
   )
   const thin = await writer.prepare('DELETE FROM checkpoint WHERE session = ? AND seq > ? AND seq <> ?')
   const write = (key: number, facts: SessionFacts, last: number): boolean => {
-    const rows = facts.seq - last
-    if (rows < rowsBetween || jsonSize(facts.state) > rows * textPerRow) return false
-    const text = printFacts(facts)
-    if (text.length > rows * textPerRow) return false
+    const text = checkpointText(facts, last)
+    if (text === undefined) return false
     put.run([key, facts.seq, factsVersion, text])
-    // Also what lies beyond: those rows did not exist when these facts were read.
-    thin.run([key, Math.floor((facts.seq - 1) / block) * block, facts.seq])
+    thin.run([key, thinnedAfter(facts.seq), facts.seq])
     return true
   }
   return {
@@ -164,8 +145,8 @@ export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']
       for (const [i, row] of rows.entries()) {
         fold.push(row)
         if ((i + 1) % stretch === 0) await nextTurn()
-        if ((i + 1) % block !== 0 && i + 1 < rows.length) continue
-        if (row.seq - last >= rowsBetween && write(key, fold.facts(), last)) last = row.seq
+        if ((i + 1) % checkpointBlock !== 0 && i + 1 < rows.length) continue
+        if (isCheckpointDue(row.seq, last) && write(key, fold.facts(), last)) last = row.seq
       }
     },
   }

@@ -1,24 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import {
-  type EventLog,
-  type FollowOptions,
-  type Lease,
-  type LogUsage,
-  MillraceError,
-  type RawRecorded,
-  type ReadOptions,
-  type SessionInfo,
-  type SessionQuery,
-  type UserFigures,
+import type {
+  EventLog,
+  FollowOptions,
+  Lease,
+  LogUsage,
+  RawRecorded,
+  ReadOptions,
+  SessionInfo,
+  SessionQuery,
+  UserFigures,
 } from '@millrace/core'
 import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
+import { notFound } from '../refusals.ts'
+import { infoOf } from '../session-info-row.ts'
 import type { Tail, Tails } from '../tail.ts'
 import { type BriefPage, briefRows } from './brief-rows.ts'
 import type { Bound, ReadConnection } from './connection.ts'
 import { eventPages, type RowsPlace } from './event-row.ts'
 import { type FactsDeps, sqliteFacts } from './facts.ts'
-import { infoColumns, infoOf, type SessionRow } from './session-row.ts'
+import { infoColumns, type SessionRow } from './session-row.ts'
 import { partsColumn, sharedPartsIn } from './shared-rows.ts'
 
 /** What reading a session's rows needs to know about it. */
@@ -283,8 +284,4 @@ function deadRunFinder(reader: ReadConnection): (now: number, owner: string | un
       epoch: Number(epoch),
       until: Number(until),
     }))
-}
-
-function notFound(id: string): MillraceError {
-  return new MillraceError('not-found', `no session ${id}`, { session: id })
 }

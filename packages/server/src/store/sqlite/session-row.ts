@@ -1,20 +1,16 @@
-import type { Lease, SessionInfo, SessionStatus } from '@millrace/core'
-import { idInKey, type SessionLeases } from '@millrace/core/store'
+import type { SessionInfo } from '@millrace/core'
+import type { SessionLeases } from '@millrace/core/store'
+import type { RowCounts } from '../new-rows.ts'
+import { heldIn, infoOf, infoWidth, searchText } from '../session-info-row.ts'
 import type { Bound, Row } from './connection.ts'
 import { partsColumn, type SharedPart, sharedPartsIn } from './shared-rows.ts'
 
 /** A session as the store holds it: its public info, its leases, and what only the store needs. */
-export interface SessionRow {
+export interface SessionRow extends RowCounts {
   /** The rowid, by which events and leases refer to the session. */
   readonly key: number
   readonly info: SessionInfo
   readonly leases: SessionLeases
-  /** The number of partials; retention skips a session without any. */
-  readonly partials: number
-  /** An upper bound for the bytes of a body, to find out how many rows fit a page. */
-  readonly widest: number
-  /** The characters of its own events. */
-  readonly size: number
   /** Its first rows, if it is a fork that shares them. */
   readonly parts: readonly SharedPart[]
 }
@@ -25,44 +21,18 @@ export const infoColumns = `s.name, s.user, s.agent, s.title, s.status, s.last_r
 export const rowColumns = `${infoColumns}, s.id, s.epoch, s.partials, s.widest, s.size,
   (SELECT json_group_array(json_array(run, owner, epoch, until)) FROM lease WHERE session = s.id), ${partsColumn}`
 
-export function infoOf(row: Row): SessionInfo {
-  const [id, user, agent, title, status, lastRun, lastSeq, events, runs, createdAt, updatedAt, from, seq] = row
-  return {
-    id: String(id),
-    user: String(user),
-    agent: String(agent),
-    title: String(title),
-    status: statusOf(status),
-    ...(lastRun === null ? {} : { lastRun: String(lastRun) }),
-    lastSeq: Number(lastSeq),
-    events: Number(events),
-    runs: Number(runs),
-    createdAt: Number(createdAt),
-    updatedAt: Number(updatedAt),
-    ...(from === null ? {} : { forkOf: { session: String(from), seq: Number(seq) } }),
-  }
-}
-
 export function sessionRowOf(row: Row): SessionRow {
   const info = infoOf(row)
-  const [key, epoch, partials, widest, size, leases, parts] = row.slice(13)
-  const held: readonly (readonly [string, string, number, number])[] = JSON.parse(String(leases))
+  const [key, epoch, partials, widest, size, leases, parts] = row.slice(infoWidth)
   return {
     key: Number(key),
     info,
-    leases: {
-      epoch: Number(epoch),
-      held: held.map(([run, owner, at, until]) => leaseOf(info.id, run, owner, at, until)),
-    },
+    leases: { epoch: Number(epoch), held: heldIn(info.id, String(leases)) },
     partials: Number(partials),
     widest: Number(widest),
     size: Number(size),
     parts: sharedPartsIn(parts),
   }
-}
-
-function leaseOf(session: string, run: string, owner: string, epoch: number, until: number): Lease {
-  return { session, run, owner, epoch, until }
 }
 
 export const insertSession = `INSERT INTO session (name, user, agent, created_at, fork_session, fork_seq,
@@ -100,24 +70,4 @@ function changing({ info, leases, partials, widest, size }: SessionRow): readonl
   const { id, title, status, lastRun, lastSeq, events, runs, updatedAt } = info
   const counts = [lastSeq, events, runs, updatedAt, leases.epoch, partials, widest, size]
   return [title, searchText(title, id), status, lastRun ?? null, ...counts]
-}
-
-/** Lower case by JavaScript, because SQLite folds the case of ASCII only. */
-export function searchText(title: string, id: string): string {
-  return `${title}\n${idInKey(id)}`.toLowerCase()
-}
-
-const statuses: ReadonlySet<unknown> = new Set<SessionStatus>([
-  'idle',
-  'running',
-  'done',
-  'failed',
-  'cancelled',
-  'interrupted',
-])
-function isStatus(value: unknown): value is SessionStatus {
-  return statuses.has(value)
-}
-function statusOf(value: unknown): SessionStatus {
-  return isStatus(value) ? value : 'idle'
 }

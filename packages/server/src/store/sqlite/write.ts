@@ -1,29 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import {
-  type Draft,
-  type EventLog,
-  type Lease,
-  MillraceError,
-  type PrintedEvent,
-  type RawRecorded,
-  type Recorded,
-} from '@millrace/core'
-import {
-  acquire,
-  checkHistory,
-  checkNames,
-  checkWriter,
-  draftTime,
-  emptySession,
-  eventText,
-  type Granted,
-  isLive,
-  release,
-  renew,
-  rowKindOf,
-  takeOver,
-  tally,
-} from '@millrace/core/store'
+import { type EventLog, MillraceError, type PrintedEvent, type RawRecorded, type Recorded } from '@millrace/core'
+import { checkHistory, checkNames, checkWriter, emptySession, isLive, release, tally } from '@millrace/core/store'
+import { type Grant, leaseGrants } from '../lease-grants.ts'
+import { counted, printedOf, rawRowsOf, rowsFrom } from '../new-rows.ts'
+import { hasActiveRun, pruneLimit, taken } from '../refusals.ts'
 import { rowKindNumbers } from '../row-kind.ts'
 import type { Tails } from '../tail.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
@@ -83,7 +63,7 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
   const removed = (id: string): Promise<void> =>
     commit(async (turn) => {
       const { key, leases } = sessions.must(id)
-      if (isLive(leases, now())) throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
+      if (isLive(leases, now())) throw hasActiveRun(id)
       sessions.forget(id)
       turn.onCommit(() => tails.end(id))
       turn.bulk()
@@ -105,7 +85,7 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
     remove: (id) => withSpareRoom(spare, () => removed(id)),
     restore: async (restored, rows) => {
       checkHistory(rows)
-      const raw = rawOf(rows, await printedInTurns(rows))
+      const raw = rawRowsOf(rows, await printedInTurns(rows))
       return commit(async (turn) => {
         const session = await take(inserts, turn, make(deps, emptySession(restored, now())), rows, raw)
         sessions.change(session)
@@ -135,7 +115,7 @@ async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {
   return {
     fork: async (source, seq, wanted, ends) => {
       checkHistory(ends)
-      const raw = rawOf(ends, ends.map(printedOf))
+      const raw = rawRowsOf(ends, ends.map(printedOf))
       return commit(async (turn) => {
         const origin = sessions.must(source)
         if (seq > origin.info.lastSeq)
@@ -154,9 +134,7 @@ async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {
 }
 
 function make({ sessions }: WriteDeps, info: SessionRow['info']): SessionRow {
-  if (sessions.find(info.id) !== undefined) {
-    throw new MillraceError('conflict', `session ${info.id} exists`, { session: info.id })
-  }
+  if (sessions.find(info.id) !== undefined) throw taken(info.id)
   const session = sessions.insert(info)
   sessions.change(session)
   return session
@@ -169,9 +147,9 @@ function appendWrites({ sessions, tails, now, commit, inserts }: WriteDeps, shar
       return commit(async (turn) => {
         const session = sessions.must(id)
         checkWriter(session.leases, id, drafts, holder)
-        const rows = recorded(drafts, session.info.lastSeq + 1, now())
+        const rows = rowsFrom(drafts, session.info.lastSeq + 1, now())
         if (rows.length === 0) return rows
-        const raw = rawOf(rows, printed)
+        const raw = rawRowsOf(rows, printed)
         sessions.change(await take(inserts, turn, session, rows, raw))
         for (const [i, row] of rows.entries())
           if (raw[i]?.kind !== 'partial') share(session.info, row, raw[i]?.body ?? '')
@@ -182,21 +160,6 @@ function appendWrites({ sessions, tails, now, commit, inserts }: WriteDeps, shar
   }
 }
 
-function printedOf({ event, printed }: Pick<Draft, 'event' | 'printed'>): PrintedEvent {
-  return printed ?? { row: rowKindOf(event), text: eventText(event) }
-}
-
-function rawOf(rows: readonly Recorded[], printed: readonly PrintedEvent[]): readonly RawRecorded[] {
-  return rows.map(({ seq, at, run }, i) => {
-    const { row: kind = 'other', text: body = '' } = printed[i] ?? {}
-    return { seq, at, run, kind, body }
-  })
-}
-
-function recorded(drafts: readonly Draft[], first: number, now: number): readonly Recorded[] {
-  return drafts.map(({ at, run, event }, i) => ({ seq: first + i, at: draftTime(at, now), run, event }))
-}
-
 /** Adds the rows to the transaction and returns the session with them. */
 async function take(
   inserts: EventInserts,
@@ -205,16 +168,12 @@ async function take(
   rows: readonly Recorded[],
   raw: readonly RawRecorded[],
 ): Promise<SessionRow> {
-  let { partials, widest, size } = session
   for (const { seq, at, run, kind, body } of raw) {
     inserts.add([session.key, seq, at, run, rowKindNumbers[kind], body])
-    if (kind === 'partial') partials += 1
-    while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
-    size += body.length
     turn.wrote(body.length)
     if (inserts.isMuch) await inserts.insertInTurns()
   }
-  return { ...session, info: tally(session.info, rows), partials, widest, size }
+  return { ...session, ...counted(session, raw), info: tally(session.info, rows) }
 }
 
 function leaseWrites({
@@ -223,19 +182,15 @@ function leaseWrites({
   commit,
   checkpoints,
 }: WriteDeps): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
-  const grant = (id: string, decide: (session: SessionRow) => Granted): Promise<Lease> =>
+  const grant: Grant = (id, decide) =>
     commit(() => {
       const session = sessions.must(id)
-      const { leases, lease } = decide(session)
+      const { leases, lease } = decide(session.leases)
       sessions.changeLeases(session, leases)
       return lease
     })
   return {
-    acquire: (session, run, owner, ttl) =>
-      grant(session, ({ leases }) => acquire(leases, { session, run, owner }, ttl, now())),
-    renew: (lease, ttl) => grant(lease.session, ({ leases }) => renew(leases, lease, ttl, now())),
-    takeOver: (dead, owner, ttl) =>
-      grant(dead.session, ({ leases }) => takeOver(leases, { ...dead, owner }, ttl, now())),
+    ...leaseGrants(grant, now),
     release: (lease) =>
       commit(() => {
         const session = sessions.find(lease.session)
@@ -289,9 +244,7 @@ async function retention({
     })
   return {
     prune: async (before) => {
-      if (Number.isNaN(before))
-        throw new MillraceError('invalid', '`before` must be a time in ms, not NaN', { field: 'before' })
-      const limit = Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, before))
+      const limit = pruneLimit(before)
       let gone = 0
       for (const [id] of candidates([])) gone += await pruneOne(String(id), limit)
       return gone
