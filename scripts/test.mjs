@@ -8,25 +8,30 @@ import { ensureForeign } from './foreign.mjs'
 import { bin, ensureInstalled, root } from './install.mjs'
 import { ensurePacked } from './pack.mjs'
 
+// Installing the clients of others waits for the network most of the time: all that does not need them goes on beside it.
+const foreign = ensureForeign()
 ensureInstalled()
-await Promise.all([ensurePacked(), ensureForeign()])
+const packed = ensurePacked()
+const ready = Promise.all([packed, foreign])
 const full = process.argv.includes('--full') ? { MILLRACE_FULL: '1' } : {}
 const total = { passed: 0, failed: 0, skipped: 0 }
 /** What failed, by name: printed last, because the runs before it are thousands of lines long. */
 const failures = []
 // Slow tests wait for processes and browsers most of the time: what needs a processor runs beside them.
-await Promise.all([quick(), suite('slow', [])])
+await Promise.all([quick(), ready.then(() => suite('slow', []))])
 if (failures.length > 0) console.log(`\nFailed:\n${failures.map((name) => `  ${name}`).join('\n')}`)
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
 console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
 process.exitCode = total.failed === 0 ? 0 : 1
 
 async function quick() {
+  await packed
   for (const { name, ok } of await check()) {
     total[ok ? 'passed' : 'failed']++
     if (!ok) failures.push(`gate: ${name}`)
   }
   await suite('unit', ['--coverage'])
+  await ready
   await suite('built', [])
 }
 
