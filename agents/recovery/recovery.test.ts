@@ -1,5 +1,5 @@
 import { FunctionTool, type LlmAgent } from '@google/adk'
-import type { RunEvent } from '@millrace/core'
+import { evidenceBefore, figuresIn, type RunEvent, supportIn } from '@millrace/core'
 import { adkAgent } from '@millrace/server'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { said, testSession } from '../../test/kit/agent-session.ts'
@@ -34,6 +34,24 @@ describe('recovery, offline', () => {
     expect(answers(3)).toEqual(['cruising_assistant', 'nepa_advisor'])
     expect(new Set(own().map(({ invocationId }) => invocationId)).size).toBe(1)
     expect(own().every(({ author }) => author === 'coordinator')).toBe(true)
+  })
+
+  test('every figure of the briefing is found in the result that it came from, and a planted one is not', () => {
+    const briefing = said(events).at(-1) ?? ''
+    const rows = events.map((event, i) => ({ seq: i + 1, at: i, run: 'r', event }))
+    const last = rows.findLast(({ event }) => event.kind === 'agent' && event.event.partial !== true)
+    if (last?.event.kind !== 'agent') throw new Error('no answer')
+    const { evidence } = evidenceBefore(rows, { run: 'r', seq: last.seq, message: last.event.message })
+    const support = supportIn(evidence)
+    const results = (text: string) =>
+      figuresIn(text).map((figure) => [figure.text, support.of(figure)[0]?.evidence.kind ?? 'nothing'] as const)
+    expect(results(briefing).length).toBeGreaterThan(30)
+    expect(results(briefing).filter(([, kind]) => kind !== 'tool')).toEqual([])
+    const planted = briefing.replace('127,311 acres; 42%', '127,311 acres; 47%').replace('$401,000', '$410,000')
+    expect(results(planted).filter(([, kind]) => kind !== 'tool')).toEqual([
+      ['47%', 'nothing'],
+      ['$410,000', 'nothing'],
+    ])
   })
 
   test('the figures of the briefing are the tools’ own', () => {

@@ -1,0 +1,75 @@
+import { partsOf, responseOf, textOf } from '../../event/parts.ts'
+import type { Recorded, RunEvent } from '../../event/run-event.ts'
+import { isPartial } from '../../event/streaming.ts'
+
+/** Something in the log that an answer may rest on. */
+export interface Evidence {
+  /** `tool`: the result of a function, or of an agent called as one; `data`: a record that an agent published. */
+  readonly kind: 'tool' | 'data' | 'agent' | 'person'
+  /** The tool, the kind of record, the agent, or `user`. */
+  readonly name: string
+  readonly run: string
+  readonly seq: number
+  /** The call that a tool's result answers. */
+  readonly call?: string
+  /** Text, or what the tool returned. */
+  readonly value: unknown
+}
+
+/** At most so much is searched, the newest first. What is left out is counted, so that a page can say it. */
+const mostEvidence = 5000
+
+export interface EvidenceFound {
+  readonly evidence: readonly Evidence[]
+  /** Whether older evidence was left out. */
+  readonly isCut: boolean
+}
+
+/**
+ * What the log holds before an answer: results of tools, records, words of other agents and of the person. The answer's
+ * own message, partials, thoughts and what a crash superseded are not evidence.
+ */
+export function evidenceBefore(
+  rows: readonly Recorded[],
+  answer: { readonly run: string; readonly seq: number; readonly message?: string },
+): EvidenceFound {
+  const gone = new Set<string>()
+  for (const { event } of rows) if (event.kind === 'superseded') for (const message of event.messages) gone.add(message)
+  const evidence: Evidence[] = []
+  for (let i = rows.length - 1; i >= 0; i--) {
+    const row = rows[i]
+    if (row === undefined || row.seq >= answer.seq) continue
+    if (row.event.kind === 'agent' && (gone.has(row.event.message) || row.event.message === answer.message)) continue
+    evidence.push(...evidenceOf(row))
+    if (evidence.length >= mostEvidence) return { evidence: evidence.slice(0, mostEvidence), isCut: i > 0 }
+  }
+  return { evidence, isCut: false }
+}
+
+function evidenceOf({ run, seq, event }: Recorded): readonly Evidence[] {
+  if (event.kind === 'run.started') return askedIn(run, seq, event)
+  if (event.kind === 'data') return [{ kind: 'data', name: event.itemType, run, seq, value: event.item }]
+  if (event.kind !== 'agent' || isPartial(event.event)) return []
+  const { author, content } = event.event
+  const made: Evidence[] = []
+  let text = ''
+  for (const part of partsOf(content)) {
+    const response = responseOf(part)
+    if (response !== undefined) {
+      const { id, name } = response
+      made.push({ kind: 'tool', name, run, seq, ...(id === undefined ? {} : { call: id }), value: response.response })
+    } else if (part.thought !== true) text += textOf(part)
+  }
+  if (text.trim() === '') return made
+  return [...made, { kind: author === 'user' ? 'person' : 'agent', name: author, run, seq, value: text }]
+}
+
+function askedIn(run: string, seq: number, { input }: Extract<RunEvent, { kind: 'run.started' }>): readonly Evidence[] {
+  return input.messages.map((message) => ({
+    kind: 'person',
+    name: 'user',
+    run,
+    seq,
+    value: partsOf(message).map(textOf).join(''),
+  }))
+}

@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'vitest'
+import type { Recorded, RunEvent } from '../../event/run-event.ts'
+import { claimsIn } from './claim.ts'
+import { type Evidence, evidenceBefore } from './evidence.ts'
+import { figuresIn } from './figure.ts'
+import { claimSupport, supportIn } from './support.ts'
+
+describe('figures', () => {
+  const keys = (text: string) => figuresIn(text).map(({ kind, key }) => `${kind} ${key}`)
+  test.each([
+    ['46,380 acres and 46380 acres', ['number 46380', 'number 46380']],
+    ['42% or 42 percent', ['percent 42%', 'percent 42%']],
+    ['$1.4M, 1.4 million, 3k, 2bn', ['number 1400000', 'number 1400000', 'number 3000', 'number 2000000000']],
+    ['2022-09-15, 15 September 2022, Sep 15, 2022', ['date 2022-09-15', 'date 2022-09-15', 'date 2022-09-15']],
+    ['36 CFR 220.6(e)(13) and 36 CFR § 220.6(e)(13).', ['rule 36CFR220.6(E)(13)', 'rule 36CFR220.6(E)(13)']],
+    ['CORE-1 on Trail #3551.1', ['label CORE-1', 'label #3551.1']],
+    ['−4 to 10-20 m', ['number -4', 'number 10', 'number 20']],
+    ['dNBR0 v1.2.3 a1b2', []],
+    ['1. Close\n  2) Open\n### 3. Repair 4 bridges', ['number 4']],
+    ['', []],
+  ])('%s', (text, wanted) => {
+    expect(keys(text)).toEqual(wanted)
+  })
+  test('a figure has its place, its digits and what it counts', () => {
+    const text = 'It burned 4.2 acres in zone 7.'
+    expect(figuresIn(text)).toEqual([
+      { kind: 'number', text: '4.2', start: 10, end: 13, key: '4.2', value: 4.2, step: 0.1, of: 'acre' },
+      { kind: 'number', text: '7', start: 28, end: 29, key: '7', value: 7, step: 1, of: 'zone' },
+    ])
+  })
+  test('a long text is read in one pass: a second look at each place would take hours', () => {
+    for (const part of ['1,', '36 CFR 1.', 'A-', '((((', 'Aa Bb ', '7 x. ']) {
+      const text = part.repeat(100_000)
+      expect(claimsIn(text).at(-1)?.end).toBe(text.length)
+    }
+  })
+})
+
+describe('claims', () => {
+  test('sentences, with their figures and names', () => {
+    const text = 'Waldo Lake Trail is closed (36 CFR 220.6). Repairs cost $401,000. No end'
+    const claims = claimsIn(text)
+    expect(claims.map(({ start, end }) => text.slice(start, end))).toEqual([
+      'Waldo Lake Trail is closed (36 CFR 220.6). ',
+      'Repairs cost $401,000. ',
+      'No end',
+    ])
+    expect(claims.map(({ figures }) => figures.map((figure) => figure.text))).toEqual([
+      ['36 CFR 220.6'],
+      ['$401,000'],
+      [],
+    ])
+    expect(claims[0]?.names).toEqual(['Waldo Lake Trail'])
+  })
+})
+
+const tool = (value: unknown, more: Partial<Evidence> = {}): Evidence => ({
+  kind: 'tool',
+  name: 'measure',
+  run: 'r',
+  seq: 3,
+  value,
+  ...more,
+})
+
+describe('support', () => {
+  const found = (text: string, ...evidence: Evidence[]) => {
+    const [figure] = figuresIn(text)
+    return figure === undefined
+      ? []
+      : supportIn(evidence)
+          .of(figure)
+          .map(({ how, path }) => `${how} ${path}`)
+  }
+  test.each([
+    ['127,311 acres', { area: '127,311 acres' }, ['exact area']],
+    ['127,311 acres', { area: 127311 }, ['same area']],
+    ['42%', { share: 0.42 }, ['same share']],
+    ['42%', { pct: 42 }, ['same pct']],
+    ['42%', { share: 0.4199 }, ['rounded share']],
+    ['$1.4M', { net: 1_434_284 }, ['rounded net']],
+    ['15 September 2022', { on: '2022-09-15' }, ['same on']],
+    ['47%', { share: 0.42 }, []],
+    ['1.5 miles', { text: '1.49 miles' }, ['rounded text']],
+    ['13 acres', { text: '13.4 acres' }, ['rounded text']],
+    ['250 acres', { limit: { acres: [250] } }, ['exact limit.acres[0]']],
+  ])('%s in %j', (text, value, wanted) => {
+    expect(found(text, tool(value))).toEqual(wanted)
+  })
+  test('a small number counts only where it counts the same thing', () => {
+    expect(found('3 trails', tool('### 3. Closures'))).toEqual([])
+    expect(found('3 trails', tool('3 trails must stay closed'))).toEqual(['exact '])
+    expect(found('3 trails', tool({ trails: 3 }))).toEqual(['exact trails'])
+    expect(found('3 trails', tool({ bridges: 3 }))).toEqual([])
+    expect(found('(3)', tool('(3)'))).toEqual([])
+  })
+  test('results of tools come before words, and a claim that only words hold is called stated', () => {
+    const said: Evidence = { kind: 'agent', name: 'analyst', run: 'r', seq: 9, value: 'It is 127,311 acres.' }
+    const [claim] = claimsIn('It burned 127,311 acres.')
+    const [figure] = claim?.figures ?? []
+    if (claim === undefined || figure === undefined) throw new Error('no claim')
+    const both = supportIn([said, tool({ acres: 127311 })])
+    expect(both.of(figure).map(({ evidence }) => evidence.kind)).toEqual(['tool', 'agent'])
+    expect(claimSupport(claim, both)).toBe('supported')
+    expect(claimSupport(claim, supportIn([said]))).toBe('stated')
+    expect(claimSupport(claim, supportIn([]))).toBe('unsupported')
+    expect(claimSupport({ ...claim, figures: [] }, both)).toBe('nothing to check')
+  })
+  test('a name is found whatever its case, with the text around it', () => {
+    const text = `${'x'.repeat(100)} the WALDO LAKE trail ${'y'.repeat(100)}`
+    const [place] = supportIn([tool({ at: [text] })]).ofName('Waldo Lake Trail')
+    expect(place).toMatchObject({ path: 'at[0]', how: 'exact' })
+    expect(place?.excerpt).toMatch(/^…x+ the WALDO LAKE trail y+…$/)
+    expect(supportIn([tool('other')]).ofName('Waldo Lake Trail')).toEqual([])
+  })
+})
+
+describe('evidence', () => {
+  const row = (seq: number, event: RunEvent): Recorded => ({ seq, at: seq, run: 'r', event })
+  const said = (message: string, author: string, parts: readonly object[], more: object = {}): RunEvent =>
+    ({
+      kind: 'agent',
+      message,
+      event: { id: message, author, invocationId: 'i', timestamp: 1, content: { role: 'model', parts }, ...more },
+    }) as RunEvent
+  const rows = [
+    row(1, { kind: 'run.started', agent: 'a', input: { messages: [{ role: 'user', parts: [{ text: '7 days?' }] }] } }),
+    row(2, said('m1', 'a', [{ text: 'half' }], { partial: true })),
+    row(3, said('m2', 'a', [{ functionResponse: { id: 'c1', name: 'measure', response: { n: 1 } } }])),
+    row(4, { kind: 'data', id: 'd', operation: 'create', itemType: 'contact', item: { name: 'Ann' } }),
+    row(5, said('m3', 'b', [{ text: 'lost' }])),
+    row(6, { kind: 'superseded', messages: ['m3'] }),
+    row(7, said('m4', 'b', [{ text: 'secret', thought: true }, { text: 'words' }])),
+    row(8, said('m5', 'user', [{ text: 'more' }])),
+    row(9, said('m6', 'a', [{ text: 'the answer' }])),
+  ]
+  test('what the log holds before an answer, the newest first', () => {
+    const { evidence, isCut } = evidenceBefore(rows, { run: 'r', seq: 9, message: 'm6' })
+    expect(isCut).toBe(false)
+    expect(evidence.map(({ kind, name, value }) => [kind, name, value])).toEqual([
+      ['person', 'user', 'more'],
+      ['agent', 'b', 'words'],
+      ['data', 'contact', { name: 'Ann' }],
+      ['tool', 'measure', { n: 1 }],
+      ['person', 'user', '7 days?'],
+    ])
+    expect(evidence[3]?.call).toBe('c1')
+  })
+  test('a bounded number, and it says that older ones were left out', () => {
+    const many = Array.from({ length: 6000 }, (_, i) => row(i + 1, said(`m${i}`, 'b', [{ text: `words ${i}` }])))
+    const { evidence, isCut } = evidenceBefore(many, { run: 'r', seq: 6001 })
+    expect([evidence.length, isCut, evidence[0]?.seq]).toEqual([5000, true, 6000])
+  })
+})

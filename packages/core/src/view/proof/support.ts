@@ -1,0 +1,169 @@
+import { isObject } from '../../json/json.ts'
+import type { Claim } from './claim.ts'
+import type { Evidence } from './evidence.ts'
+import { type Figure, figuresIn, singular } from './figure.ts'
+
+/** Where a figure of an answer is in the log. */
+export interface Support {
+  readonly evidence: Evidence
+  /** The field inside the value: `severity.high_pct`; empty for a text. */
+  readonly path: string
+  /** The text around it, or the value as it is. */
+  readonly excerpt: string
+  /** `exact`: as written; `same`: the same figure in another notation; `rounded`: equal at the digits that are written. */
+  readonly how: 'exact' | 'same' | 'rounded'
+}
+
+export interface SupportIndex {
+  /** Every place that holds the figure, tools and records before the words of agents and persons. */
+  of(figure: Figure): readonly Support[]
+  /** The texts that hold the name as it is written, whatever its case. */
+  ofName(name: string): readonly Support[]
+}
+
+interface Place {
+  readonly evidence: Evidence
+  readonly path: string
+  readonly text: string
+  readonly figure: Figure
+}
+
+/** A small whole number is everywhere by chance: it counts only where it counts the same thing. */
+const chance = 100
+const mostPlaces = 20
+/** Values that are walked and characters of text that are read, in all. */
+const mostValues = 200_000
+const mostText = 16 * 2 ** 20
+const order = ['tool', 'data', 'agent', 'person'] as const
+
+/** Reads all evidence once; a look-up then costs what it finds. */
+export function supportIn(evidence: readonly Evidence[]): SupportIndex {
+  const places = new Map<string, Place[]>()
+  const numbers: Place[] = []
+  const texts: { readonly evidence: Evidence; readonly path: string; readonly text: string }[] = []
+  let values = 0
+  let length = 0
+  const add = (place: Place): void => {
+    const { key, value } = place.figure
+    const known = places.get(key)
+    if (known === undefined) places.set(key, [place])
+    else known.push(place)
+    if (value !== undefined) numbers.push(place)
+  }
+  const walk = (one: Evidence, value: unknown, path: string): void => {
+    if (values++ > mostValues || length > mostText) return
+    if (typeof value === 'string') {
+      length += value.length
+      texts.push({ evidence: one, path, text: value })
+      for (const figure of figuresIn(value)) add({ evidence: one, path, text: value, figure })
+    } else if (typeof value === 'number' && Number.isFinite(value)) {
+      const text = String(value)
+      const figure: Figure = { kind: 'number', text, start: 0, end: text.length, key: text, value, step: 0 }
+      add({ evidence: one, path, text, figure })
+    } else if (Array.isArray(value)) for (const [i, each] of value.entries()) walk(one, each, `${path}[${i}]`)
+    else if (isObject(value))
+      for (const [key, each] of Object.entries(value)) walk(one, each, path === '' ? key : `${path}.${key}`)
+  }
+  const sorted = evidence.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || b.seq - a.seq)
+  for (const one of sorted) walk(one, one.value, '')
+  numbers.sort((a, b) => (a.figure.value ?? 0) - (b.figure.value ?? 0))
+  return {
+    of: (figure) => {
+      const found = [
+        ...(places.get(figure.key) ?? []).map((place) =>
+          supportOf(place, place.figure.text === figure.text ? 'exact' : 'same', figure),
+        ),
+        ...sharesOf(figure)
+          .flatMap((key) => places.get(key) ?? [])
+          .map((place) => supportOf(place, 'same', figure)),
+      ].filter((each) => each !== undefined)
+      const all = found.length > 0 ? found : roundedIn(numbers, figure)
+      return all.toSorted((a, b) => rank(a) - rank(b)).slice(0, mostPlaces)
+    },
+    ofName: (name) => {
+      const wanted = name.toLowerCase()
+      const found: Support[] = []
+      for (const { evidence: one, path, text } of texts) {
+        const at = text.toLowerCase().indexOf(wanted)
+        if (at < 0) continue
+        found.push({ evidence: one, path, excerpt: around(text, at, at + name.length), how: 'exact' })
+        if (found.length === mostPlaces) break
+      }
+      return found
+    },
+  }
+}
+
+/** A claim by its figures: `supported` where results hold all of them, `stated` where only words of agents or persons do. */
+export type ClaimSupport = 'supported' | 'stated' | 'unsupported' | 'nothing to check'
+
+export function claimSupport({ figures }: Claim, index: SupportIndex): ClaimSupport {
+  if (figures.length === 0) return 'nothing to check'
+  const found = figures.map((figure) => index.of(figure))
+  if (found.some((places) => places.length === 0)) return 'unsupported'
+  const held = found.every((places) =>
+    places.some(({ evidence }) => evidence.kind === 'tool' || evidence.kind === 'data'),
+  )
+  return held ? 'supported' : 'stated'
+}
+
+function rank({ evidence, how }: Support): number {
+  return order.indexOf(evidence.kind) * 3 + ['exact', 'same', 'rounded'].indexOf(how)
+}
+
+function supportOf(place: Place, how: Support['how'], wanted: Figure): Support | undefined {
+  if (!countsTheSame(place, wanted)) return undefined
+  const { evidence, path, text, figure } = place
+  return { evidence, path, excerpt: around(text, figure.start, figure.end), how }
+}
+
+function countsTheSame({ figure, path }: Place, wanted: Figure): boolean {
+  const { kind, value = chance, of, text } = wanted
+  if (kind !== 'number' || !Number.isInteger(value) || Math.abs(value) >= chance || /[^\d]/.test(text)) return true
+  if (of === undefined) return false
+  if (figure.of !== undefined) return figure.of === of
+  return path.split(/[^a-zA-Z]+/).some((word) => singular(word) === of)
+}
+
+/** A percentage may be a share or a plain number in a result: 42% is 0.42 or 42. */
+function sharesOf({ kind, value }: Figure): readonly string[] {
+  if (kind !== 'percent' || value === undefined) return []
+  return [String(Number((value / 100).toPrecision(12))), String(value)]
+}
+
+/** Results with more digits than the answer gives. */
+function roundedIn(numbers: readonly Place[], figure: Figure): readonly Support[] {
+  const { value, step } = figure
+  if (value === undefined || step === undefined || step === 0) return []
+  const ranges = figure.kind === 'percent' ? [1, 1 / 100] : [1]
+  return ranges.flatMap((scale) => {
+    const [low, high] = [(value - step / 2) * scale, (value + step / 2) * scale]
+    const found: Support[] = []
+    for (let i = firstFrom(numbers, low); i < numbers.length && found.length < mostPlaces; i++) {
+      const place = numbers[i]
+      if (place === undefined || (place.figure.value ?? 0) >= high) break
+      // A whole number that is rounded to another whole number is no rounding of a count.
+      if ((place.figure.step ?? 0) >= step * scale && place.figure.step !== 0) continue
+      const support = supportOf(place, 'rounded', figure)
+      if (support !== undefined) found.push(support)
+    }
+    return found
+  })
+}
+
+function firstFrom(numbers: readonly Place[], low: number): number {
+  let [from, to] = [0, numbers.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((numbers[middle]?.figure.value ?? 0) < low) from = middle + 1
+    else to = middle
+  }
+  return from
+}
+
+const beside = 60
+function around(text: string, start: number, end: number): string {
+  const from = Math.max(0, start - beside)
+  const to = Math.min(text.length, end + beside)
+  return `${from > 0 ? '…' : ''}${text.slice(from, to)}${to < text.length ? '…' : ''}`
+}
