@@ -17,7 +17,7 @@ const onPackages = { oxc: false as const, plugins: [packedImports(), strippedSou
 const apart = ['**/dist/**', '**/node_modules/**']
 
 /** After so long a test hangs. No test is judged by the clock, so that a busy machine changes no result. */
-const hangs = { testTimeout: 300_000, hookTimeout: 300_000, expect: { poll: { timeout: 120_000 } } }
+const hangs = { testTimeout: 900_000, hookTimeout: 900_000, expect: { poll: { timeout: 120_000 } } }
 
 /**
  * `unit` and `built` load each module once for all their files, which halves their time. `slow` (processes, browsers,

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { studioTests, type Tab } from './studio-page.ts'
 
@@ -285,3 +285,46 @@ test('a plan is reordered by dragging too', async () => {
   await tasks.first().getByLabel('Move', { exact: false }).dragTo(tasks.nth(1))
   await expect.poll(() => tasks.nth(1).textContent()).toContain(first)
 })
+
+test('proof: a figure of the answer leads to the results that hold it, and a planted one is marked', async () => {
+  await open('proof')
+  const why = tab.getByTestId('why')
+  await why.locator('.figure').first().waitFor()
+  expect(await why.locator('.figure').count()).toBeGreaterThan(30)
+  expect(await why.locator('.figure:not(.held)').allTextContents()).toEqual([])
+  await clickAt(why.locator('.figure', { hasText: '127,311' }))
+  await why.getByTestId('why-place').first().waitFor()
+  expect(await why.getByTestId('why-place').first().textContent()).toContain('burn_analyst')
+  expect(await tab.locator('.tool.lit .tool-name').allTextContents()).toContain('burn_analyst')
+  await shot('why')
+  await clickAt(why.locator('.claim', { hasText: 'Deploy a BAER team' }))
+  await clickAt(why.getByRole('button', { name: 'Show all' }))
+  expect(await why.getByTestId('why-place').count()).toBeGreaterThan(2)
+
+  const recorded = (await studio.app.inject(`/sessions/${briefing}/log`)).payload.trimEnd().split('\n')
+  const last = recorded.findLastIndex((line) => line.includes('**Fire Severity:**'))
+  const planted = recorded.map((line, i) => (i === last ? line.replaceAll('$401,000', '$410,000') : line))
+  const headers = { 'content-type': 'application/x-ndjson' }
+  const payload = planted.join('\n').replaceAll(briefing, 'planted')
+  const brought = await studio.app.inject({ method: 'POST', url: '/sessions/import', headers, payload })
+  await open('proof', brought.json().id)
+  await why.locator('.figure.unheld').waitFor()
+  expect(await why.locator('.figure.unheld').allTextContents()).toEqual(['$410,000'])
+  await clickAt(why.locator('.figure.unheld'))
+  expect(await why.getByTestId('why-nothing').textContent()).toContain('Nothing in the log before this answer holds')
+  expect(await why.getByTestId('why-counts').textContent()).toContain('1 with a figure that nothing in the log holds')
+  await shot('why-planted')
+})
+
+/** Clicks with the mouse where a person would, and only if nothing else lies over it. */
+async function clickAt(target: Locator): Promise<void> {
+  await target.first().scrollIntoViewIfNeeded()
+  const box = await target.first().boundingBox()
+  if (box === null) throw new Error('there is nothing to click at')
+  const [x, y] = [box.x + Math.min(box.width / 2, 20), box.y + Math.min(box.height / 2, 8)]
+  const isThere = await target
+    .first()
+    .evaluate((element, point) => element.contains(document.elementFromPoint(point.x, point.y)), { x, y })
+  expect(isThere).toBe(true)
+  await tab.mouse.click(x, y)
+}

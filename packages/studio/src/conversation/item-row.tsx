@@ -1,6 +1,7 @@
 import type { Item, Message, Part } from '@millrace/core'
 import { memo } from 'react'
 import { goTo } from '../session/cursor.ts'
+import { useLit } from '../session/lit.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Pill } from '../ui/controls.tsx'
@@ -108,8 +109,12 @@ function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
 function MessageRow({ message }: { readonly message: Message }) {
   const { author, status, superseded, error } = message
   const shown = visibleParts(message)
+  const isLit = useLit(({ seqs }) => message.endSeq !== undefined && seqs.has(message.endSeq))
   return (
-    <article className={`message ${superseded === true ? 'superseded' : ''}`} data-testid={`message-${message.id}`}>
+    <article
+      className={`message ${isLit ? 'lit ' : ''}${superseded === true ? 'superseded' : ''}`}
+      data-testid={`message-${message.id}`}
+    >
       <Avatar agent={author} />
       <div className="message-body">
         <header>

@@ -1,5 +1,6 @@
 import type { ToolCard as Card } from '@millrace/core'
 import { goTo } from '../session/cursor.ts'
+import { useLit } from '../session/lit.ts'
 import { Pill } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -11,9 +12,10 @@ const words = { pending: 'running', ok: 'done', error: 'failed', cut: 'cut off' 
 /** A tool call: name and status in one line; arguments and result when it is opened. */
 export function ToolCardRow({ card }: { readonly card: Card }) {
   const { working } = useActions()
+  const isLit = useLit(({ calls }) => calls.has(card.call))
   const waiting = card.status === 'pending' && (card.longRunning === true || !working)
   return (
-    <details className={`tool ${card.status}`} data-testid="status-function-call">
+    <details className={`tool ${card.status}${isLit ? ' lit' : ''}`} data-testid="status-function-call">
       <summary>
         <Icon name="tool" />
         <span className="tool-name">{card.name}</span>

@@ -8,6 +8,7 @@ import { SeqLink } from '../ui/seq-link.tsx'
 import { BasisList, CitationList } from './citations.tsx'
 import { ConfidenceDial, OriginPill } from './confidence.tsx'
 import { ReasoningChain } from './reasoning.tsx'
+import { WhyThisAnswer } from './why.tsx'
 import './proof.css'
 
 /** The evidence behind an answer. A value that the answer does not give is shown as not given, never invented. */
@@ -42,7 +43,7 @@ export function ProofPanel({ session, at }: PanelProps) {
           <IconButton icon="right" label="Next answer" disabled={place === answers.length - 1} onClick={go(1)} />
         </div>
       )}
-      <AnswerProof answer={shown} specialists={specialists} />
+      <AnswerProof answer={shown} specialists={specialists} session={session} />
     </div>
   )
 }
@@ -63,7 +64,7 @@ function specialistsOf({ run, seq }: Proof, proofs: readonly Proof[]): readonly 
   )
 }
 
-function AnswerProof({ answer, specialists }: Answered) {
+function AnswerProof({ answer, specialists, session }: Answered & Pick<PanelProps, 'session'>) {
   const { confidence, refused } = answer
   const sources = citedSources([answer, ...specialists])
   return (
@@ -91,6 +92,7 @@ function AnswerProof({ answer, specialists }: Answered) {
           A <code>proof_layer</code> at <code>{refused.path}</code> was not used: {refused.reason}.
         </p>
       )}
+      <WhyThisAnswer key={answer.id} session={session} answer={answer} />
       <Sections answer={answer} />
       <Ledgers specialists={specialists} />
       <BasisList basis={[answer, ...specialists].flatMap(({ regulatoryBasis }) => regulatoryBasis)} />

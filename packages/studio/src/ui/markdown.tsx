@@ -29,10 +29,16 @@ const components: Components = {
   ),
 }
 
-export const MarkdownText = memo(function MarkdownText({ text }: { readonly text: string }) {
+interface MarkdownProps {
+  readonly text: string
+  /** Marks sentences and figures in the parsed text. */
+  readonly marks?: () => (tree: { type: string }) => void
+}
+
+export const MarkdownText = memo(function MarkdownText({ text, marks }: MarkdownProps) {
   return (
     <div className="markdown">
-      <Markdown remarkPlugins={[remarkGfm]} components={components}>
+      <Markdown remarkPlugins={[remarkGfm]} rehypePlugins={marks === undefined ? [] : [marks]} components={components}>
         {text}
       </Markdown>
     </div>

@@ -1,10 +1,10 @@
-import { type Figure, figuresIn } from './figure.ts'
+import { type ClaimFigure, figuresIn } from './figure.ts'
 
 /** One sentence of an answer, with what can be looked up in it. Places are those in the text. */
 export interface Claim {
   readonly start: number
   readonly end: number
-  readonly figures: readonly Figure[]
+  readonly figures: readonly ClaimFigure[]
   /** Names of two words or more: `Waldo Lake Trail`. */
   readonly names: readonly string[]
 }

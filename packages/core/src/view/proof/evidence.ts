@@ -70,6 +70,6 @@ function askedIn(run: string, seq: number, { input }: Extract<RunEvent, { kind: 
     name: 'user',
     run,
     seq,
-    value: partsOf(message).map(textOf).join(''),
+    value: partsOf(message.content).map(textOf).join(''),
   }))
 }

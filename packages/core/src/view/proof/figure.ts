@@ -1,5 +1,5 @@
 /** Something in a text that can be looked up in the log: a number, a date, a rule or a label. */
-export interface Figure {
+export interface ClaimFigure {
   readonly kind: 'number' | 'percent' | 'date' | 'rule' | 'label'
   /** As it is written. */
   readonly text: string
@@ -45,8 +45,8 @@ const pattern = new RegExp(
 )
 
 /** All figures of a text, in order. */
-export function figuresIn(text: string): readonly Figure[] {
-  const found: Figure[] = []
+export function figuresIn(text: string): readonly ClaimFigure[] {
+  const found: ClaimFigure[] = []
   for (const match of text.matchAll(pattern)) {
     const [written] = match
     const start = match.index
@@ -63,7 +63,7 @@ export function figuresIn(text: string): readonly Figure[] {
 }
 
 /** The number of a list item or a heading in markdown: `2. Close the trail`. */
-function isMarker(text: string, { start, end }: Pick<Figure, 'start' | 'end'>): boolean {
+function isMarker(text: string, { start, end }: Pick<ClaimFigure, 'start' | 'end'>): boolean {
   return (
     /^[.)]\s/.test(text.slice(end, end + 2)) &&
     /(?:^|\n)[\s>#*-]{0,12}$/.test(text.slice(Math.max(0, start - 13), start))
@@ -72,9 +72,9 @@ function isMarker(text: string, { start, end }: Pick<Figure, 'start' | 'end'>): 
 
 function numberOf(
   text: string,
-  place: Pick<Figure, 'text' | 'start' | 'end'>,
+  place: Pick<ClaimFigure, 'text' | 'start' | 'end'>,
   { number = '', percent, letter, word }: Readonly<Record<string, string | undefined>>,
-): Figure {
+): ClaimFigure {
   const digits = number.replaceAll(',', '').replace('−', '-')
   const times = scales[letter ?? word ?? ''] ?? 1
   const value = Number(digits) * times

@@ -124,12 +124,16 @@ describe('evidence', () => {
       event: { id: message, author, invocationId: 'i', timestamp: 1, content: { role: 'model', parts }, ...more },
     }) as RunEvent
   const rows = [
-    row(1, { kind: 'run.started', agent: 'a', input: { messages: [{ role: 'user', parts: [{ text: '7 days?' }] }] } }),
+    row(1, {
+      kind: 'run.started',
+      agent: 'a',
+      input: { messages: [{ id: 'q', role: 'user', content: { role: 'user', parts: [{ text: '7 days?' }] } }] },
+    }),
     row(2, said('m1', 'a', [{ text: 'half' }], { partial: true })),
     row(3, said('m2', 'a', [{ functionResponse: { id: 'c1', name: 'measure', response: { n: 1 } } }])),
     row(4, { kind: 'data', id: 'd', operation: 'create', itemType: 'contact', item: { name: 'Ann' } }),
     row(5, said('m3', 'b', [{ text: 'lost' }])),
-    row(6, { kind: 'superseded', messages: ['m3'] }),
+    row(6, { kind: 'superseded', messages: ['m3'], nodes: [] }),
     row(7, said('m4', 'b', [{ text: 'secret', thought: true }, { text: 'words' }])),
     row(8, said('m5', 'user', [{ text: 'more' }])),
     row(9, said('m6', 'a', [{ text: 'the answer' }])),

@@ -1,7 +1,7 @@
 import { isObject } from '../../json/json.ts'
 import type { Claim } from './claim.ts'
 import type { Evidence } from './evidence.ts'
-import { type Figure, figuresIn, singular } from './figure.ts'
+import { type ClaimFigure, figuresIn, singular } from './figure.ts'
 
 /** Where a figure of an answer is in the log. */
 export interface Support {
@@ -16,7 +16,7 @@ export interface Support {
 
 export interface SupportIndex {
   /** Every place that holds the figure, tools and records before the words of agents and persons. */
-  of(figure: Figure): readonly Support[]
+  of(figure: ClaimFigure): readonly Support[]
   /** The texts that hold the name as it is written, whatever its case. */
   ofName(name: string): readonly Support[]
 }
@@ -25,7 +25,7 @@ interface Place {
   readonly evidence: Evidence
   readonly path: string
   readonly text: string
-  readonly figure: Figure
+  readonly figure: ClaimFigure
 }
 
 /** A small whole number is everywhere by chance: it counts only where it counts the same thing. */
@@ -58,7 +58,7 @@ export function supportIn(evidence: readonly Evidence[]): SupportIndex {
       for (const figure of figuresIn(value)) add({ evidence: one, path, text: value, figure })
     } else if (typeof value === 'number' && Number.isFinite(value)) {
       const text = String(value)
-      const figure: Figure = { kind: 'number', text, start: 0, end: text.length, key: text, value, step: 0 }
+      const figure: ClaimFigure = { kind: 'number', text, start: 0, end: text.length, key: text, value, step: 0 }
       add({ evidence: one, path, text, figure })
     } else if (Array.isArray(value)) for (const [i, each] of value.entries()) walk(one, each, `${path}[${i}]`)
     else if (isObject(value))
@@ -111,13 +111,13 @@ function rank({ evidence, how }: Support): number {
   return order.indexOf(evidence.kind) * 3 + ['exact', 'same', 'rounded'].indexOf(how)
 }
 
-function supportOf(place: Place, how: Support['how'], wanted: Figure): Support | undefined {
+function supportOf(place: Place, how: Support['how'], wanted: ClaimFigure): Support | undefined {
   if (!countsTheSame(place, wanted)) return undefined
   const { evidence, path, text, figure } = place
   return { evidence, path, excerpt: around(text, figure.start, figure.end), how }
 }
 
-function countsTheSame({ figure, path }: Place, wanted: Figure): boolean {
+function countsTheSame({ figure, path }: Place, wanted: ClaimFigure): boolean {
   const { kind, value = chance, of, text } = wanted
   if (kind !== 'number' || !Number.isInteger(value) || Math.abs(value) >= chance || /[^\d]/.test(text)) return true
   if (of === undefined) return false
@@ -126,13 +126,13 @@ function countsTheSame({ figure, path }: Place, wanted: Figure): boolean {
 }
 
 /** A percentage may be a share or a plain number in a result: 42% is 0.42 or 42. */
-function sharesOf({ kind, value }: Figure): readonly string[] {
+function sharesOf({ kind, value }: ClaimFigure): readonly string[] {
   if (kind !== 'percent' || value === undefined) return []
   return [String(Number((value / 100).toPrecision(12))), String(value)]
 }
 
 /** Results with more digits than the answer gives. */
-function roundedIn(numbers: readonly Place[], figure: Figure): readonly Support[] {
+function roundedIn(numbers: readonly Place[], figure: ClaimFigure): readonly Support[] {
   const { value, step } = figure
   if (value === undefined || step === undefined || step === 0) return []
   const ranges = figure.kind === 'percent' ? [1, 1 / 100] : [1]
