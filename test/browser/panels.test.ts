@@ -260,7 +260,7 @@ test('flow: the preview of a key says what travelled, and every edge that carrie
   await key.waitFor()
   await key.hover()
   await expect.poll(() => tab.locator('.link-edge.carries').count()).toBeGreaterThan(1)
-  expect(await key.textContent()).toContain('quantum computing')
+  expect(await tab.getByRole('tooltip').textContent()).toContain('quantum computing')
   await shot('flow-key')
 })
 

@@ -17,7 +17,7 @@ import { DropZone } from './drop-zone.tsx'
 import { Inspector } from './inspector.tsx'
 import { KeySheet } from './key-sheet.tsx'
 import { useKeyboard } from './keyboard.ts'
-import { closeDrawer, useNarrow, usePane } from './panes.ts'
+import { closeDrawer, useMaximised, useNarrow, usePane } from './panes.ts'
 import { useRoute } from './route.ts'
 import { applyTheme, useSettings } from './settings.ts'
 import { Toast } from './toast.tsx'
@@ -101,6 +101,7 @@ function Workspace({ id }: { readonly id: string }) {
   const inspector = usePane('inspector')
   const timeline = usePane('timeline')
   const narrow = useNarrow()
+  const maximised = useMaximised() && inspector
   useKeyboard(session.log)
   useAgentColours(session)
   usePlayback(session.log)
@@ -108,7 +109,7 @@ function Workspace({ id }: { readonly id: string }) {
   const agent = info?.agent ?? ''
   return (
     <div className="workspace">
-      <div className="upper">
+      <div className={`upper ${maximised ? 'maximised' : ''}`}>
         <main className="centre">
           <Conversation session={session} info={info} at={shown} />
         </main>
