@@ -137,17 +137,17 @@ async function bring(
 
 /** Clicks an element as a person does: it has come to rest, it is what is under the pointer there, and the mouse presses. */
 export async function press(page: Page, target: Locator): Promise<void> {
-  const { x, y } = await underPointer(page, target)
+  const { x, y } = await underPointer(target)
   await page.mouse.click(x, y)
 }
 
 /** Moves the mouse over an element that a person can reach with it. */
 export async function pointAt(page: Page, target: Locator): Promise<void> {
-  const { x, y } = await underPointer(page, target)
+  const { x, y } = await underPointer(target)
   await page.mouse.move(x, y)
 }
 
-async function underPointer(page: Page, target: Locator): Promise<{ readonly x: number; readonly y: number }> {
+async function underPointer(target: Locator): Promise<{ readonly x: number; readonly y: number }> {
   await target.waitFor()
   let before = ''
   let middle = { x: 0, y: 0 }

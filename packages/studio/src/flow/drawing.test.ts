@@ -9,7 +9,7 @@ const rows = (...events: readonly RunEvent[]): readonly Recorded[] =>
 const nested = fold(
   flowView,
   rows(
-    { kind: 'run.started', agent: 'writer', input: {} },
+    { kind: 'run.started', agent: 'writer', input: { messages: [] } },
     { kind: 'node.started', node: 'write', agent: 'write' },
     { kind: 'node.started', node: 'write/draft', agent: 'draft', parent: 'write' },
     { kind: 'node.finished', node: 'write/draft', status: 'ok' },
@@ -54,7 +54,7 @@ test('an agent that calls others is no box', () => {
   const called = fold(
     flowView,
     rows(
-      { kind: 'run.started', agent: 'lead', input: {} },
+      { kind: 'run.started', agent: 'lead', input: { messages: [] } },
       { kind: 'node.started', node: 'lead', agent: 'lead' },
       { kind: 'node.started', node: 'lead/one', agent: 'one', parent: 'lead', call: 'c1' },
       { kind: 'node.finished', node: 'lead/one', status: 'ok' },

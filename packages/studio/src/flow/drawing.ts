@@ -1,5 +1,4 @@
 import { END, type Flow, type FlowEdge, type FlowKey, START } from '@millrace/core'
-import type { AgentInfo } from '../session/sessions.ts'
 import { boxesOf, type Containment, folded } from './boxes.ts'
 import { changedOn } from './passed-on.ts'
 
@@ -26,6 +25,12 @@ export interface DrawnLink {
   readonly keys: readonly string[]
 }
 
+/** The graph as the agent describes it, with the steps that have not run. */
+interface PlannedGraph {
+  readonly nodes: readonly { readonly id: string; readonly kind: string; readonly parent?: string }[]
+  readonly edges: readonly { readonly from: string; readonly to: string }[]
+}
+
 export interface Drawing {
   readonly nodes: readonly DrawnNode[]
   readonly links: readonly DrawnLink[]
@@ -37,7 +42,7 @@ export interface Drawing {
  */
 export function drawingOf(
   { nodes, edges }: Pick<Flow, 'nodes' | 'edges'>,
-  plan: AgentInfo['graph'] | undefined,
+  plan: PlannedGraph | undefined,
   open: ReadonlySet<string> = new Set(),
 ): Drawing {
   const ran = nodes.toArray()

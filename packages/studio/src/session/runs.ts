@@ -45,7 +45,7 @@ function started({ event, run, seq, at }: Recorded, number: number): RunSpan {
 }
 
 /** Whether nothing is known of how the run ended: the server stopped, or the recording did. */
-export function isCutOff({ code }: Pick<RunSpan, 'code'>): boolean {
+export function hasNoKnownEnd({ code }: Pick<RunSpan, 'code'>): boolean {
   return code === 'cut' || code === 'crashed'
 }
 
