@@ -1,6 +1,9 @@
+import { useView } from '@millrace/react'
 import { type KeyboardEvent, memo, Suspense, useRef } from 'react'
+import { failuresView } from '../problems/failures.ts'
 import { IconButton } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { type Contents, contentsView } from './contents.ts'
 import { type PanelProps, panels } from './panels.ts'
 import { toggleMaximised, useMaximised } from './panes.ts'
 import { navigate, useRoute } from './route.ts'
@@ -10,6 +13,8 @@ import './inspector.css'
 export const Inspector = memo(function Inspector(props: PanelProps) {
   const panel = useRoute('panel')
   const maximised = useMaximised()
+  const contents = useView(props.session.log, contentsView)
+  const failures = useView(props.session.log, failuresView, { select: countOf })
   const list = useRef<HTMLDivElement>(null)
   const shown = panels.find(({ id }) => id === panel) ?? panels[0]
   if (shown === undefined) return null
@@ -36,11 +41,18 @@ export const Inspector = memo(function Inspector(props: PanelProps) {
               aria-selected={id === shown.id}
               aria-controls="panel"
               tabIndex={id === shown.id ? 0 : -1}
-              title={`${title} (${key})`}
+              title={isEmpty(contents, id) ? `${title} (${key}): nothing yet` : `${title} (${key})`}
+            className={isEmpty(contents, id) ? 'dimmed' : ''}
               onClick={() => navigate({ panel: id })}
             >
               <Icon name={icon} />
               <span>{title}</span>
+            {id === 'problems' && failures > 0 && (
+              <span className="badge number" data-testid="problem-badge">
+                {failures}
+                <span className="visually-hidden"> failed</span>
+              </span>
+            )}
             </button>
           ))}
         </div>
@@ -67,3 +79,10 @@ export const Inspector = memo(function Inspector(props: PanelProps) {
     </>
   )
 })
+
+const countOf = ({ list }: { readonly list: { readonly length: number } }): number => list.length
+
+/** Whether the panel has nothing to show. Its tab still opens it, and the panel says what would be there. */
+function isEmpty(contents: Contents, id: string): boolean {
+  return id in contents && !contents[id as keyof Contents]
+}

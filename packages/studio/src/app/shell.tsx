@@ -39,6 +39,9 @@ export function Shell() {
   }, [loadAgents, loadCaller])
   return (
     <div className="shell">
+      <button type="button" className="skip-link" onClick={skipToMain}>
+        Skip to the content
+      </button>
       {sidebar && (
         <>
           {narrow && <button type="button" className="scrim" aria-label="Close" onClick={closeDrawer} />}
@@ -68,6 +71,13 @@ export function Shell() {
       <Toast />
     </div>
   )
+}
+
+/** A link to `#main` would lead to the start page, because the page has a `<base>`. */
+function skipToMain(): void {
+  const main = document.querySelector('main')
+  main?.setAttribute('tabindex', '-1')
+  main?.focus()
 }
 
 function Start() {

@@ -1,5 +1,6 @@
 import { itemsOf, type LiveLog, type Transcript, type UsageReport } from '@millrace/core'
 import { duration } from '../ui/duration.ts'
+import { runWord } from '../ui/state-word.ts'
 import { messagesOf } from './align.ts'
 
 /** One line of the comparison: a name and a value for each side. */
@@ -46,7 +47,7 @@ function sideOf({ log, transcript, usage }: Side): {
   return {
     tools,
     facts: {
-      Outcome: transcript.latest?.status ?? 'not started',
+      Outcome: runWord(transcript.latest?.status ?? 'idle', transcript.latest?.error?.code),
       'Run time': duration(runTime),
       Events: String(log.lastSeq),
       Messages: String(messages.length),

@@ -11,6 +11,7 @@ import { connectionLabel } from './connection-label.ts'
 import { ConversationHeader } from './header.tsx'
 import { MomentBar } from './moment-bar.tsx'
 import { rowMaker } from './rows.ts'
+import { UnknownSession } from './unknown-session.tsx'
 import { useConversationActions } from './use-actions.ts'
 import './conversation.css'
 
@@ -29,7 +30,7 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
   const rowsAt = useMemo(rowMaker, [session])
   const shown = useMemo(() => rowsAt(transcript), [rowsAt, transcript])
   const { actions, run, agent, absent } = useConversationActions(session, info, at)
-  const label = connectionLabel(connection, latest, { file: isFile(session.id), absent })
+  const label = connectionLabel(connection, latest, isFile(session.id))
   const refresh = useSessions((state) => state.refresh)
   const { status } = latest ?? {}
   // biome-ignore lint/correctness/useExhaustiveDependencies: a run that starts or ends changes the list
@@ -38,6 +39,11 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
     document.title = info === undefined ? 'Millrace' : `${titleOf(info)} · Millrace`
   }, [info])
   const running = status === 'running'
+  useEffect(() => {
+    document.documentElement.toggleAttribute('data-frozen', label.frozen === true)
+    return () => document.documentElement.removeAttribute('data-frozen')
+  }, [label.frozen])
+  if (label.code === 'not-found' && session.log.lastSeq === 0) return <UnknownSession id={session.id} />
   return (
     <ActionsContext value={actions}>
       <ConversationHeader session={session} info={info} at={at} agent={agent} label={label} />

@@ -8,6 +8,7 @@ import './cards.css'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
 import { MarkdownText } from '../ui/markdown.tsx'
+import { runWord, wordTones } from '../ui/state-word.ts'
 import { useActions } from './actions.ts'
 import { InterruptForm } from './interrupt-form.tsx'
 import { ToolCardRow } from './tool-card.tsx'
@@ -58,22 +59,13 @@ export const ItemRow = memo(function ItemRow({ item }: { readonly item: Item }) 
   }
 })
 
-const outcomes = {
-  done: { word: 'done', tone: 'ok' },
-  failed: { word: 'failed', tone: 'bad' },
-  cancelled: { word: 'stopped', tone: 'warn' },
-  interrupted: { word: 'paused', tone: 'soft' },
-} as const
-
-/** A recording without its end is no failure: nothing is known of how the run ended. */
-const cutOff = { word: 'recording, cut off', tone: 'warn' } as const
-
 /** The end of a run: outcome, duration and error, with the actions to retry it or to fork from there. */
 function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
   const { outcome, error, duration: took, seq } = item
   const { canFork, canRun, pending, retry, forkAt } = useActions()
-  const cut = outcome === 'failed' && error?.code === 'cut'
-  const { word, tone } = cut ? cutOff : outcomes[outcome]
+  const word = runWord(outcome, error?.code)
+  // A recording without its end is no failure: nothing is known of how the run ended.
+  const cut = word === 'cut off'
   return (
     <footer className={`run-end ${outcome}`} data-testid="message-complete">
       {error !== undefined && outcome !== 'done' && !cut && (
@@ -82,12 +74,12 @@ function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
         </p>
       )}
       <div>
-        <Pill tone={tone}>{word}</Pill>
-        {took !== undefined && <span className="number">{duration(took)}</span>}
+        <Pill tone={wordTones[word]}>{word}</Pill>
+        {!cut && took !== undefined && <span className="number">{duration(took)}</span>}
         <button type="button" className="link" title="Show the session at this moment" onClick={() => goTo(seq)}>
           event {seq}
         </button>
-        {cut && <span>{error.message}</span>}
+        {cut && <span>{error?.message}</span>}
         {canFork && (
           <span className="run-tools">
             {canRun && outcome !== 'interrupted' && (

@@ -1,4 +1,4 @@
-import { type Block, blocks, type Item, type Part, type Transcript } from '@millrace/core'
+import { type Block, blocks, type Item, type Message, type Part, type Transcript } from '@millrace/core'
 import { Sequence } from '@millrace/core/persistent'
 import { isVisible } from './visible-parts.ts'
 
@@ -67,7 +67,7 @@ function runEnds(items: readonly Item[], from: number): readonly number[] {
 /** The visible rows. Where a question is shown, the ADK call that asked it is left out. */
 function rowsOf({ index }: Transcript, items: readonly Item[], open: Transcript['open']): readonly Block[] {
   if (items.length === 0 && open.length === 0) return []
-  const made = blocks({ settled: Sequence.from(items), open, index })
+  const made = blocks({ settled: Sequence.from(inReadingOrder([...items, ...open])), open: [], index })
   const asked = new Set<string>()
   for (const block of made) if (block.kind === 'item' && block.item.kind === 'interrupt') asked.add(block.item.run)
   return made.filter((block) => {
@@ -80,3 +80,32 @@ function rowsOf({ index }: Transcript, items: readonly Item[], open: Transcript[
 }
 
 const isRequest = (part: Part): boolean => part.kind === 'tool' && part.name.startsWith('adk_request_')
+
+/**
+ * The text that a model had said comes before the error that ended it. The log settles the error first, because the text
+ * was never completed. An error that the end of the run repeats is left out.
+ */
+function inReadingOrder(items: readonly Item[]): readonly Item[] {
+  if (!items.some((item) => item.kind === 'message' && item.error !== undefined)) return items
+  const ends = new Map(items.flatMap((item) => (item.kind === 'end' ? [[item.run, item.error?.message] as const] : [])))
+  const ordered: Item[] = []
+  let held: Message[] = []
+  for (const item of items) {
+    const repeated = item.kind === 'message' && item.error !== undefined && ends.get(item.run) === item.error.message
+    if (item.kind === 'message' && isErrorAlone(item)) {
+      if (!repeated) held.push(item)
+      continue
+    }
+    const isEarlier = item.kind === 'message' && held.some(({ seq, run }) => run === item.run && item.seq < seq)
+    if (!isEarlier) {
+      ordered.push(...held)
+      held = []
+    }
+    ordered.push(repeated ? { ...item, error: undefined } : item)
+  }
+  return [...ordered, ...held]
+}
+
+function isErrorAlone({ error, parts }: Message): boolean {
+  return error !== undefined && parts.length === 0
+}
