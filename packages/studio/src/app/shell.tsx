@@ -1,4 +1,4 @@
-import { useSession } from '@millrace/react'
+import { type SessionHandle, useConnectionState, useSession } from '@millrace/react'
 import { useEffect } from 'react'
 import { Compare } from '../compare/compare.tsx'
 import { Conversation } from '../conversation/conversation.tsx'
@@ -21,12 +21,14 @@ import { closeDrawer, useMaximised, useNarrow, usePane } from './panes.ts'
 import { useRoute } from './route.ts'
 import { applyTheme, useSettings } from './settings.ts'
 import { Toast } from './toast.tsx'
+import { isUnknown, UnknownPlace } from './unknown-place.tsx'
 import './shell.css'
 
 /** The layout of the page: session list, conversation, inspector, and the timeline below, which moves the cursor. */
 export function Shell() {
   const session = useRoute('session')
   const compare = useRoute('compare')
+  const unknown = useRoute('unknown')
   const { theme, sidebarWidth, set } = useSettings()
   const sidebar = usePane('sidebar')
   const narrow = useNarrow()
@@ -59,7 +61,9 @@ export function Shell() {
           />
         </>
       )}
-      {session === undefined || (signedOut && !isFile(session)) ? (
+      {unknown ? (
+        <UnknownPlace id={undefined} />
+      ) : session === undefined || (signedOut && !isFile(session)) ? (
         <Start />
       ) : compare === undefined ? (
         <Place key={session} id={session} />
@@ -87,7 +91,7 @@ function Start() {
 
 function Place({ id }: { readonly id: string }) {
   if (isFile(id) && openedFile(id) === undefined) return <ClosedFile />
-  return <Workspace id={id} />
+  return <SessionPlace id={id} />
 }
 
 /** A file is never uploaded, so it is gone once the page is left. */
@@ -102,8 +106,14 @@ function ClosedFile() {
   )
 }
 
-function Workspace({ id }: { readonly id: string }) {
+function SessionPlace({ id }: { readonly id: string }) {
   const session = useSession(id)
+  const connection = useConnectionState(session)
+  return isUnknown(connection) && session.log.lastSeq === 0 ? <UnknownPlace id={id} /> : <Workspace session={session} />
+}
+
+function Workspace({ session }: { readonly session: SessionHandle }) {
+  const { id } = session
   const info = useSessionInfo(id)
   const at = useRoute('at')
   const shown = useContentCursor(at)

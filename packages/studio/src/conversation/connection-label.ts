@@ -1,4 +1,4 @@
-import { type ConnectionState, defined, type ProblemCode, type RunStatus } from '@millrace/core'
+import type { ConnectionState, RunStatus } from '@millrace/core'
 import { detailOf } from '../session/client.ts'
 import type { Tone } from '../ui/controls.tsx'
 import { runWord, wordTones } from '../ui/state-word.ts'
@@ -12,7 +12,6 @@ export interface ConnectionLabel {
   readonly banner?: string
   /** Nothing is known of what happens now, so nothing may look as if it went on. */
   readonly frozen?: boolean
-  readonly code?: ProblemCode
   /** The connection is closed and will not be retried. */
   readonly lost?: boolean
 }
@@ -38,8 +37,7 @@ export function connectionLabel(
     const { message = 'the connection was cut' } = connection.problem ?? {}
     const reason = detailOf(message) ?? message
     const banner = `This session cannot be shown: ${reason}`
-    const tone = 'bad' as const
-    return defined({ word: 'not available', tone, reason, banner, lost: true, code: connection.problem?.code })
+    return { word: 'not available', tone: 'bad', reason, banner, lost: true }
   }
   if (run === undefined) return { word: 'ready', tone: 'soft' }
   return latest?.error === undefined ? run : { ...run, reason: latest.error.message }

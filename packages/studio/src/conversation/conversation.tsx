@@ -11,7 +11,6 @@ import { connectionLabel } from './connection-label.ts'
 import { ConversationHeader } from './header.tsx'
 import { MomentBar } from './moment-bar.tsx'
 import { rowMaker } from './rows.ts'
-import { UnknownSession } from './unknown-session.tsx'
 import { useConversationActions } from './use-actions.ts'
 import './conversation.css'
 
@@ -43,7 +42,6 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
     document.documentElement.toggleAttribute('data-frozen', label.frozen === true)
     return () => document.documentElement.removeAttribute('data-frozen')
   }, [label.frozen])
-  if (label.code === 'not-found' && session.log.lastSeq === 0) return <UnknownSession id={session.id} />
   return (
     <ActionsContext value={actions}>
       <ConversationHeader session={session} info={info} at={at} agent={agent} label={label} />

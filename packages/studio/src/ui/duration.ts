@@ -6,6 +6,26 @@ export function duration(ms: number): string {
   return `${minutes} m ${String(Math.round((ms % 60_000) / 1000)).padStart(2, '0')} s`
 }
 
+/** A moment since the start, exact enough to tell two ticks of an axis apart: 640 ms, 3.2 s, 20:58.4. */
+export function moment(ms: number): string {
+  if (ms < 60_000) return duration(ms)
+  const seconds = (ms % 60_000) / 1000
+  const exact = seconds === Math.floor(seconds) ? String(seconds) : seconds.toFixed(seconds * 10 === Math.floor(seconds * 10) ? 1 : 2)
+  return `${Math.floor(ms / 60_000)}:${exact.padStart(exact.includes('.') ? exact.length + (seconds < 10 ? 1 : 0) : 2, '0')}`
+}
+
+/** The time of day with milliseconds: 14:03:07.250. */
+export function clockTime(at: number): string {
+  return clock.format(at)
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+})
+
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
 
 export function ago(at: number, now: number): string {
