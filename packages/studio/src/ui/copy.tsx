@@ -23,3 +23,13 @@ export function CopyButton({ text, label }: { readonly text: string | (() => str
     />
   )
 }
+
+/** The same with its label beside it. */
+export function LabelledCopy({ label, text }: { readonly label: string; readonly text: () => string }) {
+  return (
+    <span className="labelled-copy">
+      <CopyButton text={text} label={`Copy ${label}`} />
+      <span className="faint">{label}</span>
+    </span>
+  )
+}
