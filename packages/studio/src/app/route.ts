@@ -53,6 +53,11 @@ export function hrefOf(session: string): string {
   return address({ session, at: undefined, panel: 'flow', compare: undefined, agent: undefined, unknown: false })
 }
 
+/** A link that shows the session at a moment, with the panel that is open now. */
+export function linkTo(session: string, at: number | undefined): string {
+  return new URL(address({ ...current, session, at, compare: undefined, unknown: false }), root).href
+}
+
 /** Changes the route. Another session is a new history entry; a new cursor or panel replaces the current entry. */
 export function navigate(change: Partial<Route>): void {
   const moved = 'session' in change && change.session !== current.session

@@ -20,8 +20,9 @@ import { useKeyboard } from './keyboard.ts'
 import { closeDrawer, useMaximised, useNarrow, usePane } from './panes.ts'
 import { useRoute } from './route.ts'
 import { applyTheme, useSettings } from './settings.ts'
+import { SettingsSheet } from './settings-sheet.tsx'
 import { Toast } from './toast.tsx'
-import { isUnknown, UnknownPlace } from './unknown-place.tsx'
+import { isUnknownSession, UnknownPlace } from './unknown-place.tsx'
 import './shell.css'
 
 /** The layout of the page: session list, conversation, inspector, and the timeline below, which moves the cursor. */
@@ -71,6 +72,7 @@ export function Shell() {
         <Compare key={`${session} ${compare}`} left={session} right={compare} />
       )}
       <KeySheet />
+      <SettingsSheet />
       <DropZone />
       <Toast />
     </div>
@@ -109,7 +111,7 @@ function ClosedFile() {
 function SessionPlace({ id }: { readonly id: string }) {
   const session = useSession(id)
   const connection = useConnectionState(session)
-  return isUnknown(connection) && session.log.lastSeq === 0 ? <UnknownPlace id={id} /> : <Workspace session={session} />
+  return isUnknownSession(connection) && session.log.lastSeq === 0 ? <UnknownPlace id={id} /> : <Workspace session={session} />
 }
 
 function Workspace({ session }: { readonly session: SessionHandle }) {

@@ -5,7 +5,7 @@ import { useKeyboard } from './keyboard.ts'
 import { navigate } from './route.ts'
 
 /** Whether the server has no such session, or none that this user may read. */
-export function isUnknown(state: ConnectionState): boolean {
+export function isUnknownSession(state: ConnectionState): boolean {
   return state.phase === 'closed' && state.how === 'refused' && state.problem?.source === '404'
 }
 

@@ -1,5 +1,6 @@
 import type { Asked, Message, ResumeAnswer, RunEnd } from '@millrace/core'
 import { createContext, useContext } from 'react'
+import type { RunSpan } from '../session/runs.ts'
 
 /** The actions that a row of the conversation offers. None is available in a file or at an earlier moment. */
 export interface Actions {
@@ -22,6 +23,9 @@ export interface Actions {
   readonly rejected: ReadonlySet<string>
   /** How long each call took that ran as a step of its own, in milliseconds. */
   readonly callTimes: ReadonlyMap<string, number>
+  readonly runs: ReadonlyMap<string, RunSpan>
+  /** The run whose end shows the plan. */
+  readonly planRun: string | undefined
 }
 
 const none: Actions = {
@@ -38,6 +42,8 @@ const none: Actions = {
   waiting: 0,
   rejected: new Set(),
   callTimes: new Map(),
+  runs: new Map(),
+  planRun: undefined,
 }
 
 export const ActionsContext = createContext<Actions>(none)

@@ -20,11 +20,11 @@ const start: RunBoundary = { items: 0, rows: 0 }
 /**
  * Returns a function that builds the rows of one session at any moment. Two moments of one session share most of their
  * items, so only the runs that differ are split into lanes again. Without this, a session of 4,000 items took 12 ms for
- * every token and every step of the cursor.
+ * every token and every step of the cursor. `isNoted` says of which runs the start is a row of its own.
  */
-export function rowMaker(): (transcript: Transcript) => readonly Block[] {
+export function rowMaker(): (transcript: Transcript, isNoted?: (run: string) => boolean) => readonly Block[] {
   let cache: RowCache = { items: [], rows: [], ends: [] }
-  return (transcript) => {
+  return (transcript, isNoted = () => false) => {
     const items = transcript.settled.toArray()
     const same = commonLength(cache.items, items)
     const known = cache.ends.findLast((end) => end.items <= same) ?? start
@@ -32,12 +32,12 @@ export function rowMaker(): (transcript: Transcript) => readonly Block[] {
     const ends = cache.ends.slice(0, known === start ? 0 : cache.ends.indexOf(known) + 1)
     let from = known.items
     for (const end of runEnds(items, from)) {
-      rows.push(...rowsOf(transcript, items.slice(from, end), []))
+      rows.push(...rowsOf(transcript, items.slice(from, end), [], isNoted))
       ends.push({ items: end, rows: rows.length })
       from = end
     }
     // The open run is not cached, because it changes with every moment.
-    const last = rowsOf(transcript, items.slice(from), transcript.open)
+    const last = rowsOf(transcript, items.slice(from), transcript.open, isNoted)
     // A step back leaves the longer cache in place: the next step may be forward again.
     if (items.length >= cache.items.length || ends.length === 0) cache = { items, rows, ends }
     return last.length === 0 ? rows : [...rows, ...last]
@@ -65,7 +65,12 @@ function runEnds(items: readonly Item[], from: number): readonly number[] {
 }
 
 /** The visible rows. Where a question is shown, the ADK call that asked it is left out. */
-function rowsOf({ index }: Transcript, items: readonly Item[], open: Transcript['open']): readonly Block[] {
+function rowsOf(
+  { index }: Transcript,
+  items: readonly Item[],
+  open: Transcript['open'],
+  isNoted: (run: string) => boolean,
+): readonly Block[] {
   if (items.length === 0 && open.length === 0) return []
   const made = blocks({ settled: Sequence.from(inReadingOrder([...items, ...open])), open: [], index })
   const asked = new Set<string>()
@@ -75,7 +80,7 @@ function rowsOf({ index }: Transcript, items: readonly Item[], open: Transcript[
     const { item } = block
     if (item.kind === 'message' && asked.has(item.run) && item.parts.length > 0 && item.parts.every(isRequest))
       return false
-    return isVisible(item)
+    return isVisible(item) || (item.kind === 'start' && isNoted(item.run))
   })
 }
 

@@ -14,6 +14,7 @@ import { showFailure } from '../app/toast.tsx'
 import { type Failures, failuresView } from '../problems/failures.ts'
 import { useAgentAbsent } from '../session/agent-absent.ts'
 import { isFile } from '../session/files.ts'
+import { runsView } from '../session/runs.ts'
 import { fork, rerun } from '../session/session-actions.ts'
 import type { Actions } from './actions.ts'
 
@@ -32,6 +33,9 @@ export function useConversationActions(
   const rejected = useView(session.log, failuresView, { select: rejectedOf })
   const executions = useView(session.log, timelineView, { select: executionsOf })
   const callTimes = useMemo(() => timesOf(executions.toArray()), [executions])
+  const spans = useView(session.log, runsView, { at })
+  const runs = useMemo(() => new Map(spans.toArray().map((span) => [span.run, span])), [spans])
+  const planRun = useMemo(() => spans.toArray().findLast(({ plans }) => plans === true)?.run, [spans])
   const agent = latest ?? info?.agent ?? ''
   const run = useRun(session.id, agent)
   const [given, setGiven] = useState<ReadonlyMap<string, ResumeAnswer>>(new Map())
@@ -50,6 +54,8 @@ export function useConversationActions(
       waiting: asked.filter(({ id }) => !given.has(id)).length,
       rejected,
       callTimes,
+      runs,
+      planRun,
       edit(message, text) {
         if (info !== undefined) showFailure(rerun(info, message.seq - 1, agent, text))
       },
@@ -68,7 +74,7 @@ export function useConversationActions(
         showFailure(resume([...answers.values()]))
       },
     }
-  }, [session, info, agent, asked, canFork, canRun, pending, activeRun, given, rejected, callTimes, resume, send])
+  }, [session, info, agent, asked, canFork, canRun, pending, activeRun, given, rejected, callTimes, runs, planRun, resume, send])
   return { actions, run, agent, absent }
 }
 

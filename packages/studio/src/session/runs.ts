@@ -10,6 +10,10 @@ export interface RunSpan {
   readonly agent: string
   /** The first line of the message that started it; empty if it continues an earlier run. */
   readonly text: string
+  /** Why it began: a message, the answer to a question, or a person who executes the plan. */
+  readonly cause: 'message' | 'answer' | 'plan'
+  /** It made or changed the plan. */
+  readonly plans?: boolean
   readonly startSeq: number
   readonly startedAt: number
   readonly endSeq?: number
@@ -25,6 +29,7 @@ export const runsView: View<Sequence<RunSpan>> = {
   apply(runs, row) {
     const { event } = row
     if (event.kind === 'run.started') return runs.append(started(row, runs.length + 1))
+    if (event.kind === 'tasks' || event.kind === 'tasks.changed') return planned(runs, row.run)
     if (event.kind !== 'run.finished') return runs
     for (let i = runs.length - 1; i >= 0; i--) {
       const known = runs.at(i)
@@ -38,10 +43,18 @@ export const runsView: View<Sequence<RunSpan>> = {
 
 function started({ event, run, seq, at }: Recorded, number: number): RunSpan {
   if (event.kind !== 'run.started') throw new Error('a run begins with run.started')
-  const { messages } = event.input
-  const said = (messages ?? []).findLast(({ role }) => role === 'user')?.content?.parts ?? []
+  const { messages, resume, props } = event.input
+  const said = messages.findLast(({ role }) => role === 'user')?.content?.parts ?? []
   const text = said.flatMap((part) => (typeof part.text === 'string' ? [part.text] : [])).join(' ')
-  return { run, number, agent: event.agent, text: text.split('\n')[0] ?? '', startSeq: seq, startedAt: at }
+  const cause = props?.mode === 'execute' ? 'plan' : (resume ?? []).length > 0 ? 'answer' : 'message'
+  return { run, number, agent: event.agent, text: text.split('\n')[0] ?? '', cause, startSeq: seq, startedAt: at }
+}
+
+/** The run that is executing the plan changes the tasks, too, but the plan is where it was made. */
+function planned(runs: Sequence<RunSpan>, run: string): Sequence<RunSpan> {
+  const last = runs.at(runs.length - 1)
+  if (last === undefined || last.run !== run || last.cause === 'plan' || last.plans === true) return runs
+  return runs.with(runs.length - 1, { ...last, plans: true })
 }
 
 /** Whether nothing is known of how the run ended: the server stopped, or the recording did. */

@@ -2,8 +2,9 @@ import { memo, useState } from 'react'
 import { goTo } from '../session/cursor.ts'
 import { usePlayer } from '../session/play.ts'
 import { agentColour } from '../ui/agent-colour.ts'
-import { clockTime, duration } from '../ui/duration.ts'
+import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
+import { Time } from '../ui/time.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 import type { PlacedBar } from './place.ts'
 import type { Span } from './spans.ts'
@@ -67,7 +68,7 @@ function SpanFacts({ span }: { readonly span: Span }) {
     ['state', word],
     ['took', took === undefined ? '' : duration(took)],
     ['first token', firstAfter === undefined ? '' : `after ${duration(firstAfter)}`],
-    ['began', startedAt > 0 ? clockTime(startedAt) : ''],
+    ['began', startedAt > 0 ? <Time at={startedAt} precise /> : ''],
     ['critical path', critical === true ? 'yes: the run waited for it' : ''],
     ['error', error ?? ''],
   ] as const

@@ -33,7 +33,7 @@ export interface Span {
 const runLane = '\u0000runs'
 
 /** All bars in the order of their starts. A run that was cut off ends at its last event. */
-export function spansOf(
+export function barsOfLog(
   log: LiveLog,
   runs: readonly RunSpan[],
   executions: readonly Execution[],

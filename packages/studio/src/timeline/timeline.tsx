@@ -8,7 +8,7 @@ import { type CallSpan, callsView } from './calls.ts'
 import { layOut } from './lanes.ts'
 import { timelineMarksView } from './marks.ts'
 import { scaleOf } from './scale.ts'
-import { spansOf } from './spans.ts'
+import { barsOfLog } from './spans.ts'
 import { Transport } from './transport.tsx'
 import { Waterfall } from './waterfall.tsx'
 import './timeline.css'
@@ -23,7 +23,7 @@ export function TimelinePanel({ session, at }: PanelProps) {
   const runs = useView(log, runsView)
   const calls = useView(log, callsView, { select: listOf })
   const spans = useMemo(
-    () => spansOf(log, runs.toArray(), executions.toArray(), calls.toArray()),
+    () => barsOfLog(log, runs.toArray(), executions.toArray(), calls.toArray()),
     [log, runs, executions, calls],
   )
   const [detailed, setDetailed] = useState<boolean>()

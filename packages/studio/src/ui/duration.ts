@@ -14,18 +14,6 @@ export function moment(ms: number): string {
   return `${Math.floor(ms / 60_000)}:${exact.padStart(exact.includes('.') ? exact.length + (seconds < 10 ? 1 : 0) : 2, '0')}`
 }
 
-/** The time of day with milliseconds: 14:03:07.250. */
-export function clockTime(at: number): string {
-  return clock.format(at)
-}
-
-const clock = new Intl.DateTimeFormat('en-GB', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  fractionalSecondDigits: 3,
-})
-
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
 
 export function ago(at: number, now: number): string {
