@@ -82,7 +82,7 @@ test('stop ends the run, and the page says so', async () => {
   await tab.page.getByText('2 3', { exact: false }).first().waitFor()
   await tab.page.getByTestId('stop-button').click()
   await tab.page.getByTestId('message-complete').waitFor()
-  expect(await tab.page.getByTestId('status').textContent()).toBe('stopped')
+  expect(await tab.page.getByTestId('status').textContent()).toBe('cancelled')
   await tab.page.getByTestId('send-button').waitFor()
 })
 
@@ -93,12 +93,12 @@ test.each([
   const tab = await studio.open()
   await ask(tab, 'assistant', 'Delete all proverbs')
   await tab.page.getByTestId(button).waitFor()
-  expect(await tab.page.getByTestId('status').textContent()).toBe('waiting for you')
+  expect(await tab.page.getByTestId('status').textContent()).toBe('waiting')
   await tab.shot(`interrupt-${name}`)
   await tab.page.getByTestId(button).click()
   await tab.page.getByTestId('message-complete').nth(1).waitFor()
   expect(await tab.page.getByTestId('interrupt-answer').textContent()).toBe(answer)
-  expect(await tab.page.getByTestId('status').textContent()).toBe('ended')
+  expect(await tab.page.getByTestId('status').textContent()).toBe('done')
 })
 
 test('a run that fails says why', async () => {
@@ -205,7 +205,7 @@ test('a second tab attaches to a run that is under way, and both end alike', asy
   await ask(first, 'assistant', 'Count slowly to 100')
   await first.page.getByText('9 10', { exact: false }).first().waitFor()
   const second = await studio.open(new URL(first.page.url()).pathname)
-  await expect.poll(() => second.page.getByTestId('status').textContent()).toBe('live')
+  await expect.poll(() => second.page.getByTestId('status').textContent()).toBe('running')
   await second.shot('attached')
   for (const { page } of [first, second]) await page.getByTestId('message-complete').waitFor()
   const said = ({ page }: typeof first) => page.locator('.markdown').last().textContent()

@@ -137,7 +137,7 @@ test('a file without an end says that the recording was cut off, and not that it
   const buffer = Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(''))
   await page.getByTestId('open-file').setInputFiles({ name: 'cut.jsonl', mimeType: 'application/x-ndjson', buffer })
   await page.getByRole('heading', { name: 'cut.jsonl' }).waitFor()
-  expect(await page.getByTestId('status').textContent()).toBe('recording, cut off')
+  expect(await page.getByTestId('status').textContent()).toBe('cut off')
   await page.getByTestId('message-complete').getByText('the recording ends before the run does').waitFor()
   expect(await page.getByTestId('run-error').count()).toBe(0)
   expect(
@@ -149,7 +149,7 @@ test('a file without an end says that the recording was cut off, and not that it
   await tab.shot('recording-cut')
   await page.getByRole('button', { name: 'Save to the server' }).click()
   await page.waitForURL((url) => !url.pathname.includes('file'))
-  await expect.poll(() => page.getByTestId('status').textContent()).toBe('recording, cut off')
+  await expect.poll(() => page.getByTestId('status').textContent()).toBe('cut off')
   // AG-UI names no agent, and the server has one called `assistant`: the recording is not taken for its session.
   expect(await page.getByTestId('read-only').textContent()).toBe(
     'This session names no agent, so the session can be read but not continued.',

@@ -24,7 +24,7 @@ import { type MemoryUse, memoryWatch } from './memory-watch.ts'
 import { describeApi } from './openapi/openapi.ts'
 import { operatorSurface } from './operator/routes.ts'
 import { type AllSessions, type OwnSessions, ownSessions } from './own-sessions.ts'
-import { pagePolicy, pageSurface } from './page/routes.ts'
+import { pagePolicy, pageSurface, unknownPage } from './page/routes.ts'
 import { planSurface } from './plan/routes.ts'
 import { serverOptions } from './server-options.ts'
 import { serviceSurface } from './service/routes.ts'
@@ -86,7 +86,7 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   const refused: OnRefused = (share, by) => metrics.refused.inc({ share, by })
   const isShort = memoryWatch(deps.memory, now)
   const room = new StorageShares({ log, shares, now, refused })
-  answerUnmatched(app)
+  answerUnmatched(app, deps.page === undefined ? undefined : await unknownPage(deps.page))
   await app.register(cors, {
     origin: [...(access.origins ?? [])],
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],

@@ -1,12 +1,20 @@
+import { useView } from '@millrace/react'
 import { type KeyboardEvent, memo, Suspense, useRef } from 'react'
+import { failuresView } from '../problems/failures.ts'
+import { IconButton } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { type Contents, contentsView } from './contents.ts'
 import { type PanelProps, panels } from './panels.ts'
+import { toggleMaximised, useMaximised } from './panes.ts'
 import { navigate, useRoute } from './route.ts'
 import './inspector.css'
 
 /** The panels as tabs. Each shows the session at the shared cursor. */
 export const Inspector = memo(function Inspector(props: PanelProps) {
   const panel = useRoute('panel')
+  const maximised = useMaximised()
+  const contents = useView(props.session.log, contentsView)
+  const failures = useView(props.session.log, failuresView, { select: countOf })
   const list = useRef<HTMLDivElement>(null)
   const shown = panels.find(({ id }) => id === panel) ?? panels[0]
   if (shown === undefined) return null
@@ -22,23 +30,40 @@ export const Inspector = memo(function Inspector(props: PanelProps) {
   const Body = shown.component
   return (
     <>
-      <div className="tabs scroll" role="tablist" aria-label="Panels" ref={list} onKeyDown={onKeyDown}>
-        {panels.map(({ id, title, icon, key }) => (
-          <button
-            type="button"
-            key={id}
-            id={`tab-${id}`}
-            role="tab"
-            aria-selected={id === shown.id}
-            aria-controls="panel"
-            tabIndex={id === shown.id ? 0 : -1}
-            title={`${title} (${key})`}
-            onClick={() => navigate({ panel: id })}
-          >
-            <Icon name={icon} />
-            <span>{title}</span>
-          </button>
-        ))}
+      <div className="tab-bar">
+        <div className="tabs scroll" role="tablist" aria-label="Panels" ref={list} onKeyDown={onKeyDown}>
+          {panels.map(({ id, title, icon, key }) => (
+            <button
+              type="button"
+              key={id}
+              id={`tab-${id}`}
+              role="tab"
+              aria-selected={id === shown.id}
+              aria-controls="panel"
+              tabIndex={id === shown.id ? 0 : -1}
+              title={isEmpty(contents, id) ? `${title} (${key}): nothing yet` : `${title} (${key})`}
+            className={isEmpty(contents, id) ? 'dimmed' : ''}
+              onClick={() => navigate({ panel: id })}
+            >
+              <Icon name={icon} />
+              <span>{title}</span>
+            {id === 'problems' && failures > 0 && (
+              <span className="badge number" data-testid="problem-badge">
+                {failures}
+                <span className="visually-hidden"> failed</span>
+              </span>
+            )}
+            </button>
+          ))}
+        </div>
+        <IconButton
+          icon={maximised ? 'restore' : 'maximise'}
+          label={maximised ? 'Show the conversation again (f)' : 'Maximise the inspector (f)'}
+          aria-pressed={maximised}
+          className="maximise"
+          data-testid="maximise"
+          onClick={toggleMaximised}
+        />
       </div>
       <div
         className="panel"
@@ -54,3 +79,10 @@ export const Inspector = memo(function Inspector(props: PanelProps) {
     </>
   )
 })
+
+const countOf = ({ list }: { readonly list: { readonly length: number } }): number => list.length
+
+/** Whether the panel has nothing to show. Its tab still opens it, and the panel says what would be there. */
+function isEmpty(contents: Contents, id: string): boolean {
+  return id in contents && !contents[id as keyof Contents]
+}

@@ -32,6 +32,7 @@ const groups: readonly (readonly [string, readonly (readonly [readonly string[],
     [
       [['['], 'session list'],
       [[']'], 'inspector'],
+      [['f'], 'maximise the inspector'],
       [['t'], 'timeline'],
       [['d'], 'light, dark or system theme'],
     ],

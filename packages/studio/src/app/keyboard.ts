@@ -4,7 +4,7 @@ import { goTo } from '../session/cursor.ts'
 import { stepCursor, togglePlay, usePlayer } from '../session/play.ts'
 import { showKeys } from './key-sheet.tsx'
 import { panels } from './panels.ts'
-import { closeDrawer, showPane, togglePane } from './panes.ts'
+import { closeDrawer, showPane, toggleMaximised, togglePane } from './panes.ts'
 import { currentRoute, navigate } from './route.ts'
 import { nextTheme } from './settings.ts'
 
@@ -24,6 +24,7 @@ const everywhere: Readonly<Record<string, () => void>> = {
   ']': () => togglePane('inspector'),
   t: () => togglePane('timeline'),
   d: nextTheme,
+  f: toggleMaximised,
 }
 
 /** Handles the keyboard shortcuts of the page, and with a log also those that move the cursor. */

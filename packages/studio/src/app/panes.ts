@@ -39,3 +39,15 @@ export function togglePane(pane: Pane): void {
 export function closeDrawer(): void {
   useDrawer.setState({ open: undefined })
 }
+
+/** Whether the inspector takes the place of the conversation. It is not remembered. */
+const useMaximising = create<{ readonly maximised: boolean }>()(() => ({ maximised: false }))
+
+export function useMaximised(): boolean {
+  const narrow = useNarrow()
+  return useMaximising(({ maximised }) => maximised) && !narrow
+}
+
+export function toggleMaximised(): void {
+  useMaximising.setState(({ maximised }) => ({ maximised: !maximised }))
+}

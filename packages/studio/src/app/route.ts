@@ -10,6 +10,8 @@ export interface Route {
   readonly compare: string | undefined
   /** The agent that a link chose for the next session, until another one is chosen on the page. */
   readonly agent: string | undefined
+  /** The address is none of this page. */
+  readonly unknown: boolean
 }
 
 const listeners = new Set<() => void>()
@@ -30,10 +32,12 @@ function readRoute(): Route {
     panel: searchParams.get('panel') ?? 'flow',
     compare: searchParams.get('compare') ?? undefined,
     agent: searchParams.get('agent') ?? undefined,
+    unknown: session === '' && pathname !== base && pathname !== base.replace(/\/$/, ''),
   }
 }
 
-function address({ session, at, panel, compare, agent }: Route): string {
+function address({ session, at, panel, compare, agent, unknown }: Route): string {
+  if (unknown) return location.pathname + location.search
   const query = new URLSearchParams()
   if (at !== undefined) query.set('at', String(at))
   if (panel !== 'flow') query.set('panel', panel)
@@ -46,14 +50,21 @@ function address({ session, at, panel, compare, agent }: Route): string {
 
 /** The address of a session, for a link that can be opened in a new tab. */
 export function hrefOf(session: string): string {
-  return address({ session, at: undefined, panel: 'flow', compare: undefined, agent: undefined })
+  return address({ session, at: undefined, panel: 'flow', compare: undefined, agent: undefined, unknown: false })
+}
+
+/** A link that shows the session at a moment, with the panel that is open now. */
+export function linkTo(session: string, at: number | undefined): string {
+  return new URL(address({ ...current, session, at, compare: undefined, unknown: false }), root).href
 }
 
 /** Changes the route. Another session is a new history entry; a new cursor or panel replaces the current entry. */
 export function navigate(change: Partial<Route>): void {
   const moved = 'session' in change && change.session !== current.session
-  current = { ...current, ...(moved ? { at: undefined, compare: undefined } : {}), ...change }
-  if (moved) {
+  const left = current.unknown
+  const fresh = moved ? { at: undefined, compare: undefined } : {}
+  current = { ...current, ...fresh, unknown: false, ...change }
+  if (moved || left) {
     writeAddress.cancel()
     history.pushState(null, '', address(current))
   } else if ('at' in change) writeAddress.soon()

@@ -10,6 +10,8 @@ interface Settings {
   readonly sidebarWidth: number
   readonly inspectorWidth: number
   readonly timelineHeight: number
+  /** The time zone of all times on the page; empty is that of the browser. */
+  readonly timeZone: string
   /** The agent that new sessions start with. */
   readonly agent: string
   set(change: Partial<Omit<Settings, 'set'>>): void
@@ -25,6 +27,7 @@ export const useSettings = create<Settings>()(
       sidebarWidth: 256,
       inspectorWidth: Math.round(Math.max(360, Math.min(560, innerWidth * 0.34))),
       timelineHeight: 220,
+      timeZone: '',
       agent: '',
       set: (change) => set(change),
     }),

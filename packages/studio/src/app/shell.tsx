@@ -1,4 +1,4 @@
-import { useSession } from '@millrace/react'
+import { type SessionHandle, useConnectionState, useSession } from '@millrace/react'
 import { useEffect } from 'react'
 import { Compare } from '../compare/compare.tsx'
 import { Conversation } from '../conversation/conversation.tsx'
@@ -17,16 +17,19 @@ import { DropZone } from './drop-zone.tsx'
 import { Inspector } from './inspector.tsx'
 import { KeySheet } from './key-sheet.tsx'
 import { useKeyboard } from './keyboard.ts'
-import { closeDrawer, useNarrow, usePane } from './panes.ts'
+import { closeDrawer, useMaximised, useNarrow, usePane } from './panes.ts'
 import { useRoute } from './route.ts'
 import { applyTheme, useSettings } from './settings.ts'
+import { SettingsSheet } from './settings-sheet.tsx'
 import { Toast } from './toast.tsx'
+import { isUnknownSession, UnknownPlace } from './unknown-place.tsx'
 import './shell.css'
 
 /** The layout of the page: session list, conversation, inspector, and the timeline below, which moves the cursor. */
 export function Shell() {
   const session = useRoute('session')
   const compare = useRoute('compare')
+  const unknown = useRoute('unknown')
   const { theme, sidebarWidth, set } = useSettings()
   const sidebar = usePane('sidebar')
   const narrow = useNarrow()
@@ -39,6 +42,9 @@ export function Shell() {
   }, [loadAgents, loadCaller])
   return (
     <div className="shell">
+      <button type="button" className="skip-link" onClick={skipToMain}>
+        Skip to the content
+      </button>
       {sidebar && (
         <>
           {narrow && <button type="button" className="scrim" aria-label="Close" onClick={closeDrawer} />}
@@ -56,7 +62,9 @@ export function Shell() {
           />
         </>
       )}
-      {session === undefined || (signedOut && !isFile(session)) ? (
+      {unknown ? (
+        <UnknownPlace id={undefined} />
+      ) : session === undefined || (signedOut && !isFile(session)) ? (
         <Start />
       ) : compare === undefined ? (
         <Place key={session} id={session} />
@@ -64,10 +72,18 @@ export function Shell() {
         <Compare key={`${session} ${compare}`} left={session} right={compare} />
       )}
       <KeySheet />
+      <SettingsSheet />
       <DropZone />
       <Toast />
     </div>
   )
+}
+
+/** A link to `#main` would lead to the start page, because the page has a `<base>`. */
+function skipToMain(): void {
+  const main = document.querySelector('main')
+  main?.setAttribute('tabindex', '-1')
+  main?.focus()
 }
 
 function Start() {
@@ -77,7 +93,7 @@ function Start() {
 
 function Place({ id }: { readonly id: string }) {
   if (isFile(id) && openedFile(id) === undefined) return <ClosedFile />
-  return <Workspace id={id} />
+  return <SessionPlace id={id} />
 }
 
 /** A file is never uploaded, so it is gone once the page is left. */
@@ -92,8 +108,14 @@ function ClosedFile() {
   )
 }
 
-function Workspace({ id }: { readonly id: string }) {
+function SessionPlace({ id }: { readonly id: string }) {
   const session = useSession(id)
+  const connection = useConnectionState(session)
+  return isUnknownSession(connection) && session.log.lastSeq === 0 ? <UnknownPlace id={id} /> : <Workspace session={session} />
+}
+
+function Workspace({ session }: { readonly session: SessionHandle }) {
+  const { id } = session
   const info = useSessionInfo(id)
   const at = useRoute('at')
   const shown = useContentCursor(at)
@@ -101,6 +123,7 @@ function Workspace({ id }: { readonly id: string }) {
   const inspector = usePane('inspector')
   const timeline = usePane('timeline')
   const narrow = useNarrow()
+  const maximised = useMaximised() && inspector
   useKeyboard(session.log)
   useAgentColours(session)
   usePlayback(session.log)
@@ -108,7 +131,7 @@ function Workspace({ id }: { readonly id: string }) {
   const agent = info?.agent ?? ''
   return (
     <div className="workspace">
-      <div className="upper">
+      <div className={`upper ${maximised ? 'maximised' : ''}`}>
         <main className="centre">
           <Conversation session={session} info={info} at={shown} />
         </main>

@@ -6,6 +6,7 @@ import { IconButton } from '../ui/controls.tsx'
 import { showKeys } from './key-sheet.tsx'
 import { navigate } from './route.ts'
 import { nextTheme, useSettings } from './settings.ts'
+import { showSettings } from './settings-sheet.tsx'
 import { showError } from './toast.tsx'
 
 const icons = { system: 'system', light: 'sun', dark: 'moon' } as const
@@ -32,6 +33,7 @@ export function SidebarFoot() {
         }}
       />
       <IconButton icon={icons[theme]} label={names[theme]} onClick={nextTheme} data-testid="theme" />
+      <IconButton icon="settings" label="Settings" onClick={showSettings} data-testid="settings" />
       <IconButton icon="keyboard" label="Keyboard shortcuts (?)" onClick={showKeys} />
       {caller?.until !== undefined && (
         <IconButton

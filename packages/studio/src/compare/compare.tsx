@@ -1,13 +1,19 @@
-import { diffState, itemsOf, stateView, transcriptView, usageView } from '@millrace/core'
+import { diffState, itemsOf, type Message, stateView, transcriptView, usageView } from '@millrace/core'
 import { type SessionHandle, useSession, useView } from '@millrace/react'
 import { useMemo } from 'react'
 import { useKeyboard } from '../app/keyboard.ts'
 import { navigate } from '../app/route.ts'
 import { ItemRow } from '../conversation/item-row.tsx'
+import { ToolCardRow } from '../conversation/tool-card.tsx'
 import { titleOf, useSessionInfo } from '../session/sessions.ts'
+import { agentColour } from '../ui/agent-colour.ts'
+import { Avatar } from '../ui/avatar.tsx'
 import { Button, Pill } from '../ui/controls.tsx'
+import { useDateText } from '../ui/time.tsx'
 import { align, messagesOf, type Pairing } from './align.ts'
+import { firstDivergence } from './divergence.ts'
 import { type Figure, figuresOf } from './figures.ts'
+import { wordDifference } from './words.ts'
 import '../conversation/conversation.css'
 import './compare.css'
 
@@ -17,6 +23,7 @@ export function Compare({ left, right }: { readonly left: string; readonly right
   const b = useSession(right)
   useKeyboard(undefined)
   const pairs = usePairs(a, b)
+  const divergence = useMemo(() => firstDivergence(pairs), [pairs])
   const different = pairs.filter(({ kind }) => kind !== 'same').length
   return (
     <main className="compare" data-testid="compare">
@@ -34,6 +41,14 @@ export function Compare({ left, right }: { readonly left: string; readonly right
           <Name id={left} />
           <Name id={right} />
         </div>
+        {divergence !== undefined && (
+          <p className="divergence" data-testid="divergence">
+            First difference: <b>{divergence.name}</b>{' '}
+            <button type="button" className="link" onClick={() => showPair(divergence.key)}>
+              Show it
+            </button>
+          </p>
+        )}
         <Figures a={a} b={b} />
         <StateDifferences a={a} b={b} />
         <section aria-label="Messages">
@@ -60,6 +75,11 @@ function Name({ id }: { readonly id: string }) {
       <button type="button" className="link" onClick={() => navigate({ session: id, compare: undefined })}>
         {info === undefined ? id : titleOf(info)}
       </button>
+      {info !== undefined && (
+        <span className="faint compare-date">
+          <DateText at={info.createdAt} />
+        </span>
+      )}
     </h2>
   )
 }
@@ -79,7 +99,10 @@ function Figures({ a, b }: { readonly a: SessionHandle; readonly b: SessionHandl
             <tr key={row.name} className={row.left === row.right ? '' : 'differs'}>
               <th scope="row">{row.name}</th>
               <td>{row.left}</td>
-              <td>{row.right}</td>
+              <td>
+                {row.right}
+                {row.delta !== undefined && <span className="number faint delta">{row.delta}</span>}
+              </td>
             </tr>
           ))}
         </tbody>
@@ -118,10 +141,52 @@ const labels = { same: undefined, changed: 'differs', left: 'left only', right: 
 function PairRow({ pair }: { readonly pair: Pairing }) {
   const { left, right, kind } = pair
   return (
-    <div className={`pair ${kind}`} data-testid={`pair-${kind}`}>
-      <div>{left !== undefined && <ItemRow item={left} />}</div>
-      <div>{right !== undefined && <ItemRow item={right} />}</div>
+    <div className={`pair ${kind}`} data-testid={`pair-${kind}`} id={`pair ${pair.key}`}>
+      <div>{left !== undefined && <Side message={left} other={right} kind="del" />}</div>
+      <div>{right !== undefined && <Side message={right} other={left} kind="ins" />}</div>
       {labels[kind] !== undefined && <span className="visually-hidden">{labels[kind]}</span>}
     </div>
   )
+}
+
+interface SideProps {
+  readonly message: Message
+  readonly other: Message | undefined
+  readonly kind: 'ins' | 'del'
+}
+
+/** A message of one side. Where its text differs from that of the other side, the words that differ are marked. */
+function Side({ message, other, kind }: SideProps) {
+  if (other === undefined || message.role === 'user' || message.text === other.text || message.text === '') {
+    return <ItemRow item={message} />
+  }
+  const [own] = wordDifference(message.text, other.text)
+  const Mark = kind
+  return (
+    <article className="message">
+      <Avatar agent={message.author} />
+      <div className="message-body">
+        <header>
+          <span className="author" style={{ color: agentColour(message.author) }}>
+            {message.author}
+          </span>
+        </header>
+        <p className="word-difference">
+          {own.map((run, i) =>
+            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other name
+            run.own ? <Mark key={i}>{run.text}</Mark> : <span key={i}>{run.text}</span>,
+          )}
+        </p>
+        {message.parts.map((part) => (part.kind === 'tool' ? <ToolCardRow key={part.key} card={part} /> : null))}
+      </div>
+    </article>
+  )
+}
+
+function showPair(key: string): void {
+  document.getElementById(`pair ${key}`)?.scrollIntoView({ block: 'center' })
+}
+
+function DateText({ at }: { readonly at: number }) {
+  return useDateText(at)
 }

@@ -1,5 +1,6 @@
 import type { Asked, Message, ResumeAnswer, RunEnd } from '@millrace/core'
 import { createContext, useContext } from 'react'
+import type { RunSpan } from '../session/runs.ts'
 
 /** The actions that a row of the conversation offers. None is available in a file or at an earlier moment. */
 export interface Actions {
@@ -9,6 +10,8 @@ export interface Actions {
   readonly pending: boolean
   /** An agent is running at the moment shown. */
   readonly working: boolean
+  /** The run that is active at the moment shown. */
+  readonly activeRun: string | undefined
   edit(message: Message, text: string): void
   retry(end: RunEnd): void
   forkAt(seq: number): void
@@ -16,6 +19,13 @@ export interface Actions {
   /** Answers that are given but not sent yet: a run continues only when all of its questions are answered. */
   readonly given: ReadonlyMap<string, ResumeAnswer>
   readonly waiting: number
+  /** The calls that a person rejected. They did not fail. */
+  readonly rejected: ReadonlySet<string>
+  /** How long each call took that ran as a step of its own, in milliseconds. */
+  readonly callTimes: ReadonlyMap<string, number>
+  readonly runs: ReadonlyMap<string, RunSpan>
+  /** The run whose end shows the plan. */
+  readonly planRun: string | undefined
 }
 
 const none: Actions = {
@@ -23,12 +33,17 @@ const none: Actions = {
   canRun: false,
   pending: false,
   working: false,
+  activeRun: undefined,
   edit: () => undefined,
   retry: () => undefined,
   forkAt: () => undefined,
   answer: () => undefined,
   given: new Map(),
   waiting: 0,
+  rejected: new Set(),
+  callTimes: new Map(),
+  runs: new Map(),
+  planRun: undefined,
 }
 
 export const ActionsContext = createContext<Actions>(none)

@@ -47,7 +47,7 @@ export function BlockList({ blocks, at, running, agent, children }: BlockListPro
       {!following && at === undefined && (
         <div className="jump">
           <Button icon="down" onClick={jump} data-testid="jump-to-latest">
-            Jump to latest
+            Latest
           </Button>
         </div>
       )}

@@ -10,6 +10,7 @@ import { Composer } from './composer.tsx'
 import { connectionLabel } from './connection-label.ts'
 import { ConversationHeader } from './header.tsx'
 import { MomentBar } from './moment-bar.tsx'
+import { PlanContext } from './plan-card.tsx'
 import { rowMaker } from './rows.ts'
 import { useConversationActions } from './use-actions.ts'
 import './conversation.css'
@@ -27,9 +28,14 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
   const connection = useConnectionState(session)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each session needs its own cache of rows
   const rowsAt = useMemo(rowMaker, [session])
-  const shown = useMemo(() => rowsAt(transcript), [rowsAt, transcript])
   const { actions, run, agent, absent } = useConversationActions(session, info, at)
-  const label = connectionLabel(connection, latest, { file: isFile(session.id), absent })
+  const { runs } = actions
+  const shown = useMemo(() => {
+    const cause = (run: string) => runs.get(run)?.cause ?? 'message'
+    return rowsAt(transcript, (run) => cause(run) !== 'message')
+  }, [rowsAt, transcript, runs])
+  const plan = useMemo(() => ({ session, agent, at }), [session, agent, at])
+  const label = connectionLabel(connection, latest, isFile(session.id))
   const refresh = useSessions((state) => state.refresh)
   const { status } = latest ?? {}
   // biome-ignore lint/correctness/useExhaustiveDependencies: a run that starts or ends changes the list
@@ -38,8 +44,13 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
     document.title = info === undefined ? 'Millrace' : `${titleOf(info)} · Millrace`
   }, [info])
   const running = status === 'running'
+  useEffect(() => {
+    document.documentElement.toggleAttribute('data-frozen', label.frozen === true)
+    return () => document.documentElement.removeAttribute('data-frozen')
+  }, [label.frozen])
   return (
     <ActionsContext value={actions}>
+      <PlanContext value={plan}>
       <ConversationHeader session={session} info={info} at={at} agent={agent} label={label} />
       <MomentBar session={session} />
       {label.banner !== undefined && (
@@ -83,6 +94,7 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
           </Composer>
         </div>
       )}
+      </PlanContext>
     </ActionsContext>
   )
 })

@@ -2,12 +2,14 @@ import type { SessionInfo } from '@millrace/core'
 import type { SessionHandle } from '@millrace/react'
 import { useState } from 'react'
 import { togglePane, usePane } from '../app/panes.ts'
+import { linkTo } from '../app/route.ts'
 import { showFailure } from '../app/toast.tsx'
 import { isFile } from '../session/files.ts'
 import { download, fork, rename, saveToServer } from '../session/session-actions.ts'
 import { titleOf } from '../session/sessions.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { IconButton, Pill } from '../ui/controls.tsx'
+import { useCopied } from '../ui/copy.tsx'
 import { Editable } from '../ui/editable.tsx'
 import type { ConnectionLabel } from './connection-label.ts'
 
@@ -24,6 +26,8 @@ export function ConversationHeader({ session, info, at, agent, label }: HeaderPr
   const sidebar = usePane('sidebar')
   const inspector = usePane('inspector')
   const timeline = usePane('timeline')
+  const { copied: shared, copy } = useCopied()
+  const share = (id: string, moment: number | undefined): void => copy(linkTo(id, moment))
   return (
     <header className="conversation-head">
       {!sidebar && (
@@ -54,6 +58,14 @@ export function ConversationHeader({ session, info, at, agent, label }: HeaderPr
         )}
         {isFile(session.id) && (
           <IconButton icon="upload" label="Save to the server" onClick={() => showFailure(saveToServer(session.id))} />
+        )}
+        {!isFile(session.id) && (
+          <IconButton
+            icon={shared ? 'check' : 'share'}
+            label={shared ? 'The link is copied' : at === undefined ? 'Copy a link to this session' : `Copy a link to event ${at}`}
+            data-testid="share"
+            onClick={() => share(session.id, at)}
+          />
         )}
         <IconButton icon="download" label="Export" onClick={() => showFailure(download(session.id))} />
         <IconButton

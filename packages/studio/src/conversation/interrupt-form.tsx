@@ -33,7 +33,7 @@ export function InterruptForm({ asked }: { readonly asked: Asked }) {
         <Icon name="question" />
         <h3>{message ?? 'The agent is waiting for an answer'}</h3>
         {status === 'resolved' && (
-          <Pill tone={decided === 'rejected' ? 'bad' : 'ok'}>
+          <Pill tone={decided === 'rejected' ? 'soft' : 'ok'}>
             <span data-testid="interrupt-answer">{decided ?? 'answered'}</span>
           </Pill>
         )}

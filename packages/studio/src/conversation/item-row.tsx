@@ -9,8 +9,11 @@ import './cards.css'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
 import { MarkdownText } from '../ui/markdown.tsx'
+import { runWord, wordTones } from '../ui/state-word.ts'
+import { Time } from '../ui/time.tsx'
 import { useActions } from './actions.ts'
 import { InterruptForm } from './interrupt-form.tsx'
+import { PlanCard } from './plan-card.tsx'
 import { ToolCardRow } from './tool-card.tsx'
 import { UserMessage } from './user-message.tsx'
 import { visibleParts } from './visible-parts.ts'
@@ -49,32 +52,43 @@ export const ItemRow = memo(function ItemRow({ item }: { readonly item: Item }) 
     case 'log':
       return <p className="note faint">{item.message}</p>
     case 'start':
-      return (
-        <p className="note">
-          <Icon name="fork" /> Forked from another session at event {item.forkOf?.seq}
-        </p>
-      )
+      return <RunStartNote item={item} />
     case 'interrupt':
       return <InterruptForm asked={item} />
   }
 })
 
-const outcomes = {
-  done: { word: 'done', tone: 'ok' },
-  failed: { word: 'failed', tone: 'bad' },
-  cancelled: { word: 'stopped', tone: 'warn' },
-  interrupted: { word: 'paused', tone: 'soft' },
-} as const
-
-/** A recording without its end is no failure: nothing is known of how the run ended. */
-const cutOff = { word: 'recording, cut off', tone: 'warn' } as const
+/** Why a run began, where no message of the user says it. */
+function RunStartNote({ item }: { readonly item: Extract<Item, { kind: 'start' }> }) {
+  const run = useActions().runs.get(item.run)
+  if (item.forkOf !== undefined) {
+    return (
+      <p className="note">
+        <Icon name="fork" /> Forked from another session at event {item.forkOf.seq}
+      </p>
+    )
+  }
+  if (run?.cause === 'plan') {
+    return (
+      <p className="note" data-testid="run-cause">
+        <Icon name="play" /> <b>You</b> executed the plan <span className="faint">run {run.number}</span>
+      </p>
+    )
+  }
+  return (
+    <p className="note" data-testid="run-cause">
+      <Icon name="play" /> The run continued with the answer
+    </p>
+  )
+}
 
 /** The end of a run: outcome, duration and error, with the actions to retry it or to fork from there. */
 function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
   const { outcome, error, duration: took, seq } = item
-  const { canFork, canRun, pending, retry, forkAt } = useActions()
-  const cut = outcome === 'failed' && error?.code === 'cut'
-  const { word, tone } = cut ? cutOff : outcomes[outcome]
+  const { canFork, canRun, pending, retry, forkAt, planRun } = useActions()
+  const word = runWord(outcome, error?.code)
+  // A recording without its end is no failure: nothing is known of how the run ended.
+  const cut = word === 'cut off'
   return (
     <footer className={`run-end ${outcome}`} data-testid="message-complete">
       {error !== undefined && outcome !== 'done' && !cut && (
@@ -82,13 +96,15 @@ function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
           {error.message} <code>{error.code}</code>
         </p>
       )}
+      {item.run === planRun && <PlanCard />}
       <div>
-        <Pill tone={tone}>{word}</Pill>
-        {took !== undefined && <span className="number">{duration(took)}</span>}
+        <Pill tone={wordTones[word]}>{word}</Pill>
+        {!cut && took !== undefined && <span className="number">{duration(took)}</span>}
+        <Time at={item.at} />
         <button type="button" className="link" title="Show the session at this moment" onClick={() => goTo(seq)}>
           event {seq}
         </button>
-        {cut && <span>{error.message}</span>}
+        {cut && <span>{error?.message}</span>}
         {canFork && (
           <span className="run-tools">
             {canRun && outcome !== 'interrupted' && (
@@ -120,6 +136,9 @@ function MessageRow({ message }: { readonly message: Message }) {
         <header>
           <span className="author" data-testid="message-author" style={{ color: agentColour(author) }}>
             {author}
+          </span>
+          <span className="message-time faint">
+            <Time at={message.at} />
           </span>
           {superseded === true && <Pill tone="warn">superseded</Pill>}
           {status === 'cut' && <Pill tone="warn">cut off</Pill>}

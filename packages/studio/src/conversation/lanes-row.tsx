@@ -2,21 +2,30 @@ import type { Block, BlockLane, Item } from '@millrace/core'
 import { memo, useEffect, useLayoutEffect, useRef } from 'react'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Avatar } from '../ui/avatar.tsx'
+import { useActions } from './actions.ts'
 import { ItemRow } from './item-row.tsx'
 import { isVisible } from './visible-parts.ts'
 
 /** Agents that worked at the same time, side by side. */
 export function LanesRow({ block }: { readonly block: Extract<Block, { kind: 'lanes' }> }) {
+  const { activeRun } = useActions()
+  // While agents work, each lane shows the end of what it has; afterwards all of it, and only the page scrolls.
+  const over = block.lanes[0]?.items[0]?.run !== activeRun
   return (
-    <section className="lanes" aria-label="Parallel agents" data-testid="lanes" data-count={block.lanes.length}>
+    <section className={over ? 'lanes over' : 'lanes'} aria-label="Parallel agents" data-testid="lanes" data-count={block.lanes.length}>
       {block.lanes.map((lane) => (
-        <LaneColumn key={lane.key} lane={lane} />
+        <LaneColumn key={lane.key} lane={lane} over={over} />
       ))}
     </section>
   )
 }
 
-const LaneColumn = memo(function LaneColumn({ lane }: { readonly lane: BlockLane }) {
+interface LaneProps {
+  readonly lane: BlockLane
+  readonly over: boolean
+}
+
+const LaneColumn = memo(function LaneColumn({ lane, over }: LaneProps) {
   const { agent, items } = lane
   const body = useRef<HTMLElement>(null)
   const streaming = items.some(isStreaming)
@@ -38,10 +47,10 @@ const LaneColumn = memo(function LaneColumn({ lane }: { readonly lane: BlockLane
         {streaming && <span className="live-dot moving" />}
       </header>
       <section
-        className="lane-body scroll"
+        className={over ? 'lane-body' : 'lane-body scroll'}
         ref={body}
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
+        tabIndex={over ? undefined : 0}
         aria-label={`Messages from ${agent}`}
       >
         {items.filter(isVisible).map((item) => (
@@ -53,8 +62,8 @@ const LaneColumn = memo(function LaneColumn({ lane }: { readonly lane: BlockLane
 }, sameLane)
 
 /** Lanes are rebuilt on every read of the log, but their items stay the same objects. */
-function sameLane({ lane: a }: { readonly lane: BlockLane }, { lane: b }: { readonly lane: BlockLane }): boolean {
-  return a.key === b.key && a.items.length === b.items.length && a.items.every((item, i) => item === b.items[i])
+function sameLane({ lane: a, over }: LaneProps, { lane: b, over: after }: LaneProps): boolean {
+  return over === after && a.key === b.key && a.items.length === b.items.length && a.items.every((item, i) => item === b.items[i])
 }
 
 function isStreaming(item: Item): boolean {

@@ -67,3 +67,27 @@ test('a token rebuilds only its own row', () => {
   expect(second.length).toBe(first.length)
   expect(second.filter((each, i) => each !== first[i]).map(({ kind }) => kind)).toEqual(['lanes'])
 })
+
+test('text comes before the error that ended it, and the error is told once', () => {
+  const said = (message: string, more: object): RunEvent => ({
+    kind: 'agent',
+    message,
+    event: { id: message, author: 'lead', invocationId: 'r', timestamp: 1, ...more },
+  })
+  const error = { code: 'model-error', message: 'too many requests' } as const
+  const events: readonly RunEvent[] = [
+    { kind: 'run.started', agent: 'lead', input: { messages: [] } },
+    said('text', { partial: true, content: { role: 'model', parts: [{ text: 'The fire' }] } }),
+    said('odd', { errorCode: 'NOTE', errorMessage: 'a tool was slow' }),
+    said('end', { errorCode: '429', errorMessage: error.message }),
+    { kind: 'run.finished', outcome: 'failed', error },
+  ]
+  const rows = events.map((event, i): Recorded => ({ seq: i + 1, at: i, run: 'r', event }))
+  const shown = (count: number) =>
+    rowMaker()(fold(transcriptView, rows.slice(0, count))).flatMap((block) => (block.kind === 'item' ? [block.item] : []))
+  const names = (count: number): readonly string[] =>
+    shown(count).map((item) => (item.kind === 'message' ? item.id : item.kind))
+  expect(names(4)).toEqual(['text', 'odd', 'end'])
+  expect(names(5)).toEqual(['text', 'odd', 'end'])
+  expect(shown(5).filter((item) => 'error' in item && item.error?.message === error.message)).toHaveLength(1)
+})

@@ -1,4 +1,4 @@
-import { type Block, blocks, type Item, type Part, type Transcript } from '@millrace/core'
+import { type Block, blocks, type Item, type Message, type Part, type Transcript } from '@millrace/core'
 import { Sequence } from '@millrace/core/persistent'
 import { isVisible } from './visible-parts.ts'
 
@@ -20,11 +20,11 @@ const start: RunBoundary = { items: 0, rows: 0 }
 /**
  * Returns a function that builds the rows of one session at any moment. Two moments of one session share most of their
  * items, so only the runs that differ are split into lanes again. Without this, a session of 4,000 items took 12 ms for
- * every token and every step of the cursor.
+ * every token and every step of the cursor. `isNoted` says of which runs the start is a row of its own.
  */
-export function rowMaker(): (transcript: Transcript) => readonly Block[] {
+export function rowMaker(): (transcript: Transcript, isNoted?: (run: string) => boolean) => readonly Block[] {
   let cache: RowCache = { items: [], rows: [], ends: [] }
-  return (transcript) => {
+  return (transcript, isNoted = () => false) => {
     const items = transcript.settled.toArray()
     const same = commonLength(cache.items, items)
     const known = cache.ends.findLast((end) => end.items <= same) ?? start
@@ -32,12 +32,12 @@ export function rowMaker(): (transcript: Transcript) => readonly Block[] {
     const ends = cache.ends.slice(0, known === start ? 0 : cache.ends.indexOf(known) + 1)
     let from = known.items
     for (const end of runEnds(items, from)) {
-      rows.push(...rowsOf(transcript, items.slice(from, end), []))
+      rows.push(...rowsOf(transcript, items.slice(from, end), [], isNoted))
       ends.push({ items: end, rows: rows.length })
       from = end
     }
     // The open run is not cached, because it changes with every moment.
-    const last = rowsOf(transcript, items.slice(from), transcript.open)
+    const last = rowsOf(transcript, items.slice(from), transcript.open, isNoted)
     // A step back leaves the longer cache in place: the next step may be forward again.
     if (items.length >= cache.items.length || ends.length === 0) cache = { items, rows, ends }
     return last.length === 0 ? rows : [...rows, ...last]
@@ -65,9 +65,14 @@ function runEnds(items: readonly Item[], from: number): readonly number[] {
 }
 
 /** The visible rows. Where a question is shown, the ADK call that asked it is left out. */
-function rowsOf({ index }: Transcript, items: readonly Item[], open: Transcript['open']): readonly Block[] {
+function rowsOf(
+  { index }: Transcript,
+  items: readonly Item[],
+  open: Transcript['open'],
+  isNoted: (run: string) => boolean,
+): readonly Block[] {
   if (items.length === 0 && open.length === 0) return []
-  const made = blocks({ settled: Sequence.from(items), open, index })
+  const made = blocks({ settled: Sequence.from(inReadingOrder([...items, ...open])), open: [], index })
   const asked = new Set<string>()
   for (const block of made) if (block.kind === 'item' && block.item.kind === 'interrupt') asked.add(block.item.run)
   return made.filter((block) => {
@@ -75,8 +80,37 @@ function rowsOf({ index }: Transcript, items: readonly Item[], open: Transcript[
     const { item } = block
     if (item.kind === 'message' && asked.has(item.run) && item.parts.length > 0 && item.parts.every(isRequest))
       return false
-    return isVisible(item)
+    return isVisible(item) || (item.kind === 'start' && isNoted(item.run))
   })
 }
 
 const isRequest = (part: Part): boolean => part.kind === 'tool' && part.name.startsWith('adk_request_')
+
+/**
+ * The text that a model had said comes before the error that ended it. The log settles the error first, because the text
+ * was never completed. An error that the end of the run repeats is left out.
+ */
+function inReadingOrder(items: readonly Item[]): readonly Item[] {
+  if (!items.some((item) => item.kind === 'message' && item.error !== undefined)) return items
+  const ends = new Map(items.flatMap((item) => (item.kind === 'end' ? [[item.run, item.error?.message] as const] : [])))
+  const ordered: Item[] = []
+  let held: Message[] = []
+  for (const item of items) {
+    const repeated = item.kind === 'message' && item.error !== undefined && ends.get(item.run) === item.error.message
+    if (item.kind === 'message' && isErrorAlone(item)) {
+      if (!repeated) held.push(item)
+      continue
+    }
+    const isEarlier = item.kind === 'message' && held.some(({ seq, run }) => run === item.run && item.seq < seq)
+    if (!isEarlier) {
+      ordered.push(...held)
+      held = []
+    }
+    ordered.push(repeated ? { ...item, error: undefined } : item)
+  }
+  return [...ordered, ...held]
+}
+
+function isErrorAlone({ error, parts }: Message): boolean {
+  return error !== undefined && parts.length === 0
+}

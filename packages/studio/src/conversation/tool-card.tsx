@@ -4,31 +4,38 @@ import { useLit } from '../session/lit.ts'
 import { Pill } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
+import { wordTones } from '../ui/state-word.ts'
 import { useActions } from './actions.ts'
 
-const tones = { pending: 'accent', ok: 'ok', error: 'bad', cut: 'warn' } as const
 const words = { pending: 'running', ok: 'done', error: 'failed', cut: 'cut off' } as const
 
 /** A tool call: name and status in one line; arguments and result when it is opened. */
 export function ToolCardRow({ card }: { readonly card: Card }) {
-  const { working } = useActions()
+  const { working, rejected, callTimes } = useActions()
   const isLit = useLit(({ calls }) => calls.has(card.call))
+  const no = card.status === 'error' && rejected.has(card.call)
   const waiting = card.status === 'pending' && (card.longRunning === true || !working)
+  const word = waiting ? 'waiting' : words[card.status]
+  // The time until a person said no is not the time of the tool.
+  const took = no ? undefined : (callTimes.get(card.call) ?? card.duration)
   return (
-    <details className={`tool ${card.status}${isLit ? ' lit' : ''}`} data-testid="status-function-call">
+    <details
+      className={`tool ${no ? 'rejected' : card.status}${isLit ? ' lit' : ''}`}
+      data-testid="status-function-call"
+    >
       <summary>
         <Icon name="tool" />
         <span className="tool-name">{card.name}</span>
         <span className="tool-args ellipsis">{card.args === undefined ? '' : brief(card.args)}</span>
-        {card.duration !== undefined && <span className="number faint">{duration(card.duration)}</span>}
-        <Pill tone={waiting ? 'warn' : tones[card.status]}>{waiting ? 'waiting' : words[card.status]}</Pill>
+        {took !== undefined && <span className="number faint">{duration(took)}</span>}
+        {no ? <Pill>rejected</Pill> : <Pill tone={wordTones[word]}>{word}</Pill>}
       </summary>
       <div className="tool-body">
         <h4>Arguments</h4>
         <pre>{JSON.stringify(card.args ?? {}, null, 2)}</pre>
         {(card.result !== undefined || card.error !== undefined) && (
           <>
-            <h4>{card.error === undefined ? 'Result' : 'Error'}</h4>
+            <h4>{no ? 'Answer' : card.error === undefined ? 'Result' : 'Error'}</h4>
             <pre>{card.error ?? JSON.stringify(card.result, null, 2)}</pre>
           </>
         )}

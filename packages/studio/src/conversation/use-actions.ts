@@ -1,9 +1,20 @@
-import { openInterrupts, type ResumeAnswer, type SessionInfo, type Transcript, transcriptView } from '@millrace/core'
+import {
+  type Execution,
+  openInterrupts,
+  type ResumeAnswer,
+  type SessionInfo,
+  type Timeline,
+  timelineView,
+  type Transcript,
+  transcriptView,
+} from '@millrace/core'
 import { type RunControls, type SessionHandle, useRun, useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import { showFailure } from '../app/toast.tsx'
+import { type Failures, failuresView } from '../problems/failures.ts'
 import { useAgentAbsent } from '../session/agent-absent.ts'
 import { isFile } from '../session/files.ts'
+import { runsView } from '../session/runs.ts'
 import { fork, rerun } from '../session/session-actions.ts'
 import type { Actions } from './actions.ts'
 
@@ -14,11 +25,17 @@ export function useConversationActions(
   at: number | undefined,
 ): { readonly actions: Actions; readonly run: RunControls; readonly agent: string; readonly absent: boolean } {
   const latest = useView(session.log, transcriptView, { select: latestAgent })
-  const working = useView(session.log, transcriptView, { select: isWorking, at })
+  const activeRun = useView(session.log, transcriptView, { select: runAtWork, at })
   // Selected by id: a rebuilt array would look like a change and render every row of the conversation.
   const open = useView(session.log, transcriptView, { select: openIds })
   // biome-ignore lint/correctness/useExhaustiveDependencies: the ids change whenever the questions do
   const asked = useMemo(() => openInterrupts(session.log.read(transcriptView)), [session, open])
+  const rejected = useView(session.log, failuresView, { select: rejectedOf })
+  const executions = useView(session.log, timelineView, { select: executionsOf })
+  const callTimes = useMemo(() => timesOf(executions.toArray()), [executions])
+  const spans = useView(session.log, runsView, { at })
+  const runs = useMemo(() => new Map(spans.toArray().map((span) => [span.run, span])), [spans])
+  const planRun = useMemo(() => spans.toArray().findLast(({ plans }) => plans === true)?.run, [spans])
   const agent = latest ?? info?.agent ?? ''
   const run = useRun(session.id, agent)
   const [given, setGiven] = useState<ReadonlyMap<string, ResumeAnswer>>(new Map())
@@ -31,9 +48,14 @@ export function useConversationActions(
       canFork,
       canRun,
       pending,
-      working,
+      working: activeRun !== undefined,
+      activeRun,
       given,
       waiting: asked.filter(({ id }) => !given.has(id)).length,
+      rejected,
+      callTimes,
+      runs,
+      planRun,
       edit(message, text) {
         if (info !== undefined) showFailure(rerun(info, message.seq - 1, agent, text))
       },
@@ -52,7 +74,7 @@ export function useConversationActions(
         showFailure(resume([...answers.values()]))
       },
     }
-  }, [session, info, agent, asked, canFork, canRun, pending, working, given, resume, send])
+  }, [session, info, agent, asked, canFork, canRun, pending, activeRun, given, rejected, callTimes, runs, planRun, resume, send])
   return { actions, run, agent, absent }
 }
 
@@ -60,7 +82,16 @@ const openIds = (transcript: Transcript): string =>
   openInterrupts(transcript)
     .map(({ key }) => key)
     .join('\n')
-const isWorking = ({ latest }: Transcript): boolean => latest?.status === 'running'
+const rejectedOf = ({ rejected }: Failures): ReadonlySet<string> => rejected
+const executionsOf = ({ executions }: Timeline): Timeline['executions'] => executions
+
+/** Calls of one turn get their answers in one event, but those that ran as steps have times of their own. */
+function timesOf(executions: readonly Execution[]): ReadonlyMap<string, number> {
+  return new Map(executions.flatMap(({ call, duration }) => (call === undefined || duration === undefined ? [] : [[call, duration]])))
+}
+
+const runAtWork = ({ latest }: Transcript): string | undefined =>
+  latest?.status === 'running' ? latest.run : undefined
 const latestAgent = ({ latest }: Transcript): string | undefined => (latest?.agent === '' ? undefined : latest?.agent)
 
 /** The text of the last user message before this seq. */

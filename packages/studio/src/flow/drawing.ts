@@ -1,11 +1,16 @@
-import { defined, END, type Flow, type FlowEdge, type FlowKey, START } from '@millrace/core'
-import type { AgentInfo } from '../session/sessions.ts'
+import { END, type Flow, type FlowEdge, type FlowKey, START } from '@millrace/core'
+import { boxesOf, type Containment, folded } from './boxes.ts'
+import { changedOn } from './passed-on.ts'
 
 /** A node in the drawing: one that ran, or one of the agent's graph that may run. */
 export interface DrawnNode {
   readonly id: string
   readonly agent: string
   readonly kind: 'start' | 'end' | 'step'
+  /** The node that contains it, if that one is drawn as a box. */
+  readonly parent?: string
+  /** A node that contains a graph of its own. */
+  readonly box?: 'open' | 'closed'
 }
 
 /** A line between two nodes. A call and its return are one line with two directions. */
@@ -13,11 +18,17 @@ export interface DrawnLink {
   readonly id: string
   readonly from: string
   readonly to: string
-  /** The ids of the flow edges in both directions; absent for a link that is only in the agent's graph. */
-  readonly forth?: string
-  readonly back?: string
-  /** The state keys that were passed along, in the order of their first use. */
+  /** The ids of the flow edges in both directions; none for a link that is only in the agent's graph. */
+  readonly forth: readonly string[]
+  readonly back: readonly string[]
+  /** The state keys that were changed along it, in the order of their first use. */
   readonly keys: readonly string[]
+}
+
+/** The graph as the agent describes it, with the steps that have not run. */
+interface PlannedGraph {
+  readonly nodes: readonly { readonly id: string; readonly kind: string; readonly parent?: string }[]
+  readonly edges: readonly { readonly from: string; readonly to: string }[]
 }
 
 export interface Drawing {
@@ -25,19 +36,31 @@ export interface Drawing {
   readonly links: readonly DrawnLink[]
 }
 
-/** The drawing contains the graph of the whole session, so that nothing moves when the cursor does. */
+/**
+ * The drawing contains the graph of the whole session, so that nothing moves when the cursor does. The inside of a box
+ * is drawn only while the box is in `open`.
+ */
 export function drawingOf(
   { nodes, edges }: Pick<Flow, 'nodes' | 'edges'>,
-  plan: AgentInfo['graph'] | undefined,
+  plan: PlannedGraph | undefined,
+  open: ReadonlySet<string> = new Set(),
 ): Drawing {
-  const drawn: DrawnNode[] = nodes.toArray().map(({ id, agent }) => ({ id, agent, kind: kindOf(id) }))
+  const ran = nodes.toArray()
+  const parents = new Map<string, string>()
+  for (const { id, parent } of ran) if (parent !== undefined && parent !== id) parents.set(id, parent)
+  const drawn: DrawnNode[] = ran.map(({ id, agent }) => ({ id, agent, kind: kindOf(id) }))
   // The layout uses this order where several nodes could come first.
   drawn.sort((a, b) => Number(b.kind === 'start') - Number(a.kind === 'start'))
   const byAgent = new Map<string, string>()
   for (const { id, agent } of drawn) if (!byAgent.has(agent)) byAgent.set(agent, id)
   // A node inside another is in the agent's graph by its path, which is also the id of the node that ran.
   for (const { id } of drawn) byAgent.set(id, id)
+  const planned = new Set<string>()
   for (const { id, kind, parent } of plan?.nodes ?? []) {
+    if (parent !== undefined) {
+      parents.set(byAgent.get(id) ?? id, parent)
+      planned.add(parent)
+    }
     if (kind === 'tool' || byAgent.has(id) || isBorder(id)) continue
     byAgent.set(id, id)
     drawn.push({ id, agent: parent === undefined ? id : id.slice(parent.length + 1), kind: 'step' })
@@ -49,9 +72,10 @@ export function drawingOf(
     const target = byAgent.get(to)
     if (source === undefined || target === undefined || known.has(`${source}\n${target}`)) continue
     known.add(`${source}\n${target}`)
-    links.push({ id: `plan ${source}->${target}`, from: source, to: target, keys: [] })
+    links.push({ id: `plan ${source}->${target}`, from: source, to: target, forth: [], back: [], keys: [] })
   }
-  return { nodes: drawn, links }
+  const containment: Containment = { parents, boxes: boxesOf(parents, links, planned, drawn) }
+  return folded({ nodes: drawn, links }, containment, open)
 }
 
 /** Joins each return with its call into one link. */
@@ -59,16 +83,17 @@ function joined(edges: readonly FlowEdge[]): DrawnLink[] {
   const answers = new Map<string, FlowEdge>()
   for (const edge of edges) if (isAnswer(edge)) answers.set(edge.id, edge)
   const links: DrawnLink[] = []
+  const changed = (edge: FlowEdge): readonly string[] => changedOn(edge, edges).map(({ key }) => key)
   for (const edge of edges) {
     if (isAnswer(edge)) continue
     const back = edge.from === edge.to ? undefined : answers.get(`${edge.to}->${edge.from}`)
     if (back !== undefined) answers.delete(back.id)
-    const keys = [...edge.keys, ...(back?.keys ?? [])].map(({ key }) => key)
+    const keys = [...changed(edge), ...(back === undefined ? [] : changed(back))]
     const { id, from, to } = edge
-    links.push(defined({ id, from, to, forth: id, back: back?.id, keys: [...new Set(keys)] }))
+    links.push({ id, from, to, forth: [id], back: back === undefined ? [] : [back.id], keys: [...new Set(keys)] })
   }
-  for (const { id, from, to, keys } of answers.values()) {
-    links.push({ id, from, to, forth: id, keys: keys.map(({ key }) => key) })
+  for (const edge of answers.values()) {
+    links.push({ id: edge.id, from: edge.from, to: edge.to, forth: [edge.id], back: [], keys: changed(edge) })
   }
   return links
 }
@@ -86,22 +111,33 @@ function isBorder(id: string): boolean {
   return id === '__start__' || id === '__end__'
 }
 
-/** What a link has carried so far in both directions: for each key its latest value. */
-export function carriedOn(
-  link: DrawnLink,
-  edges: ReadonlyMap<string, FlowEdge>,
-): { readonly count: number; readonly lastSeq: number; readonly keys: readonly FlowKey[]; readonly answered: boolean } {
-  const forth = link.forth === undefined ? undefined : edges.get(link.forth)
-  const back = link.back === undefined ? undefined : edges.get(link.back)
-  const keys = new Map<string, FlowKey>()
-  for (const key of [...(forth?.keys ?? []), ...(back?.keys ?? [])]) {
-    const known = keys.get(key.key)
-    if (known === undefined || known.seq < key.seq) keys.set(key.key, key)
+/** What a link has carried so far in both directions. */
+export interface Carried {
+  readonly count: number
+  readonly lastSeq: number
+  /** For each key that was changed along the link, its latest value. */
+  readonly changed: readonly FlowKey[]
+  /** The names of all keys that travelled along it, also of those that were only passed on. */
+  readonly keys: ReadonlySet<string>
+  readonly answered: boolean
+}
+
+export function carriedOn(link: DrawnLink, edges: ReadonlyMap<string, FlowEdge>): Carried {
+  const all = [...edges.values()]
+  const known = (ids: readonly string[]): readonly FlowEdge[] => ids.flatMap((id) => edges.get(id) ?? [])
+  const [forth, back] = [known(link.forth), known(link.back)]
+  const changed = new Map<string, FlowKey>()
+  for (const edge of [...forth, ...back]) {
+    for (const key of changedOn(edge, all)) {
+      const before = changed.get(key.key)
+      if (before === undefined || before.seq < key.seq) changed.set(key.key, key)
+    }
   }
   return {
-    count: forth?.count ?? 0,
-    lastSeq: Math.max(forth?.lastSeq ?? 0, back?.lastSeq ?? 0),
-    keys: [...keys.values()],
-    answered: (back?.count ?? 0) > 0,
+    count: forth.reduce((sum, { count }) => sum + count, 0),
+    lastSeq: Math.max(0, ...[...forth, ...back].map(({ lastSeq }) => lastSeq)),
+    changed: [...changed.values()],
+    keys: new Set([...forth, ...back].flatMap(({ keys }) => keys.map(({ key }) => key))),
+    answered: back.some(({ count }) => count > 0),
   }
 }

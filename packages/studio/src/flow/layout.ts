@@ -9,20 +9,28 @@ export interface Point {
 export interface Layout {
   readonly width: number
   readonly height: number
-  readonly nodes: ReadonlyMap<string, Point>
+  readonly nodes: ReadonlyMap<string, Point & Size>
   readonly links: ReadonlyMap<string, { readonly points: readonly Point[]; readonly label: Point | undefined }>
 }
 
 const border = { width: 34, height: 34 }
 
-/** The size of a node: as wide as its name needs, within limits. */
-export function nodeSize({ kind, agent }: DrawnNode): { readonly width: number; readonly height: number } {
+export interface Size {
+  readonly width: number
+  readonly height: number
+}
+
+/** The size of a closed node: as wide as its name needs, within limits. */
+export function nodeSize({ kind, agent, box }: DrawnNode): Size {
   if (kind !== 'step') return border
-  return { width: Math.round(Math.min(232, Math.max(150, 66 + agent.length * 7.6))), height: 54 }
+  const name = agent.length * 7.8 + (box === undefined ? 62 : 92)
+  return { width: Math.round(Math.min(300, Math.max(150, name))), height: 54 }
 }
 /** How many keys are shown on a link; the others are only counted. */
 export const mostPills = 3
-const pillHeight = 22
+const pillHeight = 24
+/** Room for the name of an open box above its inside. */
+const boxPadding = '[top=52,left=16,bottom=16,right=16]'
 
 const options = {
   'elk.algorithm': 'layered',
@@ -56,45 +64,77 @@ export async function layOutGraph(
 }
 
 function toElk({ nodes, links }: Drawing, direction: string): ElkNode {
+  const nested = nodes.some(({ box }) => box === 'open')
+  const inside = (parent: string | undefined): ElkNode[] =>
+    nodes
+      .filter((node) => node.parent === parent)
+      .map((node) =>
+        node.box === 'open'
+          ? {
+              id: node.id,
+              children: inside(node.id),
+              layoutOptions: {
+                'elk.padding': boxPadding,
+                'elk.nodeSize.constraints': 'MINIMUM_SIZE',
+                'elk.nodeSize.minimum': `(${nodeSize(node).width + 24}, 90)`,
+              },
+            }
+          : { id: node.id, ...nodeSize(node) },
+      )
   return {
     id: 'root',
-    layoutOptions: { ...options, 'elk.direction': direction },
-    children: nodes.map((node) => ({ id: node.id, ...nodeSize(node) })),
+    layoutOptions: {
+      ...options,
+      'elk.direction': direction,
+      ...(nested ? { 'elk.hierarchyHandling': 'INCLUDE_CHILDREN' } : {}),
+    },
+    children: inside(undefined),
     edges: links.map(({ id, from, to, keys, forth }) => ({
       id,
       sources: [from],
       targets: [to],
       labels:
-        forth === undefined
+        forth.length === 0
           ? []
           : [{ id: `${id} label`, text: id, ...labelSize(keys), layoutOptions: { 'elk.edgeLabels.inline': 'true' } }],
     })),
   }
 }
 
-function labelSize(keys: readonly string[]): { readonly width: number; readonly height: number } {
+function labelSize(keys: readonly string[]): Size {
   const shown = keys.slice(0, mostPills)
-  if (keys.length === 0) return { width: 26, height: 16 }
-  const longest = Math.max(4, ...shown.map((key) => Math.min(key.length, 18)))
+  if (keys.length === 0) return { width: 30, height: 18 }
+  const longest = Math.max(4, ...shown.map((key) => Math.min(key.length, 20)))
   const rows = Math.max(1, shown.length + (keys.length > mostPills ? 1 : 0))
-  return { width: longest * 6.6 + 22, height: rows * pillHeight }
+  return { width: longest * 7.6 + 24, height: rows * pillHeight }
 }
 
 function read({ width = 1, height = 1, children = [], edges = [] }: ElkNode): Layout {
+  const nodes = new Map<string, Point & Size>()
+  const collect = (each: readonly ElkNode[], left: number, top: number): void => {
+    for (const { id, x = 0, y = 0, width = 0, height = 0, children: inner = [] } of each) {
+      nodes.set(id, { x: left + x, y: top + y, width, height })
+      collect(inner, left + x, top + y)
+    }
+  }
+  collect(children, 0, 0)
   return {
     width,
     height,
-    nodes: new Map(children.map(({ id, x = 0, y = 0 }) => [id, { x, y }])),
+    nodes,
     links: new Map(
-      edges.map(({ id, sections = [], labels = [] }) => {
-        const points = sections.flatMap(({ startPoint, bendPoints = [], endPoint }) => [
-          startPoint,
-          ...bendPoints,
-          endPoint,
-        ])
+      edges.map(({ id, sections = [], labels = [], ...edge }) => {
+        // ELK places a line relative to the innermost box that contains both of its ends.
+        const container = 'container' in edge ? nodes.get(String(edge.container)) : undefined
+        const { x: left, y: top } = container ?? { x: 0, y: 0 }
+        const moved = ({ x, y }: Point): Point => ({ x: left + x, y: top + y })
+        const points = sections.flatMap(({ startPoint, bendPoints = [], endPoint }) =>
+          [startPoint, ...bendPoints, endPoint].map(moved),
+        )
         const [label] = labels
         const { x = 0, y = 0, width = 0, height = 0 } = label ?? {}
-        return [id, { points, label: label === undefined ? undefined : { x: x + width / 2, y: y + height / 2 } }]
+        const middle = moved({ x: x + width / 2, y: y + height / 2 })
+        return [id, { points, label: label === undefined ? undefined : middle }]
       }),
     ),
   }

@@ -1,16 +1,16 @@
-import { defined, type FlowKey, preview } from '@millrace/core'
+import { defined, preview } from '@millrace/core'
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/react'
+import { useId, useState } from 'react'
+import { Tooltip } from '../ui/tooltip.tsx'
+import type { Carried } from './drawing.ts'
 import { mostPills, type Point, roundedPath } from './layout.ts'
 
 export type LinkEdge = Edge<
-  {
+  Omit<Carried, 'lastSeq'> & {
     readonly points: readonly Point[]
     readonly label: Point | undefined
-    readonly count: number
-    readonly keys: readonly FlowKey[]
     readonly latest: boolean
     readonly planned: boolean
-    readonly answered: boolean
     /** The key under the pointer or with the focus, anywhere in the graph. */
     readonly lit: string | undefined
     readonly onLit: (key: string | undefined) => void
@@ -18,14 +18,14 @@ export type LinkEdge = Edge<
   'link'
 >
 
-/** A link between two nodes: how often it was taken, and which state keys it carried. */
+/** A link between two nodes: how often it was taken, and which state keys were changed along it. */
 export function LinkEdgeView({ id, data, markerEnd, markerStart }: EdgeProps<LinkEdge>) {
   if (data === undefined) return null
-  const { points, label, count, keys, latest, planned, answered, lit, onLit } = data
-  const carries = lit !== undefined && keys.some(({ key }) => key === lit)
+  const { points, label, count, changed, keys, latest, planned, answered, lit, onLit } = data
+  const carries = lit !== undefined && keys.has(lit)
   const state = count === 0 ? (planned ? 'planned' : 'ahead') : carries ? 'carries' : latest ? 'latest' : 'taken'
   const dimmed = lit !== undefined && !carries
-  const shown = keys.slice(0, mostPills)
+  const shown = changed.slice(0, mostPills)
   return (
     <>
       <BaseEdge
@@ -44,22 +44,19 @@ export function LinkEdgeView({ id, data, markerEnd, markerStart }: EdgeProps<Lin
             {shown.map(({ key, value }) => (
               <KeyPill key={key} name={key} value={preview(value, 300)} lit={lit === key} onLit={onLit} />
             ))}
-            {keys.length > shown.length && (
+            {changed.length > shown.length && (
               <span
                 className="key-pill rest"
-                title={keys
+                title={changed
                   .slice(mostPills)
                   .map(({ key }) => key)
                   .join('\n')}
               >
-                +{keys.length - shown.length} keys
+                +{changed.length - shown.length} {changed.length - shown.length === 1 ? 'key' : 'keys'}
               </span>
             )}
             {count > 1 && (
-              <span
-                className={`edge-count number ${keys.length === 0 ? 'alone' : ''}`}
-                title={`Taken ${count} times${answered ? ', and returned' : ''}`}
-              >
+              <span className="edge-count number" title={`Taken ${count} times${answered ? ', and returned' : ''}`}>
                 {count}×
               </span>
             )}
@@ -81,22 +78,34 @@ function KeyPill({
   readonly lit: boolean
   readonly onLit: (key: string | undefined) => void
 }) {
+  const id = useId()
+  const [anchor, setAnchor] = useState<Element>()
+  const show = (element: Element): void => {
+    setAnchor(element)
+    onLit(name)
+  }
+  const hide = (): void => {
+    setAnchor(undefined)
+    onLit(undefined)
+  }
   return (
     <button
       type="button"
       className={`key-pill ${lit ? 'lit' : ''}`}
       data-testid="flow-key"
-      onPointerEnter={() => onLit(name)}
-      onPointerLeave={() => onLit(undefined)}
-      onFocus={() => onLit(name)}
-      onBlur={() => onLit(undefined)}
+      onPointerEnter={(event) => show(event.currentTarget)}
+      onPointerLeave={hide}
+      onFocus={(event) => show(event.currentTarget)}
+      onBlur={hide}
       aria-label={`${name}: ${value}`}
     >
       <span className="ellipsis">{name}</span>
-      <span className="key-value" role="tooltip">
-        <b>{name}</b>
-        <code>{value}</code>
-      </span>
+      {anchor !== undefined && (
+        <Tooltip anchor={anchor} id={id}>
+          <b>{name}</b>
+          <code>{value}</code>
+        </Tooltip>
+      )}
     </button>
   )
 }

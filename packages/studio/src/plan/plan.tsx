@@ -58,9 +58,9 @@ interface HeadProps {
 
 const modes = {
   planning: ['planning', 'soft'],
-  executing: ['executing', 'accent'],
-  completed: ['completed', 'ok'],
-  paused: ['paused', 'warn'],
+  executing: ['running', 'accent'],
+  completed: ['done', 'ok'],
+  paused: ['waiting', 'warn'],
 } as const
 
 /** The progress of the plan, and a button to execute or stop it. */

@@ -1,10 +1,12 @@
-import { type ProblemsState, problemsAtEnd, problemsView, type Severity, type StreamProblem } from '@millrace/core'
+import { nodePath, type ProblemsState, problemsAtEnd, problemsView, type Severity, type StreamProblem } from '@millrace/core'
 import { useConnectionState, useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
 import { goTo } from '../session/cursor.ts'
 import { isFile } from '../session/files.ts'
 import { Empty, Pill, type Tone } from '../ui/controls.tsx'
+import { runWord } from '../ui/state-word.ts'
+import { type Failure, failuresView } from './failures.ts'
 import './problems.css'
 
 const tones: Readonly<Record<Severity, Tone>> = { error: 'bad', warning: 'warn', info: 'soft' }
@@ -12,30 +14,83 @@ const severities: readonly Severity[] = ['error', 'warning', 'info']
 
 const someProblems = 100
 
-/** Violations of the contract, losses and doubtful events in the stream, each with a link to its event. */
+/** What failed for the person, each with its step; below it the doubtful events of the stream, each with its event. */
 export function ProblemsPanel({ session, at }: PanelProps) {
   const state = useView(session.log, problemsView, { at })
+  const failures = useView(session.log, failuresView, { at }).list.toArray()
   const connection = useConnectionState(session)
   // A recording from a file is complete, so a run without an end is a problem there, and only there.
   const over = at === undefined && isFile(session.id) && connection.phase === 'closed'
   const settled: ProblemsState = useMemo(() => (over ? problemsAtEnd(state) : state), [over, state])
-  const [hidden, setHidden] = useState<ReadonlySet<Severity>>(new Set())
-  const [most, setMost] = useState(someProblems)
   const found = settled.problems.toArray()
-  if (found.length === 0) {
+  if (found.length + failures.length === 0) {
     return (
       <Empty icon="check" title="No problems">
         {session.log.lastSeq === 0
           ? 'Every event is checked as it arrives: order, pairing, text, state, tools.'
-          : `All ${at ?? session.log.lastSeq} events follow the contract.`}
+          : `Nothing failed, and all ${at ?? session.log.lastSeq} events follow the contract.`}
       </Empty>
     )
   }
+  return (
+    <div className="problems-panel scroll">
+      <section className="panel-section" aria-label="Failures">
+        <h3>What failed</h3>
+        {failures.length === 0 && <p className="nothing">No run, step or tool failed.</p>}
+        <ul className="problem-list">
+          {failures.toReversed().map((failure) => (
+            <FailureRow key={`${failure.seq} ${failure.tool ?? ''}`} failure={failure} here={failure.seq === at} />
+          ))}
+        </ul>
+      </section>
+      <section className="panel-section" aria-label="Findings in the stream">
+        <h3>In the stream</h3>
+        {found.length === 0 ? (
+          <p className="nothing">All {at ?? session.log.lastSeq} events follow the contract.</p>
+        ) : (
+          <Findings found={found} total={settled.total} at={at} />
+        )}
+      </section>
+    </div>
+  )
+}
+
+const kinds = { run: 'Run', step: 'Step', tool: 'Tool' } as const
+
+function FailureRow({ failure, here }: { readonly failure: Failure; readonly here: boolean }) {
+  const { kind, step, tool, message, code, seq } = failure
+  const word = runWord('failed', code)
+  return (
+    <li className={`problem ${word === 'failed' ? 'error' : 'warning'} ${here ? 'here' : ''}`}>
+      <button type="button" data-testid="failure-row" onClick={() => goTo(seq)} title={`Go to event ${seq}`}>
+        <span className="problem-head">
+          <b>
+            {kinds[kind]}
+            {tool === undefined ? '' : ` ${tool}`} {word}
+          </b>
+          {step !== '' && <span className="ellipsis">in {nodePath(step)}</span>}
+          <span className="number faint">#{seq}</span>
+        </span>
+        <span className="problem-text">{message}</span>
+      </button>
+    </li>
+  )
+}
+
+interface FindingsProps {
+  readonly found: readonly StreamProblem[]
+  readonly total: number
+  readonly at: number | undefined
+}
+
+function Findings({ found, total, at }: FindingsProps) {
+  const [hidden, setHidden] = useState<ReadonlySet<Severity>>(new Set())
+  const [most, setMost] = useState(someProblems)
   const shown = found.filter(({ severity }) => !hidden.has(severity))
   const count = (severity: Severity): number => found.filter((each) => each.severity === severity).length
   return (
-    <div className="problems-panel scroll">
-      <div className="panel-bar">
+    <>
+      <div className="problem-filters">
         {severities.map((severity) => (
           <button
             type="button"
@@ -49,7 +104,7 @@ export function ProblemsPanel({ session, at }: PanelProps) {
           </button>
         ))}
         <span className="spacer" />
-        {settled.total > found.length && <span className="faint">{settled.total} in total</span>}
+        {total > found.length && <span className="faint">{total} in total</span>}
       </div>
       <ul className="problem-list">
         {shown.slice(0, most).map((each, i) => (
@@ -64,7 +119,7 @@ export function ProblemsPanel({ session, at }: PanelProps) {
           </li>
         )}
       </ul>
-    </div>
+    </>
   )
 }
 

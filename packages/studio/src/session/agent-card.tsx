@@ -6,13 +6,15 @@ import type { AgentInfo } from './sessions.ts'
 
 interface AgentCardProps {
   readonly agent: AgentInfo
+  /** Its initials, different from those of the other agents. */
+  readonly letters: string | undefined
   readonly chosen: boolean
   readonly pending: boolean
   readonly onBegin: (agent: string, text: string) => void
 }
 
 /** An agent with its engine, its model and example messages. Clicking an example starts a session. */
-export function AgentCard({ agent, chosen, pending, onBegin }: AgentCardProps) {
+export function AgentCard({ agent, letters, chosen, pending, onBegin }: AgentCardProps) {
   const { name, title, description, engine, engineLabel, model, examples, graph, error, editError } = agent
   const members = graph.nodes.filter(({ kind }) => kind === 'agent').length
   return (
@@ -27,7 +29,7 @@ export function AgentCard({ agent, chosen, pending, onBegin }: AgentCardProps) {
         aria-pressed={chosen}
         onClick={() => chooseAgent(name)}
       >
-        <Avatar agent={name} title={title} />
+        <Avatar agent={name} letters={letters} />
         <span className="agent-title">{title ?? name}</span>
         <span className="agent-badges">
           {error === undefined && <Pill>{engineLabel ?? engine}</Pill>}

@@ -7,6 +7,7 @@ import { agentColour } from '../ui/agent-colour.ts'
 import { ago } from '../ui/duration.ts'
 import { Editable } from '../ui/editable.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
+import { useDateText } from '../ui/time.tsx'
 import { isFile } from './files.ts'
 import { download, fork, remove, rename, saveToServer } from './session-actions.ts'
 import { titleOf } from './sessions.ts'
@@ -23,6 +24,7 @@ export function SessionListRow({
   readonly now: number
 }) {
   const [editing, setEditing] = useState(false)
+  const date = useDateText(info.updatedAt)
   const open = (event: MouseEvent): void => {
     if (event.metaKey || event.ctrlKey || event.shiftKey) return
     event.preventDefault()
@@ -50,7 +52,7 @@ export function SessionListRow({
         <span className="session-title ellipsis">{titleOf(info)}</span>
         <span className="session-meta ellipsis">
           {info.agent !== '' && <span style={{ color: agentColour(info.agent) }}>{info.agent}</span>}
-          <span>{ago(info.updatedAt, now)}</span>
+          <span title={date}>{ago(info.updatedAt, now)}</span>
         </span>
       </a>
       <Menu label={`Actions for ${titleOf(info)}`} items={actions(info, current, () => setEditing(true))} />

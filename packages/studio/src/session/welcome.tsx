@@ -1,14 +1,15 @@
-import { useEffect, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { togglePane, usePane } from '../app/panes.ts'
 import { showError } from '../app/toast.tsx'
 import { Composer } from '../conversation/composer.tsx'
+import { distinctInitials } from '../ui/agent-colour.ts'
 import { IconButton } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Logo } from '../ui/logo.tsx'
 import { AgentCard } from './agent-card.tsx'
 import { AgentPicker, useChosenAgent } from './agent-picker.tsx'
 import { beginSession } from './session-actions.ts'
-import { useSessions } from './sessions.ts'
+import { type AgentInfo, useSessions } from './sessions.ts'
 import { TokenForm } from './token-form.tsx'
 import './welcome.css'
 
@@ -18,6 +19,8 @@ export function Welcome() {
   const chosen = useChosenAgent()
   const sidebar = usePane('sidebar')
   const [pending, setPending] = useState(false)
+  const ordered = useMemo(() => mostTeamworkFirst(agents), [agents])
+  const letters = useMemo(() => distinctInitials(ordered.map(titleOfAgent)), [ordered])
   useEffect(() => {
     document.title = 'Millrace'
   }, [])
@@ -60,8 +63,15 @@ export function Welcome() {
             </Composer>
             {chosen?.model?.offline === true && <OfflineNotice />}
             <section className="agents" aria-label="Agents" aria-busy={!agentsReady}>
-              {agents.map((agent) => (
-                <AgentCard key={agent.name} agent={agent} chosen={agent === chosen} pending={pending} onBegin={begin} />
+              {ordered.map((agent) => (
+                <AgentCard
+                  key={agent.name}
+                  agent={agent}
+                  letters={letters.get(titleOfAgent(agent))}
+                  chosen={agent === chosen}
+                  pending={pending}
+                  onBegin={begin}
+                />
               ))}
               {!agentsReady && [0, 1].map((i) => <div key={i} className="agent-card loading" />)}
             </section>
@@ -76,6 +86,15 @@ export function Welcome() {
       </div>
     </main>
   )
+}
+
+const titleOfAgent = ({ title, name }: AgentInfo): string => title ?? name
+
+/** The agent with the most members first, because it shows the most of this page; else the order of the server. */
+function mostTeamworkFirst(agents: readonly AgentInfo[]): readonly AgentInfo[] {
+  const members = ({ graph, error }: AgentInfo): number =>
+    error === undefined ? graph.nodes.filter(({ kind }) => kind === 'agent').length : 0
+  return [...agents].sort((a, b) => members(b) - members(a))
 }
 
 function OfflineNotice() {

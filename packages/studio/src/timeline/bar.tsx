@@ -1,62 +1,99 @@
+import { memo, useState } from 'react'
+import { goTo } from '../session/cursor.ts'
+import { usePlayer } from '../session/play.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
+import { Time } from '../ui/time.tsx'
+import { Tooltip } from '../ui/tooltip.tsx'
 import type { PlacedBar } from './place.ts'
-
-/** Shows the moment of a bar while the pointer rests on it. */
-export interface Peek {
-  readonly enter: (seq: number) => void
-  readonly leave: () => void
-  readonly select: (seq: number) => void
-}
+import type { Span } from './spans.ts'
 
 interface BarProps {
   readonly bar: PlacedBar
   readonly top: number
-  readonly peek: Peek
+  readonly x: (seq: number) => number
 }
 
-const words = { running: 'running', ok: 'done', error: 'failed', interrupted: 'interrupted' } as const
-
-/** One execution. Selecting it goes to its end, where the panels show its results. */
-export function BarView({ bar, top, peek }: BarProps) {
-  const { execution, left, right } = bar
-  const { agent, node, status, startSeq, endSeq, superseded, error } = execution
-  const style = { left, width: right - left, top, '--agent': agentColour(agent) } as React.CSSProperties
+/** One span. Selecting it goes to its end, where the panels show its results. Pointing at it only explains it. */
+export const BarView = memo(function BarView({ bar, top, x }: BarProps) {
+  const { span, left, right } = bar
+  const [anchor, setAnchor] = useState<Element>()
+  const style = { left, width: right - left, top, '--agent': agentColour(span.agent) } as React.CSSProperties
   if (bar.count > 1) return <Band bar={bar} style={style} />
-  const moment = endSeq ?? startSeq
-  const time = execution.duration === undefined ? '' : duration(execution.duration)
+  const { kind, name, number, word, startSeq, endSeq, superseded, critical, firstSeq } = span
+  const time = span.duration === undefined ? '' : duration(span.duration)
   const wide = right - left > 54
+  const several = number !== undefined && number !== '1' && kind === 'agent'
   return (
     <button
       type="button"
-      className={`bar ${status} ${superseded === true ? 'lost' : ''}`}
+      className={`bar of-${kind} ${word.replace(' ', '-')} ${superseded === true ? 'lost' : ''} ${critical === true ? 'critical' : ''}`}
       style={style}
-      title={[`${node}: ${words[status]}`, time, error?.message]
-        .filter((text) => text !== undefined && text !== '')
-        .join(' · ')}
-      aria-label={`${agent}, ${words[status]}${time === '' ? '' : `, ${time}`}, events ${startSeq} to ${endSeq ?? 'now'}`}
-      onPointerMove={(event) => event.pointerType === 'mouse' && peek.enter(moment)}
-      onPointerLeave={peek.leave}
-      onClick={() => peek.select(moment)}
+      data-testid={`bar-${kind}`}
+      aria-label={`${name}, ${word}${time === '' ? '' : `, ${time}`}, events ${startSeq} to ${endSeq ?? 'now'}`}
+      onPointerEnter={(event) => setAnchor(event.currentTarget)}
+      onPointerLeave={() => setAnchor(undefined)}
+      onFocus={(event) => event.currentTarget.matches(':focus-visible') && setAnchor(event.currentTarget)}
+      onBlur={() => setAnchor(undefined)}
+      onClick={() => {
+        usePlayer.setState({ playing: false })
+        goTo(endSeq ?? startSeq)
+      }}
     >
-      {status === 'error' && <Icon name="problems" size={12} />}
-      {status === 'interrupted' && <Icon name="question" size={12} />}
+      {firstSeq !== undefined && <i className="first-token" style={{ left: x(firstSeq) - left }} />}
+      {word === 'failed' && <Icon name="problems" size={12} />}
+      {(word === 'waiting' || word === 'cut off') && right - left > 24 && <Icon name="question" size={12} />}
       {time !== '' && (wide || bar.room > 56) && (
-        <span className={`bar-time number ${wide ? '' : 'outside'}`}>{time}</span>
+        <span className={`bar-time number ${wide ? '' : 'outside'}`}>
+          {several && wide ? `${number} · ` : ''}
+          {time}
+        </span>
+      )}
+      {anchor !== undefined && (
+        <Tooltip anchor={anchor}>
+          <SpanFacts span={span} />
+        </Tooltip>
       )}
     </button>
+  )
+})
+
+const kinds = { run: 'run', agent: 'step', model: 'model call', tool: 'tool call' } as const
+
+function SpanFacts({ span }: { readonly span: Span }) {
+  const { kind, name, number, word, agent, duration: took, firstAfter, critical, error, startedAt } = span
+  const facts = [
+    [kinds[kind], kind === 'model' || kind === 'tool' ? `by ${agent}` : number === undefined ? '' : `number ${number}`],
+    ['state', word],
+    ['took', took === undefined ? '' : duration(took)],
+    ['first token', firstAfter === undefined ? '' : `after ${duration(firstAfter)}`],
+    ['began', startedAt > 0 ? <Time at={startedAt} precise /> : ''],
+    ['critical path', critical === true ? 'yes: the run waited for it' : ''],
+    ['error', error ?? ''],
+  ] as const
+  return (
+    <>
+      <b>{name}</b>
+      {facts.map(([fact, value]) =>
+        value === '' ? null : (
+          <span key={fact} className="fact">
+            <span className="faint">{fact}</span> {value}
+          </span>
+        ),
+      )}
+    </>
   )
 }
 
 /** Many executions on few pixels. A click goes to the moment under the pointer, as on the empty track. */
 function Band({ bar, style }: { readonly bar: PlacedBar; readonly style: React.CSSProperties }) {
-  const { execution, last, count, left, right } = bar
+  const { span, last, count, left, right } = bar
   return (
     <div
-      className={`bar band ${execution.status}`}
+      className={`bar band of-${span.kind} ${span.word.replace(' ', '-')}`}
       style={style}
-      title={`${execution.agent}, ${count} executions, events ${execution.startSeq} to ${last.endSeq ?? 'now'}. Zoom in to see each one.`}
+      title={`${span.name}, ${count} times, events ${span.startSeq} to ${last.endSeq ?? 'now'}. Zoom in to see each one.`}
     >
       {right - left > 54 && <span className="bar-time number">{count}×</span>}
     </div>

@@ -1,24 +1,20 @@
-import type { Execution } from '@millrace/core'
-import { Dictionary, Sequence } from '@millrace/core/persistent'
 import { expect, test } from 'vitest'
+import { criticalKeys } from './critical.ts'
 import { layOut } from './lanes.ts'
+import type { Span } from './spans.ts'
 import { ticks } from './ticks.ts'
 
-const execution = (node: string, startSeq: number, endSeq?: number): Execution => ({
+const execution = (node: string, startSeq: number, endSeq?: number): Span => ({
   key: node,
-  run: 'r',
-  node,
+  kind: 'agent',
   path: node.split('@')[0] ?? node,
   agent: node.split('@')[0]?.split('/').at(-1) ?? node,
-  after: [],
-  via: 'start',
-  status: endSeq === undefined ? 'running' : 'ok',
+  name: node,
+  run: 'r',
+  word: endSeq === undefined ? 'running' : 'done',
   startSeq,
   startedAt: 0,
   ...(endSeq === undefined ? {} : { endSeq }),
-  input: {},
-  wrote: Sequence.empty,
-  known: Dictionary.empty,
 })
 
 test('lanes are below the lane that contains them, in the order of their starts', () => {
@@ -37,7 +33,7 @@ test('executions of one lane share a row unless they overlap', () => {
     execution('a@3', 4, 5),
     execution('b@1', 7),
   ])
-  expect(bars.map(({ execution: { node }, row }) => [node, row])).toEqual([
+  expect(bars.map(({ span: { key }, row }) => [key, row])).toEqual([
     ['a@1', 0],
     ['a@2', 1],
     ['a@3', 0],
@@ -51,5 +47,34 @@ test.each([
   [9, 400, [5]],
   [0, 0, []],
 ])('%d ms on %d px has round ticks', (total, width, expected) => {
-  expect(ticks(total, width)).toEqual(expected)
+  const made = ticks([{ place: 0, real: 0, length: total }], total, width)
+  expect(made.map(({ real }) => real)).toEqual(expected)
+})
+
+test('after a break, the axis goes on with the time that has really passed', () => {
+  const parts = [
+    { place: 0, real: 0, length: 400 },
+    { place: 500, real: 60_000, length: 500 },
+  ]
+  expect(ticks(parts, 1000, 1100).map(({ place, real }) => [place, real])).toEqual([
+    [100, 100],
+    [200, 200],
+    [300, 300],
+    [600, 60_100],
+    [700, 60_200],
+    [800, 60_300],
+    [900, 60_400],
+  ])
+})
+
+test('the critical path leads from the end of a run back through what ended last', () => {
+  const run: Span = { ...execution('run@1', 1, 20), kind: 'run', path: 'run' }
+  const spans = [
+    run,
+    execution('a@1', 2, 19),
+    execution('a/fast@1', 3, 6),
+    execution('a/slow@1', 4, 9),
+    execution('a/last@1', 10, 15),
+  ]
+  expect([...criticalKeys(spans)].sort()).toEqual(['a/last@1', 'a/slow@1', 'a@1'])
 })

@@ -1,9 +1,11 @@
-import type { Execution } from '@millrace/core'
+import type { Span } from './spans.ts'
 
-/** One agent at one place of the graph. Its executions share a row, except where they overlap. */
+/** One agent, model or tool at one place of the graph. Its bars share a row, except where they overlap. */
 export interface WaterfallLane {
   readonly path: string
   readonly agent: string
+  readonly kind: Span['kind']
+  readonly name: string
   /** How many other lanes contain this one. */
   readonly depth: number
   /** The first row of the lane, and how many rows it has. */
@@ -12,7 +14,7 @@ export interface WaterfallLane {
 }
 
 export interface Bar {
-  readonly execution: Execution
+  readonly span: Span
   readonly row: number
 }
 
@@ -25,29 +27,31 @@ export interface WaterfallLayout {
 interface Open {
   readonly path: string
   readonly agent: string
+  readonly kind: Span['kind']
+  readonly name: string
   readonly first: number
   /** For each row, the seq from which it is free again. */
   readonly free: number[]
-  readonly bars: { readonly execution: Execution; readonly within: number }[]
+  readonly bars: { readonly span: Span; readonly within: number }[]
 }
 
-export function layOut(executions: readonly Execution[]): WaterfallLayout {
+export function layOut(spans: readonly Span[]): WaterfallLayout {
   const open = new Map<string, Open>()
-  for (const execution of executions) {
-    const { path, agent, startSeq, endSeq = Number.POSITIVE_INFINITY } = execution
-    const lane: Open = open.get(path) ?? { path, agent, first: open.size, free: [], bars: [] }
+  for (const span of spans) {
+    const { path, agent, kind, name, startSeq, endSeq = Number.POSITIVE_INFINITY } = span
+    const lane: Open = open.get(path) ?? { path, agent, kind, name, first: open.size, free: [], bars: [] }
     open.set(path, lane)
     const found = lane.free.findIndex((seq) => seq <= startSeq)
     const within = found < 0 ? lane.free.length : found
     lane.free[within] = endSeq
-    lane.bars.push({ execution, within })
+    lane.bars.push({ span, within })
   }
   const lanes: WaterfallLane[] = []
   const bars: Bar[] = []
   let top = 0
-  for (const { path, agent, free, bars: own } of nested(open)) {
-    lanes.push({ path, agent, depth: ancestors(path, open).length, top, rows: free.length })
-    for (const { execution, within } of own) bars.push({ execution, row: top + within })
+  for (const { path, agent, kind, name, free, bars: own } of nested(open)) {
+    lanes.push({ path, agent, kind, name, depth: ancestors(path, open).length, top, rows: free.length })
+    for (const { span, within } of own) bars.push({ span, row: top + within })
     top += free.length
   }
   return { lanes, bars, rows: top }

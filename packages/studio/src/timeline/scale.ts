@@ -1,32 +1,55 @@
-import type { LiveLog } from '@millrace/core'
+import type { LiveLog, Recorded } from '@millrace/core'
 import { firstIndexWhere } from '@millrace/core/persistent'
 import { rowIndexAt } from '../session/play.ts'
 
-/** The positions of events on the waterfall, in milliseconds from the first event. */
+/** The positions of events on the waterfall, in milliseconds from the first event, without the breaks. */
 export interface Scale {
   readonly total: number
   /** The rows have no times (a recording without them), so one unit is one event. */
   readonly ordinal: boolean
+  /** The stretches between the breaks. */
+  readonly stretches: readonly Stretch[]
+  /** The pauses in which nothing ran: the place of each, and its real length in milliseconds. */
+  readonly breaks: readonly { readonly place: number; readonly gap: number }[]
   of(seq: number): number
   seqAt(place: number): number
+}
+
+/** A part of the scale without a break: where it begins, at which time since the first event, and how long it is. */
+export interface Stretch {
+  readonly place: number
+  readonly real: number
+  readonly length: number
 }
 
 /** Pauses between two runs, and before the first step of a run, are shortened to this many milliseconds. */
 const longestPause = 100
 
+/** A shortened pause of at least this many milliseconds is drawn as a break. */
+const leastBreak = 1000
+
 const borders: ReadonlySet<string> = new Set(['run.started', 'run.finished'])
 
 /** The positions grow with the log, so that a token costs one addition, however long the session is. */
-const known = new WeakMap<LiveLog, number[]>()
+const known = new WeakMap<LiveLog, Places>()
+
+interface Places {
+  readonly of: number[]
+  /** The row that was placed last. */
+  last: Recorded | undefined
+  readonly breaks: { readonly place: number; readonly gap: number; readonly real: number }[]
+}
 
 export function scaleOf(log: LiveLog): Scale {
-  const places = placesOf(log)
+  const { of: places, breaks } = placesOf(log)
   const { rows } = log
   const last = places[rows.length - 1] ?? 0
   const ordinal = last === 0
   return {
     total: ordinal ? Math.max(1, rows.length - 1) : last,
     ordinal,
+    stretches: stretchesOf(breaks, ordinal ? rows.length - 1 : last),
+    breaks: breaks.map(({ place, gap }) => ({ place, gap })),
     of(seq) {
       const index = Math.max(0, rowIndexAt(rows, seq))
       return ordinal ? index : (places[index] ?? 0)
@@ -40,16 +63,43 @@ export function scaleOf(log: LiveLog): Scale {
   }
 }
 
-function placesOf(log: LiveLog): readonly number[] {
-  const places = known.get(log) ?? []
-  known.set(log, places)
-  const { rows } = log
-  for (let i = places.length; i < rows.length; i++) {
-    const before = rows[i - 1]
-    const row = rows[i]
-    const gap = before === undefined || row === undefined ? 0 : Math.max(0, row.at - before.at)
-    const idle = before !== undefined && (before.run === '' || borders.has(before.event.kind))
-    places.push((places[i - 1] ?? 0) + (idle ? Math.min(gap, longestPause) : gap))
+function stretchesOf(breaks: Places['breaks'], total: number): readonly Stretch[] {
+  const made: Stretch[] = []
+  let [place, real] = [0, 0]
+  for (const each of breaks) {
+    made.push({ place, real, length: each.place - place })
+    place = each.place + longestPause
+    real = each.real + each.gap
   }
+  return [...made, { place, real, length: Math.max(0, total - place) }]
+}
+
+function placesOf(log: LiveLog): Places {
+  const { rows } = log
+  const before = known.get(log)
+  // Tokens that are loaded later are inserted, so that everything is placed anew.
+  const valid = before !== undefined && rows[before.of.length - 1] === before.last
+  const places: Places = valid ? before : { of: [], last: undefined, breaks: [] }
+  known.set(log, places)
+  const { of, breaks } = places
+  const first = rows[0]?.at ?? 0
+  for (let i = of.length; i < rows.length; i++) {
+    const earlier = rows[i - 1]
+    const row = rows[i]
+    const place = of[i - 1] ?? 0
+    const gap = earlier === undefined || row === undefined ? 0 : Math.max(0, row.at - earlier.at)
+    const short = isIdle(earlier, row) ? Math.min(gap, longestPause) : gap
+    if (gap - short >= leastBreak && earlier !== undefined) breaks.push({ place, gap, real: earlier.at - first })
+    of.push(place + short)
+  }
+  places.last = rows.at(-1)
   return places
+}
+
+/** Whether nothing ran between the two rows: no run was active, or the server had stopped. */
+function isIdle(earlier: Recorded | undefined, row: Recorded | undefined): boolean {
+  if (earlier === undefined || row === undefined) return false
+  const { event } = row
+  const crashed = event.kind === 'run.finished' && event.error?.code === 'crashed'
+  return crashed || earlier.run === '' || borders.has(earlier.event.kind)
 }

@@ -12,10 +12,11 @@ interface TransportProps {
   readonly at: number | undefined
   readonly zoom: number
   readonly onZoom: (zoom: number) => void
+  readonly children?: React.ReactNode
 }
 
 /** The controls of the cursor (play, step, scrub, speed) and the zoom of the waterfall. */
-export function Transport({ log, at, zoom, onZoom }: TransportProps) {
+export function Transport({ log, at, zoom, onZoom, children }: TransportProps) {
   const { playing, speed } = usePlayer()
   return (
     <div className="transport">
@@ -44,6 +45,7 @@ export function Transport({ log, at, zoom, onZoom }: TransportProps) {
         <Icon name="latest" size={14} />
         Latest
       </button>
+      {children}
       <label className="speed">
         <span className="visually-hidden">Speed</span>
         <select value={speed} onChange={(event) => setSpeed(Number(event.target.value))} data-testid="speed">

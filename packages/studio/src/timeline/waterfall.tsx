@@ -9,12 +9,12 @@ import {
   useState,
   type WheelEvent,
 } from 'react'
-import { currentRoute } from '../app/route.ts'
 import { goTo } from '../session/cursor.ts'
 import { usePlayer } from '../session/play.ts'
 import { agentColour } from '../ui/agent-colour.ts'
-import { duration } from '../ui/duration.ts'
-import { BarView, type Peek } from './bar.tsx'
+import { duration, moment } from '../ui/duration.ts'
+import { Icon } from '../ui/icon.tsx'
+import { BarView } from './bar.tsx'
 import type { WaterfallLane, WaterfallLayout } from './lanes.ts'
 import type { TimelineMark } from './marks.ts'
 import { isNow, type PlacedBar, place } from './place.ts'
@@ -32,8 +32,6 @@ interface WaterfallProps {
 
 const rowHeight = 26
 const axisHeight = 24
-/** Milliseconds that the pointer must rest on a bar before its moment is shown. */
-const rest = 180
 /** Bars are drawn this many pixels beyond the visible part, so that scrolling by less draws nothing. */
 const reach = 400
 
@@ -129,7 +127,6 @@ interface TracksProps {
 
 /** Everything that does not move with the cursor, so that a step through a long session does not render every bar. */
 const Tracks = memo(function Tracks({ lanes, placed, marks, scale, width, x, from, to }: TracksProps) {
-  const peek = usePeek()
   return (
     <>
       <Axis scale={scale} width={width} from={from} to={to} />
@@ -139,7 +136,7 @@ const Tracks = memo(function Tracks({ lanes, placed, marks, scale, width, x, fro
       <Flags marks={marks} x={x} from={from} to={to} />
       {placed.map((bar) =>
         bar.right < from || bar.left > to ? null : (
-          <BarView key={bar.execution.key} bar={bar} top={axisHeight + bar.row * rowHeight} peek={peek} />
+          <BarView key={bar.span.key} bar={bar} top={axisHeight + bar.row * rowHeight} x={x} />
         ),
       )}
     </>
@@ -150,14 +147,14 @@ const Tracks = memo(function Tracks({ lanes, placed, marks, scale, width, x, fro
 function Now({ placed, at }: { readonly placed: readonly PlacedBar[]; readonly at: number }) {
   return placed.map((bar) => {
     if (bar.count > 1 || !isNow(bar, at)) return null
-    const { execution, left, right, row } = bar
+    const { span, left, right, row } = bar
     const style = { left, width: right - left, top: axisHeight + row * rowHeight }
     return (
       <div
-        key={execution.key}
+        key={span.key}
         className="bar-now"
         data-testid="bar-now"
-        style={{ ...style, '--agent': agentColour(execution.agent) } as React.CSSProperties}
+        style={{ ...style, '--agent': agentColour(span.agent) } as React.CSSProperties}
       />
     )
   })
@@ -166,15 +163,17 @@ function Now({ placed, at }: { readonly placed: readonly PlacedBar[]; readonly a
 const LaneNames = memo(function LaneNames({ lanes }: { readonly lanes: readonly WaterfallLane[] }) {
   return (
     <div className="lane-names">
-      {lanes.map(({ path, agent, depth, rows }) => (
+      {lanes.map(({ path, agent, kind, name, depth, rows }) => (
         <div
           key={path}
-          className="lane-name"
-          title={path}
+          className={`lane-name of-${kind}`}
+          title={kind === 'agent' ? path : name}
           style={{ height: rows * rowHeight, paddingLeft: 14 + Math.min(depth, 4) * 12 }}
         >
-          <i style={{ background: agentColour(agent) }} />
-          <span className="ellipsis">{agent}</span>
+          {kind === 'agent' && <i style={{ background: agentColour(agent) }} />}
+          {kind === 'tool' && <Icon name="tool" size={12} />}
+          {kind === 'model' && <Icon name="thought" size={12} />}
+          <span className="ellipsis">{kind === 'run' ? 'Runs' : kind === 'model' ? `model ${name}` : name}</span>
         </div>
       ))}
     </div>
@@ -194,14 +193,19 @@ function Axis({
 }) {
   return (
     <div className="axis" aria-hidden="true">
-      {ticks(scale.total, width).map((tick) => {
-        const left = 4 + (tick / scale.total) * (width - 8)
+      {ticks(scale.stretches, scale.total, width).map(({ place, real }) => {
+        const left = 4 + (place / scale.total) * (width - 8)
         if (left < from || left > to || left > width - 36) return null
         return (
-          <span key={tick} className="tick number" style={{ left }}>
-            {scale.ordinal ? `#${tick}` : duration(tick)}
+          <span key={place} className="tick number" style={{ left }}>
+            {scale.ordinal ? `#${real}` : moment(real)}
           </span>
         )
+      })}
+      {scale.breaks.map(({ place, gap }) => {
+        const left = 4 + (place / scale.total) * (width - 8)
+        if (left < from || left > to) return null
+        return <span key={place} className="break" style={{ left }} data-testid="timeline-break" title={`Nothing ran for ${duration(gap)}`} />
       })}
     </div>
   )
@@ -237,32 +241,3 @@ function Flags({
   })
 }
 
-/** Resting on a bar moves the cursor there; leaving it moves the cursor back, unless the bar was clicked. */
-function usePeek(): Peek {
-  const timer = useRef(0)
-  const before = useRef<{ readonly at: number | undefined; readonly seq: number } | undefined>(undefined)
-  useEffect(() => () => clearTimeout(timer.current), [])
-  return {
-    enter(seq) {
-      clearTimeout(timer.current)
-      if (usePlayer.getState().playing) return
-      timer.current = setTimeout(() => {
-        before.current ??= { at: currentRoute().at, seq }
-        before.current = { ...before.current, seq }
-        goTo(seq)
-      }, rest)
-    },
-    leave() {
-      clearTimeout(timer.current)
-      const last = before.current
-      before.current = undefined
-      if (last !== undefined && currentRoute().at === last.seq) goTo(last.at)
-    },
-    select(seq) {
-      clearTimeout(timer.current)
-      before.current = undefined
-      usePlayer.setState({ playing: false })
-      goTo(seq)
-    },
-  }
-}

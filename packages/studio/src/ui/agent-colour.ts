@@ -1,10 +1,14 @@
 /** Hues that are easy to distinguish and similar in weight. Red and amber are left out, because they mark problems. */
 const hues = [195, 265, 320, 145, 230, 295, 110, 345, 170, 248]
 
-/** The hue of each agent of the session on the page. */
+/** The hue and the initials of each agent of the session on the page. */
 let assigned: ReadonlyMap<string, number> = new Map()
+let named: ReadonlyMap<string, string> = new Map()
 
-/** Assigns a hue to each agent, in order. If its own hue is taken, an agent gets the next free one. */
+/**
+ * Assigns a hue and initials to each agent, in order. If its own are taken, an agent gets the next free ones, so that two
+ * agents of a session never look the same.
+ */
 export function assignColours(agents: readonly string[]): void {
   const taken = new Set<number>()
   const next = new Map<string, number>()
@@ -16,6 +20,7 @@ export function assignColours(agents: readonly string[]): void {
     next.set(agent, hue)
   }
   assigned = next
+  named = distinctInitials(agents)
 }
 
 /** The hue of an agent depends on its name, so that it is the same in every panel, session and reload. */
@@ -40,7 +45,27 @@ export function agentTint(name: string): string {
 
 /** Two letters for an avatar: `burn_analyst` becomes BA. */
 export function initials(name: string): string {
+  return named.get(name) ?? candidates(name)[0] ?? '?'
+}
+
+/** Initials for each name, no two the same where the letters of the names allow it. */
+export function distinctInitials(names: readonly string[]): ReadonlyMap<string, string> {
+  const taken = new Set<string>()
+  const made = new Map<string, string>()
+  for (const name of names) {
+    const wanted = candidates(name)
+    const free = wanted.find((letters) => !taken.has(letters)) ?? wanted[0] ?? '?'
+    taken.add(free)
+    made.set(name, free)
+  }
+  return made
+}
+
+/** Two letters of a name, best first: of its first two words, else its first letter with each later one. */
+function candidates(name: string): readonly string[] {
   const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '')
-  const letters = words.length > 1 ? words.slice(0, 2).map((word) => word[0] ?? '') : [...(words[0] ?? '?')].slice(0, 2)
-  return letters.join('').toUpperCase()
+  const [first = '?', ...later] = [...words.join('')]
+  const starts = words.length > 1 ? words.slice(1).map((word) => first + (word[0] ?? '')) : []
+  const pairs = [...starts, ...later.map((letter) => first + letter), first]
+  return [...new Set(pairs.map((pair) => pair.toUpperCase()))]
 }

@@ -3,11 +3,11 @@ import { agentColour, agentTint, initials } from './agent-colour.ts'
 /** The initials of an agent on its colour. Decorative: the name is shown beside it. */
 export function Avatar({
   agent,
-  title = agent,
+  letters = initials(agent),
   small = false,
 }: {
   readonly agent: string
-  readonly title?: string | undefined
+  readonly letters?: string | undefined
   readonly small?: boolean
 }) {
   return (
@@ -16,7 +16,7 @@ export function Avatar({
       style={{ color: agentColour(agent), background: agentTint(agent) }}
       aria-hidden="true"
     >
-      {initials(title)}
+      {letters}
     </span>
   )
 }

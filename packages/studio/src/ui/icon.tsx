@@ -1,7 +1,14 @@
 /** Icons of one stroke weight on a 16 px grid. They are decorative: the control around an icon has the name. */
 const paths = {
   plus: 'M8 3v10M3 8h10',
+  minus: 'M3 8h10',
   close: 'm4 4 8 8m0-8-8 8',
+  maximise: 'M9.5 2.5h4v4m0-4-4.5 4.5M6.5 13.5h-4v-4m0 4L7 9',
+  restore: 'M13.5 6.5h-4v-4m0 4L14 2M2.5 9.5h4v4m0-4L2 14',
+  share:
+    'M10.5 5.5 5.5 8l5 2.5M12 6a2 2 0 1 0 0-4 2 2 0 0 0 0 4ZM4 10a2 2 0 1 0 0-4 2 2 0 0 0 0 4Zm8 4a2 2 0 1 0 0-4 2 2 0 0 0 0 4Z',
+  settings:
+    'M8 10.2a2.2 2.2 0 1 0 0-4.4 2.2 2.2 0 0 0 0 4.4ZM8 1.8v2m0 8.4v2M1.8 8h2m8.4 0h2M3.6 3.6 5 5m6 6 1.4 1.4m0-8.8L11 5m-6 6-1.4 1.4',
   search: 'M7 12A5 5 0 1 0 7 2a5 5 0 0 0 0 10Zm3.5-1.5L14 14',
   send: 'M14 2 7.5 8.5M14 2 9.5 14l-2-5.5L2 6.5 14 2Z',
   stop: 'M4.5 4.5h7v7h-7z',

@@ -14,11 +14,17 @@ import { firstIndexWhere } from '@millrace/core/persistent'
 export interface WireFrame {
   readonly seq: number
   readonly frame: Frame
+  /** When the log took the event, in milliseconds. */
+  readonly at: number
+  /** The type of the frame, wherever the dialect writes it. */
+  readonly name: string
 }
 
 interface Encoded {
   readonly encoder: Encoder
   readonly frames: WireFrame[]
+  /** How many frames of each type there are. */
+  readonly types: Map<string, number>
   rows: number
   /** The row that was encoded last. If tokens are inserted before it, everything is encoded again. */
   last: Recorded | undefined
@@ -37,7 +43,7 @@ export function framesOf(
   log: LiveLog,
   session: string,
   dialect: DialectName,
-): { readonly frames: readonly WireFrame[]; readonly done: boolean } {
+): { readonly frames: readonly WireFrame[]; readonly types: ReadonlyMap<string, number>; readonly done: boolean } {
   const byDialect = known.get(log) ?? new Map<DialectName, Encoded>()
   known.set(log, byDialect)
   const { rows } = log
@@ -45,20 +51,24 @@ export function framesOf(
   const valid = before !== undefined && rows[before.rows - 1] === before.last
   const encoded: Encoded = valid
     ? before
-    : { encoder: dialects[dialect].encoder({ session }), frames: [], rows: 0, last: undefined }
+    : { encoder: dialects[dialect].encoder({ session }), frames: [], types: new Map(), rows: 0, last: undefined }
   byDialect.set(dialect, encoded)
   const until = performance.now() + budget
   for (; encoded.rows < rows.length; encoded.rows++) {
     const row = rows[encoded.rows]
     if (row === undefined) continue
-    for (const frame of withSeq(encoded.encoder.push(row), row.seq)) encoded.frames.push({ seq: row.seq, frame })
+    for (const frame of withSeq(encoded.encoder.push(row), row.seq)) {
+      const name = nameOf(frame)
+      encoded.frames.push({ seq: row.seq, frame, at: row.at, name })
+      encoded.types.set(name, (encoded.types.get(name) ?? 0) + 1)
+    }
     encoded.last = row
     if (encoded.rows % 64 === 63 && performance.now() > until) {
       encoded.rows += 1
-      return { frames: encoded.frames, done: false }
+      return { frames: encoded.frames, types: encoded.types, done: false }
     }
   }
-  return { frames: encoded.frames, done: true }
+  return { frames: encoded.frames, types: encoded.types, done: true }
 }
 
 /** How many frames have this seq or a lower one. */
@@ -70,12 +80,19 @@ export function wireTextOf({ frame }: WireFrame): string {
   return printFrame(frame)
 }
 
-/** The type of a frame, wherever the dialect writes it. */
-export function nameOf({ frame }: WireFrame): string {
+function nameOf(frame: Frame): string {
   if (frame.event !== undefined) return frame.event
   if (frame.data === '') return frame.comment === undefined ? 'empty' : 'comment'
   const type = /"(?:type|kind|author)":"([^"\\]{1,60})"/.exec(frame.data.slice(0, 2000))?.[1]
   return type ?? 'data'
+}
+
+const utf8 = new TextEncoder()
+
+/** The size of the frame on the wire. */
+export function sizeOf(frame: WireFrame): string {
+  const bytes = utf8.encode(wireTextOf(frame)).length
+  return bytes < 1000 ? `${bytes} B` : bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
 export function pretty(data: string): string {

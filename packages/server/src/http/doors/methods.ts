@@ -1,6 +1,9 @@
 import { defined, MillraceError } from '@millrace/core'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { refuse, sendProblem } from './problem.ts'
+
+/** Sends the page for a path that leads nowhere. */
+export type UnknownPage = (path: string, reply: FastifyReply) => FastifyReply
 
 interface Known {
   readonly pattern: RegExp
@@ -11,9 +14,9 @@ interface Known {
 /**
  * Answers a known path with an unsupported method by a 405 that lists its methods, and an unknown path by a 404. The
  * lookup happens only when no route matched, so other requests pay nothing for it. Must be called before the routes are
- * registered.
+ * registered. A browser that was led to an unknown path gets the page, which says so.
  */
-export function answerUnmatched(app: FastifyInstance): void {
+export function answerUnmatched(app: FastifyInstance, page?: UnknownPage): void {
   const known: Known[] = []
   app.addHook('onRoute', ({ url, method, config }) => {
     const methods = [method].flat()
@@ -41,8 +44,14 @@ export function answerUnmatched(app: FastifyInstance): void {
     const error = wrongMethod
       ? refuse('method-not-allowed', `${path} takes ${allow}, not ${request.method}`, { ...defined({ type }), allow })
       : new MillraceError('not-found', `no route ${request.method} ${path}`)
+    if (!known && page !== undefined && isVisit(request)) return page(path, reply)
     return sendProblem(error, request, reply)
   })
+}
+
+/** Whether a person follows a link, as opposed to a program that asks for data. */
+function isVisit({ method, headers }: FastifyRequest): boolean {
+  return method === 'GET' && headers.accept?.includes('text/html') === true
 }
 
 /** The regular expression for a route of Fastify, such as `/a/:b` or `/a/*`. */

@@ -57,6 +57,17 @@ describe('the page', () => {
     expect(missing.headers['content-type']).toContain('application/problem+json')
   })
 
+  test.each([
+    ['/nothing', './'],
+    ['/mill/nothing/here', '../'],
+  ])('a browser that is led to %s gets the page with status 404, a program a problem', async (url, base) => {
+    const visit = await served.app.inject({ url, headers: { host: 'localhost', accept: 'text/html,*/*' } })
+    expect(visit.statusCode).toBe(404)
+    expect(visit.body).toContain(`<head><base href="${base}">`)
+    const asked = await get(url)
+    expect([asked.statusCode, asked.headers['content-type']]).toEqual([404, 'application/problem+json; charset=utf-8'])
+  })
+
   test('may load and call nothing but its own origin', async () => {
     const policy = String((await get('/')).headers['content-security-policy'])
     for (const rule of [

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import fastifyStatic from '@fastify/static'
 import type { FastifyPluginAsync, FastifyReply } from 'fastify'
+import type { UnknownPage } from '../doors/methods.ts'
 import { hidden, type Surface, type SurfaceDeps } from '../surface.ts'
 
 /** The studio page, as Vite built it. Hashed assets never change; index.html may change with every build. */
@@ -8,13 +9,7 @@ const pageRoutes =
   ({ page, basePath }: SurfaceDeps): FastifyPluginAsync =>
   async (app) => {
     if (page === undefined) return
-    const html = await readFile(`${page}/index.html`, 'utf8')
-    // The base is where the page finds its root, so that it works under any path prefix and on a deep link.
-    const sendPage = (reply: FastifyReply, base: string): FastifyReply =>
-      reply
-        .type('text/html; charset=utf-8')
-        .header('cache-control', 'no-cache')
-        .send(html.replace('<head>', `<head><base href="${base}">`))
+    const sendPage = await pageSender(page)
     // The page holds no data and asks for the token, so it is sent without one.
     const open = hidden({ effect: 'read', open: true })
     await app.register(fastifyStatic, {
@@ -32,6 +27,22 @@ const pageRoutes =
     })
     app.get('/s/:session', open, async (_request, reply) => sendPage(reply, '../'))
   }
+
+/** Sends index.html. The base is where the page finds its root, so that it works under any prefix and on a deep link. */
+async function pageSender(page: string): Promise<(reply: FastifyReply, base: string) => FastifyReply> {
+  const html = await readFile(`${page}/index.html`, 'utf8')
+  return (reply, base) =>
+    reply
+      .type('text/html; charset=utf-8')
+      .header('cache-control', 'no-cache')
+      .send(html.replace('<head>', `<head><base href="${base}">`))
+}
+
+/** The page with status 404, for an address that is none of this server. */
+export async function unknownPage(page: string): Promise<UnknownPage> {
+  const sendPage = await pageSender(page)
+  return (path, reply) => sendPage(reply.code(404), '../'.repeat(path.split('/').length - 2) || './')
+}
 
 export const pageSurface: Surface = { tag: 'Page', routes: pageRoutes }
 

@@ -1,0 +1,69 @@
+import { useEffect, useRef } from 'react'
+import { create } from 'zustand'
+import { IconButton } from '../ui/controls.tsx'
+import { useSettings } from './settings.ts'
+import './key-sheet.css'
+
+const useSheet = create<{ readonly open: boolean }>()(() => ({ open: false }))
+
+export const showSettings = (): void => useSheet.setState({ open: true })
+
+const themes = [
+  ['system', 'as the system'],
+  ['light', 'light'],
+  ['dark', 'dark'],
+] as const
+
+/** The theme and the time zone. They are kept in this browser. */
+export function SettingsSheet() {
+  const { open } = useSheet()
+  const { theme, timeZone, set } = useSettings()
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    if (open) dialog.current?.showModal()
+    else dialog.current?.close()
+  }, [open])
+  return (
+    <dialog
+      ref={dialog}
+      className="key-sheet settings-sheet"
+      aria-labelledby="settings-title"
+      data-testid="settings-sheet"
+      onClose={() => useSheet.setState({ open: false })}
+    >
+      <header>
+        <h2 id="settings-title">Settings</h2>
+        <IconButton icon="close" label="Close" onClick={() => useSheet.setState({ open: false })} />
+      </header>
+      <div className="settings-fields">
+        <label htmlFor="settings-theme">Theme</label>
+        <select
+          id="settings-theme"
+          value={theme}
+          onChange={(event) => set({ theme: themes.find(([name]) => name === event.target.value)?.[0] ?? 'system' })}
+        >
+          {themes.map(([name, text]) => (
+            <option key={name} value={name}>
+              {text}
+            </option>
+          ))}
+        </select>
+        <label htmlFor="settings-zone">Time zone</label>
+        <select
+          id="settings-zone"
+          data-testid="settings-zone"
+          value={timeZone}
+          onChange={(event) => set({ timeZone: event.target.value })}
+        >
+          <option value="">as the browser ({Intl.DateTimeFormat().resolvedOptions().timeZone})</option>
+          <option value="UTC">UTC</option>
+          {Intl.supportedValuesOf('timeZone').map((zone) => (
+            <option key={zone} value={zone}>
+              {zone}
+            </option>
+          ))}
+        </select>
+      </div>
+    </dialog>
+  )
+}

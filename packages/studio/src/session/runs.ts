@@ -1,0 +1,77 @@
+import { defined, type LiveLog, type Outcome, type ProblemCode, type Recorded, type View } from '@millrace/core'
+import { Sequence } from '@millrace/core/persistent'
+import { rowIndexAt } from './play.ts'
+
+/** One run of the session: its place in the log and how it ended. */
+export interface RunSpan {
+  readonly run: string
+  /** 1 for the first run of the session. */
+  readonly number: number
+  readonly agent: string
+  /** The first line of the message that started it; empty if it continues an earlier run. */
+  readonly text: string
+  /** Why it began: a message, the answer to a question, or a person who executes the plan. */
+  readonly cause: 'message' | 'answer' | 'plan'
+  /** It made or changed the plan. */
+  readonly plans?: boolean
+  readonly startSeq: number
+  readonly startedAt: number
+  readonly endSeq?: number
+  readonly endedAt?: number
+  readonly outcome?: Outcome
+  readonly code?: ProblemCode
+}
+
+/** The runs in the order of their starts. */
+export const runsView: View<Sequence<RunSpan>> = {
+  name: 'runs',
+  initial: Sequence.empty,
+  apply(runs, row) {
+    const { event } = row
+    if (event.kind === 'run.started') return runs.append(started(row, runs.length + 1))
+    if (event.kind === 'tasks' || event.kind === 'tasks.changed') return planned(runs, row.run)
+    if (event.kind !== 'run.finished') return runs
+    for (let i = runs.length - 1; i >= 0; i--) {
+      const known = runs.at(i)
+      if (known?.run !== row.run || known.endSeq !== undefined) continue
+      const { outcome, error } = event
+      return runs.with(i, defined({ ...known, endSeq: row.seq, endedAt: row.at, outcome, code: error?.code }))
+    }
+    return runs
+  },
+}
+
+function started({ event, run, seq, at }: Recorded, number: number): RunSpan {
+  if (event.kind !== 'run.started') throw new Error('a run begins with run.started')
+  const { messages, resume, props } = event.input
+  const said = messages.findLast(({ role }) => role === 'user')?.content?.parts ?? []
+  const text = said.flatMap((part) => (typeof part.text === 'string' ? [part.text] : [])).join(' ')
+  const cause = props?.mode === 'execute' ? 'plan' : (resume ?? []).length > 0 ? 'answer' : 'message'
+  return { run, number, agent: event.agent, text: text.split('\n')[0] ?? '', cause, startSeq: seq, startedAt: at }
+}
+
+/** The run that is executing the plan changes the tasks, too, but the plan is where it was made. */
+function planned(runs: Sequence<RunSpan>, run: string): Sequence<RunSpan> {
+  const last = runs.at(runs.length - 1)
+  if (last === undefined || last.run !== run || last.cause === 'plan' || last.plans === true) return runs
+  return runs.with(runs.length - 1, { ...last, plans: true })
+}
+
+/** Whether nothing is known of how the run ended: the server stopped, or the recording did. */
+export function hasNoKnownEnd({ code }: Pick<RunSpan, 'code'>): boolean {
+  return code === 'cut' || code === 'crashed'
+}
+
+/**
+ * The last event of a run that was cut off. Its `run.finished` was written when the server started again, which says
+ * nothing about how long the run worked.
+ */
+export function lastSignOf({ rows }: LiveLog, { run, startSeq, endSeq }: RunSpan): Recorded | undefined {
+  if (endSeq === undefined) return undefined
+  for (let i = rowIndexAt(rows, endSeq) - 1; i >= 0; i--) {
+    const row = rows[i]
+    if (row === undefined || row.seq < startSeq) return undefined
+    if (row.run === run) return row
+  }
+  return undefined
+}

@@ -1,0 +1,95 @@
+import {
+  defined,
+  functionCallsOf,
+  functionResponsesOf,
+  isJsonObject,
+  isModelCall,
+  isPartial,
+  type Recorded,
+  type View,
+} from '@millrace/core'
+import { Dictionary, Sequence } from '@millrace/core/persistent'
+
+/** A call of a model or a tool inside a step. */
+export interface CallSpan {
+  readonly key: string
+  readonly kind: 'model' | 'tool'
+  readonly name: string
+  readonly run: string
+  /** The step that made the call: its node, or its agent where the log has no nodes. */
+  readonly owner: string
+  /** The id of the function call. */
+  readonly call?: string
+  readonly startSeq: number
+  readonly startedAt: number
+  /** The event and the time of the first token of a model's answer. */
+  readonly firstSeq?: number
+  readonly firstAt?: number
+  readonly endSeq?: number
+  readonly endedAt?: number
+  readonly failed?: boolean
+}
+
+interface Calls {
+  readonly list: Sequence<CallSpan>
+  /** The places of calls without an end, by run and owner or by run and id. */
+  readonly open: Dictionary<number>
+}
+
+/** The calls in the order of their starts. Tools that ADK uses to ask and to hand over are no work of their own. */
+export const callsView: View<Calls> = {
+  name: 'calls',
+  initial: { list: Sequence.empty, open: Dictionary.empty },
+  // The first token is a partial.
+  dependsOnPartials: true,
+  apply(state, row) {
+    const { event, run } = row
+    if (event.kind === 'log') return isModelCall(event) ? modelCalled(state, row) : state
+    if (event.kind === 'run.finished') return state.open === Dictionary.empty ? state : { ...state, open: Dictionary.empty }
+    if (event.kind !== 'agent' || event.event.author === 'user') return state
+    const owner = event.node ?? event.event.author ?? ''
+    const answering = state.open.get(`${run}\nmodel ${owner}`)
+    if (isPartial(event.event)) return answering === undefined ? state : firstToken(state, answering, row)
+    const responses = functionResponsesOf(event.event)
+    let next = state
+    for (const { id, response } of responses) {
+      const place = id === undefined ? undefined : next.open.get(`${run}\ntool ${id}`)
+      const failed = isJsonObject(response as never) && 'error' in (response as object)
+      if (place !== undefined) next = ended(next, place, `${run}\ntool ${id}`, row, failed)
+    }
+    if (responses.length > 0) return next
+    if (answering !== undefined && event.event.content !== undefined) {
+      next = ended(next, answering, `${run}\nmodel ${owner}`, row, event.event.errorCode !== undefined)
+    }
+    for (const { id, name } of functionCallsOf(event.event)) {
+      if (id === undefined || name === 'transfer_to_agent' || name.startsWith('adk_request_')) continue
+      if (next.open.get(`${run}\ntool ${id}`) !== undefined) continue
+      const { seq, at } = row
+      const span: CallSpan = { key: `tool ${id} ${seq}`, kind: 'tool', name, run, owner, call: id, startSeq: seq, startedAt: at }
+      next = { list: next.list.append(span), open: next.open.set(`${run}\ntool ${id}`, next.list.length) }
+    }
+    return next
+  },
+}
+
+function modelCalled(state: Calls, { seq, at, run, event }: Recorded): Calls {
+  if (event.kind !== 'log') return state
+  const data = isJsonObject(event.data) ? event.data : {}
+  const owner = event.node ?? ''
+  const name = typeof data.model === 'string' ? data.model : 'model'
+  const span: CallSpan = { key: `model ${seq}`, kind: 'model', name, run, owner, startSeq: seq, startedAt: at }
+  return { list: state.list.append(span), open: state.open.set(`${run}\nmodel ${owner}`, state.list.length) }
+}
+
+function firstToken(state: Calls, place: number, { seq, at }: Recorded): Calls {
+  const span = state.list.at(place)
+  if (span === undefined || span.firstSeq !== undefined) return state
+  return { ...state, list: state.list.with(place, { ...span, firstSeq: seq, firstAt: at }) }
+}
+
+function ended(state: Calls, place: number, key: string, { seq, at }: Recorded, failed: boolean): Calls {
+  const span = state.list.at(place)
+  if (span === undefined) return state
+  const done = defined({ ...span, endSeq: seq, endedAt: at, failed: failed || undefined })
+  return { list: state.list.with(place, done), open: state.open.delete(key) }
+}

@@ -1,0 +1,143 @@
+import { defined, type Execution, type LiveLog } from '@millrace/core'
+import { hasNoKnownEnd, lastSignOf, type RunSpan } from '../session/runs.ts'
+import { runWord, type StateWord, stepWord } from '../ui/state-word.ts'
+import type { CallSpan } from './calls.ts'
+import { criticalKeys } from './critical.ts'
+
+/** A bar of the waterfall: a run, a step of an agent, or a call of a model or a tool. */
+export interface Span {
+  readonly key: string
+  readonly kind: 'run' | 'agent' | 'model' | 'tool'
+  /** Its lane. A lane whose path continues another one is drawn below it. */
+  readonly path: string
+  readonly agent: string
+  readonly name: string
+  readonly run: string
+  /** Which of the executions of one node it is, where there are several. */
+  readonly number?: string
+  readonly startSeq: number
+  readonly startedAt: number
+  readonly endSeq?: number
+  /** Milliseconds. */
+  readonly duration?: number
+  readonly word: StateWord
+  readonly error?: string
+  readonly firstSeq?: number
+  /** Milliseconds until the first token. */
+  readonly firstAfter?: number
+  readonly superseded?: boolean
+  /** The run would have ended earlier if this had. */
+  readonly critical?: boolean
+}
+
+const runLane = '\u0000runs'
+
+/** All bars in the order of their starts. A run that was cut off ends at its last event. */
+export function barsOfLog(
+  log: LiveLog,
+  runs: readonly RunSpan[],
+  executions: readonly Execution[],
+  calls: readonly CallSpan[],
+): readonly Span[] {
+  const ends = new Map(runs.map((run) => [run.run, run]))
+  const cuts = new Map(
+    runs.flatMap((run) => {
+      const last = hasNoKnownEnd(run) ? lastSignOf(log, run) : undefined
+      return last === undefined ? [] : [[run.run, { at: run.endSeq, last }] as const]
+    }),
+  )
+  const cutAt = (run: string, endSeq: number | undefined) => {
+    const cut = cuts.get(run)
+    return cut !== undefined && cut.at === endSeq ? cut.last : undefined
+  }
+  const spans: Span[] = [
+    ...runs.map((run) => spanOfRun(run, cutAt(run.run, run.endSeq))),
+    ...executions.map((each) => spanOfExecution(each, ends.get(each.run), cutAt(each.run, each.endSeq))),
+    ...spansOfCalls(calls, executions, ends),
+  ]
+  const critical = criticalKeys(spans)
+  return spans
+    .map((span) => (critical.has(span.key) ? { ...span, critical: true } : span))
+    .sort((a, b) => a.startSeq - b.startSeq)
+}
+
+interface Sign {
+  readonly seq: number
+  readonly at: number
+}
+
+function spanOfRun(run: RunSpan, cut: Sign | undefined): Span {
+  const { number, agent, startSeq, startedAt, endSeq, endedAt, outcome, code } = run
+  const end = cut ?? (endSeq === undefined || endedAt === undefined ? undefined : { seq: endSeq, at: endedAt })
+  return defined({
+    key: `run ${run.run}`,
+    kind: 'run' as const,
+    path: runLane,
+    agent,
+    name: `Run ${number}`,
+    run: run.run,
+    startSeq,
+    startedAt,
+    endSeq: end?.seq,
+    duration: end === undefined ? undefined : end.at - startedAt,
+    word: runWord(outcome ?? 'running', code),
+  })
+}
+
+function spanOfExecution(execution: Execution, run: RunSpan | undefined, cut: Sign | undefined): Span {
+  const { key, path, agent, node, startSeq, startedAt, endSeq, duration, error, superseded } = execution
+  return defined({
+    key,
+    kind: 'agent' as const,
+    path,
+    agent,
+    name: agent,
+    run: execution.run,
+    number: node.split('/').at(-1)?.split('@')[1],
+    startSeq,
+    startedAt,
+    endSeq: cut?.seq ?? endSeq,
+    duration: cut === undefined ? duration : cut.at - startedAt,
+    word: cut === undefined ? stepWord(execution, run) : ('cut off' as const),
+    error: error?.message,
+    superseded,
+  })
+}
+
+/** The calls of each step. A call that ran as a step of its own has a bar already. */
+function spansOfCalls(
+  calls: readonly CallSpan[],
+  executions: readonly Execution[],
+  runs: ReadonlyMap<string, RunSpan>,
+): readonly Span[] {
+  const steps = new Set(executions.flatMap(({ call }) => call ?? []))
+  const owners = new Map<string, Execution>()
+  for (const each of executions) {
+    owners.set(`${each.run}\n${each.node}`, each)
+    owners.set(`${each.run}\n${each.agent}`, each)
+  }
+  return calls.flatMap((call) => {
+    const owner = owners.get(`${call.run}\n${call.owner}`)
+    if (owner === undefined || (call.call !== undefined && steps.has(call.call))) return []
+    const { key, kind, name, run, startSeq, startedAt, firstSeq, firstAt, endSeq, endedAt, failed } = call
+    const over = owner.endSeq !== undefined || runs.get(run)?.endSeq !== undefined
+    const word: StateWord = endSeq !== undefined ? (failed === true ? 'failed' : 'done') : over ? 'cut off' : 'running'
+    return [
+      defined({
+        key,
+        kind,
+        path: `${owner.path}/\u0001${kind === 'model' ? 'model' : name}`,
+        agent: owner.agent,
+        name,
+        run,
+        startSeq,
+        startedAt,
+        endSeq: endSeq ?? (over ? owner.endSeq : undefined),
+        duration: endedAt === undefined ? undefined : endedAt - startedAt,
+        word,
+        firstSeq,
+        firstAfter: firstAt === undefined ? undefined : firstAt - startedAt,
+      }),
+    ]
+  })
+}

@@ -1,0 +1,42 @@
+import type { Execution, Outcome } from '@millrace/core'
+import type { Tone } from './controls.tsx'
+
+/** The words for the state of a session, a run, a step or a tool call. The page uses no others. */
+export type StateWord = 'not started' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled' | 'cut off'
+
+export const wordTones: Readonly<Record<StateWord, Tone>> = {
+  'not started': 'soft',
+  running: 'accent',
+  waiting: 'warn',
+  done: 'ok',
+  failed: 'bad',
+  cancelled: 'soft',
+  'cut off': 'warn',
+}
+
+const runWords: Readonly<Record<'idle' | 'running' | Outcome, StateWord>> = {
+  idle: 'not started',
+  running: 'running',
+  done: 'done',
+  failed: 'failed',
+  cancelled: 'cancelled',
+  interrupted: 'waiting',
+}
+
+/** The word for a session or a run. `code` is the reason of its end: a run without a known end is no failure. */
+export function runWord(status: keyof typeof runWords, code?: string): StateWord {
+  return status === 'failed' && (code === 'cut' || code === 'crashed') ? 'cut off' : runWords[status]
+}
+
+/** The word for a step. How an unfinished step ended depends on its run, if that has ended. */
+export function stepWord(
+  { status, superseded, error }: Pick<Execution, 'status' | 'superseded' | 'error'>,
+  run: { readonly outcome?: Outcome; readonly code?: string } = {},
+): StateWord {
+  if (superseded === true) return 'cut off'
+  if (status === 'running') return 'running'
+  if (status === 'ok') return 'done'
+  if (status === 'error' && error?.code !== 'crashed' && error?.code !== 'cut') return 'failed'
+  if (run.outcome === 'cancelled' || error?.code === 'cancelled') return 'cancelled'
+  return status === 'error' || run.outcome === 'failed' || error?.code === 'cut' ? 'cut off' : 'waiting'
+}
