@@ -18,19 +18,20 @@ import {
   type ShareName,
   type SomeShares,
 } from '@millrace/server'
+import { type EnvFiles, envFiles } from '../env-files.ts'
+import { type OpenStore, openStore } from '../open-store.ts'
+import { coloursOf } from '../terminal.ts'
+import { version } from '../version.ts'
 import { findAdkWeb } from './adk-web.ts'
-import { agentTable, coloursFor } from './agent-table.ts'
-import { type EnvFiles, envFiles } from './env-files.ts'
+import { agentTable } from './agent-table.ts'
 import { type LogLines, logLines } from './log-lines.ts'
 import { memoryUse } from './memory.ts'
-import { type OpenStore, openStore } from './open-store.ts'
 import { endpointOf, readSettings, type Settings } from './settings.ts'
 import { sharedTicketKey, ticketKey } from './ticket-key.ts'
-import { version } from './version.ts'
 
-const page = fileURLToPath(new URL('../page/', import.meta.url))
+const page = fileURLToPath(new URL('../../page/', import.meta.url))
 /** The example agents, which are part of this package. */
-const examples = fileURLToPath(new URL('../agents/', import.meta.url))
+const examples = fileURLToPath(new URL('../../agents/', import.meta.url))
 
 /** How often the runs of dead processes are recovered, and partial events deleted that retention does not keep; in ms. */
 const recoverEvery = 10_000
@@ -51,9 +52,6 @@ export async function serve(args: readonly string[], agents = ownAgents()): Prom
     else console.error(settings.message)
     return settings.code
   }
-  // Whoever reads the log lines may leave; the server goes on without them.
-  process.stdout.on('error', ignorePipe)
-  process.stderr.on('error', ignorePipe)
   // Listen for signals before anything is opened, so that a signal during the start is not lost.
   const stop = signalled()
   let store: OpenStore | undefined
@@ -87,10 +85,6 @@ export async function serve(args: readonly string[], agents = ownAgents()): Prom
 function reportLoss(error: MillraceError, millrace: Millrace | undefined): void {
   millrace?.app.log.error({ err: error }, error.message)
   console.error(`millrace: ${error.message}`)
-}
-
-function ignorePipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
 }
 
 /** The folder `agents` where the command is run, or the examples. */
@@ -153,7 +147,7 @@ async function compose(
   millrace.app.addHook('onClose', () => agents.close())
   const opened = millrace
   warmWhenIdle(opened, async () => {
-    console.log(agentTable(await agents.warm(), coloursFor(process.stdout.isTTY)))
+    console.log(agentTable(await agents.warm(), coloursOf(process.stdout)))
     watchAgents(opened, agents)
   })
   return millrace

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { SomeShares } from '@millrace/server'
+import { type PostgresSettings, type StoreLocation, storeAt } from '../open-store.ts'
 import { type IdentitySettings, identityHelp, identityOptions, readIdentity } from './identity-settings.ts'
-import { type PostgresSettings, type StoreLocation, storeAt } from './open-store.ts'
 import { readShares, shareHelp } from './share-settings.ts'
 import { readTokens } from './token-settings.ts'
 
