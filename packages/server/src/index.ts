@@ -10,6 +10,7 @@ export { isNested } from './agent/nested-event.ts'
 export { remoteAgent } from './agent/remote/remote-agent.ts'
 export type { RemoteEntry } from './agent/remote/remote-entry.ts'
 export { type EmbeddedMillrace, type EmbedOptions, embedMillrace as millrace } from './embed.ts'
+export { caseOfLog } from './eval/answers-of-log.ts'
 export { caseOfEval, evalOfCase } from './eval/case-adk.ts'
 export type { CaseFacts, TurnFacts } from './eval/case-facts.ts'
 export {

@@ -4,7 +4,9 @@ import {
   addUsage,
   defined,
   type InputMessage,
+  type Interrupted,
   isObject,
+  type Json,
   MillraceError,
   memoryLog,
   type Recorded,
@@ -54,11 +56,15 @@ export interface CaseSetting {
   readonly file?: string
   /** Cancels the run of the case. */
   readonly signal?: AbortSignal
+  /** Asked when a run ends with questions and the case has no answer: the answer, or undefined to go on without one. */
+  readonly answer?: (questions: readonly Interrupted[]) => Promise<Json | undefined>
 }
 
 export interface CaseVerdict {
   readonly findings: readonly CaseFinding[]
   readonly facts: CaseFacts
+  /** The turns of the case, and the answers that were given on the way. */
+  readonly turns: readonly CaseTurn[]
   /** What the models answered in this run. */
   readonly answers: Readonly<Record<string, readonly RecordedAnswer[]>>
 }
@@ -77,7 +83,7 @@ export async function runRecordedCase(one: RecordedCase, setting: CaseSetting): 
   tape.current = answers
   const begun = setting.elapsed()
   try {
-    const rows = await rowsOf(one, setting)
+    const { rows, turns } = await played(one, setting)
     const facts = factsOf(rows, answers, (setting.elapsed() - begun) / 1000)
     const findings = [
       ...judgeFacts(one, facts, live),
@@ -86,14 +92,17 @@ export async function runRecordedCase(one: RecordedCase, setting: CaseSetting): 
         : answers.differences().map((message) => ({ judge: 'requests' as const, message }))),
       ...(await assertionFindings(one, facts, setting.file)),
     ]
-    return { findings, facts, answers: answers.answers() }
+    return { findings, facts, turns, answers: answers.answers() }
   } finally {
     tape.current = undefined
   }
 }
 
 /** Says what the user of the case said, turn by turn. A turn that failed is the last. */
-async function rowsOf(one: RecordedCase, { agent, signal }: CaseSetting): Promise<readonly Recorded[]> {
+async function played(
+  one: RecordedCase,
+  { agent, signal, answer }: CaseSetting,
+): Promise<Pick<CaseFacts, 'rows'> & Pick<CaseVerdict, 'turns'>> {
   let moment = firstMoment
   let ids = 0
   const now = (): number => {
@@ -112,14 +121,19 @@ async function rowsOf(one: RecordedCase, { agent, signal }: CaseSetting): Promis
     await log.create({ id: session, user, agent: one.agent, title: one.description ?? one.agent })
     const opening = openingState(one.begin ?? {})
     if (opening !== undefined) await log.append(session, [{ run: '', event: opening }])
-    for (const turn of one.turns) {
-      if (signal?.aborted === true) break
-      const input = inputOf(turn, await log.read(session, { after: 0 }), newId)
+    const turns: CaseTurn[] = []
+    const left = [...one.turns]
+    for (let turn = left.shift(); turn !== undefined && signal?.aborted !== true; turn = left.shift()) {
+      turns.push(turn)
+      const input = inputOf(turn, openQuestions(await log.read(session, { after: 0 })), newId)
       const { run } = await engine.start({ session, user, agent: one.agent, input })
       const outcome = await engine.wait(session, run)
       if (outcome !== 'done' && outcome !== 'interrupted') break
+      if (outcome === 'done' || answer === undefined || left[0]?.answer !== undefined) continue
+      const given = await answer(openQuestions(await log.read(session, { after: 0 })))
+      if (given !== undefined) left.unshift({ answer: given })
     }
-    return await log.read(session, { after: 0 })
+    return { rows: await log.read(session, { after: 0 }), turns }
   } finally {
     signal?.removeEventListener('abort', stop)
     await engine.shutdown(0)
@@ -127,16 +141,19 @@ async function rowsOf(one: RecordedCase, { agent, signal }: CaseSetting): Promis
   }
 }
 
+function openQuestions(rows: readonly Recorded[]): readonly Interrupted[] {
+  const answered = new Set(rows.flatMap(({ event }) => (event.kind === 'resumed' ? [event.interrupt] : [])))
+  return rows.flatMap(({ event }) => (event.kind === 'interrupt' && !answered.has(event.id) ? [event] : []))
+}
+
 function inputOf(
   { user: text, parts, answer, props }: CaseTurn,
-  rows: readonly Recorded[],
+  open: readonly Interrupted[],
   newId: () => string,
 ): RunInput {
   const said = parts ?? (text === undefined ? undefined : [{ text }])
   const message = said === undefined ? [] : [{ id: newId(), role: 'user', content: { role: 'user', parts: said } }]
-  const answered = new Set(rows.flatMap(({ event }) => (event.kind === 'resumed' ? [event.interrupt] : [])))
-  const open = rows.flatMap(({ event }) => (event.kind === 'interrupt' && !answered.has(event.id) ? [event.id] : []))
-  const resume = open.map((interrupt) =>
+  const resume = open.map(({ id: interrupt }) =>
     answer === null
       ? { interrupt, status: 'cancelled' as const }
       : { interrupt, status: 'resolved' as const, ...defined({ payload: answer }) },
@@ -190,10 +207,13 @@ async function assertionFindings(
 }
 
 /** The case as this run would have it: what it said, which tools it called, and the state at its end. */
-export function recordedAs(one: RecordedCase, { facts, answers }: CaseVerdict): RecordedCase {
+export function recordedAs(
+  one: RecordedCase,
+  { facts, turns, answers }: Pick<CaseVerdict, 'facts' | 'turns' | 'answers'>,
+): RecordedCase {
   return {
     ...one,
-    turns: one.turns.map((turn, i) => {
+    turns: [...turns, ...one.turns.slice(turns.length)].map((turn, i) => {
       const made = facts.turns[i]
       if (made === undefined) return turn
       const { outcome, tools, response } = made
