@@ -30,7 +30,8 @@ export async function emit() {
 export function sourcesIn(folder) {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (name) =>
-      /\.tsx?$|(^|\/)README\.md$|\.case\.json$/.test(name) && !/\.test\.tsx?$|\.d\.ts$|(^|\/)(node_modules|dist)\//.test(name),
+      /\.tsx?$|(^|\/)README\.md$|\.case\.json$/.test(name) &&
+      !/\.test\.tsx?$|\.d\.ts$|(^|\/)(node_modules|dist)\//.test(name),
   )
 }
 
@@ -70,6 +71,7 @@ function write(file, text) {
 function clean(to, kept) {
   for (const name of readdirSync(root + to, { recursive: true, encoding: 'utf8' })) {
     const script = join(to, name.replace(/\.d\.ts$/, '.js').replace(/\.js\.map$/, '.js'))
-    if (/\.(js|js\.map|d\.ts|md|case\.json)$/.test(name) && !kept.has(script)) rmSync(join(root, to, name), { force: true })
+    if (/\.(js|js\.map|d\.ts|md|case\.json)$/.test(name) && !kept.has(script))
+      rmSync(join(root, to, name), { force: true })
   }
 }

@@ -8,6 +8,7 @@ import { CommandError } from './command-error.ts'
 import { addDeleteUser } from './delete-user/command.ts'
 import type { Env } from './env-files.ts'
 import { addRecord } from './record/command.ts'
+import { addRun } from './run/command.ts'
 import { addServe } from './serve/command.ts'
 import { addTest } from './test/command.ts'
 import { version } from './version.ts'
@@ -16,7 +17,13 @@ import { version } from './version.ts'
  * The commands, in the order of `millrace --help`. A command's file declares its arguments and imports what does the
  * work only when it is called: most commands do not need the server, which takes half a second to load.
  */
-const commands: readonly ((program: Command, context: CommandContext) => void)[] = [addServe, addTest, addRecord, addDeleteUser]
+const commands: readonly ((program: Command, context: CommandContext) => void)[] = [
+  addServe,
+  addRun,
+  addTest,
+  addRecord,
+  addDeleteUser,
+]
 
 /** Flags of the program itself. Without a command, all others are those of `serve`. */
 const ownFlags = new Set(['-h', '--help', '-v', '--version'])

@@ -2,7 +2,11 @@ import type { Interrupted, Json } from '@millrace/core'
 import { visible } from './terminal.ts'
 
 /** The question of an agent, as one line with the answers that it takes. */
-export function questionText({ message, reason, payload }: Pick<Interrupted, 'message' | 'reason' | 'payload'>): string {
+export function questionText({
+  message,
+  reason,
+  payload,
+}: Pick<Interrupted, 'message' | 'reason' | 'payload'>): string {
   const asked = message ?? (payload === undefined ? reason : JSON.stringify(payload))
   return reason === 'confirmation' ? `${visible(asked)} [y/n]` : visible(asked)
 }

@@ -12,9 +12,17 @@ export function addRecord(program: Command, { exitWith }: CommandContext): void 
     )
     .argument('<agent>', 'the name of the agent')
     .argument('[messages...]', 'what the user says, one message for each turn')
-    .option('--answer <json>', 'answer to a question of the agent, in the order of the questions; repeatable', gathered, [])
+    .option(
+      '--answer <json>',
+      'answer to a question of the agent, in the order of the questions; repeatable',
+      gathered,
+      [],
+    )
     .option('--state <json>', 'the state in which the session begins')
-    .option('--from <file>', 'take the turns, and the model’s answers, from an exported session (JSONL); or the turns of a case')
+    .option(
+      '--from <file>',
+      'take the turns, and the model’s answers, from an exported session (JSONL); or the turns of a case',
+    )
     .option('--live', 'with --from: call the models again instead of taking their answers from the file')
     .option('--name <name>', 'name of the case (from the first message)')
     .option('--out <file>', 'file to write (<agents>/<agent>/cases/<name>.case.json)')

@@ -19,9 +19,9 @@ import { ask, isAsking } from '../ask.ts'
 import { CommandError } from '../command-error.ts'
 import { ctrlC, interruptedCode } from '../ctrl-c.ts'
 import { whyUnreadable } from '../input.ts'
-import { parseAnswer, questionText } from '../question.ts'
 import { localAgents } from '../local-agents.ts'
 import { remark, say } from '../output.ts'
+import { parseAnswer, questionText } from '../question.ts'
 import { coloursOf, counted } from '../terminal.ts'
 
 export interface RecordOptions {
@@ -82,10 +82,7 @@ interface CaseSource extends Partial<Pick<RecordedCase, 'begin' | 'judge'>> {
   readonly answers?: NonNullable<RecordedCase['answers']>
 }
 
-async function sourceOf(
-  messages: readonly string[],
-  { from, live }: RecordOptions,
-): Promise<CaseSource> {
+async function sourceOf(messages: readonly string[], { from, live }: RecordOptions): Promise<CaseSource> {
   if (from === undefined) {
     if (messages.length > 0) return { turns: messages.map((user) => ({ user })) }
     throw new CommandError('say what the user says: millrace record <agent> "message"; or use --from with a session', 2)
@@ -131,7 +128,9 @@ function write({ made }: MadeCase, file: string, title: string, { json, evalset 
 function tell({ verdict: { facts }, made, unsteady }: MadeCase): number {
   const colours = coloursOf(process.stderr)
   const judged = Object.keys(made.judge).join(', ')
-  remark(colours.faint(`${counted(facts.turns.length, 'turn')}, ${counted(facts.calls, 'model call')}; judged: ${judged}.`))
+  remark(
+    colours.faint(`${counted(facts.turns.length, 'turn')}, ${counted(facts.calls, 'model call')}; judged: ${judged}.`),
+  )
   if (unsteady.length > 0)
     remark(colours.warn(`Not judged, because it differs from run to run: ${unsteady.join(', ')}.`))
   const failed = facts.turns.find(({ outcome }) => outcome === 'failed')

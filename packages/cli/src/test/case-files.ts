@@ -77,5 +77,7 @@ function agentOf(file: string, agents: string | undefined): { readonly agent: st
 }
 
 function isAgent(folder: string): boolean {
-  return existsSync(folder) && statSync(folder).isDirectory() && readdirSync(folder).some((name) => agentFile.test(name))
+  return (
+    existsSync(folder) && statSync(folder).isDirectory() && readdirSync(folder).some((name) => agentFile.test(name))
+  )
 }

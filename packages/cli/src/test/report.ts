@@ -80,7 +80,9 @@ function junitCase(result: CaseResult): string {
   if (passed) return `${head}/>\n`
   const lines =
     error === undefined
-      ? distinct(result).map(({ judge, turn, message }) => `${judge}${turn === undefined ? '' : ` (turn ${turn})`}: ${message}`)
+      ? distinct(result).map(
+          ({ judge, turn, message }) => `${judge}${turn === undefined ? '' : ` (turn ${turn})`}: ${message}`,
+        )
       : [error]
   return `${head}>\n      <failure message="${xml(lines[0] ?? '')}">${xml(lines.join('\n'))}</failure>\n    </testcase>\n`
 }

@@ -8,7 +8,11 @@ import { say } from '../output.ts'
 import { version } from '../version.ts'
 import type { CaseResult } from './run-cases.ts'
 
-const openers: Readonly<Partial<Record<NodeJS.Platform, string>>> = { darwin: 'open', linux: 'xdg-open', win32: 'explorer' }
+const openers: Readonly<Partial<Record<NodeJS.Platform, string>>> = {
+  darwin: 'open',
+  linux: 'xdg-open',
+  win32: 'explorer',
+}
 
 /** Serves the runs that failed, each as a session, until the signal. */
 export async function showRuns(failed: readonly CaseResult[], signal: AbortSignal): Promise<void> {
@@ -23,10 +27,13 @@ export async function showRuns(failed: readonly CaseResult[], signal: AbortSigna
   const millrace = await createMillrace(options)
   const address = await millrace.app.listen({ host: '127.0.0.1', port: 0 })
   const [first] = (await log.list({ limit: 1 })).sessions
-  const url = first === undefined ? address : `${address}/?session=${encodeURIComponent(first.id)}`
+  const url = first === undefined ? address : `${address}/s/${encodeURIComponent(first.id)}`
   say(`The runs that failed are on ${url} until Ctrl-C.`)
   const opener = openers[process.platform]
-  if (opener !== undefined && process.stdout.isTTY) spawn(opener, [url], { stdio: 'ignore', detached: true }).on('error', () => {}).unref()
+  if (opener !== undefined && process.stdout.isTTY)
+    spawn(opener, [url], { stdio: 'ignore', detached: true })
+      .on('error', () => {})
+      .unref()
   if (!signal.aborted) await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
   await millrace.close(0)
   await log.close()

@@ -27,7 +27,10 @@ export interface TestOptions {
 /** Runs the cases and resolves with the exit code: 0 when all pass. */
 export async function testCommand(paths: readonly string[], options: TestOptions): Promise<number> {
   if (options.update === true && options.yes !== true && !isAsking())
-    throw new CommandError('--update asks about each change, and no one is at this terminal; add --yes to accept all', 2)
+    throw new CommandError(
+      '--update asks about each change, and no one is at this terminal; add --yes to accept all',
+      2,
+    )
   const found = findCases(paths.length === 0 ? [options.agents ?? agentsFolder()] : paths, options.agents).filter(
     ({ name }) => name.includes(options.filter ?? ''),
   )
@@ -86,7 +89,9 @@ async function review(
     if (!accept) {
       say(`\n${colours.strong(found.name)}`)
       for (const line of findingLines(verdict.findings, colours)) say(line)
-      const said = (await ask('  write what the agent does now? [y]es, [n]o, [a]ll, [q]uit ', signal))?.trim().toLowerCase()
+      const said = (await ask('  write what the agent does now? [y]es, [n]o, [a]ll, [q]uit ', signal))
+        ?.trim()
+        .toLowerCase()
       accept = said === 'a'
       stopped = said === 'q' || said === undefined
       if (said !== 'y' && !accept) {
@@ -105,6 +110,8 @@ function writeReport(file: string, text: string): void {
   try {
     writeFileSync(file, text)
   } catch (error) {
-    throw new CommandError(`cannot write ${file}: ${error instanceof MillraceError ? error.message : (error as Error).message}`)
+    throw new CommandError(
+      `cannot write ${file}: ${error instanceof MillraceError ? error.message : (error as Error).message}`,
+    )
   }
 }
