@@ -6,10 +6,13 @@ import { endOnBrokenPipe, ignoreBrokenPipe } from './broken-pipe.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
 import { addDeleteUser } from './delete-user/command.ts'
+import { addDoctor } from './doctor/command.ts'
 import type { Env } from './env-files.ts'
+import { addInit } from './init/command.ts'
 import { addRecord } from './record/command.ts'
 import { addRun } from './run/command.ts'
 import { addServe } from './serve/command.ts'
+import { addSessions } from './sessions/command.ts'
 import { addTest } from './test/command.ts'
 import { version } from './version.ts'
 
@@ -18,10 +21,13 @@ import { version } from './version.ts'
  * work only when it is called: most commands do not need the server, which takes half a second to load.
  */
 const commands: readonly ((program: Command, context: CommandContext) => void)[] = [
+  addInit,
   addServe,
   addRun,
   addTest,
   addRecord,
+  addSessions,
+  addDoctor,
   addDeleteUser,
 ]
 

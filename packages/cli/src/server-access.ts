@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { memoryLog } from '@millrace/core'
 import { millrace } from '@millrace/server'
@@ -40,6 +41,25 @@ export async function ownServer(agents: string, data: string | undefined): Promi
     async close() {
       await app.close(0)
       await catalog.close()
+      await log.close()
+    },
+  }
+}
+
+/** The log of a folder or a database, behind a server in this process that has no agents. */
+export async function logServer(place: string): Promise<ServerAccess> {
+  const store = storeAt(place)
+  if (typeof store === 'string') throw new CommandError(store, 2)
+  if (store.kind === 'sqlite' && !existsSync(store.folder))
+    throw new CommandError(`there is no log in ${place}; name another with --data-dir, or a server with --server`)
+  const { log, owner } = await openStore(store, Date.now)
+  const app = await millrace({ agents: [], log, owner })
+  return {
+    url: 'http://localhost',
+    headers: {},
+    fetch: (url, init) => app.fetch(new Request(url, init)),
+    async close() {
+      await app.close(0)
       await log.close()
     },
   }

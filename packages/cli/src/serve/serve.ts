@@ -16,6 +16,7 @@ import {
 import { agentsFolder, configFor, isExamples, pageFolder } from '../agents-folder.ts'
 import { type EnvFiles, envFiles } from '../env-files.ts'
 import { type OpenStore, openStore } from '../open-store.ts'
+import { configLines } from '../serve-config/print-config.ts'
 import { coloursOf } from '../terminal.ts'
 import { version } from '../version.ts'
 import { findAdkWeb } from './adk-web.ts'
@@ -36,13 +37,21 @@ const lookForEditsEvery = 1_000
 const idleBeforeWarmUp = 500
 
 /** Serves until a signal; resolves with the exit code. `agents` is the folder to serve when no setting names one. */
-export async function serve(args: readonly string[], agents = agentsFolder()): Promise<number> {
+export async function serve(given: readonly string[], agents = agentsFolder()): Promise<number> {
+  if (given.includes('--watch')) return (await import('../serve-config/watch.ts')).watchServer(given, agents)
+  const isShown = given.includes('--print-config')
+  const args = given.filter((arg) => arg !== '--print-config')
   const env = envFiles(process.env, process.cwd())
   const settings = readSettings(args, env.base)
   if ('message' in settings) {
     if (settings.code === 0) console.log(settings.message)
     else console.error(settings.message)
     return settings.code
+  }
+  if (isShown) {
+    const file = await configFor(settings.agents ?? agents, settings.config)
+    for (const line of configLines(args, env.base, settings.agents ?? agents, file)) console.log(line)
+    return 0
   }
   // Listen for signals before anything is opened, so that a signal during the start is not lost.
   const stop = signalled()

@@ -89,6 +89,8 @@ ${identityHelp}
   --max-memory MB     refuse new work when the process takes nine tenths of this (MILLRACE_MAX_MEMORY, the heap of Node)
   --adk-web           serve Google's adk-web at /dev-ui/, from the package @google/adk-devtools (MILLRACE_ADK_WEB=on)
   --insecure          allow listening beyond loopback without tokens
+  --print-config      print every setting, its value and where that comes from, and exit
+  --watch             start again when millrace.config or .env changes; agents are always reloaded
   --log-level LEVEL   fatal, error, warn, info, debug, trace or silent (LOG_LEVEL, warn)
 
 In parentheses: the variable that a flag wins over, and the default. Invalid settings print one sentence and exit with code 2.
