@@ -73,7 +73,7 @@ async function logAt(data: string | undefined) {
 }
 
 /** Asks the server; an answer that is no success is a CommandError with what it says. */
-export async function asked(server: ServerAccess, path: string, init: RequestInit = {}): Promise<Response> {
+export async function askServer(server: ServerAccess, path: string, init: RequestInit = {}): Promise<Response> {
   const url = `${server.url}${path}`
   let answer: Response
   try {

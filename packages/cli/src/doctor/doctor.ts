@@ -18,7 +18,7 @@ export interface DoctorOptions {
 }
 
 /** One thing that was looked at. `advice` says what to do, where there is something to do. */
-export interface Finding {
+export interface DoctorFinding {
   readonly what: string
   readonly state: 'good' | 'warn' | 'bad'
   readonly says: string
@@ -32,7 +32,7 @@ export async function doctorCommand(options: DoctorOptions): Promise<number> {
   const place = options.dataDir ?? (env.DATABASE_URL || env.DATA_DIR || '.millrace')
   const store = storeAt(place, options.dataDir ?? env.DATA_DIR)
   const folder = typeof store === 'string' ? '.millrace' : store.folder
-  const checks: readonly (() => Promise<Finding> | Finding)[] = [
+  const checks: readonly (() => Promise<DoctorFinding> | DoctorFinding)[] = [
     () => nodeFinding(process.versions.node),
     () => diskFinding(folder),
     () => portFinding(options.port ?? (env.PORT || '8000')),
@@ -43,7 +43,7 @@ export async function doctorCommand(options: DoctorOptions): Promise<number> {
   ]
   const colours = coloursOf(process.stdout)
   const marks = { good: colours.good('✓'), warn: colours.warn('!'), bad: colours.bad('✗') }
-  const found: Finding[] = []
+  const found: DoctorFinding[] = []
   for (const check of checks) {
     const finding = await check()
     found.push(finding)
@@ -56,7 +56,7 @@ export async function doctorCommand(options: DoctorOptions): Promise<number> {
   return found.some(({ state }) => state === 'bad') ? 1 : 0
 }
 
-function keysFinding({ googleApiKey, anthropicApiKey, openaiApiKey, openaiBaseUrl }: ModelSettings): Finding {
+function keysFinding({ googleApiKey, anthropicApiKey, openaiApiKey, openaiBaseUrl }: ModelSettings): DoctorFinding {
   const keys = [
     ...(googleApiKey === undefined ? [] : ['GOOGLE_API_KEY']),
     ...(anthropicApiKey === undefined ? [] : ['ANTHROPIC_API_KEY']),
@@ -68,7 +68,7 @@ function keysFinding({ googleApiKey, anthropicApiKey, openaiApiKey, openaiBaseUr
   return { what: 'keys', state: 'warn', says: 'none: agents use their offline scripts', advice }
 }
 
-async function agentsFinding(folder: string): Promise<Finding> {
+async function agentsFinding(folder: string): Promise<DoctorFinding> {
   const what = 'agents'
   try {
     const catalog = await localAgents(folder)
@@ -92,7 +92,7 @@ async function agentsFinding(folder: string): Promise<Finding> {
   }
 }
 
-async function databaseFinding(place: string, store: ReturnType<typeof storeAt>): Promise<Finding> {
+async function databaseFinding(place: string, store: ReturnType<typeof storeAt>): Promise<DoctorFinding> {
   const what = 'database'
   if (typeof store === 'string') return { what, state: 'bad', says: store, advice: 'correct DATABASE_URL' }
   const shown = store.kind === 'postgres' ? `PostgreSQL at ${new URL(store.url).host}` : `SQLite in ${place}`

@@ -1,14 +1,14 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import type { Finding } from './doctor.ts'
+import type { DoctorFinding } from './doctor.ts'
 
 const oldestNode = [20, 19] as const
 const writes = 20
 /** A commit that takes longer than this makes every answer late, in ms. */
 const slowWrite = 25
 
-export function nodeFinding(version: string): Finding {
+export function nodeFinding(version: string): DoctorFinding {
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const isNew = major > oldestNode[0] || (major === oldestNode[0] && minor >= oldestNode[1])
   if (isNew) return { what: 'Node', state: 'good', says: version }
@@ -21,7 +21,7 @@ export function nodeFinding(version: string): Finding {
 }
 
 /** How long the disk takes to make a write durable: the log does that for every commit. */
-export function diskFinding(folder: string): Finding {
+export function diskFinding(folder: string): DoctorFinding {
   const file = join(folder, `.doctor-${process.pid}`)
   const isNew = !existsSync(folder)
   try {
@@ -46,7 +46,7 @@ export function diskFinding(folder: string): Finding {
   }
 }
 
-export async function portFinding(text: string): Promise<Finding> {
+export async function portFinding(text: string): Promise<DoctorFinding> {
   const what = 'port'
   const port = Number(text)
   if (!/^\d{1,5}$/.test(text) || port > 65_535)

@@ -1,6 +1,6 @@
 import { defined } from '@millrace/core'
 import type { ModelSettings } from '@millrace/server'
-import type { Finding } from './doctor.ts'
+import type { DoctorFinding } from './doctor.ts'
 
 interface Provider {
   readonly name: string
@@ -12,7 +12,7 @@ interface Provider {
 const patience = 8000
 
 /** Asks each provider that has a key for its list of models: that costs nothing, and shows that the key works. */
-export async function modelFinding(settings: ModelSettings, offline: boolean): Promise<Finding> {
+export async function modelFinding(settings: ModelSettings, offline: boolean): Promise<DoctorFinding> {
   const what = 'model'
   const providers = settings.model === 'offline' ? [] : providersOf(settings)
   if (providers.length === 0) return { what, state: 'good', says: 'the offline model, which needs nothing' }

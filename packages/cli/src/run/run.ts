@@ -20,7 +20,7 @@ import { ctrlC, interruptedCode } from '../ctrl-c.ts'
 import type { Env } from '../env-files.ts'
 import { remark, textOut } from '../output.ts'
 import { parseAnswer, questionText } from '../question.ts'
-import { asked, ownServer, type ServerAccess, serverAt } from '../server-access.ts'
+import { askServer, ownServer, type ServerAccess, serverAt } from '../server-access.ts'
 import { coloursOf, widthOf } from '../terminal.ts'
 import { RunPainter } from './painter.ts'
 import { summaryOf } from './summary.ts'
@@ -91,9 +91,9 @@ async function followed(server: ServerAccess, turn: Turn): Promise<readonly Reco
   const { agent, session, input, options, signal } = turn
   const base = `/sessions/${encodeURIComponent(session)}`
   const body = JSON.stringify({ agent, input })
-  const { run } = (await (await asked(server, `${base}/runs`, { method: 'POST', body })).json()) as { run: string }
+  const { run } = (await (await askServer(server, `${base}/runs`, { method: 'POST', body })).json()) as { run: string }
   const cancel = (): void =>
-    void asked(server, `${base}/cancel`, { method: 'POST', body: JSON.stringify({ run }) }).catch(() => undefined)
+    void askServer(server, `${base}/cancel`, { method: 'POST', body: JSON.stringify({ run }) }).catch(() => undefined)
   signal.addEventListener('abort', cancel, { once: true })
   if (signal.aborted) cancel()
   const of = `${base}/events?run=${encodeURIComponent(run)}`
@@ -126,7 +126,7 @@ async function followed(server: ServerAccess, turn: Turn): Promise<readonly Reco
 }
 
 async function printWire(server: ServerAccess, path: string): Promise<void> {
-  const answer = await asked(server, path, { headers: { accept: 'text/event-stream' } })
+  const answer = await askServer(server, path, { headers: { accept: 'text/event-stream' } })
   const out = textOut(process.stdout)
   const decoder = new TextDecoder()
   for await (const chunk of answer.body ?? []) await out.write(decoder.decode(chunk as Uint8Array, { stream: true }))
@@ -164,7 +164,7 @@ async function known(server: ServerAccess, agent: string): Promise<void> {
 }
 
 async function agentsOf(server: ServerAccess): Promise<readonly string[]> {
-  const { agents } = (await (await asked(server, '/agents')).json()) as {
+  const { agents } = (await (await askServer(server, '/agents')).json()) as {
     readonly agents: readonly { readonly name: string }[]
   }
   return agents.map(({ name }) => name)

@@ -6,7 +6,7 @@ import { CommandError } from '../command-error.ts'
 import type { Env } from '../env-files.ts'
 import { openInput } from '../input.ts'
 import { remark, say, sayJson, textOut } from '../output.ts'
-import { asked, logServer, type ServerAccess, serverAt } from '../server-access.ts'
+import { askServer, logServer, type ServerAccess, serverAt } from '../server-access.ts'
 import { aligned, type Colours, coloursOf, counted, duration, oneLine, widthOf } from '../terminal.ts'
 
 export interface PlaceOptions {
@@ -64,8 +64,8 @@ export async function exportCommand(
     const base = `/sessions/${encodeURIComponent(session)}`
     const path = options.dialect === undefined ? `${base}/log` : `${base}/events?until=idle&dialect=${options.dialect}`
     // A stream of an unknown session is an empty one; this asks whether there is any.
-    if (options.dialect !== undefined) await asked(server, `${base}/state`)
-    const answer = await asked(server, path)
+    if (options.dialect !== undefined) await askServer(server, `${base}/state`)
+    const answer = await askServer(server, path)
     if (options.out !== undefined) {
       await pipeline(Readable.fromWeb(answer.body as never), createWriteStream(options.out)).catch((error: Error) => {
         throw new CommandError(`cannot write ${options.out}: ${error.message}`)
@@ -91,7 +91,7 @@ export async function importCommand(
     if (options.id !== undefined) query.set('id', options.id)
     if (options.agent !== undefined) query.set('agent', options.agent)
     const headers = { 'content-type': 'text/plain' }
-    const answer = await asked(server, `/sessions/import?${query}`, {
+    const answer = await askServer(server, `/sessions/import?${query}`, {
       method: 'POST',
       headers,
       body: Buffer.concat(chunks),
@@ -108,7 +108,7 @@ export async function importCommand(
 export async function removeCommand(ids: readonly string[], options: PlaceOptions, env: Env): Promise<void> {
   await at(options, env, async (server) => {
     for (const id of ids) {
-      await asked(server, `/sessions/${encodeURIComponent(id)}`, { method: 'DELETE' })
+      await askServer(server, `/sessions/${encodeURIComponent(id)}`, { method: 'DELETE' })
       remark(`Removed ${id}.`)
     }
   })
@@ -121,7 +121,7 @@ export async function searchCommand(text: string, options: ListOptions, env: Env
     const colours = coloursOf(process.stdout)
     const found: { session: string; seq: number; author: string; text: string }[] = []
     for (const { id } of sessions) {
-      const answer = await asked(server, `/sessions/${encodeURIComponent(id)}/log?brief=true`)
+      const answer = await askServer(server, `/sessions/${encodeURIComponent(id)}/log?brief=true`)
       for await (const row of rowsIn(answer)) {
         const said = saidIn(row)
         const place = said?.text.toLowerCase().indexOf(text.toLowerCase()) ?? -1
@@ -173,7 +173,7 @@ async function listed(
   const query = new URLSearchParams({ limit: String(limit) })
   if (agent !== undefined) query.set('agent', agent)
   if (status !== undefined) query.set('status', status)
-  return (await (await asked(server, `/sessions?${query}`)).json()) as never
+  return (await (await askServer(server, `/sessions?${query}`)).json()) as never
 }
 
 /** Does the work on the log that the options name, and closes it. */
