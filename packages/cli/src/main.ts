@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander'
 import { endOnBrokenPipe, ignoreBrokenPipe } from './broken-pipe.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
+import { addConvert } from './convert/command.ts'
 import { addDeleteUser } from './delete-user/command.ts'
 import type { Env } from './env-files.ts'
 import { addServe } from './serve/command.ts'
@@ -14,7 +15,7 @@ import { version } from './version.ts'
  * The commands, in the order of `millrace --help`. A command's file declares its arguments and imports what does the
  * work only when it is called: most commands do not need the server, which takes half a second to load.
  */
-const commands: readonly ((program: Command, context: CommandContext) => void)[] = [addServe, addDeleteUser]
+const commands: readonly ((program: Command, context: CommandContext) => void)[] = [addServe, addConvert, addDeleteUser]
 
 /** Flags of the program itself. Without a command, all others are those of `serve`. */
 const ownFlags = new Set(['-h', '--help', '-v', '--version'])
