@@ -22,12 +22,14 @@ export async function openInput(
   source: string | undefined,
   options: InputOptions = {},
 ): Promise<AsyncIterable<Uint8Array>> {
-  if (source === undefined || source === '-') return standardInput()
+  if (source === undefined || source === '-') return standardInput(options.signal)
   return isUrl(source) ? openUrl(source, options) : openFile(source)
 }
 
-function standardInput(): AsyncIterable<Uint8Array> {
+function standardInput(signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {
   if (process.stdin.isTTY) throw new CommandError('there is no input: name a file or a URL, or pipe a stream in', 2)
+  // A read that waits ends with the stream, and an open stream would keep the process alive.
+  signal?.addEventListener('abort', () => process.stdin.destroy(), { once: true })
   return process.stdin
 }
 

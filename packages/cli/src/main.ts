@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander'
 import { endOnBrokenPipe, ignoreBrokenPipe } from './broken-pipe.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
+import { addConvert } from './convert/command.ts'
 import { addDeleteUser } from './delete-user/command.ts'
 import { addDoctor } from './doctor/command.ts'
 import type { Env } from './env-files.ts'
@@ -26,6 +27,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addRun,
   addTest,
   addRecord,
+  addConvert,
   addSessions,
   addDoctor,
   addDeleteUser,
