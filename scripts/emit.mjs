@@ -26,11 +26,12 @@ export async function emit() {
   }
 }
 
-/** The sources of a folder, by their names in it. Agents have a README each, which is shipped as it is. */
+/** The sources of a folder, by their names in it. The README and the test cases of an agent are shipped as they are. */
 export function sourcesIn(folder) {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (name) =>
-      /\.tsx?$|(^|\/)README\.md$/.test(name) && !/\.test\.tsx?$|\.d\.ts$|(^|\/)(node_modules|dist)\//.test(name),
+      /\.tsx?$|(^|\/)README\.md$|\.case\.json$/.test(name) &&
+      !/\.test\.tsx?$|\.d\.ts$|(^|\/)(node_modules|dist)\//.test(name),
   )
 }
 
@@ -42,7 +43,7 @@ export function sourcesIn(folder) {
 export async function outputs(from, to, name) {
   const source = join(from, name)
   const text = readFileSync(root + source, 'utf8')
-  if (name.endsWith('.md')) return [[join(to, name), text]]
+  if (/\.(md|json)$/.test(name)) return [[join(to, name), text]]
   const path = join(to, name.replace(/\.tsx?$/, '.js'))
   const { code, map } = await shipped(text, source)
   if (from === 'agents') return [[path, code]]
@@ -70,6 +71,7 @@ function write(file, text) {
 function clean(to, kept) {
   for (const name of readdirSync(root + to, { recursive: true, encoding: 'utf8' })) {
     const script = join(to, name.replace(/\.d\.ts$/, '.js').replace(/\.js\.map$/, '.js'))
-    if (/\.(js|js\.map|d\.ts|md)$/.test(name) && !kept.has(script)) rmSync(join(root, to, name), { force: true })
+    if (/\.(js|js\.map|d\.ts|md|case\.json)$/.test(name) && !kept.has(script))
+      rmSync(join(root, to, name), { force: true })
   }
 }

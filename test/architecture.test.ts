@@ -69,7 +69,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   'server/agent/model': [core, 'server/agent'],
   'server/agent/*': engine,
   'server/run': [core, 'server/agent', 'server/telemetry'],
-  'server/eval': [core, 'server/agent', 'server/run'],
+  'server/eval': [core, 'server/agent', 'server/agent/model', 'server/run'],
   'server/stream': [core],
   'server/store': [core],
   'server/store/*': [core, 'server/store'],

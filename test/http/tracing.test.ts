@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { discoverAgents } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openTelemetry } from '../../packages/cli/src/telemetry.ts'
+import { openTelemetry } from '../../packages/cli/src/serve/telemetry.ts'
 import { exampleAgents } from '../kit/built-packages.ts'
 import { testServer } from '../kit/server.ts'
 

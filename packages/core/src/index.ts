@@ -89,7 +89,14 @@ export type * from './dialect/studio/trace-event.ts'
 export { type ConvertOptions, convert } from './recording/convert.ts'
 export { detectDialect } from './recording/detect.ts'
 export { detectFraming, type Framing } from './recording/framing.ts'
-export { type RecordingChunks, type RecordingOptions, readRecording } from './recording/recording.ts'
+export {
+  type FrameUnit,
+  type PlacedRow,
+  placedRecording,
+  type RecordingChunks,
+  type RecordingOptions,
+  readRecording,
+} from './recording/recording.ts'
 export { type Recording, wholeRecording } from './recording/whole.ts'
 
 // Log: the ordered events of a session

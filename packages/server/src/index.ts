@@ -5,13 +5,42 @@ export { defineConfig, loadConfig, loadConfigFile, type MillraceConfig } from '.
 export type { IsolateOptions } from './agent/isolate/agent-processes.ts'
 export { type GraphAgentFile, graphAgent } from './agent/langgraph/langgraph-agent.ts'
 export { type ModelSettings, modelSettings } from './agent/model/settings.ts'
+export type { ModelTape, RequestPrint, TapedAnswer, TapedCall } from './agent/model/tape.ts'
 export { isNested } from './agent/nested-event.ts'
 export { remoteAgent } from './agent/remote/remote-agent.ts'
 export type { RemoteEntry } from './agent/remote/remote-entry.ts'
 export { type EmbeddedMillrace, type EmbedOptions, embedMillrace as millrace } from './embed.ts'
+export { caseOfLog } from './eval/answers-of-log.ts'
+export { caseOfEval, evalOfCase } from './eval/case-adk.ts'
+export type { CaseFacts, TurnFacts } from './eval/case-facts.ts'
+export {
+  type CaseBudget,
+  type CaseJudge,
+  type CaseTurn,
+  type ExpectedTool,
+  printCase,
+  type RecordedAnswer,
+  type RecordedCase,
+  type ResponseJudge,
+  readCase,
+  type TrajectoryMatch,
+  type TurnExpectation,
+} from './eval/case-file.ts'
+export type { CaseFinding } from './eval/case-judge.ts'
+export {
+  type CaseSetting,
+  type CaseTape,
+  type CaseVerdict,
+  caseTape,
+  recordedAs,
+  runRecordedCase,
+} from './eval/case-run.ts'
+export { readEvalSet } from './eval/eval-schema.ts'
 export type * from './eval/eval-set.ts'
 export type { EvalOwner, EvalStore } from './eval/eval-store.ts'
 export { fileEvalStore } from './eval/file-store.ts'
+export { costOf } from './eval/price.ts'
+export { type MadeCase, recordCase } from './eval/record-case.ts'
 export type { HttpLimits } from './http/deps.ts'
 export type { Access } from './http/doors/access.ts'
 export type { IdentityAccess, ProxyAccess } from './http/doors/identity.ts'

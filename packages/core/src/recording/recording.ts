@@ -8,6 +8,7 @@ import { type JsonObject, type PatchOp, parseJson, sameJson } from '../json/json
 import { pointerSegment } from '../json/pointer.ts'
 import { detectDialect } from './detect.ts'
 import { type FrameSource, frameSource, type Placed } from './frames.ts'
+import type { Framing } from './framing.ts'
 import { recordingClock } from './time.ts'
 
 export interface RecordingOptions {
@@ -25,13 +26,22 @@ export interface RecordingOptions {
 /** A recording in memory, or as it arrives: text, or bytes in UTF-8, cut anywhere. */
 export type RecordingChunks = string | Uint8Array | AsyncIterable<string | Uint8Array>
 
-/** A row, and what is known at that point about its recording. */
-export interface Read {
+/** A row, where it comes from, and what is known at that point about its recording. */
+export interface PlacedRow {
   readonly row: Recorded
   readonly dialect: DialectName
   readonly session: string | undefined
+  /** Which frame, line or event of the file it was read from, from 1; undefined for what the end of the file adds. */
+  readonly number: number | undefined
+  readonly unit: FrameUnit
+}
+
+/** What the number of a frame counts: SSE frames, lines, or the events of a list. */
+export type FrameUnit = 'frame' | 'line' | 'event'
+
+interface Read extends PlacedRow {
   /** Where the first unreadable frame is; undefined while all frames could be read. */
-  readonly place: string | undefined
+  readonly unread: string | undefined
 }
 
 /** Frames after which a dialect is detected, and after which a recording without one is refused. */
@@ -46,6 +56,15 @@ export async function* readRecording(
   for await (const { row } of read(chunks, options)) yield row
 }
 
+/** As `readRecording`, each row with the frame that it was read from: for a linter, whose reader looks at the file. */
+export async function* placedRecording(
+  chunks: RecordingChunks,
+  options: RecordingOptions,
+): AsyncGenerator<PlacedRow, void> {
+  for await (const { row, dialect, session, number, unit } of read(chunks, options))
+    yield { row, dialect, session, number, unit }
+}
+
 /** As `readRecording`, with what is known about the recording. At most `mostWaiting` rows wait for a first time. */
 export async function* read(
   chunks: RecordingChunks,
@@ -57,7 +76,9 @@ export async function* read(
   let taken = from
   let decoder: Decoder | undefined
   let state: JsonObject = {}
-  let place: string | undefined
+  let unread: string | undefined
+  // The clock returns rows in the order of their drafts, so the numbers of those that wait are a queue.
+  const numbers: (number | undefined)[] = []
   const open = (name: DialectName): Decoder => {
     taken = name
     decoder = dialectNamed(name).decoder({
@@ -73,17 +94,21 @@ export async function* read(
     for (const row of rows) {
       if (source.about.state !== undefined) state = applyState(state, row.event)
       const session = decoder?.session ?? source.about.session
-      yield { row, dialect: taken ?? 'millrace', session, place }
+      const unit = units[source.framing ?? 'sse']
+      yield { row, dialect: taken ?? 'millrace', session, number: numbers.shift(), unit, unread }
     }
   }
-  const take = function* (drafts: readonly Draft[]): Generator<Read, void> {
-    for (const draft of drafts) yield* out(clock.push(draft))
+  const take = function* (drafts: readonly Draft[], number?: number): Generator<Read, void> {
+    for (const draft of drafts) {
+      numbers.push(number)
+      yield* out(clock.push(draft))
+    }
   }
   const pushed = function* (by: Decoder, frames: readonly Placed[]): Generator<Read, void> {
     for (const { frame, number } of frames) {
       const drafts = by.push(frame)
-      if (drafts.some(({ event }) => event.kind === 'foreign')) place ??= placeOf(source, number)
-      yield* take(drafts)
+      if (drafts.some(({ event }) => event.kind === 'foreign')) unread ??= placeOf(source, number)
+      yield* take(drafts, number)
     }
   }
   let waiting: readonly Placed[] = []
@@ -144,7 +169,7 @@ export function dialectNamed(name: DialectName): Dialect {
   throw new MillraceError('invalid', `unknown dialect ${name}; known: ${dialectNames.join(', ')}`, { dialect: name })
 }
 
-const units = { sse: 'frame', lines: 'line', document: 'event' } as const
+const units: Readonly<Record<Framing, FrameUnit>> = { sse: 'frame', lines: 'line', document: 'event' }
 
 function placeOf({ framing = 'sse' }: FrameSource, number: number): string {
   return `${units[framing]} ${number}`

@@ -38,13 +38,13 @@ export async function wholeRecording(text: string, options: RecordingOptions): P
   let agent = ''
   let understood = 0
   let wrong: { readonly place: string; readonly reason: string } | undefined
-  for await (const { row, dialect, place } of read(slices(text, options.pause), options)) {
+  for await (const { row, dialect, unread } of read(slices(text, options.pause), options)) {
     if (rows.length >= mostRows)
       throw new MillraceError('limit', `this recording has more than ${mostRows} events: split it into several`)
     detected = dialect
     rows.push(row)
     const { event } = row
-    if (event.kind === 'foreign') wrong ??= { place: place ?? 'the end', reason: event.reason }
+    if (event.kind === 'foreign') wrong ??= { place: unread ?? 'the end', reason: event.reason }
     else if (!event.kind.startsWith('run.')) understood += 1
     if (agent === '') agent = agentNamedIn(row, dialect)
   }

@@ -1,4 +1,4 @@
-import type { AdkContent, AdkPart, JsonObject } from '@millrace/core'
+import { type AdkContent, type AdkPart, type JsonObject, MillraceError } from '@millrace/core'
 import { z } from 'zod'
 import type { EvalCase, EvalMetric, EvalSet } from './eval-set.ts'
 
@@ -65,6 +65,14 @@ export const evalSetSchema = z.preprocess(
     creationTimestamp: z.number().default(0),
   }),
 ) as unknown as z.ZodType<EvalSet>
+
+/** The set that a file of ADK's holds; an error names the field. */
+export function readEvalSet(value: unknown, file: string): EvalSet {
+  const read = evalSetSchema.safeParse(value)
+  if (read.success) return read.data
+  const [issue] = read.error.issues
+  throw new MillraceError('invalid', `${file} is no evaluation set: ${issue?.path.join('.')}: ${issue?.message}`)
+}
 
 export const evalMetricSchema = z.preprocess(
   camelKeys,

@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { MillraceError } from '@millrace/core'
-import { evalSetSchema } from './eval-schema.ts'
+import { readEvalSet } from './eval-schema.ts'
 import type { EvalSet, EvalSetResult } from './eval-set.ts'
 import type { EvalOwner, EvalStore } from './eval-store.ts'
 
@@ -21,11 +21,7 @@ export function fileEvalStore(folder: string): EvalStore {
   const set = async (owner: EvalOwner, id: string): Promise<EvalSet | undefined> => {
     const file = setFile(owner, id)
     const json = await readJson(file)
-    if (json === undefined) return undefined
-    const read = evalSetSchema.safeParse(json)
-    if (read.success) return read.data
-    const [issue] = read.error.issues
-    throw new MillraceError('invalid', `${file} is no evaluation set: ${issue?.path.join('.')}: ${issue?.message}`)
+    return json === undefined ? undefined : readEvalSet(json, file)
   }
   let last: Promise<unknown> = Promise.resolve()
   return {

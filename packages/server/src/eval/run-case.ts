@@ -22,7 +22,7 @@ export async function runCase(parts: CaseRun, evalCase: EvalCase): Promise<EvalC
   const { log, engine, newId, user, agent, evalSetId, metrics } = parts
   const session = `${evalSessionPrefix}${newId()}`
   await log.create({ id: session, user, agent, title: `Eval ${evalSetId}: ${evalCase.evalId}` })
-  const opening = stateEvent(evalCase.sessionInput?.state ?? {})
+  const opening = openingState(evalCase.sessionInput?.state ?? {})
   if (opening !== undefined) await log.append(session, [{ run: '', event: opening }])
   let actual: readonly Invocation[] = []
   for (const { userContent } of evalCase.conversation) {
@@ -54,7 +54,8 @@ function answering(content: AdkContent, expected: readonly Invocation[], actual:
   return { ...content, parts }
 }
 
-function stateEvent(state: JsonObject): RunEvent | undefined {
+/** The event that gives a session the state in which it begins. */
+export function openingState(state: JsonObject): RunEvent | undefined {
   const patch = Object.entries(state).map(([key, value]) => ({
     op: 'add' as const,
     path: `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,

@@ -1,4 +1,4 @@
-import type { Json } from '@millrace/core'
+import { keysSorted } from '../agent/model/tape.ts'
 import type { MatchType, ToolUse } from './eval-set.ts'
 
 /** Whether the tools were called as expected: 1 or 0. A call is the same if its name and its arguments are. */
@@ -31,12 +31,4 @@ const matches: Readonly<Record<MatchType, Match>> = {
   },
 }
 
-const textOf = ({ name, args }: ToolUse): string => JSON.stringify([name, sorted(args)])
-
-/** Keys in one order: two arguments that differ only in the order of their keys are the same. */
-function sorted(value: Json): Json {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value).map(([key, field]) => [key, sorted(field)] as const)
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)))
-}
+const textOf = ({ name, args }: ToolUse): string => JSON.stringify([name, keysSorted(args)])

@@ -4,6 +4,7 @@ import { bindingOf } from './binding.ts'
 import type { OfflineScript } from './offline.ts'
 import { OfflineLlm } from './offline-llm.ts'
 import { chooseModel, type ModelChoice, type ModelSettings } from './settings.ts'
+import { taped } from './tape.ts'
 
 export interface ModelOptions {
   /**
@@ -46,7 +47,17 @@ export class ChosenLlm extends BaseLlm {
     stream = false,
     signal?: AbortSignal,
   ): AsyncGenerator<LlmResponse, void> {
-    const { settings } = bindingOf(request)
+    const { settings, agent } = bindingOf(request)
+    const ask = (): AsyncGenerator<LlmResponse, void> => this.#ask(settings, request, stream, signal)
+    yield* settings.tape === undefined ? ask() : taped(settings.tape, agent, request, stream, ask)
+  }
+
+  async *#ask(
+    settings: ModelSettings,
+    request: LlmRequest,
+    stream: boolean,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<LlmResponse, void> {
     let chosen = this.#chosen.get(settings)
     if (chosen === undefined) {
       chosen = this.#open(settings)

@@ -1,3 +1,5 @@
+import type { ModelTape } from './tape.ts'
+
 /** The settings of all models. The CLI reads them from the environment; nothing here does. */
 export interface ModelSettings {
   /** The model of agents that do not name one, or whose own cannot answer: see `chooseModel` for the names. */
@@ -14,6 +16,8 @@ export interface ModelSettings {
   readonly attempts?: number
   /** Seconds that a model may send no bytes before its call fails: 240. 0 waits without end. */
   readonly timeout?: number
+  /** Plays recorded answers, or records them. Absent: models are called. */
+  readonly tape?: ModelTape
   /** For tests; otherwise the global one. */
   readonly fetch?: typeof globalThis.fetch
 }

@@ -1,23 +1,5 @@
 import type { AgentDescription } from '@millrace/server'
-
-/** Paints a text; without colours it returns the text as it is. */
-type Paint = (text: string) => string
-
-export interface Colours {
-  readonly good: Paint
-  readonly bad: Paint
-  readonly faint: Paint
-}
-
-const plain: Colours = { good: (text) => text, bad: (text) => text, faint: (text) => text }
-const paint =
-  (code: number): Paint =>
-  (text) =>
-    `\u001b[${code}m${text}\u001b[0m`
-const painted: Colours = { good: paint(32), bad: paint(31), faint: paint(2) }
-
-/** Colours for a terminal, none for a file or a pipe. */
-export const coloursFor = (terminal: boolean): Colours => (terminal ? painted : plain)
+import { type Colours, plain } from '../terminal.ts'
 
 /** The agents as a table: name, engine, model; under one that does not run, the file, the line and the reason. */
 export function agentTable(agents: readonly AgentDescription[], colours: Colours = plain): string {

@@ -1,6 +1,7 @@
 import type { AgentDescription } from '@millrace/server'
 import { expect, test } from 'vitest'
-import { agentTable, coloursFor } from './agent-table.ts'
+import { coloursFor } from '../terminal.ts'
+import { agentTable } from './agent-table.ts'
 
 const agent = (name: string, engine: string, rest: Partial<AgentDescription> = {}): AgentDescription => ({
   name,

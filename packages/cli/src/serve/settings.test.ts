@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { storeAt } from './open-store.ts'
+import { storeAt } from '../open-store.ts'
 import { endpointOf, readSettings } from './settings.ts'
 
 test('grace and retention: flags win over env, days and seconds become milliseconds', () => {

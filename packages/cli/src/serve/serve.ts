@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { defined, type EventLog, MillraceError, webHost } from '@millrace/core'
 import {
   type Access,
@@ -10,27 +8,23 @@ import {
   createMillrace,
   discoverAgents,
   fileEvalStore,
-  loadConfig,
-  loadConfigFile,
   type Millrace,
-  type MillraceConfig,
   modelSettings,
   type ShareName,
   type SomeShares,
 } from '@millrace/server'
+import { agentsFolder, configFor, isExamples, pageFolder } from '../agents-folder.ts'
+import { type EnvFiles, envFiles } from '../env-files.ts'
+import { type OpenStore, openStore } from '../open-store.ts'
+import { configLines } from '../serve-config/print-config.ts'
+import { coloursOf } from '../terminal.ts'
+import { version } from '../version.ts'
 import { findAdkWeb } from './adk-web.ts'
-import { agentTable, coloursFor } from './agent-table.ts'
-import { type EnvFiles, envFiles } from './env-files.ts'
+import { agentTable } from './agent-table.ts'
 import { type LogLines, logLines } from './log-lines.ts'
 import { memoryUse } from './memory.ts'
-import { type OpenStore, openStore } from './open-store.ts'
 import { endpointOf, readSettings, type Settings } from './settings.ts'
 import { sharedTicketKey, ticketKey } from './ticket-key.ts'
-import { version } from './version.ts'
-
-const page = fileURLToPath(new URL('../page/', import.meta.url))
-/** The example agents, which are part of this package. */
-const examples = fileURLToPath(new URL('../agents/', import.meta.url))
 
 /** How often the runs of dead processes are recovered, and partial events deleted that retention does not keep; in ms. */
 const recoverEvery = 10_000
@@ -43,7 +37,10 @@ const lookForEditsEvery = 1_000
 const idleBeforeWarmUp = 500
 
 /** Serves until a signal; resolves with the exit code. `agents` is the folder to serve when no setting names one. */
-export async function serve(args: readonly string[], agents = ownAgents()): Promise<number> {
+export async function serve(given: readonly string[], agents = agentsFolder()): Promise<number> {
+  if (given.includes('--watch')) return (await import('../serve-config/watch.ts')).watchServer(given, agents)
+  const isShown = given.includes('--print-config')
+  const args = given.filter((arg) => arg !== '--print-config')
   const env = envFiles(process.env, process.cwd())
   const settings = readSettings(args, env.base)
   if ('message' in settings) {
@@ -51,9 +48,11 @@ export async function serve(args: readonly string[], agents = ownAgents()): Prom
     else console.error(settings.message)
     return settings.code
   }
-  // Whoever reads the log lines may leave; the server goes on without them.
-  process.stdout.on('error', ignorePipe)
-  process.stderr.on('error', ignorePipe)
+  if (isShown) {
+    const file = await configFor(settings.agents ?? agents, settings.config)
+    for (const line of configLines(args, env.base, settings.agents ?? agents, file)) console.log(line)
+    return 0
+  }
   // Listen for signals before anything is opened, so that a signal during the start is not lost.
   const stop = signalled()
   let store: OpenStore | undefined
@@ -89,15 +88,6 @@ function reportLoss(error: MillraceError, millrace: Millrace | undefined): void 
   console.error(`millrace: ${error.message}`)
 }
 
-function ignorePipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error
-}
-
-/** The folder `agents` where the command is run, or the examples. */
-function ownAgents(): string {
-  return existsSync('agents') ? 'agents' : examples
-}
-
 async function compose(
   settings: Settings,
   folder: string,
@@ -108,8 +98,8 @@ async function compose(
   const onFault = (agent: string, message: string, stack?: string): void =>
     millrace?.app.log.error({ agent, ...defined({ stack }) }, message)
   // The examples are part of this command and are trusted with its process.
-  const isolated = settings.isolate && resolve(folder) !== resolve(examples)
-  const config = await configOf(settings, folder)
+  const isolated = settings.isolate && !isExamples(folder)
+  const config = await configFor(folder, settings.config)
   const agents = discoverAgents(folder, {
     ...(isolated ? { isolate: { ...settings.agentLimits, onFault } } : {}),
     models: modelSettings(env.base),
@@ -145,7 +135,7 @@ async function compose(
     ...defined({
       disconnect: config.disconnect,
       tracing: telemetry,
-      page: existsSync(page) ? page : undefined,
+      page: pageFolder(),
       adkWeb,
     }),
   })
@@ -153,7 +143,7 @@ async function compose(
   millrace.app.addHook('onClose', () => agents.close())
   const opened = millrace
   warmWhenIdle(opened, async () => {
-    console.log(agentTable(await agents.warm(), coloursFor(process.stdout.isTTY)))
+    console.log(agentTable(await agents.warm(), coloursOf(process.stdout)))
     watchAgents(opened, agents)
   })
   return millrace
@@ -194,12 +184,6 @@ function watchAgents({ app }: Millrace, agents: AgentCatalog): void {
   if (!app.server.listening) return
   const timer = setInterval(() => agents.reload(), lookForEditsEvery)
   app.server.once('close', () => clearInterval(timer))
-}
-
-/** The file that was asked for, or the first in the working directory, the agents folder and the folder around that. */
-function configOf({ config }: Settings, agents: string): Promise<MillraceConfig> {
-  if (config !== undefined) return loadConfigFile(resolve(config))
-  return loadConfig(process.cwd(), resolve(agents), resolve(agents, '..'))
 }
 
 /** An edit that does not load is an error in the log; one that does is one line for its author. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileEvalStore } from '@millrace/server'
 import { afterAll, expect, test, vi } from 'vitest'
-import { deleteUserCommand } from './delete-user.ts'
-import { openStore } from './open-store.ts'
+import { main } from '../main.ts'
+import { openStore } from '../open-store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-delete-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -12,11 +12,11 @@ afterAll(() => rmSync(folder, { recursive: true }))
 /** What the command prints, and its exit code. */
 async function run(args: readonly string[], env = {}): Promise<{ readonly code: number; readonly said: string }> {
   const said: string[] = []
-  const take = (text: string): void => void said.push(text)
-  const spies = [vi.spyOn(console, 'log').mockImplementation(take), vi.spyOn(console, 'error').mockImplementation(take)]
-  const code = await deleteUserCommand(args, env)
+  const take = (text: unknown): boolean => said.push(String(text)) > 0
+  const spies = [process.stdout, process.stderr].map((stream) => vi.spyOn(stream, 'write').mockImplementation(take))
+  const code = await main(['delete-user', ...args], undefined, env)
   for (const spy of spies) spy.mockRestore()
-  return { code, said: said.join('\n') }
+  return { code, said: said.join('').trimEnd() }
 }
 
 test('a user is deleted from a stopped store, also with a run that a crash has left open', async () => {
@@ -49,11 +49,11 @@ test.each<[readonly string[], number, string]>([
   [['ada', '--data-dir', join(folder, 'none')], 1, 'there is no database in'],
   [['ada', '--database', 'mysql://x'], 1, 'is not a store'],
   [['ada', '--server', 'http://127.0.0.1:9'], 1, 'cannot be reached'],
-  [[], 2, 'name the user to delete'],
+  [[], 2, "missing required argument 'user'"],
   [[''], 2, 'name the user to delete'],
-  [['a', 'b'], 2, 'one user at a time'],
+  [['a', 'b'], 2, 'too many arguments'],
   [['a', '--everything'], 2, '--everything'],
-  [['--help'], 0, 'delete everything of a user'],
+  [['--help'], 0, 'Deletes everything of a user'],
 ])('%j ends with code %i', async (args, code, sentence) => {
   expect(await run(args)).toEqual({ code, said: expect.stringContaining(sentence) })
 })

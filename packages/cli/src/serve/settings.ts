@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import type { SomeShares } from '@millrace/server'
+import { type PostgresSettings, type StoreLocation, storeAt } from '../open-store.ts'
 import { type IdentitySettings, identityHelp, identityOptions, readIdentity } from './identity-settings.ts'
-import { type PostgresSettings, type StoreLocation, storeAt } from './open-store.ts'
 import { readShares, shareHelp } from './share-settings.ts'
 import { readTokens } from './token-settings.ts'
 
@@ -89,6 +89,8 @@ ${identityHelp}
   --max-memory MB     refuse new work when the process takes nine tenths of this (MILLRACE_MAX_MEMORY, the heap of Node)
   --adk-web           serve Google's adk-web at /dev-ui/, from the package @google/adk-devtools (MILLRACE_ADK_WEB=on)
   --insecure          allow listening beyond loopback without tokens
+  --print-config      print every setting, its value and where that comes from, and exit
+  --watch             start again when millrace.config or .env changes; agents are always reloaded
   --log-level LEVEL   fatal, error, warn, info, debug, trace or silent (LOG_LEVEL, warn)
 
 In parentheses: the variable that a flag wins over, and the default. Invalid settings print one sentence and exit with code 2.

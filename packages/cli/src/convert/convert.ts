@@ -1,0 +1,54 @@
+import { statSync } from 'node:fs'
+import { convert, type DialectName, defined, type Frame, printFrame, printLine } from '@millrace/core'
+import { ctrlC, interruptedCode } from '../ctrl-c.ts'
+import { fromAuto } from '../dialect-option.ts'
+import { isUrl, openInput } from '../input.ts'
+import { textOut } from '../output.ts'
+
+export interface ConvertCommandOptions {
+  readonly from: DialectName | 'auto'
+  readonly to: DialectName
+  readonly lines?: true
+  readonly session?: string
+}
+
+/** The run of frames that name none. */
+const run = 'run-1'
+
+/** Resolves with the exit code. */
+export async function convertCommand(file: string | undefined, options: ConvertCommandOptions): Promise<number> {
+  const { from, to, lines, session } = options
+  const { signal, release } = ctrlC()
+  const out = textOut()
+  const print = lines === true ? frameLine : printFrame
+  try {
+    const chunks = await openInput(file, { signal })
+    const now = timeOf(file)
+    const frames = convert(chunks, { to, run, now, ...defined({ from: fromAuto(from), session }) })
+    for await (const frame of frames) {
+      const full = out.write(print(frame))
+      if (full !== undefined) await full
+      if (signal.aborted) return interruptedCode
+    }
+    return 0
+  } catch (error) {
+    if (signal.aborted) return interruptedCode
+    throw error
+  } finally {
+    await out.flush()
+    release()
+  }
+}
+
+/** A file without times is as old as itself, so that converting it twice gives the same bytes. */
+function timeOf(file: string | undefined): () => number {
+  if (file === undefined || file === '-' || isUrl(file)) return Date.now
+  const time = Math.round(statSync(file).mtimeMs)
+  return () => time
+}
+
+/** The data, or the whole frame where the dialect names its frames; comments are left out. */
+function frameLine({ event, data, comment }: Frame): string {
+  if (event !== undefined) return printLine({ event, data })
+  return data === '' && comment !== undefined ? '' : `${data}\n`
+}

@@ -1,0 +1,15 @@
+import { webHost } from '@millrace/core'
+import { type AgentCatalog, discoverAgents, type ModelSettings, modelSettings } from '@millrace/server'
+import { configFor } from './agents-folder.ts'
+import { envFiles } from './env-files.ts'
+
+/** The agents of a folder in this process, with the variables of its `.env` files. `more` wins over their model settings. */
+export async function localAgents(folder: string, more: ModelSettings = {}): Promise<AgentCatalog> {
+  const env = envFiles(process.env, process.cwd())
+  return discoverAgents(folder, {
+    models: { ...modelSettings(env.base), ...more },
+    env: env.of,
+    config: await configFor(folder),
+    host: webHost(globalThis),
+  })
+}

@@ -1,0 +1,178 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { defined, type Interrupted, type Json, type JsonObject, MillraceError, wholeRecording } from '@millrace/core'
+import {
+  type CaseTurn,
+  caseOfLog,
+  caseTape,
+  type EvalSet,
+  evalOfCase,
+  type MadeCase,
+  printCase,
+  type RecordedCase,
+  readCase,
+  readEvalSet,
+  recordCase,
+} from '@millrace/server'
+import { agentsFolder } from '../agents-folder.ts'
+import { ask, isAsking } from '../ask.ts'
+import { CommandError } from '../command-error.ts'
+import { ctrlC, interruptedCode } from '../ctrl-c.ts'
+import { whyUnreadable } from '../input.ts'
+import { localAgents } from '../local-agents.ts'
+import { remark, say } from '../output.ts'
+import { parseAnswer, questionText } from '../question.ts'
+import { coloursOf, counted } from '../terminal.ts'
+
+export interface RecordOptions {
+  readonly answer: readonly string[]
+  readonly state?: string
+  readonly from?: string
+  readonly live?: boolean
+  readonly name?: string
+  readonly out?: string
+  readonly evalset?: string
+  readonly force?: boolean
+  readonly agents?: string
+  readonly json?: boolean
+}
+
+/** Records a case and resolves with the exit code: 1 when the run failed. */
+export async function recordCommand(
+  name: string,
+  messages: readonly string[],
+  options: RecordOptions,
+): Promise<number> {
+  const source = await sourceOf(messages, options)
+  const folder = options.agents ?? agentsFolder()
+  const title = options.name ?? source.turns.find(({ user }) => user !== undefined)?.user ?? name
+  const file = options.out ?? join(folder, name, 'cases', `${slug(title)}.case.json`)
+  if (options.json !== true && options.evalset === undefined && existsSync(file) && options.force !== true)
+    throw new CommandError(`${shown(file)} exists; give another --name, or replace it with --force`)
+  const tape = caseTape()
+  const catalog = await localAgents(folder, { tape, tokensPerSecond: 0 })
+  const { signal, release } = ctrlC()
+  try {
+    if (!catalog.agents.has(name)) {
+      const known = [...catalog.agents.keys()].join(', ')
+      throw new CommandError(`there is no agent ${name} in ${shown(folder)}; known: ${known || 'none'}`)
+    }
+    const begin = options.state === undefined ? undefined : objectIn(options.state, '--state')
+    const made = await recordCase(
+      { agent: name, description: title, ...source, ...defined({ begin }) },
+      {
+        agent: (one) => catalog.agents.get(one),
+        tape,
+        signal,
+        elapsed: () => performance.now(),
+        answer: answerer(options.answer, signal),
+      },
+    )
+    if (signal.aborted) return interruptedCode
+    write(made, file, title, options)
+    return tell(made)
+  } finally {
+    release()
+    await catalog.close()
+  }
+}
+
+interface CaseSource extends Partial<Pick<RecordedCase, 'begin' | 'judge'>> {
+  readonly turns: readonly CaseTurn[]
+  readonly answers?: NonNullable<RecordedCase['answers']>
+}
+
+async function sourceOf(messages: readonly string[], { from, live }: RecordOptions): Promise<CaseSource> {
+  if (from === undefined) {
+    if (messages.length > 0) return { turns: messages.map((user) => ({ user })) }
+    throw new CommandError('say what the user says: millrace record <agent> "message"; or use --from with a session', 2)
+  }
+  if (from.endsWith('.case.json')) {
+    const { turns, begin, judge } = readCase(textOf(from), from)
+    return { turns: turns.map(({ expect: _, ...turn }) => turn), judge, ...defined({ begin }) }
+  }
+  if (messages.length > 0) throw new CommandError('--from has the messages already; leave out the others', 2)
+  const { rows } = await wholeRecording(textOf(from), { run: 'recorded', now: Date.now }).catch((error: unknown) => {
+    throw error instanceof MillraceError ? new CommandError(`${from}: ${error.message}`) : error
+  })
+  const { turns, answers } = caseOfLog(rows)
+  if (turns.length === 0) throw new CommandError(`${from} has no runs`)
+  return live === true ? { turns } : { turns, answers }
+}
+
+/** Answers from the flags, then from the person at the terminal. */
+function answerer(given: readonly string[], signal: AbortSignal) {
+  const left = [...given]
+  return async (questions: readonly Interrupted[]): Promise<Json | undefined> => {
+    const [question] = questions
+    const next = left.shift()
+    if (next !== undefined) return parseAnswer(next)
+    if (question === undefined || !isAsking()) return undefined
+    const typed = await ask(`${questionText(question)} `, signal)
+    return typed === undefined ? undefined : parseAnswer(typed)
+  }
+}
+
+function write({ made }: MadeCase, file: string, title: string, { json, evalset }: RecordOptions): void {
+  if (json === true) say(printCase(made).trimEnd())
+  else if (evalset !== undefined) {
+    addToSet(evalset, made, slug(title))
+    remark(`Added to ${shown(evalset)}.`)
+  } else {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, printCase(made))
+    remark(`Wrote ${shown(file)}.`)
+  }
+}
+
+function tell({ verdict: { facts }, made, unsteady }: MadeCase): number {
+  const colours = coloursOf(process.stderr)
+  const judged = Object.keys(made.judge).join(', ')
+  remark(
+    colours.faint(`${counted(facts.turns.length, 'turn')}, ${counted(facts.calls, 'model call')}; judged: ${judged}.`),
+  )
+  if (unsteady.length > 0)
+    remark(colours.warn(`Not judged, because it differs from run to run: ${unsteady.join(', ')}.`))
+  const failed = facts.turns.find(({ outcome }) => outcome === 'failed')
+  if (failed !== undefined) remark(colours.bad(`The run failed: ${failed.error?.message ?? 'no reason was given'}`))
+  return failed === undefined ? 0 : 1
+}
+
+function addToSet(file: string, made: RecordedCase, id: string): void {
+  const at = Date.now() / 1000
+  const name = slug(file.replace(/^.*[\\/]/, '').replace(/\.evalset\.json$|\.json$/, ''))
+  const before: EvalSet = existsSync(file)
+    ? readEvalSet(JSON.parse(textOf(file)), file)
+    : { evalSetId: name, name, evalCases: [], creationTimestamp: at }
+  const evalCases = [...before.evalCases.filter(({ evalId }) => evalId !== id), evalOfCase(made, id, at)]
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, `${JSON.stringify({ ...before, evalCases }, null, 2)}\n`)
+}
+
+function objectIn(text: string, flag: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject
+  } catch {}
+  throw new CommandError(`${flag} must be a JSON object, such as '{"key":1}'`, 2)
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new CommandError(whyUnreadable(file, error))
+  }
+}
+
+/** A text as the name of a file. */
+const slug = (text: string): string =>
+  text
+    .toLowerCase()
+    .normalize('NFD')
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-+|-+$/g, '')
+    .slice(0, 60)
+    .replace(/-+$/, '') || 'case'
+
+const shown = (path: string): string => relative(process.cwd(), resolve(path)) || '.'

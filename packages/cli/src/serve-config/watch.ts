@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { unwatchFile, watchFile } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { remark } from '../output.ts'
+
+const main = fileURLToPath(new URL(`../main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url))
+const names = ['millrace.config.ts', 'millrace.config.js', 'millrace.config.mjs', 'millrace.config.json', '.env']
+
+/** How often the files are looked at, in ms. */
+const every = 500
+
+/**
+ * Runs the server as a process of its own, and starts it again when a configuration or a `.env` file has changed. Agents
+ * need no restart: the server reloads them itself. Resolves with the exit code of the server that a signal ends.
+ */
+export async function watchServer(args: readonly string[], agents: string): Promise<number> {
+  const rest = args.filter((arg) => arg !== '--watch')
+  const named = rest.includes('--agents') ? [] : ['--agents', agents]
+  const folders = new Set([process.cwd(), resolve(agents), resolve(agents, '..')])
+  const files = [...folders].flatMap((folder) => names.map((name) => join(folder, name)))
+  let child: ChildProcess
+  let changed = false
+  let stopped = false
+  const start = (): ChildProcess =>
+    spawn(process.execPath, [...process.execArgv, main, 'serve', ...rest, ...named], { stdio: 'inherit' })
+  const restart =
+    (file: string) =>
+    (now: { mtimeMs: number }, before: { mtimeMs: number }): void => {
+      if (now.mtimeMs === before.mtimeMs || stopped) return
+      changed = true
+      remark(`${file} changed; the server starts again`)
+      child.kill('SIGTERM')
+    }
+  for (const file of files) watchFile(file, { interval: every }, restart(file))
+  const stop = (signal: NodeJS.Signals): void => {
+    stopped = true
+    child.kill(signal)
+  }
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  try {
+    for (;;) {
+      changed = false
+      child = start()
+      const [code] = (await once(child, 'exit')) as [number | null]
+      // A server that does not start waits for the edit that repairs its configuration.
+      if (stopped) return code ?? 0
+      if (changed) continue
+      remark('the server ended; it starts again when a configuration or a .env file changes')
+      await editedOf(files)
+    }
+  } finally {
+    for (const file of files) unwatchFile(file)
+    process.off('SIGINT', stop)
+    process.off('SIGTERM', stop)
+  }
+}
+
+/** Resolves when one of the files has changed, or at a signal. */
+function editedOf(files: readonly string[]): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (now: { mtimeMs: number }, before: { mtimeMs: number }): void => {
+      if (now.mtimeMs !== before.mtimeMs) done()
+    }
+    const done = (): void => {
+      for (const file of files) unwatchFile(file, look)
+      process.off('SIGINT', end)
+      process.off('SIGTERM', end)
+      resolve()
+    }
+    const end = (): void => process.exit(0)
+    for (const file of files) watchFile(file, { interval: every }, look)
+    process.on('SIGINT', end)
+    process.on('SIGTERM', end)
+  })
+}

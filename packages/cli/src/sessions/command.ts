@@ -1,0 +1,75 @@
+import { dialectNames } from '@millrace/core'
+import { type Command, Option } from 'commander'
+import type { CommandContext } from '../command-context.ts'
+import { CommandError } from '../command-error.ts'
+import { examples } from '../examples.ts'
+import type { ListOptions, PlaceOptions } from './sessions.ts'
+
+export function addSessions(program: Command, { env }: CommandContext): void {
+  const sessions = program
+    .command('sessions')
+    .summary('list, export, import, remove and search sessions')
+    .description('The log from the shell: of a local folder, whose server must be stopped, or of a running server.')
+    .addHelpText(
+      'after',
+      examples(
+        ['millrace sessions ls', 'the sessions in .millrace, newest first'],
+        ['millrace sessions export ID --server http://127.0.0.1:8000 > run.jsonl', 'one session as a file'],
+        ['millrace sessions import recording.sse', 'a recorded stream of any dialect'],
+        ['millrace sessions search "cedar creek"', 'who said this'],
+        ['millrace sessions rm ID', 'delete a session and its log'],
+      ),
+    )
+  const placed = (name: string): Command =>
+    sessions
+      .command(name)
+      .option('--data-dir <dir>', 'folder of the SQLite database (DATA_DIR, .millrace)')
+      .option('--database <url>', 'the same as a URL: file:DIR or postgresql://… (DATABASE_URL)')
+      .option('--server <url>', 'a running server; MILLRACE_TOKEN is the token of the user')
+  placed('ls')
+    .summary('list sessions, newest first')
+    .option('--agent <name>', 'only those of an agent')
+    .option('--status <status>', 'only idle, running, done, failed, cancelled or interrupted ones')
+    .option('--limit <n>', 'at most so many', atMost, 50)
+    .option('--json', 'print JSON')
+    .action(async (options: ListOptions) => (await import('./sessions.ts')).listCommand(options, env))
+  placed('export')
+    .summary('print a session as JSONL, or in a dialect')
+    .argument('<session>', 'the id')
+    .addOption(new Option('--dialect <name>', 'print it in this dialect').choices(dialectNames))
+    .option('--out <file>', 'write to a file')
+    .action(async (session: string, options: PlaceOptions & { readonly dialect?: string; readonly out?: string }) =>
+      (await import('./sessions.ts')).exportCommand(session, options, env),
+    )
+  placed('import')
+    .summary('make a session of an export or a recording')
+    .argument('[file]', 'the file; - or nothing: standard input')
+    .option('--id <id>', 'id of the new session')
+    .option('--agent <name>', 'agent of the new session')
+    .option('--json', 'print the session as JSON')
+    .action(
+      async (
+        file: string | undefined,
+        options: PlaceOptions & { readonly id?: string; readonly agent?: string; readonly json?: boolean },
+      ) => (await import('./sessions.ts')).importCommand(file, options, env),
+    )
+  placed('rm')
+    .summary('delete sessions and their logs')
+    .argument('<sessions...>', 'their ids')
+    .action(async (ids: string[], options: PlaceOptions) =>
+      (await import('./sessions.ts')).removeCommand(ids, options, env),
+    )
+  placed('search')
+    .summary('find messages that have a text')
+    .argument('<text>', 'the text, whatever its case')
+    .option('--limit <n>', 'look at so many sessions, newest first', atMost, 200)
+    .option('--json', 'print JSON')
+    .action(async (text: string, options: ListOptions) =>
+      (await import('./sessions.ts')).searchCommand(text, options, env),
+    )
+}
+
+function atMost(text: string): number {
+  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= 500) return Number(text)
+  throw new CommandError(`--limit must be a number from 1 to 500, not '${text}'`, 2)
+}

@@ -1,0 +1,192 @@
+import { createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { ndjsonReader, parseRecorded, type Recorded, type SessionInfo } from '@millrace/core'
+import { CommandError } from '../command-error.ts'
+import type { Env } from '../env-files.ts'
+import { openInput } from '../input.ts'
+import { remark, say, sayJson, textOut } from '../output.ts'
+import { askServer, logServer, type ServerAccess, serverAt } from '../server-access.ts'
+import { aligned, type Colours, coloursOf, counted, duration, oneLine, widthOf } from '../terminal.ts'
+
+export interface PlaceOptions {
+  readonly dataDir?: string
+  readonly database?: string
+  readonly server?: string
+}
+
+export interface ListOptions extends PlaceOptions {
+  readonly agent?: string
+  readonly status?: string
+  readonly limit: number
+  readonly json?: boolean
+}
+
+export async function listCommand(options: ListOptions, env: Env): Promise<void> {
+  await at(options, env, async (server) => {
+    const { sessions, total } = await listed(server, options)
+    if (options.json === true) sayJson(sessions)
+    else if (total === 0) say('No sessions.')
+    else {
+      const colours = coloursOf(process.stdout)
+      const now = Date.now()
+      const rows = sessions.map((one) => rowOf(one, now, colours))
+      for (const line of aligned(
+        [['session', 'agent', 'title', 'status', 'events', 'changed'].map(colours.faint), ...rows],
+        [4],
+      ))
+        say(line)
+      if (total > sessions.length) remark(`${counted(total - sessions.length, 'more session')}; see --limit.`)
+    }
+  })
+}
+
+function rowOf({ id, agent, title, status, events, updatedAt }: SessionInfo, now: number, colours: Colours): string[] {
+  const paint = status === 'done' ? colours.good : status === 'failed' ? colours.bad : colours.warn
+  const width = Math.max((widthOf(process.stdout) ?? 120) - 90, 20)
+  return [
+    id,
+    agent,
+    oneLine(title, width),
+    paint(status),
+    events.toLocaleString('en-US'),
+    `${duration(now - updatedAt)} ago`,
+  ]
+}
+
+/** Prints a session, piece by piece. */
+export async function exportCommand(
+  session: string,
+  options: PlaceOptions & { readonly dialect?: string; readonly out?: string },
+  env: Env,
+): Promise<void> {
+  await at(options, env, async (server) => {
+    const base = `/sessions/${encodeURIComponent(session)}`
+    const path = options.dialect === undefined ? `${base}/log` : `${base}/events?until=idle&dialect=${options.dialect}`
+    // A stream of an unknown session is an empty one; this asks whether there is any.
+    if (options.dialect !== undefined) await askServer(server, `${base}/state`)
+    const answer = await askServer(server, path)
+    if (options.out !== undefined) {
+      await pipeline(Readable.fromWeb(answer.body as never), createWriteStream(options.out)).catch((error: Error) => {
+        throw new CommandError(`cannot write ${options.out}: ${error.message}`)
+      })
+      return
+    }
+    const out = textOut(process.stdout)
+    const decoder = new TextDecoder()
+    for await (const chunk of answer.body ?? []) await out.write(decoder.decode(chunk as Uint8Array, { stream: true }))
+    await out.flush()
+  })
+}
+
+export async function importCommand(
+  file: string | undefined,
+  options: PlaceOptions & { readonly id?: string; readonly agent?: string; readonly json?: boolean },
+  env: Env,
+): Promise<void> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of await openInput(file)) chunks.push(chunk)
+  await at(options, env, async (server) => {
+    const query = new URLSearchParams()
+    if (options.id !== undefined) query.set('id', options.id)
+    if (options.agent !== undefined) query.set('agent', options.agent)
+    const headers = { 'content-type': 'text/plain' }
+    const answer = await askServer(server, `/sessions/import?${query}`, {
+      method: 'POST',
+      headers,
+      body: Buffer.concat(chunks),
+    })
+    const session = (await answer.json()) as SessionInfo
+    if (options.json === true) sayJson(session)
+    else {
+      say(session.id)
+      remark(`Imported ${counted(session.events, 'event')} of ${session.agent || 'an unnamed agent'}.`)
+    }
+  })
+}
+
+export async function removeCommand(ids: readonly string[], options: PlaceOptions, env: Env): Promise<void> {
+  await at(options, env, async (server) => {
+    for (const id of ids) {
+      await askServer(server, `/sessions/${encodeURIComponent(id)}`, { method: 'DELETE' })
+      remark(`Removed ${id}.`)
+    }
+  })
+}
+
+/** Looks through what was said in the newest sessions. */
+export async function searchCommand(text: string, options: ListOptions, env: Env): Promise<void> {
+  await at(options, env, async (server) => {
+    const { sessions } = await listed(server, options)
+    const colours = coloursOf(process.stdout)
+    const found: { session: string; seq: number; author: string; text: string }[] = []
+    for (const { id } of sessions) {
+      const answer = await askServer(server, `/sessions/${encodeURIComponent(id)}/log?brief=true`)
+      for await (const row of rowsIn(answer)) {
+        const said = saidIn(row)
+        const place = said?.text.toLowerCase().indexOf(text.toLowerCase()) ?? -1
+        if (said === undefined || place < 0) continue
+        const hit = { session: id, seq: row.seq, author: said.author, text: around(said.text, place, text.length) }
+        found.push(hit)
+        if (options.json !== true)
+          say(
+            `${colours.accent(hit.session)} ${colours.faint(String(hit.seq))} ${colours.strong(hit.author)}  ${hit.text}`,
+          )
+      }
+    }
+    if (options.json === true) sayJson(found)
+    else remark(found.length === 0 ? `Nothing has “${oneLine(text, 60)}”.` : counted(found.length, 'message'))
+  })
+}
+
+async function* rowsIn(answer: Response): AsyncGenerator<Recorded, void> {
+  const reader = ndjsonReader()
+  const decoder = new TextDecoder()
+  for await (const chunk of answer.body ?? []) {
+    for (const { text } of reader.feed(decoder.decode(chunk as Uint8Array, { stream: true }))) {
+      // The first line is the header.
+      const row = parseRecorded(text)
+      if ('recorded' in row) yield row.recorded
+    }
+  }
+}
+
+function saidIn({ event }: Recorded): { readonly author: string; readonly text: string } | undefined {
+  if (event.kind === 'run.started') {
+    const parts = event.input.messages.flatMap(({ content }) => content.parts ?? [])
+    return { author: 'user', text: parts.map(({ text = '' }) => text).join(' ') }
+  }
+  if (event.kind !== 'agent' || event.event.partial === true) return undefined
+  const { author, content } = event.event
+  return { author, text: (content?.parts ?? []).map(({ text = '' }) => text).join(' ') }
+}
+
+function around(text: string, place: number, length: number): string {
+  const from = Math.max(place - 40, 0)
+  return `${from > 0 ? '…' : ''}${oneLine(text.slice(from, place + length + 60), 110)}`
+}
+
+async function listed(
+  server: ServerAccess,
+  { agent, status, limit }: Omit<ListOptions, keyof PlaceOptions>,
+): Promise<{ readonly sessions: readonly SessionInfo[]; readonly total: number }> {
+  const query = new URLSearchParams({ limit: String(limit) })
+  if (agent !== undefined) query.set('agent', agent)
+  if (status !== undefined) query.set('status', status)
+  return (await (await askServer(server, `/sessions?${query}`)).json()) as never
+}
+
+/** Does the work on the log that the options name, and closes it. */
+async function at(
+  { dataDir, database, server }: PlaceOptions,
+  env: Env,
+  work: (server: ServerAccess) => Promise<void>,
+): Promise<void> {
+  const place = database ?? dataDir ?? (env.DATABASE_URL || env.DATA_DIR || '.millrace')
+  const access = server === undefined ? await logServer(place) : serverAt(server, env)
+  try {
+    await work(access)
+  } finally {
+    await access.close()
+  }
+}

@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest'
+import { aligned, coloursFor, coloursOf, columnsOf, counted, duration, oneLine, visible, widthOf } from './terminal.ts'
+
+const painted = coloursFor(true).bad('x')
+
+test.each<[string, { isTTY?: boolean }, Record<string, string>, boolean]>([
+  ['a terminal', { isTTY: true }, {}, true],
+  ['a pipe', {}, {}, false],
+  ['NO_COLOR', { isTTY: true }, { NO_COLOR: '1' }, false],
+  ['an empty NO_COLOR', { isTTY: true }, { NO_COLOR: '' }, true],
+  ['a terminal that knows no colours', { isTTY: true }, { TERM: 'dumb' }, false],
+])('%s decides about colours', (_name, stream, env, colours) => {
+  expect(coloursOf(stream, env).bad('x') === painted).toBe(colours)
+})
+
+test('columns are aligned by what a terminal shows', () => {
+  expect(columnsOf(`${painted}日本🙂é`)).toBe(1 + 4 + 2 + 1)
+  expect(aligned([['ab', painted, '1'], ['日本語', 'y', '23'], ['c']], [2])).toEqual([
+    `ab      ${painted}   1`,
+    '日本語  y  23',
+    'c',
+  ])
+})
+
+test('a text of the wire becomes one line that cannot move the cursor', () => {
+  expect(oneLine('a\n\tb\u001b[2J  c\u009b1m')).toBe('a b[2J c1m')
+  expect(oneLine('x'.repeat(50), 10)).toBe('xxxxxxxxx…')
+  expect(oneLine('日本語日本語', 7)).toBe('日本語…')
+  expect(visible('a\nb\u001b[31m\u202ec')).toBe('a\nb[31mc')
+})
+
+test('only a terminal has a width', () => {
+  expect([widthOf({ isTTY: true, columns: 90 }), widthOf({ isTTY: true }), widthOf({ columns: 90 })]).toEqual([
+    90,
+    80,
+    undefined,
+  ])
+})
+
+test('times and counts are written for people', () => {
+  expect([12, 1400, 125_000].map(duration)).toEqual(['12 ms', '1.4 s', '2 min 5 s'])
+  expect([counted(1, 'frame'), counted(12_345, 'frame'), counted(2, 'reply', 'replies')]).toEqual([
+    '1 frame',
+    '12,345 frames',
+    '2 replies',
+  ])
+})

@@ -1,0 +1,117 @@
+import { writeFileSync } from 'node:fs'
+import { MillraceError } from '@millrace/core'
+import { printCase, recordedAs } from '@millrace/server'
+import { agentsFolder } from '../agents-folder.ts'
+import { ask, isAsking } from '../ask.ts'
+import { CommandError } from '../command-error.ts'
+import { ctrlC, interruptedCode } from '../ctrl-c.ts'
+import { say, sayJson } from '../output.ts'
+import { type Colours, coloursOf, counted } from '../terminal.ts'
+import { findCases } from './case-files.ts'
+import { caseLines, findingLines, jsonReport, junitReport, summaryLine } from './report.ts'
+import { type CaseResult, CaseRunner } from './run-cases.ts'
+
+export interface TestOptions {
+  readonly live?: boolean
+  readonly n: number
+  readonly passRate: number
+  readonly filter?: string
+  readonly agents?: string
+  readonly update?: boolean
+  readonly yes?: boolean
+  readonly open?: boolean
+  readonly junit?: string
+  readonly json?: boolean
+}
+
+/** Runs the cases and resolves with the exit code: 0 when all pass. */
+export async function testCommand(paths: readonly string[], options: TestOptions): Promise<number> {
+  if (options.update === true && options.yes !== true && !isAsking())
+    throw new CommandError(
+      '--update asks about each change, and no one is at this terminal; add --yes to accept all',
+      2,
+    )
+  const found = findCases(paths.length === 0 ? [options.agents ?? agentsFolder()] : paths, options.agents).filter(
+    ({ name }) => name.includes(options.filter ?? ''),
+  )
+  if (found.length === 0)
+    throw new CommandError('there are no cases here; make one with `millrace record <agent> "what a user says"`')
+  const { signal, release } = ctrlC()
+  const { live = false, n: times, passRate } = options
+  const runner = new CaseRunner({ live, times, passRate, signal })
+  const colours = coloursOf(process.stdout)
+  const width = Math.max(...found.map(({ name }) => name.length))
+  const begun = performance.now()
+  const results: CaseResult[] = []
+  try {
+    for (const one of found) {
+      if (signal.aborted) break
+      const result = await runner.run(one)
+      if (signal.aborted) break
+      results.push(result)
+      if (options.json !== true) for (const line of caseLines(result, width, colours)) say(line)
+    }
+    const ms = performance.now() - begun
+    if (options.junit !== undefined) writeReport(options.junit, junitReport(results))
+    if (options.json === true) sayJson(jsonReport(results, ms))
+    else say(`\n${summaryLine(results, ms, colours)}`)
+    if (signal.aborted) return interruptedCode
+    const failed = results.filter(({ passed }) => !passed)
+    const left = options.update === true ? await review(failed, options.yes === true, colours, signal) : failed
+    if (options.open === true && left.length > 0) {
+      const { showRuns } = await import('./show-runs.ts')
+      await showRuns(left, signal)
+    }
+    return left.length === 0 ? 0 : 1
+  } finally {
+    release()
+    await runner.close()
+  }
+}
+
+/** Shows the changes of each case and writes those that are accepted; the rest is returned. */
+async function review(
+  failed: readonly CaseResult[],
+  all: boolean,
+  colours: Colours,
+  signal: AbortSignal,
+): Promise<readonly CaseResult[]> {
+  const left: CaseResult[] = []
+  let accept = all
+  let stopped = false
+  for (const result of failed) {
+    const { found, verdicts, error } = result
+    const verdict = verdicts.at(-1)
+    if (!found.isOwn || verdict === undefined || error !== undefined || stopped) {
+      left.push(result)
+      continue
+    }
+    if (!accept) {
+      say(`\n${colours.strong(found.name)}`)
+      for (const line of findingLines(verdict.findings, colours)) say(line)
+      const said = (await ask('  write what the agent does now? [y]es, [n]o, [a]ll, [q]uit ', signal))
+        ?.trim()
+        .toLowerCase()
+      accept = said === 'a'
+      stopped = said === 'q' || said === undefined
+      if (said !== 'y' && !accept) {
+        left.push(result)
+        continue
+      }
+    }
+    writeFileSync(found.file, printCase(recordedAs(found.one, verdict)))
+    say(`${colours.good('updated')} ${found.name}`)
+  }
+  if (left.length > 0) say(`${counted(left.length, 'case')} left as ${left.length === 1 ? 'it is' : 'they are'}`)
+  return left
+}
+
+function writeReport(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    throw new CommandError(
+      `cannot write ${file}: ${error instanceof MillraceError ? error.message : (error as Error).message}`,
+    )
+  }
+}
