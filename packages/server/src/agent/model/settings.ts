@@ -1,3 +1,5 @@
+import { secretsIn } from '../redact.ts'
+
 /** The settings of all models. The CLI reads them from the environment; nothing here does. */
 export interface ModelSettings {
   /** The model of agents that do not name one, or whose own cannot answer: see `chooseModel` for the names. */
@@ -14,6 +16,8 @@ export interface ModelSettings {
   readonly attempts?: number
   /** Seconds that a model may send no bytes before its call fails: 240. 0 waits without end. */
   readonly timeout?: number
+  /** Values that must not be in a record of a model call, such as keys. */
+  readonly secrets?: readonly string[]
   /** For tests; otherwise the global one. */
   readonly fetch?: typeof globalThis.fetch
 }
@@ -30,7 +34,14 @@ export function modelSettings(env: Readonly<Record<string, string | undefined>>)
     openaiBaseUrl: env.OPENAI_BASE_URL,
     tokensPerSecond: amount(env.MILLRACE_OFFLINE_TOKENS_PER_SECOND),
     timeout: amount(env.MILLRACE_MODEL_TIMEOUT),
+    secrets: secretsIn(env),
   })
+}
+
+/** What must not be in a record of a model call. */
+export function secretsOf(settings: ModelSettings): readonly string[] {
+  const { googleApiKey, anthropicApiKey, openaiApiKey, secrets = [] } = settings
+  return [...new Set([googleApiKey, anthropicApiKey, openaiApiKey, ...secrets].filter((key) => key !== undefined))]
 }
 
 type Provider = 'gemini' | 'anthropic' | 'openai'
