@@ -97,7 +97,13 @@ function modelFinished(state: Calls, row: Recorded, event: ModelFinished): Calls
   const next = ended(state, row, key, (before) => {
     const took = duration ?? Math.max(0, row.at - before.startedAt)
     const figures = { firstToken, finishReason, usage, cost, messages, error }
-    return { ...before, status, duration: took, endedAt: before.startedAt + took, ...defined(figures) }
+    return {
+      ...before,
+      status,
+      duration: took,
+      endedAt: Math.min(row.at, before.startedAt + took),
+      ...defined(figures),
+    }
   })
   if (response === undefined) return next
   return withCallsIndex(next, { responses: next.index.responses.set(key, response) })
@@ -110,7 +116,7 @@ function toolFinished(state: Calls, row: Recorded, { call, status, duration }: T
     ...before,
     status,
     duration,
-    startedAt: row.at - duration,
+    startedAt: Math.max(before.startedAt, row.at - duration),
     endedAt: row.at,
   }))
 }

@@ -21,8 +21,8 @@ export interface Call {
   readonly startSeq: number
   readonly startedAt: number
   readonly endSeq?: number
-  /** Where the engine measured the duration, it ended that long after it began. */
   readonly endedAt?: number
+  /** As the engine measured it; the times of the log may lie a little later. */
   readonly duration?: number
   readonly firstToken?: number
   readonly usage?: Usage

@@ -123,7 +123,7 @@ async function* runGraph(
     signal: own === undefined ? context.signal : AbortSignal.any([context.signal, own.saver.signal]),
     recursionLimit: graph.config?.recursionLimit ?? maxSteps,
     writer: await streamWriter(),
-    callbacks: [calls.handler],
+    callbacks: [...(keep?.handlers ?? []), calls.handler],
     ...given,
     configurable: { ...given.configurable, thread_id: context.session, millrace: { input, context, models } },
   }
