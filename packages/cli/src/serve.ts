@@ -134,6 +134,7 @@ async function compose(
     newId: randomUUID,
     owner,
     runLimits: { leaseTtl: settings.lease },
+    recordPrompts: (agent) => config.recordPrompts?.[agent] ?? settings.recordPrompts,
     evals: fileEvalStore(join(settings.store.folder, 'evals')),
     version,
     fallback: settings.defaultAgent ?? 'assistant',
@@ -144,6 +145,7 @@ async function compose(
     memory: () => memoryUse(settings.maxMemory),
     ...defined({
       disconnect: config.disconnect,
+      prices: config.prices,
       tracing: telemetry,
       page: existsSync(page) ? page : undefined,
       adkWeb,

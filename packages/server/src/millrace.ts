@@ -19,6 +19,7 @@ import {
   type StartingSurface,
 } from './http/deps.ts'
 import type { Access } from './http/doors/access.ts'
+import { needsProof } from './http/doors/identity.ts'
 import type { MemoryUse } from './http/memory-watch.ts'
 import { withoutCheckpoints } from './http/session/without-checkpoints.ts'
 import { type SomeShares, sharesWith } from './http/shares.ts'
@@ -179,7 +180,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
 
 /** What the records of an agent's model calls have. */
 function recordingFor({ recordPrompts, prices, access }: MillraceOptions): (agent: string) => CallRecording {
-  const usual = access?.tokens === undefined && access?.jwt === undefined && access?.proxy === undefined
+  const usual = !needsProof(access ?? {})
   return (agent) => ({ prompts: recordPrompts?.(agent) ?? usual, ...defined({ prices }) })
 }
 

@@ -163,7 +163,7 @@ export class LiveRun implements AdkRun {
     if ('reason' in taken)
       throw new MillraceError('garbage', `ADK yielded a value that is not an event: ${taken.reason}`)
     this.emit({ kind: 'agent', ...taken, ...(node === undefined ? {} : { node }) })
-    if (taken.event.partial !== true && taken.event.content?.role !== 'user') this.#answered(taken, node)
+    this.#answered(taken, node)
     if (isPartial(taken.event) || isNested(taken.event)) return
     this.#asked.push(taken.event, node)
     this.#failBy(taken.event)
@@ -174,13 +174,14 @@ export class LiveRun implements AdkRun {
     if (event.errorCode !== undefined && event.nodeInfo?.path === undefined) this.fail(problemOf(event))
   }
 
-  /** One call may answer in several events: its text, then its function calls. */
-  #answered(
-    { event, message }: { readonly event: AdkEvent; readonly message: string },
-    node: NodeId | undefined,
-  ): void {
-    const { usageMetadata, finishReason, errorCode } = event
-    this.openCalls.get(node)?.answered(event.content === undefined ? undefined : message, {
+  /** One call may answer in several events: its tokens, its text, then its function calls. */
+  #answered({ event, message }: { readonly event: AdkEvent; readonly message: string }, node: NodeId | undefined): void {
+    const open = this.openCalls.get(node)
+    if (open === undefined || event.content?.role === 'user') return
+    const { content, usageMetadata, finishReason, errorCode } = event
+    if (content?.parts !== undefined && content.parts.length > 0) open.heard()
+    if (isPartial(event)) return
+    open.answered(content === undefined ? undefined : message, {
       usage: usageOf(usageMetadata),
       finishReason: typeof finishReason === 'string' ? finishReason : undefined,
       error: errorCode === undefined ? undefined : problemOf(event),

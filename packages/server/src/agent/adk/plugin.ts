@@ -105,16 +105,8 @@ export class MillracePlugin extends BasePlugin {
   }
 
   /** Removes calls from partials: ADK would run them, and again when the aggregate comes (SPEC 1.5). */
-  override async afterModelCallback({
-    callbackContext,
-    llmResponse,
-  }: {
-    callbackContext: Context
-    llmResponse: LlmResponse
-  }): Promise<LlmResponse | undefined> {
+  override async afterModelCallback({ llmResponse }: { llmResponse: LlmResponse }): Promise<LlmResponse | undefined> {
     const parts = llmResponse.content?.parts
-    if (parts !== undefined && parts.length > 0)
-      this.#run.openCalls.get(scopeOf(callbackContext.invocationContext)?.node)?.heard()
     if (!parts?.some(({ functionCall }) => functionCall !== undefined)) return undefined
     if (llmResponse.partial !== true) {
       // Changed in place: if a plugin returns a response here, ADK does not call the agent's own callback.
