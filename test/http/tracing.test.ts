@@ -88,7 +88,12 @@ describe('traces', () => {
     expect(named('invoke_agent assistant').map((span) => parent(span)?.name)).toEqual(['run'])
     const models = named('generate_content')
     expect(models.length).toBeGreaterThanOrEqual(2)
-    for (const model of models) expect(parent(model)?.name).toBe('invoke_agent assistant')
+    for (const model of models) {
+      expect(parent(model)?.name).toBe('invoke_agent assistant')
+      expect(fact(model, 'gen_ai.request.model')).toBe('offline')
+      const keys = model.attributes.map(({ key }) => key)
+      expect(keys).toEqual(expect.arrayContaining(['gen_ai.usage.input_tokens', 'millrace.first_token_ms']))
+    }
     const tools = all.filter(({ name }) => name.startsWith('execute_tool '))
     expect(tools.length).toBeGreaterThanOrEqual(1)
     for (const tool of tools) expect(parent(tool)?.name).toBe('invoke_agent assistant')

@@ -267,6 +267,54 @@ function anyEvent(): fc.Arbitrary<RunEvent> {
       'status',
     ]),
     kind(
+      'model.started',
+      {
+        call: id,
+        agent: id,
+        model: text,
+        tools: fc.nat(),
+        node: id,
+        request: fc.record(
+          {
+            like: fc.tuple(id, id).map(([run, call]) => `${run}/${call}`),
+            keep: fc.nat({ max: 4 }),
+            contents: fc.array(
+              fc.oneof(
+                json,
+                id.map((name) => `@${name}`),
+                id.map((name) => `#${name}`),
+              ),
+              { maxLength: 3 },
+            ),
+            system: id.map((name) => `#${name}`),
+            values: fc.dictionary(id, json),
+          },
+          { requiredKeys: ['contents'] },
+        ),
+      },
+      ['call', 'agent', 'model', 'tools'],
+    ),
+    kind(
+      'model.finished',
+      {
+        call: id,
+        status: fc.constantFrom('ok', 'error'),
+        firstToken: fc.nat(),
+        duration: fc.nat(),
+        usage: fc.record({ inputTokens: fc.nat(), outputTokens: fc.nat() }),
+        cost: fc.record({ amount: fc.nat(), currency: fc.constantFrom('USD', 'EUR') }),
+        messages: fc.array(id, { maxLength: 2 }),
+        error: problem,
+        node: id,
+      },
+      ['call', 'status'],
+    ),
+    kind(
+      'tool.finished',
+      { call: id, name: text, status: fc.constantFrom('ok', 'error'), duration: fc.nat(), node: id },
+      ['call', 'name', 'status', 'duration'],
+    ),
+    kind(
       'tasks',
       { tasks: fc.array(fc.record({ id, title: text, status: fc.constant('pending'), order: fc.nat() })) },
       ['tasks'],

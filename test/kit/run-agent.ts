@@ -1,12 +1,12 @@
 import type { JsonObject, PatchOp, Recorded, RunEvent, RunInput } from '@millrace/core'
-import { applyState, defined, isModelCall } from '@millrace/core'
+import { applyState, defined, isCallRecord } from '@millrace/core'
 import type { Agent, RunContext } from '@millrace/server'
 
 /** A session in memory, as the run engine would hold it: runs one after the other, each seeing the rows before it. */
 export interface TestSession {
   readonly rows: readonly Recorded[]
   readonly state: JsonObject
-  /** Runs to the end; gives back the events of this run, without `run.started` and the notes about model calls. */
+  /** Runs to the end; gives back the events of this run, without `run.started` and the records of calls. */
   run(input: string | Partial<RunInput>, options?: TestRunOptions): Promise<readonly RunEvent[]>
   /** A person changes the state between two runs. */
   edit(patch: readonly PatchOp[]): void
@@ -54,7 +54,7 @@ export function testSession(agent: Agent, session = 's1', before: readonly Recor
       const events: RunEvent[] = []
       for await (const event of agent.run(input, context)) {
         record(run, event)
-        if (!isModelCall(event)) events.push(event)
+        if (!isCallRecord(event)) events.push(event)
         onEvent?.(event)
       }
       return events
@@ -73,9 +73,9 @@ export function inputOf(given: string | Partial<RunInput>): RunInput {
   return { messages: [{ id: 'm', role: 'user', content: { role: 'user', parts: [{ text: given }] } }] }
 }
 
-/** One line per event: which agent did what, in which order. Notes about model calls are left out. */
+/** One line per event: which agent did what, in which order. Records of calls are left out. */
 export function outline(all: readonly RunEvent[]): readonly string[] {
-  const events = all.filter((event) => !isModelCall(event))
+  const events = all.filter((event) => !isCallRecord(event))
   return events.map((event) => {
     switch (event.kind) {
       case 'node.started':

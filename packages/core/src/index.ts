@@ -28,9 +28,10 @@ export type { FieldError } from './schema/fault.ts'
 export type * from './event/adk-event.ts'
 export { adkRequest, type PendingCalls, pendingCalls } from './event/adk-request.ts'
 export { functionCallsOf, functionResponsesOf, isErrorEvent, isFinalResponse } from './event/adk-rules.ts'
+export type * from './event/call-record.ts'
 export { isRecorded, isRunEvent, parseRecorded, whyNotRecorded, whyNotRunEvent } from './event/guard.ts'
 export { adkIngest, type Ingested, type IngestOptions } from './event/ingest.ts'
-export { isModelCall, modelCall } from './event/model-call.ts'
+export { callText, isCallRecord, isModelCall } from './event/model-call.ts'
 export { nodePath } from './event/node-path.ts'
 export {
   isProblemCode,
@@ -109,6 +110,9 @@ export { memoryLog } from './log/memory-log.ts'
 // View: pure folds over a log
 
 export type { Printed, Sequence } from './persistent/sequence.ts'
+export { callBefore, callsView, modelAnswersOf, modelRequestOf } from './view/calls/index.ts'
+export { sentContent } from './view/calls/request.ts'
+export type { Call, Calls, ModelRequest } from './view/calls/state.ts'
 export { END, type FlowEdge, type FlowKey, type FlowNode, START } from './view/flow/graph.ts'
 export { activeNodes, flowView, stateKeys } from './view/flow/index.ts'
 export { preview } from './view/flow/preview.ts'
@@ -149,7 +153,7 @@ export type { Block, BlockLane, Lane } from './view/transcript/lane.ts'
 export type { RunStatus, Transcript } from './view/transcript/state.ts'
 export type { FirstToken } from './view/usage/first-token.ts'
 export { usageView } from './view/usage/index.ts'
-export type { AgentUsage, RunUsage, UsageReport } from './view/usage/state.ts'
+export type { AgentUsage, Costs, RunUsage, UsageReport } from './view/usage/state.ts'
 export { fold, type View } from './view/view.ts'
 
 // ADK chat: an API over ADK events for front ends that keep them in a store of their own

@@ -58,7 +58,9 @@ export async function embedMillrace(options: EmbedOptions = {}): Promise<Embedde
   const own = await createMillrace({
     // SQLite admits one process per folder, so machine and folder name its only writer.
     owner: `${hostname()}:${folder}`,
+    ...defined({ prices: config?.prices }),
     ...rest,
+    recordPrompts: (agent) => options.recordPrompts?.(agent) ?? config?.recordPrompts?.[agent],
     log,
     agents: catalog,
     now: Date.now,

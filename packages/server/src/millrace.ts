@@ -3,6 +3,7 @@ import { type Dialect, defined, type EventLog, dialects as known } from '@millra
 import { idInKey } from '@millrace/core/store'
 import type { Context, Tracer } from '@opentelemetry/api'
 import type { FastifyBaseLogger, FastifyInstance, FastifyServerOptions } from 'fastify'
+import type { CallRecording, ModelPrices } from './agent/call-recorder.ts'
 import type { AgentCatalog } from './agent/catalog.ts'
 import { recordSeal } from './agent/record-seal.ts'
 import { type EvalStore, memoryEvalStore } from './eval/eval-store.ts'
@@ -18,6 +19,7 @@ import {
   type StartingSurface,
 } from './http/deps.ts'
 import type { Access } from './http/doors/access.ts'
+import { needsProof } from './http/doors/identity.ts'
 import type { MemoryUse } from './http/memory-watch.ts'
 import { withoutCheckpoints } from './http/session/without-checkpoints.ts'
 import { type SomeShares, sharesWith } from './http/shares.ts'
@@ -28,7 +30,6 @@ import { sseFormat } from './stream/stream-format.ts'
 import { type Streams, type StreamsOptions, streams } from './stream/streams.ts'
 import type { AuditEntry } from './telemetry/audit.ts'
 import { createMetrics } from './telemetry/metrics.ts'
-import { modelRequests } from './telemetry/model-requests.ts'
 import { viewReads } from './view/view-reads.ts'
 
 export interface MillraceOptions {
@@ -61,6 +62,13 @@ export interface MillraceOptions {
   readonly retain?: Pick<StreamsOptions, 'retain' | 'retainTotal'>
   readonly logger?: FastifyServerOptions['logger']
   readonly onAudit?: (entry: AuditEntry) => void
+  /**
+   * Whether the log has what models were told, by agent. Absent: on where anyone may read all sessions, off where users
+   * must prove who they are, because a user's log would then show the agents' instructions to the user.
+   */
+  readonly recordPrompts?: (agent: string) => boolean | undefined
+  /** What models cost; absent: the log has no costs. */
+  readonly prices?: ModelPrices
   /** Makes spans of every run; absent: no spans. */
   readonly tracing?: { readonly tracer: Tracer; readonly root: Context }
 }
@@ -94,7 +102,6 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     auditLog?.info(told, entry.action)
     options.onAudit?.(told)
   }
-  const requests = modelRequests()
   const engine = runEngine({
     log,
     agents: (name) => agents.get(name),
@@ -105,7 +112,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     // Without a secret that lasts, checkpoints count until the server ends.
     seal: recordSeal(log.secret ?? randomBytes(32)),
     onAudit: audit,
-    onModelCall: requests.put,
+    recording: recordingFor(options),
   })
   const fanOut = streams({
     log,
@@ -144,7 +151,6 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     ready: () => !closing,
     stopped: () => stopped,
     audit,
-    modelRequests: requests,
     evals: options.evals ?? memoryEvalStore(),
     ...defined({
       page: options.page,
@@ -170,6 +176,12 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
       await app.close()
     },
   }
+}
+
+/** What the records of an agent's model calls have. */
+function recordingFor({ recordPrompts, prices, access }: MillraceOptions): (agent: string) => CallRecording {
+  const usual = !needsProof(access ?? {})
+  return (agent) => ({ prompts: recordPrompts?.(agent) ?? usual, ...defined({ prices }) })
 }
 
 /** The agents of this moment: folders come and go while the server runs. */

@@ -124,6 +124,7 @@ async function compose(
     newId: randomUUID,
     owner,
     runLimits: { leaseTtl: settings.lease },
+    recordPrompts: (agent) => config.recordPrompts?.[agent] ?? settings.recordPrompts,
     evals: fileEvalStore(join(settings.store.folder, 'evals')),
     version,
     fallback: settings.defaultAgent ?? 'assistant',
@@ -134,6 +135,7 @@ async function compose(
     memory: () => memoryUse(settings.maxMemory),
     ...defined({
       disconnect: config.disconnect,
+      prices: config.prices,
       tracing: telemetry,
       page: pageFolder(),
       adkWeb,

@@ -116,6 +116,15 @@ test('agents of a folder are isolated unless a flag or a variable says off', () 
   expect(refusal(['--isolate', 'maybe'])).toContain("--isolate must be on or off, not 'maybe'")
 })
 
+test('prompts are recorded as a flag or a variable says, and otherwise where there are no users', () => {
+  expect(readSettings([], {})).toMatchObject({ recordPrompts: undefined })
+  expect(readSettings([], { MILLRACE_RECORD_PROMPTS: 'on' })).toMatchObject({ recordPrompts: true })
+  expect(readSettings(['--record-prompts', 'off'], { MILLRACE_RECORD_PROMPTS: 'on' })).toMatchObject({
+    recordPrompts: false,
+  })
+  expect(refusal(['--record-prompts', 'yes'])).toContain("--record-prompts must be on or off, not 'yes'")
+})
+
 test('the limits of an agent’s process: flags win over variables, a time of 0 is no limit', () => {
   const minute = 60_000
   const withLimits = (agentLimits: object) => expect.objectContaining({ agentLimits })

@@ -18,6 +18,8 @@ export interface Settings {
   /** Whether each agent of the folder runs in a process of its own. The example agents run in the server's. */
   readonly isolate: boolean
   readonly agentLimits: AgentLimits
+  /** Whether the log has what models were told; undefined: where requests need not prove who they come from. */
+  readonly recordPrompts: boolean | undefined
   /** The configuration's file; undefined looks for `millrace.config` in the usual folders. */
   readonly config: string | undefined
   /** The agent of requests that name none; undefined: `assistant`, or the first. */
@@ -71,6 +73,8 @@ export const serveHelp = `millrace serve — run agents, record them, serve the 
   --lease SECONDS     how long a run waits for its server after a crash, until another one takes it (MILLRACE_LEASE, 15)
   --agents DIR        folder of agents, DIR/<name>/agent.ts (MILLRACE_AGENTS, ./agents if there is one, else the examples)
   --isolate on|off    run each agent of DIR in a process of its own (MILLRACE_ISOLATE, on)
+  --record-prompts on|off
+                      keep in the log what models were told (MILLRACE_RECORD_PROMPTS; on, but off with users)
   --agent-memory MB   heap of such a process (MILLRACE_AGENT_MEMORY, 1024)
   --agent-silence SEC seconds that its code may block such a process (MILLRACE_AGENT_SILENCE, 30)
   --agent-idle MIN    minutes that such a process stays without runs; 0: for ever (MILLRACE_AGENT_IDLE, 10)
@@ -112,6 +116,7 @@ const options = {
   lease: { type: 'string' },
   agents: { type: 'string' },
   isolate: { type: 'string' },
+  'record-prompts': { type: 'string' },
   'agent-memory': { type: 'string' },
   'agent-silence': { type: 'string' },
   'agent-idle': { type: 'string' },
@@ -190,6 +195,9 @@ export function readSettings(
   if (!levels.includes(logLevel)) return bad(`--log-level must be one of ${levels.join(', ')}, not ${quoted(logLevel)}`)
   const isolate = given(values.isolate, 'MILLRACE_ISOLATE') ?? 'on'
   if (isolate !== 'on' && isolate !== 'off') return bad(`--isolate must be on or off, not ${quoted(isolate)}`)
+  const prompts = given(values['record-prompts'], 'MILLRACE_RECORD_PROMPTS')
+  if (prompts !== undefined && prompts !== 'on' && prompts !== 'off')
+    return bad(`--record-prompts must be on or off, not ${quoted(prompts)}`)
   const agentLimits = readLimits(
     given(values['agent-memory'], 'MILLRACE_AGENT_MEMORY') ?? '1024',
     given(values['agent-silence'], 'MILLRACE_AGENT_SILENCE') ?? '30',
@@ -229,6 +237,7 @@ export function readSettings(
     lease: lease * 1000,
     agents: given(values.agents, 'MILLRACE_AGENTS'),
     isolate: isolate === 'on',
+    recordPrompts: prompts === undefined ? undefined : prompts === 'on',
     agentLimits,
     defaultAgent: given(values['default-agent'], 'MILLRACE_DEFAULT_AGENT'),
     config: given(values.config, 'MILLRACE_CONFIG'),

@@ -30,6 +30,7 @@ const samples: Readonly<Record<RunEventKind, readonly RunEvent[]>> = {
   agent: [
     { kind: 'agent', event, message: 'm' },
     { kind: 'agent', event: { ...event, output: [1], newField: null }, message: 'm', node: 'a@1', task: 't' },
+    { kind: 'agent', event, message: 'm', model: false },
   ],
   state: [
     {
@@ -44,6 +45,48 @@ const samples: Readonly<Record<RunEventKind, readonly RunEvent[]>> = {
   ],
   'node.finished': [
     { kind: 'node.finished', node: 'a@1', status: 'error', error: { code: 'agent-error', message: 'm' }, duration: 5 },
+  ],
+  'model.started': [
+    { kind: 'model.started', call: 'c1', agent: 'a', model: 'm', tools: 0 },
+    {
+      kind: 'model.started',
+      call: 'c2',
+      agent: 'a',
+      model: 'm',
+      tools: 1,
+      node: 'a@1',
+      parameters: { temperature: 0 },
+      request: {
+        like: 'r/c1',
+        keep: 2,
+        contents: ['@m', '#h', { role: 'user', parts: [] }],
+        system: '#s',
+        tools: '#t',
+        values: { h: null },
+        omitted: 'why',
+      },
+    },
+  ],
+  'model.finished': [
+    { kind: 'model.finished', call: 'c1', status: 'ok' },
+    {
+      kind: 'model.finished',
+      call: 'c2',
+      status: 'error',
+      node: 'a@1',
+      firstToken: 3,
+      duration: 5,
+      finishReason: 'STOP',
+      usage: { inputTokens: 1, modelCalls: 1 },
+      cost: { amount: 0.1, currency: 'USD' },
+      messages: ['m'],
+      response: null,
+      error: { code: 'model-error', message: 'm' },
+    },
+  ],
+  'tool.finished': [
+    { kind: 'tool.finished', call: 'adk-1', name: 't', status: 'ok', duration: 0 },
+    { kind: 'tool.finished', call: 'adk-2', name: 't', status: 'error', duration: 2, node: 'a@1' },
   ],
   tasks: [
     {
@@ -128,6 +171,14 @@ describe('what may not, and where it is wrong', () => {
     [[], 'must be an object'],
     ['run.started', 'must be an object'],
     [{}, 'kind is not a kind of event'],
+    [{ kind: 'model.started', call: 'c', agent: 'a', model: 'm' }, 'tools is missing'],
+    [
+      { kind: 'model.started', call: 'c', agent: 'a', model: 'm', tools: 0, request: { contents: [1n] } },
+      'request.contents[0] is a bigint, not JSON',
+    ],
+    [{ kind: 'model.finished', call: 'c', status: 'done' }, 'status must be one of ok, error'],
+    [{ kind: 'model.finished', call: 'c', status: 'ok', cost: { amount: 1 } }, 'cost.currency is missing'],
+    [{ kind: 'tool.finished', call: 'c', name: 't', status: 'ok' }, 'duration is missing'],
     [{ kind: 'toString' }, 'kind is not a kind of event'],
     [{ kind: 'run.finished' }, 'outcome is missing'],
     [{ kind: 'run.finished', outcome: 'ok' }, 'outcome must be one of done, failed, cancelled, interrupted'],

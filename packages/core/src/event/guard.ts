@@ -1,6 +1,17 @@
 import { isObject, maxJsonDepth, parseJson } from '../json/json.ts'
 import { Fault, faultAt } from '../schema/fault.ts'
-import { boolean, dataObject, type FieldReader, list, notObject, number, oneOf, string } from '../schema/readers.ts'
+import {
+  boolean,
+  count,
+  data,
+  dataObject,
+  type FieldReader,
+  list,
+  notObject,
+  number,
+  oneOf,
+  string,
+} from '../schema/readers.ts'
 import { shape } from '../schema/shape.ts'
 import { canonicalContent, canonicalEvent, canonicalPart } from './adk-shape.ts'
 import { problemCodes } from './problem.ts'
@@ -87,6 +98,21 @@ const usage = shape({
   modelCalls: number,
 })
 
+const sentRequest = shape(
+  {
+    like: string,
+    keep: count,
+    contents: list(data),
+    system: string,
+    tools: string,
+    values: dataObject,
+    omitted: string,
+  },
+  ['contents'],
+)
+const cost = shape({ amount: number, currency: string }, ['amount', 'currency'])
+const callStatus = oneOf(['ok', 'error'])
+
 /**
  * One table row per kind; a kind without a row does not compile. Fields of type Json (`payload`, `item`, `result`,
  * `data`) are user data and may be null: they have no entry here and, like every unknown field, need only be JSON.
@@ -94,11 +120,44 @@ const usage = shape({
 const kinds: Readonly<Record<RunEventKind, FieldReader>> = {
   'run.started': shape({ agent: string, input, forkOf, parent: string, replaces: list(replaced) }, ['agent', 'input']),
   'node.started': shape({ node, agent: string, parent: node, after: list(node), call: string }, ['node', 'agent']),
-  agent: shape({ event: canonicalEvent, message: string, node, task: string }, ['event', 'message']),
+  agent: shape({ event: canonicalEvent, message: string, node, task: string, model: boolean }, ['event', 'message']),
   state: shape({ patch: list(patchOp), node }, ['patch']),
   'node.finished': shape({ node, status: oneOf(['ok', 'error', 'interrupted']), error: problem, duration: number }, [
     'node',
     'status',
+  ]),
+  'model.started': shape(
+    {
+      call: string,
+      agent: string,
+      model: string,
+      tools: count,
+      parameters: dataObject,
+      request: sentRequest,
+      node,
+    },
+    ['call', 'agent', 'model', 'tools'],
+  ),
+  'model.finished': shape(
+    {
+      call: string,
+      status: callStatus,
+      firstToken: number,
+      duration: number,
+      finishReason: string,
+      usage,
+      cost,
+      messages: list(string),
+      error: problem,
+      node,
+    },
+    ['call', 'status'],
+  ),
+  'tool.finished': shape({ call: string, name: string, status: callStatus, duration: number, node }, [
+    'call',
+    'name',
+    'status',
+    'duration',
   ]),
   tasks: shape({ tasks: list(task), node }, ['tasks']),
   'tasks.changed': shape({ changes: list(taskEdit), node }, ['changes']),

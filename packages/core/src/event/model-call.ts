@@ -1,19 +1,24 @@
 import { isJsonObject } from '../json/json.ts'
-import type { Logged, NodeId, RunEvent } from './run-event.ts'
+import type { RunEvent } from './run-event.ts'
 
-/** Notes in the log that a node is about to call its model. Views and people need not see it; Studio's clients show it. */
-export function modelCall(model: string, tools: number, node?: NodeId): Logged {
-  return {
-    kind: 'log',
-    level: 'debug',
-    message: `Calling ${model} (tools: ${tools})`,
-    data: { model, tools },
-    ...(node === undefined ? {} : { node }),
-  }
+/** Whether the event says that a model is called. Logs of older servers have a debug line in place of `model.started`. */
+export function isModelCall(event: RunEvent): boolean {
+  return callText(event) !== undefined
 }
 
-export function isModelCall(event: RunEvent): boolean {
-  if (event.kind !== 'log' || event.level !== 'debug' || !isJsonObject(event.data)) return false
+/** Whether the event only records how a model or a tool was called: clients of other dialects are shown what came of it. */
+export function isCallRecord(event: RunEvent): boolean {
+  return event.kind === 'model.finished' || event.kind === 'tool.finished' || isModelCall(event)
+}
+
+/** The line by which ADK Studio shows that a model is called; undefined for any other event. */
+export function callText(event: RunEvent): string | undefined {
+  if (event.kind === 'model.started') return textOf(event.model, event.tools)
+  if (event.kind !== 'log' || event.level !== 'debug' || !isJsonObject(event.data)) return undefined
   const { model, tools } = event.data
-  return event.message === `Calling ${String(model)} (tools: ${String(tools)})`
+  return event.message === textOf(model, tools) ? event.message : undefined
+}
+
+function textOf(model: unknown, tools: unknown): string {
+  return `Calling ${String(model)} (tools: ${String(tools)})`
 }

@@ -1,5 +1,6 @@
 import type { Json, JsonObject, PatchOp } from '../json/json.ts'
 import type { AdkContent, AdkEvent, AdkPart } from './adk-event.ts'
+import type { ModelFinished, ModelStarted, ToolFinished } from './call-record.ts'
 import type { Problem } from './problem.ts'
 
 /**
@@ -61,6 +62,9 @@ export type RunEvent = (
   | AgentSaid
   | StateChanged
   | NodeFinished
+  | ModelStarted
+  | ModelFinished
+  | ToolFinished
   | TasksSet
   | TasksChanged
   | TaskStarted
@@ -126,6 +130,8 @@ export interface AgentSaid {
   readonly message: string
   readonly node?: NodeId
   readonly task?: string
+  /** False: the agent's own code said it, such as a graph's step that returns a message or runs a tool. */
+  readonly model?: false
 }
 
 /** A state change that no ADK event carries: client state, edits by a person, a graph's own updates. */

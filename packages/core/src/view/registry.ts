@@ -1,3 +1,4 @@
+import { callsView } from './calls/index.ts'
 import { flowView } from './flow/index.ts'
 import { planView } from './plan/index.ts'
 import { problemsView } from './problems/index.ts'
@@ -14,6 +15,7 @@ export const views = {
   timeline: timelineView,
   state: stateView,
   flow: flowView,
+  calls: callsView,
   usage: usageView,
   proof: proofView,
   plan: planView,

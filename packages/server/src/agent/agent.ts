@@ -1,4 +1,5 @@
 import type { AdkPart, ArtifactSaved, FoundMessage, JsonObject, Recorded, RunEvent, RunInput } from '@millrace/core'
+import type { CallRecording } from './call-recorder.ts'
 
 /**
  * The port that every agent engine implements. An agent yields what happens, in order; the run engine records it. It never yields `run.started`; it may end with its own `run.finished` (a remote stream
@@ -110,8 +111,8 @@ export interface RunContext {
   readonly recorded?: (count?: number) => Promise<void>
   /** What the run shares with the other sessions of its user and agent; absent where no log is behind the run. */
   readonly shared?: SharedContext
-  /** Called with the request of a model call, as JSON text, and the id of the event that answers it, by engines that see both. */
-  readonly modelCalled?: (event: string, request: string) => void
+  /** What the records of the run's model calls have; absent: no requests and no prices. */
+  readonly recording?: CallRecording
 }
 
 /** Shared state is not here: the run engine records it in the session as the run begins. */

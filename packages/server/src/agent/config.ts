@@ -16,6 +16,22 @@ const millraceConfig = z.looseObject({
   disconnect: z
     .strictObject({ 'ag-ui': onDisconnect, adk: onDisconnect, studio: onDisconnect, plan: onDisconnect })
     .optional(),
+  /** Whether the log has what an agent's models were told, by agent; the others follow `--record-prompts`. */
+  recordPrompts: z.record(z.string(), z.boolean()).optional(),
+  /** What one million tokens cost, by the name of the model: the log then has the cost of each call. */
+  prices: z
+    .strictObject({
+      currency: z.string().min(1),
+      models: z.record(
+        z.string(),
+        z.strictObject({
+          input: z.number().nonnegative(),
+          output: z.number().nonnegative(),
+          cachedInput: z.number().nonnegative().exactOptional(),
+        }),
+      ),
+    })
+    .optional(),
   /** What one user, and all users together, may have; see `--limit`. */
   limits: z
     .strictObject({

@@ -106,7 +106,7 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
     endWithProof(request, reply, deps.now)
   }
   // Surfaces get the sessions of their caller, and nothing that reaches others.
-  const { log: _log, engine: _engine, streams: _streams, views: _views, modelRequests: _requests, ...rest } = deps
+  const { log: _log, engine: _engine, streams: _streams, views: _views, ...rest } = deps
   const own = ownOf({ ...deps, room }, identities !== undefined)
   const surfaceDeps: SurfaceDeps = { ...rest, opened, basePath, identities, everyone: everyone(deps), own, trouble }
   for (const surface of surfaces) await registerSurface(app, surface, surfaceDeps)

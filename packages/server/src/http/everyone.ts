@@ -2,7 +2,6 @@ import type { EventLog, SessionInfo, SessionQuery } from '@millrace/core'
 import { withOwnId } from '@millrace/core/store'
 import type { EvalStore } from '../eval/eval-store.ts'
 import type { RunEngine } from '../run/run-engine.ts'
-import type { ModelRequests } from '../telemetry/model-requests.ts'
 import { deleteUser } from './operator/delete-user.ts'
 import { cancelAndRemove } from './session/remove-session.ts'
 
@@ -27,10 +26,9 @@ interface Parts {
   readonly log: EventLog
   readonly engine: RunEngine
   readonly evals: EvalStore
-  readonly modelRequests: ModelRequests
 }
 
-export function everyone({ log, engine, evals, modelRequests }: Parts): Everyone {
+export function everyone({ log, engine, evals }: Parts): Everyone {
   return {
     users: (query) => log.users(query),
     async sessions(query) {
@@ -40,7 +38,6 @@ export function everyone({ log, engine, evals, modelRequests }: Parts): Everyone
     deleteUser: (user) =>
       deleteUser({ log, evals }, user, async ({ id }) => {
         await cancelAndRemove({ log, engine }, id)
-        modelRequests.forget(id)
       }),
   }
 }

@@ -3,7 +3,6 @@ import { checkSessionId, sessionKey, withOwnId } from '@millrace/core/store'
 import type { LoadedSession } from '../run/load-session.ts'
 import type { RunEngine } from '../run/run-engine.ts'
 import type { Streams } from '../stream/streams.ts'
-import type { ModelRequests } from '../telemetry/model-requests.ts'
 import type { ViewRead, ViewReads } from '../view/view-reads.ts'
 import type { StorageShares } from './storage-shares.ts'
 
@@ -33,7 +32,6 @@ export interface OwnSessions {
   readonly engine: OwnEngine
   readonly streams: Pick<Streams, 'open'>
   readonly views: ViewReads
-  readonly modelRequests: Pick<ModelRequests, 'of' | 'forget'>
   /** A name of the session that no session of another user has. */
   readonly keyOf: (id: string) => string
 }
@@ -43,7 +41,6 @@ export interface AllSessions {
   readonly engine: RunEngine
   readonly streams: Streams
   readonly views: ViewReads
-  readonly modelRequests: ModelRequests
   /** Refuses what the user has no room for. */
   readonly room: Pick<StorageShares, 'checkBytes' | 'checkSession' | 'removed'>
 }
@@ -70,10 +67,6 @@ export function ownSessions(all: AllSessions, user: string | undefined): OwnSess
     views: {
       view: (name, read) => all.views.view(name, keyedRead(read, keyOf)),
       state: (read) => all.views.state(keyedRead(read, keyOf)),
-    },
-    modelRequests: {
-      of: (id, event) => all.modelRequests.of(keyOf(id), event),
-      forget: (id) => all.modelRequests.forget(keyOf(id)),
     },
   }
 }

@@ -5,7 +5,6 @@ import { memoryEvalStore } from '../eval/eval-store.ts'
 import { runEngine } from '../run/engine.ts'
 import { streams } from '../stream/streams.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
-import { modelRequests } from '../telemetry/model-requests.ts'
 import { viewReads } from '../view/view-reads.ts'
 import { createApp } from './app.ts'
 import { defaultDisconnect, defaultLimits } from './deps.ts'
@@ -25,7 +24,6 @@ function appWith(surfaces: readonly Surface[], access: Access = {}, runsPerMinut
     limits: { ...defaultLimits, runsPerMinute },
     disconnect: defaultDisconnect,
     audit: () => undefined,
-    modelRequests: modelRequests(),
     evals: memoryEvalStore(),
     views: viewReads(log, defaultLimits),
     version: 'test',

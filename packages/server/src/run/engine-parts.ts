@@ -1,5 +1,6 @@
 import type { EventLog } from '@millrace/core'
 import type { Agent } from '../agent/agent.ts'
+import type { CallRecording } from '../agent/call-recorder.ts'
 import type { RecordSeal } from '../agent/record-seal.ts'
 import type { AuditEntry } from '../telemetry/audit.ts'
 import type { ActiveRun } from './active-run.ts'
@@ -23,8 +24,8 @@ export interface RunEngineOptions {
   readonly seal?: RecordSeal
   /** Called for every start, refusal, cancel and end. */
   readonly onAudit?: (entry: AuditEntry) => void
-  /** Called with the request of every model call that an agent reports, as JSON text, and the event that answers it. */
-  readonly onModelCall?: (session: string, event: string, request: string) => void
+  /** What the records of an agent's model calls have; absent: no requests and no prices. */
+  readonly recording?: (agent: string) => CallRecording
 }
 
 /** What the parts of the engine share. */

@@ -14,7 +14,7 @@ import { abandoned, problemFromError } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { RunLedger } from './ledger.ts'
 import { withoutRuns } from './rewind.ts'
-import { modelCallsOf, sharedContext } from './shared-context.ts'
+import { recordingOf, sharedContext } from './shared-context.ts'
 import { isLost } from './writer.ts'
 
 /** A run whose process is gone, as the log has it. */
@@ -101,7 +101,7 @@ async function resume(parts: EngineParts, agent: Agent, { lease, info, started, 
   const history = [...rows, ...(await log.append(session, [{ run, event: lost }], lease))]
   const shared = sharedContext(log, info)
   const { state, replaced } = sessionFacts(history)
-  const context = { state, resumed: true, shared, ...modelCallsOf(parts, session) }
+  const context = { state, resumed: true, shared, ...recordingOf(parts, agent) }
   const { input } = started.event
   launch(
     new ActiveRun({

@@ -1,6 +1,6 @@
 import type { EventLog, JsonObject, PatchOp, RunEvent, RunInput, SessionInfo } from '@millrace/core'
 import { isShared } from '@millrace/core/store'
-import type { RunContext, SharedContext } from '../agent/agent.ts'
+import type { Agent, RunContext, SharedContext } from '../agent/agent.ts'
 import type { RunEngineOptions } from './engine-parts.ts'
 
 /** What a run of this session can reach of the other sessions of its user and agent. */
@@ -12,13 +12,12 @@ export function sharedContext(log: EventLog, { id, user, agent }: SessionInfo): 
   }
 }
 
-/** Where the agent of a run reports its model calls, if the engine's owner listens. */
-export function modelCallsOf(
-  { onModelCall }: Pick<RunEngineOptions, 'onModelCall'>,
-  session: string,
-): Pick<RunContext, 'modelCalled'> {
-  if (onModelCall === undefined) return {}
-  return { modelCalled: (event, request) => onModelCall(session, event, request) }
+/** What the records of an agent's model calls have. */
+export function recordingOf(
+  { recording }: Pick<RunEngineOptions, 'recording'>,
+  { name }: Agent,
+): Pick<RunContext, 'recording'> {
+  return recording === undefined ? {} : { recording: recording(name) }
 }
 
 /**

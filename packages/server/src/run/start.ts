@@ -24,7 +24,7 @@ import { type LoadedSession, refreshSession } from './load-session.ts'
 import { rewind, withoutRuns } from './rewind.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
 import { acquireLease } from './session-lease.ts'
-import { modelCallsOf, sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
+import { recordingOf, sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
 
 /** A session of more rows than this takes a while to read, and its agent a while to begin. */
 const long = 1000
@@ -83,7 +83,7 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
       return histories.upTo(before.info, seq - 1)
     }
     const history = async (): Promise<readonly Recorded[]> => withoutRuns(await earlier(), facts.replaced)
-    const context = { state, resumed: false, shared, ...modelCallsOf(parts, session) }
+    const context = { state, resumed: false, shared, ...recordingOf(parts, agent) }
     launch(
       new ActiveRun({
         log,

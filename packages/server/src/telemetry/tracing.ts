@@ -1,4 +1,4 @@
-import { defined, type EventLog, isPartial, type Recorded } from '@millrace/core'
+import { defined, type EventLog, isPartial, type ModelFinished, type ModelStarted, type Recorded } from '@millrace/core'
 import { idInKey } from '@millrace/core/store'
 import { type Context, type Span, SpanStatusCode, type Tracer, trace } from '@opentelemetry/api'
 
@@ -51,7 +51,11 @@ class RunSpans {
   readonly #run: Span
   readonly #within: Context
   readonly #open = new Map<string, { readonly span: Span; readonly within: Context; last: number }>()
-  readonly #calls = new Map<string, Span>()
+  /** Function calls whose tools have not ended. */
+  readonly #calls = new Map<string, { readonly name: string; readonly at: number; readonly within: Context }>()
+  readonly #models = new Map<string, { readonly span: Span; readonly at: number }>()
+  /** Whether the log has records of model calls: then no span is made of a message. */
+  #isRecorded = false
   #over = false
 
   constructor(tracer: Tracer, root: Context, session: string, { at, run, event }: Recorded) {
@@ -83,6 +87,15 @@ class RunSpans {
         this.#open.delete(event.node)
         return false
       }
+      case 'model.started':
+        this.#modelStarted(at, event)
+        return false
+      case 'model.finished':
+        this.#modelFinished(at, event)
+        return false
+      case 'tool.finished':
+        this.#toolEnded(event.call, at, event.status === 'error', event.duration)
+        return false
       case 'agent':
         if (!isPartial(event.event)) this.#message(at, event)
         return false
@@ -98,10 +111,78 @@ class RunSpans {
     }
   }
 
+  #modelStarted(at: number, { call, agent, model, parameters = {}, node }: ModelStarted): void {
+    this.#isRecorded = true
+    const {
+      temperature,
+      topP,
+      top_p: otherTopP = topP,
+      maxOutputTokens,
+      max_tokens: most = maxOutputTokens,
+    } = parameters
+    const attributes = {
+      'gen_ai.operation.name': 'generate_content',
+      'gen_ai.agent.name': agent,
+      'gen_ai.request.model': model,
+      ...numbers({
+        'gen_ai.request.temperature': temperature,
+        'gen_ai.request.top_p': otherTopP,
+        'gen_ai.request.max_tokens': most,
+      }),
+    }
+    const within = this.#open.get(node ?? '')?.within ?? this.#within
+    this.#models.set(call, {
+      span: this.#tracer.startSpan('generate_content', { startTime: at, attributes }, within),
+      at,
+    })
+  }
+
+  #modelFinished(at: number, { call, duration, firstToken, finishReason, usage, cost, error }: ModelFinished): void {
+    const model = this.#models.get(call)
+    if (model === undefined) return
+    this.#models.delete(call)
+    const { span } = model
+    span.setAttributes({
+      ...numbers({
+        'gen_ai.usage.input_tokens': usage?.inputTokens,
+        'gen_ai.usage.output_tokens': usage?.outputTokens,
+        'gen_ai.usage.cache_read.input_tokens': usage?.cachedInputTokens,
+        'gen_ai.usage.reasoning.output_tokens': usage?.reasoningTokens,
+        'millrace.first_token_ms': firstToken,
+        'millrace.duration_ms': duration,
+        'millrace.cost': cost?.amount,
+      }),
+      ...defined({
+        'gen_ai.response.finish_reasons': finishReason === undefined ? undefined : [finishReason],
+        'millrace.cost.currency': cost?.currency,
+        'error.type': error?.code,
+      }),
+    })
+    if (error !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: error.code })
+    span.end(Math.min(at, model.at + (duration ?? at)))
+  }
+
+  /** A tool of an engine that measures it began `duration` ago; any other when it was called. */
+  #toolEnded(call: string, at: number, failed: boolean, duration?: number): void {
+    const called = this.#calls.get(call)
+    if (called === undefined) return
+    this.#calls.delete(call)
+    const { name, within } = called
+    const startTime = duration === undefined ? called.at : Math.max(called.at, at - duration)
+    const attributes = {
+      'gen_ai.operation.name': 'execute_tool',
+      'gen_ai.tool.name': name,
+      'gen_ai.tool.call.id': call,
+    }
+    const span = this.#tracer.startSpan(`execute_tool ${name}`, { startTime, attributes }, within)
+    if (failed) span.setStatus({ code: SpanStatusCode.ERROR })
+    span.end(at)
+  }
+
   /** Ends the spans that are still open, also when the end of the run was not read. */
   end(): void {
     for (const { span } of this.#open.values()) span.end()
-    for (const span of this.#calls.values()) span.end()
+    for (const { span } of this.#models.values()) span.end()
     if (!this.#over) this.#run.end()
   }
 
@@ -110,13 +191,10 @@ class RunSpans {
     const within = node?.within ?? this.#within
     const parts = event.content?.parts ?? []
     for (const { functionResponse } of parts) {
-      const key = functionResponse?.id ?? ''
-      const failed = functionResponse?.response?.error !== undefined
-      if (failed) this.#calls.get(key)?.setStatus({ code: SpanStatusCode.ERROR })
-      this.#calls.get(key)?.end(at)
-      this.#calls.delete(key)
+      if (functionResponse?.id === undefined) continue
+      this.#toolEnded(functionResponse.id, at, functionResponse.response?.error !== undefined)
     }
-    if (event.content?.role === 'model') {
+    if (event.content?.role === 'model' && !this.#isRecorded) {
       const { promptTokenCount: input, candidatesTokenCount: output } = event.usageMetadata ?? {}
       const attributes = {
         'gen_ai.operation.name': 'generate_content',
@@ -131,12 +209,14 @@ class RunSpans {
     }
     for (const { functionCall } of parts) {
       if (functionCall?.id === undefined) continue
-      const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': functionCall.name }
-      this.#calls.set(
-        functionCall.id,
-        this.#tracer.startSpan(`execute_tool ${functionCall.name}`, { startTime: at, attributes }, within),
-      )
+      this.#calls.set(functionCall.id, { name: functionCall.name, at, within })
     }
     if (node !== undefined) node.last = at
   }
+}
+
+function numbers(values: Readonly<Record<string, unknown>>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(values).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+  )
 }

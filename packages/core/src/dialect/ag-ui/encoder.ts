@@ -234,6 +234,11 @@ class Encoding implements AgUiEncoder {
       case 'log':
         this.#log(event)
         break
+      // How a model or a tool was called is in the log alone: a client is shown what came of it.
+      case 'model.started':
+      case 'model.finished':
+      case 'tool.finished':
+        break
       default:
         this.#fact(event)
     }

@@ -1,5 +1,5 @@
 import { adkRequest } from '../../event/adk-request.ts'
-import { isModelCall } from '../../event/model-call.ts'
+import { callText } from '../../event/model-call.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
 import type {
   AgentSaid,
@@ -305,11 +305,17 @@ export class StudioEncoder implements Encoder {
         if ((as === 'trace' || as === 'debug') && event.data !== undefined) {
           return [{ event: as, data: JSON.stringify(event.data) }]
         }
-        if (isModelCall(event)) return [print.logFrame(calling(run, event), this.#where(run, event.node))]
+        const text = callText(event)
+        if (text !== undefined) return [print.logFrame(calling(run, text, event.node), this.#where(run, event.node))]
         // Notes of engines and of other dialects are not for a Studio client.
         if (event.level === 'debug' && as === undefined) return []
         return [print.logFrame(event, this.#where(run, event.node))]
       }
+      case 'model.started':
+        return [print.logFrame(calling(run, callText(event) ?? '', event.node), this.#where(run, event.node))]
+      case 'model.finished':
+      case 'tool.finished':
+        return []
       case 'interrupt': {
         const name = event.node === undefined ? '' : nodeName(event.node)
         const implied = event.id === this.#interrupts.impliedId(run.id)
@@ -334,7 +340,7 @@ export class StudioEncoder implements Encoder {
 }
 
 /** The message alone, as the schema shows it, and the agent where a page would show another one as that at work. */
-function calling({ nodes, speech }: PrintedRun, { message, node }: Logged): Logged {
+function calling({ nodes, speech }: PrintedRun, message: string, node: NodeId | undefined): Logged {
   const name = node === undefined ? undefined : nodes.get(node)?.name
   const named = name !== undefined && speech.shows(name) ? { data: { agent: name } } : {}
   return { kind: 'log', level: 'info', message, ...named }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { ended, events, foldState, rows, said, traces } from '../../../../../test/kit/studio-wire.ts'
-import { modelCall } from '../../event/model-call.ts'
 import type { NodeId, RunEvent } from '../../event/run-event.ts'
 import { encodeAll, recorded } from '../../testing/index.ts'
 import { flowView, stateKeys } from '../../view/flow/index.ts'
@@ -82,8 +81,27 @@ test('a state trace names its node, and a reader gets the edges of the flow view
   expect(keys(list).get('lead->lead/a')).toEqual(['plan'])
 })
 
-test('a call of the model is a log frame, exactly as the schema shows it', () => {
-  const frames = encodeAll(studio, rows([asked, start('lead@1'), modelCall('gemini-2.5-flash', 2, 'lead@1')]))
+test.each<[string, RunEvent]>([
+  [
+    'its record',
+    { kind: 'model.started', call: 'c1', agent: 'lead', model: 'gemini-2.5-flash', tools: 2, node: 'lead@1' },
+  ],
+  [
+    'the line that older servers have written',
+    {
+      kind: 'log',
+      level: 'debug',
+      message: 'Calling gemini-2.5-flash (tools: 2)',
+      data: { model: 'gemini-2.5-flash', tools: 2 },
+      node: 'lead@1',
+    },
+  ],
+])('a call of the model is a log frame, exactly as the schema shows it: from %s', (_from, call) => {
+  const ran: RunEvent[] = [
+    { kind: 'model.finished', call: 'c1', status: 'ok', node: 'lead@1' },
+    { kind: 'tool.finished', call: 't1', name: 'find', status: 'ok', duration: 3, node: 'lead@1' },
+  ]
+  const frames = encodeAll(studio, rows([asked, start('lead@1'), call, ...ran]))
   expect(frames.at(-1)).toEqual({ event: 'log', data: '{"message":"Calling gemini-2.5-flash (tools: 2)"}' })
 })
 

@@ -150,6 +150,9 @@ function lintPlan(step: Step, event: RunEvent): void {
     case 'artifact':
     case 'data':
     case 'log':
+    case 'model.started':
+    case 'model.finished':
+    case 'tool.finished':
       return
     default:
       addProblem(step, 'unread', `An event of an unknown kind: ${quoted(event.kind)}.`)

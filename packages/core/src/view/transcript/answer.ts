@@ -1,4 +1,5 @@
 import type { AdkFunctionResponse } from '../../event/adk-event.ts'
+import type { ToolFinished } from '../../event/call-record.ts'
 import type { Interrupted, Recorded, ResumeAnswer, RunEvent } from '../../event/run-event.ts'
 import type { Json } from '../../json/json.ts'
 import type { Item, ToolCard } from './item.ts'
@@ -36,6 +37,14 @@ export function toolsAnswered(
     next = callSettled(next, row, card.call, response.response)
   }
   return { state: next, orphans }
+}
+
+/** The tool has run, and its answer follows: parallel tools are answered together, but each took its own time. */
+export function toolRan(state: Transcript, { run }: Recorded, { call, duration }: ToolFinished): Transcript {
+  const place = state.index.cards.get(transcriptKey(run, call))
+  const card = place === undefined ? undefined : cardAt(state, place)
+  if (place === undefined || card?.status !== 'pending' || card.duration === duration) return state
+  return cardReplaced(state, place, { ...card, duration })
 }
 
 /** By id, in this run or any earlier one; without an id, the oldest open call of that name. */

@@ -5,7 +5,7 @@ import { replacedRows } from '../../event/replaced-runs.ts'
 import type { AgentSaid, Recorded, RunFinished, RunStarted, Superseded } from '../../event/run-event.ts'
 import { isPartial } from '../../event/streaming.ts'
 import type { View } from '../view.ts'
-import { asked, questionAnswered, toolsAnswered } from './answer.ts'
+import { asked, questionAnswered, toolRan, toolsAnswered } from './answer.ts'
 import type { Asked, Item, Message, Part, ToolCard } from './item.ts'
 import { type Block, blocksOf, laneFinished, laneStarted } from './lane.ts'
 import { assembled, begun, completed, given, streamed } from './message.ts'
@@ -66,6 +66,10 @@ export const transcriptView: View<Transcript> = {
         const { part: _content, extra: _wire, ...saved } = event
         return appended(state, { ...saved, key: `artifact ${seq}`, run, seq, at })
       }
+      case 'tool.finished':
+        return toolRan(state, row, event)
+      case 'model.started':
+      case 'model.finished':
       case 'state':
       case 'tasks':
       case 'tasks.changed':

@@ -93,7 +93,7 @@ export interface ToolCard {
   readonly at: number
   readonly endSeq?: number
   readonly endedAt?: number
-  /** Milliseconds between call and answer, by the log's clock. */
+  /** Milliseconds that the tool ran, where its engine measured it; else those between call and answer, by the log's clock. */
   readonly duration?: number
   readonly longRunning?: true
   /** A response to a call that the log does not have. */

@@ -29,7 +29,7 @@ export function answered(card: ToolCard, { response }: AdkFunctionResponse, row:
     ...(error === undefined ? {} : { error }),
     endSeq: row.seq,
     endedAt: row.at,
-    duration: Math.max(0, row.at - card.at),
+    duration: card.status === 'pending' && card.duration !== undefined ? card.duration : Math.max(0, row.at - card.at),
   }
 }
 

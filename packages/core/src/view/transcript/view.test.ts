@@ -400,3 +400,27 @@ describe('runs', () => {
     for (const event of others) expect(transcriptView.apply(state, { seq: 9, at: 9, run: 'r', event })).toBe(state)
   })
 })
+
+test('tools that run at the same time each show their own duration', () => {
+  const event = { id: 'e', author: 'a', invocationId: 'r', timestamp: 1 }
+  const call = (id: string) => ({ functionCall: { id, name: id, args: {} } })
+  const answer = (id: string) => ({ functionResponse: { id, name: id, response: {} } })
+  const ran = (id: string, duration: number): RunEvent => ({
+    kind: 'tool.finished',
+    call: id,
+    name: id,
+    status: 'ok',
+    duration,
+  })
+  const events: RunEvent[] = [
+    { kind: 'agent', message: 'm1', event: { ...event, content: { role: 'model', parts: [call('x'), call('y')] } } },
+    ran('x', 3),
+    ran('y', 40),
+    ran('unknown', 1),
+    { kind: 'agent', message: 'm2', event: { ...event, content: { role: 'user', parts: [answer('x'), answer('y')] } } },
+    ran('x', 99),
+  ]
+  const rows = events.map((each, i) => ({ seq: i + 1, at: 1000 * i, run: 'r', event: each }))
+  const [message] = itemsOf(fold(transcriptView, rows))
+  expect(message).toMatchObject({ parts: [{ duration: 3 }, { duration: 40 }] })
+})

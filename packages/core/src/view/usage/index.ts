@@ -1,13 +1,16 @@
 import type { AdkEvent } from '../../event/adk-event.ts'
 import { isErrorEvent } from '../../event/adk-rules.ts'
+import type { Cost, ModelFinished } from '../../event/call-record.ts'
 import { partsOf, responseOf } from '../../event/parts.ts'
 import type { AgentSaid, Recorded, RunFinished, Usage } from '../../event/run-event.ts'
 import { hasText, isPartial } from '../../event/streaming.ts'
 import { addUsage, usageOf } from '../../event/usage.ts'
+import { isObject } from '../../json/json.ts'
 import type { View } from '../view.ts'
 import { waited } from './first-token.ts'
 import {
   type AgentUsage,
+  type Costs,
   emptyUsage,
   type MessageKeys,
   type ModelCall,
@@ -29,18 +32,52 @@ export const usageView: View<UsageReport> = {
     const { event, run, at } = row
     switch (event.kind) {
       case 'agent':
-        if (event.event.author === 'user') return state
+        if (event.event.author === 'user' || event.model === false) return state
+        if (state.index.recordedRuns.get(run) === true) return state
         return isPartial(event.event) ? streamed(state, row, event) : whole(state, row, event)
       case 'run.started':
         return runStarted(state, row, event.agent)
       case 'run.finished':
         return runFinished(state, row, event)
+      case 'model.started':
+        return withUsageIndex(state, {
+          recorded: state.index.recorded.set(inRun(run, event.call), event.agent),
+          recordedRuns: state.index.recordedRuns.set(run, true),
+        })
+      case 'model.finished':
+        return modelFinished(state, row, event)
       case 'node.started':
         return withUsageIndex(state, { nodes: state.index.nodes.set(inRun(run, event.node), at) })
       default:
         return state
     }
   },
+}
+
+/** A recorded call counts once, by what its record says. One that never finished has no record of what it used. */
+function modelFinished(state: UsageReport, { run }: Recorded, event: ModelFinished): UsageReport {
+  const key = inRun(run, event.call)
+  const agent = state.index.recorded.get(key)
+  if (agent === undefined) return state
+  const { usage, firstToken: wait, cost } = event
+  let next = withUsageIndex(state, { recorded: state.index.recorded.delete(key) })
+  next = spent(next, run, agent, { ...usage, modelCalls: 1 })
+  if (typeof wait === 'number') next = firstToken(next, run, agent, wait)
+  return isObject(cost) ? paid(next, run, agent, cost) : next
+}
+
+function paid(state: UsageReport, run: string, agent: string, cost: Cost): UsageReport {
+  const next = agentChanged(state, agent, (each) => ({ ...each, costs: addCost(each.costs, cost) }))
+  return {
+    ...runChanged(next, run, (each) => ({ ...each, costs: addCost(each.costs, cost) })),
+    costs: addCost(state.costs, cost),
+  }
+}
+
+function addCost(costs: Costs = [], { amount, currency }: Cost): Costs {
+  const at = costs.findIndex((each) => each.currency === currency)
+  if (at < 0) return [...costs, { amount, currency }]
+  return costs.with(at, { currency, amount: (costs[at]?.amount ?? 0) + amount })
 }
 
 function streamed(state: UsageReport, row: Recorded, said: AgentSaid): UsageReport {
@@ -63,7 +100,8 @@ function streamed(state: UsageReport, row: Recorded, said: AgentSaid): UsageRepo
     open: state.index.open.set(row.run, { halves: { key, before: halves }, at }),
     recent: [...state.index.recent.slice(1 - mostRecent), { run: row.run, message }],
   })
-  return firstToken(listed, row, callOfSpeaker(state, row, said))
+  const { agent, since } = callOfSpeaker(state, row, said)
+  return firstToken(listed, row.run, agent, row.at - since)
 }
 
 function whole(state: UsageReport, row: Recorded, said: AgentSaid): UsageReport {
@@ -141,26 +179,22 @@ function runFinished(state: UsageReport, row: Recorded, { usage: sum }: RunFinis
 }
 
 function spent(state: UsageReport, run: string, agent: string, more: Usage, less?: Usage): UsageReport {
-  const withAgent = agentChanged(state, agent, (each) => ({ ...each, usage: addUsage(each.usage, more, less) }))
-  const position = withAgent.index.places.get(`run ${run}`)
-  const known = position === undefined ? undefined : withAgent.runs.at(position)
-  const runs =
-    position === undefined || known === undefined
-      ? withAgent.runs
-      : withAgent.runs.with(position, { ...known, usage: addUsage(known.usage, more, less) })
-  return { ...withAgent, runs, total: addUsage(state.total, more, less) }
+  const next = agentChanged(state, agent, (each) => ({ ...each, usage: addUsage(each.usage, more, less) }))
+  const known = runChanged(next, run, (each) => ({ ...each, usage: addUsage(each.usage, more, less) }))
+  return { ...known, total: addUsage(state.total, more, less) }
 }
 
-function firstToken(state: UsageReport, { run, at }: Recorded, { agent, since }: ModelCall): UsageReport {
-  const wait = at - since
+function firstToken(state: UsageReport, run: string, agent: string, wait: number): UsageReport {
   const next = agentChanged(state, agent, (each) => ({ ...each, firstToken: waited(each.firstToken, wait) }))
-  const position = next.index.places.get(`run ${run}`)
-  const known = position === undefined ? undefined : next.runs.at(position)
-  const runs =
-    position === undefined || known === undefined || known.firstToken !== undefined
-      ? next.runs
-      : next.runs.with(position, { ...known, firstToken: Math.max(0, at - known.startedAt) })
-  return { ...next, runs, firstToken: waited(state.firstToken, wait) }
+  const known = runChanged(next, run, (each) => ({ ...each, firstToken: each.firstToken ?? Math.max(0, wait) }))
+  return { ...known, firstToken: waited(state.firstToken, wait) }
+}
+
+function runChanged(state: UsageReport, run: string, change: (run: RunUsage) => RunUsage): UsageReport {
+  const position = state.index.places.get(`run ${run}`)
+  const known = position === undefined ? undefined : state.runs.at(position)
+  if (position === undefined || known === undefined) return state
+  return { ...state, runs: state.runs.with(position, change(known)) }
 }
 
 function agentChanged(state: UsageReport, agent: string, change: (agent: AgentUsage) => AgentUsage): UsageReport {

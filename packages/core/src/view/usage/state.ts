@@ -1,13 +1,21 @@
+import type { Cost } from '../../event/call-record.ts'
 import type { Usage } from '../../event/run-event.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { Sequence } from '../../persistent/sequence.ts'
 import type { FirstToken } from './first-token.ts'
 
+/** What model calls cost, where their price was known: one sum for each currency. */
+export type Costs = readonly Cost[]
+
 export interface AgentUsage {
   readonly agent: string
   readonly usage: Usage
-  /** Between the start of a model call and its first token. Measured on partials: absent where none were kept. */
+  /**
+   * Between the start of a model call and its first token: as the agent's engine measured it, else by the times of the
+   * partials. Absent where the log has neither.
+   */
   readonly firstToken?: FirstToken
+  readonly costs?: Costs
 }
 export interface RunUsage {
   readonly run: string
@@ -15,12 +23,14 @@ export interface RunUsage {
   readonly usage: Usage
   readonly startedAt: number
   readonly duration?: number
-  /** Milliseconds from the start of the run to its first token, of any agent. Absent where no partials were kept. */
+  /** The wait of the first model call that streamed, in milliseconds: the same figure as that of its agent. */
   readonly firstToken?: number
+  readonly costs?: Costs
 }
 export interface UsageReport {
   readonly total: Usage
   readonly firstToken?: FirstToken | undefined
+  readonly costs?: Costs | undefined
   /** In the order of their first events, partials included. */
   readonly agents: Sequence<AgentUsage>
   readonly runs: Sequence<RunUsage>
@@ -57,6 +67,10 @@ export interface UsageIndex {
   /** The messages that streamed in a run, and when anything in it was last whole. */
   readonly open: Dictionary<{ readonly halves: MessageKeys | undefined; readonly at: number }>
   readonly nodes: Dictionary<number>
+  /** The agents of recorded model calls, by run and call. */
+  readonly recorded: Dictionary<string>
+  /** The runs whose model calls are recorded: there, messages do not count. */
+  readonly recordedRuns: Dictionary<true>
   toJSON(): undefined
 }
 
@@ -71,6 +85,8 @@ export const emptyUsage: UsageReport = {
     recent: [],
     open: Dictionary.empty,
     nodes: Dictionary.empty,
+    recorded: Dictionary.empty,
+    recordedRuns: Dictionary.empty,
     toJSON: () => undefined,
   },
 }
@@ -81,6 +97,7 @@ export function withUsageIndex(state: UsageReport, changed: Partial<UsageIndex>)
   return {
     total: state.total,
     firstToken: state.firstToken,
+    costs: state.costs,
     agents: state.agents,
     runs: state.runs,
     index: {
@@ -90,6 +107,8 @@ export function withUsageIndex(state: UsageReport, changed: Partial<UsageIndex>)
       recent: changed.recent ?? index.recent,
       open: changed.open ?? index.open,
       nodes: changed.nodes ?? index.nodes,
+      recorded: changed.recorded ?? index.recorded,
+      recordedRuns: changed.recordedRuns ?? index.recordedRuns,
       toJSON: index.toJSON,
     },
   }

@@ -6,6 +6,7 @@ import type { AdkEvent, AdkPart } from '../../event/adk-event.ts'
 import type { Recorded, RunEvent, Usage } from '../../event/run-event.ts'
 import { usageOf } from '../../event/usage.ts'
 import { describeView, printed, withoutPartials } from '../../testing/index.ts'
+import { callsView } from '../calls/index.ts'
 import { fold } from '../view.ts'
 import { usageView } from './index.ts'
 import type { UsageReport } from './state.ts'
@@ -102,7 +103,7 @@ describe('the wait for the first token', () => {
     expect(agents.toArray()).toMatchObject([
       { agent: 'a', firstToken: { calls: 3, total: 600, longest: 300, last: 100 } },
     ])
-    expect(runs.toArray()).toMatchObject([{ firstToken: 300 }])
+    expect(runs.toArray()).toMatchObject([{ firstToken: 200 }])
     expect(firstToken).toEqual(agents.at(0)?.firstToken)
   })
 })
@@ -137,4 +138,20 @@ describe('calls', () => {
     expect(usageOf({ promptTokenCount: 3 })).toEqual({ inputTokens: 3, totalTokens: 3 })
     expect(usageOf(undefined)).toBeUndefined()
   })
+})
+
+test('SPEC 5.7: calls and waits are those of the records, in the sum, by agent and by run', () => {
+  for (const { name, rows } of loadViewVectors('usage')) {
+    if (name !== 'recorded-calls') continue
+    const { total, agents, runs, firstToken } = fold(usageView, rows)
+    const calls = fold(callsView, rows)
+      .calls.toArray()
+      .filter(({ kind }) => kind === 'model')
+    expect(calls).toHaveLength(2)
+    expect([total.modelCalls, agents.at(0)?.usage.modelCalls, runs.at(0)?.usage.modelCalls]).toEqual([2, 2, 2])
+    expect(runs.at(0)?.firstToken).toBe(calls[0]?.firstToken)
+    expect(firstToken?.total).toBe(calls.reduce((sum, call) => sum + (call.firstToken ?? 0), 0))
+    expect(agents.at(0)?.firstToken).toEqual(firstToken)
+  }
+  expect.hasAssertions()
 })

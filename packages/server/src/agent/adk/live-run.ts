@@ -1,4 +1,4 @@
-import { type Event, isBaseAgent, isLlmAgent, type LlmRequest, type Runner } from '@google/adk'
+import { type Event, isBaseAgent, isLlmAgent, type Runner } from '@google/adk'
 import {
   type AdkEvent,
   adkIngest,
@@ -12,11 +12,13 @@ import {
   type Problem,
   type RunEvent,
   type RunInput,
+  usageOf,
 } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { answeredBy, type OpenInterrupts } from '../answer-parts.ts'
 import type { BoundedQueue } from '../bounded-queue.ts'
-import type { ModelSettings } from '../model/settings.ts'
+import { CallRecorder, type OpenModelCall } from '../call-recorder.ts'
+import { type ModelSettings, secretsOf } from '../model/settings.ts'
 import { isNested } from '../nested-event.ts'
 import { problemOf } from '../problem.ts'
 import { LogArtifacts } from './artifacts.ts'
@@ -27,9 +29,7 @@ import { NodeTracker } from './nodes.ts'
 import { repeatedNodes } from './past-nodes.ts'
 import { afterAnswer, afterCrash, type Resumption } from './resume.ts'
 import type { AdkLimits, AdkRun, Scope } from './scope.ts'
-import { sentRequest } from './sent-request.ts'
 import type { Tree } from './tree.ts'
-import { usageCounter } from './usage.ts'
 
 export type AdkRoot = Runner['agent']
 
@@ -59,12 +59,12 @@ export class LiveRun implements AdkRun {
   readonly resumption: Resumption | undefined
   readonly modelCalls = new Map<NodeId | undefined, number>()
   readonly silent = new Set<NodeId | undefined>()
-  readonly requests = new Map<NodeId | undefined, LlmRequest>()
+  readonly openCalls = new Map<NodeId | undefined, OpenModelCall>()
+  readonly calls: CallRecorder
+  readonly now: () => number
   readonly #run: string
-  readonly #modelCalled: RunContext['modelCalled']
   readonly #out: BoundedQueue<RunEvent>
   readonly #ingest = adkIngest()
-  readonly #usage = usageCounter()
   readonly #asked: PendingCalls
   /** The questions that are in the log. */
   readonly #told = new Set<string>()
@@ -100,7 +100,8 @@ export class LiveRun implements AdkRun {
     this.#asked = waitingCalls(tree.workflows)
     this.#out = out
     this.#run = context.run
-    this.#modelCalled = context.modelCalled
+    this.calls = new CallRecorder(context, input, secretsOf(settings))
+    this.now = context.now
     this.#recorded = resumable ? context.recorded : undefined
     this.#crashed = context.resumed
     for (const { event, run } of context.resumed ? context.history : []) {
@@ -142,6 +143,8 @@ export class LiveRun implements AdkRun {
       if (this.#told.has(event.id)) return
       this.#told.add(event.id)
     }
+    if (event.kind === 'node.finished') this.endCall(event.node, event.error)
+    this.calls.note(event)
     this.#emitted += 1
     this.#out.push(event)
   }
@@ -160,8 +163,7 @@ export class LiveRun implements AdkRun {
     if ('reason' in taken)
       throw new MillraceError('garbage', `ADK yielded a value that is not an event: ${taken.reason}`)
     this.emit({ kind: 'agent', ...taken, ...(node === undefined ? {} : { node }) })
-    if (taken.event.partial !== true) this.#report(taken.event.id, node)
-    this.#usage.take(taken.event)
+    this.#answered(taken, node)
     if (isPartial(taken.event) || isNested(taken.event)) return
     this.#asked.push(taken.event, node)
     this.#failBy(taken.event)
@@ -172,14 +174,25 @@ export class LiveRun implements AdkRun {
     if (event.errorCode !== undefined && event.nodeInfo?.path === undefined) this.fail(problemOf(event))
   }
 
-  /** Reports the model request that this event answers. */
-  #report(event: string, node: NodeId | undefined): void {
-    const request = this.requests.get(node)
-    if (request === undefined) return
-    this.requests.delete(node)
-    if (this.#modelCalled === undefined) return
-    const sent = sentRequest(request)
-    if (sent !== undefined) this.#modelCalled(event, sent)
+  /** One call may answer in several events: its tokens, its text, then its function calls. */
+  #answered({ event, message }: { readonly event: AdkEvent; readonly message: string }, node: NodeId | undefined): void {
+    const open = this.openCalls.get(node)
+    if (open === undefined || event.content?.role === 'user') return
+    const { content, usageMetadata, finishReason, errorCode } = event
+    if (content?.parts !== undefined && content.parts.length > 0) open.heard()
+    if (isPartial(event)) return
+    open.answered(content === undefined ? undefined : message, {
+      usage: usageOf(usageMetadata),
+      finishReason: typeof finishReason === 'string' ? finishReason : undefined,
+      error: errorCode === undefined ? undefined : problemOf(event),
+    })
+  }
+
+  endCall(node: NodeId | undefined, error?: Problem): void {
+    const open = this.openCalls.get(node)
+    if (open === undefined) return
+    this.openCalls.delete(node)
+    this.emit(open.finish(error))
   }
 
   /** Ends the run without calling the agent: other questions of its turn are still open. */
@@ -190,8 +203,9 @@ export class LiveRun implements AdkRun {
   /** Emits the last events: open nodes are closed, interrupts are reported, and the run is finished. */
   end(): void {
     this.nodes.closeAll(this.#failure)
+    for (const node of [...this.openCalls.keys()]) this.endCall(node, this.#failure)
     // For a resumed run the run engine adds up the usage, because part of it is in the log.
-    const usage = this.#crashed ? {} : { usage: this.#usage.total(this.modelCalls) }
+    const usage = this.#crashed ? {} : { usage: this.calls.usage }
     if (this.#failure !== undefined) {
       this.emit({ kind: 'run.finished', outcome: 'failed', error: this.#failure, ...usage })
       return

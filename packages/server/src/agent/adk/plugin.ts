@@ -7,13 +7,14 @@ import {
   type LlmRequest,
   type LlmResponse,
 } from '@google/adk'
-import { defined, isObject, type Json, type JsonObject, modelCall } from '@millrace/core'
+import { defined, isObject, type Json, type JsonObject } from '@millrace/core'
 import { bindRequest } from '../model/binding.ts'
 import { toolError } from '../tool-result.ts'
 import { answerOpenCalls } from './call-repair.ts'
 import { ClientSideTool, offerTools } from './client-tool.ts'
 import { modelName } from './model-name.ts'
 import { type AdkRun, type Scope, scopeOf } from './scope.ts'
+import { parametersOf, wordsOf } from './sent-request.ts'
 import { type ToolCalls, toolCalls } from './tool-calls.ts'
 import { guardTools, isUnknown, rejectUnknownTool, runOnce, type UnknownToolCounts } from './unknown-tool.ts'
 
@@ -82,11 +83,25 @@ export class MillracePlugin extends BasePlugin {
       instruct(llmRequest, this.#run.instructions)
     }
     answerOpenCalls(llmRequest.contents)
-    this.#run.requests.set(scope.node, llmRequest)
-    const model = modelName(scope.agent, this.#run.settings, llmRequest.model)
-    this.#run.emit(modelCall(model, Object.keys(llmRequest.toolsDict).length, scope.node))
+    this.#begin(scope, llmRequest)
     this.#offer(scope, invocationContext, llmRequest)
     return undefined
+  }
+
+  /** Records the call. A call of the same agent that is still open has ended: it called no tool. */
+  #begin({ node, agent }: Scope, request: LlmRequest): void {
+    const { calls, settings, openCalls } = this.#run
+    this.#run.endCall(node)
+    const open = calls.begin({
+      agent: agent?.name ?? '',
+      model: modelName(agent, settings, request.model),
+      node,
+      tools: Object.keys(request.toolsDict).length,
+      ...defined({ parameters: parametersOf(request) }),
+      words: () => wordsOf(request),
+    })
+    openCalls.set(node, open)
+    this.#run.emit(open.started)
   }
 
   /** Removes calls from partials: ADK would run them, and again when the aggregate comes (SPEC 1.5). */
@@ -126,6 +141,7 @@ export class MillracePlugin extends BasePlugin {
     }
     const scope = scopeOf(toolContext.invocationContext)
     if (scope === undefined) return undefined
+    this.#run.endCall(scope.node)
     if (tool.name === transfer) {
       const refused = this.#badTransfer(scope, toolArgs)
       if (refused !== undefined) return refused

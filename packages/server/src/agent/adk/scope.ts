@@ -1,12 +1,6 @@
-import type {
-  BaseAgent,
-  Event,
-  InvocationContext,
-  LlmRequest,
-  PluginManager,
-  SessionArtifactService,
-} from '@google/adk'
+import type { BaseAgent, Event, InvocationContext, PluginManager, SessionArtifactService } from '@google/adk'
 import { type ClientTool, defined, type NodeId, type Problem, type RunEvent } from '@millrace/core'
+import type { CallRecorder, OpenModelCall } from '../call-recorder.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import type { LogArtifacts } from './artifacts.ts'
 import type { NodeTracker } from './nodes.ts'
@@ -41,8 +35,12 @@ export interface AdkRun {
   readonly modelCalls: Map<NodeId | undefined, number>
   /** Executions whose model was called and has not answered yet. */
   readonly silent: Set<NodeId | undefined>
-  /** The request of the model call that is open, by execution of an agent. */
-  readonly requests: Map<NodeId | undefined, LlmRequest>
+  readonly calls: CallRecorder
+  /** The model call that is open, by execution of an agent. */
+  readonly openCalls: Map<NodeId | undefined, OpenModelCall>
+  /** Records the end of the model call of this execution, if one is open. */
+  endCall(node: NodeId | undefined, error?: Problem): void
+  readonly now: () => number
 }
 
 export interface AdkLimits {

@@ -1,17 +1,30 @@
 import type { LlmRequest } from '@google/adk'
+import { type AdkContent, type Json, type JsonObject, sentContent } from '@millrace/core'
+import type { RequestWords } from '../request-writer.ts'
 
-/**
- * A model request as JSON text, for people who look at a call: the fields that ADK's own traces show. Bytes of files and the
- * schema of the answer are left out, as there. Undefined where a callback put in what is not JSON.
- */
-export function sentRequest({ model, contents, config }: LlmRequest): string | undefined {
-  const { responseSchema: _schema, abortSignal: _signal, httpOptions: _options, ...sent } = config ?? {}
-  const shown = contents.map(({ role, parts = [] }) => ({
-    role,
-    parts: parts.filter(({ inlineData }) => inlineData === undefined),
-  }))
+/** What a model is told by this request. */
+export function wordsOf({ contents, config }: LlmRequest): RequestWords {
+  const { systemInstruction, tools } = config ?? {}
+  return {
+    contents: contents.map((content) => sentContent(content as unknown as AdkContent)),
+    ...(systemInstruction === undefined ? {} : { system: systemInstruction as unknown as Json }),
+    ...(tools === undefined || tools.length === 0 ? {} : { tools: tools as unknown as Json }),
+  }
+}
+
+/** The other settings of the request. How it is sent is left out: its headers may have keys. */
+export function parametersOf({ config }: LlmRequest): JsonObject | undefined {
+  const {
+    systemInstruction: _system,
+    tools: _tools,
+    abortSignal: _signal,
+    httpOptions: _options,
+    labels: _labels,
+    ...parameters
+  } = config ?? {}
   try {
-    return JSON.stringify({ model, contents: shown, config: sent })
+    const plain = JSON.parse(JSON.stringify(parameters)) as JsonObject
+    return Object.keys(plain).length === 0 ? undefined : plain
   } catch {
     return undefined
   }

@@ -3,7 +3,7 @@ import { defined, isObject, type JsonObject } from '@millrace/core'
 import { thrownAt } from '../author-place.ts'
 import { messageOf } from '../problem.ts'
 import { argsProblem, toolError, toolResult } from '../tool-result.ts'
-import type { AdkRun } from './scope.ts'
+import { type AdkRun, scopeOf } from './scope.ts'
 import { consult } from './specialist.ts'
 import { watchTool } from './tool-throw.ts'
 
@@ -39,7 +39,7 @@ export function toolCalls(run: AdkRun, parallel: boolean): ToolCalls {
   const running = new Map<string, Running>()
 
   const start = (tool: BaseTool, call: FunctionCall, context: Context): Running => {
-    const result = execute(run, tool, call, context)
+    const result = recorded(run, tool, call, context)
     const made = { context, result }
     if (call.id !== undefined) running.set(call.id, made)
     return made
@@ -48,7 +48,7 @@ export function toolCalls(run: AdkRun, parallel: boolean): ToolCalls {
   return {
     begin: (context, tools) => void offered.set(context, tools),
     confirmed: (tool, args, context) =>
-      execute(run, tool, { name: tool.name, args, ...defined({ id: context.functionCallId }) }, context),
+      recorded(run, tool, { name: tool.name, args, ...defined({ id: context.functionCallId }) }, context),
     ran: (call) => call !== undefined && running.has(call),
     async run(tool, args, toolContext) {
       const { invocationContext, functionCallId } = toolContext
@@ -95,6 +95,24 @@ function callsOfTurn(context: ToolContext, id: string | undefined): readonly Fun
   return (turn?.content?.parts ?? []).flatMap(({ functionCall }) => functionCall ?? [])
 }
 
+/** Runs one tool, and records when it began and ended. One that has no answer yet has not ended. */
+async function recorded(
+  run: AdkRun,
+  tool: BaseTool,
+  call: FunctionCall,
+  context: Context,
+): Promise<JsonObject | undefined> {
+  // Only a call that is in the log keeps its id after a crash.
+  if (!isAgentTool(tool)) await Promise.race([run.recorded(), run.stopped]).catch(() => undefined)
+  const since = run.now()
+  const result = await execute(run, tool, call, context)
+  if (result !== undefined && call.id !== undefined && !run.signal.aborted) {
+    const node = scopeOf(context.invocationContext)?.node
+    run.emit(run.calls.tool(call.id, tool.name, since, result.error !== undefined, node))
+  }
+  return result
+}
+
 /** Runs one tool as ADK would, including the agent's own callbacks before it. Never rejects. */
 async function execute(
   run: AdkRun,
@@ -105,8 +123,7 @@ async function execute(
   const { signal, stopped, limits } = run
   const watched = watchTool(tool)
   try {
-    // Only a call that is in the log keeps its id after a crash.
-    if (!isAgentTool(tool)) await Promise.race([run.recorded(), stopped])
+    signal.throwIfAborted()
     const args = call.args ?? {}
     const invalid = Reflect.get(call, 'invalidArgs')
     if (typeof invalid === 'string') {

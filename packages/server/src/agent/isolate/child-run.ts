@@ -1,8 +1,8 @@
-import { isModelCall, isPartial, MillraceError, type Problem, type RunEvent } from '@millrace/core'
+import { isCallRecord, isPartial, MillraceError, type Problem, type RunEvent } from '@millrace/core'
 import type { Agent, RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
 import { askingFunctions, problemOfCall } from './context-functions.ts'
-import { eventsOnTheWay, type FromProcess, noAnswer, type ToProcess } from './protocol.ts'
+import { eventsOnTheWay, type FromProcess, type ToProcess } from './protocol.ts'
 
 type Start = Extract<ToProcess, { kind: 'run' }>
 interface Answer {
@@ -38,8 +38,7 @@ export class ChildRun {
     try {
       const asking = askingFunctions(functions, context, (name, args) => this.#ask(name, args))
       const recorded = functions.includes('recorded') ? { recorded: (count?: number) => this.#recorded(count) } : {}
-      const told = functions.includes('modelCalled') ? { modelCalled: this.#tellModelCall } : {}
-      const given = { ...context, ...asking, ...recorded, ...told, ...own }
+      const given = { ...context, ...asking, ...recorded, ...own }
       const stream = agent.run(input, { ...given, signal: this.#abort.signal })
       source = stream[Symbol.asyncIterator]()
       while (!this.#abort.signal.aborted) {
@@ -96,7 +95,7 @@ export class ChildRun {
 
   /**
    * Partial events, which are the many, wait for the end of this turn, and so do the end of an outer node and of the run,
-   * after which the agent does no more, and the note that a model is called. A whole one goes at once: it may be the
+   * after which the agent does no more, and the records of calls. A whole one goes at once: it may be the
    * call of a tool that never returns, and then the log must name it.
    */
   #push(event: RunEvent): void {
@@ -139,10 +138,6 @@ export class ChildRun {
     })
   }
 
-  /** A report: nothing waits for it, so it has no answer. */
-  readonly #tellModelCall = (...args: readonly [event: string, request: string]): void =>
-    this.#send({ kind: 'calls', call: this.#call, of: noAnswer, name: 'modelCalled', args })
-
   #answered(of: number): Answer | undefined {
     const answer = this.#answers.get(of)
     this.#answers.delete(of)
@@ -153,5 +148,5 @@ export class ChildRun {
 function canWait(event: RunEvent): boolean {
   if (event.kind === 'agent') return isPartial(event.event)
   if (event.kind === 'node.finished') return !event.node.includes('/')
-  return event.kind === 'run.finished' || isModelCall(event)
+  return event.kind === 'run.finished' || isCallRecord(event)
 }

@@ -11,7 +11,7 @@ import { messageOf } from '../problem.ts'
 import { preloadEngines } from '../shared-modules.ts'
 import { ChildRun } from './child-run.ts'
 import { HistoryReceiver } from './history-transfer.ts'
-import { type FromProcess, noAnswer, type OpenAgent, type ProcessUse, printSent, type ToProcess } from './protocol.ts'
+import { type FromProcess, type OpenAgent, type ProcessUse, printSent, type ToProcess } from './protocol.ts'
 
 // The process of one agent: `agent-process.ts` starts it with this file. It ends when the server does.
 
@@ -33,9 +33,6 @@ const group = -process.pid
 /** How long the runs have to end what they started, such as MCP servers, once the server is gone; in ms. */
 const patience = 1000
 
-/** Reports that go with the next message. */
-let reports: string[] = []
-
 /** The callback keeps a closed channel from being an exception. */
 function send(message: FromProcess, sent: () => void = () => undefined): void {
   const text = printSent(message)
@@ -43,12 +40,7 @@ function send(message: FromProcess, sent: () => void = () => undefined): void {
     sent()
     return
   }
-  if (message.kind === 'calls' && message.of === noAnswer) {
-    reports.push(text)
-    return
-  }
-  ipc?.([...reports, text], sent)
-  reports = []
+  ipc?.([text], sent)
 }
 
 async function describe(asked: Agent, call: number): Promise<void> {

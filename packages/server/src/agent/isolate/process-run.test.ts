@@ -116,20 +116,6 @@ describe('a run in the process of its agent', () => {
     expect(quiet.sent).toMatchObject([{ events: [note('whole')], last: false }, { kind: 'end' }])
   })
 
-  test('a report has no answer', async () => {
-    const reported: string[] = []
-    const { run, sent } = isolated(
-      async function* ({ modelCalled }) {
-        ;(modelCalled as (event: string, request: string) => void)('e', '{}')
-        yield note('after')
-      },
-      { modelCalled: (event: string, request: string) => void reported.push(event, request) },
-    )
-    expect(await all(run)).toEqual([note('after')])
-    expect(reported).toEqual(['e', '{}'])
-    expect(sent[0]).toMatchObject({ kind: 'calls', of: 0, name: 'modelCalled' })
-  })
-
   test('what the agent throws keeps its code and its message, after the events before it', async () => {
     const { run } = isolated(async function* () {
       yield note('before')

@@ -1,7 +1,7 @@
 import { MillraceError, type Problem, type RunEvent } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { callFunction, problemOfCall } from './context-functions.ts'
-import { eventsOnTheWay, type FromProcess, noAnswer, type ToProcess } from './protocol.ts'
+import { eventsOnTheWay, type FromProcess, type ToProcess } from './protocol.ts'
 
 const finished: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
@@ -103,9 +103,9 @@ export class ProcessRun implements AsyncIterableIterator<RunEvent> {
   async #answer(of: number, name: string, args: unknown): Promise<void> {
     try {
       const value = await callFunction(this.#context, name, args)
-      if (of !== noAnswer) this.#send({ kind: 'returned', call: this.#call, of, value })
+      this.#send({ kind: 'returned', call: this.#call, of, value })
     } catch (error) {
-      if (of !== noAnswer) this.#send({ kind: 'threw', call: this.#call, of, problem: problemOfCall(error) })
+      this.#send({ kind: 'threw', call: this.#call, of, problem: problemOfCall(error) })
     }
   }
 }

@@ -45,7 +45,7 @@ export type FromProcess =
   /** `last`: no more events will come, and the run had no problem. */
   | { readonly kind: 'events'; readonly call: number; readonly events: readonly RunEvent[]; readonly last?: boolean }
   | { readonly kind: 'end'; readonly call: number; readonly problem?: Problem }
-  /** A call of one of the context's functions; `of` numbers it inside the run, or is `noAnswer`. */
+  /** A call of one of the context's functions; `of` numbers it inside the run. */
   | {
       readonly kind: 'calls'
       readonly call: number
@@ -69,9 +69,6 @@ export interface ProcessUse {
   /** Milliseconds of CPU of all its threads. */
   readonly cpu: number
 }
-
-/** The number of calls that want no answer. */
-export const noAnswer = 0
 
 /** Throws when something in the message is not JSON. */
 export function printSent(message: FromProcess): string {

@@ -8,7 +8,7 @@ import type { AIMessageChunk, BaseMessage } from '@langchain/core/messages'
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
 import type { Runnable, RunnableConfig } from '@langchain/core/runnables'
 import { getConfig } from '@langchain/langgraph'
-import { isObject, MillraceError, modelCall } from '@millrace/core'
+import { isObject, MillraceError } from '@millrace/core'
 import { bindRequest } from '../model/binding.ts'
 import { ChosenLlm } from '../model/model.ts'
 import type { OfflineScript } from '../model/offline.ts'
@@ -54,6 +54,13 @@ class MillraceChatModel extends BaseChatModel<ChatCallOptions> {
     return this.withConfig({ ...kwargs, tools } as Partial<ChatCallOptions>) as never
   }
 
+  /** What LangChain tells its handlers of a call: the model that will answer, and the tools that it is offered. */
+  override invocationParams(options?: this['ParsedCallOptions']): Record<string, unknown> {
+    const { config } = chatRequest([], options ?? {})
+    const [{ functionDeclarations: tools = [] } = {}] = (config?.tools ?? []) as { functionDeclarations?: unknown[] }[]
+    return { model: this.choose(binding().settings).name, tools }
+  }
+
   override async *_streamResponseChunks(
     messages: BaseMessage[],
     options: this['ParsedCallOptions'],
@@ -63,9 +70,6 @@ class MillraceChatModel extends BaseChatModel<ChatCallOptions> {
     const { settings, agent, config } = binding()
     const reports: string[] = []
     bindRequest(request, { settings, agent, state: {}, report: (message) => reports.push(message) })
-    if (config.configurable?.millrace !== undefined) {
-      await record(modelCall(this.choose(settings).name, options.tools?.length ?? 0), config)
-    }
     let spoke = false
     for await (const answer of this.#llm.generateContentAsync(request, true, options.signal)) {
       for (const message of reports.splice(0)) await record({ kind: 'log', level: 'warn', message }, config)

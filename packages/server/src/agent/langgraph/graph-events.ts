@@ -5,6 +5,7 @@ import { messageOf } from '../problem.ts'
 import { resultTooLarge } from '../tool-result.ts'
 import { customRecord } from './custom-stream.ts'
 import { errorText } from './error-text.ts'
+import type { GraphCalls } from './graph-calls.ts'
 import { type GraphNode, GraphNodes } from './graph-nodes.ts'
 import { type GraphState, updatesOf } from './graph-state.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
@@ -34,17 +35,27 @@ export async function* graphEvents(
 ): AsyncGenerator<RunEvent> {
   try {
     for await (const event of inSteps(events)) {
-      yield* mapper.map(event)
+      yield* noted(mapper, mapper.map(event))
       if (event.event === 'on_chain_start') await started(event)
     }
     yield* mapper.settle()
+    yield* mapper.calls.cut('The graph ended before the model had answered.')
   } catch (error) {
     yield* mapper.settle()
     const message = messageOf(error)
+    yield* mapper.calls.cut(message)
     const thrown = thrownAt(error, 'the graph', message)
     if (thrown !== undefined) yield thrown
     yield* mapper.nodes.fail(message)
     throw error instanceof Error ? error : new MillraceError('agent-error', message, {}, error)
+  }
+}
+
+/** The events, each noted: a request to a model names the messages that it repeats. */
+function* noted(mapper: EventMapper, events: Iterable<RunEvent>): Generator<RunEvent> {
+  for (const event of events) {
+    mapper.calls.note(event)
+    yield event
   }
 }
 
@@ -64,10 +75,13 @@ interface Said extends GraphModelCall {
   readonly id: string
   readonly partial?: boolean
   readonly role?: string
+  /** The node's own code said it, and no model. */
+  readonly byCode?: boolean
 }
 
 export class EventMapper {
   readonly nodes: GraphNodes
+  readonly calls: GraphCalls
   readonly #context: RunContext
   readonly #state: GraphState
   /** Ids of the calls and messages already shown. */
@@ -83,7 +97,15 @@ export class EventMapper {
   #task: string | undefined
 
   /** `known` are the ids of the messages that were in the graph's state before. */
-  constructor(graph: AgentGraph, context: RunContext, state: GraphState, known: Iterable<string>, chain: RunChain) {
+  constructor(
+    graph: AgentGraph,
+    context: RunContext,
+    state: GraphState,
+    known: Iterable<string>,
+    chain: RunChain,
+    calls: GraphCalls,
+  ) {
+    this.calls = calls
     this.nodes = new GraphNodes(graph, chain)
     this.#state = state
     this.#spoken = new Set(known)
@@ -109,12 +131,15 @@ export class EventMapper {
       case 'on_chain_end':
         yield* this.#end(event)
         return
+      case 'on_chat_model_start':
+        yield* this.calls.modelStarted(event, this.nodes.of(event))
+        return
       case 'on_chat_model_stream':
+        this.calls.heard(event)
         if (!isNotStreamed(event)) yield* this.#message(event, event.data?.chunk, true)
         return
       case 'on_chat_model_end':
-        if (!isNotStreamed(event)) yield* this.#message(event, event.data?.output, false)
-        else yield* this.#usedOnly(event)
+        yield* this.#modelEnded(event)
         return
       case 'on_tool_start':
         yield* this.#toolStarted(event)
@@ -138,11 +163,22 @@ export class EventMapper {
     }
   }
 
+  *#modelEnded(event: StreamEvent): Generator<RunEvent> {
+    let message: string | undefined
+    const said = isNotStreamed(event) ? this.#usedOnly(event) : this.#message(event, event.data?.output, false)
+    for (const each of said) {
+      if (each.kind === 'agent' && each.event.content !== undefined) message = each.message
+      yield each
+    }
+    yield* this.calls.modelEnded(event, message)
+  }
+
   *#end(event: StepEvent): Generator<RunEvent> {
     const node = this.nodes.end(event.run_id)
     if (node === undefined) return
     const output = event.data?.output
     yield* this.#told(this.#answers.final(node.node, output))
+    yield* this.calls.cut('The node ended before its model had answered.', node.node)
     yield* this.#returned(event, node, output)
     if (event.values !== undefined) yield* this.#state.step(event.values)
     yield { kind: 'node.finished', node: node.node, status: 'ok' }
@@ -163,7 +199,7 @@ export class EventMapper {
   *#returned(event: StepEvent, node: GraphNode, output: unknown): Generator<RunEvent> {
     // Only a workflow of the functional API returns a text.
     if (typeof output === 'string' && node.parent === undefined) {
-      yield this.#agent(node, [{ text: output }], { id: event.run_id })
+      yield this.#agent(node, [{ text: output }], { id: event.run_id, byCode: true })
     }
     for (const [key, update] of updatesOf(output)) {
       if (key !== 'messages') continue
@@ -183,7 +219,7 @@ export class EventMapper {
     const fresh = parts.filter(
       (part) => part.functionCall === undefined || !this.#calls.has(part.functionCall.id ?? ''),
     )
-    if (fresh.length > 0) yield this.#agent(node, fresh, { id: id ?? event.run_id })
+    if (fresh.length > 0) yield this.#agent(node, fresh, { id: id ?? event.run_id, byCode: true })
   }
 
   /** A node may return messages that are not new: an inner graph returns all of them each time. */
@@ -235,6 +271,7 @@ export class EventMapper {
     if (called !== undefined) {
       this.#waiting.delete(called)
       this.#answers.started(event.run_id, called, this.nodes.of(event))
+      this.calls.toolStarted(event.run_id, called)
       return
     }
     const input = toJson(event.data?.input)
@@ -242,7 +279,8 @@ export class EventMapper {
     const part = { functionCall: { id: event.run_id, name: event.name, args } }
     const node = this.nodes.of(event)
     this.#answers.started(event.run_id, event.run_id, node)
-    yield this.#agent(node, [part], { id: `call-${event.run_id}` })
+    this.calls.toolStarted(event.run_id, event.run_id)
+    yield this.#agent(node, [part], { id: `call-${event.run_id}`, byCode: true })
     this.#waiting.delete(event.run_id)
   }
 
@@ -250,6 +288,7 @@ export class EventMapper {
     const { length } = JSON.stringify(answer.response)
     if (length > maxToolResult) throw new MillraceError('limit', resultTooLarge(event.name, length, maxToolResult))
     const node = this.nodes.of(event)
+    yield* this.calls.toolEnded(event, answer.response.error !== undefined, node)
     const given = this.#answers.ended(event.run_id, node, event.name, answer, (id) => this.#calls.has(id))
     if (given !== undefined) yield* this.#told([given])
   }
@@ -276,7 +315,7 @@ export class EventMapper {
   #agent(
     node: GraphNode,
     parts: readonly AdkPart[],
-    { id, partial = false, role = 'model', usage, model }: Said,
+    { id, partial = false, role = 'model', usage, model, byCode = false }: Said,
   ): RunEvent {
     if (!partial) {
       for (const { functionCall } of parts) {
@@ -304,6 +343,7 @@ export class EventMapper {
       message: id,
       ...(node.node === '' ? {} : { node: node.node }),
       ...(this.#task === undefined ? {} : { task: this.#task }),
+      ...(byCode ? { model: false } : {}),
     }
   }
 }

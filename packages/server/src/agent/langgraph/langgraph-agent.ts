@@ -1,10 +1,12 @@
 import { defined, type RunEvent, type RunInput } from '@millrace/core'
 import { agentSession } from '@millrace/core/store'
 import type { Agent, AgentDescription, EngineDescription, RunContext } from '../agent.ts'
-import type { ModelSettings } from '../model/settings.ts'
+import { CallRecorder } from '../call-recorder.ts'
+import { type ModelSettings, secretsOf } from '../model/settings.ts'
 import { checkpointEvent, checkpointsIn, replacedSaver, seedCheckpoint } from './checkpoint.ts'
 import { rebuiltState } from './checkpoint-rebuild.ts'
 import { streamWriter } from './custom-stream.ts'
+import { GraphCalls } from './graph-calls.ts'
 import { EventMapper, graphEvents } from './graph-events.ts'
 import { goesOn, graphInput, messageIds } from './graph-input.ts'
 import {
@@ -113,6 +115,7 @@ async function* runGraph(
   const given = clientConfig(input, context)
   const kept = saver ?? own?.saver
   const keep = file.resumable === true && kept !== undefined ? new StepKeeper(kept, context) : undefined
+  const calls = new GraphCalls(new CallRecorder(context, input, secretsOf(models)), context.now)
   const config = {
     ...keep?.config,
     version: 'v2',
@@ -120,6 +123,7 @@ async function* runGraph(
     signal: own === undefined ? context.signal : AbortSignal.any([context.signal, own.saver.signal]),
     recursionLimit: graph.config?.recursionLimit ?? maxSteps,
     writer: await streamWriter(),
+    callbacks: [...(keep?.handlers ?? []), calls.handler],
     ...given,
     configurable: { ...given.configurable, thread_id: context.session, millrace: { input, context, models } },
   }
@@ -136,7 +140,7 @@ async function* runGraph(
     const state = new GraphState(context.state, before.values)
     const known = [...messageIds(before), ...messageIds({ values: rebuilt.values })]
     const chain = runChain(context, goesOn(next))
-    const mapper = new EventMapper(describeGraph(graph), context, state, known, chain)
+    const mapper = new EventMapper(describeGraph(graph), context, state, known, chain, calls)
     const streamed = eventsOf(graph, next, config)
     const events = own === undefined ? streamed : own.saver.during(streamed)
     for await (const event of graphEvents(events, mapper, keep?.started)) {

@@ -22,9 +22,13 @@ export class StepKeeper {
     context.signal.addEventListener('abort', () => this.close(), { once: true })
   }
 
-  /** For LangGraph: each step is stored before the next one begins, and a node waits for the gate. */
+  /** For LangGraph: each step is stored before the next one begins, and by its handlers a node waits for the gate. */
   get config(): object {
-    return { durability: 'sync', callbacks: [this.#gate.handler] }
+    return { durability: 'sync' }
+  }
+
+  get handlers(): readonly object[] {
+    return [this.#gate.handler]
   }
 
   /** The checkpoint, where it is another than the last one that was recorded. */

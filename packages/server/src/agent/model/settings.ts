@@ -1,3 +1,4 @@
+import { secretsIn } from '../redact.ts'
 import type { ModelTape } from './tape.ts'
 
 /** The settings of all models. The CLI reads them from the environment; nothing here does. */
@@ -18,6 +19,8 @@ export interface ModelSettings {
   readonly timeout?: number
   /** Plays recorded answers, or records them. Absent: models are called. */
   readonly tape?: ModelTape
+  /** Values that must not be in a record of a model call, such as keys. */
+  readonly secrets?: readonly string[]
   /** For tests; otherwise the global one. */
   readonly fetch?: typeof globalThis.fetch
 }
@@ -34,7 +37,14 @@ export function modelSettings(env: Readonly<Record<string, string | undefined>>)
     openaiBaseUrl: env.OPENAI_BASE_URL,
     tokensPerSecond: amount(env.MILLRACE_OFFLINE_TOKENS_PER_SECOND),
     timeout: amount(env.MILLRACE_MODEL_TIMEOUT),
+    secrets: secretsIn(env),
   })
+}
+
+/** What must not be in a record of a model call. */
+export function secretsOf(settings: ModelSettings): readonly string[] {
+  const { googleApiKey, anthropicApiKey, openaiApiKey, secrets = [] } = settings
+  return [...new Set([googleApiKey, anthropicApiKey, openaiApiKey, ...secrets].filter((key) => key !== undefined))]
 }
 
 type Provider = 'gemini' | 'anthropic' | 'openai'
@@ -123,5 +133,5 @@ function amount(text: string | undefined): number | undefined {
 }
 
 function compact(settings: { [K in keyof ModelSettings]: ModelSettings[K] | undefined }): ModelSettings {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined && value !== ''))
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)))
 }

@@ -22,8 +22,8 @@ export const adkDevRoutes =
     }
 
     const spans = async (request: FastifyRequest, session: SessionInfo) => {
-      const { log, modelRequests } = deps.own(request)
-      return spansOf(session, await log.read(session.id, { after: 0 }), (event) => modelRequests.of(session.id, event))
+      const { log } = deps.own(request)
+      return spansOf(session, await log.read(session.id, { after: 0 }))
     }
 
     for (const prefix of ['/dev/apps/:app/debug', '/debug']) {

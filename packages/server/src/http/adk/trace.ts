@@ -1,4 +1,15 @@
-import { type AdkEvent, isPartial, type Recorded, type SessionInfo } from '@millrace/core'
+import {
+  type AdkEvent,
+  type Call,
+  type Calls,
+  callsView,
+  defined,
+  fold,
+  isPartial,
+  modelRequestOf,
+  type Recorded,
+  type SessionInfo,
+} from '@millrace/core'
 import { invocations } from './invocations.ts'
 
 /** A span as adk-web validates it. One invalid span makes adk-web show none, so every field is always present. */
@@ -22,16 +33,9 @@ interface Open {
 
 const nano = (ms: number): number => ms * 1_000_000
 
-/**
- * The runs of a session as OpenTelemetry spans: run, agents, model calls and tools, derived from the log. `requestOf` has
- * the request of a model call by the event that answers it, where it is still known.
- */
-export function spansOf(
-  session: SessionInfo,
-  rows: readonly Recorded[],
-  requestOf: (event: string) => string | undefined,
-): readonly AdkSpan[] {
-  const trace = new Trace(session, rows, requestOf)
+/** The runs of a session as OpenTelemetry spans: run, agents, model calls and tools, derived from the log. */
+export function spansOf(session: SessionInfo, rows: readonly Recorded[]): readonly AdkSpan[] {
+  const trace = new Trace(session, rows)
   for (const row of rows) trace.take(row)
   return trace.close()
 }
@@ -39,16 +43,20 @@ export function spansOf(
 class Trace {
   readonly #session: SessionInfo
   readonly #invocationOf: (run: string) => string
-  readonly #requestOf: (event: string) => string | undefined
+  readonly #calls: Calls
+  /** The recorded model calls, by run and message. */
+  readonly #modelCalls = new Map<string, Call>()
   readonly #spans: AdkSpan[] = []
   readonly #nodes = new Map<string, Open & { readonly agent: string; last: number }>()
-  readonly #calls = new Map<string, Open & { readonly name: string; readonly args: unknown }>()
+  readonly #tools = new Map<string, Open & { readonly name: string; readonly args: unknown }>()
   #run: (Open & { readonly run: string }) | undefined
   #last = 0
 
-  constructor(session: SessionInfo, rows: readonly Recorded[], requestOf: (event: string) => string | undefined) {
+  constructor(session: SessionInfo, rows: readonly Recorded[]) {
     this.#session = session
-    this.#requestOf = requestOf
+    this.#calls = fold(callsView, rows)
+    for (const call of this.#calls.calls)
+      for (const message of call.messages ?? []) this.#modelCalls.set(`${call.run}/${message}`, call)
     this.#invocationOf = invocations(rows)
   }
 
@@ -67,7 +75,8 @@ class Trace {
         this.#endNode(event.node, at)
         return
       case 'agent':
-        if (!isPartial(event.event)) this.#said(seq, at, event.event, event.node)
+        if (!isPartial(event.event))
+          this.#said({ seq, at, run, event: event.event, message: event.message, node: event.node })
         return
       case 'run.finished':
         this.#endRun(at, { 'millrace.outcome': event.outcome })
@@ -116,34 +125,42 @@ class Trace {
     this.#run = undefined
   }
 
-  #said(seq: number, at: number, said: AdkEvent, of: string | undefined): void {
+  #said({ seq, at, run, event: said, message, node: of }: Said): void {
     const node = this.#nodes.get(of ?? '')
     const parent = node?.id ?? this.#run?.id ?? null
     const parts = said.content?.parts ?? []
     for (const { functionResponse } of parts) {
-      if (functionResponse !== undefined) this.#answered(at, said.id, functionResponse)
+      if (functionResponse !== undefined) this.#answered(at, run, said.id, functionResponse)
     }
     if (isOfModel(said)) {
-      const start = node?.last ?? this.#run?.start ?? at
-      this.#put('call_llm', { id: `model-${seq}`, start, parent }, at, this.#modelAttributes(said))
+      const call = this.#modelCalls.get(`${run}/${message}`)
+      const start = call?.startedAt ?? node?.last ?? this.#run?.start ?? at
+      this.#put(
+        'call_llm',
+        { id: `model-${seq}`, start, parent },
+        call?.endedAt ?? at,
+        this.#modelAttributes(said, call),
+      )
     }
     for (const { functionCall } of parts) {
       if (functionCall?.id === undefined) continue
       const { id, name, args } = functionCall
-      this.#calls.set(id, { id: `tool-${seq}-${id}`, start: at, parent, name, args })
+      this.#tools.set(id, { id: `tool-${seq}-${id}`, start: at, parent, name, args })
     }
     if (node !== undefined) node.last = at
   }
 
   #answered(
     at: number,
+    run: string,
     event: string,
     { id = '', response }: { readonly id?: string; readonly response?: unknown },
   ): void {
-    const open = this.#calls.get(id)
-    this.#calls.delete(id)
+    const open = this.#tools.get(id)
+    this.#tools.delete(id)
     if (open === undefined) return
-    this.#put(`execute_tool ${open.name}`, open, at, {
+    const ran = this.#calls.calls.at(this.#calls.index.places.get(`${run}/${id}`) ?? -1)
+    this.#put(`execute_tool ${open.name}`, { ...open, start: ran?.startedAt ?? open.start }, ran?.endedAt ?? at, {
       'gen_ai.operation.name': 'execute_tool',
       'gen_ai.tool.name': open.name,
       'gen_ai.tool.call.id': id,
@@ -153,20 +170,39 @@ class Trace {
     })
   }
 
-  #modelAttributes(said: AdkEvent): Attributes {
+  /** The request as ADK's own traces show it. */
+  #requestOf({ key, name, parameters }: Call): string | undefined {
+    const request = modelRequestOf(this.#calls, key)
+    if (request === undefined) return undefined
+    const { system, contents, tools } = request
+    const config = { ...parameters, ...defined({ systemInstruction: system, tools }) }
+    return JSON.stringify({ model: name, contents, config })
+  }
+
+  #modelAttributes(said: AdkEvent, call: Call | undefined): Attributes {
     const { id, author, usageMetadata, modelVersion } = said
     const { promptTokenCount: input, candidatesTokenCount: output } = usageMetadata ?? {}
-    const request = this.#requestOf(id)
+    const request = call === undefined ? undefined : this.#requestOf(call)
+    const model = modelVersion ?? call?.name
     return {
       'gen_ai.agent.name': author,
       'gcp.vertex.agent.event_id': id,
       'gcp.vertex.agent.llm_response': responseOf(said),
       ...(request === undefined ? {} : { 'gcp.vertex.agent.llm_request': request }),
-      ...(typeof modelVersion === 'string' ? { 'gen_ai.request.model': modelVersion } : {}),
+      ...(typeof model === 'string' ? { 'gen_ai.request.model': model } : {}),
       ...(typeof input === 'number' ? { 'gen_ai.usage.input_tokens': input } : {}),
       ...(typeof output === 'number' ? { 'gen_ai.usage.output_tokens': output } : {}),
     }
   }
+}
+
+interface Said {
+  readonly seq: number
+  readonly at: number
+  readonly run: string
+  readonly event: AdkEvent
+  readonly message: string
+  readonly node: string | undefined
 }
 
 /** A model answered; the results of tools come from no model. */

@@ -9,10 +9,9 @@ const patience = { tries: 100, wait: 20 }
 
 /** Deletes a session for good. Its active run is cancelled first, and the audit records who deleted it. */
 export async function removeSession(deps: HttpDeps, request: FastifyRequest, session: SessionInfo): Promise<void> {
-  const { log, engine, modelRequests } = deps.own(request)
+  const { log, engine } = deps.own(request)
   await cancelAndRemove({ log, engine }, session.id)
   const { id, agent, user } = session
-  modelRequests.forget(id)
   deps.audit({ at: deps.now(), action: 'session.delete', session: id, agent, user: request.principal ?? user })
 }
 

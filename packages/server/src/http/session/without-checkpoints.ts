@@ -1,4 +1,4 @@
-import { type Dialect, isModelCall, type RunEvent } from '@millrace/core'
+import { type Dialect, isCallRecord, isModelCall, type RunEvent } from '@millrace/core'
 import { isEngineRecord } from '../../agent/engines.ts'
 
 /**
@@ -13,7 +13,7 @@ export function withoutCheckpoints(dialect: Dialect): Dialect {
     recognises: (frame, value) => dialect.recognises(frame, value),
     encoder(options) {
       const isNote = (event: RunEvent): boolean =>
-        isEngineRecord(event) || (dialect.name !== 'studio' && isModelCall(event))
+        isEngineRecord(event) || (isCallRecord(event) && !(dialect.name === 'studio' && isModelCall(event)))
       const encoder = dialect.encoder(options)
       return {
         push: (recorded) => (isNote(recorded.event) ? [] : encoder.push(recorded)),

@@ -1,0 +1,176 @@
+import {
+  addUsage,
+  type Cost,
+  defined,
+  type Json,
+  type JsonObject,
+  type ModelFinished,
+  type ModelStarted,
+  type NodeId,
+  type Problem,
+  type RunEvent,
+  type RunInput,
+  type ToolFinished,
+  type Usage,
+} from '@millrace/core'
+import type { RunContext } from './agent.ts'
+import { withoutSecrets } from './redact.ts'
+import { type RequestWords, RequestWriter } from './request-writer.ts'
+
+/** What the records of calls have, for one agent. */
+export interface CallRecording {
+  /** Whether requests are recorded: what the model was told, word for word. */
+  readonly prompts: boolean
+  readonly prices?: ModelPrices
+}
+
+/** Prices of one million tokens, by the name of the model. */
+export interface ModelPrices {
+  readonly currency: string
+  readonly models: Readonly<Record<string, ModelPrice>>
+}
+export interface ModelPrice {
+  readonly input: number
+  readonly output: number
+  /** Of input that the provider had cached; without it, the price of input. */
+  readonly cachedInput?: number
+}
+
+/** What is known of a model call as it begins. */
+export interface NewCall {
+  readonly agent: string
+  readonly model: string
+  readonly node: NodeId | undefined
+  readonly tools: number
+  readonly parameters?: JsonObject
+  /** Called only where requests are recorded. */
+  readonly words: () => RequestWords
+}
+
+/** A model call that has not ended. */
+export interface OpenModelCall {
+  readonly started: ModelStarted
+  /** The model has sent something. */
+  heard(): void
+  /** A whole event of the answer, with what the model reported. */
+  answered(message: string | undefined, told: ToldByModel): void
+  finish(error?: Problem): ModelFinished
+}
+export interface ToldByModel {
+  readonly usage?: Usage | undefined
+  readonly finishReason?: string | undefined
+  readonly error?: Problem | undefined
+  /** The answer, where no message has it. */
+  readonly response?: Json | undefined
+}
+
+const million = 1_000_000
+
+/** Makes the records of one run's model and tool calls (SPEC 1.9). Every engine that sees its calls uses it. */
+export class CallRecorder {
+  readonly #context: RunContext
+  readonly #recording: CallRecording
+  readonly #requests: RequestWriter | undefined
+  readonly #secrets: readonly string[]
+  #calls: number | undefined
+  #usage: Usage = {}
+
+  constructor(context: RunContext, input: RunInput, secrets: readonly string[] = []) {
+    this.#context = context
+    this.#secrets = secrets
+    this.#recording = context.recording ?? { prompts: false }
+    this.#requests = this.#recording.prompts ? new RequestWriter(context.history, input, secrets) : undefined
+  }
+
+  /** What the finished calls have used. */
+  get usage(): Usage {
+    return this.#usage
+  }
+
+  /** Takes every event that the run yields, in their order: a request names the messages that it repeats. */
+  note(event: RunEvent): void {
+    this.#requests?.note(event)
+  }
+
+  begin({ agent, model, node, tools, parameters, words }: NewCall): OpenModelCall {
+    const { now, run } = this.#context
+    this.#calls = (this.#calls ?? this.#earlier()) + 1
+    const call = `c${this.#calls}`
+    const request = this.#requests === undefined ? undefined : this.#request(`${run}/${call}`, agent, words)
+    const startedAt = now()
+    let firstAt: number | undefined
+    let lastAt: number | undefined
+    let told: ToldByModel = {}
+    const messages: string[] = []
+    return {
+      started: {
+        kind: 'model.started',
+        call,
+        agent,
+        model,
+        tools,
+        ...defined({ parameters: this.#plain(parameters), request, node }),
+      },
+      heard() {
+        lastAt = now()
+        firstAt ??= lastAt
+      },
+      answered(message, more) {
+        if (message !== undefined && !messages.includes(message)) messages.push(message)
+        told = { ...told, ...defined(more) }
+      },
+      finish: (failure) => {
+        const { usage, finishReason, error = failure } = told
+        const response = this.#requests === undefined ? undefined : this.#plain(told.response)
+        this.#usage = addUsage(this.#usage, { ...usage, modelCalls: 1 })
+        return {
+          kind: 'model.finished',
+          call,
+          status: error === undefined ? 'ok' : 'error',
+          ...defined({ firstToken: firstAt === undefined ? undefined : firstAt - startedAt }),
+          duration: (lastAt ?? now()) - startedAt,
+          ...defined({ finishReason, usage, cost: this.#costOf(model, usage), response, error, node }),
+          ...(messages.length === 0 ? {} : { messages }),
+        }
+      },
+    }
+  }
+
+  /** The record of a tool that began at `since` and has now ended. */
+  tool(call: string, name: string, since: number, failed: boolean, node: NodeId | undefined): ToolFinished {
+    const status = failed ? 'error' : 'ok'
+    const duration = Math.max(0, this.#context.now() - since)
+    return { kind: 'tool.finished', call, name, status, duration, ...defined({ node }) }
+  }
+
+  /** The calls that this run made before it was resumed: their names are taken. */
+  #earlier(): number {
+    const { history, run, resumed } = this.#context
+    return resumed ? history.filter((row) => row.run === run && row.event.kind === 'model.started').length : 0
+  }
+
+  #request(key: string, agent: string, words: () => RequestWords): ModelStarted['request'] {
+    try {
+      return this.#requests?.write(key, agent, words())
+    } catch {
+      return { contents: [], omitted: 'The request has values that are not JSON.' }
+    }
+  }
+
+  #plain<J extends Json>(value: J | undefined): J | undefined {
+    return value === undefined ? undefined : (withoutSecrets(JSON.stringify(value), this.#secrets) as J)
+  }
+
+  #costOf(model: string, usage: Usage | undefined): Cost | undefined {
+    const { prices } = this.#recording
+    const price = prices !== undefined && Object.hasOwn(prices.models, model) ? prices.models[model] : undefined
+    if (prices === undefined || price === undefined || usage === undefined) return undefined
+    const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0, reasoningTokens = 0 } = usage
+    const cached = Math.min(cachedInputTokens, inputTokens)
+    const amount =
+      (inputTokens - cached) * price.input +
+      cached * (price.cachedInput ?? price.input) +
+      (outputTokens + reasoningTokens) * price.output
+    return { amount: amount / million, currency: prices.currency }
+  }
+}

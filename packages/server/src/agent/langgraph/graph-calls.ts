@@ -1,0 +1,150 @@
+import { defined, isObject, type Json, type JsonObject, type NodeId, type RunEvent, usageOf } from '@millrace/core'
+import type { CallRecorder, OpenModelCall } from '../call-recorder.ts'
+import type { RequestWords } from '../request-writer.ts'
+import type { GraphNode } from './graph-nodes.ts'
+import type { StreamEvent } from './langgraph-agent.ts'
+import { messageParts, modelCallOf, toolAnswer } from './message-parts.ts'
+import { toJson } from './state-json.ts'
+
+interface RunningTool {
+  readonly call: string
+  readonly since: number
+}
+
+/** The records of a graph's model and tool calls, by the LangChain run of each. */
+export class GraphCalls {
+  readonly #recorder: CallRecorder
+  readonly #now: () => number
+  readonly #parameters = new Map<string, Readonly<Record<string, unknown>>>()
+  readonly #open = new Map<string, { readonly call: OpenModelCall; readonly node: NodeId }>()
+  readonly #tools = new Map<string, RunningTool>()
+
+  constructor(recorder: CallRecorder, now: () => number) {
+    this.#recorder = recorder
+    this.#now = now
+  }
+
+  /** A handler of LangChain: only handlers are given the parameters and the tools of a call. */
+  readonly handler = {
+    name: 'millrace',
+    awaitHandlers: true,
+    handleChatModelStart: (
+      _model: unknown,
+      _messages: unknown,
+      run: string,
+      _parent?: string,
+      more?: unknown,
+    ): void => {
+      const given = isObject(more) ? more.invocation_params : undefined
+      if (isObject(given)) this.#parameters.set(run, given)
+    },
+  }
+
+  note(event: RunEvent): void {
+    this.#recorder.note(event)
+  }
+
+  *modelStarted(event: StreamEvent, node: GraphNode): Generator<RunEvent> {
+    const given = this.#parameters.get(event.run_id) ?? {}
+    this.#parameters.delete(event.run_id)
+    const { metadata = {} } = event
+    const model = [given.model, given.model_name, given.modelName, metadata.ls_model_name, event.name].find(
+      (name) => typeof name === 'string' && name !== '',
+    )
+    const tools = [given.tools, given.functions].find(Array.isArray) ?? []
+    const call = this.#recorder.begin({
+      agent: node.name,
+      model: String(model),
+      node: node.node === '' ? undefined : node.node,
+      tools: tools.length,
+      ...defined({ parameters: parametersOf(given, metadata) }),
+      words: () => wordsOf(event.data?.input, tools),
+    })
+    this.#open.set(event.run_id, { call, node: node.node })
+    yield call.started
+  }
+
+  heard({ run_id }: StreamEvent): void {
+    this.#open.get(run_id)?.call.heard()
+  }
+
+  /** `message` is the one that the log has of the answer. */
+  *modelEnded({ run_id, data, metadata }: StreamEvent, message: string | undefined): Generator<RunEvent> {
+    const open = this.#open.get(run_id)
+    if (open === undefined) return
+    this.#open.delete(run_id)
+    open.call.heard()
+    const output = data?.output
+    const told = isObject(output) && isObject(output.response_metadata) ? output.response_metadata : {}
+    const reason = [told.finish_reason, told.stop_reason, told.finishReason].find((each) => typeof each === 'string')
+    const { parts } = messageParts(output)
+    open.call.answered(message, {
+      usage: usageOf(modelCallOf(output, metadata).usage),
+      finishReason: reason as string | undefined,
+      response: message === undefined && parts.length > 0 ? ({ role: 'model', parts } as unknown as Json) : undefined,
+    })
+    yield open.call.finish()
+  }
+
+  /** Model calls that have no end, because they threw: those of one node, or all. */
+  *cut(message: string, node?: NodeId): Generator<RunEvent> {
+    for (const [run, open] of [...this.#open]) {
+      if (node !== undefined && open.node !== node) continue
+      this.#open.delete(run)
+      yield open.call.finish({ code: 'model-error', message })
+    }
+  }
+
+  toolStarted(run: string, call: string): void {
+    this.#tools.set(run, { call, since: this.#now() })
+  }
+
+  *toolEnded({ run_id, name }: StreamEvent, failed: boolean, { node }: GraphNode): Generator<RunEvent> {
+    const tool = this.#tools.get(run_id)
+    if (tool === undefined) return
+    this.#tools.delete(run_id)
+    yield this.#recorder.tool(tool.call, name, tool.since, failed, node === '' ? undefined : node)
+  }
+}
+
+/** The settings of a call that are plain values: temperature, the limit of tokens. */
+function parametersOf(
+  given: Readonly<Record<string, unknown>>,
+  metadata: Readonly<Record<string, unknown>>,
+): JsonObject | undefined {
+  const usual = { temperature: metadata.ls_temperature, max_tokens: metadata.ls_max_tokens }
+  const plain = Object.entries({ ...usual, ...given }).filter(
+    ([key, value]) => !/^model(_?name)?$/i.test(key) && ['number', 'boolean', 'string'].includes(typeof value),
+  )
+  return plain.length === 0 ? undefined : (Object.fromEntries(plain) as JsonObject)
+}
+
+/** What the model was told. LangChain gives a list of lists, one for each prompt of a batch. */
+function wordsOf(input: unknown, tools: readonly unknown[]): RequestWords {
+  const given = isObject(input) ? input.messages : input
+  const messages: readonly unknown[] = Array.isArray(given) ? given.flat() : []
+  const names = new Map<string, string>()
+  const system: string[] = []
+  const contents: Json[] = []
+  for (const message of messages) {
+    const { type, parts } = messageParts(message)
+    for (const { functionCall } of parts)
+      if (functionCall?.id !== undefined) names.set(functionCall.id, functionCall.name)
+    if (type === 'system') system.push(parts.map(({ text = '' }) => text).join(''))
+    else if (type === 'tool') contents.push(answerOf(message, names))
+    else contents.push({ role: type === 'ai' ? 'model' : 'user', parts } as unknown as Json)
+  }
+  const declared = toJson(tools)
+  return {
+    contents,
+    ...(system.length === 0 ? {} : { system: system.join('\n\n') }),
+    ...(tools.length === 0 || declared === undefined ? {} : { tools: declared }),
+  }
+}
+
+function answerOf(message: unknown, names: ReadonlyMap<string, string>): Json {
+  const { id, response } = toolAnswer(message)
+  const own = isObject(message) && typeof message.name === 'string' ? message.name : undefined
+  const name = own ?? names.get(id ?? '') ?? ''
+  return { role: 'user', parts: [{ functionResponse: { ...defined({ id }), name, response } }] }
+}

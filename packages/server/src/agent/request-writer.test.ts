@@ -1,0 +1,145 @@
+import {
+  type Calls,
+  callsView,
+  fold,
+  modelRequestOf,
+  type Recorded,
+  type RunEvent,
+  type RunInput,
+} from '@millrace/core'
+import { expect, test } from 'vitest'
+import type { RunContext } from './agent.ts'
+import { CallRecorder, type CallRecording } from './call-recorder.ts'
+import type { RequestWords } from './request-writer.ts'
+
+const question = { role: 'user', parts: [{ text: 'How far has the fire come since the report of this morning?' }] }
+const input: RunInput = { messages: [{ id: 'q', role: 'user', content: question }] }
+const started: RunEvent = { kind: 'run.started', agent: 'a', input }
+const said = (message: string, text: string): RunEvent => ({
+  kind: 'agent',
+  message,
+  event: { id: message, author: 'a', invocationId: 'r1', timestamp: 1, content: { role: 'model', parts: [{ text }] } },
+})
+const told = (text: string) => ({ role: 'model', parts: [{ text }] })
+
+/** A run whose events are rows, as the run engine records them. */
+function running(history: readonly Recorded[] = [], recording: CallRecording = { prompts: true }, run = 'r1') {
+  const rows: Recorded[] = [...history]
+  let time = 0
+  const put = (event: RunEvent): void => {
+    rows.push({ seq: rows.length + 1, at: time, run, event })
+  }
+  put(started)
+  const now = (): number => ++time
+  const context = { run, history, recording, now, resumed: false } as unknown as RunContext
+  const recorder = new CallRecorder(context, input, ['sk-secret-0123'])
+  const emit = (event: RunEvent): void => {
+    recorder.note(event)
+    put(event)
+  }
+  return {
+    rows,
+    emit,
+    recorder,
+    ask(words: RequestWords, parameters = {}) {
+      const call = recorder.begin({ agent: 'a', model: 'm', node: undefined, tools: 0, parameters, words: () => words })
+      emit(call.started)
+      return call
+    },
+    calls: (): Calls => fold(callsView, rows),
+  }
+}
+
+test('SPEC 1.10: what the log has is named, and the rest is in it once', () => {
+  const run = running()
+  const system = 'You watch over forests. '.repeat(20)
+  const fromElsewhere = { role: 'user', parts: [{ text: 'For context: the scout said that the wind has turned.' }] }
+  const first = { system, contents: [question, fromElsewhere] }
+  run.ask(first)
+  run.emit(said('m1', 'It has come two miles since then, and it moves to the east.'))
+  const second = {
+    system,
+    contents: [...first.contents, told('It has come two miles since then, and it moves to the east.')],
+  }
+  const { started: event } = run.ask(second)
+  expect(event.request).toEqual({ like: 'r1/c1', keep: 2, contents: ['@m1'], system: expect.stringMatching(/^#/) })
+  expect(modelRequestOf(run.calls(), 'r1/c1')).toEqual(first)
+  expect(modelRequestOf(run.calls(), 'r1/c2')).toEqual(second)
+})
+
+test('the first request of a run continues the last one of the runs before', () => {
+  const before = running()
+  before.ask({ system: 'Be brief.', contents: [question] })
+  before.emit(said('m1', 'East.'))
+  const after = running(before.rows, { prompts: true }, 'r2')
+  const { started: event } = after.ask({ system: 'Be brief.', contents: [question, told('East.'), question] })
+  expect(event.request).toEqual({ like: 'r1/c1', keep: 1, contents: ['@m1', '@q'], system: expect.any(String) })
+  expect(modelRequestOf(after.calls(), 'r2/c1')?.contents).toEqual([question, told('East.'), question])
+})
+
+test('SPEC 1.9: secrets are not recorded, by their values and by the names of their keys', () => {
+  const run = running()
+  const args = { authorization: 'Bearer abc', password: 'hunter2', schema: { password: { type: 'string' } } }
+  const call = { role: 'model', parts: [{ functionCall: { name: 'send', args } }] }
+  const file = { role: 'user', parts: [{ inlineData: { mimeType: 'image/png', data: 'aGVsbG8='.repeat(20) } }] }
+  const spoken = { role: 'user', parts: [{ text: 'my key is sk-secret-0123, do not tell' }] }
+  run.ask({ system: 'Use sk-secret-0123.', contents: [call, spoken, file] }, { headers: { 'x-api-key': 'abc' } })
+  const text = JSON.stringify(run.rows)
+  for (const secret of ['sk-secret-0123', 'Bearer abc', 'hunter2', 'aGVsbG8=', '"abc"'])
+    expect(text).not.toContain(secret)
+  const request = modelRequestOf(run.calls(), 'r1/c1')
+  expect(request?.system).toBe('Use [redacted].')
+  expect(request?.contents).toMatchObject([
+    { parts: [{ functionCall: { args: { password: '[redacted]', schema: { password: { type: 'string' } } } } }] },
+    { parts: [{ text: 'my key is [redacted], do not tell' }] },
+    { parts: [{ inlineData: { data: '(160 characters)' } }] },
+  ])
+})
+
+test('without prompts, a record has figures and no words', () => {
+  const run = running([], { prompts: false })
+  const call = run.ask({ system: 'Be brief.', contents: [question] }, { temperature: 0 })
+  call.heard()
+  call.answered('m1', { usage: { inputTokens: 3 }, response: told('word') })
+  const end = call.finish()
+  expect(JSON.stringify([call.started, end])).not.toMatch(/brief|word/)
+  expect(call.started).toEqual({
+    kind: 'model.started',
+    call: 'c1',
+    agent: 'a',
+    model: 'm',
+    tools: 0,
+    parameters: { temperature: 0 },
+  })
+  expect(end).toMatchObject({ status: 'ok', firstToken: 1, duration: 1, usage: { inputTokens: 3 }, messages: ['m1'] })
+})
+
+test('a call has a cost where the price of its model is known', () => {
+  const price = { input: 1, output: 10, cachedInput: 0.5 }
+  const run = running([], { prompts: false, prices: { currency: 'EUR', models: { m: price } } })
+  const call = run.ask({ contents: [] })
+  call.answered(undefined, {
+    usage: { inputTokens: 1e6, cachedInputTokens: 4e5, outputTokens: 1e5, reasoningTokens: 1e5 },
+  })
+  expect(call.finish().cost).toEqual({ amount: 0.6 + 0.2 + 2, currency: 'EUR' })
+  const other = run.recorder.begin({
+    agent: 'a',
+    model: 'other',
+    node: undefined,
+    tools: 0,
+    words: () => ({ contents: [] }),
+  })
+  other.answered(undefined, { usage: { inputTokens: 1 } })
+  expect(other.finish().cost).toBeUndefined()
+  expect(run.recorder.usage).toMatchObject({ inputTokens: 1_000_001, modelCalls: 2 })
+})
+
+test('a request that is too large or no JSON is left out, and the record says why', () => {
+  const run = running()
+  const large = { contents: [{ role: 'user', parts: [{ text: 'x'.repeat(1_100_000) }] }] }
+  expect(run.ask(large).started.request).toEqual({ contents: [], omitted: expect.stringContaining('characters') })
+  const cyclic: Record<string, unknown> = {}
+  cyclic.self = cyclic
+  expect(run.ask({ contents: [cyclic as never] }).started.request?.omitted).toContain('not JSON')
+  expect(run.ask({ contents: [question] }).started.request).toEqual({ contents: ['@q'] })
+})
