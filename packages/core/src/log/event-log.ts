@@ -52,6 +52,13 @@ export interface Lease {
   readonly until: number
 }
 
+/** A lease, and whose session it is on. */
+export interface HeldLease extends Lease {
+  readonly user: string
+  /** How many sessions of this user have a lease, under any name. */
+  readonly leased: number
+}
+
 export interface SessionQuery {
   /** Absent only on a server for one person (loopback, no tokens). */
   readonly user?: string
@@ -169,6 +176,8 @@ export interface EventLog {
    * its old name knows that those leases are from before the restart.
    */
   expired(owner?: string): Promise<readonly Lease[]>
+  /** The leases under this name, live or not, the one that ends first first: runs that wait for a slot are under a name. */
+  heldBy(owner: string): Promise<readonly HeldLease[]>
   /**
    * Takes a run over, whether its lease is live or not: the epoch grows, and appends of the previous holder are refused
    * from here on. With `epoch`, it fails with `lease-lost` unless the session's epoch is still that one: of two processes

@@ -1,6 +1,7 @@
 import {
   type EventLog,
   type FollowOptions,
+  type HeldLease,
   type Lease,
   MillraceError,
   type RawRecorded,
@@ -27,7 +28,7 @@ export interface SessionPlace {
 type Reads = Required<
   Pick<
     EventLog,
-    'get' | 'list' | 'users' | 'usage' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'startOf' | 'expired'
+    'get' | 'list' | 'users' | 'usage' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'startOf' | 'expired' | 'heldBy'
   >
 >
 
@@ -176,6 +177,10 @@ export function postgresReads({ connection, tails, now, checkOpen, watch, starts
       checkOpen()
       return deadRuns(query, now(), owner)
     },
+    heldBy: async (owner) => {
+      checkOpen()
+      return heldLeases(query, owner)
+    },
   }
 }
 
@@ -260,6 +265,22 @@ async function deadRuns(query: Query, now: number, owner: string | undefined): P
     if (status !== 'running' || lastRun === null || held.some(({ run }) => run === lastRun)) return dead
     return [...dead, { session, run: String(lastRun), owner: '', epoch: Number(epoch), until: 0 }]
   })
+}
+
+async function heldLeases(query: Query, owner: string): Promise<readonly HeldLease[]> {
+  const rows = await query(
+    `SELECT id, leases, user_name, leased FROM (
+       SELECT id, leases, user_name, owners, count(*) OVER (PARTITION BY user_name) AS leased
+       FROM session WHERE lease_until IS NOT NULL) held
+     WHERE $1 = ANY(owners)`,
+    [owner],
+  )
+  return rows
+    .flatMap(([id, leases, user, leased]) =>
+      heldIn(String(id), String(leases)).map((lease) => ({ ...lease, user: String(user), leased: Number(leased) })),
+    )
+    .filter((lease) => lease.owner === owner)
+    .sort((a, b) => a.until - b.until)
 }
 
 function notFound(id: string): MillraceError {
