@@ -108,7 +108,9 @@ export function memoryLog(now: () => number): EventLog {
   }
 }
 
-function leaseMethods(memory: Memory): Pick<EventLog, 'acquire' | 'renew' | 'release' | 'expired' | 'heldBy' | 'takeOver'> {
+function leaseMethods(
+  memory: Memory,
+): Pick<EventLog, 'acquire' | 'renew' | 'release' | 'expired' | 'heldBy' | 'takeOver'> {
   const { now } = memory
   const grant = (stored: Stored, { leases, lease }: lease.Granted): Lease => {
     stored.leases = leases

@@ -10,6 +10,8 @@ import { recoverRuns } from './recover.ts'
 import type { RunEngine, StartedRun, StartRequest } from './run-engine.ts'
 import { SessionTurns } from './session-turns.ts'
 import { startRun } from './start.ts'
+import { takeWaiting } from './take-waiting.ts'
+import { WaitingRuns } from './waiting-runs.ts'
 
 const onRequest = 'cancelled on request'
 
@@ -30,6 +32,7 @@ export function runEngine(options: RunEngineOptions): RunEngine {
     history: (session) => parts.histories.upTo(session, session.lastSeq),
     attach: (session) => runs.attach(session),
     recover() {
+      void parts.waiting.look()
       recovering ??= recoverRuns(parts).finally(() => {
         recovering = undefined
       })
@@ -55,10 +58,19 @@ function engineParts(options: RunEngineOptions, isClosing: () => boolean): Engin
       // A listener that fails must not stop a run.
     }
   }
-  return {
+  const waiting = new WaitingRuns({
+    log: options.log,
+    runs,
+    limits,
+    take: (lease) => takeWaiting(parts, lease),
+    isClosing,
+    failed: (error) => audit({ action: 'run.unrecovered', problem: problemFromError(error, 'store-failed') }),
+  })
+  const parts: EngineParts = {
     ...options,
     limits,
     runs,
+    waiting,
     turns: new SessionTurns(),
     histories: new SessionHistories(options.log),
     audit,
@@ -73,9 +85,11 @@ function engineParts(options: RunEngineOptions, isClosing: () => boolean): Engin
             : { action: 'run.finish', session, user, agent, run, outcome },
         ),
       )
+      void active.whenReleased.then(() => waiting.freed())
       active.start()
     },
   }
+  return parts
 }
 
 async function audited(parts: EngineParts, request: StartRequest): Promise<StartedRun> {
