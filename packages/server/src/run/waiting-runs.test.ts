@@ -145,6 +145,7 @@ describe('runs that wait for a slot', () => {
     const { agent, next } = held()
     const reader = scripted('reader', async function* (_, { state, history }) {
       seen.push(state, history)
+      yield note('seen')
     })
     const own = bench([agent, reader], { limits: oneSlot })
     await startIn(own, 'a')

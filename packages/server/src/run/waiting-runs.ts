@@ -64,8 +64,7 @@ export class WaitingRuns {
         if (limits.queue === 0) throw error
       }
     }
-    await this.#checkRoom(user)
-    this.#entering.push(user)
+    await this.#takeRoom(user)
     return undefined
   }
 
@@ -138,7 +137,7 @@ export class WaitingRuns {
     }
   }
 
-  async #checkRoom(user: string): Promise<void> {
+  async #takeRoom(user: string): Promise<void> {
     const { log, limits } = this.#options
     let waiting: readonly string[]
     let before: number
@@ -159,6 +158,7 @@ export class WaitingRuns {
         limit: 'queuePerUser',
         retryAfter: 5,
       })
+    this.#entering.push(user)
   }
 }
 
