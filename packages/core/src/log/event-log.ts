@@ -196,6 +196,18 @@ export interface EventLog {
   watch?(session: string, changed: () => void): () => void
 
   /**
+   * Counts up to `amount` more under the key in the present window of so many ms, and at most `most` in all: how many of
+   * them it counted, how many there are, and how long the window lasts, in ms. Logs that several processes share have
+   * this method, so that limits hold over all of them.
+   */
+  allot?(
+    key: string,
+    amount: number,
+    most: number,
+    window: number,
+  ): Promise<{ readonly granted: number; readonly count: number; readonly left: number }>
+
+  /**
    * The newest values of the state keys `user:…` and `app:…` (SPEC 2.11). Written by `append` with the events that
    * change them: ADK's state deltas, and a person's edits. Removing a session keeps them; restoring one changes none.
    */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type EventLog, MillraceError } from '@millrace/core'
 import { newTails } from '../tail.ts'
+import { pgAllot } from './allot.ts'
 import { databaseClock } from './clock.ts'
 import { type PgConnection, pgConnect } from './connection.ts'
 import { doorbell } from './doorbell.ts'
@@ -107,6 +108,7 @@ async function logOn(
     facts: facts.facts,
     checkpoint: facts.checkpoint,
     secret,
+    allot: pgAllot(connection, now, checkOpen),
     trouble: () => troubleOf(connection),
     watch: (session, changed) => {
       const leave = tails.watch(session, changed)
