@@ -25,7 +25,7 @@ const stepper = scripted(
   true,
 )
 
-describe('the end of a process that shares its log', () => {
+describe('SPEC 4.9: the end of a process that shares its log', () => {
   test('leaves the run of a resumable agent open, and another process goes on with it at once', async () => {
     const clock = { now: 1_000 }
     const log = sharedLog(() => clock.now)

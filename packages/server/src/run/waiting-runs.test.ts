@@ -21,7 +21,7 @@ const endOf = (own: Bench, session: string) => own.engine.wait(session, `run of 
 const startIn = (own: Bench, session: string, user = 'u', agent = 'held') =>
   own.start(agent, { session, user, run: `run of ${session}` })
 
-describe('runs that wait for a slot', () => {
+describe('SPEC 4.8: runs that wait for a slot', () => {
   test('begin when there is one, in order; their start is in the log at once, and readers see that they wait', async () => {
     const { agent, begun, next } = held()
     const own = bench([agent], { limits: oneSlot })
