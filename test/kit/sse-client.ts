@@ -9,16 +9,18 @@ export class SseClient {
   #open = ''
   #rest = ''
   readonly #url: { readonly port: number; readonly path: string }
+  readonly #headers: Readonly<Record<string, string>>
 
-  constructor(port: number, path: string) {
+  constructor(port: number, path: string, headers: Readonly<Record<string, string>> = {}) {
     this.#url = { port, path }
+    this.#headers = headers
   }
 
   /** Reads until the server ends the stream (true), or `leave` says so or the connection breaks (false). */
   read(leave: (received: number) => boolean = () => false): Promise<boolean> {
     this.#open = ''
     this.#rest = ''
-    const headers = this.cursor > 0 ? { 'last-event-id': String(this.cursor) } : {}
+    const headers = { ...this.#headers, ...(this.cursor > 0 ? { 'last-event-id': String(this.cursor) } : {}) }
     return new Promise((resolve) => {
       const request = get({ ...this.#url, host: '127.0.0.1', agent: false, headers }, (response: IncomingMessage) => {
         let received = 0

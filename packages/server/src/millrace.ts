@@ -22,7 +22,7 @@ import type { Access } from './http/doors/access.ts'
 import { needsProof } from './http/doors/identity.ts'
 import type { MemoryUse } from './http/memory-watch.ts'
 import { withoutCheckpoints } from './http/session/without-checkpoints.ts'
-import { type SomeShares, sharesWith } from './http/shares.ts'
+import { type Shares, type SomeShares, sharesWith } from './http/shares.ts'
 import { runEngine } from './run/engine.ts'
 import type { RunLimits } from './run/limits.ts'
 import type { RunEngine } from './run/run-engine.ts'
@@ -85,6 +85,7 @@ export interface Millrace {
 export async function createMillrace(options: MillraceOptions): Promise<Millrace> {
   const { log, now, newId, owner, version } = options
   const agents = directoryOf(options)
+  const limits = { ...defaultLimits, ...options.limits, shares: sharesWith(options.limits?.shares) }
   let closing = false
   let stopped = false
   // Only our own clients get the log whole: to other clients an engine's checkpoints mean nothing.
@@ -108,7 +109,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
     now,
     newId,
     owner,
-    ...defined({ limits: options.runLimits }),
+    limits: { ...runSharesOf(limits.shares), ...defined(options.runLimits ?? {}) },
     // Without a secret that lasts, checkpoints count until the server ends.
     seal: recordSeal(log.secret ?? randomBytes(32)),
     onAudit: audit,
@@ -135,7 +136,6 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const metrics = createMetrics({ activeRuns: () => engine.active, readers: () => fanOut.readers })
   let app: FastifyInstance | undefined
   let auditLog: FastifyBaseLogger | undefined
-  const limits = { ...defaultLimits, ...options.limits, shares: sharesWith(options.limits?.shares) }
   app = await createApp({
     log,
     engine,
@@ -182,6 +182,10 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
 function recordingFor({ recordPrompts, prices, access }: MillraceOptions): (agent: string) => CallRecording {
   const usual = !needsProof(access ?? {})
   return (agent) => ({ prompts: recordPrompts?.(agent) ?? usual, ...defined({ prices }) })
+}
+
+function runSharesOf({ runs, queued }: Shares): Partial<RunLimits> {
+  return { perProcess: runs.all, perUser: runs.user, queue: queued.all, queuePerUser: queued.user }
 }
 
 /** The agents of this moment: folders come and go while the server runs. */

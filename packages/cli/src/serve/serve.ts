@@ -26,8 +26,10 @@ import { memoryUse } from './memory.ts'
 import { endpointOf, readSettings, type Settings } from './settings.ts'
 import { sharedTicketKey, ticketKey } from './ticket-key.ts'
 
-/** How often the runs of dead processes are recovered, and partial events deleted that retention does not keep; in ms. */
+/** How often the runs of dead processes are recovered and waiting ones looked for, and partial events deleted that retention does not keep; in ms. */
 const recoverEvery = 10_000
+/** The same where other servers share the log: what one of them hands over must not wait. */
+const recoverSharedEvery = 1_000
 const pruneEvery = 60 * 60_000
 
 /** How often edited agents are looked for, in ms. */
@@ -238,10 +240,14 @@ async function runUntil(
   stop: Promise<void>,
   millrace: Millrace,
   { log }: OpenStore,
-  { grace, retain, lease }: Settings,
+  { grace, retain, lease, store }: Settings,
 ): Promise<number> {
   const chores = [
-    repeated(Math.min(recoverEvery, lease / 2), () => millrace.engine.recover(), logged(millrace, 'recovery failed')),
+    repeated(
+      Math.min(store.kind === 'postgres' ? recoverSharedEvery : recoverEvery, lease / 2),
+      () => millrace.engine.recover(),
+      logged(millrace, 'recovery failed'),
+    ),
     ...(retain === undefined
       ? []
       : [repeated(pruneEvery, () => log.prune(Date.now() - retain), logged(millrace, 'retention failed'))]),

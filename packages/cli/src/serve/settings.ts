@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import type { SomeShares } from '@millrace/server'
 import { type PostgresSettings, type StoreLocation, storeAt } from '../open-store.ts'
 import { type IdentitySettings, identityHelp, identityOptions, readIdentity } from './identity-settings.ts'
-import { readShares, shareHelp } from './share-settings.ts'
+import { queueShares, readShares, shareHelp } from './share-settings.ts'
 import { readTokens } from './token-settings.ts'
 
 /** Where and how to serve. A flag wins over its variable. */
@@ -90,6 +90,7 @@ ${identityHelp}
   --retain-days DAYS  delete partial events of runs that ended longer ago, keep the messages (RETAIN_DAYS, keep all)
   --limit NAME=N      what one user may have, all-NAME=N for all users; repeatable (MILLRACE_LIMITS, comma-separated):
                       ${shareHelp}
+  --queue             let starts beyond the limit of runs wait for a slot, fairly for each user (MILLRACE_QUEUE=on)
   --max-memory MB     refuse new work when the process takes nine tenths of this (MILLRACE_MAX_MEMORY, the heap of Node)
   --adk-web           serve Google's adk-web at /dev-ui/, from the package @google/adk-devtools (MILLRACE_ADK_WEB=on)
   --insecure          allow listening beyond loopback without tokens
@@ -131,6 +132,7 @@ const options = {
   grace: { type: 'string' },
   'retain-days': { type: 'string' },
   limit: { type: 'string', multiple: true },
+  queue: { type: 'boolean' },
   'max-memory': { type: 'string' },
   'adk-web': { type: 'boolean' },
   insecure: { type: 'boolean' },
@@ -185,7 +187,9 @@ export function readSettings(
   const retain = days === undefined ? undefined : amount(days)
   if (days !== undefined && retain === undefined)
     return bad(`--retain-days must be a number of days, not ${quoted(days)}`)
-  const shares = readShares([...(env.MILLRACE_LIMITS ?? '').split(','), ...(values.limit ?? [])])
+  const queue = values.queue === true || env.MILLRACE_QUEUE === 'on'
+  const limits = [...(env.MILLRACE_LIMITS ?? '').split(','), ...(values.limit ?? [])]
+  const shares = readShares([...(queue ? queueShares : []), ...limits])
   if (typeof shares === 'string') return bad(shares)
   const memoryText = given(values['max-memory'], 'MILLRACE_MAX_MEMORY')
   const maxMemory = memoryText === undefined ? undefined : amount(memoryText)

@@ -14,7 +14,7 @@ test.each(['streams', 'streams=', 'streams=-1', 'streams=5k', 'storms=5', 'all-=
   '%s is refused with a sentence that has the names',
   (entry) => {
     expect(readShares([entry])).toContain(
-      `one of streams, reads, writes, imports, forks, sessions, bytes, not '${entry}'`,
+      `one of runs, queued, streams, reads, writes, imports, forks, sessions, bytes, not '${entry}'`,
     )
     expect(readSettings(['--limit', entry], {})).toMatchObject({ code: 2 })
   },
@@ -27,6 +27,15 @@ test('a flag wins over its variable', () => {
   })
   expect(settings).toMatchObject({ shares: { reads: { user: 5, all: 10 } }, maxMemory: 512 * 2 ** 20 })
   for (const bad of ['0', '63', 'much']) expect(readSettings(['--max-memory', bad], {})).toMatchObject({ code: 2 })
+})
+
+test('--queue lets runs wait, as many as a limit says', () => {
+  const off = readSettings([], {})
+  expect('message' in off || off.shares.queued).toBeUndefined()
+  expect(readSettings(['--queue'], {})).toMatchObject({ shares: { queued: { user: 100, all: 1_000 } } })
+  expect(readSettings(['--limit', 'queued=5'], { MILLRACE_QUEUE: 'on' })).toMatchObject({
+    shares: { queued: { user: 5, all: 1_000 } },
+  })
 })
 
 test('the process is measured against what it may take, or against the heap of Node', () => {

@@ -3,6 +3,9 @@ import { defaultShares, type ShareName, type SomeShares, shareKinds } from '@mil
 const names = Object.keys(defaultShares) as readonly ShareName[]
 const units: Readonly<Record<string, number>> = { '': 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30 }
 
+/** How many runs may wait with `--queue`, where no other setting says so. */
+export const queueShares: readonly string[] = ['queued=100', 'all-queued=1000']
+
 /** Reads `streams=100` (of one user) and `all-streams=1000`, or returns a sentence that says what is wrong. */
 export function readShares(entries: readonly string[]): SomeShares | string {
   const shares: Partial<Record<ShareName, { user?: number; all?: number }>> = {}

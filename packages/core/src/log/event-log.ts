@@ -52,6 +52,13 @@ export interface Lease {
   readonly until: number
 }
 
+/** A lease, and whose session it is on. */
+export interface HeldLease extends Lease {
+  readonly user: string
+  /** How many sessions of this user have a lease, under any name. */
+  readonly leased: number
+}
+
 export interface SessionQuery {
   /** Absent only on a server for one person (loopback, no tokens). */
   readonly user?: string
@@ -169,6 +176,8 @@ export interface EventLog {
    * its old name knows that those leases are from before the restart.
    */
   expired(owner?: string): Promise<readonly Lease[]>
+  /** The leases under this name, live or not, the one that ends first first: runs that wait for a slot are under a name. */
+  heldBy(owner: string): Promise<readonly HeldLease[]>
   /**
    * Takes a run over, whether its lease is live or not: the epoch grows, and appends of the previous holder are refused
    * from here on. With `epoch`, it fails with `lease-lost` unless the session's epoch is still that one: of two processes
@@ -185,6 +194,18 @@ export interface EventLog {
    * its run was taken over. The result ends it. Logs that several processes share have this method.
    */
   watch?(session: string, changed: () => void): () => void
+
+  /**
+   * Counts up to `amount` more under the key in the present window of so many ms, and at most `most` in all: how many of
+   * them it counted, how many there are, and how long the window lasts, in ms. Logs that several processes share have
+   * this method, so that limits hold over all of them.
+   */
+  allot?(
+    key: string,
+    amount: number,
+    most: number,
+    window: number,
+  ): Promise<{ readonly granted: number; readonly count: number; readonly left: number }>
 
   /**
    * The newest values of the state keys `user:…` and `app:…` (SPEC 2.11). Written by `append` with the events that

@@ -1,6 +1,6 @@
 import { MillraceError } from '../event/problem.ts'
 import type { Draft } from '../event/run-event.ts'
-import type { Lease, SessionInfo } from './event-log.ts'
+import type { HeldLease, Lease, SessionInfo } from './event-log.ts'
 import { checkNames } from './session-info.ts'
 
 /** The leases of one session. At most one is live, except while a dead run is taken over to be ended. */
@@ -78,6 +78,19 @@ export function deadRuns(leases: SessionLeases, info: SessionInfo, now: number, 
   const { id: session, status, lastRun: run } = info
   if (status !== 'running' || run === undefined || leases.held.some((lease) => lease.run === run)) return dead
   return [...dead, { session, run, owner: '', epoch: leases.epoch, until: 0 }]
+}
+
+/** `EventLog.heldBy`, from the leases of all sessions that have any. */
+export function heldBy(
+  owner: string,
+  sessions: readonly { readonly user: string; readonly held: readonly Lease[] }[],
+): readonly HeldLease[] {
+  const leased = new Map<string, number>()
+  for (const { user } of sessions) leased.set(user, (leased.get(user) ?? 0) + 1)
+  return sessions
+    .flatMap(({ user, held }) => held.map((lease) => ({ ...lease, user, leased: leased.get(user) ?? 0 })))
+    .filter((lease) => lease.owner === owner)
+    .sort((a, b) => a.until - b.until)
 }
 
 function grant(leases: SessionLeases, { session, run, owner }: Wanted, until: number): Granted {

@@ -108,7 +108,9 @@ export function memoryLog(now: () => number): EventLog {
   }
 }
 
-function leaseMethods(memory: Memory): Pick<EventLog, 'acquire' | 'renew' | 'release' | 'expired' | 'takeOver'> {
+function leaseMethods(
+  memory: Memory,
+): Pick<EventLog, 'acquire' | 'renew' | 'release' | 'expired' | 'heldBy' | 'takeOver'> {
   const { now } = memory
   const grant = (stored: Stored, { leases, lease }: lease.Granted): Lease => {
     stored.leases = leases
@@ -129,6 +131,13 @@ function leaseMethods(memory: Memory): Pick<EventLog, 'acquire' | 'renew' | 'rel
     },
     expired: async (owner) =>
       [...open(memory).values()].flatMap((stored) => lease.deadRuns(stored.leases, stored.info, now(), owner)),
+    heldBy: async (owner) => {
+      const all = [...open(memory).values()].filter(({ leases }) => leases.held.length > 0)
+      return lease.heldBy(
+        owner,
+        all.map(({ info, leases }) => ({ user: info.user, held: leases.held })),
+      )
+    },
     takeOver: async (dead, owner, ttl) => {
       const stored = must(memory, dead.session)
       return grant(stored, lease.takeOver(stored.leases, { ...dead, owner }, ttl, now()))

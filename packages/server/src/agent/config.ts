@@ -35,6 +35,8 @@ const millraceConfig = z.looseObject({
   /** What one user, and all users together, may have; see `--limit`. */
   limits: z
     .strictObject({
+      runs: share,
+      queued: share,
       streams: share,
       reads: share,
       writes: share,

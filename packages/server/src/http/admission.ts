@@ -1,5 +1,6 @@
 import { MillraceError } from '@millrace/core'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Allotments } from './allotments.ts'
 import { MinuteCounts, type OnRefused, OpenCounts } from './share-counts.ts'
 import type { ShareName, Shares } from './shares.ts'
 
@@ -9,6 +10,8 @@ export interface AdmissionOptions {
   readonly refused: OnRefused
   /** Whether memory is short: new work is refused then, and what has begun goes on. */
   readonly isShort: () => boolean
+  /** Counts over all servers of the log; absent where there is only this one. */
+  readonly shared?: Allotments | undefined
 }
 
 /**
@@ -16,15 +19,15 @@ export interface AdmissionOptions {
  * the declaration of its route, so that no route can be forgotten. It happens before the body is read.
  */
 export function admitRequests(app: FastifyInstance, options: AdmissionOptions): void {
-  const { shares, now, refused, isShort } = options
+  const { shares, now, refused, isShort, shared } = options
   const open = {
     streams: new OpenCounts('streams', shares.streams, refused),
     reads: new OpenCounts('reads', shares.reads, refused),
   }
   const perMinute = {
-    writes: new MinuteCounts('writes', shares.writes, refused, now),
-    imports: new MinuteCounts('imports', shares.imports, refused, now),
-    forks: new MinuteCounts('forks', shares.forks, refused, now),
+    writes: new MinuteCounts('writes', shares.writes, refused, now, shared),
+    imports: new MinuteCounts('imports', shares.imports, refused, now, shared),
+    forks: new MinuteCounts('forks', shares.forks, refused, now, shared),
   }
   app.addHook('onRequest', async (request, reply) => {
     const name = shareOf(request)
@@ -32,7 +35,7 @@ export function admitRequests(app: FastifyInstance, options: AdmissionOptions): 
     if (isShort())
       throw new MillraceError('unavailable', 'the server is short of memory; try again later', { retryAfter: 5 })
     if (name === 'streams' || name === 'reads') whenOver(reply, open[name].take(request.principal))
-    else if (name !== 'start') perMinute[name].take(request.principal)
+    else if (name !== 'start') await perMinute[name].take(request.principal)
   })
   // The body may have taken long. What no client waits for any more is not begun.
   app.addHook('preHandler', async (request, reply) => {

@@ -7,6 +7,7 @@ import { adkWebSurface } from './adk-web/routes.ts'
 import { admitRequests } from './admission.ts'
 import { agUiSurface } from './ag-ui/routes.ts'
 import { agentSurface } from './agent/routes.ts'
+import { Allotments } from './allotments.ts'
 import { type Access, guardAccess } from './doors/access.ts'
 import { auditAccess } from './doors/audit-access.ts'
 import { endWithProof } from './doors/end-with-proof.ts'
@@ -85,6 +86,7 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   const { shares } = deps.limits
   const refused: OnRefused = (share, by) => metrics.refused.inc({ share, by })
   const isShort = memoryWatch(deps.memory, now)
+  const shared = log.allot === undefined ? undefined : new Allotments(log.allot, now)
   const room = new StorageShares({ log, shares, now, refused })
   answerUnmatched(app, deps.page === undefined ? undefined : await unknownPage(deps.page))
   await app.register(cors, {
@@ -94,8 +96,8 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
     maxAge: 600,
   })
   // After CORS and the security headers, so that a page can read a refusal.
-  admitRequests(app, { shares, now, refused, isShort })
-  await limitRuns(app, deps.limits.runsPerMinute)
+  admitRequests(app, { shares, now, refused, isShort, shared })
+  await limitRuns(app, deps.limits.runsPerMinute, shared)
   boundWholeReads(app, deps.limits)
   readJsonBodies(app)
   await describeApi(app, deps.version, identities !== undefined, surfaces)

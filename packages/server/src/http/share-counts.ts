@@ -1,4 +1,5 @@
 import { MillraceError } from '@millrace/core'
+import type { Allotments } from './allotments.ts'
 import type { FairShare, ShareName } from './shares.ts'
 
 /** A refusal, for the metrics. */
@@ -47,25 +48,45 @@ export class OpenCounts {
   }
 }
 
-/** Counts what happens in each minute, of each user and in all. */
+/** Counts what happens in each minute, of each user and in all: over all servers of a log where it can count, else here. */
 export class MinuteCounts {
   readonly #name: ShareName
   readonly #share: FairShare
   readonly #refused: OnRefused
   readonly #now: () => number
+  readonly #shared: Allotments | undefined
   readonly #byUser = new Map<string, number>()
   #all = 0
   #began = Number.NEGATIVE_INFINITY
 
-  constructor(name: ShareName, share: FairShare, refused: OnRefused, now: () => number) {
+  constructor(name: ShareName, share: FairShare, refused: OnRefused, now: () => number, shared?: Allotments) {
     this.#name = name
     this.#share = share
     this.#refused = refused
     this.#now = now
+    this.#shared = shared
   }
 
   /** Counts one. Throws `limit` where there were too many in this minute. */
-  take(user: string | undefined): void {
+  async take(user: string | undefined): Promise<void> {
+    if (this.#shared === undefined || !(await this.#takeShared(user, this.#shared))) this.#takeHere(user)
+  }
+
+  /** False when the log does not answer. */
+  async #takeShared(user: string | undefined, shared: Allotments): Promise<boolean> {
+    const { user: most, all: mostOfAll } = this.#share
+    const key = `${this.#name}/${user ?? ''}`
+    const own = user === undefined ? undefined : await shared.take(key, most)
+    if (user !== undefined && own === undefined) return false
+    if (own?.granted === false) throw this.#refusal('user', most, own.left)
+    const all = await shared.take(this.#name, mostOfAll)
+    if (all?.granted === true) return true
+    if (own !== undefined) shared.giveBack(key)
+    if (all === undefined) return false
+    throw this.#refusal('all', mostOfAll, all.left)
+  }
+
+  #takeHere(user: string | undefined): void {
     const now = this.#now()
     if (now - this.#began >= minute || now < this.#began) {
       this.#began = now
@@ -73,15 +94,16 @@ export class MinuteCounts {
       this.#byUser.clear()
     }
     const own = user === undefined ? 0 : (this.#byUser.get(user) ?? 0)
-    if (user !== undefined && own >= this.#share.user) throw this.#refusal('user', this.#share.user, now)
-    if (this.#all >= this.#share.all) throw this.#refusal('all', this.#share.all, now)
+    if (user !== undefined && own >= this.#share.user)
+      throw this.#refusal('user', this.#share.user, this.#began + minute - now)
+    if (this.#all >= this.#share.all) throw this.#refusal('all', this.#share.all, this.#began + minute - now)
     this.#all += 1
     if (user !== undefined) this.#byUser.set(user, own + 1)
   }
 
-  #refusal(by: 'user' | 'all', most: number, now: number): MillraceError {
+  #refusal(by: 'user' | 'all', most: number, left: number): MillraceError {
     this.#refused(this.#name, by)
-    const retryAfter = Math.max(1, Math.ceil((this.#began + minute - now) / 1000))
+    const retryAfter = Math.max(1, Math.ceil(left / 1000))
     const whose = by === 'user' ? 'of one user' : 'in all'
     const message = `at most ${most} ${this.#name} ${whose} per minute; retry in ${retryAfter} s`
     return new MillraceError('limit', message, { limit: this.#name, by, retryAfter })

@@ -1,7 +1,7 @@
 import { defined } from '@millrace/core'
 
 /** What users share: connections, work and room. */
-export type ShareName = 'streams' | 'reads' | 'writes' | 'imports' | 'forks' | 'sessions' | 'bytes'
+export type ShareName = 'runs' | 'queued' | 'streams' | 'reads' | 'writes' | 'imports' | 'forks' | 'sessions' | 'bytes'
 
 /** How much of it one user may have, and all users together. */
 export interface FairShare {
@@ -14,6 +14,8 @@ export type Shares = Readonly<Record<ShareName, FairShare>>
 
 /** How each is counted. */
 export const shareKinds: Readonly<Record<ShareName, 'at once' | 'per minute' | 'kept'>> = {
+  runs: 'at once',
+  queued: 'at once',
   streams: 'at once',
   reads: 'at once',
   writes: 'per minute',
@@ -26,6 +28,8 @@ export const shareKinds: Readonly<Record<ShareName, 'at once' | 'per minute' | '
 const noLimit = Number.POSITIVE_INFINITY
 
 export const defaultShares: Shares = {
+  runs: { user: 50, all: 200 },
+  queued: { user: 0, all: 0 },
   streams: { user: 1_000, all: 20_000 },
   reads: { user: 64, all: 1_024 },
   writes: { user: 1_200, all: 60_000 },

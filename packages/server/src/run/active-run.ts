@@ -43,11 +43,14 @@ const stretch = 128
 /** `setTimeout` fires at once for anything longer. */
 const longestTimer = 2 ** 31 - 1
 
-/** How a run ends, and whether the agent ended it: then there is nothing to abort. */
-interface Decision {
-  readonly ending: RunFinished
-  readonly byAgent: boolean
-}
+/** How a run ends, and whether the agent ended it: then there is nothing to abort. Or another process goes on with it. */
+type Decision = { readonly ending: RunFinished; readonly byAgent: boolean } | 'hand-over'
+
+/** The lease of a run that its process let go of is under this name, and has run out: the next process takes it at once. */
+export const handedOver = 'millrace:handed-over'
+
+/** After so many turns of the heartbeat without an answer, which are one term of the lease, another process may write. */
+const mostSilent = 3
 
 /**
  * A run of this process, from the call of its agent until its session is free again; `run-phase.ts` draws its phases.
@@ -120,6 +123,13 @@ export class ActiveRun {
     this.#finish(cancelled(message))
   }
 
+  /** Stops the agent and leaves the run open, for another process to go on with. Without effect once its end is decided. */
+  handOver(): void {
+    this.#step('finish')
+    this.#wake()
+    this.#decided.resolve('hand-over')
+  }
+
   #step(step: RunStep): void {
     this.#phase = nextPhase(this.#phase, step)
   }
@@ -146,8 +156,15 @@ export class ActiveRun {
       () => this.#finish(failed({ code: 'timeout', message: `the run took longer than ${timeout} ms` })),
       Math.min(timeout, longestTimer),
     )
-    const { ending, byAgent } = await this.#decided.promise
+    const decision = await this.#decided.promise
     clearTimeout(clock)
+    if (decision === 'hand-over') {
+      this.#abort.abort(
+        new MillraceError('unavailable', 'the server is shutting down; another one goes on with the run'),
+      )
+      return this.#writer.handOver()
+    }
+    const { ending, byAgent } = decision
     const { code = 'cancelled', message = '' } = ending.error ?? {}
     if (!byAgent) this.#abort.abort(new MillraceError(code, message))
     return this.#writer.finish(ending)
@@ -163,7 +180,8 @@ export class ActiveRun {
     clearTimeout(timer)
     stopBeating()
     // A lease that cannot be released runs out; recovery then finds that the run has its end.
-    if (how !== 'lost') await log.release(this.#lease).catch(() => {})
+    if (how === 'handed-over') await log.takeOver(this.#lease, handedOver, 0).catch(() => {})
+    else if (how !== 'lost') await log.release(this.#lease).catch(() => {})
   }
 
   /** Takes what the agent yields while the run is running. Never rejects. */
@@ -262,6 +280,7 @@ export class ActiveRun {
     const { log, limits, now } = this.#options
     let renewed = now()
     let renewing = false
+    let silent = 0
     const beat = async (): Promise<void> => {
       const at = now()
       try {
@@ -274,11 +293,17 @@ export class ActiveRun {
     const once = (): void => {
       if (renewing) return
       renewing = true
+      silent = 0
       void beat().finally(() => {
         renewing = false
       })
     }
-    const timer = setInterval(once, limits.leaseTtl / 3)
+    const tick = (): void => {
+      // A log that other processes share may be out of reach without an error.
+      if (renewing && ++silent >= mostSilent && log.watch !== undefined) void this.#writer.abandon()
+      once()
+    }
+    const timer = setInterval(tick, limits.leaseTtl / 3)
     // Where processes share a log, another one that writes here may have cancelled the run.
     const leave = log.watch?.(this.session, once)
     return () => {

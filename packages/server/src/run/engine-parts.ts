@@ -8,6 +8,7 @@ import type { ActiveRuns } from './active-runs.ts'
 import type { SessionHistories } from './history.ts'
 import type { RunLimits } from './limits.ts'
 import type { SessionTurns } from './session-turns.ts'
+import type { WaitingRuns } from './waiting-runs.ts'
 
 export interface RunEngineOptions {
   readonly log: EventLog
@@ -33,6 +34,7 @@ export interface EngineParts extends RunEngineOptions {
   readonly limits: RunLimits
   readonly runs: ActiveRuns
   readonly turns: SessionTurns
+  readonly waiting: WaitingRuns
   readonly histories: SessionHistories
   readonly audit: (entry: Omit<AuditEntry, 'at'>) => void
   /** Starts a run, keeps it until its session is free, and audits how it ended. */

@@ -1,6 +1,7 @@
 import { MillraceError } from '@millrace/core'
 import { ActiveRuns } from './active-runs.ts'
 import { closeRun } from './close.ts'
+import { describeAgent } from './describe-agent.ts'
 import { cancelled, problemFromError } from './ending.ts'
 import type { EngineParts, RunEngineOptions } from './engine-parts.ts'
 import { SessionHistories } from './history.ts'
@@ -10,8 +11,12 @@ import { recoverRuns } from './recover.ts'
 import type { RunEngine, StartedRun, StartRequest } from './run-engine.ts'
 import { SessionTurns } from './session-turns.ts'
 import { startRun } from './start.ts'
+import { takeWaiting } from './take-waiting.ts'
+import { WaitingRuns } from './waiting-runs.ts'
 
 const onRequest = 'cancelled on request'
+/** How long the end of the server waits for the description of an agent, in ms. */
+const describePatience = 1_000
 
 /** The run engine over any log and any agents. */
 export function runEngine(options: RunEngineOptions): RunEngine {
@@ -25,11 +30,12 @@ export function runEngine(options: RunEngineOptions): RunEngine {
     async wait(session, run) {
       const active = runs.of(session)
       const outcome = active?.run === run ? await active.whenEnded : 'lost'
-      return outcome === 'lost' ? outcomeOf(log, session, run) : outcome
+      return outcome === 'lost' || outcome === 'handed-over' ? outcomeOf(log, session, run) : outcome
     },
     history: (session) => parts.histories.upTo(session, session.lastSeq),
     attach: (session) => runs.attach(session),
     recover() {
+      void parts.waiting.look()
       recovering ??= recoverRuns(parts).finally(() => {
         recovering = undefined
       })
@@ -55,10 +61,19 @@ function engineParts(options: RunEngineOptions, isClosing: () => boolean): Engin
       // A listener that fails must not stop a run.
     }
   }
-  return {
+  const waiting = new WaitingRuns({
+    log: options.log,
+    runs,
+    limits,
+    take: (lease) => takeWaiting(parts, lease),
+    isClosing,
+    failed: (error) => audit({ action: 'run.unrecovered', problem: problemFromError(error, 'store-failed') }),
+  })
+  const parts: EngineParts = {
     ...options,
     limits,
     runs,
+    waiting,
     turns: new SessionTurns(),
     histories: new SessionHistories(options.log),
     audit,
@@ -66,16 +81,17 @@ function engineParts(options: RunEngineOptions, isClosing: () => boolean): Engin
     launch(active) {
       runs.add(active)
       const { session, user, agent, run } = active
-      void active.whenEnded.then((outcome) =>
-        audit(
-          outcome === 'lost'
-            ? { action: 'run.lost', session, user, agent, run }
-            : { action: 'run.finish', session, user, agent, run, outcome },
-        ),
-      )
+      void active.whenEnded.then((outcome) => {
+        const about = { session, user, agent, run }
+        if (outcome === 'lost') audit({ action: 'run.lost', ...about })
+        else if (outcome === 'handed-over') audit({ action: 'run.hand-over', ...about })
+        else audit({ action: 'run.finish', ...about, outcome })
+      })
+      void active.whenReleased.then(() => waiting.freed())
       active.start()
     },
   }
+  return parts
 }
 
 async function audited(parts: EngineParts, request: StartRequest): Promise<StartedRun> {
@@ -137,8 +153,12 @@ async function cancel(
   return async () => wrote
 }
 
-/** Waits `grace` ms for runs to finish, then cancels them. Starts under way are waited for as well. */
-async function drain({ runs, turns }: EngineParts, grace: number): Promise<void> {
+/**
+ * Hands over the runs that another process can go on with, waits `grace` ms for the others to finish, then cancels them.
+ * Starts under way are waited for as well.
+ */
+async function drain(parts: EngineParts, grace: number): Promise<void> {
+  const { runs, turns } = parts
   let isPatient = true
   const cancelAll = (): void => {
     isPatient = false
@@ -149,7 +169,20 @@ async function drain({ runs, turns }: EngineParts, grace: number): Promise<void>
     await turns.idle()
     if (runs.size === 0) break
     if (!isPatient) cancelAll()
+    await handOverAll(parts)
     await Promise.all(runs.all().map((run) => run.whenReleased))
   }
   clearTimeout(timer)
+}
+
+async function handOverAll({ log, runs, agents }: EngineParts): Promise<void> {
+  // Without other processes a run that is handed over would only wait for the next start.
+  if (log.watch === undefined) return
+  await Promise.all(
+    runs.all().map(async (run) => {
+      const agent = agents(run.agent)
+      const about = agent === undefined ? undefined : await describeAgent(agent, describePatience)
+      if (about?.resumable === true) run.handOver()
+    }),
+  )
 }

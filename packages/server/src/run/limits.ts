@@ -4,6 +4,9 @@ export interface RunLimits {
   readonly perProcess: number
   /** Runs at once of one user. */
   readonly perUser: number
+  /** Runs that may wait for a slot, in all and of one user; 0: none waits, and a start without a slot is refused. */
+  readonly queue: number
+  readonly queuePerUser: number
   /** How long one run may take. */
   readonly timeout: number
   /** How long a lease lasts without renewal: after a crash, another process waits this long before it ends the run. */
@@ -24,6 +27,8 @@ export interface RunLimits {
 export const runLimits: RunLimits = {
   perProcess: 200,
   perUser: 50,
+  queue: 0,
+  queuePerUser: 0,
   timeout: 10 * 60_000,
   leaseTtl: 15_000,
   events: 1_000_000,

@@ -7,7 +7,7 @@ import {
   sessionFacts,
 } from '@millrace/core'
 import type { Agent, AgentDescription } from '../agent/agent.ts'
-import { ActiveRun } from './active-run.ts'
+import { ActiveRun, handedOver } from './active-run.ts'
 import { closeRun } from './close.ts'
 import { describeAgent } from './describe-agent.ts'
 import { abandoned, problemFromError } from './ending.ts'
@@ -68,7 +68,8 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
     return 'nothing'
   }
   const agent = parts.agents(started.event.agent)
-  const wasRunning = dead.owner !== '' && runs.of(session) === undefined && ledger.resumes < limits.resumes
+  const mayResume = dead.owner === handedOver || ledger.resumes < limits.resumes
+  const wasRunning = dead.owner !== '' && runs.of(session) === undefined && mayResume
   const about = wasRunning && agent !== undefined ? await describeAgent(agent, roundPatience) : undefined
   // On a busy machine many agents load at once after a crash. The lease keeps the run for the next round.
   if (waitsForAgent(parts, run, about)) return 'nothing'

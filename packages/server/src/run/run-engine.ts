@@ -4,9 +4,9 @@ import type { LoadedSession } from './load-session.ts'
 /** Starts, cancels and awaits runs. It owns lease, timeout, abort and the one `run.finished` of every run. */
 export interface RunEngine {
   /**
-   * Resolves once `run.started` is committed. Errors (MillraceError): `not-found` (agent or session), `busy` (the
+   * Resolves once `run.started` is committed; without a free slot the run may wait for one. Errors (MillraceError): `not-found` (agent or session), `busy` (the
    * session has an active run with a reader; one without a reader is superseded), `conflict` (the run id exists),
-   * `limit` (too many runs), `unavailable` (shutting down), `invalid` (open interrupts are not answered).
+   * `limit` (too many runs, also waiting ones), `unavailable` (shutting down), `invalid` (open interrupts are not answered).
    */
   start(request: StartRequest): Promise<StartedRun>
   /** Resolves when `run.finished` is committed; with false when there was nothing to cancel. */
@@ -20,9 +20,12 @@ export interface RunEngine {
   history(session: SessionInfo): Promise<readonly Recorded[]>
   /** Counts a reader of the session until the result is called: a run with a reader is not superseded. */
   attach(session: string): () => void
-  /** Ends or resumes runs whose process is gone. Call it at start and on a timer. */
+  /** Ends or resumes runs whose process is gone, and takes runs that wait for a slot. Call it at start and on a timer. */
   recover(): Promise<{ readonly failed: number; readonly resumed: number }>
-  /** Refuses new runs, waits `grace` ms for active ones, then cancels them. Resolves when all have ended. */
+  /**
+   * Refuses new runs. Where processes share the log, runs of resumable agents are left to another one; the others get
+   * `grace` ms, then they are cancelled. Resolves when no run is active here.
+   */
   shutdown(grace: number): Promise<void>
   readonly active: number
 }

@@ -25,15 +25,19 @@ import { rewind, withoutRuns } from './rewind.ts'
 import type { StartedRun, StartRequest } from './run-engine.ts'
 import { acquireLease } from './session-lease.ts'
 import { recordingOf, sharedContext, sharedEdit, sharedNews } from './shared-context.ts'
+import { letWait, supersedeWaiting } from './take-waiting.ts'
 
 /** A session of more rows than this takes a while to read, and its agent a while to begin. */
 const long = 1000
 
+/** What readers see of a run that waits. */
+const isWaiting: RunEvent = { kind: 'log', level: 'info', message: 'the run waits for a free slot' }
+
 type NamedRequest = StartRequest & { readonly run: string }
 
-/** Ends the run it supersedes, takes the lease, commits `run.started` and starts the agent. One at a time per session. */
+/** Ends the run it supersedes, takes the lease, commits `run.started` and starts the agent, or lets the run wait for a slot. One at a time per session. */
 export async function startRun(parts: EngineParts, request: StartRequest): Promise<StartedRun> {
-  const { log, agents, runs, audit, newId } = parts
+  const { log, agents, runs, waiting, audit, newId } = parts
   const { session, user, run = newId() } = request
   const agent = agents(request.agent)
   if (agent === undefined)
@@ -47,20 +51,31 @@ export async function startRun(parts: EngineParts, request: StartRequest): Promi
   if (current?.phase === 'running' && runs.isRead(session)) {
     throw new MillraceError('busy', `session ${session} has an active run`, { session, run: current.run })
   }
-  const unreserve = runs.reserve(user, current)
+  if (current === undefined && waiting.has(session) && !runs.isRead(session))
+    await supersedeWaiting(parts, session, run)
+  const unreserve = await waiting.slot(user, current)
+  if (unreserve === undefined)
+    return waiting.enter(session, user, () => open(parts, { ...request, run }, agent, info, true))
   try {
     if (current?.phase === 'running') {
       audit({ action: 'run.supersede', session, user, agent: current.agent, run: current.run })
       current.cancel(`superseded by run ${run}`)
     }
     await current?.whenReleased
-    return await open(parts, { ...request, run }, agent, info)
+    return await open(parts, { ...request, run }, agent, info, false)
   } finally {
     unreserve()
   }
 }
 
-async function open(parts: EngineParts, request: NamedRequest, agent: Agent, info: SessionInfo): Promise<StartedRun> {
+/** Commits `run.started`; then the agent is called, or the run waits for a slot. */
+async function open(
+  parts: EngineParts,
+  request: NamedRequest,
+  agent: Agent,
+  info: SessionInfo,
+  waits: boolean,
+): Promise<StartedRun> {
   const { log, limits, seal, now, newId, runs, histories, audit, launch } = parts
   const { session, user, run, input, cancelOnDisconnect = false } = request
   const lease = await acquireLease(parts, session, run)
@@ -73,7 +88,8 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
     const answers = answersOf(input, facts, now())
     if (answers.length < facts.open.size && !(await takesOpenQuestions(agent))) checkAnswered(facts, answers)
     const started = { ...startOf(request, before), ...defined({ replaces, extra: request.extra }) }
-    const opening = withNews([started, ...undo, ...answers], all.state, await log.sharedState(info))
+    const first = [started, ...undo, ...answers, ...(waits ? [isWaiting] : [])]
+    const opening = withNews(first, all.state, await log.sharedState(info))
     const rows = await log.append(session, draftsOf(run, opening), lease)
     const state = stateAfter(all.state, opening)
     const shared = sharedContext(log, info)
@@ -84,24 +100,10 @@ async function open(parts: EngineParts, request: NamedRequest, agent: Agent, inf
     }
     const history = async (): Promise<readonly Recorded[]> => withoutRuns(await earlier(), facts.replaced)
     const context = { state, resumed: false, shared, ...recordingOf(parts, agent) }
-    launch(
-      new ActiveRun({
-        log,
-        lease,
-        agent,
-        user,
-        input,
-        limits,
-        seal,
-        rows,
-        history,
-        context,
-        now,
-        newId,
-        cancelOnDisconnect,
-      }),
-    )
-    audit({ action: 'run.start', session, user, agent: agent.name, run, seq })
+    const active = { log, lease, agent, user, input, limits, seal, rows, history, context, now, newId }
+    if (waits) await letWait(parts, lease)
+    else launch(new ActiveRun({ ...active, cancelOnDisconnect }))
+    audit({ action: waits ? 'run.wait' : 'run.start', session, user, agent: agent.name, run, seq })
     const leave = request.attach === true ? runs.attach(session) : () => {}
     return { run, seq, base: { rows, facts: all, earlier }, leave }
   } catch (error) {

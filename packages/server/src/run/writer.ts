@@ -12,8 +12,8 @@ import { closeRun, closing, draftsOf } from './close.ts'
 import type { RunLedger } from './ledger.ts'
 import type { RunLimits } from './limits.ts'
 
-/** The end that was written; `lost` when another process has the run, or recovery has to end it. */
-export type FinishResult = Outcome | 'lost'
+/** The end that was written; `lost` when another process has the run, or recovery has to end it; `handed-over` on purpose. */
+export type FinishResult = Outcome | 'lost' | 'handed-over'
 
 export interface RunWriterOptions {
   readonly log: EventLog
@@ -90,6 +90,12 @@ export class RunWriter {
   abandon(): Promise<FinishResult> {
     this.#break(new MillraceError('lease-lost', 'the lease of this run was lost'))
     this.#finished ??= Promise.resolve('lost')
+    return this.#finished
+  }
+
+  /** Writes what was put, and no end: another process goes on with the run. */
+  handOver(): Promise<FinishResult> {
+    this.#finished ??= this.flushed().then(() => (this.#broken === undefined ? 'handed-over' : 'lost'))
     return this.#finished
   }
 

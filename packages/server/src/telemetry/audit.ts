@@ -3,9 +3,10 @@ import type { Outcome, Problem } from '@millrace/core'
 /** One line of the audit log: which user did what to which session or run, without contents. */
 export interface AuditEntry {
   readonly at: number
-  /** `run.lost`: another process has taken over the run. `run.unrecovered`: recovery failed and will be retried. */
+  /** `run.wait`: it waits for a slot; `run.start` follows. `run.hand-over`: this server shuts down, and another goes on with it. `run.lost`: another process has taken over the run. `run.unrecovered`: recovery failed and will be retried. */
   readonly action:
     | 'run.start'
+    | 'run.wait'
     | 'run.refuse'
     | 'run.cancel'
     | 'run.supersede'
@@ -13,6 +14,7 @@ export interface AuditEntry {
     | 'run.resume'
     | 'run.crash'
     | 'run.lost'
+    | 'run.hand-over'
     | 'run.unrecovered'
     | 'session.delete'
     | 'user.delete'

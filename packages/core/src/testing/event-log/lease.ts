@@ -157,6 +157,25 @@ function recovering({ check, expect }: Kit): void {
     await log.release(heir)
     expect(await log.expired()).toEqual([])
   })
+  check('heldBy names the leases under a name, and how many sessions of their users have one', async (log, clock) => {
+    for (const id of ['s', 't', 'u', 'v']) await log.create({ ...mine, id })
+    await log.create({ ...mine, id: 'w', user: 'other' })
+    const late = await log.acquire('s', 'r', 'queue', 500)
+    await log.acquire('t', 'r', 'me', 500)
+    clock.pass(1)
+    const early = await log.acquire('w', 'r', 'queue', 400)
+    await log.release(await log.acquire('v', 'r', 'queue', 500))
+    const found = [
+      { ...early, user: 'other', leased: 1 },
+      { ...late, user: mine.user, leased: 2 },
+    ]
+    expect(await log.heldBy('queue')).toEqual(found)
+    clock.pass(500)
+    expect(await log.heldBy('queue')).toEqual(found)
+    expect(await log.heldBy('nobody')).toEqual([])
+    await log.takeOver(late, 'me', 100)
+    expect(await log.heldBy('queue')).toEqual([found[0]])
+  })
   check('of two that take over by epoch, one wins', async (log, clock) => {
     await log.create(mine)
     await log.acquire('s', 'r', 'dead', 10)

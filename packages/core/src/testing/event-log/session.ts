@@ -62,6 +62,7 @@ function oneSession({ check, expect }: Kit): void {
     expect(await rejection(log.create({ ...mine, id: 't' }))).toBe('unavailable')
     expect(await rejection(log.list({}))).toBe('unavailable')
     expect(await rejection(log.expired())).toBe('unavailable')
+    expect(await rejection(log.heldBy('me'))).toBe('unavailable')
   })
   check('what was asked before close is done', async (log) => {
     await log.create(mine)

@@ -32,6 +32,8 @@ export interface ConnectionOptions {
 
 const firstPause = 50
 const longestPause = 1000
+/** Without an answer for so long a connection is given up, in ms: a network that swallows packets reports no error. */
+const silence = 60_000
 
 /** A pool of connections. Rows are lists, because they are cheaper than objects; bigint is a number (every one is below 2^53). */
 export function pgConnect({ url, schema, connections, patience }: ConnectionOptions): PgConnection {
@@ -41,6 +43,8 @@ export function pgConnect({ url, schema, connections, patience }: ConnectionOpti
     application_name: 'millrace',
     connectionTimeoutMillis: 5000,
     keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    query_timeout: silence,
     types: { getTypeParser: (id, format) => (id === 20 ? Number : pg.types.getTypeParser(id, format as 'text')) },
   }
   const pool = new pg.Pool({

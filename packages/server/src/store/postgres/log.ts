@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type EventLog, MillraceError } from '@millrace/core'
 import { newTails } from '../tail.ts'
+import { pgAllot } from './allot.ts'
 import { databaseClock } from './clock.ts'
 import { type PgConnection, pgConnect } from './connection.ts'
 import { doorbell } from './doorbell.ts'
@@ -40,6 +41,8 @@ export interface PostgresLog extends EventLog {
 
 /** How often the clock of the database is read, in ms: two good clocks drift apart by less than 1 ms in that time. */
 const clockEvery = 10_000
+/** How long the database may take to say that it is there, in ms. */
+const troublePatience = 2_000
 
 /**
  * The durable log for many replicas: PostgreSQL. Appended events are committed by the server (`synchronous_commit` as it
@@ -105,6 +108,7 @@ async function logOn(
     facts: facts.facts,
     checkpoint: facts.checkpoint,
     secret,
+    allot: pgAllot(connection, now, checkOpen),
     trouble: () => troubleOf(connection),
     watch: (session, changed) => {
       const leave = tails.watch(session, changed)
@@ -128,10 +132,14 @@ async function logOn(
 
 /** Whether the database takes writes now, or why not. */
 async function troubleOf({ once }: PgConnection): Promise<string | undefined> {
-  try {
-    const [[standby] = []] = await once('SELECT pg_is_in_recovery()')
-    return standby === true ? 'the database is a standby and takes no writes' : undefined
-  } catch {
-    return 'the database does not answer'
-  }
+  const silent = 'the database does not answer'
+  const asked = once('SELECT pg_is_in_recovery()').then(
+    ([row]) => (row?.[0] === true ? 'the database is a standby and takes no writes' : undefined),
+    () => silent,
+  )
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(resolve, troublePatience, silent)
+  })
+  return Promise.race([asked, late]).finally(() => clearTimeout(timer))
 }

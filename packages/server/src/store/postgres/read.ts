@@ -1,4 +1,4 @@
-import type { EventLog, FollowOptions, Lease, RawRecorded, ReadOptions, SessionQuery } from '@millrace/core'
+import type { EventLog, FollowOptions, HeldLease, Lease, RawRecorded, ReadOptions, SessionQuery } from '@millrace/core'
 import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
 import { notFound } from '../refusals.ts'
@@ -21,7 +21,7 @@ export interface SessionPlace {
 type Reads = Required<
   Pick<
     EventLog,
-    'get' | 'list' | 'users' | 'usage' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'startOf' | 'expired'
+    'get' | 'list' | 'users' | 'usage' | 'read' | 'readRaw' | 'follow' | 'followRaw' | 'startOf' | 'expired' | 'heldBy'
   >
 >
 
@@ -170,6 +170,10 @@ export function postgresReads({ connection, tails, now, checkOpen, watch, starts
       checkOpen()
       return deadRuns(query, now(), owner)
     },
+    heldBy: async (owner) => {
+      checkOpen()
+      return heldLeases(query, owner)
+    },
   }
 }
 
@@ -254,4 +258,20 @@ async function deadRuns(query: Query, now: number, owner: string | undefined): P
     if (status !== 'running' || lastRun === null || held.some(({ run }) => run === lastRun)) return dead
     return [...dead, { session, run: String(lastRun), owner: '', epoch: Number(epoch), until: 0 }]
   })
+}
+
+async function heldLeases(query: Query, owner: string): Promise<readonly HeldLease[]> {
+  const rows = await query(
+    `SELECT id, leases, user_name, leased FROM (
+       SELECT id, leases, user_name, owners, count(*) OVER (PARTITION BY user_name) AS leased
+       FROM session WHERE lease_until IS NOT NULL) held
+     WHERE $1 = ANY(owners)`,
+    [owner],
+  )
+  return rows
+    .flatMap(([id, leases, user, leased]) =>
+      heldIn(String(id), String(leases)).map((lease) => ({ ...lease, user: String(user), leased: Number(leased) })),
+    )
+    .filter((lease) => lease.owner === owner)
+    .sort((a, b) => a.until - b.until)
 }

@@ -146,6 +146,29 @@ describe('SPEC 2.7: leases across replicas', () => {
   })
 })
 
+describe('counts for limits', () => {
+  test('are bounded over all replicas, and begin again with the next window', async () => {
+    let now = 120_000
+    const logs = await replicas(2, { now: () => now })
+    const take = async (): Promise<number> => {
+      const granted = await Promise.all(
+        Array.from({ length: 20 }, (_, i) => logs[i % 2]?.allot?.('writes/ada', 7, 100, 60_000)),
+      )
+      expect(granted.map((one) => one?.left)).toEqual(Array.from({ length: 20 }, () => 180_000 - now))
+      return granted.reduce((sum, one) => sum + (one?.granted ?? 0), 0)
+    }
+    expect(await take()).toBe(100)
+    now = 150_000
+    expect(await take()).toBe(0)
+    expect(await logs[0]?.allot?.('writes/bob', 7, 5, 60_000)).toEqual({ granted: 5, count: 5, left: 30_000 })
+    now = 180_000
+    expect(await logs[0]?.allot?.('writes/ada', 7, 100, 60_000)).toEqual({ granted: 7, count: 7, left: 60_000 })
+    // A replica whose statement is late does not begin the window of before again.
+    now = 179_000
+    expect(await logs[1]?.allot?.('writes/ada', 7, 100, 60_000)).toMatchObject({ granted: 7, count: 14 })
+  })
+})
+
 describe('a database that comes and goes', () => {
   test('connections that break in the middle of appends lose and double nothing', async () => {
     const [a, b] = await two({ patience: 60_000 })

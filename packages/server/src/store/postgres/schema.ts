@@ -99,6 +99,17 @@ export const pgMigrations: readonly PgMigration[] = [
         PRIMARY KEY (agent, user_name, name, version)
       );`,
   },
+  {
+    // What users did in the present minute, so that limits hold over all replicas; deleting it loses nothing.
+    version: 2,
+    sql: `
+      CREATE TABLE allotment (
+        key text COLLATE "C" PRIMARY KEY,
+        began bigint NOT NULL,
+        count bigint NOT NULL,
+        granted bigint NOT NULL
+      ) WITH (fillfactor = 50);`,
+  },
 ]
 
 const oldest = 140_000

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type {
   EventLog,
   FollowOptions,
+  HeldLease,
   Lease,
   LogUsage,
   RawRecorded,
@@ -43,6 +44,7 @@ type Reads = Required<
     | 'checkpoint'
     | 'startOf'
     | 'expired'
+    | 'heldBy'
   >
 >
 
@@ -76,6 +78,7 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
   const list = sessionList(reader)
   const users = userList(reader)
   const dead = deadRunFinder(reader)
+  const held = heldLeaseFinder(reader)
   const usage = usageReader(reader)
 
   /** Reads up to the row that was last when the read began, page by page, and gives other work a turn in between. */
@@ -168,6 +171,10 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
     expired: async (owner) => {
       checkOpen()
       return dead(now(), owner)
+    },
+    heldBy: async (owner) => {
+      checkOpen()
+      return held(owner)
     },
   }
 }
@@ -276,12 +283,24 @@ function deadRunFinder(reader: ReadConnection): (now: number, owner: string | un
      SELECT s.name, s.last_run, '', s.epoch, 0 FROM session s
      WHERE s.status = 'running' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.session = s.id AND l.run = s.last_run)`,
   )
-  return (now, owner) =>
-    select([now, owner ?? null]).map(([session, run, holder, epoch, until]) => ({
-      session: String(session),
-      run: String(run),
-      owner: String(holder),
-      epoch: Number(epoch),
-      until: Number(until),
-    }))
+  return (now, owner) => select([now, owner ?? null]).map(leaseOf)
+}
+
+function heldLeaseFinder(reader: ReadConnection): (owner: string) => readonly HeldLease[] {
+  const select = reader.prepare(
+    `SELECT s.name, l.run, l.owner, l.epoch, l.until, s.user, (
+       SELECT count(DISTINCT o.id) FROM lease m JOIN session o ON o.id = m.session WHERE o.user = s.user)
+     FROM lease l JOIN session s ON s.id = l.session WHERE l.owner = ?1 ORDER BY l.until`,
+  )
+  return (owner) => select([owner]).map((row) => ({ ...leaseOf(row), user: String(row[5]), leased: Number(row[6]) }))
+}
+
+function leaseOf([session, run, owner, epoch, until]: readonly unknown[]): Lease {
+  return {
+    session: String(session),
+    run: String(run),
+    owner: String(owner),
+    epoch: Number(epoch),
+    until: Number(until),
+  }
 }
