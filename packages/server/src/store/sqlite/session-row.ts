@@ -1,7 +1,7 @@
 import type { Lease, SessionInfo, SessionStatus } from '@millrace/core'
 import { idInKey, type SessionLeases } from '@millrace/core/store'
 import type { Bound, Row } from './connection.ts'
-import { partsColumn, type SharedPart, sharedPartsIn } from './shared-rows.ts'
+import { partsColumn, type RowsPart, sharedPartsIn } from './shared-rows.ts'
 
 /** A session as the store holds it: its public info, its leases, and what only the store needs. */
 export interface SessionRow {
@@ -16,7 +16,7 @@ export interface SessionRow {
   /** The characters of its own events. */
   readonly size: number
   /** Its first rows, if it is a fork that shares them. */
-  readonly parts: readonly SharedPart[]
+  readonly parts: readonly RowsPart[]
 }
 
 export const infoColumns = `s.name, s.user, s.agent, s.title, s.status, s.last_run, s.last_seq, s.events, s.runs,

@@ -25,6 +25,7 @@ import {
   tally,
 } from '@millrace/core/store'
 import { rowKindNumbers } from '../row-kind.ts'
+import { partsOfFork } from '../shared-part.ts'
 import type { Tails } from '../tail.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
 import type { EventInserts } from './event-inserts.ts'
@@ -34,7 +35,7 @@ import { unindexSql } from './search.ts'
 import type { SessionCache } from './session-cache.ts'
 import type { SessionRow } from './session-row.ts'
 import { type AnythingShared, type Share, sharedWrites } from './shared.ts'
-import { isSharedRowSql, partsOfFork, removeRowsSql, sharedTally } from './shared-rows.ts'
+import { isSharedRowSql, removeRowsSql, sharedTally } from './shared-rows.ts'
 import { type SpareRoom, withSpareRoom } from './spare-room.ts'
 
 type Writes = Pick<
