@@ -2,6 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { deleteUserCommand } from './delete-user.ts'
+import { moveStoreCommand } from './move-store-command.ts'
 import { serve } from './serve.ts'
 import { version } from './version.ts'
 
@@ -9,6 +10,7 @@ const help = `millrace ${version}
 
   millrace [serve]    run agents, record their runs and serve the log (see millrace serve --help)
   millrace delete-user USER delete everything of a user (see millrace delete-user --help)
+  millrace move       move a whole store from SQLite into PostgreSQL, or back (see millrace move --help)
   millrace --version  print the version`
 
 /** Runs a command and resolves with its exit code. `agents` is the folder to serve when no setting names one. */
@@ -24,6 +26,7 @@ export async function main(args: readonly string[], agents?: string): Promise<nu
   }
   if (first === 'serve') return serve(rest, agents)
   if (first === 'delete-user') return deleteUserCommand(rest, process.env)
+  if (first === 'move') return moveStoreCommand(rest)
   if (first === undefined || first.startsWith('-')) return serve(args, agents)
   console.error(`millrace: unknown command ${first}\n\n${help}`)
   return 2
