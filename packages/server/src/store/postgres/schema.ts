@@ -102,7 +102,7 @@ export const pgMigrations: readonly PgMigration[] = [
   {
     // The first rows of a fork are those of other sessions: `parts` lists them, as JSON, and `shared_rows` finds the forks
     // of a session. See `shared-rows.ts`.
-    version: 2,
+    version: 3,
     sql: `
       ALTER TABLE session ADD COLUMN parts text NOT NULL DEFAULT '[]';
       CREATE TABLE shared_rows (
