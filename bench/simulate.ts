@@ -16,7 +16,9 @@ export interface Simulated {
 }
 
 /** The rules of leases, of takeover and of the doorbell as the server has them, over many replicas in virtual time. */
-export function simulate(some: Partial<Settings> & Pick<Settings, 'seed' | 'replicas' | 'sessions' | 'duration'>): Simulated {
+export function simulate(
+  some: Partial<Settings> & Pick<Settings, 'seed' | 'replicas' | 'sessions' | 'duration'>,
+): Simulated {
   const { replicas } = some
   const settings: Settings = {
     leaseTtl: 15_000,

@@ -103,7 +103,9 @@ export class SimDatabase {
     const second = Math.floor(now / 1000)
     while (this.#oldest <= second && this.#byEnd.get(this.#oldest) === undefined) this.#oldest += 1
     for (let at = this.#oldest; at <= second; at++) for (const session of this.#byEnd.get(at) ?? []) found.add(session)
-    return [...found].flatMap((session) => deadRuns(this.#of(session), this.#info(session), now, owner))
+    const dead: Lease[] = []
+    for (const session of found) dead.push(...deadRuns(this.#of(session), this.#info(session), now, owner))
+    return dead
   }
 
   #info(session: number): SessionInfo {

@@ -67,7 +67,10 @@ export class Replica {
   ask<T>(statement: () => T, answered: (value: T) => void, failed: (error: unknown) => void): void {
     const { time } = this.#world
     const silence = (): void => this.after(again, () => failed(undefined))
-    if (this.isCut) return silence()
+    if (this.isCut) {
+      silence()
+      return
+    }
     time.after(this.#world.latency(), () => {
       let value: T
       try {
@@ -151,14 +154,20 @@ export class Replica {
       this.ask(() => db.append(session, step, lease, stamp), written, unsure)
     }
     const unsure = (error: unknown): void => {
-      if (error instanceof MillraceError) return refused(error)
-      if (this.#runs.get(session) !== run || isOverdue(run.renewed, time.now, this.#world.settings.leaseTtl))
-        return this.#abandon(run)
+      if (error instanceof MillraceError) {
+        refused(error)
+        return
+      }
+      if (this.#runs.get(session) !== run || isOverdue(run.renewed, time.now, this.#world.settings.leaseTtl)) {
+        this.#abandon(run)
+        return
+      }
       this.ask(
         () => {
           const row = { version: db.version[session] ?? 0, stamp: String(db.stamp[session]) }
           const outcome = writeOutcome(from, String(stamp), row)
-          const has = step === end ? db.isEnded(session) : step < resumed && db.stepsOf(session) >= step && db.isStarted(session)
+          const has =
+            step === end ? db.isEnded(session) : step < resumed && db.stepsOf(session) >= step && db.isStarted(session)
           return outcome === 'unknown' ? (has ? 'written' : 'changed') : outcome
         },
         (outcome) => {
@@ -221,11 +230,17 @@ export class Replica {
   #takeNext(dead: Lease[], done: () => void): void {
     const { db, settings, time } = this.#world
     const next = dead.pop()
-    if (next === undefined) return done()
+    if (next === undefined) {
+      done()
+      return
+    }
     const session = numberOf(next.session)
     const more = (): void => this.#takeNext(dead, done)
     // The run is active in this process: only its heartbeat is late.
-    if (this.#runs.has(session)) return more()
+    if (this.#runs.has(session)) {
+      more()
+      return
+    }
     this.ask(
       () => {
         const lease = db.takeOver(session, next, this.owner, settings.leaseTtl, time.now)
@@ -246,10 +261,13 @@ export class Replica {
   #adopt(run: Run, dead: Lease): void {
     const { db, settings } = this.#world
     const { session } = run
-    if (!db.isStarted(session)) return this.#release(run) // nothing to end: the client asks again
     const resumable = settings.resumable(session) && dead.owner !== '' && db.resumesOf(session) < maxResumes
     const what = recoveryOf({ isEnded: db.isEnded(session), resumable })
-    if (what === 'release') return this.#release(run)
+    // Without a start there is nothing to end: the client asks again.
+    if (what === 'release' || !db.isStarted(session)) {
+      this.#release(run)
+      return
+    }
     this.#runs.set(session, run)
     this.#beat(run)
     this.#world.count[what] += 1
@@ -257,4 +275,3 @@ export class Replica {
     else this.#write(run, resumed, () => this.#step(run, db.stepsOf(session) + 1))
   }
 }
-

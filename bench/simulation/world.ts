@@ -1,8 +1,8 @@
 import { type Dice, dice } from '../../packages/core/src/testing/dice.ts'
+import { notifiedNames } from '../../packages/server/src/store/postgres/bell-rules.ts'
 import { numberOf, SimDatabase } from './database.ts'
 import { Replica } from './replica.ts'
 import type { Follower } from './sim-bell.ts'
-import { notifiedNames } from '../../packages/server/src/store/postgres/bell-rules.ts'
 import { VirtualTime } from './virtual-time.ts'
 
 export interface Settings {
@@ -31,7 +31,17 @@ export class World {
   readonly time = new VirtualTime()
   readonly db: SimDatabase
   readonly random: Dice
-  readonly count = { refused: 0, asked: 0, races: 0, resume: 0, end: 0, notifications: 0, deliveries: 0, followers: 0, followed: 0 }
+  readonly count = {
+    refused: 0,
+    asked: 0,
+    races: 0,
+    resume: 0,
+    end: 0,
+    notifications: 0,
+    deliveries: 0,
+    followers: 0,
+    followed: 0,
+  }
   /** Milliseconds from the loss of a run to its takeover. */
   readonly takeovers: number[] = []
   readonly #replicas: Replica[]
@@ -111,7 +121,8 @@ export class World {
     for (const name of notifiedNames(payload).slice(1))
       for (const replica of this.#listeners.get(numberOf(name)) ?? []) hearing.add(replica)
     for (const replica of hearing)
-      if (this.random(100) > 0) replica.after(this.latency(), () => (replica.isCut ? undefined : replica.bell.hear(payload)))
+      if (this.random(100) > 0)
+        replica.after(this.latency(), () => (replica.isCut ? undefined : replica.bell.hear(payload)))
   }
 
   followed({ session }: Follower): void {

@@ -54,6 +54,8 @@ export function nextPayload(replica: string, changed: Set<string>): string | und
     changed.delete(session)
   }
   const payload = JSON.stringify([replica, ...sessions])
+  // UTF-8 takes at most three bytes for each unit of a string.
+  if (payload.length * 3 <= longestPayload) return payload
   return new TextEncoder().encode(payload).length > longestPayload ? undefined : payload
 }
 
