@@ -10,6 +10,7 @@ import { addDeleteUser } from './delete-user/command.ts'
 import { addDoctor } from './doctor/command.ts'
 import type { Env } from './env-files.ts'
 import { addInit } from './init/command.ts'
+import { addMove } from './move/command.ts'
 import { addRecord } from './record/command.ts'
 import { addRun } from './run/command.ts'
 import { addServe } from './serve/command.ts'
@@ -30,6 +31,7 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addConvert,
   addSessions,
   addDoctor,
+  addMove,
   addDeleteUser,
 ]
 

@@ -12,6 +12,7 @@ import type { RecordSeal } from '../agent/record-seal.ts'
 import { cancelled, failed, problemFromError } from './ending.ts'
 import { RunLedger } from './ledger.ts'
 import type { RunLimits } from './limits.ts'
+import { heartbeatEvery, isOverdue } from './recovery.ts'
 import { nextPhase, type RunPhase, type RunStep } from './run-phase.ts'
 import { validateEvent } from './validate-event.ts'
 import { type FinishResult, isLost, RunWriter } from './writer.ts'
@@ -287,7 +288,7 @@ export class ActiveRun {
         this.#lease = await log.renew(this.#lease, limits.leaseTtl)
         renewed = at
       } catch (error) {
-        if (isLost(error) || now() - renewed >= limits.leaseTtl) await this.#writer.abandon()
+        if (isLost(error) || isOverdue(renewed, now(), limits.leaseTtl)) await this.#writer.abandon()
       }
     }
     const once = (): void => {
@@ -303,7 +304,7 @@ export class ActiveRun {
       if (renewing && ++silent >= mostSilent && log.watch !== undefined) void this.#writer.abandon()
       once()
     }
-    const timer = setInterval(tick, limits.leaseTtl / 3)
+    const timer = setInterval(tick, heartbeatEvery(limits.leaseTtl))
     // Where processes share a log, another one that writes here may have cancelled the run.
     const leave = log.watch?.(this.session, once)
     return () => {

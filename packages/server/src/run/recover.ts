@@ -13,6 +13,7 @@ import { describeAgent } from './describe-agent.ts'
 import { abandoned, problemFromError } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { RunLedger } from './ledger.ts'
+import { recoveryOf } from './recovery.ts'
 import { withoutRuns } from './rewind.ts'
 import { recordingOf, sharedContext } from './shared-context.ts'
 import { isLost } from './writer.ts'
@@ -63,7 +64,7 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
   const rows = await log.read(session, { after: 0 })
   const ledger = RunLedger.of(rows, run)
   const started = rows.find((row): row is DeadRun['started'] => row.run === run && row.event.kind === 'run.started')
-  if (started === undefined || ledger.ending !== undefined) {
+  if (started === undefined || recoveryOf({ isEnded: ledger.ending !== undefined }) === 'release') {
     await log.release(lease)
     return 'nothing'
   }
@@ -73,7 +74,7 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
   const about = wasRunning && agent !== undefined ? await describeAgent(agent, roundPatience) : undefined
   // On a busy machine many agents load at once after a crash. The lease keeps the run for the next round.
   if (waitsForAgent(parts, run, about)) return 'nothing'
-  if (agent !== undefined && about?.resumable === true) {
+  if (agent !== undefined && about !== undefined && recoveryOf({ isEnded: false, ...about }) === 'resume') {
     const lost = lostBy(ledger, about)
     await resume(parts, agent, { lease, info, started, rows, lost })
     return 'resumed'

@@ -2,6 +2,7 @@ import type { Runner } from '../runner.ts'
 import { appendContract } from './append.ts'
 import { factsContract } from './facts.ts'
 import { followContract } from './follow.ts'
+import { forkContract } from './fork.ts'
 import { historyContract } from './history.ts'
 import { kitOf, type MakeLog } from './kit.ts'
 import { leaseContract } from './lease.ts'
@@ -28,6 +29,7 @@ export function describeEventLog(runner: Runner, name: string, makeLog: MakeLog)
     runner.describe('follow', () => followContract(kit))
     runner.describe('leases', () => leaseContract(kit))
     runner.describe('restore and prune', () => historyContract(kit))
+    runner.describe('forks', () => forkContract(kit))
     runner.describe('facts', () => factsContract(kit))
     runner.describe('shared values and search', () => sharedContract(kit))
     runner.describe('against the reference', () => modelContract(kit))

@@ -28,6 +28,8 @@ export interface ConnectionOptions {
   readonly connections: number
   /** How long a statement waits for a server that is gone, in ms. */
   readonly patience: number
+  /** What the server shows this program as. */
+  readonly name?: string
 }
 
 const firstPause = 50
@@ -36,11 +38,11 @@ const longestPause = 1000
 const silence = 60_000
 
 /** A pool of connections. Rows are lists, because they are cheaper than objects; bigint is a number (every one is below 2^53). */
-export function pgConnect({ url, schema, connections, patience }: ConnectionOptions): PgConnection {
+export function pgConnect({ url, schema, connections, patience, name = 'millrace' }: ConnectionOptions): PgConnection {
   const place = placeOf(url)
   const config: pg.ClientConfig = {
     connectionString: url,
-    application_name: 'millrace',
+    application_name: name,
     connectionTimeoutMillis: 5000,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { LookPace, lookedAt, nextPayload, notifiedNames } from './bell-rules.ts'
 import type { PgConnection } from './connection.ts'
 
 /**
@@ -26,13 +27,8 @@ export interface DoorbellDeps {
   readonly removed: (session: string) => void
 }
 
-/** Between two looks at the database: from the first, doubling, to the last; in ms. */
-const quickest = 25
-const slowest = 1000
-/** The same while notifications arrive, to find the ones that were lost. */
-const whileListening = 5000
-/** PostgreSQL takes 8,000 bytes. */
-const longestPayload = 7500
+/** Until a lost connection is tried again, in ms. */
+const again = 1000
 
 /**
  * Looks at the sessions with followers, often while something happens and seldom while nothing does: one query for all
@@ -41,7 +37,7 @@ const longestPayload = 7500
 export function doorbell(deps: DoorbellDeps, notify: boolean): Doorbell {
   const { connection, followed, heard, removed } = deps
   let closed = false
-  let wait = quickest
+  const pace = new LookPace()
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | undefined
   const bell = notify ? notifications(deps, () => closed) : undefined
@@ -52,23 +48,18 @@ export function doorbell(deps: DoorbellDeps, notify: boolean): Doorbell {
     const rows = await connection.once('SELECT id, last_seq FROM session WHERE id = ANY($1::text[])', [
       [...known.keys()],
     ])
-    const found = new Map(rows.map(([id, seq]) => [String(id), Number(seq)]))
-    for (const [id, seen] of known) {
-      const seq = found.get(id)
-      if (seq === undefined) removed(id)
-      else if (seq > seen) {
-        heard(id, seq)
-        wait = quickest
-      }
-    }
+    const looked = lookedAt(known, new Map(rows.map(([id, seq]) => [String(id), Number(seq)])))
+    for (const id of looked.removed) removed(id)
+    for (const [id, seq] of looked.behind) heard(id, seq)
+    if (looked.behind.length > 0) pace.quicken()
   }
   const next = (): void => {
     if (closed || timer !== undefined) return
     if (followed().size === 0) return
-    const pause = bell?.listening() === true ? whileListening : wait
+    const pause = pace.pause(bell?.listening() === true)
     timer = setTimeout(() => {
       timer = undefined
-      wait = Math.min(slowest, wait * 2)
+      pace.slow()
       looking = look()
         .catch(() => undefined) // the database is gone; the next look finds it again
         .then(next)
@@ -78,7 +69,7 @@ export function doorbell(deps: DoorbellDeps, notify: boolean): Doorbell {
   return {
     ring: (session) => bell?.ring(session),
     watch: () => {
-      wait = quickest
+      pace.quicken()
       next()
     },
     close: async () => {
@@ -108,17 +99,8 @@ function notifications({ connection, replica, channel, heard }: DoorbellDeps, cl
   const send = async (): Promise<void> => {
     await new Promise((resolve) => setImmediate(resolve)) // the changes of one turn go together
     while (changed.size > 0) {
-      const sessions: string[] = []
-      let size = replica.length + 10
-      for (const session of changed) {
-        size += JSON.stringify(session).length * 3 + 1
-        if (sessions.length > 0 && size > longestPayload) break
-        sessions.push(session)
-        changed.delete(session)
-      }
-      const payload = JSON.stringify([replica, ...sessions])
-      // A name that is too long for a notification is found by looking.
-      if (Buffer.byteLength(payload) > longestPayload) continue
+      const payload = nextPayload(replica, changed)
+      if (payload === undefined) continue
       await connection.once('SELECT pg_notify($1, $2)', [channel, payload]).catch(() => undefined)
     }
     sending = undefined
@@ -132,13 +114,13 @@ function notifications({ connection, replica, channel, heard }: DoorbellDeps, cl
       client = undefined
       listener.end().catch(() => undefined)
       if (closed()) return
-      retry = setTimeout(() => void listen(), slowest)
+      retry = setTimeout(() => void listen(), again)
       retry.unref()
     }
     listener.on('error', lost)
     listener.on('end', lost)
     listener.on('notification', ({ payload }) => {
-      const [from, ...sessions] = namesIn(payload)
+      const [from, ...sessions] = notifiedNames(payload)
       if (from !== replica) for (const session of sessions) heard(session, undefined)
     })
     try {
@@ -163,15 +145,5 @@ function notifications({ connection, replica, channel, heard }: DoorbellDeps, cl
       client = undefined
       await last?.end().catch(() => undefined)
     },
-  }
-}
-
-/** Any program that may use the database may notify, so the text may be anything. */
-function namesIn(payload: string | undefined): readonly string[] {
-  try {
-    const names: unknown = JSON.parse(payload ?? '')
-    return Array.isArray(names) && names.every((name) => typeof name === 'string') ? names : []
-  } catch {
-    return []
   }
 }

@@ -17,6 +17,9 @@ import { pageOf, placeOf, type SessionPlace } from './read.ts'
 const newest = `SELECT seq, body FROM checkpoint WHERE session = $1 AND seq <= $2 AND version = ${factsVersion}
   ORDER BY seq DESC LIMIT 1`
 
+const newestShared = `SELECT c.seq, c.body FROM session s JOIN checkpoint c ON c.session = $1 AND c.seq <= $2
+    AND c.version = ${factsVersion} WHERE s.id = $3 AND s.parts = $4 ORDER BY c.seq DESC LIMIT 1`
+
 interface Kept extends KeptFacts {
   readonly born: string
   readonly isDue: boolean
@@ -43,10 +46,17 @@ export function postgresFacts(
   const kept = new Map<string, Kept>()
   const writing = new Set<Promise<unknown>>()
 
-  const stored = async (id: string, seq: number): Promise<SessionFacts> => {
-    const [[at, text] = []] = await query(newest, [id, seq])
-    const found = typeof text === 'string' ? readFacts(text) : undefined
-    return found !== undefined && found.seq === at ? found : noFacts
+  /** The newest checkpoint, of the session itself or of one whose rows it still shares. */
+  const stored = async (id: string, { parts, partsText }: SessionPlace, seq: number): Promise<SessionFacts> => {
+    for (const { origin, upTo } of [{ origin: id, upTo: seq }, ...parts.toReversed()]) {
+      const [[at, text] = []] =
+        origin === id
+          ? await query(newest, [id, seq])
+          : await query(newestShared, [origin, Math.min(upTo, seq), id, partsText])
+      const found = typeof text === 'string' ? readFacts(text) : undefined
+      if (found !== undefined && found.seq === at) return found
+    }
+    return noFacts
   }
   const since = async (id: string, place: SessionPlace, before: SessionFacts, seq: number): Promise<SessionFacts> => {
     const fold = factsFold(before)
@@ -70,7 +80,7 @@ export function postgresFacts(
       if (seq === 0) return noFacts
       const last = kept.get(id)
       const mine = last?.born === place.born ? last : undefined
-      const before = mine !== undefined && mine.facts.seq <= seq ? mine.facts : await stored(id, seq)
+      const before = mine !== undefined && mine.facts.seq <= seq ? mine.facts : await stored(id, place, seq)
       const facts = before.seq === seq ? before : await since(id, place, before, seq)
       if (seq < place.lastSeq) return facts
       const saved = mine?.saved ?? before.seq

@@ -9,6 +9,7 @@ import type { PgConnection, Query, Value } from './connection.ts'
 import { rawColumns, rawOf } from './event-row.ts'
 import type { ReadStarts } from './read-starts.ts'
 import { pgInfoColumns } from './session-row.ts'
+import { type PgPart, pgPartsIn } from './shared-rows.ts'
 
 /** What reading a session's rows needs to know about it. */
 export interface SessionPlace {
@@ -16,6 +17,9 @@ export interface SessionPlace {
   readonly widest: number
   readonly lastSeq: number
   readonly partials: number
+  /** The rows that it shares, and their text in the database, which changes when an origin is removed. */
+  readonly parts: readonly PgPart[]
+  readonly partsText: string
 }
 
 type Reads = Required<
@@ -55,7 +59,8 @@ export function postgresReads({ connection, tails, now, checkOpen, watch, starts
     let left = limit ?? Number.POSITIVE_INFINITY
     let size = 0
     // Finding what to leave out takes as long as reading it, so it pays only where most rows are partials.
-    const which = brief && start.partials * 2 > start.lastSeq ? needed : ''
+    const isWorth = brief && start.parts.length === 0 && start.partials * 2 > start.lastSeq
+    const which = isWorth ? needed : ''
     while (left > 0 && size < text && cursor < start.lastSeq) {
       checkOpen()
       const page = await pageOf(query, id, start, cursor, left, which)
@@ -159,12 +164,7 @@ export function postgresReads({ connection, tails, now, checkOpen, watch, starts
       ),
     startOf: async (id, run) => {
       checkOpen()
-      await placeOf(query, id)
-      const [[seq] = []] = await query(
-        `SELECT seq FROM event WHERE session = $1 AND run = $2 AND kind = ${rowKindNumbers.start} ORDER BY seq LIMIT 1`,
-        [id, run],
-      )
-      return seq === undefined ? undefined : Number(seq)
+      return startIn(query, id, await placeOf(query, id), run)
     },
     expired: async (owner) => {
       checkOpen()
@@ -184,10 +184,42 @@ export async function placeOf(query: Query, id: string): Promise<SessionPlace> {
 }
 
 async function findPlace(query: Query, id: string): Promise<SessionPlace | undefined> {
-  const [row] = await query('SELECT born, widest, last_seq, partials FROM session WHERE id = $1', [id])
+  const [row] = await query('SELECT born, widest, last_seq, partials, parts FROM session WHERE id = $1', [id])
   if (row === undefined) return undefined
-  const [born, widest, lastSeq, partials] = row
-  return { born: String(born), widest: Number(widest), lastSeq: Number(lastSeq), partials: Number(partials) }
+  const [born, widest, lastSeq, partials, parts] = row
+  const partsText = String(parts)
+  return {
+    born: String(born),
+    widest: Number(widest),
+    lastSeq: Number(lastSeq),
+    partials: Number(partials),
+    parts: pgPartsIn(partsText),
+    partsText,
+  }
+}
+
+/** The place, if the origins of the session are other ones now: one was removed, and its rows are elsewhere. */
+async function movedPlace(query: Query, id: string, place: SessionPlace): Promise<SessionPlace | undefined> {
+  const now = await findPlace(query, id)
+  return now === undefined || now.born !== place.born || now.partsText === place.partsText ? undefined : now
+}
+
+async function startIn(query: Query, id: string, place: SessionPlace, run: string): Promise<number | undefined> {
+  for (const { origin, upTo } of place.parts) {
+    const [[seq] = []] = await query(
+      `SELECT e.seq FROM session s JOIN event e ON e.session = $3 WHERE s.id = $1 AND s.parts = $2
+         AND e.run = $4 AND e.kind = ${rowKindNumbers.start} AND e.seq <= $5 ORDER BY e.seq LIMIT 1`,
+      [id, place.partsText, origin, run, upTo],
+    )
+    if (seq !== undefined) return Number(seq)
+    const moved = await movedPlace(query, id, place)
+    if (moved !== undefined) return startIn(query, id, moved, run)
+  }
+  const [[seq] = []] = await query(
+    `SELECT seq FROM event WHERE session = $1 AND run = $2 AND kind = ${rowKindNumbers.start} ORDER BY seq LIMIT 1`,
+    [id, run],
+  )
+  return seq === undefined ? undefined : Number(seq)
 }
 
 /** SPEC 5.3: no partial of an ended run whose message the log has as a whole. */
@@ -199,10 +231,30 @@ const needed = `AND NOT (e.kind = ${rowKindNumbers.partial}
 export async function pageOf(
   query: Query,
   id: string,
-  { born, widest }: SessionPlace,
+  place: SessionPlace,
   after: number,
   limit: number,
   which = '',
+): Promise<readonly RawRecorded[]> {
+  let from = after
+  for (const { origin, upTo } of place.parts) {
+    if (from >= upTo) continue
+    const shared = await pageIn(query, { id, origin, upTo }, place, from, limit, which)
+    if (shared.length > 0) return shared
+    const moved = await movedPlace(query, id, place)
+    if (moved !== undefined) return pageOf(query, id, moved, after, limit, which)
+    from = upTo // the last of them were pruned
+  }
+  return pageIn(query, { id, origin: id, upTo: Number.MAX_SAFE_INTEGER }, place, from, limit, which)
+}
+
+async function pageIn(
+  query: Query,
+  { id, origin, upTo }: PgPart & { readonly id: string },
+  { born, widest, partsText }: SessionPlace,
+  after: number,
+  limit: number,
+  which: string,
 ): Promise<readonly RawRecorded[]> {
   let wanted = Math.min(limit, pageRows)
   if (widest * wanted > pageText) {
@@ -210,15 +262,23 @@ export async function pageOf(
       `SELECT count(*) FROM (
          SELECT sum(octet_length(e.body)) OVER (ORDER BY e.seq) AS text
          FROM event e WHERE e.session = $1 AND e.seq > $2 ${which} ORDER BY e.seq LIMIT $3) p WHERE text <= ${pageText}`,
-      [id, after, wanted],
+      [origin, after, wanted],
     )
     wanted = Math.min(wanted, Math.max(1, Number(fit)))
   }
-  const rows = await query(
-    `SELECT ${rawColumns} FROM session s JOIN event e ON e.session = s.id
-     WHERE s.id = $1 AND s.born = $2 AND e.seq > $3 ${which} ORDER BY e.seq LIMIT $4`,
-    [id, born, after, wanted],
-  )
+  // The rows of an origin are read only while the session still shares them, in the same statement.
+  const rows =
+    origin === id
+      ? await query(
+          `SELECT ${rawColumns} FROM session s JOIN event e ON e.session = s.id
+           WHERE s.id = $1 AND s.born = $2 AND e.seq > $3 ${which} ORDER BY e.seq LIMIT $4`,
+          [id, born, after, wanted],
+        )
+      : await query(
+          `SELECT ${rawColumns} FROM session s JOIN event e ON e.session = $5 AND e.seq > $3 AND e.seq <= $6
+           WHERE s.id = $1 AND s.born = $2 AND s.parts = $7 ${which} ORDER BY e.seq LIMIT $4`,
+          [id, born, after, wanted, origin, upTo, partsText],
+        )
   return rows.map(rawOf)
 }
 

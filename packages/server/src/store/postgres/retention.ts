@@ -15,6 +15,7 @@ export async function pruneSession({ transaction }: PgConnection, id: string, be
         `DELETE FROM event WHERE session = $1 AND seq IN (
            SELECT e.seq FROM event e
            WHERE e.session = $1 AND e.kind = ${rowKindNumbers.partial}
+             AND e.seq > coalesce((SELECT max(upto) FROM shared_rows WHERE origin = $1), 0)
              AND e.run IN (SELECT run FROM event WHERE session = $1 GROUP BY run
                HAVING bool_or(kind = ${rowKindNumbers.end}) AND max(at) < $2)
              AND EXISTS (SELECT 1 FROM event w WHERE w.session = $1 AND w.run = e.run

@@ -110,6 +110,19 @@ export const pgMigrations: readonly PgMigration[] = [
         granted bigint NOT NULL
       ) WITH (fillfactor = 50);`,
   },
+  {
+    // The first rows of a fork are those of other sessions: `parts` lists them, as JSON, and `shared_rows` finds the forks
+    // of a session. See `shared-rows.ts`.
+    version: 3,
+    sql: `
+      ALTER TABLE session ADD COLUMN parts text NOT NULL DEFAULT '[]';
+      CREATE TABLE shared_rows (
+        origin text COLLATE "C" NOT NULL,
+        session text COLLATE "C" NOT NULL,
+        upto bigint NOT NULL,
+        PRIMARY KEY (origin, session)
+      );`,
+  },
 ]
 
 const oldest = 140_000

@@ -22,6 +22,10 @@ export async function keyPgSessions({ query, transaction }: PgConnection, owned:
     await inside(`CREATE TEMPORARY TABLE rekeyed ON COMMIT DROP AS ${wanted}`)
     for (const table of ['event', 'checkpoint', 'message_text'])
       await inside(`UPDATE ${table} t SET session = r.key FROM rekeyed r WHERE t.session = r.id`)
+    for (const column of ['origin', 'session'])
+      await inside(`UPDATE shared_rows t SET ${column} = r.key FROM rekeyed r WHERE t.${column} = r.id`)
+    await inside(`UPDATE session t SET parts = (SELECT json_agg(json_build_array(coalesce(r.key, p ->> 0), (p ->> 1)::bigint) ORDER BY n)::text
+      FROM json_array_elements(t.parts::json) WITH ORDINALITY a (p, n) LEFT JOIN rekeyed r ON r.id = p ->> 0) WHERE t.parts <> '[]'`)
     await inside('UPDATE session t SET id = r.key, version = version + 1 FROM rekeyed r WHERE t.id = r.id')
   })
 }

@@ -227,9 +227,19 @@ async function whatHappened(
 ): Promise<'written' | 'changed' | 'unchanged'> {
   const [row] = await query('SELECT version, stamp, born FROM session WHERE id = $1', [from.info.id])
   if (row === undefined || row[2] !== from.born) return 'changed'
-  if (row[1] === stamp) return 'written'
-  if (Number(row[0]) === from.version) return 'unchanged'
+  const outcome = writeOutcome(from.version, stamp, { version: Number(row[0]), stamp: String(row[1]) })
+  if (outcome !== 'unknown') return outcome
   return (await sameEvents(query, from.info.id, events)) ? 'written' : 'changed'
+}
+
+/** What became of a write that got no answer: made from one version of the row, with this stamp. */
+export function writeOutcome(
+  from: number,
+  stamp: string,
+  row: { readonly version: number; readonly stamp: string },
+): 'written' | 'unchanged' | 'unknown' {
+  if (row.stamp === stamp) return 'written'
+  return row.version === from ? 'unchanged' : 'unknown'
 }
 
 /** Inserts many events, a bounded number of bytes at a time. */

@@ -1,4 +1,4 @@
-import type { EventLog, Recorded } from '@millrace/core'
+import { type EventLog, MillraceError, type Recorded } from '@millrace/core'
 import {
   checkHistory,
   checkNames,
@@ -21,6 +21,7 @@ import { pruneSession } from './retention.ts'
 import { insertEvents, type SessionDraft, type SessionQueue } from './session-queue.ts'
 import { type PgSession, pgInsertSession, pgInsertValues, pgRowColumns, pgSessionOf } from './session-row.ts'
 import { sharing } from './shared.ts'
+import { bequeathRows, linkRows, lockSource, pgPartsIn, sharedTally } from './shared-rows.ts'
 
 type Writes = Pick<
   EventLog,
@@ -33,6 +34,7 @@ type Writes = Pick<
   | 'release'
   | 'takeOver'
   | 'restore'
+  | 'fork'
   | 'prune'
   | 'remember'
 >
@@ -57,7 +59,7 @@ export function postgresWrites(deps: PgWriteDeps): Writes {
 
 function sessionWrites(
   deps: PgWriteDeps,
-): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore' | 'prune' | 'remember'> {
+): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore' | 'fork' | 'prune' | 'remember'> {
   const { connection, queue, tails, now, newId, checkOpen, checkpoints, changed, starts } = deps
   return {
     create: async (created) => {
@@ -92,9 +94,10 @@ function sessionWrites(
       return queue.alone(id, async () => {
         await starts.settled(id)
         await connection.transaction(async (query) => {
-          const [found] = await query(`SELECT ${pgRowColumns} FROM session s WHERE s.id = $1 FOR UPDATE`, [id])
+          const [found] = await query(`SELECT ${pgRowColumns}, s.parts FROM session s WHERE s.id = $1 FOR UPDATE`, [id])
           if (found === undefined) throw notFound(id)
           if (isLive(pgSessionOf(found).leases, now())) throw hasActiveRun(id)
+          await bequeathRows(query, id, pgPartsIn(String(found.at(-1))))
           for (const table of ['event', 'checkpoint', 'message_text'])
             await query(`DELETE FROM ${table} WHERE session = $1`, [id])
           await query('DELETE FROM session WHERE id = $1', [id])
@@ -119,6 +122,26 @@ function sessionWrites(
         })
         return row.info
       })
+    },
+    fork: async (source, seq, wanted, ends) => {
+      checkOpen()
+      checkHistory(ends)
+      const events = ends.map((row) => eventRowOf(row, eventText(row.event)))
+      const empty = newRow(emptySession(wanted, now()), newId())
+      return queue.alone(empty.info.id, () =>
+        connection.transaction(async (query) => {
+          const { session, parts } = await lockSource(query, source, seq)
+          if (seq > session.info.lastSeq)
+            throw new MillraceError('invalid', `session ${source} has no seq ${seq}`, { session: source, seq })
+          const info = { ...(await sharedTally(query, empty.info, parts)), lastSeq: seq }
+          const row = withEvents({ ...empty, info, widest: session.widest }, ends, events)
+          const [made] = await query(pgInsertSession, pgInsertValues(row, newId()))
+          if (made === undefined) throw taken(row.info.id)
+          await insertEvents(query, row.info.id, events)
+          await linkRows(query, row.info.id, parts)
+          return row.info
+        }),
+      )
     },
     prune: async (before) => {
       checkOpen()

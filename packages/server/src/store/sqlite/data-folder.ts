@@ -74,18 +74,23 @@ export async function folderSecret(folder: string): Promise<Uint8Array> {
       return known
     }
     const made = randomBytes(secretBytes)
-    const file = await open(`${path}.new`, 'w', ownFile)
-    try {
-      await file.writeFile(made)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
-    await rename(`${path}.new`, path)
+    await keepFolderSecret(folder, made)
     return made
   } catch (error) {
     throw asStoreFailure(error, path, 'use')
   }
+}
+
+export async function keepFolderSecret(folder: string, secret: Uint8Array): Promise<void> {
+  const path = join(folder, 'millrace.key')
+  const file = await open(`${path}.new`, 'w', ownFile)
+  try {
+    await file.writeFile(secret)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await rename(`${path}.new`, path)
 }
 
 function codeOf(error: unknown): unknown {

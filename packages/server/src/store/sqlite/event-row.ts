@@ -1,7 +1,7 @@
 import type { RawRecorded } from '@millrace/core'
 import { rowKindNames } from '../row-kind.ts'
 import type { ReadConnection } from './connection.ts'
-import type { SharedPart } from './shared-rows.ts'
+import type { RowsPart } from './shared-rows.ts'
 
 /** The most rows and bytes of a page. The limit on bytes matters because a slow reader holds a page in memory. */
 const pageRows = 500
@@ -11,7 +11,7 @@ const pageText = 2 ** 20
 export interface RowsPlace {
   readonly key: number
   readonly widest: number
-  readonly parts: readonly SharedPart[]
+  readonly parts: readonly RowsPart[]
 }
 
 export interface EventPages {

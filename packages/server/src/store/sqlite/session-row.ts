@@ -3,7 +3,7 @@ import type { SessionLeases } from '@millrace/core/store'
 import type { RowCounts } from '../new-rows.ts'
 import { heldIn, infoOf, infoWidth, searchText } from '../session-info-row.ts'
 import type { Bound, Row } from './connection.ts'
-import { partsColumn, type SharedPart, sharedPartsIn } from './shared-rows.ts'
+import { partsColumn, type RowsPart, sharedPartsIn } from './shared-rows.ts'
 
 /** A session as the store holds it: its public info, its leases, and what only the store needs. */
 export interface SessionRow extends RowCounts {
@@ -12,7 +12,7 @@ export interface SessionRow extends RowCounts {
   readonly info: SessionInfo
   readonly leases: SessionLeases
   /** Its first rows, if it is a fork that shares them. */
-  readonly parts: readonly SharedPart[]
+  readonly parts: readonly RowsPart[]
 }
 
 export const infoColumns = `s.name, s.user, s.agent, s.title, s.status, s.last_run, s.last_seq, s.events, s.runs,

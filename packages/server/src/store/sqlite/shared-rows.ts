@@ -2,42 +2,26 @@ import type { RawRecorded, Recorded, SessionInfo } from '@millrace/core'
 import { tally } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
 import { rowKindNumbers } from '../row-kind.ts'
+import type { SharedPart } from '../shared-part.ts'
 import type { ReadConnection } from './connection.ts'
 import { lineOf, rowsIn } from './event-row.ts'
 
-/** Rows that a fork shares: those of the session with this number up to a seq, after the part before it. */
-export interface SharedPart {
-  readonly origin: number
-  readonly upTo: number
-}
+/** The number of a session is its key. */
+export type RowsPart = SharedPart<number>
 
 /** The parts of a session, the first rows first, from the JSON of `partsColumn`. */
-export function sharedPartsIn(text: unknown): readonly SharedPart[] {
+export function sharedPartsIn(text: unknown): readonly RowsPart[] {
   if (text === '[]') return none
   const pairs: readonly (readonly [number, number])[] = JSON.parse(String(text))
   return pairs.map(([origin, upTo]) => ({ origin, upTo })).sort((a, b) => a.upTo - b.upTo)
 }
-const none: readonly SharedPart[] = []
+const none: readonly RowsPart[] = []
 
 /** SQL for the parts of the session `s`. */
 export const partsColumn = `(SELECT json_group_array(json_array(origin, upto)) FROM shared_rows WHERE session = s.id)`
 
-/** The parts of a fork of a session at a seq. */
-export function partsOfFork(
-  { key, parts }: { readonly key: number; readonly parts: readonly SharedPart[] },
-  seq: number,
-): readonly SharedPart[] {
-  const fork: SharedPart[] = []
-  let from = 0
-  for (const { origin, upTo } of [...parts, { origin: key, upTo: seq }]) {
-    if (from < seq && upTo > from) fork.push({ origin, upTo: Math.min(upTo, seq) })
-    from = Math.max(from, upTo)
-  }
-  return fork
-}
-
 /** What the rows of these parts add to a new session: its counts and its status (SPEC 2.8). */
-export function sharedTally(reader: ReadConnection): (info: SessionInfo, parts: readonly SharedPart[]) => SessionInfo {
+export function sharedTally(reader: ReadConnection): (info: SessionInfo, parts: readonly RowsPart[]) => SessionInfo {
   const where = 'FROM event WHERE session = ? AND seq > ? AND seq <= ?'
   const count = reader.prepare(`SELECT count(*), coalesce(max(at), 0), coalesce(max(seq), 0) ${where}`)
   const bounds = reader.prepare(
