@@ -1,4 +1,12 @@
-import { isModelCall, isPartial, MillraceError, type Problem, type RunEvent } from '@millrace/core'
+import {
+  type AdkEvent,
+  type AdkPart,
+  isModelCall,
+  isPartial,
+  MillraceError,
+  type Problem,
+  type RunEvent,
+} from '@millrace/core'
 import type { Agent, RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
 import { askingFunctions, problemOfCall } from './context-functions.ts'
@@ -17,6 +25,7 @@ interface Answer {
 export class ChildRun {
   readonly #call: number
   readonly #send: (message: FromProcess) => void
+  readonly #atEndOfTurn: (end: () => void) => void
   readonly #abort = new AbortController()
   readonly #answers = new Map<number, Answer>()
   #asked = 0
@@ -25,10 +34,13 @@ export class ChildRun {
   /** How many events the agent has yielded. */
   #yielded = 0
   #resume: (() => void) | undefined
+  /** Set once the agent has ended and its last events wait for the end of the turn. */
+  #lastSent: (() => void) | undefined
 
-  constructor(call: number, send: (message: FromProcess) => void) {
+  constructor(call: number, send: (message: FromProcess) => void, atEndOfTurn: (end: () => void) => void) {
     this.#call = call
     this.#send = send
+    this.#atEndOfTurn = atEndOfTurn
   }
 
   /** Runs to the end, and reports it. Never rejects. */
@@ -45,11 +57,13 @@ export class ChildRun {
       while (!this.#abort.signal.aborted) {
         const next = await source.next()
         if (next.done === true) break
-        this.#push(next.value)
+        this.#push(next.value, agent.name)
         if (this.#credit === 0) await this.#room()
       }
       if (this.#batch.length > 0 && !this.#abort.signal.aborted) {
-        this.#flush(true)
+        await new Promise<void>((resolve) => {
+          this.#lastSent = resolve
+        })
         return
       }
       this.#flush()
@@ -95,28 +109,28 @@ export class ChildRun {
   }
 
   /**
-   * Partial events, which are the many, wait for the end of this turn, and so do the end of an outer node and of the run,
-   * after which the agent does no more, and the note that a model is called. A whole one goes at once: it may be the
-   * call of a tool that never returns, and then the log must name it.
+   * Most events wait for the end of this turn: what an agent says in it goes as one message. What an agent may do for
+   * ever goes at once, such as the call of a tool that never returns: then the log must name it.
    */
-  #push(event: RunEvent): void {
-    if (this.#batch.length === 0) setImmediate(this.endTurn)
+  #push(event: RunEvent, agent: string): void {
+    if (this.#batch.length === 0) this.#atEndOfTurn(this.endTurn)
     this.#batch.push(event)
     this.#yielded += 1
     this.#credit -= 1
-    if (!canWait(event)) this.#flush()
+    if (!canWait(event, agent)) this.#flush()
   }
 
   /** The end of a turn. The agent may not look at its signal, so a failure is reported without waiting for it. */
   readonly endTurn = (): void => {
     try {
-      this.#flush()
+      this.#flush(this.#lastSent !== undefined)
     } catch (error) {
       const problem = problemOfCall(error)
       this.#abort.abort(error)
       this.#wake()
       this.#send({ kind: 'end', call: this.#call, problem })
     }
+    this.#lastSent?.()
   }
 
   #room(): Promise<void> {
@@ -150,8 +164,19 @@ export class ChildRun {
   }
 }
 
-function canWait(event: RunEvent): boolean {
-  if (event.kind === 'agent') return isPartial(event.event)
+/** `agent` is the name of the run's agent: the log has named it when the run started. */
+function canWait(event: RunEvent, agent: string): boolean {
+  if (event.kind === 'agent') return isPartial(event.event) || saysOnlyText(event.event)
+  if (event.kind === 'node.started') return event.parent === undefined && event.agent === agent
   if (event.kind === 'node.finished') return !event.node.includes('/')
   return event.kind === 'run.finished' || isModelCall(event)
+}
+
+function saysOnlyText({ content, longRunningToolIds = [] }: AdkEvent): boolean {
+  return longRunningToolIds.length === 0 && content?.parts?.every(isText) === true
+}
+
+function isText(part: AdkPart): boolean {
+  for (const key in part) if (key !== 'text' && key !== 'thought') return false
+  return true
 }

@@ -11,7 +11,8 @@ import { messageOf } from '../problem.ts'
 import { preloadEngines } from '../shared-modules.ts'
 import { ChildRun } from './child-run.ts'
 import { HistoryReceiver } from './history-transfer.ts'
-import { type FromProcess, noAnswer, type OpenAgent, type ProcessUse, printSent, type ToProcess } from './protocol.ts'
+import { Outbox } from './outbox.ts'
+import type { OpenAgent, ProcessUse, ToProcess } from './protocol.ts'
 
 // The process of one agent: `agent-process.ts` starts it with this file. It ends when the server does.
 
@@ -33,23 +34,13 @@ const group = -process.pid
 /** How long the runs have to end what they started, such as MCP servers, once the server is gone; in ms. */
 const patience = 1000
 
-/** Reports that go with the next message. */
-let reports: string[] = []
-
 /** The callback keeps a closed channel from being an exception. */
-function send(message: FromProcess, sent: () => void = () => undefined): void {
-  const text = printSent(message)
-  if (!process.connected) {
-    sent()
-    return
-  }
-  if (message.kind === 'calls' && message.of === noAnswer) {
-    reports.push(text)
-    return
-  }
-  ipc?.([...reports, text], sent)
-  reports = []
-}
+const outbox = new Outbox((texts, sent) => {
+  if (process.connected) ipc?.(texts, sent)
+  else sent()
+})
+const send: Outbox['send'] = (message, sent) => outbox.send(message, sent)
+const atEndOfTurn: Outbox['atEndOfTurn'] = (end) => outbox.atEndOfTurn(end)
 
 async function describe(asked: Agent, call: number): Promise<void> {
   send({ kind: 'described', call, description: await asked.describe() })
@@ -65,7 +56,7 @@ function take(message: ToProcess): void {
   } else if (agent === undefined) throw new MillraceError('internal', 'the first message must open the agent')
   else if (message.kind === 'describe') void describe(agent, message.call)
   else if (message.kind === 'run') {
-    const run = new ChildRun(message.call, send)
+    const run = new ChildRun(message.call, send, atEndOfTurn)
     runs.set(message.call, run)
     const history = histories.receive(message.context.session, message.history)
     const drive = run.drive(agent, message, { history, now: Date.now, newId: randomUUID }).finally(() => {
@@ -125,7 +116,9 @@ function explained(error: unknown): { readonly message: string; readonly stack?:
   return { message: messageOf(error), ...(stack === undefined ? {} : { stack }) }
 }
 
-process.on('message', (text: string) => take(JSON.parse(text)))
+process.on('message', (texts: readonly string[]) => {
+  for (const text of texts) take(JSON.parse(text))
+})
 process.on('disconnect', () => void leave())
 process.on('uncaughtException', (error) => {
   // Once the server is gone, `leave` is already under way.
