@@ -10,6 +10,7 @@ import {
 import type { Agent, RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
 import { askingFunctions, problemOfCall } from './context-functions.ts'
+import type { Outbox } from './outbox.ts'
 import { eventsOnTheWay, type FromProcess, noAnswer, type ToProcess } from './protocol.ts'
 
 type Start = Extract<ToProcess, { kind: 'run' }>
@@ -18,14 +19,16 @@ interface Answer {
   readonly reject: (error: unknown) => void
 }
 
+/** Where a run sends its messages. */
+export type RunOutbox = Pick<Outbox, 'send' | 'sendSoon' | 'atEndOfTurn'>
+
 /**
  * One run inside the agent's process. What the agent yields in one turn of the event loop goes as one message, and the
  * agent waits when the server is far behind.
  */
 export class ChildRun {
   readonly #call: number
-  readonly #send: (message: FromProcess) => void
-  readonly #atEndOfTurn: (end: () => void) => void
+  readonly #outbox: RunOutbox
   readonly #abort = new AbortController()
   readonly #answers = new Map<number, Answer>()
   #asked = 0
@@ -34,13 +37,10 @@ export class ChildRun {
   /** How many events the agent has yielded. */
   #yielded = 0
   #resume: (() => void) | undefined
-  /** Set once the agent has ended and its last events wait for the end of the turn. */
-  #lastSent: (() => void) | undefined
 
-  constructor(call: number, send: (message: FromProcess) => void, atEndOfTurn: (end: () => void) => void) {
+  constructor(call: number, outbox: RunOutbox) {
     this.#call = call
-    this.#send = send
-    this.#atEndOfTurn = atEndOfTurn
+    this.#outbox = outbox
   }
 
   /** Runs to the end, and reports it. Never rejects. */
@@ -61,9 +61,7 @@ export class ChildRun {
         if (this.#credit === 0) await this.#room()
       }
       if (this.#batch.length > 0 && !this.#abort.signal.aborted) {
-        await new Promise<void>((resolve) => {
-          this.#lastSent = resolve
-        })
+        this.#flush('last')
         return
       }
       this.#flush()
@@ -72,7 +70,7 @@ export class ChildRun {
       this.#abort.abort(error)
     }
     if (this.#abort.signal.aborted) await source?.return?.().catch(() => undefined)
-    this.#send({ kind: 'end', call: this.#call, ...(problem === undefined ? {} : { problem }) })
+    this.#outbox.send({ kind: 'end', call: this.#call, ...(problem === undefined ? {} : { problem }) })
   }
 
   /** Names the count: the server may not have taken yet what is on its way. */
@@ -97,12 +95,14 @@ export class ChildRun {
   }
 
   /** Sends what has gathered. Throws when an event is not JSON: a cycle, a big integer. */
-  #flush(last = false): void {
+  #flush(when: 'now' | 'soon' | 'last' = 'now'): void {
     if (this.#batch.length === 0) return
     const events = this.#batch
     this.#batch = []
     try {
-      this.#send({ kind: 'events', call: this.#call, events, last })
+      const message: FromProcess = { kind: 'events', call: this.#call, events, last: when === 'last' }
+      if (when === 'now') this.#outbox.send(message)
+      else this.#outbox.sendSoon(message)
     } catch (error) {
       throw new MillraceError('garbage', `the agent yielded an event that is not JSON: ${messageOf(error)}`)
     }
@@ -113,7 +113,7 @@ export class ChildRun {
    * ever goes at once, such as the call of a tool that never returns: then the log must name it.
    */
   #push(event: RunEvent, agent: string): void {
-    if (this.#batch.length === 0) this.#atEndOfTurn(this.endTurn)
+    if (this.#batch.length === 0) this.#outbox.atEndOfTurn(this.endTurn)
     this.#batch.push(event)
     this.#yielded += 1
     this.#credit -= 1
@@ -123,14 +123,13 @@ export class ChildRun {
   /** The end of a turn. The agent may not look at its signal, so a failure is reported without waiting for it. */
   readonly endTurn = (): void => {
     try {
-      this.#flush(this.#lastSent !== undefined)
+      this.#flush('soon')
     } catch (error) {
       const problem = problemOfCall(error)
       this.#abort.abort(error)
       this.#wake()
-      this.#send({ kind: 'end', call: this.#call, problem })
+      this.#outbox.send({ kind: 'end', call: this.#call, problem })
     }
-    this.#lastSent?.()
   }
 
   #room(): Promise<void> {
@@ -149,13 +148,13 @@ export class ChildRun {
     const of = ++this.#asked
     return new Promise((resolve, reject) => {
       this.#answers.set(of, { resolve, reject })
-      this.#send({ kind: 'calls', call: this.#call, of, name, args })
+      this.#outbox.send({ kind: 'calls', call: this.#call, of, name, args })
     })
   }
 
   /** A report: nothing waits for it, so it has no answer. */
   readonly #tellModelCall = (...args: readonly [event: string, request: string]): void =>
-    this.#send({ kind: 'calls', call: this.#call, of: noAnswer, name: 'modelCalled', args })
+    this.#outbox.send({ kind: 'calls', call: this.#call, of: noAnswer, name: 'modelCalled', args })
 
   #answered(of: number): Answer | undefined {
     const answer = this.#answers.get(of)

@@ -35,7 +35,7 @@ function isolated(script: Script, more: object = {}) {
       if (got.kind === 'events' && got.last === true) run.end()
     })
   }
-  const child = new ChildRun(1, toHost, setImmediate)
+  const child = new ChildRun(1, { send: toHost, sendSoon: toHost, atEndOfTurn: setImmediate })
   const run = new ProcessRun(1, context, (message: ToProcess) => {
     const text = JSON.stringify(message)
     setImmediate(() => child.take(JSON.parse(text)))
