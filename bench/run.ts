@@ -20,6 +20,8 @@ const perRound = 200
 /** 41 events of ADK have more bytes than this. */
 const wholeAnswer = 12_000
 const rounds = 9
+/** Rounds that warm up. Before about 2,000 runs much of the CPU goes to compiling, for the peer as for us. */
+const warming = 10
 /** The server limits the runs that one user has at once and starts in a minute, so there are many users. */
 const users = Array.from({ length: 60 }, (_, i) => `u${i}`)
 const server = (isolate: Isolation) => [
@@ -109,7 +111,7 @@ async function rate(ours: Served, theirs: Served, isolate: Isolation): Promise<R
   mine.close()
   bare.close()
   return {
-    what: `/run_sse with a model that answers at once, ${atOnce} at once, a new session for each, --isolate ${isolate}: runs a second (ms of CPU for each: ${shown(used.ours)}; bare: ${shown(used.bare)})`,
+    what: `/run_sse with a model that answers at once, ${atOnce} at once, a new session for each, --isolate ${isolate}: runs a second (ms of CPU for each: ${shown(used.ours.slice(-rounds))}; bare: ${shown(used.bare.slice(-rounds))})`,
     ours: compared.ours,
     peer: 'node:http, ADK Runner, sessions in memory',
     peerValue: compared.peer,
@@ -120,10 +122,10 @@ async function rate(ours: Served, theirs: Served, isolate: Isolation): Promise<R
   }
 }
 
-/** The two take turns; the ratio is the median of the ratios of neighbours. The first rounds warm up. */
+/** The two take turns; the ratio is the median of the ratios of neighbours. */
 async function pairs(ours: () => Promise<number>, theirs: () => Promise<number>) {
   const measured: [number, number][] = []
-  for (let i = -2; i < rounds; i++) {
+  for (let i = -warming; i < rounds; i++) {
     const early = i % 2 === 0 ? undefined : await theirs()
     const mine = await ours()
     const pair: [number, number] = [mine, early ?? (await theirs())]

@@ -29,20 +29,23 @@ export function admitRequests(app: FastifyInstance, options: AdmissionOptions): 
     imports: new MinuteCounts('imports', shares.imports, refused, now, shared),
     forks: new MinuteCounts('forks', shares.forks, refused, now, shared),
   }
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, next) => {
     const name = shareOf(request)
-    if (name === undefined) return
-    if (isShort())
+    if (name !== undefined && isShort())
       throw new MillraceError('unavailable', 'the server is short of memory; try again later', { retryAfter: 5 })
     if (name === 'streams' || name === 'reads') whenOver(reply, open[name].take(request.principal))
-    else if (name !== 'start') await perMinute[name].take(request.principal)
+    else if (name !== undefined && name !== 'start') {
+      perMinute[name].take(request.principal).then(() => next(), next)
+      return
+    }
+    next()
   })
   // The body may have taken long. What no client waits for any more is not begun.
-  app.addHook('preHandler', async (request, reply) => {
+  app.addHook('preHandler', (request, reply, next) => {
     if (request.raw.socket?.destroyed === true && shareOf(request) !== undefined) {
       reply.hijack()
       reply.raw.destroy()
-    }
+    } else next()
   })
 }
 

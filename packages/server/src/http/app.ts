@@ -1,5 +1,4 @@
 import cors from '@fastify/cors'
-import helmet from '@fastify/helmet'
 import { MillraceError } from '@millrace/core'
 import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
 import { adkSurface } from './adk/routes.ts'
@@ -18,6 +17,7 @@ import { sendProblem } from './doors/problem.ts'
 import { limitRuns } from './doors/rate-limit.ts'
 import { logRequests } from './doors/request-log.ts'
 import { measureRequests } from './doors/request-metrics.ts'
+import { secureHeaders } from './doors/secure-headers.ts'
 import { boundWholeReads } from './doors/whole-reads.ts'
 import { everyone } from './everyone.ts'
 import { identitySurface } from './identity/routes.ts'
@@ -62,7 +62,10 @@ export interface AppDeps
   readonly memory?: () => MemoryUse
 }
 
-/** The HTTP side as one Fastify app. It composes, and never listens, reads env or prints. */
+/**
+ * The HTTP side as one Fastify app. It composes, and never listens, reads env or prints. Hooks that wait for nothing call
+ * `next` instead of being async functions: a request passes a dozen of them, and each promise is another turn.
+ */
 export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = allSurfaces): Promise<FastifyInstance> {
   const basePath = (deps.basePath ?? '').replace(/\/+$/, '')
   const app = Fastify(serverOptions(deps, basePath))
@@ -73,11 +76,12 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   const access = deps.access ?? {}
   requireDeclarations(app)
   // First, so that refusals have its headers, too.
-  await app.register(helmet, pagePolicy)
+  await secureHeaders(app, pagePolicy)
   logRequests(app)
   const measured = measureRequests(app, deps.metrics)
-  app.addHook('onRequest', async () => {
+  app.addHook('onRequest', (_request, _reply, next) => {
     if (deps.stopped()) throw new MillraceError('unavailable', 'the server is shutting down', { retryAfter: 1 })
+    next()
   })
   const identities = openIdentities(access, deps.now)
   guardAccess(app, access, identities)
@@ -115,16 +119,20 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   return app
 }
 
+/** How many users' sessions stay at hand between requests. */
+const mostKept = 1000
+
 /** The sessions of the user of a request. Where users need tokens, a request without one reaches no session at all. */
 function ownOf(all: AllSessions, hasUsers: boolean): (request: FastifyRequest) => OwnSessions {
-  const found = new WeakMap<FastifyRequest, OwnSessions>()
-  return (request) => {
-    const known = found.get(request)
-    if (known !== undefined) return known
-    if (hasUsers && request.principal === undefined)
+  const made = new Map<string | undefined, OwnSessions>()
+  return ({ principal: user }) => {
+    if (hasUsers && user === undefined)
       throw new MillraceError('unauthorized', 'send a bearer token in the Authorization header')
-    const own = ownSessions(all, request.principal)
-    found.set(request, own)
+    const known = made.get(user)
+    if (known !== undefined) return known
+    if (made.size >= mostKept) made.clear()
+    const own = ownSessions(all, user)
+    made.set(user, own)
     return own
   }
 }

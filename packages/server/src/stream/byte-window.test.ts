@@ -54,3 +54,23 @@ test('the terminal event ends a reader of the run, even where it prints nothing'
   expect(window.chunkAfter(0, 'other')).toMatchObject({ seq: 3, ends: false })
   expect(window.chunkAfter(0, undefined)).toMatchObject({ seq: 3, ends: false })
 })
+
+test('pieces of text are joined to one HTTP chunk, and pieces of bytes stay chunks of their own', () => {
+  const texts = ['é', 'x'.repeat(15), 'y'.repeat(255), '\u{1f30a}'.repeat(1024)]
+  const window = new ByteWindow()
+  for (const [i, text] of texts.entries()) {
+    const { chunked, plain, size } = bytesOf(text)
+    expect(chunked.toString()).toBe(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
+    expect(plain.toString()).toBe(text)
+    expect(size).toBe(chunked.length)
+    window.add(i + 1, piece(i + 1, text))
+  }
+  const all = texts.join('')
+  const { bytes } = window.chunkAfter(0, undefined) ?? {}
+  expect(bytes?.chunked.toString()).toBe(`${Buffer.byteLength(all).toString(16)}\r\n${all}\r\n`)
+  window.add(5, { seq: 5, run: 'r', terminal: false, bytes: bytesOf(Buffer.from('bytes')) })
+  const mixed = window.chunkAfter(3, undefined)?.bytes
+  expect(mixed?.plain.toString()).toBe(`${texts[3]}bytes`)
+  expect(mixed?.chunked.toString()).toBe(`1000\r\n${texts[3]}\r\n5\r\nbytes\r\n`)
+  expect(mixed?.size).toBe(mixed?.chunked.length)
+})

@@ -42,7 +42,7 @@ export class ByteWindow {
     this.#forget()
     if (piece === undefined) return
     this.#pieces.push(piece)
-    this.#size += piece.bytes.chunked.length
+    this.#size += piece.bytes.size
   }
 
   /** The encoder has passed `seq`, and no reader needs anything up to there. */
@@ -61,7 +61,7 @@ export class ByteWindow {
       const oldest = this.#pieces[this.#first]
       if (oldest === undefined || oldest.seq > upTo) break
       this.base = oldest.seq
-      this.#size -= oldest.bytes.chunked.length
+      this.#size -= oldest.bytes.size
       // The array is compacted later; the bytes must be freed now.
       this.#pieces[this.#first] = dropped
       this.#first += 1
@@ -91,7 +91,7 @@ export class ByteWindow {
     for (let at = this.#pieces.length - 1; at >= this.#first; at -= 1) {
       const piece = this.#pieces[at]
       if (piece === undefined || piece.seq <= cursor) break
-      bytes += piece.bytes.chunked.length
+      bytes += piece.bytes.size
     }
     return bytes
   }
@@ -109,7 +109,7 @@ export class ByteWindow {
       const piece = this.#pieces[at]
       if (piece === undefined) break
       if (run !== undefined && piece.run !== run) continue
-      const more = piece.bytes.chunked.length
+      const more = piece.bytes.size
       if (size > 0 && size + more > maxWrite) return { bytes: joinBytes(parts), seq, ends: false }
       if (more > 0) parts.push(piece.bytes)
       size += more

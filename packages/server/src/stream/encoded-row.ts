@@ -6,6 +6,8 @@ export interface Bytes {
   readonly plain: Buffer
   /** The same bytes as one HTTP chunk (or several, where pieces were joined). */
   readonly chunked: Buffer
+  /** How many bytes `chunked` has. */
+  readonly size: number
 }
 
 /** What one recorded event prints. */
@@ -18,47 +20,77 @@ export interface EncodedRow {
   readonly terminal: boolean
 }
 
+const nothing = Buffer.alloc(0)
+
 /** No bytes: what `run.finished` prints in a dialect that has no frame for it. */
-export const noBytes: Bytes = { plain: Buffer.alloc(0), chunked: Buffer.alloc(0) }
+export const noBytes: Bytes = { plain: nothing, chunked: nothing, size: 0 }
 
 /** Empty content gives no bytes at all: an empty HTTP chunk would end the response. */
 export function bytesOf(content: string | Uint8Array): Bytes {
-  const length = typeof content === 'string' ? Buffer.byteLength(content) : content.length
-  if (length === 0) return noBytes
-  const size = `${length.toString(16)}\r\n`
-  const start = size.length
-  const chunked = Buffer.allocUnsafe(start + length + 2)
-  if (typeof content === 'string') chunked.write(`${size}${content}\r\n`, 'utf8')
-  else {
-    chunked.write(size, 0, 'latin1')
-    chunked.set(content, start)
-    chunked.write('\r\n', start + length, 'latin1')
-  }
-  return new ChunkedBytes(chunked, start)
+  if (typeof content === 'string') return content === '' ? noBytes : new TextBytes(content)
+  if (content.length === 0) return noBytes
+  const chunked = Buffer.concat([Buffer.from(sizeLine(content.length), 'latin1'), content, lineEnd])
+  return { chunked, size: chunked.length, plain: chunked.subarray(chunked.length - content.length - 2, -2) }
 }
 
-/** Makes `plain` on demand: few readers need it, and a second Buffer per event would dominate a replay's garbage. */
-class ChunkedBytes implements Bytes {
-  readonly chunked: Buffer
-  readonly #start: number
+const lineEnd = Buffer.from('\r\n', 'latin1')
+const sizeLine = (length: number): string => `${length.toString(16)}\r\n`
 
-  constructor(chunked: Buffer, start: number) {
-    this.chunked = chunked
-    this.#start = start
+/**
+ * Text whose bytes are made on demand: most rows go to their readers together with others, as the bytes of one joined
+ * text, and a Buffer for each of them would be most of the work and of the garbage.
+ */
+class TextBytes implements Bytes {
+  readonly text: string
+  readonly size: number
+  readonly #length: number
+  #chunked: Buffer | undefined
+
+  constructor(text: string) {
+    this.text = text
+    this.#length = Buffer.byteLength(text)
+    this.size = this.#length + hexDigits(this.#length) + 4
   }
 
+  get chunked(): Buffer {
+    this.#chunked ??= this.#make()
+    return this.#chunked
+  }
+
+  /** Few readers need it: those of HTTP/1.0. */
   get plain(): Buffer {
-    return this.chunked.subarray(this.#start, this.chunked.length - 2)
+    return this.chunked.subarray(this.size - this.#length - 2, this.size - 2)
   }
+
+  #make(): Buffer {
+    const chunked = Buffer.allocUnsafe(this.size)
+    chunked.write(`${sizeLine(this.#length)}${this.text}\r\n`, 'utf8')
+    return chunked
+  }
+}
+
+function hexDigits(length: number): number {
+  return length === 0 ? 1 : (35 - Math.clz32(length)) >> 2
 }
 
 export function joinBytes(parts: readonly Bytes[]): Bytes {
   const [only] = parts
   if (only === undefined) return noBytes
   if (parts.length === 1) return only
+  let text = ''
+  for (const part of parts) {
+    if (!(part instanceof TextBytes)) return joinBuffers(parts)
+    text += part.text
+  }
+  return new TextBytes(text)
+}
+
+function joinBuffers(parts: readonly Bytes[]): Bytes {
+  const chunked = Buffer.concat(parts.map((part) => part.chunked))
   let plain: Buffer | undefined
   return {
-    chunked: Buffer.concat(parts.map((part) => part.chunked)),
+    chunked,
+    size: chunked.length,
     /** Only HTTP/1.0 readers need it, so it is joined on demand. */
     get plain() {
       plain ??= Buffer.concat(parts.map((part) => part.plain))

@@ -112,7 +112,7 @@ export class Reader {
   }
 
   write(bytes: Bytes, last = false): void {
-    if (this.#over || bytes.chunked.length === 0) return
+    if (this.#over || bytes.size === 0) return
     const { sink } = this.#options
     try {
       this.#ready = sink.write(sink.chunked ? bytes.chunked : bytes.plain, last)

@@ -114,12 +114,18 @@ export class SharedEncoder {
       this.#cost += this.#take(row)
       if (this.#cost <= stretch) continue
       this.#cost = 0
+      this.#trim()
       this.flush()
       await breath()
       await this.#room()
     }
+    this.#trim()
     this.flush()
     await this.#room()
+  }
+
+  #trim(): void {
+    this.window.trim(this.#options.retain(), this.#fastest)
   }
 
   /** Stored text, where the log has it and the format can print it as it is: a replay then parses nothing. */
@@ -244,14 +250,17 @@ export class SharedEncoder {
     if (seq <= this.#skipTo) this.window.skip(seq)
     else this.window.add(seq, piece)
     if (terminal && run === this.#openRun) this.#openRun = ''
+    if (this.#joining.size > 0) this.#admitUpTo(seq)
+    return Math.max(quiet, bytes?.size ?? 0)
+  }
+
+  #admitUpTo(seq: number): void {
     for (const reader of this.#joining) {
       if (reader.cursor > seq) continue
       // In this order: should the prelude fail, the reader must still be found and ended.
       this.#admit(reader)
       this.#joining.delete(reader)
     }
-    this.window.trim(this.#options.retain(), this.#fastest)
-    return Math.max(quiet, bytes?.chunked.length ?? 0)
   }
 
   #opened(run: string): void {
@@ -269,6 +278,10 @@ export class SharedEncoder {
     const { printRaw } = this.#options.format
     if (!('event' in row) && printRaw !== undefined) return needed ? bytesOf(printRaw(row)) : undefined
     const frames = 'event' in row ? this.#encoder.push(row) : this.#pushed(row)
+    const { printOne } = this.#options.format
+    const [only] = frames
+    if (needed && printOne !== undefined && only !== undefined && frames.length === 1)
+      return bytesOf(printOne(only, row.seq))
     return needed && frames.length > 0 ? this.#print(withSeq(frames, this.#idOf(row.seq, row.run))) : undefined
   }
 

@@ -15,6 +15,8 @@ export interface StreamFormat {
   /** Whether `encoder` can begin with the facts of a session, where a run begins. */
   readonly fromFacts?: boolean
   print(frame: Frame): string | Uint8Array
+  /** Prints the only frame of a row, with its seq as the id; absent where ids are made in another way. */
+  printOne?(frame: Frame, seq: number): string
   /** What `encoder` and `print` make of a row, from its stored text; absent where the dialect must look inside. */
   printRaw?(row: RawRecorded): string
   /** Sent once, before anything else; may be empty. */
@@ -43,8 +45,16 @@ export function sseFormat(
     encoder: (options) => dialect.encoder({ ...options, ...own }),
     fromFacts: dialect.fromFacts === true,
     print: printFrame,
+    ...(namesRun ? {} : { printOne: printWithSeq }),
     ...(namesRun ? { cursor: printCursor } : {}),
     opening: `retry: ${retry}\n\n`,
     heartbeat: ': heartbeat\n\n',
   }
+}
+
+/** Most frames are one line of data. */
+function printWithSeq(frame: Frame, seq: number): string {
+  const { data, event, id, comment } = frame
+  const isPlain = event === undefined && id === undefined && comment === undefined && !/[\r\n]/.test(data)
+  return isPlain ? `id: ${seq}\ndata: ${data}\n\n` : printFrame({ ...frame, id: String(seq) })
 }

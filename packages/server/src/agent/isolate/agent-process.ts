@@ -51,6 +51,7 @@ export class AgentProcess {
   readonly #history = new HistorySender()
   readonly #questions = new Map<number, Question>()
   #calls = 0
+  #waiting: string[] = []
   #watch: NodeJS.Timeout | undefined
   #unanswered = 0
   #hasLoaded = false
@@ -116,9 +117,18 @@ export class AgentProcess {
     return this.#calls
   }
 
+  /** Runs that begin together go as one sending, which costs both processes system calls. */
   #send(message: ToProcess): void {
+    const text = JSON.stringify(message)
+    if (this.#waiting.length === 0) process.nextTick(() => this.#flush())
+    this.#waiting.push(text)
+  }
+
+  #flush(): void {
+    const texts = this.#waiting
+    this.#waiting = []
     // A callback, so that a channel that has closed is no exception: `#end` deals with it.
-    if (this.#child.connected) this.#child.send(JSON.stringify(message), () => undefined)
+    if (this.#child.connected) this.#child.send(texts, () => undefined)
   }
 
   #take(message: FromProcess): void {

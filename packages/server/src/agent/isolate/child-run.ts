@@ -1,7 +1,16 @@
-import { isCallRecord, isPartial, MillraceError, type Problem, type RunEvent } from '@millrace/core'
+import {
+  type AdkEvent,
+  type AdkPart,
+  isCallRecord,
+  isPartial,
+  MillraceError,
+  type Problem,
+  type RunEvent,
+} from '@millrace/core'
 import type { Agent, RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
 import { askingFunctions, problemOfCall } from './context-functions.ts'
+import type { Outbox } from './outbox.ts'
 import { eventsOnTheWay, type FromProcess, type ToProcess } from './protocol.ts'
 
 type Start = Extract<ToProcess, { kind: 'run' }>
@@ -10,13 +19,16 @@ interface Answer {
   readonly reject: (error: unknown) => void
 }
 
+/** Where a run sends its messages. */
+export type RunOutbox = Pick<Outbox, 'send' | 'sendSoon' | 'atEndOfTurn'>
+
 /**
  * One run inside the agent's process. What the agent yields in one turn of the event loop goes as one message, and the
  * agent waits when the server is far behind.
  */
 export class ChildRun {
   readonly #call: number
-  readonly #send: (message: FromProcess) => void
+  readonly #outbox: RunOutbox
   readonly #abort = new AbortController()
   readonly #answers = new Map<number, Answer>()
   #asked = 0
@@ -26,9 +38,9 @@ export class ChildRun {
   #yielded = 0
   #resume: (() => void) | undefined
 
-  constructor(call: number, send: (message: FromProcess) => void) {
+  constructor(call: number, outbox: RunOutbox) {
     this.#call = call
-    this.#send = send
+    this.#outbox = outbox
   }
 
   /** Runs to the end, and reports it. Never rejects. */
@@ -44,11 +56,11 @@ export class ChildRun {
       while (!this.#abort.signal.aborted) {
         const next = await source.next()
         if (next.done === true) break
-        this.#push(next.value)
+        this.#push(next.value, agent.name)
         if (this.#credit === 0) await this.#room()
       }
       if (this.#batch.length > 0 && !this.#abort.signal.aborted) {
-        this.#flush(true)
+        this.#flush('last')
         return
       }
       this.#flush()
@@ -57,7 +69,7 @@ export class ChildRun {
       this.#abort.abort(error)
     }
     if (this.#abort.signal.aborted) await source?.return?.().catch(() => undefined)
-    this.#send({ kind: 'end', call: this.#call, ...(problem === undefined ? {} : { problem }) })
+    this.#outbox.send({ kind: 'end', call: this.#call, ...(problem === undefined ? {} : { problem }) })
   }
 
   /** Names the count: the server may not have taken yet what is on its way. */
@@ -82,39 +94,40 @@ export class ChildRun {
   }
 
   /** Sends what has gathered. Throws when an event is not JSON: a cycle, a big integer. */
-  #flush(last = false): void {
+  #flush(when: 'now' | 'soon' | 'last' = 'now'): void {
     if (this.#batch.length === 0) return
     const events = this.#batch
     this.#batch = []
     try {
-      this.#send({ kind: 'events', call: this.#call, events, last })
+      const message: FromProcess = { kind: 'events', call: this.#call, events, last: when === 'last' }
+      if (when === 'now') this.#outbox.send(message)
+      else this.#outbox.sendSoon(message)
     } catch (error) {
       throw new MillraceError('garbage', `the agent yielded an event that is not JSON: ${messageOf(error)}`)
     }
   }
 
   /**
-   * Partial events, which are the many, wait for the end of this turn, and so do the end of an outer node and of the run,
-   * after which the agent does no more, and the records of calls. A whole one goes at once: it may be the
-   * call of a tool that never returns, and then the log must name it.
+   * Most events wait for the end of this turn: what an agent says in it goes as one message. What an agent may do for
+   * ever goes at once, such as the call of a tool that never returns: then the log must name it. Records of calls wait too.
    */
-  #push(event: RunEvent): void {
-    if (this.#batch.length === 0) setImmediate(this.endTurn)
+  #push(event: RunEvent, agent: string): void {
+    if (this.#batch.length === 0) this.#outbox.atEndOfTurn(this.endTurn)
     this.#batch.push(event)
     this.#yielded += 1
     this.#credit -= 1
-    if (!canWait(event)) this.#flush()
+    if (!canWait(event, agent)) this.#flush()
   }
 
   /** The end of a turn. The agent may not look at its signal, so a failure is reported without waiting for it. */
   readonly endTurn = (): void => {
     try {
-      this.#flush()
+      this.#flush('soon')
     } catch (error) {
       const problem = problemOfCall(error)
       this.#abort.abort(error)
       this.#wake()
-      this.#send({ kind: 'end', call: this.#call, problem })
+      this.#outbox.send({ kind: 'end', call: this.#call, problem })
     }
   }
 
@@ -134,7 +147,7 @@ export class ChildRun {
     const of = ++this.#asked
     return new Promise((resolve, reject) => {
       this.#answers.set(of, { resolve, reject })
-      this.#send({ kind: 'calls', call: this.#call, of, name, args })
+      this.#outbox.send({ kind: 'calls', call: this.#call, of, name, args })
     })
   }
 
@@ -145,8 +158,19 @@ export class ChildRun {
   }
 }
 
-function canWait(event: RunEvent): boolean {
-  if (event.kind === 'agent') return isPartial(event.event)
+/** `agent` is the name of the run's agent: the log has named it when the run started. */
+function canWait(event: RunEvent, agent: string): boolean {
+  if (event.kind === 'agent') return isPartial(event.event) || saysOnlyText(event.event)
+  if (event.kind === 'node.started') return event.parent === undefined && event.agent === agent
   if (event.kind === 'node.finished') return !event.node.includes('/')
   return event.kind === 'run.finished' || isCallRecord(event)
+}
+
+function saysOnlyText({ content, longRunningToolIds = [] }: AdkEvent): boolean {
+  return longRunningToolIds.length === 0 && content?.parts?.every(isText) === true
+}
+
+function isText(part: AdkPart): boolean {
+  for (const key in part) if (key !== 'text' && key !== 'thought') return false
+  return true
 }

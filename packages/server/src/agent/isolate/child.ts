@@ -11,7 +11,8 @@ import { messageOf } from '../problem.ts'
 import { preloadEngines } from '../shared-modules.ts'
 import { ChildRun } from './child-run.ts'
 import { HistoryReceiver } from './history-transfer.ts'
-import { type FromProcess, type OpenAgent, type ProcessUse, printSent, type ToProcess } from './protocol.ts'
+import { Outbox } from './outbox.ts'
+import type { OpenAgent, ProcessUse, ToProcess } from './protocol.ts'
 
 // The process of one agent: `agent-process.ts` starts it with this file. It ends when the server does.
 
@@ -34,14 +35,11 @@ const group = -process.pid
 const patience = 1000
 
 /** The callback keeps a closed channel from being an exception. */
-function send(message: FromProcess, sent: () => void = () => undefined): void {
-  const text = printSent(message)
-  if (!process.connected) {
-    sent()
-    return
-  }
-  ipc?.([text], sent)
-}
+const outbox = new Outbox((texts, sent) => {
+  if (process.connected) ipc?.(texts, sent)
+  else sent()
+})
+const send: Outbox['send'] = (message, sent) => outbox.send(message, sent)
 
 async function describe(asked: Agent, call: number): Promise<void> {
   send({ kind: 'described', call, description: await asked.describe() })
@@ -57,7 +55,7 @@ function take(message: ToProcess): void {
   } else if (agent === undefined) throw new MillraceError('internal', 'the first message must open the agent')
   else if (message.kind === 'describe') void describe(agent, message.call)
   else if (message.kind === 'run') {
-    const run = new ChildRun(message.call, send)
+    const run = new ChildRun(message.call, outbox)
     runs.set(message.call, run)
     const history = histories.receive(message.context.session, message.history)
     const drive = run.drive(agent, message, { history, now: Date.now, newId: randomUUID }).finally(() => {
@@ -66,6 +64,21 @@ function take(message: ToProcess): void {
     })
     driven.add(drive)
   } else runs.get(message.call)?.take(message)
+}
+
+/** What the server sent together and was not taken yet. */
+const received: string[] = []
+
+/** Each message gets a turn of its own: runs that begin together would hold all that they make at the same time. */
+function takeNext(): void {
+  const text = received[0]
+  if (text === undefined) return
+  try {
+    take(JSON.parse(text))
+  } finally {
+    received.shift()
+    if (received.length > 0) setImmediate(takeNext)
+  }
 }
 
 /** The agent of the file, which is loaded at once. One that does not load is described with the error. */
@@ -117,7 +130,10 @@ function explained(error: unknown): { readonly message: string; readonly stack?:
   return { message: messageOf(error), ...(stack === undefined ? {} : { stack }) }
 }
 
-process.on('message', (text: string) => take(JSON.parse(text)))
+process.on('message', (texts: readonly string[]) => {
+  received.push(...texts)
+  if (received.length === texts.length) takeNext()
+})
 process.on('disconnect', () => void leave())
 process.on('uncaughtException', (error) => {
   // Once the server is gone, `leave` is already under way.
@@ -127,6 +143,7 @@ process.on('unhandledRejection', (error) => send({ kind: 'stray', ...explained(e
 // The agent's code may have called process.exit: what it yielded before is still recorded.
 process.on('exit', () => {
   for (const run of runs.values()) run.endTurn()
+  outbox.flush()
 })
 // The server decides when this process ends; a signal to a whole service must not end runs that have time to finish.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)

@@ -35,7 +35,7 @@ function isolated(script: Script, more: object = {}) {
       if (got.kind === 'events' && got.last === true) run.end()
     })
   }
-  const child = new ChildRun(1, toHost)
+  const child = new ChildRun(1, { send: toHost, sendSoon: toHost, atEndOfTurn: setImmediate })
   const run = new ProcessRun(1, context, (message: ToProcess) => {
     const text = JSON.stringify(message)
     setImmediate(() => child.take(JSON.parse(text)))
@@ -99,6 +99,39 @@ describe('a run in the process of its agent', () => {
       { events: { length: 21 }, last: false },
       { events: { length: 1 }, last: true },
     ])
+  })
+
+  test('what only says something goes with the end of the run; what may last for ever goes at once', async () => {
+    const whole = (part: object, more: object = {}) => ({
+      kind: 'agent',
+      message: 'm',
+      event: { content: { parts: [part] }, ...more },
+    })
+    const started = (agent: string, more: object = {}) => ({ kind: 'node.started', node: `${agent}@1`, agent, ...more })
+    const talk = isolated(async function* () {
+      yield started('a')
+      yield partial('x')
+      yield whole({ text: 'x', thought: true })
+      yield { kind: 'node.finished', node: 'a@1', status: 'ok' }
+    })
+    expect(await all(talk.run)).toHaveLength(4)
+    expect(talk.sent).toMatchObject([{ events: { length: 4 }, last: true }])
+    const lasting = [
+      started('b'),
+      started('a', { parent: 'b@1' }),
+      whole({ functionCall: { name: 'f' } }),
+      whole({ functionResponse: { name: 'f' } }),
+      whole({ text: 'x' }, { longRunningToolIds: ['c'] }),
+      { ...whole({}), event: {} },
+    ]
+    for (const event of lasting) {
+      const { run, sent } = isolated(async function* () {
+        yield event
+        yield partial('y')
+      })
+      await all(run)
+      expect(sent).toMatchObject([{ events: [event], last: false }, { last: true }])
+    }
   })
 
   test('the end of a run goes with its last event; an end without events goes alone', async () => {

@@ -5,7 +5,7 @@ import { printEvents, readEvents } from './event-lines.ts'
 import type { SentHistory } from './history-transfer.ts'
 
 // What the server and the process of an agent send to each other. Every message is a text: JSON, and for events lines
-// of JSON that the server need not parse. The process sends lists of them, because each sending costs a system call.
+// of JSON that the server need not parse. Both send lists of them, because each sending costs a system call.
 
 /** What the process needs to load its agent. It is a message, because every user of a machine can read the arguments of a process, and this has keys. */
 export interface OpenAgent {

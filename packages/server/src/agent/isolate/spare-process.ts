@@ -51,7 +51,7 @@ export class SpareProcess {
       this.#child.on('error', ignore)
     }
     const message: ToProcess = { kind: 'prepare', engines: [...this.#engines] }
-    this.#child.send(JSON.stringify(message), ignore)
+    this.#child.send([JSON.stringify(message)], ignore)
   }
 }
 

@@ -16,8 +16,9 @@ export function auditAccess(
     const entry = entryOf(request, reply.raw.statusCode, now())
     if (entry !== undefined) audit(entry)
   }
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, next) => {
     if (!streams.has(request)) record(request, reply)
+    next()
   })
   return (request, reply) => {
     streams.add(request)

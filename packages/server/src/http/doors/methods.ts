@@ -30,11 +30,14 @@ export function answerUnmatched(app: FastifyInstance, page?: UnknownPage): void 
     return { allow: [...methods, 'OPTIONS'].toSorted().join(', '), methods, known: methods.size > 0, type }
   }
   // The CORS plugin answers the preflights of browsers; other OPTIONS requests ask which methods a path has.
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] !== undefined) return
+  app.addHook('onRequest', (request, reply, next) => {
+    if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] !== undefined) {
+      next()
+      return
+    }
     const { allow, known } = at(pathOf(request.url))
-    if (known) return reply.code(204).header('allow', allow).send()
-    throw new MillraceError('not-found', `no route ${pathOf(request.url)}`)
+    if (known) reply.code(204).header('allow', allow).send()
+    else throw new MillraceError('not-found', `no route ${pathOf(request.url)}`)
   })
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request.url)

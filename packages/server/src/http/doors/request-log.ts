@@ -19,12 +19,14 @@ declare module 'fastify' {
  */
 export function logRequests(app: FastifyInstance): void {
   app.decorateRequest('about')
-  app.addHook('onRequest', async (request) => {
+  app.addHook('onRequest', (request, _reply, next) => {
     request.about = {}
+    next()
   })
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, next) => {
     const ms = Math.round(reply.elapsedTime)
     request.log.info({ ...factsOf(request), status: reply.statusCode, ms }, 'request')
+    next()
   })
 }
 

@@ -14,8 +14,9 @@ export function measureRequests(
     requests.observe(labels, reply.elapsedTime / 1000)
   }
   const streams = new WeakSet<FastifyRequest>()
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, next) => {
     if (!streams.has(request)) observe(request, reply)
+    next()
   })
   return (request, reply) => {
     streams.add(request)

@@ -1,5 +1,5 @@
 import { MillraceError } from '@millrace/core'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ReadGate, type ReadLimits } from '../../view/read-gate.ts'
 
 /**
@@ -8,12 +8,15 @@ import { ReadGate, type ReadLimits } from '../../view/read-gate.ts'
  */
 export function boundWholeReads(app: FastifyInstance, { reads, readsPerUser, waitingPerUser }: ReadLimits): void {
   const gate = new ReadGate({ reads: 2 * reads, readsPerUser: 2 * readsPerUser, waitingPerUser })
-  app.addHook('preHandler', async (request, reply) => {
-    if (request.routeOptions.config.effect?.whole !== true) return
+  const enter = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const left = new AbortController()
     reply.raw.once('close', () => left.abort(new MillraceError('cancelled', 'the client has left')))
     const leave = await gate.enter(request.principal ?? request.ip, left.signal)
     reply.raw.once('close', leave)
     reply.raw.once('finish', leave)
+  }
+  app.addHook('preHandler', (request, reply, next) => {
+    if (request.routeOptions.config.effect?.whole !== true) next()
+    else enter(request, reply).then(() => next(), next)
   })
 }

@@ -12,6 +12,7 @@ import { sqliteSearch } from './search.ts'
 import { sessionCache } from './session-cache.ts'
 import { anythingShared, sharedReads } from './shared.ts'
 import { spareRoom } from './spare-room.ts'
+import { usageCounts } from './usage.ts'
 import { sqliteWrites } from './write.ts'
 import { writeHealth } from './write-health.ts'
 
@@ -66,7 +67,8 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
     if (closing !== undefined) throw new MillraceError('unavailable', 'the log is closed')
   }
   const tails = newTails()
-  const sessions = await sessionCache(writer)
+  const usage = usageCounts(reader)
+  const sessions = await sessionCache(writer, usage)
   const inserts = await eventInserts(writer)
   const timing = await commitTiming(writer, inserts, () => performance.now())
   const group = await groupCommit(writer, path, withInserts(sessions, inserts), timing, presence)
@@ -94,7 +96,7 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
       spare,
       checkpoints: await checkpoints(writer, due),
     })),
-    ...sqliteReads({ reader, tails, now, checkOpen, due, known: sessions.committedRow }),
+    ...sqliteReads({ reader, tails, now, checkOpen, due, usage, known: sessions.committedRow }),
     ...sharedReads(reader, shared, checkOpen),
     ...(await sqliteSearch({ writer, reader, sessions, commit, inserts })),
     trouble: async () => {

@@ -34,6 +34,7 @@ async function setUp(known: SessionRow | undefined) {
     now: () => 0,
     checkOpen: () => {},
     due: new Map(),
+    usage: { of: () => ({ sessions: 0, bytes: 0 }) },
     known: () => known,
   })
   return { reads, tails, queries: () => queries }

@@ -4,7 +4,6 @@ import type {
   FollowOptions,
   HeldLease,
   Lease,
-  LogUsage,
   RawRecorded,
   ReadOptions,
   SessionInfo,
@@ -22,6 +21,7 @@ import { eventPages, type RowsPlace } from './event-row.ts'
 import { type FactsDeps, sqliteFacts } from './facts.ts'
 import { infoColumns, type SessionRow } from './session-row.ts'
 import { partsColumn, sharedPartsIn } from './shared-rows.ts'
+import type { UsageCounts } from './usage.ts'
 
 /** What reading a session's rows needs to know about it. */
 interface SessionPlace extends RowsPlace {
@@ -57,10 +57,11 @@ export interface ReadDeps {
   /** The committed row of a session, if it is in memory: the sessions with active runs are, so they need no query. */
   readonly known: (id: string) => SessionRow | undefined
   readonly due: FactsDeps['due']
+  readonly usage: Pick<UsageCounts, 'of'>
 }
 
 /** The reading half of the log, on its own connection. */
-export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadDeps): Reads {
+export function sqliteReads({ reader, tails, now, checkOpen, known, due, usage }: ReadDeps): Reads {
   const info = reader.prepare(`SELECT ${infoColumns} FROM session s WHERE s.name = ?`)
   const search = placeFinder(reader)
   const find = (id: string): SessionPlace | undefined => {
@@ -79,7 +80,6 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
   const users = userList(reader)
   const dead = deadRunFinder(reader)
   const held = heldLeaseFinder(reader)
-  const usage = usageReader(reader)
 
   /** Reads up to the row that was last when the read began, page by page, and gives other work a turn in between. */
   const rows = async <T>(
@@ -155,7 +155,7 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
     },
     usage: async (user) => {
       checkOpen()
-      return usage(user)
+      return usage.of(user)
     },
     read: (id, options) => rows(id, options, recordedOf),
     readRaw: (id, options) => rows(id, options, (row) => row),
@@ -262,16 +262,6 @@ function userList(reader: ReadConnection): (query: { limit?: number; offset?: nu
       updatedAt: Number(updatedAt),
     }))
     return { users, total: Number(count([])[0]?.[0]) }
-  }
-}
-
-function usageReader(reader: ReadConnection): (user: string | undefined) => LogUsage {
-  const columns = 'SELECT count(*), coalesce(sum(size), 0) FROM session'
-  const one = reader.prepare(`${columns} WHERE user = ?`)
-  const all = reader.prepare(columns)
-  return (user) => {
-    const [[sessions, bytes] = []] = user === undefined ? all([]) : one([user])
-    return { sessions: Number(sessions), bytes: Number(bytes) }
   }
 }
 

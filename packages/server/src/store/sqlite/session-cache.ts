@@ -14,6 +14,7 @@ import {
   updateSession,
   updateValues,
 } from './session-row.ts'
+import type { UsageCounts } from './usage.ts'
 
 /**
  * The session rows inside the writer's transaction. The changes of a group are staged here and written once per session
@@ -34,7 +35,7 @@ export interface SessionCache extends CommitHooks {
 /** The number of sessions that stay cached between transactions. */
 const maxCached = 2000
 
-export async function sessionCache(writer: WriteConnection): Promise<SessionCache> {
+export async function sessionCache(writer: WriteConnection, usage: UsageCounts): Promise<SessionCache> {
   const select = await writer.prepare(`SELECT ${rowColumns} FROM session s WHERE s.name = ?`)
   const insert = await writer.prepare(insertSession)
   const update = await writer.prepare(updateSession)
@@ -42,13 +43,20 @@ export async function sessionCache(writer: WriteConnection): Promise<SessionCach
   const leases = await leaseRows(writer)
   const known = new Map<string, SessionRow>()
   const staged = new Map<string, SessionRow | undefined>()
+  /** The rows that this transaction read from the file. */
+  const read = new Map<string, SessionRow>()
 
   const find = (id: string): SessionRow | undefined => {
     if (staged.has(id)) return staged.get(id)
     const session = known.get(id)
     if (session !== undefined) return session
+    const stored = read.get(id)
+    if (stored !== undefined) return stored
     const row = select.first([id])
-    return row === undefined ? undefined : sessionRowOf(row)
+    if (row === undefined) return undefined
+    const found = sessionRowOf(row)
+    read.set(id, found)
+    return found
   }
   return {
     find,
@@ -77,6 +85,7 @@ export async function sessionCache(writer: WriteConnection): Promise<SessionCach
     },
     forget: (id) => void staged.set(id, undefined),
     beforeCommit: () => {
+      usage.committing()
       for (const [id, session] of staged) {
         if (session === undefined) continue
         const before = known.get(id)
@@ -85,17 +94,23 @@ export async function sessionCache(writer: WriteConnection): Promise<SessionCach
       }
     },
     committed: () => {
+      usage.committed([...staged].map(([id, session]) => [known.get(id) ?? read.get(id), session]))
       for (const [id, session] of staged) {
         known.delete(id)
         if (session !== undefined) known.set(id, session) // moves the newest to the end
       }
       staged.clear()
+      read.clear()
       for (const id of known.keys()) {
         if (known.size <= maxCached) break
         known.delete(id)
       }
     },
-    rolledBack: () => staged.clear(),
+    rolledBack: () => {
+      usage.committed([])
+      staged.clear()
+      read.clear()
+    },
   }
 }
 
