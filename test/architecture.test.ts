@@ -21,6 +21,7 @@ const surface = [
   'server/stream',
   'server/telemetry',
   'server/view',
+  'server/recording',
   'server/http',
 ]
 const doors = ['server/http/doors', 'server/http/openapi', 'server/http/session']
@@ -74,7 +75,9 @@ const table: Readonly<Record<string, readonly string[]>> = {
   'server/store': [core],
   'server/store/*': [core, 'server/store'],
   'server/telemetry': [core],
-  'server/view': [core],
+  'server/thread': [core],
+  'server/view': [core, 'server/thread'],
+  'server/recording': [core, 'server/thread', 'server/view'],
   // The app registers every surface; a surface never imports a sibling, except what reads and removes sessions.
   'server/http': [...surface, 'server/http/*'],
   'server/http/doors': surface,

@@ -90,7 +90,7 @@ export { type ConvertOptions, convert } from './recording/convert.ts'
 export { detectDialect } from './recording/detect.ts'
 export { detectFraming, type Framing } from './recording/framing.ts'
 export { type RecordingChunks, type RecordingOptions, readRecording } from './recording/recording.ts'
-export { type Recording, wholeRecording } from './recording/whole.ts'
+export { type AboutRecording, type Recording, recordingRows, wholeRecording } from './recording/whole.ts'
 
 // Log: the ordered events of a session
 

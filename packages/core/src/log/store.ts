@@ -15,6 +15,7 @@ export {
   type SessionLeases,
   takeOver,
 } from './lease.ts'
+export { pagesOfHistory, type RestoredPage, type RestoredRow, restoredPages } from './restored-rows.ts'
 export { rowKindOf } from './retention.ts'
 export { searchedText, searchLimit, searchWords, wordsIn } from './search.ts'
 export {
@@ -26,6 +27,7 @@ export {
   eventText,
   pageSize,
   tally,
+  tallyRestored,
 } from './session-info.ts'
 export { agentSession, checkSessionId, idInKey, sessionKey, withOwnId } from './session-key.ts'
 export { isShared, isSharedArtifact, sharedUser, shareState, writesShared } from './shared.ts'

@@ -23,6 +23,7 @@ export type OwnLog = Pick<
   | 'sharedState'
   | 'sharedArtifacts'
   | 'restore'
+  | 'restorePages'
   | 'fork'
 >
 export type OwnEngine = Pick<RunEngine, 'start' | 'cancel' | 'wait' | 'history' | 'attach'>
@@ -92,6 +93,7 @@ function ownLog({ log, room }: AllSessions, user: string | undefined, at: At): O
   return {
     create: (session) => made(session, (keyed) => log.create(keyed)),
     restore: (session, rows) => made(session, (keyed) => log.restore(keyed, rows)),
+    restorePages: (session, pages) => made(session, (keyed) => log.restorePages(keyed, pages)),
     ...(fork === undefined
       ? {}
       : {

@@ -1,31 +1,18 @@
-import { once } from 'node:events'
-import { platform, setPriority } from 'node:os'
-import { parentPort, workerData } from 'node:worker_threads'
+import { workerData } from 'node:worker_threads'
 import { factsFold, noFacts, type RawRecorded, type Recorded, type RunEvent, type View, views } from '@millrace/core'
 import { readFacts } from '@millrace/core/store'
+import { asking } from '../thread/asking.ts'
 import { jsonPieces } from './json-pieces.ts'
 import type { FromThread, ThreadWork, ToThread } from './view-thread.ts'
 
 // Folds one view, or the state, in a thread of its own: rows come as stored text, the view goes back as JSON, in pieces.
 
-// On Linux this is the priority of this thread, so that the thread that answers everyone comes first.
-if (platform() === 'linux') setPriority(10)
-
-const port = parentPort
-if (port === null) throw new Error('this file is the entry of a thread; start it with foldInThread')
-
-async function ask(message: FromThread): Promise<ToThread> {
-  const answer = port === null ? [] : once(port, 'message')
-  port?.postMessage(message)
-  return (await answer)[0]
-}
-
+const { ask, end } = asking<FromThread, ToThread>()
 const fold = foldOf(workerData as ThreadWork)
 for (let { rows } = await ask({ kind: 'rows' }); rows !== undefined; { rows } = await ask({ kind: 'rows' }))
   for (const row of rows) fold.push(row)
 for (const piece of jsonPieces(fold.result())) await ask({ kind: 'piece', piece })
-port.postMessage({ kind: 'done' } satisfies FromThread)
-port.close()
+end({ kind: 'done' })
 
 function foldOf(work: ThreadWork): { push(row: RawRecorded): void; result(): unknown } {
   if (work.view === 'facts') {

@@ -15,6 +15,9 @@ const block = 4096
 const newest = `SELECT seq, body FROM checkpoint WHERE session = $1 AND seq <= $2 AND version = ${factsVersion}
   ORDER BY seq DESC LIMIT 1`
 
+const insert = `INSERT INTO checkpoint (session, seq, version, body) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (session, seq) DO UPDATE SET version = excluded.version, body = excluded.body`
+
 interface Kept {
   readonly born: string
   readonly facts: SessionFacts
@@ -26,8 +29,8 @@ interface Kept {
 export interface PgCheckpoints {
   /** Writes the checkpoint that is due for the session, if one is. It is a saving and no truth: a failure is no error. */
   writeDue(id: string): void
-  /** Writes the checkpoints of a session that is restored with these rows. */
-  writeAll(query: Query, id: string, rows: readonly Recorded[]): Promise<void>
+  /** Writes a checkpoint of a session that is being restored. */
+  writeRestored(query: Query, id: string, checkpoint: { readonly seq: number; readonly text: string }): Promise<void>
   forget(id: string): void
   settled(): Promise<void>
 }
@@ -94,13 +97,8 @@ export function postgresFacts(
       writing.add(work)
       void work.finally(() => writing.delete(work))
     },
-    writeAll: async (inside, id, rows) => {
-      let facts = noFacts
-      let last = 0
-      for (let from = 0; from < rows.length; from += block) {
-        facts = sessionFacts(rows.slice(from, from + block), facts)
-        if (await put(inside, id, facts, last)) last = facts.seq
-      }
+    writeRestored: async (inside, id, { seq, text }) => {
+      await inside(insert, [id, seq, factsVersion, text])
     },
     forget: (id) => void kept.delete(id),
     settled: async () => void (await Promise.all(writing)),
@@ -111,11 +109,7 @@ async function put(query: Query, id: string, facts: SessionFacts, last: number):
   const text = printFacts(facts)
   const rows = facts.seq - last
   if (rows < rowsBetween || text.length > rows * textPerRow) return false
-  await query(
-    `INSERT INTO checkpoint (session, seq, version, body) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (session, seq) DO UPDATE SET version = excluded.version, body = excluded.body`,
-    [id, facts.seq, factsVersion, text],
-  )
+  await query(insert, [id, facts.seq, factsVersion, text])
   // Also what lies beyond: those rows did not exist when these facts were read.
   await query('DELETE FROM checkpoint WHERE session = $1 AND seq > $2 AND seq <> $3', [
     id,

@@ -9,14 +9,16 @@ import {
   eventText,
   type Granted,
   isLive,
+  pagesOfHistory,
   release,
   renew,
   takeOver,
   tally,
+  tallyRestored,
 } from '@millrace/core/store'
 import type { Tails } from '../tail.ts'
 import type { PgConnection } from './connection.ts'
-import { type EventRow, eventRowOf } from './event-row.ts'
+import { type EventRow, eventRowOf, restoredEvent } from './event-row.ts'
 import type { PgCheckpoints } from './facts.ts'
 import type { ReadStarts } from './read-starts.ts'
 import { pruneSession } from './retention.ts'
@@ -35,6 +37,7 @@ type Writes = Pick<
   | 'release'
   | 'takeOver'
   | 'restore'
+  | 'restorePages'
   | 'prune'
   | 'remember'
 >
@@ -59,8 +62,29 @@ export function postgresWrites(deps: PgWriteDeps): Writes {
 
 function sessionWrites(
   deps: PgWriteDeps,
-): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore' | 'prune' | 'remember'> {
+): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore' | 'restorePages' | 'prune' | 'remember'> {
   const { connection, queue, tails, now, newId, checkOpen, checkpoints, changed, starts } = deps
+  /** One transaction: the other writers of PostgreSQL do not wait for it. */
+  const restorePages: EventLog['restorePages'] = async (restored, pages) => {
+    checkOpen()
+    let row = newRow(emptySession(restored, now()), newId())
+    const { id } = row.info
+    return queue.alone(id, async () => {
+      await connection.transaction(async (query) => {
+        if ((await query('SELECT 1 FROM session WHERE id = $1', [id])).length > 0) throw taken(id)
+        for await (const { rows, checkpoint } of pages) {
+          checkHistory(rows, row.info.lastSeq)
+          const events = rows.map(restoredEvent)
+          row = { ...grown(row, events), info: tallyRestored(row.info, rows) }
+          await insertEvents(query, id, events)
+          if (checkpoint !== undefined) await checkpoints.writeRestored(query, id, checkpoint)
+        }
+        const [made] = await query(pgInsertSession, pgInsertValues(row, newId()))
+        if (made === undefined) throw taken(id)
+      })
+      return row.info
+    })
+  }
   return {
     create: async (created) => {
       checkOpen()
@@ -107,21 +131,10 @@ function sessionWrites(
         changed(id)
       })
     },
+    restorePages,
     restore: async (restored, rows) => {
-      checkOpen()
       checkHistory(rows)
-      const events = rows.map((row) => eventRowOf(row, eventText(row.event)))
-      const empty = newRow(emptySession(restored, now()), newId())
-      const row = withEvents(empty, rows, events)
-      return queue.alone(row.info.id, async () => {
-        await connection.transaction(async (query) => {
-          const [made] = await query(pgInsertSession, pgInsertValues(row, newId()))
-          if (made === undefined) throw taken(row.info.id)
-          await insertEvents(query, row.info.id, events)
-          await checkpoints.writeAll(query, row.info.id, rows)
-        })
-        return row.info
-      })
+      return restorePages(restored, pagesOfHistory(rows))
     },
     prune: async (before) => {
       checkOpen()
@@ -206,13 +219,17 @@ function newRow(info: PgSession['info'], born: string): PgSession {
 }
 
 function withEvents(session: PgSession, rows: readonly Recorded[], events: readonly EventRow[]): PgSession {
+  return { ...grown(session, events), info: tally(session.info, rows) }
+}
+
+function grown(session: PgSession, events: readonly EventRow[]): PgSession {
   let { partials, widest, size } = session
   for (const { kind, body } of events) {
     if (kind === 'partial') partials += 1
     size += body.length
     while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
   }
-  return { ...session, info: tally(session.info, rows), partials, widest, size }
+  return { ...session, partials, widest, size }
 }
 
 async function isOwn({ query }: PgConnection, { info, born }: PgSession, stamp: string): Promise<boolean> {

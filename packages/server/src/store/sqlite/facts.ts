@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type EventLog, factsFold, MillraceError, noFacts, type Recorded, type SessionFacts } from '@millrace/core'
+import { type EventLog, factsFold, MillraceError, noFacts, type SessionFacts } from '@millrace/core'
 import { checkCursor, factsVersion, jsonSize, printFacts, readFacts } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
 import { rowKindNumbers } from '../row-kind.ts'
@@ -31,8 +31,6 @@ const rowsBetween = 256
 const textPerRow = 128
 /** Older checkpoints are thinned to the newest of so many rows: they serve reads of the past (`?at=`). */
 const block = 4096
-/** Rows that are folded before other work gets a turn. */
-const stretch = 256
 
 /**
  * The facts of sessions (SPEC 2.12): from the newest checkpoint that is not after the wanted row, and the rows since. A
@@ -129,8 +127,8 @@ function keep<T>(bounded: Map<number, T>, key: number, value: T): void {
 export interface Checkpoints {
   /** Writes the checkpoint that is due for the session, if one is. Called inside a transaction. */
   writeDue(session: SessionRow): void
-  /** Writes the checkpoints of a session that is restored with these rows. Other work gets a turn in between. */
-  writeAll(key: number, rows: readonly Recorded[]): Promise<void>
+  /** Writes a checkpoint of a session that is being restored. */
+  writeRestored(key: number, checkpoint: { readonly seq: number; readonly text: string }): void
 }
 
 export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']): Promise<Checkpoints> {
@@ -158,15 +156,6 @@ export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']
       due.delete(key)
       write(key, facts, Number(newest.first([key, facts.seq - 1])?.[0] ?? 0))
     },
-    writeAll: async (key, rows) => {
-      const fold = factsFold(noFacts)
-      let last = 0
-      for (const [i, row] of rows.entries()) {
-        fold.push(row)
-        if ((i + 1) % stretch === 0) await nextTurn()
-        if ((i + 1) % block !== 0 && i + 1 < rows.length) continue
-        if (row.seq - last >= rowsBetween && write(key, fold.facts(), last)) last = row.seq
-      }
-    },
+    writeRestored: (key, { seq, text }) => void put.run([key, seq, factsVersion, text]),
   }
 }

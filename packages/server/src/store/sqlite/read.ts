@@ -257,10 +257,12 @@ function userList(reader: ReadConnection): (query: { limit?: number; offset?: nu
   }
 }
 
+/** A session that is being restored counts already. */
 function usageReader(reader: ReadConnection): (user: string | undefined) => LogUsage {
-  const columns = 'SELECT count(*), coalesce(sum(size), 0) FROM session'
-  const one = reader.prepare(`${columns} WHERE user = ?`)
-  const all = reader.prepare(columns)
+  const columns = (whose: string): string =>
+    `SELECT count(*), coalesce(sum(size), 0) + (SELECT coalesce(sum(size), 0) FROM leftover ${whose}) FROM session ${whose}`
+  const one = reader.prepare(columns('WHERE user = ?1'))
+  const all = reader.prepare(columns(''))
   return (user) => {
     const [[sessions, bytes] = []] = user === undefined ? all([]) : one([user])
     return { sessions: Number(sessions), bytes: Number(bytes) }

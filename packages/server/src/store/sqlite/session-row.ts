@@ -19,6 +19,11 @@ export interface SessionRow {
   readonly parts: readonly SharedPart[]
 }
 
+/** A session that has no number and no events yet. */
+export function newSessionRow(info: SessionInfo): SessionRow {
+  return { key: 0, info, leases: { epoch: 0, held: [] }, partials: 0, widest: 0, size: 0, parts: [] }
+}
+
 export const infoColumns = `s.name, s.user, s.agent, s.title, s.status, s.last_run, s.last_seq, s.events, s.runs,
   s.created_at, s.updated_at, s.fork_session, s.fork_seq`
 /** The leases are one JSON text, so that one query returns one row. */
@@ -65,12 +70,14 @@ function leaseOf(session: string, run: string, owner: string, epoch: number, unt
   return { session, run, owner, epoch, until }
 }
 
-export const insertSession = `INSERT INTO session (name, user, agent, created_at, fork_session, fork_seq,
+/** A session without a number gets the next one. */
+export const insertSession = `INSERT INTO session (id, name, user, agent, created_at, fork_session, fork_seq,
   title, search, status, last_run, last_seq, events, runs, updated_at, epoch, partials, widest, size)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 export function insertValues(session: SessionRow): readonly Bound[] {
   const { id, user, agent, createdAt, forkOf } = session.info
-  return [id, user, agent, createdAt, forkOf?.session ?? null, forkOf?.seq ?? null, ...changing(session)]
+  const key = session.key === 0 ? null : session.key
+  return [key, id, user, agent, createdAt, forkOf?.session ?? null, forkOf?.seq ?? null, ...changing(session)]
 }
 
 export const updateSession = `UPDATE session SET title = ?, search = ?, status = ?, last_run = ?, last_seq = ?,
@@ -120,4 +127,11 @@ function isStatus(value: unknown): value is SessionStatus {
 }
 function statusOf(value: unknown): SessionStatus {
   return isStatus(value) ? value : 'idle'
+}
+
+/** UTF-8 takes at most three bytes for each unit. */
+export function widestAfter(widest: number, body: string): number {
+  let wide = widest
+  while (body.length * 3 > wide) wide = Math.max(1024, wide * 2)
+  return wide
 }

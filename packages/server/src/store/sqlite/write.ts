@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type Draft,
   type EventLog,
@@ -17,7 +16,6 @@ import {
   emptySession,
   eventText,
   type Granted,
-  isLive,
   release,
   renew,
   rowKindOf,
@@ -30,11 +28,13 @@ import type { ReadConnection, WriteConnection } from './connection.ts'
 import type { EventInserts } from './event-inserts.ts'
 import type { Checkpoints } from './facts.ts'
 import type { GroupCommit, Turn } from './group-commit.ts'
-import { unindexSql } from './search.ts'
+import type { Leftovers } from './leftovers.ts'
+import { removing } from './remove.ts'
+import { restoring } from './restore.ts'
 import type { SessionCache } from './session-cache.ts'
-import type { SessionRow } from './session-row.ts'
+import { type SessionRow, widestAfter } from './session-row.ts'
 import { type AnythingShared, type Share, sharedWrites } from './shared.ts'
-import { isSharedRowSql, partsOfFork, removeRowsSql, sharedTally } from './shared-rows.ts'
+import { isSharedRowSql, partsOfFork, sharedTally } from './shared-rows.ts'
 import { type SpareRoom, withSpareRoom } from './spare-room.ts'
 
 type Writes = Pick<
@@ -49,6 +49,7 @@ type Writes = Pick<
   | 'release'
   | 'takeOver'
   | 'restore'
+  | 'restorePages'
   | 'fork'
   | 'prune'
 >
@@ -65,11 +66,13 @@ export interface WriteDeps {
   readonly checkpoints: Checkpoints
   readonly shared: AnythingShared
   readonly spare: SpareRoom
+  readonly leftovers: Leftovers
 }
 
 export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
   return {
-    ...sessionWrites(deps),
+    ...(await sessionWrites(deps, deps.leftovers)),
+    ...(await restoring(deps, deps.leftovers)),
     ...(await forkWrites(deps)),
     ...appendWrites(deps, await sharedWrites(deps.writer, deps.shared)),
     ...leaseWrites(deps),
@@ -78,20 +81,12 @@ export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
   }
 }
 
-function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore'> {
-  const { writer, sessions, tails, now, commit, inserts, checkpoints, spare } = deps
-  const removed = (id: string): Promise<void> =>
-    commit(async (turn) => {
-      const { key, leases } = sessions.must(id)
-      if (isLive(leases, now())) throw new MillraceError('busy', `session ${id} has an active run`, { session: id })
-      sessions.forget(id)
-      turn.onCommit(() => tails.end(id))
-      turn.bulk()
-      inserts.insertHere() // an append of the same transaction may be among what is deleted
-      await writer.exec(
-        `${unindexSql(key)} ${removeRowsSql(key)} DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
-      )
-    })
+async function sessionWrites(
+  deps: WriteDeps,
+  leftovers: Leftovers,
+): Promise<Pick<Writes, 'create' | 'rename' | 'remove'>> {
+  const { sessions, now, commit, spare } = deps
+  const remove = await removing(deps, leftovers)
   return {
     create: (created) => commit(() => make(deps, emptySession(created, now())).info),
     rename: (id, title) =>
@@ -102,30 +97,8 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
         sessions.change({ ...session, info })
         return info
       }),
-    remove: (id) => withSpareRoom(spare, () => removed(id)),
-    restore: async (restored, rows) => {
-      checkHistory(rows)
-      const raw = rawOf(rows, await printedInTurns(rows))
-      return commit(async (turn) => {
-        const session = await take(inserts, turn, make(deps, emptySession(restored, now())), rows, raw)
-        sessions.change(session)
-        await checkpoints.writeAll(session.key, rows)
-        return session.info
-      })
-    },
+    remove: (id) => withSpareRoom(spare, () => remove(id)),
   }
-}
-
-/** Rows that are printed before other work gets a turn. */
-const stretch = 1000
-
-async function printedInTurns(rows: readonly Recorded[]): Promise<readonly PrintedEvent[]> {
-  const printed: PrintedEvent[] = []
-  for (const row of rows) {
-    printed.push(printedOf(row))
-    if (printed.length % stretch === 0) await nextTurn()
-  }
-  return printed
 }
 
 async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {
@@ -209,7 +182,7 @@ async function take(
   for (const { seq, at, run, kind, body } of raw) {
     inserts.add([session.key, seq, at, run, rowKindNumbers[kind], body])
     if (kind === 'partial') partials += 1
-    while (body.length * 3 > widest) widest = Math.max(1024, widest * 2) // UTF-8 takes at most three bytes per unit
+    widest = widestAfter(widest, body)
     size += body.length
     turn.wrote(body.length)
     if (inserts.isMuch) await inserts.insertInTurns()
