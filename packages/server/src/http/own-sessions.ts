@@ -71,6 +71,7 @@ export function ownSessions(all: AllSessions, user: string | undefined): OwnSess
     views: {
       view: (name, read) => all.views.view(name, keyedRead(read, keyOf)),
       state: (read) => all.views.state(keyedRead(read, keyOf)),
+      folded: (made, read) => all.views.folded(made, keyedRead(read, keyOf)),
     },
     modelRequests: {
       of: (id, event) => all.modelRequests.of(keyOf(id), event),

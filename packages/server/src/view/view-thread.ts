@@ -15,6 +15,14 @@ export type ThreadWork =
   | { readonly view: ViewName }
   | { readonly view: 'facts'; readonly seq: number; readonly checkpoint: string | undefined }
 
+/** Something else that is made of all rows of a session, in a thread with an entry of its own. */
+export interface FoldedElsewhere {
+  readonly view: string
+  /** The built file beside that of the caller, which calls `foldInThisThread`. */
+  readonly entry: URL
+  readonly work: unknown
+}
+
 export interface ThreadLimits {
   /** Megabytes of the thread's heap. A view that needs more is refused. */
   readonly viewMemory: number
@@ -26,14 +34,15 @@ export const defaultThreadLimits: ThreadLimits = { viewMemory: 512, viewPatience
 
 /** Folds rows in a thread of its own, and yields the result as JSON in pieces. The thread ends with the signal. */
 export async function* foldInThread(
-  work: ThreadWork,
+  work: ThreadWork | FoldedElsewhere,
   pages: AsyncIterator<readonly RawRecorded[]>,
   { viewMemory, viewPatience }: ThreadLimits,
   signal: AbortSignal,
 ): AsyncGenerator<string, void> {
   const messages = messagesOfThread<FromThread, ToThread>({
-    entry: new URL('./view-worker.js', import.meta.url),
-    work,
+    ...('entry' in work
+      ? { entry: work.entry, work: work.work }
+      : { entry: new URL('./view-worker.js', import.meta.url), work }),
     memory: viewMemory,
     patience: viewPatience,
     tooMuch: () => tooMuch(work),
@@ -56,7 +65,7 @@ export async function* foldInThread(
   }
 }
 
-function tooMuch({ view }: ThreadWork): MillraceError {
+function tooMuch({ view }: ThreadWork | FoldedElsewhere): MillraceError {
   const what = view === 'facts' ? 'state' : `${view} view`
   return new MillraceError(
     'invalid',

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type EventLog, factsFold, MillraceError, noFacts, type SessionFacts } from '@millrace/core'
 import { checkCursor, factsVersion, jsonSize, printFacts, readFacts } from '@millrace/core/store'
+import { ownTurn } from '../../thread/turns.ts'
 import { recordedOf } from '../recorded.ts'
 import { rowKindNumbers } from '../row-kind.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
@@ -69,7 +69,7 @@ export function sqliteFacts({
       if (last === undefined) break
       for (const row of page) if (row.kind !== 'partial' && row.seq <= seq) fold.push(recordedOf(row))
       cursor = last.seq
-      if (cursor < seq) await nextTurn()
+      if (cursor < seq) await ownTurn()
     }
     // The session was removed meanwhile: what was read of it must not pass for all of it.
     if (place(id).key !== session.key) throw new MillraceError('not-found', `no session ${id}`, { session: id })

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type EventLog,
   type FollowOptions,
@@ -12,6 +11,7 @@ import {
   type UserFigures,
 } from '@millrace/core'
 import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/core/store'
+import { ownTurn } from '../../thread/turns.ts'
 import { recordedOf } from '../recorded.ts'
 import type { Tail, Tails } from '../tail.ts'
 import { type BriefPage, briefRows } from './brief-rows.ts'
@@ -109,7 +109,7 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due }: ReadD
       cursor = page.cursor
       left -= page.rows.length
       if (left > 0 && size < text && cursor < start.lastSeq) {
-        await nextTurn()
+        await ownTurn()
         if (place(id).key !== start.key) throw notFound(id)
       }
     }

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type EventLog, MillraceError, type SessionInfo } from '@millrace/core'
 import { checkHistory, emptySession, pagesOfHistory, type RestoredPage, tallyRestored } from '@millrace/core/store'
+import { ownTurn } from '../../thread/turns.ts'
 import { rowKindNumbers } from '../row-kind.ts'
 import type { Leftovers } from './leftovers.ts'
 import { newSessionRow, type SessionRow, widestAfter } from './session-row.ts'
@@ -71,7 +71,7 @@ export async function restoring(
     restorePages,
     restore: async (wanted, rows) => {
       checkHistory(rows)
-      return restorePages(wanted, pagesOfHistory(rows, nextTurn))
+      return restorePages(wanted, pagesOfHistory(rows, ownTurn))
     },
   }
 }
