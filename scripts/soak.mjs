@@ -1,31 +1,19 @@
 // `npm run soak [minutes]`: mixed load on the built server; memory, files, disk and delay must stay flat.
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { ensureBuilt } from './build.mjs'
 import { ensureInstalled, root } from './install.mjs'
+import { served } from './served.mjs'
 
 ensureInstalled()
 await ensureBuilt()
 const minutes = Number(process.argv[2] ?? 10)
 const users = 4
-const folder = mkdtempSync(join(tmpdir(), 'millrace-soak-'))
 const tokens = Array.from({ length: users }, (_, i) => ['--token', `user-${i}=soak-token-${i}`]).flat()
-const args = ['packages/cli/dist/main.js', 'serve', '--port', '0', '--data-dir', folder, ...tokens]
-const env = { PATH: process.env.PATH, MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0' }
-const server = spawn(process.execPath, args, { cwd: root, env })
-let output = ''
-const address = await new Promise((resolve, reject) => {
-  for (const stream of [server.stdout, server.stderr])
-    stream.setEncoding('utf8').on('data', (text) => {
-      output += text
-      const [, found] = /listening on (http:\S+)/.exec(output) ?? []
-      if (found !== undefined) resolve(found)
-    })
-  server.once('exit', () => reject(new Error(`the server ended: ${output}`)))
-})
+const server = await served('soak', tokens)
+const { address, folder } = server
 const load = spawn(process.execPath, ['bench/soak-load.mjs', address, String(users)], {
   cwd: root,
   stdio: ['ignore', 'pipe', 'inherit'],
@@ -41,28 +29,32 @@ load.stdout.setEncoding('utf8').on('data', (text) => {
 })
 
 const samples = []
+let survived = false
 try {
-  for (const end = Date.now() + minutes * 60_000; Date.now() < end && server.exitCode === null; ) {
+  for (const end = Date.now() + minutes * 60_000; Date.now() < end && server.isAlive(); ) {
     samples.push(await sample())
     const { memory, files, disk, delay } = samples.at(-1)
     console.log(`memory ${memory} MB, open files ${files}, disk ${disk} MB, longest answer of /health ${delay} ms`)
   }
+  survived = server.isAlive()
 } finally {
   load.kill('SIGKILL')
-  server.kill('SIGKILL')
-  rmSync(folder, { recursive: true, force: true })
+  server.end()
 }
 const quarter = Math.floor(samples.length / 4)
 const [early, late] = [samples.slice(quarter, 2 * quarter), samples.slice(-quarter)]
 const slack = { memory: 60, files: 20, disk: 20, delay: 50 }
-let flat = server.exitCode === null
+let flat = survived
 for (const [what, more] of Object.entries(slack)) {
   const [before, after] = [median(early, what), median(late, what)]
   const ok = after <= before * 1.25 + more
   flat &&= ok
   console.log(`${ok ? 'flat  ' : 'GROWS '} ${what}: second quarter ${before}, last quarter ${after}`)
 }
-const unhandled = output.split('\n').filter((line) => /unhandled|uncaught/i.test(line))
+const unhandled = server
+  .output()
+  .split('\n')
+  .filter((line) => /unhandled|uncaught/i.test(line))
 console.log(JSON.stringify(done))
 for (const line of [...faults, ...unhandled].slice(0, 20)) console.log(`FAULT ${line}`)
 console.log(

@@ -20,7 +20,9 @@ const surface = [
   'server/run',
   'server/stream',
   'server/telemetry',
+  'server/thread',
   'server/view',
+  'server/recording',
   'server/http',
 ]
 const doors = ['server/http/doors', 'server/http/openapi', 'server/http/session']
@@ -70,11 +72,13 @@ const table: Readonly<Record<string, readonly string[]>> = {
   'server/agent/*': engine,
   'server/run': [core, 'server/agent', 'server/telemetry'],
   'server/eval': [core, 'server/agent', 'server/agent/model', 'server/run'],
-  'server/stream': [core],
+  'server/stream': [core, 'server/thread'],
   'server/store': [core],
-  'server/store/*': [core, 'server/store'],
+  'server/store/*': [core, 'server/store', 'server/thread'],
   'server/telemetry': [core],
-  'server/view': [core],
+  'server/thread': [core],
+  'server/view': [core, 'server/thread'],
+  'server/recording': [core, 'server/thread', 'server/view'],
   // The app registers every surface; a surface never imports a sibling, except what reads and removes sessions.
   'server/http': [...surface, 'server/http/*'],
   'server/http/doors': surface,

@@ -12,11 +12,11 @@ export interface AttackedServer extends Served {
   close(): Promise<void>
 }
 
-export async function attackedServer(): Promise<AttackedServer> {
+export async function attackedServer(env: Record<string, string> = {}): Promise<AttackedServer> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-attack-'))
   const served = await serveBuilt(
     ['serve', '--port', '0', '--data-dir', folder, '--token', 'ada=ada-token', '--token', 'bob=bob-token'],
-    { MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0' },
+    { MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0', ...env },
   )
   const { pid } = served.child
   return {

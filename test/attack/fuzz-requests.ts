@@ -8,6 +8,8 @@ export interface FuzzRequest {
   readonly path: string
   readonly type?: string
   readonly body?: string
+  /** The body is what a GET of the same path answers. */
+  readonly echoes?: true
 }
 
 interface Schema {
@@ -22,6 +24,7 @@ interface Schema {
 }
 interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema?: Schema }[]
+  readonly responses?: Readonly<Record<string, unknown>>
   readonly requestBody?: { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> }
 }
 export interface OpenApi {

@@ -1,68 +1,105 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { type FuzzRequest, fuzzRequests, type OpenApi } from './fuzz-requests.ts'
+import { validRequests } from './fuzz-valid.ts'
 
 export interface FuzzOptions {
   readonly address: string
   readonly seconds: number
   readonly seed: number
-  /** The process of the server, whose memory and files are counted. */
+  /** The process of the server, whose memory, handles and threads are counted. */
   readonly pid: number
+  /** Its data folder, whose files are counted. */
+  readonly folder: string
 }
+
+/** What the server holds: MB, handles, threads, and files in its data folder. */
+type Held = Readonly<Record<'memory' | 'handles' | 'threads' | 'files', number>>
 
 export interface FuzzResult {
   readonly sent: number
   /** How often each status was answered. */
   readonly statuses: Readonly<Record<string, number>>
-  /** Routes of the document that were never answered with success. */
+  /** How often each door was answered with success. */
+  readonly good: Readonly<Record<string, number>>
+  /** Doors of the document that were never answered with success. */
   readonly never: readonly string[]
-  /** Requests that were answered with 5xx or whose connection broke, with the answer. */
+  /** Requests whose connection broke, or whose answer was a 5xx that their door does not document, with the answer. */
   readonly faults: readonly { readonly request: FuzzRequest; readonly answer: string }[]
-  /** MB and open files, when a third of the time was over, and at the end. */
-  readonly memory: readonly [number, number]
-  readonly files: readonly [number, number]
+  /** After the warm-up, which is a third of the time, and at the end. */
+  readonly before: Held
+  readonly after: Held
+  /** What has grown in between. */
+  readonly grown: readonly string[]
 }
 
-/** How many requests are under way at once, and how long a stream is read, in ms. */
+/** How many requests are under way at once. */
 const parallel = 6
-const patience = 400
+/** How long an answer may take to begin, and how long a stream is read, in ms. */
+const patience = { begin: 10_000, read: 400 }
+/** What a server that is well may hold more at the end than after the warm-up: a factor, and a number. */
+const slack: Readonly<Record<keyof Held, readonly [number, number]>> = {
+  memory: [1.5, 100],
+  handles: [1, 50],
+  threads: [1, 8],
+  files: [1, 8],
+}
 
 /** Sends random requests, made from the server's own OpenAPI document, to every door of a server. */
-export async function fuzz({ address, seconds, seed, pid }: FuzzOptions): Promise<FuzzResult> {
+export async function fuzz({ address, seconds, seed, pid, folder }: FuzzOptions): Promise<FuzzResult> {
   const document = (await (await fetch(`${address}/openapi.json`)).json()) as OpenApi
   const statuses: Record<string, number> = {}
-  const good = new Set<string>()
+  const good: Record<string, number> = {}
   const faults: { request: FuzzRequest; answer: string }[] = []
-  const stop = performance.now() + seconds * 1000
   let sent = 0
+  const sendOne = async (request: FuzzRequest): Promise<void> => {
+    sent += 1
+    const { status, answer } = await send(address, request)
+    statuses[status] = (statuses[status] ?? 0) + 1
+    const door = `${request.method} ${request.route}`
+    if (status >= 200 && status < 300) good[door] = (good[door] ?? 0) + 1
+    if (status === 0 || (status >= 500 && !isDocumented(document, request, status)))
+      faults.push({ request, answer: `${status} ${answer.slice(0, 2000)}` })
+  }
+  for (const request of validRequests()) {
+    const echo = request.echoes && (await (await fetch(address + request.path)).text())
+    await sendOne(echo === undefined ? request : { ...request, body: echo })
+  }
+  const begun = performance.now()
+  const held = (): Held => measured(pid, folder)
+  let before: Held | undefined
   const worker = async (requests: Iterator<FuzzRequest>): Promise<void> => {
-    while (performance.now() < stop) {
+    while (performance.now() < begun + seconds * 1000) {
+      if (performance.now() > begun + (seconds * 1000) / 3) before ??= held()
       const { value: request, done } = requests.next()
       if (done === true) return
-      sent += 1
-      const { status, answer } = await send(address, request)
-      statuses[status] = (statuses[status] ?? 0) + 1
-      if (status >= 200 && status < 300) good.add(`${request.method} ${request.route}`)
-      // 501 and 503 are answers of a server that is well; 502 and 504 come from a model or a remote agent.
-      if (status === 0 || status === 500) faults.push({ request, answer: answer.slice(0, 2000) })
+      await sendOne(request)
     }
   }
-  const begun = Array.from({ length: parallel }, (_, i) => worker(samples(document, seed + i)))
-  await new Promise((resolve) => setTimeout(resolve, (seconds * 1000) / 3))
-  const early = measured(pid)
-  await Promise.all(begun)
-  const late = measured(pid)
-  const all = Object.entries(document.paths).flatMap(([route, operations]) =>
-    Object.keys(operations).map((method) => `${method.toUpperCase()} ${route}`),
+  await Promise.all(Array.from({ length: parallel }, (_, i) => worker(samples(document, seed + i))))
+  const after = held()
+  const warm = before ?? after
+  const grown = (Object.keys(slack) as (keyof Held)[]).filter((what) => {
+    const [factor, more] = slack[what]
+    return after[what] > warm[what] * factor + more
+  })
+  const never = doorsOf(document).filter((door) => good[door] === undefined)
+  return { sent, statuses, good, never, faults, before: warm, after, grown }
+}
+
+/** The doors that can be answered with success. */
+function doorsOf(document: OpenApi): readonly string[] {
+  return Object.entries(document.paths).flatMap(([route, operations]) =>
+    Object.entries(operations)
+      .filter(([, { responses = {} }]) => Object.keys(responses).some((status) => status.startsWith('2')))
+      .map(([method]) => `${method.toUpperCase()} ${route}`),
   )
-  return {
-    sent,
-    statuses,
-    never: all.filter((route) => !good.has(route)),
-    faults,
-    memory: [early.memory, late.memory],
-    files: [early.files, late.files],
-  }
+}
+
+/** A server that is well may be short of something (503, 507), or have no such function (501), where it says so. */
+function isDocumented(document: OpenApi, { method, route }: FuzzRequest, status: number): boolean {
+  const { responses = {} } = document.paths[route]?.[method.toLowerCase()] ?? {}
+  return (status === 501 || status === 503 || status === 507) && Object.hasOwn(responses, String(status))
 }
 
 function* samples(document: OpenApi, seed: number): Generator<FuzzRequest> {
@@ -74,27 +111,35 @@ async function send(
   address: string,
   { method, path, type, body }: FuzzRequest,
 ): Promise<{ status: number; answer: string }> {
-  const late = AbortSignal.timeout(patience)
+  const late = AbortSignal.timeout(patience.begin)
+  const left = new AbortController()
   try {
     const answer = await fetch(address + path, {
       method,
-      signal: AbortSignal.any([late]),
+      signal: AbortSignal.any([late, left.signal]),
       ...(type === undefined ? {} : { headers: { 'content-type': type }, body: body ?? '' }),
     })
     const { status } = answer
+    const timer = setTimeout(() => left.abort(), patience.read)
     try {
       return { status, answer: await answer.text() }
     } catch {
       return { status, answer: '(a stream that goes on)' }
+    } finally {
+      clearTimeout(timer)
     }
   } catch (error) {
-    // A stream that waits for its first event, or a run that takes longer than this.
+    // A run that takes longer than this.
     return late.aborted ? { status: 1, answer: 'late' } : { status: 0, answer: String((error as Error).cause ?? error) }
   }
 }
 
-function measured(pid: number): { readonly memory: number; readonly files: number } {
+function measured(pid: number, folder: string): Held {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
-  const memory = Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024
-  return { memory: Math.round(memory), files: readdirSync(`/proc/${pid}/fd`).length }
+  return {
+    memory: Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024),
+    handles: readdirSync(`/proc/${pid}/fd`).length,
+    threads: readdirSync(`/proc/${pid}/task`).length,
+    files: readdirSync(folder, { recursive: true }).length,
+  }
 }

@@ -98,7 +98,7 @@ export {
   type RecordingOptions,
   readRecording,
 } from './recording/recording.ts'
-export { type Recording, wholeRecording } from './recording/whole.ts'
+export { type AboutRecording, type Recording, recordingRows, wholeRecording } from './recording/whole.ts'
 
 // Log: the ordered events of a session
 

@@ -8,32 +8,46 @@ export interface OpenRunEnds {
   readonly run: Omit<RunFinished, 'kind'>
 }
 
-/** The ends of all that is open after these rows: nodes first, then their run (SPEC 4.1, 4.4), at the time of the last row. */
-export function endsOfOpenRuns(
-  rows: readonly Recorded[],
-  { after, node: ofNode, run: ofRun }: OpenRunEnds,
-): Recorded[] {
-  const open = new Map<string, Set<string>>()
-  for (const { run, event } of rows) {
-    if (event.kind === 'run.started') open.set(run, new Set())
-    else if (event.kind === 'run.finished') open.delete(run)
-    else if (event.kind === 'node.started') open.get(run)?.add(event.node)
-    else if (event.kind === 'node.finished') open.get(run)?.delete(event.node)
-  }
-  const ends = [...open].flatMap(([run, nodes]): { run: string; event: RunEvent }[] => [
-    ...[...nodes].reverse().map((node) => ({ run, event: { kind: 'node.finished', node, ...ofNode } as const })),
-    { run, event: { kind: 'run.finished', ...ofRun } },
-  ])
-  const at = rows.at(-1)?.at ?? 0
-  return ends.map((end, i) => ({ seq: after + 1 + i, at, ...end }))
+/** Notes what rows leave open, row by row, so that they need not be kept. */
+export interface OpenRuns {
+  push(row: Recorded): void
+  /** The ends of all that is open: nodes first, then their run (SPEC 4.1, 4.4), at the time of the last row. */
+  ends(how: OpenRunEnds): Recorded[]
+  /** The same for a recording: nothing will ever continue its runs. */
+  cutEnds(): Recorded[]
 }
 
-/** The ends of the runs that a recording leaves open: nothing will ever continue them. */
-export function endsOfCutRuns(rows: readonly Recorded[]): readonly Recorded[] {
-  const error = { code: 'cut', message: 'the recording ends before the run does' } as const
-  return endsOfOpenRuns(rows, {
-    after: rows.at(-1)?.seq ?? 0,
-    node: { status: 'interrupted' },
-    run: { outcome: 'failed', error },
-  })
+export function openRuns(): OpenRuns {
+  const open = new Map<string, Set<string>>()
+  let last = { seq: 0, at: 0 }
+  const ends: OpenRuns['ends'] = ({ after, node: ofNode, run: ofRun }) => {
+    const { at } = last
+    return [...open]
+      .flatMap(([run, nodes]): { run: string; event: RunEvent }[] => [
+        ...[...nodes].reverse().map((node) => ({ run, event: { kind: 'node.finished', node, ...ofNode } as const })),
+        { run, event: { kind: 'run.finished', ...ofRun } },
+      ])
+      .map((end, i) => ({ seq: after + 1 + i, at, ...end }))
+  }
+  return {
+    push: ({ seq, at, run, event }) => {
+      last = { seq, at }
+      if (event.kind === 'run.started') open.set(run, new Set())
+      else if (event.kind === 'run.finished') open.delete(run)
+      else if (event.kind === 'node.started') open.get(run)?.add(event.node)
+      else if (event.kind === 'node.finished') open.get(run)?.delete(event.node)
+    },
+    ends,
+    cutEnds: () => {
+      const error = { code: 'cut', message: 'the recording ends before the run does' } as const
+      return ends({ after: last.seq, node: { status: 'interrupted' }, run: { outcome: 'failed', error } })
+    },
+  }
+}
+
+/** The ends of all that is open after these rows. */
+export function endsOfOpenRuns(rows: readonly Recorded[], how: OpenRunEnds): Recorded[] {
+  const open = openRuns()
+  for (const row of rows) open.push(row)
+  return open.ends(how)
 }

@@ -17,6 +17,8 @@ interface Layers {
   layer: Map<string, Cell>
   /** How many keys there are now. */
   count: number
+  /** The base before this one and the keys that changed in between, until the next copy: it keeps all keys in memory. */
+  prior?: { readonly base: JsonObject; readonly keys: readonly string[] } | undefined
 }
 
 const known = new WeakMap<object, Layers>()
@@ -40,7 +42,7 @@ export function copyObject(object: JsonObject): JsonObject {
 
 function copyOf(object: JsonObject): JsonObject {
   const from = known.get(object)
-  if (from !== undefined) return shown({ ...from, layer: new Map(from.layer) })
+  if (from !== undefined) return shown({ ...from, layer: new Map(from.layer), prior: undefined })
   const width = widths.get(object) ?? Object.keys(object).length
   if (width <= wideFrom) return { ...object }
   widths.set(object, width)
@@ -91,12 +93,10 @@ export function keyCount(object: JsonObject): number {
 /** The keys that may differ between two versions of one wide object; undefined where only a comparison of all can say. */
 export function touchedBetween(before: JsonObject, after: JsonObject): ReadonlySet<string> | undefined {
   const [was, is] = [known.get(before), known.get(after)]
-  if (was === undefined || is === undefined) {
-    // The first version after the plain object that it is based on.
-    if (is?.base === before) return new Set(is.layer.keys())
-    return was?.base === after ? new Set(was.layer.keys()) : undefined
-  }
-  return was.base === is.base ? new Set([...was.layer.keys(), ...is.layer.keys()]) : undefined
+  const base = was?.base ?? before
+  if (is?.base === base) return new Set([...(was?.layer.keys() ?? []), ...is.layer.keys()])
+  if (is?.prior?.base === base) return new Set([...(was?.layer.keys() ?? []), ...is.prior.keys, ...is.layer.keys()])
+  return was?.base === after ? new Set(was.layer.keys()) : undefined
 }
 
 /** A wide object as its base and what changed since: which values of the base are gone, and which entries are new. */
@@ -156,6 +156,7 @@ function plainObject(object: JsonObject): JsonObject {
 /** Begins again with a plain object once the changes are many. */
 function settle(layers: Layers): void {
   if (layers.layer.size ** 2 <= 4 * layers.width) return
+  layers.prior = { base: layers.base, keys: [...layers.layer.keys()] }
   layers.base = wholeOf(layers)
   layers.width = layers.count
   layers.layer = new Map()

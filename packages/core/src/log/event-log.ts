@@ -1,6 +1,7 @@
 import type { ArtifactSaved, Draft, Outcome, RawRecorded, Recorded } from '../event/run-event.ts'
 import type { SessionFacts } from '../event/session-facts.ts'
 import type { JsonObject } from '../json/json.ts'
+import type { RestoredPage } from './restored-rows.ts'
 
 /** The part of an AbortSignal that core needs. The AbortSignal of every runtime fits. */
 export interface Signal {
@@ -226,6 +227,12 @@ export interface EventLog {
    * seqs strictly increase from 1 or above. All or nothing.
    */
   restore(session: NewSession, rows: readonly Recorded[]): Promise<SessionInfo>
+  /**
+   * The same with rows that come page by page as text, so that a long history is never in memory as a whole and holds up
+   * no other write. All or nothing: no reader sees the session before its last row is durable, and nothing of it stays
+   * when the pages end with an error, when the process ends before, or when the id was taken meanwhile.
+   */
+  restorePages(session: NewSession, pages: AsyncIterable<RestoredPage>): Promise<SessionInfo>
   /**
    * Creates a session that begins with the rows of another up to and including `seq`, and goes on with `ends`. The rows
    * stay where they are until one of the two sessions needs them alone. Stores that can share rows have this method.

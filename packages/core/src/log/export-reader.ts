@@ -1,5 +1,5 @@
 import { parseRecorded } from '../event/guard.ts'
-import { endsOfCutRuns } from '../event/open-runs.ts'
+import { openRuns } from '../event/open-runs.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { isObject, parseJson } from '../json/json.ts'
@@ -24,7 +24,7 @@ export interface ImportLine {
   readonly truncated?: boolean
 }
 
-/** All rows are held in memory until the last line has been checked, so their number and size are bounded. */
+/** Rows are kept until the last line has been checked, so their number and size are bounded. */
 export interface ImportLimits {
   /** By default 1,000,000. */
   readonly rows?: number
@@ -34,13 +34,13 @@ export interface ImportLimits {
   readonly nodes?: number
 }
 
-/** What an export holds. A run that it leaves open is ended as `cut`. */
-export type Exported = ExportedSession & { readonly rows: readonly Recorded[] }
 type ExportedSession = Required<Pick<NewSession, 'agent' | 'title'>> & Pick<NewSession, 'forkOf'>
 
 export interface ExportReader {
-  push(line: ImportLine): void
-  end(): Exported
+  /** The row of the line; undefined for the header. */
+  push(line: ImportLine): Recorded | undefined
+  /** The session, and the ends of the runs that it leaves open: they are ended as `cut`. */
+  end(): ExportedSession & { readonly ends: readonly Recorded[] }
 }
 
 /** Imported names appear in every list of sessions, so they are bounded like the names that a client sends. */
@@ -52,27 +52,36 @@ const longestName = 1000
  */
 export function exportReader(limits: ImportLimits = {}): ExportReader {
   const { rows: maxRows = 1_000_000, text: maxText = 2 ** 28, nodes: maxNodes = 2 ** 24 } = limits
-  const rows: Recorded[] = []
+  const open = openRuns()
   let session: ExportedSession | undefined
+  let rows = 0
+  let last = 0
   let size = 0
   let nodes = 0
   return {
     push({ number, text, truncated }) {
       size += text.length
       nodes += jsonNodes(text)
-      if (truncated === true || size > maxText || nodes > maxNodes || rows.length >= maxRows) {
+      if (truncated === true || size > maxText || nodes > maxNodes || rows >= maxRows) {
         throw new MillraceError(
           'limit',
           `line ${number}: the import is larger than the limit; import fewer or shorter lines`,
           { line: number },
         )
       }
-      if (session === undefined) session = readHeader(text, number)
-      else rows.push(readRow(text, number, rows.at(-1)?.seq ?? 0))
+      if (session === undefined) {
+        session = readHeader(text, number)
+        return undefined
+      }
+      const row = readRow(text, number, last)
+      open.push(row)
+      rows += 1
+      last = row.seq
+      return row
     },
     end() {
       if (session === undefined) throw badLine(1, 'the file has no header line')
-      return { ...session, rows: [...rows, ...endsOfCutRuns(rows)] }
+      return { ...session, ends: open.cutEnds() }
     },
   }
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sessions } from '../../../../test/kit/arbitrary-events.ts'
-import { endsOfCutRuns } from '../event/open-runs.ts'
+import { openRuns } from '../event/open-runs.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { ndjsonReader } from '../frame/ndjson.ts'
@@ -15,6 +15,12 @@ import { memoryLog } from './memory-log.ts'
 const as = { id: 'copy', user: 'bob' }
 const started = { kind: 'run.started', agent: 'a', input: { messages: [] } } as const
 const note = (message: string) => ({ kind: 'log', level: 'info', message }) as const
+
+function endsOfCutRuns(history: readonly Recorded[]): readonly Recorded[] {
+  const open = openRuns()
+  for (const row of history) open.push(row)
+  return open.cutEnds()
+}
 
 function newLog(): EventLog {
   return memoryLog(() => 1000)

@@ -64,9 +64,13 @@ export async function importSession(
   limits: ImportLimits = {},
 ): Promise<SessionInfo> {
   const reader = exportReader(limits)
-  for await (const line of lines) reader.push(line)
-  const { rows, ...session } = reader.end()
-  return log.restore({ ...session, ...as }, rows)
+  const rows: Recorded[] = []
+  for await (const line of lines) {
+    const row = reader.push(line)
+    if (row !== undefined) rows.push(row)
+  }
+  const { ends, ...session } = reader.end()
+  return log.restore({ ...session, ...as }, [...rows, ...ends])
 }
 
 /**

@@ -100,6 +100,14 @@ export function memoryLog(now: () => number): EventLog {
       session.checkHistory(rows)
       return put(memory, wanted, rows.map(copied)).info
     },
+    restorePages: async (wanted, pages) => {
+      const rows: Recorded[] = []
+      for await (const page of pages) {
+        session.checkHistory(page.rows, rows.at(-1)?.seq)
+        for (const { seq, at, run, body } of page.rows) rows.push({ seq, at, run, event: JSON.parse(body) })
+      }
+      return put(memory, wanted, rows).info
+    },
     prune: async (before) => [...open(memory).values()].reduce((gone, stored) => gone + prune(stored, before), 0),
     close: async () => {
       memory.closed = true

@@ -1,7 +1,8 @@
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { defined } from '../json/defined.ts'
-import type { NewSession, SessionInfo } from './event-log.ts'
+import type { NewSession, SessionInfo, SessionStatus } from './event-log.ts'
+import type { RestoredRow } from './restored-rows.ts'
 
 /** A new session without events. */
 export function emptySession({ id, user, agent, title = '', forkOf }: NewSession, at: number): SessionInfo {
@@ -11,19 +12,38 @@ export function emptySession({ id, user, agent, title = '', forkOf }: NewSession
   return { id, user, agent, title, status: 'idle', ...counts, ...defined({ forkOf }) }
 }
 
-/** The session after these rows were appended (SPEC 2.8): the one place that defines status and counts. */
+/** The session after these rows were appended (SPEC 2.8). */
 export function tally(info: SessionInfo, rows: readonly Recorded[]): SessionInfo {
+  return tallied(info, rows, ({ event }) => {
+    if (event.kind === 'run.finished') return event.outcome
+    return event.kind === 'run.started' ? 'running' : undefined
+  })
+}
+
+/** The same for rows that are text. */
+export function tallyRestored(info: SessionInfo, rows: readonly RestoredRow[]): SessionInfo {
+  return tallied(info, rows, ({ kind, outcome }) => (kind === 'start' ? 'running' : outcome))
+}
+
+/** The one place that defines status and counts. A row that starts or ends a run has a status. */
+function tallied<T extends Pick<Recorded, 'seq' | 'at' | 'run'>>(
+  info: SessionInfo,
+  rows: readonly T[],
+  statusOf: (row: T) => SessionStatus | undefined,
+): SessionInfo {
   let { status, lastRun, lastSeq, runs, updatedAt } = info
-  for (const { seq, at, run, event } of rows) {
+  for (const row of rows) {
+    const { seq, at, run } = row
     lastSeq = seq
     if (at > updatedAt) updatedAt = at
-    if (event.kind === 'run.started') {
-      status = 'running'
+    const now = statusOf(row)
+    if (now === 'running') {
+      status = now
       lastRun = run
       runs += 1
-    } else if (event.kind === 'run.finished' && (lastRun === undefined || lastRun === run)) {
+    } else if (now !== undefined && (lastRun === undefined || lastRun === run)) {
       // The late end of a crashed run does not change the status of a run that started after it.
-      status = event.outcome
+      status = now
     }
   }
   const next = { ...info, status, lastSeq, runs, updatedAt, events: info.events + rows.length }
@@ -48,9 +68,9 @@ const highestSeq = 2 ** 52
 /** The range of a Date: a time outside it cannot be printed. */
 const isTime = (at: number): boolean => Math.abs(at) <= 8.64e15
 
-/** Refuses rows unless every seq is a positive integer above the one before and every time is within the range of a Date. */
-export function checkHistory(rows: readonly Recorded[]): void {
-  let last = 0
+/** Refuses rows unless every seq is an integer above the one before and every time is within the range of a Date. */
+export function checkHistory(rows: readonly Pick<Recorded, 'seq' | 'at' | 'run'>[], after = 0): void {
+  let last = after
   let lastRun = ''
   for (const [index, { seq, at, run }] of rows.entries()) {
     if (!Number.isInteger(seq) || seq <= last || seq > highestSeq) {

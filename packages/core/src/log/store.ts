@@ -1,6 +1,7 @@
 // What every implementation of `EventLog` needs, as `@millrace/core/store`: leases, following, counts and checks.
 
 export { jsonSize } from '../json/measure.ts'
+export { checkpointBlock, checkpointText, isCheckpointDue } from './checkpoint-rule.ts'
 export { factsVersion, printFacts, readFacts } from './facts-text.ts'
 export { type FollowSource, followRows } from './follow.ts'
 export {
@@ -15,6 +16,7 @@ export {
   type SessionLeases,
   takeOver,
 } from './lease.ts'
+export { pagesOfHistory, type RestoredPage, type RestoredRow, restoredPages } from './restored-rows.ts'
 export { rowKindOf } from './retention.ts'
 export { searchedText, searchLimit, searchWords, wordsIn } from './search.ts'
 export {
@@ -26,6 +28,7 @@ export {
   eventText,
   pageSize,
   tally,
+  tallyRestored,
 } from './session-info.ts'
 export { agentSession, checkSessionId, idInKey, sessionKey, withOwnId } from './session-key.ts'
 export { isShared, isSharedArtifact, sharedUser, shareState, writesShared } from './shared.ts'

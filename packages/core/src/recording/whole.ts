@@ -1,21 +1,25 @@
 import type { DialectName } from '../dialect/registry.ts'
-import { endsOfCutRuns } from '../event/open-runs.ts'
+import { openRuns } from '../event/open-runs.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { ndjsonReader } from '../frame/ndjson.ts'
-import { exportReader } from '../log/export-reader.ts'
+import { type ExportReader, exportReader, type ImportLine } from '../log/export-reader.ts'
 import { detectDialect } from './detect.ts'
 import { detectFraming } from './framing.ts'
 import { type RecordingOptions, read } from './recording.ts'
 
-/** A recording that was read to its end. */
-export interface Recording {
+/** What a recording says about itself, known at its end. */
+export interface AboutRecording {
   readonly dialect: DialectName
   /** The agent of its first run; empty when the recording names none. */
   readonly agent: string
   /** An export of a session has them. */
   readonly title?: string
   readonly forkOf?: { readonly session: string; readonly seq: number }
+}
+
+/** A recording that was read to its end. */
+export interface Recording extends AboutRecording {
   readonly rows: readonly Recorded[]
 }
 
@@ -31,24 +35,41 @@ const pieceSize = 128 * 1024
  * session keeps its sequence numbers, and one bad line of it is `invalid` (SPEC 2.10).
  */
 export async function wholeRecording(text: string, options: RecordingOptions): Promise<Recording> {
-  if (detectFraming(text) === 'lines' && (options.from ?? detectDialect(text)) === 'millrace')
-    return exported(text, options.pause)
   const rows: Recorded[] = []
+  const reading = recordingRows(text, options)
+  for (;;) {
+    const { done, value } = await reading.next()
+    if (done === true) return { ...value, rows }
+    rows.push(value)
+  }
+}
+
+/** The same, row by row, for a reader that keeps no rows. The recording is valid only if this ends without an error. */
+export async function* recordingRows(
+  text: string,
+  options: RecordingOptions,
+): AsyncGenerator<Recorded, AboutRecording, undefined> {
+  if (detectFraming(text) === 'lines' && (options.from ?? detectDialect(text)) === 'millrace')
+    return yield* exported(text, options.pause)
+  const open = openRuns()
   let detected: DialectName | undefined = options.from
   let agent = ''
+  let count = 0
   let understood = 0
   let wrong: { readonly place: string; readonly reason: string } | undefined
   for await (const { row, dialect, unread } of read(slices(text, options.pause), options)) {
-    if (rows.length >= mostRows)
+    if (count >= mostRows)
       throw new MillraceError('limit', `this recording has more than ${mostRows} events: split it into several`)
     detected = dialect
-    rows.push(row)
+    count += 1
+    open.push(row)
     const { event } = row
     if (event.kind === 'foreign') wrong ??= { place: unread ?? 'the end', reason: event.reason }
     else if (!event.kind.startsWith('run.')) understood += 1
     if (agent === '') agent = agentNamedIn(row, dialect)
+    yield row
   }
-  if (detected === undefined || rows.length === 0) throw new MillraceError('invalid', 'this recording has no events')
+  if (detected === undefined || count === 0) throw new MillraceError('invalid', 'this recording has no events')
   if (understood === 0 && wrong !== undefined) {
     const { place, reason } = wrong
     const facts = { dialect: detected, place, reason }
@@ -58,16 +79,28 @@ export async function wholeRecording(text: string, options: RecordingOptions): P
       facts,
     )
   }
-  for (const end of endsOfCutRuns(rows)) rows.push(end)
-  return { dialect: detected, agent, rows }
+  yield* open.cutEnds()
+  return { dialect: detected, agent }
 }
 
-async function exported(text: string, pause: RecordingOptions['pause']): Promise<Recording> {
+async function* exported(
+  text: string,
+  pause: RecordingOptions['pause'],
+): AsyncGenerator<Recorded, AboutRecording, undefined> {
   const lines = ndjsonReader()
   const reader = exportReader()
-  for await (const piece of slices(text, pause)) for (const line of lines.feed(piece)) reader.push(line)
-  for (const line of lines.end()) reader.push(line)
-  return { dialect: 'millrace', ...reader.end() }
+  for await (const piece of slices(text, pause)) yield* rowsOf(reader, lines.feed(piece))
+  yield* rowsOf(reader, lines.end())
+  const { ends, ...session } = reader.end()
+  yield* ends
+  return { dialect: 'millrace', ...session }
+}
+
+function* rowsOf(reader: ExportReader, lines: Iterable<ImportLine>): Generator<Recorded, void> {
+  for (const line of lines) {
+    const row = reader.push(line)
+    if (row !== undefined) yield row
+  }
 }
 
 /** On AG-UI's wire an author is a subagent, or the role `assistant`: neither is the name of the agent that ran. */

@@ -22,6 +22,7 @@ export type OwnLog = Pick<
   | 'sharedState'
   | 'sharedArtifacts'
   | 'restore'
+  | 'restorePages'
   | 'fork'
 >
 export type OwnEngine = Pick<RunEngine, 'start' | 'cancel' | 'wait' | 'history' | 'attach'>
@@ -67,6 +68,7 @@ export function ownSessions(all: AllSessions, user: string | undefined): OwnSess
     views: {
       view: (name, read) => all.views.view(name, keyedRead(read, keyOf)),
       state: (read) => all.views.state(keyedRead(read, keyOf)),
+      folded: (made, read) => all.views.folded(made, keyedRead(read, keyOf)),
     },
   }
 }
@@ -85,6 +87,7 @@ function ownLog({ log, room }: AllSessions, user: string | undefined, at: At): O
   return {
     create: (session) => made(session, (keyed) => log.create(keyed)),
     restore: (session, rows) => made(session, (keyed) => log.restore(keyed, rows)),
+    restorePages: (session, pages) => made(session, (keyed) => log.restorePages(keyed, pages)),
     ...(fork === undefined
       ? {}
       : {

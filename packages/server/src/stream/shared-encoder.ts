@@ -9,6 +9,7 @@ import {
   withSeq,
 } from '@millrace/core'
 import { idInKey } from '@millrace/core/store'
+import { longTurn, ownTurn } from '../thread/turns.ts'
 import { ByteWindow } from './byte-window.ts'
 import { type Bytes, bytesOf, noBytes } from './encoded-row.ts'
 import type { Reader } from './reader.ts'
@@ -111,12 +112,12 @@ export class SharedEncoder {
   async #encode(rows: readonly (Recorded | RawRecorded)[]): Promise<void> {
     for (const row of rows) {
       if (this.#stop.signal.aborted) return
-      this.#cost += this.#take(row)
+      this.#cost += this.#take(this.#isLong(row) ? await parsedAlone(row) : row)
       if (this.#cost <= stretch) continue
       this.#cost = 0
       this.#trim()
       this.flush()
-      await breath()
+      await ownTurn()
       await this.#room()
     }
     this.#trim()
@@ -126,6 +127,11 @@ export class SharedEncoder {
 
   #trim(): void {
     this.window.trim(this.#options.retain(), this.#fastest)
+  }
+
+  /** Whether parsing the row takes so long that it is not done in one turn with printing it. */
+  #isLong(row: Recorded | RawRecorded): row is RawRecorded {
+    return !('event' in row) && row.body.length > stretch && this.#options.format.printRaw === undefined
   }
 
   /** Stored text, where the log has it and the format can print it as it is: a replay then parses nothing. */
@@ -228,7 +234,7 @@ export class SharedEncoder {
       for (const reader of this.readers) {
         reader.flush()
         served += 1
-        if (served % slice === 0) await breath()
+        if (served % slice === 0) await ownTurn()
       }
     }
     this.#passing = false
@@ -251,7 +257,7 @@ export class SharedEncoder {
     else this.window.add(seq, piece)
     if (terminal && run === this.#openRun) this.#openRun = ''
     if (this.#joining.size > 0) this.#admitUpTo(seq)
-    return Math.max(quiet, bytes?.size ?? 0)
+    return Math.max(quiet, bytes?.size ?? 0, 'event' in row ? 0 : row.body.length)
   }
 
   #admitUpTo(seq: number): void {
@@ -329,6 +335,14 @@ export class SharedEncoder {
   }
 }
 
+/** Parses a long row in one turn; it is printed in another. */
+async function parsedAlone({ seq, at, run, body }: RawRecorded): Promise<Recorded> {
+  await longTurn()
+  const event: RunEvent = JSON.parse(body)
+  await longTurn()
+  return { seq, at, run, event }
+}
+
 /** Whether the rows follow the facts and begin with the start of a run. */
 function follows({ facts, rows: [first] }: StreamBase): boolean {
   return first !== undefined && first.seq === facts.seq + 1 && isStart(first)
@@ -345,8 +359,4 @@ function isEnd(row: Recorded | RawRecorded): boolean {
 /** Stored text has no outcome. Only formats that look inside their rows have readers that go on. */
 function isWaiting(row: Recorded | RawRecorded): boolean {
   return 'event' in row && row.event.kind === 'run.finished' && row.event.outcome === 'interrupted'
-}
-
-function breath(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

@@ -1,19 +1,25 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type EventLog,
   type RawRecorded,
   type Recorded,
-  type RunEvent,
   type SessionFacts,
   type SessionInfo,
   type View,
   type ViewName,
   views,
 } from '@millrace/core'
+import { ownTurn } from '../thread/turns.ts'
+import { recordedIn } from './fold-worker.ts'
 import { jsonPieces } from './json-pieces.ts'
 import { defaultReadLimits, ReadGate, type ReadLimits } from './read-gate.ts'
 import { SharedAnswer } from './shared-answer.ts'
-import { defaultThreadLimits, foldInThread, type ThreadLimits, type ThreadWork } from './view-thread.ts'
+import {
+  defaultThreadLimits,
+  type FoldedElsewhere,
+  foldInThread,
+  type ThreadLimits,
+  type ThreadWork,
+} from './view-thread.ts'
 
 /** What is asked for: a view or the state of a session, at a seq or at its end. */
 export interface ViewRead {
@@ -28,6 +34,11 @@ export interface ViewRead {
 export interface ViewReads {
   view(name: ViewName, read: ViewRead): AsyncGenerator<string, void>
   state(read: ViewRead): AsyncGenerator<string, void>
+  /** What a surface makes of all rows: `here` for a short session, else in a thread. */
+  folded(
+    made: FoldedElsewhere & { readonly here: (rows: readonly Recorded[]) => unknown },
+    read: ViewRead,
+  ): AsyncGenerator<string, void>
 }
 
 export type ViewLimits = ReadLimits & ThreadLimits
@@ -36,7 +47,7 @@ export const defaultViewLimits: ViewLimits = { ...defaultReadLimits, ...defaultT
 /** A session whose rows have no more characters than this is folded at once; a longer one has a thread. */
 const short = 256 * 1024
 /** A page of rows that goes to the thread. */
-const page = { limit: 500, text: 1024 * 1024 }
+const page = { limit: 500, text: 256 * 1024 }
 
 export function viewReads(log: EventLog, limits: ViewLimits): ViewReads {
   const threads = new ReadGate(limits)
@@ -62,7 +73,7 @@ export function viewReads(log: EventLog, limits: ViewLimits): ViewReads {
   }
 
   const inThread = async function* (
-    work: ThreadWork,
+    work: ThreadWork | FoldedElsewhere,
     { session, user }: ViewRead,
     span: Span,
     signal: AbortSignal,
@@ -84,6 +95,12 @@ export function viewReads(log: EventLog, limits: ViewLimits): ViewReads {
         else yield JSON.stringify(folded(name, rows))
       })
     },
+    folded: async function* ({ here, ...work }, read) {
+      const span = { after: 0, seq: seqOf(read) }
+      const rows = await shortSession(log, read.session.id, span, read.signal)
+      if (rows === undefined) yield* inThread(work, read, span, read.signal)
+      else yield JSON.stringify(here(rows.map(recordedIn)))
+    },
     state: (read) => {
       const { session, user, at } = read
       const seq = seqOf(read)
@@ -101,7 +118,7 @@ export function viewReads(log: EventLog, limits: ViewLimits): ViewReads {
         try {
           for (const piece of jsonPieces(stateOf(await log.facts(session.id, at)))) {
             yield piece
-            await nextTurn()
+            await ownTurn()
           }
         } finally {
           leave()
@@ -152,6 +169,8 @@ async function* pagesOf(
   signal: AbortSignal,
 ): AsyncGenerator<readonly RawRecorded[], void> {
   for (let after = first; after < seq; ) {
+    // Many reads that begin at once would else read their first pages without a break.
+    await ownTurn()
     signal.throwIfAborted()
     const rows =
       (await log.readRaw?.(session, { after, ...page })) ??
@@ -170,9 +189,6 @@ function rawOf({ seq, at, run, event }: Recorded): RawRecorded {
 function folded(name: ViewName, rows: readonly RawRecorded[]): unknown {
   const view = views[name] as View<unknown>
   let state = view.initial
-  for (const { seq, at, run, body } of rows) {
-    const event: RunEvent = JSON.parse(body)
-    state = view.apply(state, { seq, at, run, event })
-  }
+  for (const row of rows) state = view.apply(state, recordedIn(row))
   return state
 }

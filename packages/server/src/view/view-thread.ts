@@ -1,7 +1,5 @@
-import { on } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { Worker } from 'node:worker_threads'
 import { MillraceError, type RawRecorded, type ViewName } from '@millrace/core'
+import { messagesOfThread } from '../thread/thread.ts'
 
 export type FromThread =
   | { readonly kind: 'rows' }
@@ -17,6 +15,14 @@ export type ThreadWork =
   | { readonly view: ViewName }
   | { readonly view: 'facts'; readonly seq: number; readonly checkpoint: string | undefined }
 
+/** Something else that is made of all rows of a session, in a thread with an entry of its own. */
+export interface FoldedElsewhere {
+  readonly view: string
+  /** The built file beside that of the caller, which calls `foldInThisThread`. */
+  readonly entry: URL
+  readonly work: unknown
+}
+
 export interface ThreadLimits {
   /** Megabytes of the thread's heap. A view that needs more is refused. */
   readonly viewMemory: number
@@ -28,60 +34,42 @@ export const defaultThreadLimits: ThreadLimits = { viewMemory: 512, viewPatience
 
 /** Folds rows in a thread of its own, and yields the result as JSON in pieces. The thread ends with the signal. */
 export async function* foldInThread(
-  work: ThreadWork,
+  work: ThreadWork | FoldedElsewhere,
   pages: AsyncIterator<readonly RawRecorded[]>,
   { viewMemory, viewPatience }: ThreadLimits,
   signal: AbortSignal,
 ): AsyncGenerator<string, void> {
-  const worker = new Worker(entry(), {
-    workerData: work,
-    // Nothing of the server's environment and flags.
-    env: {},
-    execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: viewMemory },
+  const messages = messagesOfThread<FromThread, ToThread>({
+    ...('entry' in work
+      ? { entry: work.entry, work: work.work }
+      : { entry: new URL('./view-worker.js', import.meta.url), work }),
+    memory: viewMemory,
+    patience: viewPatience,
+    tooMuch: () => tooMuch(work),
+    signal,
   })
-  const late = new AbortController()
-  let timer: NodeJS.Timeout | undefined
-  const answer = (message: ToThread): void => {
-    timer = setTimeout(() => late.abort(tooMuch(work)), viewPatience)
-    worker.postMessage(message)
-  }
   try {
-    for await (const [message] of on(worker, 'message', { signal: AbortSignal.any([signal, late.signal]) })) {
-      clearTimeout(timer)
-      const from = message as FromThread
-      if (from.kind === 'done') return
-      if (from.kind === 'piece') {
-        yield from.piece
-        answer({})
-      } else {
-        const { done, value } = await pages.next()
-        answer(done === true ? {} : { rows: value })
+    let answer: ToThread = {}
+    for (;;) {
+      const { done, value: message } = await messages.next(answer)
+      if (done === true || message === undefined || message.kind === 'done') return
+      answer = {}
+      if (message.kind === 'piece') yield message.piece
+      else {
+        const { done: over, value: rows } = await pages.next()
+        if (over !== true) answer = { rows }
       }
     }
-  } catch (error) {
-    throw late.signal.aborted || isOutOfMemory(error) ? tooMuch(work) : (signal.reason ?? error)
   } finally {
-    clearTimeout(timer)
-    await worker.terminate()
+    await messages.return()
   }
 }
 
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-}
-
-function tooMuch({ view }: ThreadWork): MillraceError {
+function tooMuch({ view }: ThreadWork | FoldedElsewhere): MillraceError {
   const what = view === 'facts' ? 'state' : `${view} view`
   return new MillraceError(
     'invalid',
     `the ${what} of this session takes more memory or time than one request may use; read the session with /log or /events and fold it there`,
     { http: 'too-large' },
   )
-}
-
-/** Node runs JavaScript only: a server that runs from sources (tests) starts what was built. */
-function entry(): string {
-  const path = fileURLToPath(new URL('./view-worker.js', import.meta.url))
-  return import.meta.url.endsWith('.ts') ? path.replace('/src/view/', '/dist/view/') : path
 }

@@ -1,4 +1,7 @@
+import { MillraceError } from '../../event/problem.ts'
 import type { Recorded } from '../../event/run-event.ts'
+import type { EventLog } from '../../log/event-log.ts'
+import { pagesOfHistory, type RestoredPage } from '../../log/restored-rows.ts'
 import {
   drafts,
   finished,
@@ -16,6 +19,7 @@ import {
 
 export function historyContract(kit: Kit): void {
   restoring(kit)
+  restoringPages(kit)
   pruning(kit)
 }
 
@@ -71,6 +75,71 @@ function restoring({ check, expect }: Kit): void {
     await log.restore(mine, rows)
     expect(await log.read('s', { after: 0 })).toEqual(rows)
     expect(await log.get('s')).toMatchObject({ events: 3000, lastSeq: 5999 })
+  })
+}
+
+function restoringPages({ check, expect }: Kit): void {
+  const rows = [
+    row(3, started, 5, 'r'),
+    row(7, partialEvent('m', 'x', true), 6.5, 'r'),
+    row(8, partialEvent('m', 'x'), 6.5, 'r'),
+    row(9, finished('failed'), 7, 'r'),
+    ...Array.from({ length: 1200 }, (_, i) => row(20 + 2 * i)),
+  ]
+  const isHidden = async (log: EventLog): Promise<void> => {
+    expect(await log.get('s')).toBe(undefined)
+    expect((await log.list({ user: mine.user })).total).toBe(0)
+    expect(await rejection(log.read('s', { after: 0 }))).toBe('not-found')
+    expect(await log.expired()).toEqual([])
+  }
+  check('SPEC 2.10: a session that is restored in pages is seen when its last row is there', async (log) => {
+    let pages = 0
+    async function* watched(): AsyncGenerator<RestoredPage> {
+      for await (const page of pagesOfHistory(rows)) {
+        yield page
+        pages += 1
+        await isHidden(log)
+      }
+    }
+    const info = await log.restorePages({ ...mine, title: 'As it was' }, watched())
+    expect(pages).toBeGreaterThan(3)
+    expect(info).toMatchObject({ ...mine, title: 'As it was', ...recount(info, rows) })
+    expect(await log.get('s')).toEqual(info)
+    expect(await log.read('s', { after: 0 })).toEqual(rows)
+    expect(await log.facts('s')).toEqual({ ...(await log.facts('s', 9)), seq: info.lastSeq })
+    expect(await log.startOf('s', 'r')).toBe(3)
+    expect(seqs(await log.append('s', notes(1)))).toEqual([info.lastSeq + 1])
+    await log.remove('s')
+    await isHidden(log)
+  })
+  check('SPEC 2.10: pages that end with an error, or that are no history, leave nothing', async (log) => {
+    async function* broken(): AsyncGenerator<RestoredPage> {
+      let left = 3
+      for await (const page of pagesOfHistory(rows)) {
+        yield page
+        left -= 1
+        if (left === 0) throw new MillraceError('cancelled', 'the client has left')
+      }
+    }
+    async function* twice(): AsyncGenerator<RestoredPage> {
+      yield* pagesOfHistory(rows)
+      yield* pagesOfHistory(rows)
+    }
+    expect(await rejection(log.restorePages(mine, broken()))).toBe('cancelled')
+    expect(await rejection(log.restorePages(mine, twice()))).toBe('invalid')
+    await isHidden(log)
+    expect((await log.usage?.(mine.user))?.bytes ?? 0).toBe(0)
+    await log.restore(mine, [row(1)])
+    expect(await log.read('s', { after: 0 })).toEqual([row(1)])
+  })
+  check('of two that make the same session at once, one is refused', async (log) => {
+    const both = await Promise.all([
+      rejection(log.restorePages(mine, pagesOfHistory(rows))),
+      rejection(log.restorePages(mine, pagesOfHistory(rows.slice(0, 5)))),
+    ])
+    expect([...both].sort()).toEqual(['conflict', 'resolved'])
+    expect(await log.read('s', { after: 0 })).toEqual(both[0] === 'resolved' ? rows : rows.slice(0, 5))
+    expect(await rejection(log.restorePages(mine, pagesOfHistory([])))).toBe('conflict')
   })
 }
 

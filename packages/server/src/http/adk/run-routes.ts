@@ -19,7 +19,8 @@ import type { OwnSessions } from '../own-sessions.ts'
 import { boundInput } from '../run-input.ts'
 import { cancelsOnDisconnect, patience, serveRun } from '../stream.ts'
 import { documented } from '../surface.ts'
-import { adkEvents, adkSessionAt, adkUser, knownApp } from './adk-session.ts'
+import { adkSessionAt, adkUser, knownApp } from './adk-session.ts'
+import { adkEvents } from './session-json.ts'
 
 const part = z.looseObject({
   text: z.string().optional(),

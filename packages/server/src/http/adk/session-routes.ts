@@ -8,7 +8,7 @@ import {
   type SessionInfo,
 } from '@millrace/core'
 import { isShared } from '@millrace/core/store'
-import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
+import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { evalSessionPrefix } from '../../eval/run-case.ts'
 import type { HttpDeps } from '../deps.ts'
@@ -16,18 +16,10 @@ import { validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
 import { boundState } from '../run-input.ts'
 import { removeSession } from '../session/remove-session.ts'
+import { sendPieces } from '../session/send-pieces.ts'
 import { documented } from '../surface.ts'
-import {
-  type AdkPath,
-  type AdkSession,
-  adkSession,
-  adkSessionAt,
-  adkSessionSummary,
-  adkUser,
-  knownApp,
-  nameIn,
-  withoutName,
-} from './adk-session.ts'
+import { type AdkPath, adkSessionAt, adkSessionSummary, adkUser, knownApp, nameIn, withoutName } from './adk-session.ts'
+import { type AdkSessionOf, adkSession } from './session-json.ts'
 
 const createBody = z
   .looseObject({
@@ -45,12 +37,23 @@ export const adkSessionRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
   async (app) => {
     const base = '/apps/:app/users/:user/sessions'
-    const shown = async (request: FastifyRequest, info: SessionInfo): Promise<AdkSession> => {
-      const { log } = deps.own(request)
-      return adkSession(info, await log.read(info.id, { after: 0 }), await log.sharedState(info))
+    const shown = async (request: FastifyRequest, reply: FastifyReply, found: SessionInfo): Promise<FastifyReply> => {
+      const { log, views } = deps.own(request)
+      // What the request itself has changed is shown, too.
+      const info = (await log.get(found.id)) ?? found
+      const work: AdkSessionOf = { info, shared: await log.sharedState(info) }
+      const made = {
+        view: 'adk session',
+        entry: new URL('./session-worker.js', import.meta.url),
+        work,
+        here: (rows: readonly Recorded[]) => adkSession(info, rows, work.shared),
+      }
+      return sendPieces(reply, (signal) =>
+        views.folded(made, { session: info, at: undefined, user: info.user, signal }),
+      )
     }
 
-    const create = async (request: FastifyRequest, path: AdkPath, body: unknown) => {
+    const create = async (request: FastifyRequest, reply: FastifyReply, path: AdkPath, body: unknown) => {
       const { log } = deps.own(request)
       request.about.session = path.id
       const { state, events } = validateBody(createBody, body) ?? {}
@@ -66,7 +69,7 @@ export const adkSessionRoutes =
       if (patch.length > 0) info = (await log.get(path.id)) ?? info
       const name = nameIn((state ?? {}) as JsonObject)
       if (name !== undefined) info = await log.rename(path.id, name)
-      return shown(request, info)
+      return shown(request, reply, info)
     }
 
     app.get<InApp>(
@@ -91,11 +94,16 @@ export const adkSessionRoutes =
           result: shapeOf('AdkSession'),
         }),
       },
-      async (request) => {
+      async (request, reply) => {
         const { app: name, user } = request.params
         const wanted =
           isObject(request.body) && typeof request.body.sessionId === 'string' ? request.body.sessionId : deps.newId()
-        return create(request, { app: knownApp(deps, name), user: adkUser(request, user), id: wanted }, request.body)
+        return create(
+          request,
+          reply,
+          { app: knownApp(deps, name), user: adkUser(request, user), id: wanted },
+          request.body,
+        )
       },
     )
     app.post<AtSession>(
@@ -107,13 +115,13 @@ export const adkSessionRoutes =
         answer: 'The session',
         result: shapeOf('AdkSession'),
       }),
-      async (request) => {
+      async (request, reply) => {
         const { app: name, user, id } = request.params
         const { body } = request
         // Early ADK Python servers took the bare state as the body; ADK JS takes { state }.
         const bare = isObject(body) && !('state' in body) && !('events' in body) && Object.keys(body).length > 0
         const path = { app: knownApp(deps, name), user: adkUser(request, user), id }
-        return create(request, path, bare ? { state: body } : body)
+        return create(request, reply, path, bare ? { state: body } : body)
       },
     )
     app.get<AtSession>(
@@ -125,8 +133,8 @@ export const adkSessionRoutes =
         answer: 'The session',
         result: shapeOf('AdkSession'),
       }),
-      async (request) => {
-        return shown(request, await adkSessionAt(deps, request, request.params))
+      async (request, reply) => {
+        return shown(request, reply, await adkSessionAt(deps, request, request.params))
       },
     )
     app.patch<AtSession>(
@@ -138,7 +146,7 @@ export const adkSessionRoutes =
         answer: 'The session',
         result: shapeOf('AdkSession'),
       }),
-      async (request) => {
+      async (request, reply) => {
         const { stateDelta } = validateBody(patchBody, request.body)
         boundState(deps.limits, stateDelta as JsonObject, 'stateDelta')
         const { log } = deps.own(request)
@@ -148,7 +156,7 @@ export const adkSessionRoutes =
         if (name !== undefined) info = await log.rename(info.id, name)
         const patch = patchOf(withoutTemporary(withoutName(delta)))
         if (patch.length > 0) await log.append(info.id, [{ run: '', event: { kind: 'state', patch } }])
-        return shown(request, info)
+        return shown(request, reply, info)
       },
     )
     app.delete<AtSession>(

@@ -1,7 +1,6 @@
 import {
   type AdkPart,
   defined,
-  fold,
   itemsOf,
   MillraceError,
   type PlanArtifact,
@@ -11,11 +10,13 @@ import {
   planView,
   type Recorded,
   transcriptView,
+  type View,
   wellFormed,
 } from '@millrace/core'
 import { firstIndexWhere } from '@millrace/core/persistent'
 import type { FastifyRequest } from 'fastify'
 import { type LoadedSession, loadSession } from '../../run/load-session.ts'
+import { ownTurn } from '../../thread/turns.ts'
 import type { HttpDeps } from '../deps.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
 
@@ -29,7 +30,19 @@ export async function planSession(deps: HttpDeps, request: FastifyRequest, id: s
   const { log } = deps.own(request)
   const loaded = await loadSession(log, await sessionForRequest(deps, request, id))
   const rows = await log.read(loaded.info.id, { after: 0 })
-  return { ...loaded, rows, plan: fold(planView, rows) }
+  return { ...loaded, rows, plan: await foldInTurns(planView, rows) }
+}
+
+/** Rows that are folded before other work gets a turn. */
+const stretch = 500
+
+async function foldInTurns<State>(view: View<State>, rows: readonly Recorded[]): Promise<State> {
+  let state = view.initial
+  for (const [i, row] of rows.entries()) {
+    if (i % stretch === stretch - 1) await ownTurn()
+    state = view.apply(state, row)
+  }
+  return state
 }
 
 const iso = (at: number): string => new Date(at).toISOString()
@@ -79,7 +92,7 @@ export function dataJson(session: PlanSession, { id, itemType, item, seq, task }
 }
 
 /** The session as the plan/execute page reads it: `status` is that of the plan, `run` that of the last run. */
-export function detailJson(session: PlanSession) {
+export async function detailJson(session: PlanSession) {
   const { info, plan: state } = session
   return {
     ...info,
@@ -88,15 +101,15 @@ export function detailJson(session: PlanSession) {
     createdAt: iso(info.createdAt),
     updatedAt: iso(info.updatedAt),
     tasks: state.tasks.toArray().map((task) => taskJson(session, task)),
-    messages: messagesJson(session),
+    messages: await messagesJson(session),
     artifacts: artifactsOf(session).map((artifact) => artifactJson(session, artifact)),
     summary: state.summary,
   }
 }
 
 /** The messages of the conversation, without those written while working on a task. */
-function messagesJson({ info, rows }: PlanSession) {
-  return itemsOf(fold(transcriptView, rows)).flatMap((item) => {
+async function messagesJson({ info, rows }: PlanSession) {
+  return itemsOf(await foldInTurns(transcriptView, rows)).flatMap((item) => {
     if (item.kind !== 'message' || item.text === '' || item.superseded === true || item.task !== undefined) return []
     const role = item.role === 'user' ? 'user' : 'assistant'
     return [{ id: item.id, sessionId: info.id, role, content: item.text, author: item.author, createdAt: iso(item.at) }]

@@ -10,6 +10,7 @@ import { boundInput, runInput } from '../run-input.ts'
 import { cursorOf, serveStream } from '../stream.ts'
 import { documented, type Surface } from '../surface.ts'
 import { historyRoutes } from './history-routes.ts'
+import { importRoutes } from './import-routes.ts'
 import { sessionsRoutes } from './list-routes.ts'
 import { sendPieces } from './send-pieces.ts'
 
@@ -174,6 +175,6 @@ export const sessionSurface: Surface = {
   tag: 'Session',
   about: 'Any session: re-join, cancel, fork, state, views, log',
   routes: (deps) => async (app) => {
-    for (const routes of [sessionsRoutes, sessionRoutes, historyRoutes]) await app.register(routes(deps))
+    for (const routes of [sessionsRoutes, sessionRoutes, historyRoutes, importRoutes]) await app.register(routes(deps))
   },
 }

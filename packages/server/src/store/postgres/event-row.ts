@@ -1,5 +1,5 @@
 import type { RawRecorded, Recorded } from '@millrace/core'
-import { rowKindOf } from '@millrace/core/store'
+import { type RestoredRow, rowKindOf } from '@millrace/core/store'
 import { rowKindNames, rowKindNumbers } from '../row-kind.ts'
 import type { PgRow, Query, Value } from './connection.ts'
 
@@ -13,6 +13,10 @@ export const eventColumns = 'session, seq, at, run, kind, message, body'
 export function eventRowOf({ seq, at, run, event }: Recorded, body: string, kind = rowKindOf(event)): EventRow {
   const counts = (kind === 'partial' || kind === 'whole') && event.kind === 'agent'
   return { seq, at, run, kind, body, message: counts ? JSON.stringify(event.message) : null }
+}
+
+export function restoredEvent({ seq, at, run, kind, body, message }: RestoredRow): EventRow {
+  return { seq, at, run, kind, body, message: message === undefined ? null : JSON.stringify(message) }
 }
 
 /** One list for each column, for `unnest`: one statement stores any number of rows. */

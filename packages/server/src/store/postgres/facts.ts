@@ -1,14 +1,6 @@
-import { type EventLog, factsFold, noFacts, type Recorded, type SessionFacts } from '@millrace/core'
-import { checkCursor, factsVersion, jsonSize, readFacts } from '@millrace/core/store'
-import {
-  checkpointBlock,
-  checkpointText,
-  isCheckpointDue,
-  type KeptFacts,
-  keepFacts,
-  mayWait,
-  thinnedAfter,
-} from '../checkpoint-rule.ts'
+import { type EventLog, factsFold, noFacts, type SessionFacts } from '@millrace/core'
+import { checkCursor, checkpointText, factsVersion, isCheckpointDue, jsonSize, readFacts } from '@millrace/core/store'
+import { type KeptFacts, keepFacts, mayWait, thinnedAfter } from '../kept-facts.ts'
 import { recordedOf } from '../recorded.ts'
 import { notFound } from '../refusals.ts'
 import type { PgConnection, Query } from './connection.ts'
@@ -20,6 +12,9 @@ const newest = `SELECT seq, body FROM checkpoint WHERE session = $1 AND seq <= $
 const newestShared = `SELECT c.seq, c.body FROM session s JOIN checkpoint c ON c.session = $1 AND c.seq <= $2
     AND c.version = ${factsVersion} WHERE s.id = $3 AND s.parts = $4 ORDER BY c.seq DESC LIMIT 1`
 
+const insert = `INSERT INTO checkpoint (session, seq, version, body) VALUES ($1, $2, $3, $4)
+  ON CONFLICT (session, seq) DO UPDATE SET version = excluded.version, body = excluded.body`
+
 interface Kept extends KeptFacts {
   readonly born: string
   readonly isDue: boolean
@@ -28,8 +23,8 @@ interface Kept extends KeptFacts {
 export interface PgCheckpoints {
   /** Writes the checkpoint that is due for the session, if one is. It is a saving and no truth: a failure is no error. */
   writeDue(id: string): void
-  /** Writes the checkpoints of a session that is restored with these rows. */
-  writeAll(query: Query, id: string, rows: readonly Recorded[]): Promise<void>
+  /** Writes a checkpoint of a session that is being restored. */
+  writeRestored(query: Query, id: string, checkpoint: { readonly seq: number; readonly text: string }): Promise<void>
   forget(id: string): void
   settled(): Promise<void>
 }
@@ -101,14 +96,8 @@ export function postgresFacts(
       writing.add(work)
       void work.finally(() => writing.delete(work))
     },
-    writeAll: async (inside, id, rows) => {
-      const fold = factsFold(noFacts)
-      let last = 0
-      for (const [i, row] of rows.entries()) {
-        fold.push(row)
-        if ((i + 1) % checkpointBlock !== 0 && i + 1 < rows.length) continue
-        if (isCheckpointDue(row.seq, last) && (await put(inside, id, fold.facts(), last))) last = row.seq
-      }
+    writeRestored: async (inside, id, { seq, text }) => {
+      await inside(insert, [id, seq, factsVersion, text])
     },
     forget: (id) => void kept.delete(id),
     settled: async () => void (await Promise.all(writing)),
@@ -118,11 +107,7 @@ export function postgresFacts(
 async function put(query: Query, id: string, facts: SessionFacts, last: number): Promise<boolean> {
   const text = checkpointText(facts, last)
   if (text === undefined) return false
-  await query(
-    `INSERT INTO checkpoint (session, seq, version, body) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (session, seq) DO UPDATE SET version = excluded.version, body = excluded.body`,
-    [id, facts.seq, factsVersion, text],
-  )
+  await query(insert, [id, facts.seq, factsVersion, text])
   await query('DELETE FROM checkpoint WHERE session = $1 AND seq > $2 AND seq <> $3', [
     id,
     thinnedAfter(facts.seq),

@@ -6,15 +6,17 @@ import {
   emptySession,
   eventText,
   isLive,
+  pagesOfHistory,
   release,
   tally,
+  tallyRestored,
 } from '@millrace/core/store'
 import { type Grant, leaseGrants } from '../lease-grants.ts'
 import { counted, rowsFrom } from '../new-rows.ts'
 import { hasActiveRun, notFound, pruneLimit, taken } from '../refusals.ts'
 import type { Tails } from '../tail.ts'
 import type { PgConnection } from './connection.ts'
-import { type EventRow, eventRowOf } from './event-row.ts'
+import { type EventRow, eventRowOf, restoredEvent } from './event-row.ts'
 import type { PgCheckpoints } from './facts.ts'
 import type { ReadStarts } from './read-starts.ts'
 import { pruneSession } from './retention.ts'
@@ -35,6 +37,7 @@ type Writes = Pick<
   | 'takeOver'
   | 'restore'
   | 'fork'
+  | 'restorePages'
   | 'prune'
   | 'remember'
 >
@@ -59,8 +62,29 @@ export function postgresWrites(deps: PgWriteDeps): Writes {
 
 function sessionWrites(
   deps: PgWriteDeps,
-): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore' | 'fork' | 'prune' | 'remember'> {
+): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore' | 'restorePages' | 'fork' | 'prune' | 'remember'> {
   const { connection, queue, tails, now, newId, checkOpen, checkpoints, changed, starts } = deps
+  /** One transaction: the other writers of PostgreSQL do not wait for it. */
+  const restorePages: EventLog['restorePages'] = async (restored, pages) => {
+    checkOpen()
+    let row = newRow(emptySession(restored, now()), newId())
+    const { id } = row.info
+    return queue.alone(id, async () => {
+      await connection.transaction(async (query) => {
+        if ((await query('SELECT 1 FROM session WHERE id = $1', [id])).length > 0) throw taken(id)
+        for await (const { rows, checkpoint } of pages) {
+          checkHistory(rows, row.info.lastSeq)
+          const events = rows.map(restoredEvent)
+          row = { ...row, ...counted(row, events), info: tallyRestored(row.info, rows) }
+          await insertEvents(query, id, events)
+          if (checkpoint !== undefined) await checkpoints.writeRestored(query, id, checkpoint)
+        }
+        const [made] = await query(pgInsertSession, pgInsertValues(row, newId()))
+        if (made === undefined) throw taken(id)
+      })
+      return row.info
+    })
+  }
   return {
     create: async (created) => {
       checkOpen()
@@ -107,21 +131,10 @@ function sessionWrites(
         changed(id)
       })
     },
+    restorePages,
     restore: async (restored, rows) => {
-      checkOpen()
       checkHistory(rows)
-      const events = rows.map((row) => eventRowOf(row, eventText(row.event)))
-      const empty = newRow(emptySession(restored, now()), newId())
-      const row = withEvents(empty, rows, events)
-      return queue.alone(row.info.id, async () => {
-        await connection.transaction(async (query) => {
-          const [made] = await query(pgInsertSession, pgInsertValues(row, newId()))
-          if (made === undefined) throw taken(row.info.id)
-          await insertEvents(query, row.info.id, events)
-          await checkpoints.writeAll(query, row.info.id, rows)
-        })
-        return row.info
-      })
+      return restorePages(restored, pagesOfHistory(rows))
     },
     fork: async (source, seq, wanted, ends) => {
       checkOpen()

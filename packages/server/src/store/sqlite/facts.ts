@@ -1,16 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type EventLog, factsFold, noFacts, type Recorded, type SessionFacts } from '@millrace/core'
-import { checkCursor, factsVersion, jsonSize, readFacts } from '@millrace/core/store'
-import {
-  checkpointBlock,
-  checkpointText,
-  isCheckpointDue,
-  type KeptFacts,
-  keepFacts,
-  keepNewest,
-  mayWait,
-  thinnedAfter,
-} from '../checkpoint-rule.ts'
+import { type EventLog, factsFold, noFacts, type SessionFacts } from '@millrace/core'
+import { checkCursor, checkpointText, factsVersion, isCheckpointDue, jsonSize, readFacts } from '@millrace/core/store'
+import { ownTurn } from '../../thread/turns.ts'
+import { type KeptFacts, keepFacts, keepNewest, mayWait, thinnedAfter } from '../kept-facts.ts'
 import { recordedOf } from '../recorded.ts'
 import { notFound } from '../refusals.ts'
 import { rowKindNumbers } from '../row-kind.ts'
@@ -31,9 +22,6 @@ export interface FactsDeps {
   /** Facts that are worth a checkpoint: written with the next change of the session's leases. */
   readonly due: Map<number, SessionFacts>
 }
-
-/** Rows that are folded before other work gets a turn. */
-const stretch = 256
 
 /**
  * The facts of sessions (SPEC 2.12): from the newest checkpoint that is not after the wanted row, and the rows since. A
@@ -72,7 +60,7 @@ export function sqliteFacts({
       if (last === undefined) break
       for (const row of page) if (row.kind !== 'partial' && row.seq <= seq) fold.push(recordedOf(row))
       cursor = last.seq
-      if (cursor < seq) await nextTurn()
+      if (cursor < seq) await ownTurn()
     }
     // The session was removed meanwhile: what was read of it must not pass for all of it.
     if (place(id).key !== session.key) throw notFound(id)
@@ -113,8 +101,8 @@ export function sqliteFacts({
 export interface Checkpoints {
   /** Writes the checkpoint that is due for the session, if one is. Called inside a transaction. */
   writeDue(session: SessionRow): void
-  /** Writes the checkpoints of a session that is restored with these rows. Other work gets a turn in between. */
-  writeAll(key: number, rows: readonly Recorded[]): Promise<void>
+  /** Writes a checkpoint of a session that is being restored. */
+  writeRestored(key: number, checkpoint: { readonly seq: number; readonly text: string }): void
 }
 
 export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']): Promise<Checkpoints> {
@@ -139,15 +127,6 @@ export async function checkpoints(writer: WriteConnection, due: FactsDeps['due']
       due.delete(key)
       write(key, facts, Number(newest.first([key, facts.seq - 1])?.[0] ?? 0))
     },
-    writeAll: async (key, rows) => {
-      const fold = factsFold(noFacts)
-      let last = 0
-      for (const [i, row] of rows.entries()) {
-        fold.push(row)
-        if ((i + 1) % stretch === 0) await nextTurn()
-        if ((i + 1) % checkpointBlock !== 0 && i + 1 < rows.length) continue
-        if (isCheckpointDue(row.seq, last) && write(key, fold.facts(), last)) last = row.seq
-      }
-    },
+    writeRestored: (key, { seq, text }) => void put.run([key, seq, factsVersion, text]),
   }
 }

@@ -7,6 +7,7 @@ import { type EventInserts, eventInserts } from './event-inserts.ts'
 import { checkpoints } from './facts.ts'
 import { openSqliteFile, type SqliteFile } from './file.ts'
 import { type CommitHooks, type GroupCommit, groupCommit } from './group-commit.ts'
+import { leftovers } from './leftovers.ts'
 import { sqliteReads } from './read.ts'
 import { sqliteSearch } from './search.ts'
 import { sessionCache } from './session-cache.ts'
@@ -82,6 +83,9 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   if (file.size >= worthSparing) void spare.take()
   const due = new Map<number, SessionFacts>()
   const shared = anythingShared(reader)
+  const left = await leftovers({ writer, reader, commit, inserts })
+  // Beside other work. What fails now is tried at the next start.
+  void left.clearAll().catch(() => undefined)
   return {
     secret,
     ...(await sqliteWrites({
@@ -94,6 +98,7 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
       inserts,
       shared,
       spare,
+      leftovers: left,
       checkpoints: await checkpoints(writer, due),
     })),
     ...sqliteReads({ reader, tails, now, checkOpen, due, usage, known: sessions.committedRow }),

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type {
   EventLog,
   FollowOptions,
@@ -11,6 +10,7 @@ import type {
   UserFigures,
 } from '@millrace/core'
 import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/core/store'
+import { ownTurn } from '../../thread/turns.ts'
 import { recordedOf } from '../recorded.ts'
 import { notFound } from '../refusals.ts'
 import { infoOf } from '../session-info-row.ts'
@@ -113,7 +113,7 @@ export function sqliteReads({ reader, tails, now, checkOpen, known, due, usage }
       cursor = page.cursor
       left -= page.rows.length
       if (left > 0 && size < text && cursor < start.lastSeq) {
-        await nextTurn()
+        await ownTurn()
         if (place(id).key !== start.key) throw notFound(id)
       }
     }

@@ -115,6 +115,17 @@ export const migrations: readonly Migration[] = [
       ALTER TABLE session ADD COLUMN size INTEGER NOT NULL DEFAULT 0;
       UPDATE session SET size = (SELECT coalesce(sum(length(body)), 0) FROM event WHERE event.session = session.id);`,
   },
+  {
+    // Numbers whose events belong to no session: not yet, while one is restored, or no longer, while one is removed.
+    // `size` has the characters that the user will be charged with.
+    version: 5,
+    sql: `
+      CREATE TABLE leftover (
+        session INTEGER PRIMARY KEY,
+        user TEXT NOT NULL,
+        size INTEGER NOT NULL
+      );`,
+  },
 ]
 
 /** Migrates the file to the newest version in one transaction and records when each step ran. */

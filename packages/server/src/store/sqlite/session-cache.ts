@@ -6,6 +6,7 @@ import {
   countValues,
   insertSession,
   insertValues,
+  newSessionRow,
   onlyCountsDiffer,
   rowColumns,
   type SessionRow,
@@ -27,6 +28,8 @@ export interface SessionCache extends CommitHooks {
   committedRow(id: string): SessionRow | undefined
   /** Inserts the row at once, because its events need its key. */
   insert(info: SessionInfo): SessionRow
+  /** Inserts the row of a session whose events are there already, under its own key. */
+  insertAs(session: SessionRow): void
   change(session: SessionRow): void
   changeLeases(session: SessionRow, leases: SessionLeases): void
   forget(id: string): void
@@ -67,16 +70,12 @@ export async function sessionCache(writer: WriteConnection, usage: UsageCounts):
     },
     committedRow: (id) => known.get(id),
     insert: (info) => {
-      const session: SessionRow = {
-        key: 0,
-        info,
-        leases: { epoch: 0, held: [] },
-        partials: 0,
-        widest: 0,
-        size: 0,
-        parts: [],
-      }
+      const session = newSessionRow(info)
       return { ...session, key: insert.run(insertValues(session)) }
+    },
+    insertAs: (session) => {
+      insert.run(insertValues(session))
+      staged.set(session.info.id, session)
     },
     change: (session) => void staged.set(session.info.id, session),
     changeLeases: (session, next) => {

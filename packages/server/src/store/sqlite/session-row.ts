@@ -15,6 +15,11 @@ export interface SessionRow extends RowCounts {
   readonly parts: readonly RowsPart[]
 }
 
+/** A session that has no number and no events yet. */
+export function newSessionRow(info: SessionInfo): SessionRow {
+  return { key: 0, info, leases: { epoch: 0, held: [] }, partials: 0, widest: 0, size: 0, parts: [] }
+}
+
 export const infoColumns = `s.name, s.user, s.agent, s.title, s.status, s.last_run, s.last_seq, s.events, s.runs,
   s.created_at, s.updated_at, s.fork_session, s.fork_seq`
 /** The leases are one JSON text, so that one query returns one row. */
@@ -35,12 +40,14 @@ export function sessionRowOf(row: Row): SessionRow {
   }
 }
 
-export const insertSession = `INSERT INTO session (name, user, agent, created_at, fork_session, fork_seq,
+/** A session without a number gets the next one. */
+export const insertSession = `INSERT INTO session (id, name, user, agent, created_at, fork_session, fork_seq,
   title, search, status, last_run, last_seq, events, runs, updated_at, epoch, partials, widest, size)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 export function insertValues(session: SessionRow): readonly Bound[] {
   const { id, user, agent, createdAt, forkOf } = session.info
-  return [id, user, agent, createdAt, forkOf?.session ?? null, forkOf?.seq ?? null, ...changing(session)]
+  const key = session.key === 0 ? null : session.key
+  return [key, id, user, agent, createdAt, forkOf?.session ?? null, forkOf?.seq ?? null, ...changing(session)]
 }
 
 export const updateSession = `UPDATE session SET title = ?, search = ?, status = ?, last_run = ?, last_seq = ?,

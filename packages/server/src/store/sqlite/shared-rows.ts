@@ -54,7 +54,7 @@ export function sharedTally(reader: ReadConnection): (info: SessionInfo, parts: 
 }
 
 /** How far the rows of a session are shared by others; 0 when they are not. */
-const sharedUpTo = (key: string, but: number): string =>
+export const sharedUpTo = (key: string, but: number): string =>
   `coalesce((SELECT max(upto) FROM shared_rows WHERE origin = ${key} AND session <> ${but}), 0)`
 
 /**

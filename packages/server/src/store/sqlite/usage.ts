@@ -25,6 +25,14 @@ export function usageCounts(reader: ReadConnection): UsageCounts {
   const columns = 'SELECT count(*), coalesce(sum(size), 0) FROM session'
   const one = reader.prepare(`${columns} WHERE user = ?`)
   const all = reader.prepare(columns)
+  const restoring = 'SELECT coalesce(sum(size), 0) FROM leftover'
+  const oneLeft = reader.prepare(`${restoring} WHERE user = ?`)
+  const allLeft = reader.prepare(restoring)
+  /** A session that is being restored counts already. The table is empty most of the time. */
+  const withRestoring = (user: string | undefined, { sessions, bytes }: LogUsage): LogUsage => {
+    const [[more] = []] = user === undefined ? allLeft([]) : oneLeft([user])
+    return { sessions, bytes: bytes + Number(more) }
+  }
   const kept = new Map<string | undefined, LogUsage>()
   let isCommitting = false
   const add = (session: SessionRow | undefined, sign: 1 | -1): void => {
@@ -38,13 +46,13 @@ export function usageCounts(reader: ReadConnection): UsageCounts {
   return {
     of: (user) => {
       const known = kept.get(user)
-      if (known !== undefined) return known
+      if (known !== undefined) return withRestoring(user, known)
       const [[sessions, bytes] = []] = user === undefined ? all([]) : one([user])
       const usage = { sessions: Number(sessions), bytes: Number(bytes) }
-      if (isCommitting) return usage
+      if (isCommitting) return withRestoring(user, usage)
       if (kept.size >= maxKept) kept.clear()
       kept.set(user, usage)
-      return usage
+      return withRestoring(user, usage)
     },
     committing: () => {
       isCommitting = true

@@ -1,9 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type EventLog, MillraceError, type PrintedEvent, type RawRecorded, type Recorded } from '@millrace/core'
-import { checkHistory, checkNames, checkWriter, emptySession, isLive, release, tally } from '@millrace/core/store'
+import { type EventLog, MillraceError, type RawRecorded, type Recorded } from '@millrace/core'
+import { checkHistory, checkNames, checkWriter, emptySession, release, tally } from '@millrace/core/store'
 import { type Grant, leaseGrants } from '../lease-grants.ts'
 import { counted, printedOf, rawRowsOf, rowsFrom } from '../new-rows.ts'
-import { hasActiveRun, pruneLimit, taken } from '../refusals.ts'
+import { pruneLimit, taken } from '../refusals.ts'
 import { rowKindNumbers } from '../row-kind.ts'
 import { partsOfFork } from '../shared-part.ts'
 import type { Tails } from '../tail.ts'
@@ -11,11 +10,13 @@ import type { ReadConnection, WriteConnection } from './connection.ts'
 import type { EventInserts } from './event-inserts.ts'
 import type { Checkpoints } from './facts.ts'
 import type { GroupCommit, Turn } from './group-commit.ts'
-import { unindexSql } from './search.ts'
+import type { Leftovers } from './leftovers.ts'
+import { removing } from './remove.ts'
+import { restoring } from './restore.ts'
 import type { SessionCache } from './session-cache.ts'
 import type { SessionRow } from './session-row.ts'
 import { type AnythingShared, type Share, sharedWrites } from './shared.ts'
-import { isSharedRowSql, removeRowsSql, sharedTally } from './shared-rows.ts'
+import { isSharedRowSql, sharedTally } from './shared-rows.ts'
 import { type SpareRoom, withSpareRoom } from './spare-room.ts'
 
 type Writes = Pick<
@@ -30,6 +31,7 @@ type Writes = Pick<
   | 'release'
   | 'takeOver'
   | 'restore'
+  | 'restorePages'
   | 'fork'
   | 'prune'
 >
@@ -46,11 +48,13 @@ export interface WriteDeps {
   readonly checkpoints: Checkpoints
   readonly shared: AnythingShared
   readonly spare: SpareRoom
+  readonly leftovers: Leftovers
 }
 
 export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
   return {
-    ...sessionWrites(deps),
+    ...(await sessionWrites(deps, deps.leftovers)),
+    ...(await restoring(deps, deps.leftovers)),
     ...(await forkWrites(deps)),
     ...appendWrites(deps, await sharedWrites(deps.writer, deps.shared)),
     ...leaseWrites(deps),
@@ -59,20 +63,12 @@ export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
   }
 }
 
-function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'remove' | 'restore'> {
-  const { writer, sessions, tails, now, commit, inserts, checkpoints, spare } = deps
-  const removed = (id: string): Promise<void> =>
-    commit(async (turn) => {
-      const { key, leases } = sessions.must(id)
-      if (isLive(leases, now())) throw hasActiveRun(id)
-      sessions.forget(id)
-      turn.onCommit(() => tails.end(id))
-      turn.bulk()
-      inserts.insertHere() // an append of the same transaction may be among what is deleted
-      await writer.exec(
-        `${unindexSql(key)} ${removeRowsSql(key)} DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
-      )
-    })
+async function sessionWrites(
+  deps: WriteDeps,
+  leftovers: Leftovers,
+): Promise<Pick<Writes, 'create' | 'rename' | 'remove'>> {
+  const { sessions, now, commit, spare } = deps
+  const remove = await removing(deps, leftovers)
   return {
     create: (created) => commit(() => make(deps, emptySession(created, now())).info),
     rename: (id, title) =>
@@ -83,30 +79,8 @@ function sessionWrites(deps: WriteDeps): Pick<Writes, 'create' | 'rename' | 'rem
         sessions.change({ ...session, info })
         return info
       }),
-    remove: (id) => withSpareRoom(spare, () => removed(id)),
-    restore: async (restored, rows) => {
-      checkHistory(rows)
-      const raw = rawRowsOf(rows, await printedInTurns(rows))
-      return commit(async (turn) => {
-        const session = await take(inserts, turn, make(deps, emptySession(restored, now())), rows, raw)
-        sessions.change(session)
-        await checkpoints.writeAll(session.key, rows)
-        return session.info
-      })
-    },
+    remove: (id) => withSpareRoom(spare, () => remove(id)),
   }
-}
-
-/** Rows that are printed before other work gets a turn. */
-const stretch = 1000
-
-async function printedInTurns(rows: readonly Recorded[]): Promise<readonly PrintedEvent[]> {
-  const printed: PrintedEvent[] = []
-  for (const row of rows) {
-    printed.push(printedOf(row))
-    if (printed.length % stretch === 0) await nextTurn()
-  }
-  return printed
 }
 
 async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {

@@ -1,17 +1,11 @@
 import type { SessionFacts } from '@millrace/core'
-import { jsonSize, printFacts } from '@millrace/core/store'
+import { checkpointBlock } from '@millrace/core/store'
 
 /** Sessions whose newest facts stay in memory, and the characters of their states together. */
 const maxKept = 64
 const maxKeptText = 32 * 1024 * 1024
 /** Characters of a state that may wait in memory for its checkpoint. */
 const maxDueText = 2 * 1024 * 1024
-/** A checkpoint comes after so many rows, and after more of them where its text is long: it stays small beside them. */
-const rowsBetween = 256
-const textPerRow = 128
-/** Older checkpoints are thinned to the newest of so many rows: they serve reads of the past (`?at=`). */
-export const checkpointBlock = 4096
-
 /** Facts in memory. */
 export interface KeptFacts {
   readonly facts: SessionFacts
@@ -21,22 +15,9 @@ export interface KeptFacts {
   readonly size: number
 }
 
-/** Whether so many rows have come since the last checkpoint that the next one may be worth its place. */
-export function isCheckpointDue(seq: number, saved: number): boolean {
-  return seq - saved >= rowsBetween
-}
-
 /** Whether facts may wait in memory until their checkpoint is written. */
 export function mayWait({ size }: KeptFacts): boolean {
   return size <= maxDueText
-}
-
-/** The text of a checkpoint after `last`; undefined when it is not worth its place. */
-export function checkpointText(facts: SessionFacts, last: number): string | undefined {
-  const most = (facts.seq - last) * textPerRow
-  if (!isCheckpointDue(facts.seq, last) || jsonSize(facts.state) > most) return undefined
-  const text = printFacts(facts)
-  return text.length > most ? undefined : text
 }
 
 /** Checkpoints after this seq go when one at `seq` is written, also those beyond it: their rows did not exist yet. */

@@ -1,0 +1,61 @@
+import { ReadGate, type ReadLimits } from '../view/read-gate.ts'
+import { type ImportLimits, type ImportWork, type ReadImport, readInThread } from './import-thread.ts'
+import { readRecordingText } from './read-recording.ts'
+
+/** Reads recordings for their import. One user's imports cannot stop or starve another user. */
+export interface RecordingReads {
+  /** Reads the bytes to their end, and only then calls `use`. What is wrong with the recording is a MillraceError. */
+  read<T>(
+    bytes: AsyncGenerator<Uint8Array, void>,
+    work: ImportWork,
+    by: Reader,
+    use: (read: ReadImport) => Promise<T>,
+  ): Promise<T>
+}
+
+interface Reader {
+  readonly user: string
+  /** The client has left. */
+  readonly signal: AbortSignal
+}
+
+/** A recording of no more bytes than this is read at once; a longer one has a thread. */
+const short = 64 * 1024
+
+export function recordingReads(limits: ReadLimits & ImportLimits): RecordingReads {
+  const threads = new ReadGate(limits)
+  return {
+    read: async (bytes, work, { user, signal }, use) => {
+      const first: Uint8Array[] = []
+      let size = 0
+      let over = false
+      while (!over && size <= short) {
+        const { done, value } = await bytes.next()
+        if (done === true) over = true
+        else {
+          first.push(value)
+          size += value.length
+        }
+      }
+      if (over) {
+        const { about, pages } = await readRecordingText(new TextDecoder().decode(Buffer.concat(first)), work)
+        return use({ about, pages: each(pages) })
+      }
+      const leave = await threads.enter(user, signal)
+      try {
+        return await readInThread(all(first, bytes), work, limits, signal, use)
+      } finally {
+        leave()
+      }
+    },
+  }
+}
+
+async function* each<T>(items: Iterable<T>): AsyncGenerator<T, void> {
+  yield* items
+}
+
+async function* all<T>(begun: readonly T[], rest: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
+  yield* begun
+  yield* rest
+}
