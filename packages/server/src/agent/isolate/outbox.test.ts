@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { Outbox } from './outbox.ts'
-import { type FromProcess, noAnswer, readSent } from './protocol.ts'
+import { type FromProcess, readSent } from './protocol.ts'
 
 const end = (call: number): FromProcess => ({ kind: 'end', call })
-const report: FromProcess = { kind: 'calls', call: 1, of: noAnswer, name: 'modelCalled', args: [] }
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 function opened() {
@@ -11,13 +10,13 @@ function opened() {
   return { sendings, outbox: new Outbox((texts) => void sendings.push(readSent(texts))) }
 }
 
-test('a message goes at once, and takes the reports before it along', () => {
+test('a message goes at once, and takes what waits along', () => {
   const { outbox, sendings } = opened()
-  outbox.send(report)
+  outbox.sendSoon(end(0))
   expect(sendings).toEqual([])
   outbox.send(end(1))
   outbox.send(end(2))
-  expect(sendings).toEqual([[report, end(1)], [end(2)]])
+  expect(sendings).toEqual([[end(0), end(1)], [end(2)]])
 })
 
 test('what runs send at the end of a turn goes together, after what went at once', async () => {
