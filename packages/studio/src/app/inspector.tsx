@@ -42,17 +42,17 @@ export const Inspector = memo(function Inspector(props: PanelProps) {
               aria-controls="panel"
               tabIndex={id === shown.id ? 0 : -1}
               title={isEmpty(contents, id) ? `${title} (${key}): nothing yet` : `${title} (${key})`}
-            className={isEmpty(contents, id) ? 'dimmed' : ''}
+              className={isEmpty(contents, id) ? 'dimmed' : ''}
               onClick={() => navigate({ panel: id })}
             >
               <Icon name={icon} />
               <span>{title}</span>
-            {id === 'problems' && failures > 0 && (
-              <span className="badge number" data-testid="problem-badge">
-                {failures}
-                <span className="visually-hidden"> failed</span>
-              </span>
-            )}
+              {id === 'problems' && failures > 0 && (
+                <span className="badge number" data-testid="problem-badge">
+                  {failures}
+                  <span className="visually-hidden"> failed</span>
+                </span>
+              )}
             </button>
           ))}
         </div>

@@ -111,7 +111,11 @@ function ClosedFile() {
 function SessionPlace({ id }: { readonly id: string }) {
   const session = useSession(id)
   const connection = useConnectionState(session)
-  return isUnknownSession(connection) && session.log.lastSeq === 0 ? <UnknownPlace id={id} /> : <Workspace session={session} />
+  return isUnknownSession(connection) && session.log.lastSeq === 0 ? (
+    <UnknownPlace id={id} />
+  ) : (
+    <Workspace session={session} />
+  )
 }
 
 function Workspace({ session }: { readonly session: SessionHandle }) {

@@ -10,7 +10,9 @@ const mostWords = 2000
 /** The words that only one of two texts has, for each of them. */
 export function wordDifference(a: string, b: string): readonly [readonly WordRun[], readonly WordRun[]] {
   const small = wordsOf(a).length <= mostWords && wordsOf(b).length <= mostWords
-  const split = small ? wordsOf : (text: string): string[] => text.match(/[^\n]*\n?/g)?.filter((line) => line !== '') ?? []
+  const split = small
+    ? wordsOf
+    : (text: string): string[] => text.match(/[^\n]*\n?/g)?.filter((line) => line !== '') ?? []
   const [left, right] = [split(a), split(b)]
   const common = commonWords(left, right)
   return [runsOf(left, common.left), runsOf(right, common.right)]
@@ -19,7 +21,10 @@ export function wordDifference(a: string, b: string): readonly [readonly WordRun
 /** Each word with the space after it, so that the words put together are the text. */
 const wordsOf = (text: string): string[] => text.match(/\S+\s*|\s+/g) ?? []
 
-function commonWords(a: readonly string[], b: readonly string[]): { left: ReadonlySet<number>; right: ReadonlySet<number> } {
+function commonWords(
+  a: readonly string[],
+  b: readonly string[],
+): { left: ReadonlySet<number>; right: ReadonlySet<number> } {
   const [x, y] = [a.map((word) => word.trim()), b.map((word) => word.trim())]
   const lengths = Array.from({ length: x.length + 1 }, () => new Uint16Array(y.length + 1))
   for (let i = x.length - 1; i >= 0; i--) {

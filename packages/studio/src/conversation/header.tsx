@@ -62,7 +62,13 @@ export function ConversationHeader({ session, info, at, agent, label }: HeaderPr
         {!isFile(session.id) && (
           <IconButton
             icon={shared ? 'check' : 'share'}
-            label={shared ? 'The link is copied' : at === undefined ? 'Copy a link to this session' : `Copy a link to event ${at}`}
+            label={
+              shared
+                ? 'The link is copied'
+                : at === undefined
+                  ? 'Copy a link to this session'
+                  : `Copy a link to event ${at}`
+            }
             data-testid="share"
             onClick={() => share(session.id, at)}
           />

@@ -12,7 +12,12 @@ export function LanesRow({ block }: { readonly block: Extract<Block, { kind: 'la
   // While agents work, each lane shows the end of what it has; afterwards all of it, and only the page scrolls.
   const over = block.lanes[0]?.items[0]?.run !== activeRun
   return (
-    <section className={over ? 'lanes over' : 'lanes'} aria-label="Parallel agents" data-testid="lanes" data-count={block.lanes.length}>
+    <section
+      className={over ? 'lanes over' : 'lanes'}
+      aria-label="Parallel agents"
+      data-testid="lanes"
+      data-count={block.lanes.length}
+    >
       {block.lanes.map((lane) => (
         <LaneColumn key={lane.key} lane={lane} over={over} />
       ))}
@@ -63,7 +68,12 @@ const LaneColumn = memo(function LaneColumn({ lane, over }: LaneProps) {
 
 /** Lanes are rebuilt on every read of the log, but their items stay the same objects. */
 function sameLane({ lane: a, over }: LaneProps, { lane: b, over: after }: LaneProps): boolean {
-  return over === after && a.key === b.key && a.items.length === b.items.length && a.items.every((item, i) => item === b.items[i])
+  return (
+    over === after &&
+    a.key === b.key &&
+    a.items.length === b.items.length &&
+    a.items.every((item, i) => item === b.items[i])
+  )
 }
 
 function isStreaming(item: Item): boolean {

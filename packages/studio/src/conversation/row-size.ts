@@ -2,7 +2,8 @@ import type { Block, Item } from '@millrace/core'
 
 /** The estimated height of a row in pixels, so that the scroll bar is about right before everything is drawn. */
 export function rowSize(block: Block): number {
-  if (block.kind === 'lanes') return Math.max(...block.lanes.map(({ items }) => 60 + items.reduce((sum, item) => sum + itemSize(item), 0)))
+  if (block.kind === 'lanes')
+    return Math.max(...block.lanes.map(({ items }) => 60 + items.reduce((sum, item) => sum + itemSize(item), 0)))
   return itemSize(block.item)
 }
 

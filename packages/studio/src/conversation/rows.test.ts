@@ -84,7 +84,9 @@ test('text comes before the error that ended it, and the error is told once', ()
   ]
   const rows = events.map((event, i): Recorded => ({ seq: i + 1, at: i, run: 'r', event }))
   const shown = (count: number) =>
-    rowMaker()(fold(transcriptView, rows.slice(0, count))).flatMap((block) => (block.kind === 'item' ? [block.item] : []))
+    rowMaker()(fold(transcriptView, rows.slice(0, count))).flatMap((block) =>
+      block.kind === 'item' ? [block.item] : [],
+    )
   const names = (count: number): readonly string[] =>
     shown(count).map((item) => (item.kind === 'message' ? item.id : item.kind))
   expect(names(4)).toEqual(['text', 'odd', 'end'])

@@ -4,8 +4,8 @@ import {
   type ResumeAnswer,
   type SessionInfo,
   type Timeline,
-  timelineView,
   type Transcript,
+  timelineView,
   transcriptView,
 } from '@millrace/core'
 import { type RunControls, type SessionHandle, useRun, useView } from '@millrace/react'
@@ -74,7 +74,23 @@ export function useConversationActions(
         showFailure(resume([...answers.values()]))
       },
     }
-  }, [session, info, agent, asked, canFork, canRun, pending, activeRun, given, rejected, callTimes, runs, planRun, resume, send])
+  }, [
+    session,
+    info,
+    agent,
+    asked,
+    canFork,
+    canRun,
+    pending,
+    activeRun,
+    given,
+    rejected,
+    callTimes,
+    runs,
+    planRun,
+    resume,
+    send,
+  ])
   return { actions, run, agent, absent }
 }
 
@@ -87,7 +103,11 @@ const executionsOf = ({ executions }: Timeline): Timeline['executions'] => execu
 
 /** Calls of one turn get their answers in one event, but those that ran as steps have times of their own. */
 function timesOf(executions: readonly Execution[]): ReadonlyMap<string, number> {
-  return new Map(executions.flatMap(({ call, duration }) => (call === undefined || duration === undefined ? [] : [[call, duration]])))
+  return new Map(
+    executions.flatMap(({ call, duration }) =>
+      call === undefined || duration === undefined ? [] : [[call, duration]],
+    ),
+  )
 }
 
 const runAtWork = ({ latest }: Transcript): string | undefined =>

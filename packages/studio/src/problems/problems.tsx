@@ -1,4 +1,11 @@
-import { nodePath, type ProblemsState, problemsAtEnd, problemsView, type Severity, type StreamProblem } from '@millrace/core'
+import {
+  nodePath,
+  type ProblemsState,
+  problemsAtEnd,
+  problemsView,
+  type Severity,
+  type StreamProblem,
+} from '@millrace/core'
 import { useConnectionState, useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'

@@ -45,7 +45,14 @@ export const callsView: View<Calls> = {
   apply(state, row) {
     const { event, run } = row
     if (event.kind === 'log') return isModelCall(event) ? modelCalled(state, row) : state
-    if (event.kind === 'run.finished') return state.open === Dictionary.empty ? state : { ...state, open: Dictionary.empty }
+    if (event.kind === 'run.finished')
+      return state.open === Dictionary.empty ? state : { ...state, open: Dictionary.empty }
+    if (event.kind === 'node.finished') {
+      const place = state.open.get(`${run}\nmodel ${event.node}`)
+      return place === undefined
+        ? state
+        : ended(state, place, `${run}\nmodel ${event.node}`, row, event.status === 'error')
+    }
     if (event.kind !== 'agent' || event.event.author === 'user') return state
     const owner = event.node ?? event.event.author ?? ''
     const answering = state.open.get(`${run}\nmodel ${owner}`)
@@ -58,14 +65,24 @@ export const callsView: View<Calls> = {
       if (place !== undefined) next = ended(next, place, `${run}\ntool ${id}`, row, failed)
     }
     if (responses.length > 0) return next
-    if (answering !== undefined && event.event.content !== undefined) {
+    const { content, usageMetadata } = event.event
+    if (answering !== undefined && (content !== undefined || usageMetadata !== undefined)) {
       next = ended(next, answering, `${run}\nmodel ${owner}`, row, event.event.errorCode !== undefined)
     }
     for (const { id, name } of functionCallsOf(event.event)) {
       if (id === undefined || name === 'transfer_to_agent' || name.startsWith('adk_request_')) continue
       if (next.open.get(`${run}\ntool ${id}`) !== undefined) continue
       const { seq, at } = row
-      const span: CallSpan = { key: `tool ${id} ${seq}`, kind: 'tool', name, run, owner, call: id, startSeq: seq, startedAt: at }
+      const span: CallSpan = {
+        key: `tool ${id} ${seq}`,
+        kind: 'tool',
+        name,
+        run,
+        owner,
+        call: id,
+        startSeq: seq,
+        startedAt: at,
+      }
       next = { list: next.list.append(span), open: next.open.set(`${run}\ntool ${id}`, next.list.length) }
     }
     return next

@@ -44,7 +44,10 @@ function walk(
   for (;;) {
     const next = inside
       .filter(({ key, startSeq, endSeq = 0 }) => !found.has(key) && endSeq <= now && startSeq >= from)
-      .reduce<Timed | undefined>((best, each) => (best === undefined || (each.endSeq ?? 0) > (best.endSeq ?? 0) ? each : best), undefined)
+      .reduce<Timed | undefined>(
+        (best, each) => (best === undefined || (each.endSeq ?? 0) > (best.endSeq ?? 0) ? each : best),
+        undefined,
+      )
     if (next === undefined) return
     found.add(next.key)
     walk(members, next, next.endSeq ?? now, next.startSeq, found)

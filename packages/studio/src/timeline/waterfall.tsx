@@ -205,7 +205,15 @@ function Axis({
       {scale.breaks.map(({ place, gap }) => {
         const left = 4 + (place / scale.total) * (width - 8)
         if (left < from || left > to) return null
-        return <span key={place} className="break" style={{ left }} data-testid="timeline-break" title={`Nothing ran for ${duration(gap)}`} />
+        return (
+          <span
+            key={place}
+            className="break"
+            style={{ left }}
+            data-testid="timeline-break"
+            title={`No event for ${duration(gap)}`}
+          />
+        )
       })}
     </div>
   )
@@ -240,4 +248,3 @@ function Flags({
     )
   })
 }
-

@@ -10,7 +10,10 @@ export function duration(ms: number): string {
 export function moment(ms: number): string {
   if (ms < 60_000) return duration(ms)
   const seconds = (ms % 60_000) / 1000
-  const exact = seconds === Math.floor(seconds) ? String(seconds) : seconds.toFixed(seconds * 10 === Math.floor(seconds * 10) ? 1 : 2)
+  const exact =
+    seconds === Math.floor(seconds)
+      ? String(seconds)
+      : seconds.toFixed(seconds * 10 === Math.floor(seconds * 10) ? 1 : 2)
   return `${Math.floor(ms / 60_000)}:${exact.padStart(exact.includes('.') ? exact.length + (seconds < 10 ? 1 : 0) : 2, '0')}`
 }
 

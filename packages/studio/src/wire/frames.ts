@@ -92,7 +92,11 @@ const utf8 = new TextEncoder()
 /** The size of the frame on the wire. */
 export function sizeOf(frame: WireFrame): string {
   const bytes = utf8.encode(wireTextOf(frame)).length
-  return bytes < 1000 ? `${bytes} B` : bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+  return bytes < 1000
+    ? `${bytes} B`
+    : bytes < 1_000_000
+      ? `${(bytes / 1000).toFixed(1)} kB`
+      : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
 export function pretty(data: string): string {
