@@ -30,7 +30,7 @@ export interface Studio {
 
 export interface Tab {
   readonly page: Page
-  readonly noise: readonly string[]
+  readonly noise: string[]
   /** A picture of the page in `test-results`, for people to look at; made in the whole form only. */
   shot(name: string): Promise<void>
 }

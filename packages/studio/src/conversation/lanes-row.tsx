@@ -54,7 +54,6 @@ const LaneColumn = memo(function LaneColumn({ lane, over }: LaneProps) {
       <section
         className={over ? 'lane-body' : 'lane-body scroll'}
         ref={body}
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={over ? undefined : 0}
         aria-label={`Messages from ${agent}`}
       >

@@ -1,7 +1,8 @@
 import type { SessionHandle } from '@millrace/react'
 import { useRoute } from '../app/route.ts'
 import { goTo } from '../session/cursor.ts'
-import { rowIndexAt, stepCursor, togglePlay, usePlayer } from '../session/play.ts'
+import { stepCursor, togglePlay, usePlayer } from '../session/play.ts'
+import { rowIndexAt } from '../session/row-index.ts'
 import { Button, IconButton } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
 

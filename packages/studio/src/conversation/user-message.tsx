@@ -9,7 +9,7 @@ export function UserMessage({ message }: { readonly message: Message }) {
   const [editing, setEditing] = useState(false)
   return (
     <article className="message mine" data-testid={`message-${message.id}`}>
-      <h3 className="visually-hidden">{message.author === 'user' ? 'You' : message.author}</h3>
+      <h2 className="visually-hidden">{message.author === 'user' ? 'You' : message.author}</h2>
       {editing ? (
         <EditForm message={message} onClose={() => setEditing(false)} />
       ) : (

@@ -1,9 +1,9 @@
 import { isPartial, type LiveLog, type Recorded } from '@millrace/core'
-import { firstIndexWhere } from '@millrace/core/persistent'
 import { useEffect } from 'react'
 import { create } from 'zustand'
 import { useRoute } from '../app/route.ts'
 import { goTo } from './cursor.ts'
+import { rowIndexAt } from './row-index.ts'
 
 /** Replays a session: the cursor moves by itself, at the pace at which the rows were recorded. */
 export const usePlayer = create<{ readonly playing: boolean; readonly speed: number }>()(() => ({
@@ -60,9 +60,4 @@ export function stepCursor(log: LiveLog, at: number | undefined, direction: 1 | 
 
 function isToken(row: Recorded | undefined): boolean {
   return row?.event.kind === 'agent' && isPartial(row.event.event)
-}
-
-/** The index of the row with this seq, or of the last row before it; -1 if there is none. */
-export function rowIndexAt(rows: readonly Recorded[], seq: number): number {
-  return firstIndexWhere(rows.length, (index) => (rows[index]?.seq ?? 0) > seq) - 1
 }

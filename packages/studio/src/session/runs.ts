@@ -1,6 +1,6 @@
 import { defined, type LiveLog, type Outcome, type ProblemCode, type Recorded, type View } from '@millrace/core'
 import { Sequence } from '@millrace/core/persistent'
-import { rowIndexAt } from './play.ts'
+import { rowIndexAt } from './row-index.ts'
 
 /** One run of the session: its place in the log and how it ended. */
 export interface RunSpan {

@@ -68,13 +68,17 @@ function SpanFacts({ span }: { readonly span: Span }) {
     ['state', word],
     ['took', took === undefined ? '' : duration(took)],
     ['first token', firstAfter === undefined ? '' : `after ${duration(firstAfter)}`],
-    ['began', startedAt > 0 ? <Time at={startedAt} precise /> : ''],
     ['critical path', critical === true ? 'yes: the run waited for it' : ''],
     ['error', error ?? ''],
   ] as const
   return (
     <>
       <b>{name}</b>
+      {startedAt > 0 && (
+        <span className="fact">
+          <span className="faint">began</span> <Time at={startedAt} precise />
+        </span>
+      )}
       {facts.map(([fact, value]) =>
         value === '' ? null : (
           <span key={fact} className="fact">

@@ -47,6 +47,12 @@ export const callsView: View<Calls> = {
     if (event.kind === 'log') return isModelCall(event) ? modelCalled(state, row) : state
     if (event.kind === 'run.finished')
       return state.open === Dictionary.empty ? state : { ...state, open: Dictionary.empty }
+    if (event.kind === 'node.finished') {
+      const place = state.open.get(`${run}\nmodel ${event.node}`)
+      return place === undefined
+        ? state
+        : ended(state, place, `${run}\nmodel ${event.node}`, row, event.status === 'error')
+    }
     if (event.kind !== 'agent' || event.event.author === 'user') return state
     const owner = event.node ?? event.event.author ?? ''
     const answering = state.open.get(`${run}\nmodel ${owner}`)
@@ -59,7 +65,8 @@ export const callsView: View<Calls> = {
       if (place !== undefined) next = ended(next, place, `${run}\ntool ${id}`, row, failed)
     }
     if (responses.length > 0) return next
-    if (answering !== undefined && event.event.content !== undefined) {
+    const { content, usageMetadata } = event.event
+    if (answering !== undefined && (content !== undefined || usageMetadata !== undefined)) {
       next = ended(next, answering, `${run}\nmodel ${owner}`, row, event.event.errorCode !== undefined)
     }
     for (const { id, name } of functionCallsOf(event.event)) {

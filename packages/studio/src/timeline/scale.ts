@@ -1,6 +1,6 @@
 import type { LiveLog, Recorded } from '@millrace/core'
 import { firstIndexWhere } from '@millrace/core/persistent'
-import { rowIndexAt } from '../session/play.ts'
+import { rowIndexAt } from '../session/row-index.ts'
 
 /** The positions of events on the waterfall, in milliseconds from the first event, without the breaks. */
 export interface Scale {

@@ -1,6 +1,7 @@
 import type { LiveLog } from '@millrace/core'
 import { goTo } from '../session/cursor.ts'
-import { rowIndexAt, setSpeed, stepCursor, togglePlay, usePlayer } from '../session/play.ts'
+import { setSpeed, stepCursor, togglePlay, usePlayer } from '../session/play.ts'
+import { rowIndexAt } from '../session/row-index.ts'
 import { IconButton } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'

@@ -211,7 +211,7 @@ function Axis({
             className="break"
             style={{ left }}
             data-testid="timeline-break"
-            title={`Nothing ran for ${duration(gap)}`}
+            title={`No event for ${duration(gap)}`}
           />
         )
       })}

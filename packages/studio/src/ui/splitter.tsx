@@ -26,25 +26,28 @@ export function Splitter({ label, axis, value, min, max, direction, onChange }: 
     onChange(clamp(value + step * direction * 24))
   }
   return (
-    // biome-ignore lint/a11y/useSemanticElements: an <hr> cannot be a focusable, valued separator
-    <div
-      role="separator"
-      tabIndex={0}
-      className={`splitter ${axis}`}
-      aria-label={label}
-      aria-orientation={axis === 'x' ? 'vertical' : 'horizontal'}
-      aria-valuenow={value}
-      aria-valuemin={min}
-      aria-valuemax={max}
-      onKeyDown={onKeyDown}
-      onPointerDown={(event) => {
-        event.currentTarget.setPointerCapture(event.pointerId)
-        start.current = { at: place(event), value }
-      }}
-      onPointerMove={(event) => {
-        if (!event.currentTarget.hasPointerCapture(event.pointerId)) return
-        onChange(clamp(start.current.value + (place(event) - start.current.at) * direction))
-      }}
-    />
+    // Everything that can be reached is inside a landmark (axe: region). It is not a box of its own.
+    <section className="splitter-place" aria-label={label}>
+      {/* biome-ignore lint/a11y/useSemanticElements: an <hr> cannot be a focusable, valued separator */}
+      <div
+        role="separator"
+        tabIndex={0}
+        className={`splitter ${axis}`}
+        aria-label={label}
+        aria-orientation={axis === 'x' ? 'vertical' : 'horizontal'}
+        aria-valuenow={value}
+        aria-valuemin={min}
+        aria-valuemax={max}
+        onKeyDown={onKeyDown}
+        onPointerDown={(event) => {
+          event.currentTarget.setPointerCapture(event.pointerId)
+          start.current = { at: place(event), value }
+        }}
+        onPointerMove={(event) => {
+          if (!event.currentTarget.hasPointerCapture(event.pointerId)) return
+          onChange(clamp(start.current.value + (place(event) - start.current.at) * direction))
+        }}
+      />
+    </section>
   )
 }
