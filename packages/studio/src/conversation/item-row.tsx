@@ -1,6 +1,7 @@
 import type { Item, Message, Part } from '@millrace/core'
 import { memo } from 'react'
 import { goTo } from '../session/cursor.ts'
+import { openStep } from '../step/open-step.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Pill } from '../ui/controls.tsx'
@@ -113,16 +114,23 @@ function MessageRow({ message }: { readonly message: Message }) {
       <Avatar agent={author} />
       <div className="message-body">
         <header>
-          <span className="author" data-testid="message-author" style={{ color: agentColour(author) }}>
+          <button
+            type="button"
+            className="author author-step"
+            data-testid="message-author"
+            style={{ color: agentColour(author) }}
+            title="Open the step: prompt, response, state and cost"
+            onClick={() => openStep(message.endSeq ?? message.seq)}
+          >
             {author}
-          </span>
+          </button>
           {superseded === true && <Pill tone="warn">superseded</Pill>}
           {status === 'cut' && <Pill tone="warn">cut off</Pill>}
           {message.finishReason !== undefined && <Pill>{message.finishReason}</Pill>}
         </header>
         {shown.map((part, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message only ever grow at the end
-          <PartRow key={i} part={part} streaming={status === 'streaming' && i === shown.length - 1} />
+          <PartRow key={i} part={part} run={message.run} streaming={status === 'streaming' && i === shown.length - 1} />
         ))}
         {error !== undefined && <p className="bad-text">{error.message}</p>}
       </div>
@@ -130,7 +138,7 @@ function MessageRow({ message }: { readonly message: Message }) {
   )
 }
 
-function PartRow({ part, streaming }: { readonly part: Part; readonly streaming: boolean }) {
+function PartRow({ part, run, streaming }: { readonly part: Part; readonly run: string; readonly streaming: boolean }) {
   switch (part.kind) {
     case 'text':
       return (
@@ -148,7 +156,7 @@ function PartRow({ part, streaming }: { readonly part: Part; readonly streaming:
         </details>
       )
     case 'tool':
-      return <ToolCardRow card={part} />
+      return <ToolCardRow card={part} run={run} />
     case 'file':
       return part.data !== undefined && /^image\/(png|jpeg|gif|webp)$/.test(part.mimeType ?? '') ? (
         <img

@@ -1,5 +1,7 @@
 import type { ToolCard as Card } from '@millrace/core'
 import { goTo } from '../session/cursor.ts'
+import { openStep } from '../step/open-step.ts'
+import { callKey } from '../step/steps.ts'
 import { Pill } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -9,7 +11,7 @@ const tones = { pending: 'accent', ok: 'ok', error: 'bad', cut: 'warn' } as cons
 const words = { pending: 'running', ok: 'done', error: 'failed', cut: 'cut off' } as const
 
 /** A tool call: name and status in one line; arguments and result when it is opened. */
-export function ToolCardRow({ card }: { readonly card: Card }) {
+export function ToolCardRow({ card, run }: { readonly card: Card; readonly run: string }) {
   const { working } = useActions()
   const waiting = card.status === 'pending' && (card.longRunning === true || !working)
   return (
@@ -32,6 +34,14 @@ export function ToolCardRow({ card }: { readonly card: Card }) {
         )}
         <button type="button" className="link" onClick={() => goTo(card.endSeq ?? card.seq)}>
           Go to this moment
+        </button>{' '}
+        <button
+          type="button"
+          className="link"
+          data-testid="open-step"
+          onClick={() => openStep(card.endSeq ?? card.seq, callKey(run, card.call))}
+        >
+          Open the step
         </button>
       </div>
     </details>

@@ -1,3 +1,5 @@
+import { openStep } from '../step/open-step.ts'
+import { nodeKey } from '../step/steps.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -38,7 +40,10 @@ export function BarView({ bar, top, peek }: BarProps) {
       aria-label={`${agent}, ${words[status]}${time === '' ? '' : `, ${time}`}, events ${startSeq} to ${endSeq ?? 'now'}`}
       onPointerMove={(event) => event.pointerType === 'mouse' && peek.enter(moment)}
       onPointerLeave={peek.leave}
-      onClick={() => peek.select(moment)}
+      onClick={() => {
+        peek.select(moment)
+        openStep(moment, nodeKey(execution))
+      }}
     >
       {status === 'error' && <Icon name="problems" size={12} />}
       {status === 'interrupted' && <Icon name="question" size={12} />}

@@ -6,6 +6,7 @@ import type { PanelProps } from '../app/panels.ts'
 import { root } from '../app/route.ts'
 import { goTo } from '../session/cursor.ts'
 import { isFile } from '../session/files.ts'
+import { openStep } from '../step/open-step.ts'
 import { Button, Empty } from '../ui/controls.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { SearchField } from '../ui/search-field.tsx'
@@ -186,6 +187,7 @@ function FrameRow({ frame, raw, open, onToggle, curl }: FrameRowProps) {
             <LabelledCopy label="curl from here" text={() => curl(frame.seq - 1)} />
             <span className="spacer" />
             <Button onClick={() => goTo(frame.seq)}>Go to event {frame.seq}</Button>
+            <Button onClick={() => openStep(frame.seq)}>Open the step</Button>
           </div>
         </div>
       )}

@@ -130,5 +130,9 @@ function amount(text: string | undefined): number | undefined {
 }
 
 function compact(settings: { [K in keyof ModelSettings]: ModelSettings[K] | undefined }): ModelSettings {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)))
+  return Object.fromEntries(
+    Object.entries(settings).filter(
+      ([, value]) => value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0),
+    ),
+  )
 }
