@@ -9,11 +9,12 @@ let imported: string
 
 beforeAll(async () => {
   chat = await studio.run('assistant', 'What is the weather in Lisbon?')
-  imported = await studio.bring('adk', 'python-tool-call')
+  imported = await studio.bring('adk', 'javascript-flavour')
 })
 
 /** Presses the mouse where a person would, and only where the element really is on top. */
 async function press(page: Page, target: Locator): Promise<void> {
+  await target.waitFor({ timeout: 20_000 })
   await target.scrollIntoViewIfNeeded()
   const box = await target.boundingBox()
   if (box === null) throw new Error('the element is not on the page')
@@ -32,7 +33,7 @@ async function openChat(colorScheme: 'light' | 'dark'): Promise<Tab> {
 test.each(['light', 'dark'] as const)('a click on a message opens its model call, in %s', async (scheme) => {
   const tab = await openChat(scheme)
   const { page } = tab
-  await press(page, page.getByTestId('message-author').last())
+  await press(page, page.getByTestId('message-step').last())
   await page.getByTestId('step').waitFor()
   expect(await stepOf(page)).toMatch(/^call /)
   const prompt = page.getByTestId('step-prompt')

@@ -4,7 +4,7 @@ import { goTo } from '../session/cursor.ts'
 import { openStep } from '../step/open-step.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Avatar } from '../ui/avatar.tsx'
-import { Pill } from '../ui/controls.tsx'
+import { IconButton, Pill } from '../ui/controls.tsx'
 import './cards.css'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -114,16 +114,9 @@ function MessageRow({ message }: { readonly message: Message }) {
       <Avatar agent={author} />
       <div className="message-body">
         <header>
-          <button
-            type="button"
-            className="author author-step"
-            data-testid="message-author"
-            style={{ color: agentColour(author) }}
-            title="Open the step: prompt, response, state and cost"
-            onClick={() => openStep(message.endSeq ?? message.seq)}
-          >
+          <span className="author" data-testid="message-author" style={{ color: agentColour(author) }}>
             {author}
-          </button>
+          </span>
           {superseded === true && <Pill tone="warn">superseded</Pill>}
           {status === 'cut' && <Pill tone="warn">cut off</Pill>}
           {message.finishReason !== undefined && <Pill>{message.finishReason}</Pill>}
@@ -134,6 +127,13 @@ function MessageRow({ message }: { readonly message: Message }) {
         ))}
         {error !== undefined && <p className="bad-text">{error.message}</p>}
       </div>
+      <IconButton
+        icon="step"
+        label="Open the step: prompt, response, state and cost"
+        className="message-step"
+        data-testid="message-step"
+        onClick={() => openStep(message.endSeq ?? message.seq)}
+      />
     </article>
   )
 }

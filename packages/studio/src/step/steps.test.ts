@@ -1,11 +1,11 @@
-import { callsView, fold, type Recorded, type RunEvent, timelineView } from '@millrace/core'
+import { type AdkPart, callsView, fold, type Recorded, type RunEvent, timelineView } from '@millrace/core'
 import { expect, test } from 'vitest'
 import { asTest } from './as-test.ts'
 import { diffLines } from './difference.ts'
 import { callKey, callsIn, nodeKey, stepAt, stepsOf } from './steps.ts'
 import { requestText, spokenOf, toolNames } from './words.ts'
 
-const said = (parts: object[], role = 'model'): RunEvent => ({
+const said = (parts: readonly AdkPart[], role = 'model'): RunEvent => ({
   kind: 'agent',
   message: 'm',
   node: 'a@1',
