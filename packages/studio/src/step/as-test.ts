@@ -1,9 +1,9 @@
 import { type Calls, modelAnswersOf, type Recorded } from '@millrace/core'
-import type { Step } from './steps.ts'
-import { printed } from './words.ts'
+import type { SessionStep } from './steps.ts'
+import { prettyJson } from './words.ts'
 
 /** A test of this step for vitest: the rows up to its end, and what it gave. */
-export function asTest({ call, execution, endSeq }: Step, calls: Calls, rows: readonly Recorded[]): string {
+export function asTest({ call, execution, endSeq }: SessionStep, calls: Calls, rows: readonly Recorded[]): string {
   const until = endSeq ?? Number.POSITIVE_INFINITY
   const kept = rows.filter(
     ({ seq, event }) => seq <= until && !(event.kind === 'agent' && event.event.partial === true),
@@ -17,7 +17,7 @@ export function asTest({ call, execution, endSeq }: Step, calls: Calls, rows: re
   return `import { ${[view, 'fold', ...(answers.length === 0 ? [] : ['modelAnswersOf']), 'type Recorded'].toSorted().join(', ')} } from '@millrace/core'
 import { expect, test } from 'vitest'
 
-const rows = ${printed(kept)} as unknown as Recorded[]
+const rows = ${prettyJson(kept)} as unknown as Recorded[]
 
 test(${JSON.stringify(name)}, () => {
   const state = fold(${view}, rows)
@@ -27,7 +27,7 @@ test(${JSON.stringify(name)}, () => {
       ? ''
       : `
   if (step === undefined) throw new Error('the log has no such step')
-  expect(modelAnswersOf(state, step)).toEqual(${printed(answers)})`
+  expect(modelAnswersOf(state, step)).toEqual(${prettyJson(answers)})`
   }
 })
 `

@@ -1,11 +1,11 @@
 import type { Cost, Usage } from '@millrace/core'
 import { duration } from '../ui/duration.ts'
-import { callsIn, type Step } from './steps.ts'
+import { callsIn, type SessionStep } from './steps.ts'
 
 const whole = new Intl.NumberFormat('en')
 
 /** What a step took and cost. A figure that the log does not have is left out. */
-export function Figures({ step, steps }: { readonly step: Step; readonly steps: readonly Step[] }) {
+export function Figures({ step, steps }: { readonly step: SessionStep; readonly steps: readonly SessionStep[] }) {
   const cells = cellsOf(step, steps).filter((cell) => cell[1] !== undefined)
   if (cells.length === 0) return null
   return (
@@ -22,7 +22,7 @@ export function Figures({ step, steps }: { readonly step: Step; readonly steps: 
 
 type Cell = readonly [name: string, value: string | undefined]
 
-function cellsOf({ call, execution }: Step, steps: readonly Step[]): readonly Cell[] {
+function cellsOf({ call, execution }: SessionStep, steps: readonly SessionStep[]): readonly Cell[] {
   const took = call?.duration ?? execution?.duration
   const time: Cell = ['Duration', took === undefined ? undefined : duration(took)]
   if (call !== undefined) {

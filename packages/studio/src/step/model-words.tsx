@@ -11,7 +11,7 @@ import { useMemo, useState } from 'react'
 import { Pill } from '../ui/controls.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { diffLines } from './difference.ts'
-import { printed, requestText, type Spoken, spokenOf, systemText, toolNames } from './words.ts'
+import { prettyJson, promptText, type Spoken, spokenOf, systemText, toolNames } from './words.ts'
 
 type Form = 'pretty' | 'difference' | 'raw'
 const forms = { pretty: 'Pretty', difference: 'Difference', raw: 'Raw' } as const
@@ -37,7 +37,7 @@ export function ModelWords({ call, calls }: { readonly call: Call; readonly call
                   </button>
                 ))}
               </span>
-              <CopyButton text={() => printed(request)} label="Copy the request as JSON" />
+              <CopyButton text={() => prettyJson(request)} label="Copy the request as JSON" />
             </>
           )}
         </h3>
@@ -56,7 +56,7 @@ export function ModelWords({ call, calls }: { readonly call: Call; readonly call
         {answers.length === 0 && (
           <p className="nothing">{call.status === 'running' ? 'No answer yet.' : 'No answer.'}</p>
         )}
-        {form === 'raw' ? <pre className="step-pre">{printed(answers)}</pre> : <SpokenList contents={answers} />}
+        {form === 'raw' ? <pre className="step-pre">{prettyJson(answers)}</pre> : <SpokenList contents={answers} />}
       </section>
     </>
   )
@@ -69,7 +69,7 @@ interface RequestProps {
 }
 
 function RequestWords({ request, form, before }: RequestProps) {
-  if (form === 'raw') return <pre className="step-pre">{printed(request)}</pre>
+  if (form === 'raw') return <pre className="step-pre">{prettyJson(request)}</pre>
   if (form === 'difference') return <Difference request={request} before={before} />
   const { system, contents, tools } = request
   const names = toolNames(tools)
@@ -86,7 +86,7 @@ function RequestWords({ request, form, before }: RequestProps) {
           <summary>
             Tools <Pill>{names.length}</Pill> <span className="faint ellipsis">{names.join(', ')}</span>
           </summary>
-          <pre className="step-pre">{printed(tools)}</pre>
+          <pre className="step-pre">{prettyJson(tools)}</pre>
         </details>
       )}
       <SpokenList contents={contents} />
@@ -96,7 +96,7 @@ function RequestWords({ request, form, before }: RequestProps) {
 
 function Difference({ request, before }: Omit<RequestProps, 'form'>) {
   const lines = useMemo(
-    () => (before === undefined ? [] : diffLines(requestText(before), requestText(request))),
+    () => (before === undefined ? [] : diffLines(promptText(before), promptText(request))),
     [request, before],
   )
   if (before === undefined)

@@ -24,7 +24,7 @@ import { asTest } from './as-test.ts'
 import { Figures } from './figures.tsx'
 import { ModelWords } from './model-words.tsx'
 import { openStep, useStepChoice } from './open-step.ts'
-import { callsIn, type Step, stepAt, stepsOf } from './steps.ts'
+import { callsIn, type SessionStep, stepAt, stepsOf } from './steps.ts'
 import { ToolWords } from './tool-words.tsx'
 import './step.css'
 
@@ -58,12 +58,12 @@ export function StepPanel({ session, at }: PanelProps) {
   )
 }
 
-function open(step: Step | undefined): void {
+function open(step: SessionStep | undefined): void {
   if (step !== undefined) openStep(step.endSeq ?? step.startSeq, step.key)
 }
 
 /** j and k, as in mail and in code reviews. */
-function useWalk(steps: readonly Step[], here: number): void {
+function useWalk(steps: readonly SessionStep[], here: number): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       const by = event.key === 'j' ? 1 : event.key === 'k' ? -1 : 0
@@ -83,9 +83,9 @@ function Head({
   position,
   steps,
 }: {
-  readonly step: Step
+  readonly step: SessionStep
   readonly position: number
-  readonly steps: readonly Step[]
+  readonly steps: readonly SessionStep[]
 }) {
   const { call, execution } = step
   const status = call?.status ?? execution?.status ?? 'ok'
@@ -120,12 +120,12 @@ function Head({
 }
 
 interface PartProps {
-  readonly step: Step
+  readonly step: SessionStep
   readonly calls: Calls
   readonly session: PanelProps['session']
 }
 
-function Words({ step, steps, calls, session }: PartProps & { readonly steps: readonly Step[] }) {
+function Words({ step, steps, calls, session }: PartProps & { readonly steps: readonly SessionStep[] }) {
   const { call, execution } = step
   const transcript = useView(session.log, transcriptView)
   if (call?.kind === 'model') return <ModelWords call={call} calls={calls} />
@@ -199,7 +199,11 @@ function Rows({ step, calls, session }: PartProps) {
   )
 }
 
-function rowsOf(rows: readonly Recorded[], { startSeq, call, execution }: Step, endSeq: number): readonly Recorded[] {
+function rowsOf(
+  rows: readonly Recorded[],
+  { startSeq, call, execution }: SessionStep,
+  endSeq: number,
+): readonly Recorded[] {
   const run = call?.run ?? execution?.run
   const node = call?.node ?? execution?.node
   return rows.filter(({ seq, run: of, event }) => {

@@ -22,17 +22,17 @@ function partOf(part: Json): SpokenPart {
   if (typeof text === 'string') return { kind: thought === true ? 'thought' : 'text', text }
   if (functionCall !== undefined) {
     const { name, args } = fields(functionCall)
-    return { kind: 'call', title: String(name), text: printed(args ?? {}) }
+    return { kind: 'call', title: String(name), text: prettyJson(args ?? {}) }
   }
   if (functionResponse !== undefined) {
     const { name, response } = fields(functionResponse)
-    return { kind: 'result', title: String(name), text: printed(response ?? null) }
+    return { kind: 'result', title: String(name), text: prettyJson(response ?? null) }
   }
-  return { kind: 'other', text: printed(part) }
+  return { kind: 'other', text: prettyJson(part) }
 }
 
 /** A request as one text, for the difference to another. */
-export function requestText({ system, contents }: ModelRequest): string {
+export function promptText({ system, contents }: ModelRequest): string {
   const told = system === undefined ? [] : [`system\n${systemText(system)}`]
   const said = contents.map((content) => {
     const { role, parts } = spokenOf(content)
@@ -46,7 +46,7 @@ export function systemText(system: Json): string {
     ? system
     : spokenOf(system)
         .parts.map(({ text }) => text)
-        .join('\n') || printed(system)
+        .join('\n') || prettyJson(system)
 }
 
 /** The names of the tools in a request, whichever provider's form they have. */
@@ -60,7 +60,7 @@ export function toolNames(tools: Json | undefined): readonly string[] {
   })
 }
 
-export function printed(value: unknown): string {
+export function prettyJson(value: unknown): string {
   return JSON.stringify(value, null, 2)
 }
 
