@@ -19,16 +19,14 @@ export function stepsOf({ calls }: Calls, { executions }: Timeline): readonly Se
       execution,
     }),
   )
-  const called = calls
-    .toArray()
-    .map(
-      (call): SessionStep => ({
-        key: callKey(call.run, call.call),
-        startSeq: call.startSeq,
-        endSeq: call.endSeq,
-        call,
-      }),
-    )
+  const called = calls.toArray().map(
+    (call): SessionStep => ({
+      key: callKey(call.run, call.call),
+      startSeq: call.startSeq,
+      endSeq: call.endSeq,
+      call,
+    }),
+  )
   return [...nodes, ...called].sort((a, b) => a.startSeq - b.startSeq)
 }
 

@@ -175,7 +175,10 @@ export class LiveRun implements AdkRun {
   }
 
   /** One call may answer in several events: its tokens, its text, then its function calls. */
-  #answered({ event, message }: { readonly event: AdkEvent; readonly message: string }, node: NodeId | undefined): void {
+  #answered(
+    { event, message }: { readonly event: AdkEvent; readonly message: string },
+    node: NodeId | undefined,
+  ): void {
     const open = this.openCalls.get(node)
     if (open === undefined || event.content?.role === 'user') return
     const { content, usageMetadata, finishReason, errorCode } = event
