@@ -88,4 +88,11 @@ export const panels: readonly Panel[] = [
     key: '7',
     component: panel(async () => (await import('../usage/usage.tsx')).UsagePanel),
   },
+  {
+    id: 'step',
+    title: 'Step',
+    icon: 'step',
+    key: '8',
+    component: panel(async () => (await import('../step/step.tsx')).StepPanel),
+  },
 ]

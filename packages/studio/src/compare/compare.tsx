@@ -177,7 +177,9 @@ function Side({ message, other, kind }: SideProps) {
             run.own ? <Mark key={i}>{run.text}</Mark> : <span key={i}>{run.text}</span>,
           )}
         </p>
-        {message.parts.map((part) => (part.kind === 'tool' ? <ToolCardRow key={part.key} card={part} /> : null))}
+        {message.parts.map((part) =>
+          part.kind === 'tool' ? <ToolCardRow key={part.key} card={part} run={message.run} /> : null,
+        )}
       </div>
     </article>
   )

@@ -2,9 +2,10 @@ import type { Item, Message, Part } from '@millrace/core'
 import { memo } from 'react'
 import { goTo } from '../session/cursor.ts'
 import { useLit } from '../session/lit.ts'
+import { openStep } from '../step/open-step.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Avatar } from '../ui/avatar.tsx'
-import { Pill } from '../ui/controls.tsx'
+import { IconButton, Pill } from '../ui/controls.tsx'
 import './cards.css'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -146,15 +147,22 @@ function MessageRow({ message }: { readonly message: Message }) {
         </header>
         {shown.map((part, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message only ever grow at the end
-          <PartRow key={i} part={part} streaming={status === 'streaming' && i === shown.length - 1} />
+          <PartRow key={i} part={part} run={message.run} streaming={status === 'streaming' && i === shown.length - 1} />
         ))}
         {error !== undefined && <p className="bad-text">{error.message}</p>}
       </div>
+      <IconButton
+        icon="step"
+        label="Open the step: prompt, response, state and cost"
+        className="message-step"
+        data-testid="message-step"
+        onClick={() => openStep(message.endSeq ?? message.seq)}
+      />
     </article>
   )
 }
 
-function PartRow({ part, streaming }: { readonly part: Part; readonly streaming: boolean }) {
+function PartRow({ part, run, streaming }: { readonly part: Part; readonly run: string; readonly streaming: boolean }) {
   switch (part.kind) {
     case 'text':
       return (
@@ -172,7 +180,7 @@ function PartRow({ part, streaming }: { readonly part: Part; readonly streaming:
         </details>
       )
     case 'tool':
-      return <ToolCardRow card={part} />
+      return <ToolCardRow card={part} run={run} />
     case 'file':
       return part.data !== undefined && /^image\/(png|jpeg|gif|webp)$/.test(part.mimeType ?? '') ? (
         <img

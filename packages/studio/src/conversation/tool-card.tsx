@@ -1,6 +1,8 @@
 import type { ToolCard as Card } from '@millrace/core'
 import { goTo } from '../session/cursor.ts'
 import { useLit } from '../session/lit.ts'
+import { openStep } from '../step/open-step.ts'
+import { callKey } from '../step/steps.ts'
 import { Pill } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -10,7 +12,7 @@ import { useActions } from './actions.ts'
 const words = { pending: 'running', ok: 'done', error: 'failed', cut: 'cut off' } as const
 
 /** A tool call: name and status in one line; arguments and result when it is opened. */
-export function ToolCardRow({ card }: { readonly card: Card }) {
+export function ToolCardRow({ card, run }: { readonly card: Card; readonly run: string }) {
   const { working, rejected, callTimes } = useActions()
   const isLit = useLit(({ calls }) => calls.has(card.call))
   const no = card.status === 'error' && rejected.has(card.call)
@@ -41,6 +43,14 @@ export function ToolCardRow({ card }: { readonly card: Card }) {
         )}
         <button type="button" className="link" onClick={() => goTo(card.endSeq ?? card.seq)}>
           Go to this moment
+        </button>{' '}
+        <button
+          type="button"
+          className="link"
+          data-testid="open-step"
+          onClick={() => openStep(card.endSeq ?? card.seq, callKey(run, card.call))}
+        >
+          Open the step
         </button>
       </div>
     </details>

@@ -1,6 +1,6 @@
 import type { FlowNode } from '@millrace/core'
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react'
-import { goTo } from '../session/cursor.ts'
+import { openStep } from '../step/open-step.ts'
 import { agentColour, agentTint, initials } from '../ui/agent-colour.ts'
 import { Icon } from '../ui/icon.tsx'
 import type { StateWord } from '../ui/state-word.ts'
@@ -53,7 +53,7 @@ export function StepNodeView({ data }: NodeProps<StepNode>) {
         disabled={seq === 0}
         data-testid="flow-node"
         data-status={status}
-        onClick={() => goTo(seq)}
+        onClick={() => openStep(seq)}
       >
         <span className="avatar" aria-hidden="true">
           {initials(drawn.agent)}

@@ -1,6 +1,7 @@
 import { memo, useState } from 'react'
-import { goTo } from '../session/cursor.ts'
 import { usePlayer } from '../session/play.ts'
+import { openStep } from '../step/open-step.ts'
+import { nodeKey } from '../step/steps.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -38,7 +39,7 @@ export const BarView = memo(function BarView({ bar, top, x }: BarProps) {
       onBlur={() => setAnchor(undefined)}
       onClick={() => {
         usePlayer.setState({ playing: false })
-        goTo(endSeq ?? startSeq)
+        openStep(endSeq ?? startSeq, kind === 'agent' ? nodeKey(span) : undefined)
       }}
     >
       {firstSeq !== undefined && <i className="first-token" style={{ left: x(firstSeq) - left }} />}

@@ -37,14 +37,18 @@ interface Calls {
 }
 
 /** The calls in the order of their starts. Tools that ADK uses to ask and to hand over are no work of their own. */
-export const callsView: View<Calls> = {
-  name: 'calls',
+export const callSpansView: View<Calls> = {
+  name: 'call spans',
   initial: { list: Sequence.empty, open: Dictionary.empty },
   // The first token is a partial.
   dependsOnPartials: true,
   apply(state, row) {
     const { event, run } = row
-    if (event.kind === 'log') return isModelCall(event) ? modelCalled(state, row) : state
+    if (isModelCall(event)) return modelCalled(state, row)
+    if (event.kind === 'model.finished')
+      return finished(state, `${run}\ncall ${event.call}`, row, event.duration, event.status === 'error')
+    if (event.kind === 'tool.finished')
+      return finished(state, `${run}\ntool ${event.call}`, row, event.duration, event.status === 'error')
     if (event.kind === 'run.finished')
       return state.open === Dictionary.empty ? state : { ...state, open: Dictionary.empty }
     if (event.kind === 'node.finished') {
@@ -90,12 +94,33 @@ export const callsView: View<Calls> = {
 }
 
 function modelCalled(state: Calls, { seq, at, run, event }: Recorded): Calls {
-  if (event.kind !== 'log') return state
-  const data = isJsonObject(event.data) ? event.data : {}
-  const owner = event.node ?? ''
-  const name = typeof data.model === 'string' ? data.model : 'model'
+  // Logs of older servers have a debug line in place of `model.started`.
+  const data = event.kind === 'log' && isJsonObject(event.data) ? event.data : {}
+  const model = event.kind === 'model.started' ? event.model : data.model
+  const owner =
+    event.kind === 'model.started' ? (event.node ?? event.agent) : event.kind === 'log' ? (event.node ?? '') : ''
+  const name = typeof model === 'string' ? model : 'model'
   const span: CallSpan = { key: `model ${seq}`, kind: 'model', name, run, owner, startSeq: seq, startedAt: at }
-  return { list: state.list.append(span), open: state.open.set(`${run}\nmodel ${owner}`, state.list.length) }
+  const open = state.open.set(`${run}\nmodel ${owner}`, state.list.length)
+  const named = event.kind === 'model.started' ? open.set(`${run}\ncall ${event.call}`, state.list.length) : open
+  return { list: state.list.append(span), open: named }
+}
+
+/** The engine measured how long it took; the times of the log may lie a little later. */
+function finished(state: Calls, key: string, row: Recorded, took: number | undefined, failed: boolean): Calls {
+  const place = state.open.get(key)
+  const span = place === undefined ? undefined : state.list.at(place)
+  if (place === undefined || span === undefined) return state
+  const told = ended(state, place, key, row, failed)
+  const owner = `${row.run}\nmodel ${span.owner}`
+  const next = told.open.get(owner) === place ? { ...told, open: told.open.delete(owner) } : told
+  if (took === undefined) return next
+  const times =
+    span.kind === 'tool'
+      ? { startedAt: Math.max(span.startedAt, row.at - took) }
+      : { endedAt: Math.min(row.at, span.startedAt + took) }
+  const done = next.list.at(place)
+  return done === undefined ? next : { ...next, list: next.list.with(place, { ...done, ...times }) }
 }
 
 function firstToken(state: Calls, place: number, { seq, at }: Recorded): Calls {

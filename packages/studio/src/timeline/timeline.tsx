@@ -4,7 +4,7 @@ import { useMemo, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
 import { runsView } from '../session/runs.ts'
 import { Empty } from '../ui/controls.tsx'
-import { type CallSpan, callsView } from './calls.ts'
+import { type CallSpan, callSpansView } from './calls.ts'
 import { layOut } from './lanes.ts'
 import { timelineMarksView } from './marks.ts'
 import { scaleOf } from './scale.ts'
@@ -21,7 +21,7 @@ export function TimelinePanel({ session, at }: PanelProps) {
   const count = useView(log, rowCountView)
   const [zoom, setZoom] = useState(1)
   const runs = useView(log, runsView)
-  const calls = useView(log, callsView, { select: listOf })
+  const calls = useView(log, callSpansView, { select: listOf })
   const spans = useMemo(
     () => barsOfLog(log, runs.toArray(), executions.toArray(), calls.toArray()),
     [log, runs, executions, calls],

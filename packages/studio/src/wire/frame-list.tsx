@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { goTo } from '../session/cursor.ts'
+import { openStep } from '../step/open-step.ts'
 import { Button } from '../ui/controls.tsx'
 import { LabelledCopy } from '../ui/copy.tsx'
 import { duration, moment } from '../ui/duration.ts'
@@ -145,6 +146,7 @@ function FrameRow({ frame, before, began, current, raw, open, onToggle, curl }: 
             <LabelledCopy label="curl from here" text={() => curl(frame.seq - 1)} />
             <span className="spacer" />
             <Button onClick={() => goTo(frame.seq)}>Go to event {frame.seq}</Button>
+            <Button onClick={() => openStep(frame.seq)}>Open the step</Button>
           </div>
         </div>
       )}

@@ -1,0 +1,19 @@
+import { create } from 'zustand'
+import { showPane } from '../app/panes.ts'
+import { navigate } from '../app/route.ts'
+
+/** What a person clicked: a call, an execution of an agent, or only a moment. */
+export interface StepChoice {
+  readonly at: number
+  /** The key of a step (steps.ts). It counts while the cursor is at `at`. */
+  readonly key?: string
+}
+
+export const useStepChoice = create<StepChoice>(() => ({ at: 0 }))
+
+/** Opens the step inspector, with the cursor at the event. */
+export function openStep(at: number, key?: string): void {
+  useStepChoice.setState({ at, ...(key === undefined ? {} : { key }) }, true)
+  navigate({ at, panel: 'step' })
+  showPane('inspector', true)
+}

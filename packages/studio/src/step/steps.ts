@@ -1,0 +1,52 @@
+import type { Call, Calls, Execution, Timeline } from '@millrace/core'
+
+/** One step of a session: an execution of an agent, or a call of a model or a tool inside it. */
+export interface SessionStep {
+  readonly key: string
+  readonly startSeq: number
+  readonly endSeq: number | undefined
+  readonly call?: Call
+  readonly execution?: Execution
+}
+
+/** All steps in the order of their starts; an execution comes before its calls. */
+export function stepsOf({ calls }: Calls, { executions }: Timeline): readonly SessionStep[] {
+  const nodes = executions.toArray().map(
+    (execution): SessionStep => ({
+      key: nodeKey(execution),
+      startSeq: execution.startSeq,
+      endSeq: execution.endSeq,
+      execution,
+    }),
+  )
+  const called = calls.toArray().map(
+    (call): SessionStep => ({
+      key: callKey(call.run, call.call),
+      startSeq: call.startSeq,
+      endSeq: call.endSeq,
+      call,
+    }),
+  )
+  return [...nodes, ...called].sort((a, b) => a.startSeq - b.startSeq)
+}
+
+export function nodeKey({ key }: Pick<Execution, 'key'>): string {
+  return `node ${key}`
+}
+
+export function callKey(run: string, call: string): string {
+  return `call ${run}/${call}`
+}
+
+/** The step that was chosen, else the innermost one at the cursor, else the last one before it. */
+export function stepAt(steps: readonly SessionStep[], at: number | undefined, key?: string): number {
+  const chosen = key === undefined ? -1 : steps.findIndex((step) => step.key === key)
+  if (chosen >= 0 || at === undefined) return chosen >= 0 ? chosen : steps.length - 1
+  const open = steps.findLastIndex(({ startSeq, endSeq = Number.POSITIVE_INFINITY }) => startSeq <= at && endSeq >= at)
+  return open >= 0 ? open : steps.findLastIndex(({ startSeq }) => startSeq <= at)
+}
+
+/** The calls that an execution made, its own only. */
+export function callsIn(steps: readonly SessionStep[], { run, node }: Execution): readonly SessionStep[] {
+  return steps.filter(({ call }) => call !== undefined && call.run === run && call.node === node)
+}

@@ -1,0 +1,35 @@
+import { type Call, itemsOf, type ToolCard, type Transcript } from '@millrace/core'
+import { useMemo } from 'react'
+import { CopyButton } from '../ui/copy.tsx'
+import { prettyJson } from './words.ts'
+
+/** The arguments and the result of a tool. */
+export function ToolWords({ call, transcript }: { readonly call: Call; readonly transcript: Transcript }) {
+  const card = useMemo(() => cardOf(transcript, call), [transcript, call])
+  if (card === undefined) return null
+  const result = card.error ?? (card.result === undefined ? undefined : prettyJson(card.result))
+  return (
+    <>
+      <section className="panel-section" data-testid="step-arguments" aria-label="Arguments">
+        <h3>
+          Arguments
+          <span className="spacer" />
+          <CopyButton text={() => prettyJson(card.args ?? {})} label="Copy the arguments" />
+        </h3>
+        <pre className="step-pre">{prettyJson(card.args ?? {})}</pre>
+      </section>
+      <section className="panel-section" data-testid="step-result" aria-label="Result">
+        <h3>{card.error === undefined ? 'Result' : 'Error'}</h3>
+        {result === undefined ? <p className="nothing">No answer.</p> : <pre className="step-pre">{result}</pre>}
+      </section>
+    </>
+  )
+}
+
+function cardOf(transcript: Transcript, { run, call }: Call): ToolCard | undefined {
+  for (const item of itemsOf(transcript)) {
+    if (item.kind !== 'message' || item.run !== run) continue
+    for (const part of item.parts) if (part.kind === 'tool' && part.call === call) return part
+  }
+  return undefined
+}
