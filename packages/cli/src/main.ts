@@ -3,6 +3,7 @@ import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError } from 'commander'
 import { endOnBrokenPipe, ignoreBrokenPipe } from './broken-pipe.ts'
+import { addCheck } from './check/command.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
 import { addConvert } from './convert/command.ts'
@@ -15,7 +16,12 @@ import { version } from './version.ts'
  * The commands, in the order of `millrace --help`. A command's file declares its arguments and imports what does the
  * work only when it is called: most commands do not need the server, which takes half a second to load.
  */
-const commands: readonly ((program: Command, context: CommandContext) => void)[] = [addServe, addConvert, addDeleteUser]
+const commands: readonly ((program: Command, context: CommandContext) => void)[] = [
+  addServe,
+  addConvert,
+  addCheck,
+  addDeleteUser,
+]
 
 /** Flags of the program itself. Without a command, all others are those of `serve`. */
 const ownFlags = new Set(['-h', '--help', '-v', '--version'])
