@@ -8,8 +8,12 @@ import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
 import { addConvert } from './convert/command.ts'
 import { addDeleteUser } from './delete-user/command.ts'
+import { addDiff } from './diff/command.ts'
 import type { Env } from './env-files.ts'
+import { addReplay } from './replay/command.ts'
 import { addServe } from './serve/command.ts'
+import { addTail } from './tail/command.ts'
+import { addTap } from './tap/command.ts'
 import { version } from './version.ts'
 
 /**
@@ -18,8 +22,12 @@ import { version } from './version.ts'
  */
 const commands: readonly ((program: Command, context: CommandContext) => void)[] = [
   addServe,
+  addTail,
+  addTap,
+  addReplay,
   addConvert,
   addCheck,
+  addDiff,
   addDeleteUser,
 ]
 
