@@ -62,8 +62,13 @@ export class EventPrinter {
       this.#line(this.#colours.good('←'), `${name} ${this.#json(response)}${this.#colours.faint(took)}`)
     }
     const state = Object.entries(event.actions?.stateDelta ?? {})
-    if (state.length > 0) this.#line(this.#colours.faint('~'), state.map(([key, value]) => `${visible(key)} = ${this.#json(value)}`).join(', '))
-    if (typeof event.errorMessage === 'string') this.#line(this.#colours.bad('!'), oneLine(event.errorMessage, this.#width))
+    if (state.length > 0)
+      this.#line(
+        this.#colours.faint('~'),
+        state.map(([key, value]) => `${visible(key)} = ${this.#json(value)}`).join(', '),
+      )
+    if (typeof event.errorMessage === 'string')
+      this.#line(this.#colours.bad('!'), oneLine(event.errorMessage, this.#width))
   }
 
   #other({ event, run, at }: Recorded): void {

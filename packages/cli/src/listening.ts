@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { CommandError } from './command-error.ts'
 
 /** Starts a server and resolves with its URL. */
-export async function listening(server: Server, { port, host }: { readonly port: number; readonly host: string }): Promise<string> {
+export async function listening(
+  server: Server,
+  { port, host }: { readonly port: number; readonly host: string },
+): Promise<string> {
   const ready = once(server, 'listening')
   server.listen(port, host)
   try {
@@ -12,7 +15,9 @@ export async function listening(server: Server, { port, host }: { readonly port:
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     throw new CommandError(
-      code === 'EADDRINUSE' ? `port ${port} on ${host} is in use; choose another with --port` : `cannot listen: ${message}`,
+      code === 'EADDRINUSE'
+        ? `port ${port} on ${host} is in use; choose another with --port`
+        : `cannot listen: ${message}`,
     )
   }
   const { address, port: taken, family } = server.address() as AddressInfo

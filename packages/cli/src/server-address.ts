@@ -5,7 +5,8 @@ import { isUrl } from './input.ts'
 /** The server that commands speak to, without a slash at its end. */
 export function serverAddress(option: string | undefined, env: Env): string {
   const address = option ?? (env.MILLRACE_SERVER || 'http://127.0.0.1:8000')
-  if (!isUrl(address)) throw new CommandError(`--server must be a URL such as http://127.0.0.1:8000, not '${address}'`, 2)
+  if (!isUrl(address))
+    throw new CommandError(`--server must be a URL such as http://127.0.0.1:8000, not '${address}'`, 2)
   return address.replace(/\/+$/, '')
 }
 

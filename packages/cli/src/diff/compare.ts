@@ -1,4 +1,13 @@
-import { type Difference, diffState, fold, itemsOf, type Recorded, stateAt, stateView, transcriptView } from '@millrace/core'
+import {
+  type Difference,
+  diffState,
+  fold,
+  itemsOf,
+  type Recorded,
+  stateAt,
+  stateView,
+  transcriptView,
+} from '@millrace/core'
 import { type Edit, editsOf } from './edits.ts'
 
 /** One thing that a run did, as text: two runs did the same when `kind`, `who` and `what` are equal. */
@@ -25,8 +34,10 @@ export interface Comparison {
   readonly timing: { readonly a: RunTiming; readonly b: RunTiming }
 }
 
-export function compareRuns(a: readonly Recorded[], b: readonly Recorded[]): Comparison {
-  const [ours, theirs] = [stepsOf(a), stepsOf(b)]
+/** `authors`: whether authors count. AG-UI does not name the agent that speaks, so another dialect always differs in it. */
+export function compareRuns(a: readonly Recorded[], b: readonly Recorded[], authors = true): Comparison {
+  const steps = (rows: readonly Recorded[]) => (authors ? stepsOf(rows) : stepsOf(rows).map(withoutAuthor))
+  const [ours, theirs] = [steps(a), steps(b)]
   const at = firstDifference(ours, theirs)
   const state = diffState(stateOf(a), stateOf(b))
   return {
@@ -36,6 +47,10 @@ export function compareRuns(a: readonly Recorded[], b: readonly Recorded[]): Com
     state,
     timing: { a: timingOf(a), b: timingOf(b) },
   }
+}
+
+function withoutAuthor(step: RunStep): RunStep {
+  return step.kind === 'message' || step.kind === 'thought' ? { ...step, who: 'agent' } : step
 }
 
 const keyOf = ({ kind, who, what }: RunStep): string => `${kind}\n${who}\n${what}`

@@ -13,7 +13,8 @@ export interface DiffOptions {
 /** Resolves with the exit code. */
 export async function diffCommand(a: string, b: string, { from, json }: DiffOptions): Promise<number> {
   const [first, second] = [await readWhole(a, fromAuto(from)), await readWhole(b, fromAuto(from))]
-  const comparison = compareRuns(first.rows, second.rows)
+  const authors = first.dialect === second.dialect || ![first.dialect, second.dialect].includes('ag-ui')
+  const comparison = compareRuns(first.rows, second.rows, authors)
   if (json === true) sayJson({ a, b, ...comparison })
   else printComparison(a, b, comparison)
   return comparison.equal ? 0 : 1

@@ -14,7 +14,9 @@ export function printComparison(a: string, b: string, comparison: Comparison): v
   say(`${colours.bad('- ')}${a}\n${colours.good('+ ')}${b}\n`)
   if (equal) say(`${colours.good('The runs are equal')}: ${counted(steps.length, 'step')}, the same state.`)
   if (divergence !== undefined) {
-    say(`${colours.strong(`First difference at step ${divergence.step}`)}: ${sentence(divergence.a)}, then ${sentence(divergence.b)}.`)
+    say(
+      `${colours.strong(`First difference at step ${divergence.step}`)}: ${sentence(divergence.a)}, then ${sentence(divergence.b)}.`,
+    )
     for (const line of aligned(shown(steps).map((edit) => cells(edit, colours, width)))) say(`  ${line}`)
   }
   if (state.length > 0) {

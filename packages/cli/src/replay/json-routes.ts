@@ -1,7 +1,12 @@
 import { isObject } from '@millrace/core'
 
 /** What clients ask before and after a run; undefined for a route that they do not need. */
-export function jsonAnswer(method: string, path: string, { agent }: { readonly agent: string }, body: unknown): unknown {
+export function jsonAnswer(
+  method: string,
+  path: string,
+  { agent }: { readonly agent: string },
+  body: unknown,
+): unknown {
   if (method === 'GET' && path === '/health') return { status: 'ok' }
   if (method === 'GET' && path === '/list-apps') return [agent]
   if (method === 'GET' && path === '/agents') return [{ name: agent, engine: 'replay', description: '' }]

@@ -38,7 +38,9 @@ export async function replayCommand(file: string, options: ReplayOptions): Promi
   )
   const address = await listening(server, options)
   const length = runs.reduce((sum, { rows }) => sum + ((rows.at(-1)?.at ?? 0) - (rows[0]?.at ?? 0)), 0)
-  say(`Replaying ${file} (${recording.dialect}, ${counted(runs.length, 'run')}, ${duration(length)}), listening on ${address}`)
+  say(
+    `Replaying ${file} (${recording.dialect}, ${counted(runs.length, 'run')}, ${duration(length)}), listening on ${address}`,
+  )
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   server.closeAllConnections()
   server.close()

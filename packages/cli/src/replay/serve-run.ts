@@ -38,7 +38,12 @@ export function replayHandler(replay: ReplayServer): RequestListener {
     const dialect = asked === undefined ? undefined : (replay.forced ?? asked)
     void bodyOf(request).then(async (body) => {
       const known = dialect === undefined ? jsonAnswer(method, pathname, replay, body) : undefined
-      if (dialect === undefined) return answer(response, known === undefined ? 404 : 200, known ?? { detail: `replay has no ${method} ${pathname}` })
+      if (dialect === undefined)
+        return answer(
+          response,
+          known === undefined ? 404 : 200,
+          known ?? { detail: `replay has no ${method} ${pathname}` },
+        )
       const number = next++ % replay.runs.length
       const run = replay.runs[number]
       if (run === undefined) return
@@ -46,7 +51,11 @@ export function replayHandler(replay: ReplayServer): RequestListener {
       const print = encoded(run, dialect, body)
       if (pathname.endsWith('/run')) {
         const events = run.rows.flatMap((row) => print(row)).filter(({ data }) => data.startsWith('{'))
-        return answer(response, 200, events.map(({ data }) => JSON.parse(data) as unknown))
+        return answer(
+          response,
+          200,
+          events.map(({ data }) => JSON.parse(data) as unknown),
+        )
       }
       await stream(response, run, print, replay)
     })
@@ -55,7 +64,8 @@ export function replayHandler(replay: ReplayServer): RequestListener {
 
 /** The dialect of the clients that call this route; undefined for a route that answers JSON, or none. */
 function dialectOf(method: string, path: string, query: URLSearchParams, own: DialectName): DialectName | undefined {
-  if (/\/sessions\/[^/]+\/events$/.test(path)) return dialectNames.find((name) => name === query.get('dialect')) ?? 'millrace'
+  if (/\/sessions\/[^/]+\/events$/.test(path))
+    return dialectNames.find((name) => name === query.get('dialect')) ?? 'millrace'
   if (/\/(run_sse|run)$/.test(path)) return 'adk'
   if (/\/api\/projects\/[^/]+\/stream$/.test(path)) return 'studio'
   if (method !== 'POST') return undefined

@@ -26,7 +26,10 @@ export function addTail(program: Command, { env, exitWith }: CommandContext): vo
       examples(
         ['millrace tail my-session', 'a session of the local server, for people'],
         ['millrace tail my-session --after 120 --jsonl | jq .event.kind', 'its events after number 120'],
-        [`millrace tail http://127.0.0.1:8080/run_sse --data @body.json --wire`, 'a run of another server, as it comes'],
+        [
+          `millrace tail http://127.0.0.1:8080/run_sse --data @body.json --wire`,
+          'a run of another server, as it comes',
+        ],
       ),
     )
     .action(async (session: string, options: TailOptions) => {

@@ -51,7 +51,11 @@ export async function tailCommand(session: string, options: TailOptions, env: En
   const { signal, release } = ctrlC()
   const progress = progressOf(after ?? 0)
   const dialect = dialectOf(url, fromAuto(options.from))
-  const printer = new EventPrinter({ write, colours: coloursOf(process.stdout), ...defined({ width: widthOf(process.stdout) }) })
+  const printer = new EventPrinter({
+    write,
+    colours: coloursOf(process.stdout),
+    ...defined({ width: widthOf(process.stdout) }),
+  })
   const host = webHost(globalThis)
   const connection = connect(url, {
     dialect: wire === true ? watchedDialect(dialect, (frame) => write(printFrame(frame))) : dialect,

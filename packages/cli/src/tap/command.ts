@@ -16,7 +16,10 @@ export function addTap(program: Command, { env, exitWith }: CommandContext): voi
     .addOption(dialectOption('--dialect <dialect>', 'dialect of the server', 'auto'))
     .option('--port <n>', 'port to listen on', numberArgument(0, 65_535), 8002)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--server <url>', 'send the sessions to this Millrace server, whose page shows them; MILLRACE_TOKEN is sent')
+    .option(
+      '--server <url>',
+      'send the sessions to this Millrace server, whose page shows them; MILLRACE_TOKEN is sent',
+    )
     .option('--data-dir <dir>', 'put the sessions into the database of this folder; its server must be stopped')
     .option('--out <dir>', 'write each session to a file of this folder, for replay, check and diff')
     .option('--json', 'print one JSON value for each stream')
@@ -24,7 +27,10 @@ export function addTap(program: Command, { env, exitWith }: CommandContext): voi
       'after',
       examples(
         ['millrace tap http://127.0.0.1:8080 --dialect adk --out runs', 'an ADK server, into files'],
-        ['millrace tap http://127.0.0.1:9000 --server http://127.0.0.1:8000', 'into a running Millrace and on its page'],
+        [
+          'millrace tap http://127.0.0.1:9000 --server http://127.0.0.1:8000',
+          'into a running Millrace and on its page',
+        ],
       ),
     )
     .action(async (url: string, options: TapOptions) => {

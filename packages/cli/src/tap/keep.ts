@@ -84,7 +84,11 @@ function onServer(server: string, env: Env): Keeper {
     async keep(taped) {
       const id = newId()
       const headers = { 'content-type': 'application/x-ndjson', ...tokenHeader(env) }
-      const answer = await fetch(`${server}/sessions/import?id=${id}`, { method: 'POST', headers, body: exported(taped, id) })
+      const answer = await fetch(`${server}/sessions/import?id=${id}`, {
+        method: 'POST',
+        headers,
+        body: exported(taped, id),
+      })
       if (!answer.ok) throw new CommandError(`${server} refused it: ${await refusal(answer)}`)
       return [`${server}/s/${id}`]
     },

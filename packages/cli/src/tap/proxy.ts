@@ -1,4 +1,10 @@
-import { Agent as HttpAgent, type IncomingMessage, type RequestListener, type RequestOptions, request as httpRequest } from 'node:http'
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestListener,
+  type RequestOptions,
+} from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { type DialectName, defined } from '@millrace/core'
 import { Tape, type Taped } from './tape.ts'
@@ -9,7 +15,15 @@ export interface ProxyOptions {
 }
 
 /** Headers that belong to one connection and are not passed on. */
-const ofConnection = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'te', 'trailer'])
+const ofConnection = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'trailer',
+])
 
 /** Characters of a request's body that are kept for the recording. */
 const keptBody = 1024 * 1024
@@ -32,43 +46,40 @@ export function proxyHandler(target: string, { dialect, onTaped }: ProxyOptions)
       path: prefix + url,
       headers: headersOf(request, base.host),
     }
-    const upstream = send(
-      options,
-      (answer) => {
-        const headers = passedOn(answer.rawHeaders)
-        response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers)
-        response.flushHeaders()
-        if (!isEventStream(answer)) {
-          answer.pipe(response)
-          return
+    const upstream = send(options, (answer) => {
+      const headers = passedOn(answer.rawHeaders)
+      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers)
+      response.flushHeaders()
+      if (!isEventStream(answer)) {
+        answer.pipe(response)
+        return
+      }
+      const status = answer.statusCode ?? 0
+      const tape = new Tape({ method, path: url, status, body, now: Date.now, ...defined({ dialect }) })
+      let ended = false
+      const end = (how: 'closed' | 'cut'): void => {
+        if (ended) return
+        ended = true
+        onTaped(tape.end(how))
+      }
+      answer.on('data', (chunk: Buffer) => {
+        // The client has the bytes before they are looked at.
+        if (!response.write(chunk)) {
+          answer.pause()
+          response.once('drain', () => answer.resume())
         }
-        const status = answer.statusCode ?? 0
-        const tape = new Tape({ method, path: url, status, body, now: Date.now, ...defined({ dialect }) })
-        let ended = false
-        const end = (how: 'closed' | 'cut'): void => {
-          if (ended) return
-          ended = true
-          onTaped(tape.end(how))
-        }
-        answer.on('data', (chunk: Buffer) => {
-          // The client has the bytes before they are looked at.
-          if (!response.write(chunk)) {
-            answer.pause()
-            response.once('drain', () => answer.resume())
-          }
-          tape.push(chunk)
-        })
-        answer.on('end', () => {
-          response.end()
-          end('closed')
-        })
-        answer.on('error', () => {
-          response.destroy()
-          end('cut')
-        })
-        answer.on('close', () => end('cut'))
-      },
-    )
+        tape.push(chunk)
+      })
+      answer.on('end', () => {
+        response.end()
+        end('closed')
+      })
+      answer.on('error', () => {
+        response.destroy()
+        end('cut')
+      })
+      answer.on('close', () => end('cut'))
+    })
     upstream.on('error', (error: NodeJS.ErrnoException) => {
       if (response.headersSent) return void response.destroy()
       const detail = `${target} cannot be reached (${error.code ?? error.message})`

@@ -25,7 +25,8 @@ export interface TapOptions {
 
 /** Records until Ctrl-C; resolves with the exit code. */
 export async function tapCommand(url: string, options: TapOptions, env: Env): Promise<number> {
-  if (!isUrl(url)) throw new CommandError(`tap needs the URL of a server, such as http://127.0.0.1:8080, not '${url}'`, 2)
+  if (!isUrl(url))
+    throw new CommandError(`tap needs the URL of a server, such as http://127.0.0.1:8080, not '${url}'`, 2)
   const keeper = await keepersOf(options, env)
   const { signal, release } = ctrlC()
   const { good, bad, warn, faint } = coloursOf(process.stdout)
@@ -48,7 +49,9 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
           ? warn(counted(report.warnings, 'warning'))
           : good('no problems')
     const about = `${status}  ${report.dialect}  ${counted(report.events, 'event')}  ${duration(took)}`
-    say(`${String(stream).padStart(3)}  ${method} ${visible(path)}  ${about}  ${problems}  ${faint(places.join(' '))}`.trimEnd())
+    say(
+      `${String(stream).padStart(3)}  ${method} ${visible(path)}  ${about}  ${problems}  ${faint(places.join(' '))}`.trimEnd(),
+    )
   }
   const server = createServer(
     proxyHandler(url, {
@@ -72,7 +75,9 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
   release()
   const errors = findings.filter(({ severity }) => severity === 'error').length
   if (options.json !== true) {
-    say(`\n${counted(streams, 'stream')}, ${findings.length === 0 ? good('no problems') : counted(findings.length, 'problem')}`)
+    say(
+      `\n${counted(streams, 'stream')}, ${findings.length === 0 ? good('no problems') : counted(findings.length, 'problem')}`,
+    )
     const cells = findings.map(({ stream, frame, severity, message, code }) => [
       `  ${stream}`,
       frame === undefined ? 'the end' : `frame ${frame}`,

@@ -91,7 +91,12 @@ export class Tape {
   #take(drafts: readonly Draft[], number: number | undefined): void {
     for (const { run, event } of drafts) {
       if (this.#rows.length >= mostRows) return
-      const row = { seq: this.#rows.length + 1, at: this.#options.now(), run, event: withInput(event, this.#options.body) }
+      const row = {
+        seq: this.#rows.length + 1,
+        at: this.#options.now(),
+        run,
+        event: withInput(event, this.#options.body),
+      }
       this.#rows.push(row)
       this.#lint.push({ row, dialect: this.#dialect, session: undefined, number, unit: 'frame' })
     }
@@ -116,9 +121,14 @@ function saidIn(body: string): string | undefined {
     return undefined
   }
   if (!isObject(value)) return undefined
-  const content = isObject(value.newMessage) ? value.newMessage : isObject(value.new_message) ? value.new_message : undefined
+  const content = isObject(value.newMessage)
+    ? value.newMessage
+    : isObject(value.new_message)
+      ? value.new_message
+      : undefined
   const parts: unknown = content?.parts
-  if (Array.isArray(parts)) return parts.map((part: unknown) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
+  if (Array.isArray(parts))
+    return parts.map((part: unknown) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
   const messages: readonly unknown[] = Array.isArray(value.messages) ? value.messages : []
   const last = messages.findLast((message) => isObject(message) && message.role === 'user')
   const said = isObject(last) ? last.content : (value.input ?? value.message)
