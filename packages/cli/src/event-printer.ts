@@ -1,5 +1,5 @@
 import { functionCallsOf, functionResponsesOf, isPartial, type Recorded, type RunEvent } from '@millrace/core'
-import { type Colours, duration, oneLine, plain, visible } from './terminal.ts'
+import { type Colours, durationText, oneLine, plain, visible } from './terminal.ts'
 
 export interface PrinterOptions {
   readonly write: (text: string) => void
@@ -57,7 +57,7 @@ export class EventPrinter {
       this.#line(this.#colours.accent('→'), `${name} ${this.#json(args)}`)
     }
     for (const { id = '', name = '', response } of functionResponsesOf(event)) {
-      const took = this.#calls.has(id) ? `  ${duration(at - (this.#calls.get(id) ?? at))}` : ''
+      const took = this.#calls.has(id) ? `  ${durationText(at - (this.#calls.get(id) ?? at))}` : ''
       this.#calls.delete(id)
       this.#line(this.#colours.good('←'), `${name} ${this.#json(response)}${this.#colours.faint(took)}`)
     }
@@ -88,7 +88,7 @@ export class EventPrinter {
         const paint = event.outcome === 'done' ? good : event.outcome === 'failed' ? bad : warn
         const why = event.error === undefined ? '' : `: ${oneLine(event.error.message, this.#width)}`
         const tokens = event.usage?.totalTokens === undefined ? '' : `, ${event.usage.totalTokens} tokens`
-        this.#line(paint('■'), `${paint(event.outcome)}${why} ${faint(`in ${duration(took)}${tokens}`)}`)
+        this.#line(paint('■'), `${paint(event.outcome)}${why} ${faint(`in ${durationText(took)}${tokens}`)}`)
         return
       }
       case 'interrupt':

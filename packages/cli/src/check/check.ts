@@ -4,7 +4,7 @@ import { ctrlC, interruptedCode } from '../ctrl-c.ts'
 import { fromAuto } from '../dialect-option.ts'
 import { isUrl, openInput } from '../input.ts'
 import { lintStream } from '../lint-stream.ts'
-import { say, sayJson } from '../output.ts'
+import { sayLine, sayJson } from '../output.ts'
 import { requestBody } from '../request-options.ts'
 import { junit } from './junit.ts'
 import { printChecked } from './print.ts'
@@ -44,7 +44,7 @@ export async function checkCommand(files: readonly string[], options: CheckOptio
   }
   if (json === true) sayJson(reports.length === 1 ? reports[0] : reports)
   if (asSarif === true) sayJson(sarif(reports))
-  if (asJunit === true) say(junit(reports, strict === true))
+  if (asJunit === true) sayLine(junit(reports, strict === true))
   return reports.some((report) => fails(report, strict === true)) ? 1 : 0
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { dialectOption } from '../dialect-option.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 import { headerOption } from '../request-options.ts'
 import type { CheckOptions } from './check.ts'
 
@@ -23,7 +23,7 @@ export function addCheck(program: Command, { exitWith }: CommandContext): void {
     .option('--junit', 'print the report as JUnit XML')
     .addHelpText(
       'after',
-      examples(
+      helpExamples(
         ['millrace check run.sse', 'a recorded run'],
         ['millrace check recordings/*.jsonl --junit > report.xml', 'many, for CI'],
         [

@@ -1,5 +1,5 @@
 import type { Finding } from '../lint-stream.ts'
-import { say } from '../output.ts'
+import { sayLine } from '../output.ts'
 import { aligned, type Colours, coloursOf, counted, oneLine, visible } from '../terminal.ts'
 import type { Checked } from './report.ts'
 
@@ -8,18 +8,18 @@ export function printChecked(report: Checked): void {
   const colours = coloursOf(process.stdout)
   const { source, dialect, events, unread, probes = [] } = report
   if (unread !== undefined) {
-    say(`${colours.strong(source)}\n  ${colours.bad('error')}  ${visible(unread)}\n`)
+    sayLine(`${colours.strong(source)}\n  ${colours.bad('error')}  ${visible(unread)}\n`)
     return
   }
-  say(`${colours.strong(source)}  ${colours.faint(`${dialect}, ${counted(events, 'event')}`)}`)
-  for (const line of aligned(report.findings.map((finding) => cells(finding, report.unit, colours)))) say(`  ${line}`)
+  sayLine(`${colours.strong(source)}  ${colours.faint(`${dialect}, ${counted(events, 'event')}`)}`)
+  for (const line of aligned(report.findings.map((finding) => cells(finding, report.unit, colours)))) sayLine(`  ${line}`)
   const probeCells = probes.map(({ name, ok, message }) => [
     ok ? colours.good('ok') : colours.bad('error'),
     `probe: ${name}`,
     ok ? colours.faint(oneLine(message, 200)) : oneLine(message, 200),
   ])
-  for (const line of aligned(probeCells)) say(`  ${line}`)
-  say(`  ${summaryOf(report, colours)}\n`)
+  for (const line of aligned(probeCells)) sayLine(`  ${line}`)
+  sayLine(`  ${summaryOf(report, colours)}\n`)
 }
 
 function cells({ frame, severity, code, message }: Finding, unit: string, colours: Colours): string[] {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { dialectOption } from '../dialect-option.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 import type { DiffOptions } from './diff.ts'
 
 export function addDiff(program: Command, { exitWith }: CommandContext): void {
@@ -15,7 +15,7 @@ export function addDiff(program: Command, { exitWith }: CommandContext): void {
     .argument('<b>', 'another one')
     .addOption(dialectOption('--from <dialect>', 'dialect of both', 'auto'))
     .option('--json', 'print the comparison as JSON')
-    .addHelpText('after', examples(['millrace diff yesterday.sse today.sse', 'what changed']))
+    .addHelpText('after', helpExamples(['millrace diff yesterday.sse today.sse', 'what changed']))
     .action(async (a: string, b: string, options: DiffOptions) => {
       const { diffCommand } = await import('./diff.ts')
       exitWith(await diffCommand(a, b, options))

@@ -11,14 +11,14 @@ import {
 import { type Edit, editsOf } from './edits.ts'
 
 /** One thing that a run did, as text: two runs did the same when `kind`, `who` and `what` are equal. */
-export interface RunStep {
+export interface ComparedStep {
   readonly kind: 'user' | 'message' | 'thought' | 'call' | 'result' | 'transfer' | 'question' | 'artifact' | 'end'
   readonly who: string
   readonly what: string
 }
 
 /** In ms, from the start of the recording; undefined where there was none. */
-export interface RunTiming {
+export interface ComparedTiming {
   readonly whole: number
   readonly firstText: number | undefined
   readonly tools: number
@@ -27,11 +27,11 @@ export interface RunTiming {
 export interface Comparison {
   readonly equal: boolean
   /** The first step in which they differ, counted from 1; absent when all are equal. */
-  readonly divergence?: { readonly step: number; readonly a: RunStep | undefined; readonly b: RunStep | undefined }
+  readonly divergence?: { readonly step: number; readonly a: ComparedStep | undefined; readonly b: ComparedStep | undefined }
   /** All steps: those of both, and those of one. */
-  readonly steps: readonly Edit<RunStep>[]
+  readonly steps: readonly Edit<ComparedStep>[]
   readonly state: readonly Difference[]
-  readonly timing: { readonly a: RunTiming; readonly b: RunTiming }
+  readonly timing: { readonly a: ComparedTiming; readonly b: ComparedTiming }
 }
 
 /** `authors`: whether authors count. AG-UI does not name the agent that speaks, so another dialect always differs in it. */
@@ -49,13 +49,13 @@ export function compareRuns(a: readonly Recorded[], b: readonly Recorded[], auth
   }
 }
 
-function withoutAuthor(step: RunStep): RunStep {
+function withoutAuthor(step: ComparedStep): ComparedStep {
   return step.kind === 'message' || step.kind === 'thought' ? { ...step, who: 'agent' } : step
 }
 
-const keyOf = ({ kind, who, what }: RunStep): string => `${kind}\n${who}\n${what}`
+const keyOf = ({ kind, who, what }: ComparedStep): string => `${kind}\n${who}\n${what}`
 
-function firstDifference(a: readonly RunStep[], b: readonly RunStep[]): number | undefined {
+function firstDifference(a: readonly ComparedStep[], b: readonly ComparedStep[]): number | undefined {
   for (let i = 0; i < Math.max(a.length, b.length); i++) {
     const [mine, other] = [a[i], b[i]]
     if (mine === undefined || other === undefined || keyOf(mine) !== keyOf(other)) return i
@@ -68,12 +68,12 @@ function stateOf(rows: readonly Recorded[]) {
 }
 
 /** What happened, in order: messages, calls and their results, questions and ends. Ids and times are left out. */
-function stepsOf(rows: readonly Recorded[]): readonly RunStep[] {
-  return itemsOf(fold(transcriptView, rows)).flatMap((item): readonly RunStep[] => {
+function stepsOf(rows: readonly Recorded[]): readonly ComparedStep[] {
+  return itemsOf(fold(transcriptView, rows)).flatMap((item): readonly ComparedStep[] => {
     switch (item.kind) {
       case 'message':
         if (item.superseded === true) return []
-        return item.parts.flatMap((part): readonly RunStep[] => {
+        return item.parts.flatMap((part): readonly ComparedStep[] => {
           if (part.kind === 'text' || part.kind === 'thought') {
             const kind = part.kind === 'thought' ? 'thought' : item.role === 'user' ? 'user' : 'message'
             return part.text === '' ? [] : [{ kind, who: item.author, what: part.text }]
@@ -106,7 +106,7 @@ function printed(value: unknown): string {
   )
 }
 
-function timingOf(rows: readonly Recorded[]): RunTiming {
+function timingOf(rows: readonly Recorded[]): ComparedTiming {
   const start = rows[0]?.at ?? 0
   let firstText: number | undefined
   let tools = 0

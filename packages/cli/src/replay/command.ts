@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { dialectOption } from '../dialect-option.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 import { numberArgument } from '../request-options.ts'
 import type { ReplayOptions } from './replay.ts'
 
@@ -20,7 +20,7 @@ export function addReplay(program: Command, _context: CommandContext): void {
     .option('--speed <x>', 'how many times faster than recorded; 0: at once', numberArgument(0, 1e6, false), 1)
     .addHelpText(
       'after',
-      examples(
+      helpExamples(
         ['millrace replay run.sse', 'with its original timing, on port 8001'],
         ['millrace replay run.jsonl --speed 0 --port 9000', 'at once, for tests of a front end'],
       ),

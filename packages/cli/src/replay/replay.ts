@@ -4,9 +4,9 @@ import { CommandError } from '../command-error.ts'
 import { ctrlC } from '../ctrl-c.ts'
 import { fromAuto } from '../dialect-option.ts'
 import { listening } from '../listening.ts'
-import { say } from '../output.ts'
+import { sayLine } from '../output.ts'
 import { readWhole } from '../read-whole.ts'
-import { coloursOf, counted, duration } from '../terminal.ts'
+import { coloursOf, counted, durationText } from '../terminal.ts'
 import { runsOf } from './runs.ts'
 import { replayHandler } from './serve-run.ts'
 
@@ -33,13 +33,13 @@ export async function replayCommand(file: string, options: ReplayOptions): Promi
       forced: options.dialect,
       speed: options.speed,
       signal,
-      onServed: (line) => say(faint(line)),
+      onServed: (line) => sayLine(faint(line)),
     }),
   )
   const address = await listening(server, options)
   const length = runs.reduce((sum, { rows }) => sum + ((rows.at(-1)?.at ?? 0) - (rows[0]?.at ?? 0)), 0)
-  say(
-    `Replaying ${file} (${recording.dialect}, ${counted(runs.length, 'run')}, ${duration(length)}), listening on ${address}`,
+  sayLine(
+    `Replaying ${file} (${recording.dialect}, ${counted(runs.length, 'run')}, ${durationText(length)}), listening on ${address}`,
   )
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   server.closeAllConnections()

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { dialectOption } from '../dialect-option.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 import { headerOption, numberArgument } from '../request-options.ts'
 import type { TailOptions } from './tail.ts'
 
@@ -23,7 +23,7 @@ export function addTail(program: Command, { env, exitWith }: CommandContext): vo
     .option('--server <url>', 'server of the session (MILLRACE_SERVER, http://127.0.0.1:8000); MILLRACE_TOKEN is sent')
     .addHelpText(
       'after',
-      examples(
+      helpExamples(
         ['millrace tail my-session', 'a session of the local server, for people'],
         ['millrace tail my-session --after 120 --jsonl | jq .event.kind', 'its events after number 120'],
         [

@@ -5,14 +5,14 @@ import { coloursOf } from '../terminal.ts'
 const step = 1000
 
 /** What stands on standard error while events come: a count during a long catch-up, and why a stream waits. */
-export interface Progress {
+export interface CatchUpLine {
   row(seq: number): void
   state(state: ConnectionState): void
   end(): void
 }
 
 /** On a terminal the count is one line that is written over; where the output itself is on that terminal, there is none. */
-export function progressOf(after: number): Progress {
+export function progressOf(after: number): CatchUpLine {
   const { faint, warn } = coloursOf(process.stderr)
   const counts = process.stderr.isTTY === true && process.stdout.isTTY !== true
   let rows = 0

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { dialectOption } from '../dialect-option.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 import { numberArgument } from '../request-options.ts'
 import type { TapOptions } from './tap.ts'
 
@@ -25,7 +25,7 @@ export function addTap(program: Command, { env, exitWith }: CommandContext): voi
     .option('--json', 'print one JSON value for each stream')
     .addHelpText(
       'after',
-      examples(
+      helpExamples(
         ['millrace tap http://127.0.0.1:8080 --dialect adk --out runs', 'an ADK server, into files'],
         [
           'millrace tap http://127.0.0.1:9000 --server http://127.0.0.1:8000',

@@ -7,8 +7,8 @@ import type { Env } from '../env-files.ts'
 import { isUrl } from '../input.ts'
 import type { Finding } from '../lint-stream.ts'
 import { listening } from '../listening.ts'
-import { remark, say } from '../output.ts'
-import { aligned, coloursOf, counted, duration, visible } from '../terminal.ts'
+import { remark, sayLine } from '../output.ts'
+import { aligned, coloursOf, counted, durationText, visible } from '../terminal.ts'
 import { keepersOf } from './keep.ts'
 import { proxyHandler } from './proxy.ts'
 import type { Taped } from './tape.ts'
@@ -39,7 +39,7 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
     const places = taped.rows.length === 0 ? [] : await keeper.keep(taped)
     const { method, path, status, report, took, bytes } = taped
     if (options.json === true) {
-      say(JSON.stringify({ stream, method, path, status, bytes, took, session: taped.session, places, ...report }))
+      sayLine(JSON.stringify({ stream, method, path, status, bytes, took, session: taped.session, places, ...report }))
       return
     }
     const problems =
@@ -48,8 +48,8 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
         : report.warnings > 0
           ? warn(counted(report.warnings, 'warning'))
           : good('no problems')
-    const about = `${status}  ${report.dialect}  ${counted(report.events, 'event')}  ${duration(took)}`
-    say(
+    const about = `${status}  ${report.dialect}  ${counted(report.events, 'event')}  ${durationText(took)}`
+    sayLine(
       `${String(stream).padStart(3)}  ${method} ${visible(path)}  ${about}  ${problems}  ${faint(places.join(' '))}`.trimEnd(),
     )
   }
@@ -64,7 +64,7 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
     }),
   )
   const address = await listening(server, options)
-  say(`Recording ${url}, listening on ${address}`)
+  sayLine(`Recording ${url}, listening on ${address}`)
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   server.close()
   server.closeAllConnections()
@@ -75,7 +75,7 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
   release()
   const errors = findings.filter(({ severity }) => severity === 'error').length
   if (options.json !== true) {
-    say(
+    sayLine(
       `\n${counted(streams, 'stream')}, ${findings.length === 0 ? good('no problems') : counted(findings.length, 'problem')}`,
     )
     const cells = findings.map(({ stream, frame, severity, message, code }) => [
@@ -85,7 +85,7 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
       visible(message),
       faint(code),
     ])
-    for (const line of aligned(cells)) say(line)
+    for (const line of aligned(cells)) sayLine(line)
   }
   return errors > 0 ? 1 : 0
 }
