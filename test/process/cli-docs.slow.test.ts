@@ -29,7 +29,15 @@ beforeAll(async () => {
   const files = {
     'run.sse': stream('transfer'),
     'other.sse': stream('loop'),
-    'body.json': JSON.stringify({ threadId: 't', runId: 'r', messages: [{ id: 'm', role: 'user', content: 'hi' }], tools: [], context: [], state: {}, forwardedProps: {} }),
+    'body.json': JSON.stringify({
+      threadId: 't',
+      runId: 'r',
+      messages: [{ id: 'm', role: 'user', content: 'hi' }],
+      tools: [],
+      context: [],
+      state: {},
+      forwardedProps: {},
+    }),
     millrace: `#!/bin/sh\nexec '${process.execPath}' '${packedMain}' "$@"\n`,
   }
   for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content)
@@ -53,7 +61,11 @@ test.each(lines)('%s', async (line) => {
   const serves = /^millrace (replay|tap) /.test(line)
   const env = { PATH: `${folder}:${process.env.PATH ?? ''}`, MILLRACE_SERVER: served.address }
   // A command that serves takes the place of the shell, so that the signal reaches it.
-  const child = spawn('sh', ['-c', serves ? `exec ${command}` : command], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn('sh', ['-c', serves ? `exec ${command}` : command], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const closed = once(child, 'close')
   let out = ''
   let err = ''

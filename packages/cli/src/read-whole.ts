@@ -1,4 +1,15 @@
-import { type DialectName, defined, detectDialect, detectFraming, isObject, MillraceError, parseJson, printLine, type Recording, wholeRecording } from '@millrace/core'
+import {
+  type DialectName,
+  defined,
+  detectDialect,
+  detectFraming,
+  isObject,
+  MillraceError,
+  parseJson,
+  printLine,
+  type Recording,
+  wholeRecording,
+} from '@millrace/core'
 import { CommandError } from './command-error.ts'
 import { type InputOptions, openInput } from './input.ts'
 

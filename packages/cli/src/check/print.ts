@@ -12,7 +12,8 @@ export function printChecked(report: Checked): void {
     return
   }
   sayLine(`${colours.strong(source)}  ${colours.faint(`${dialect}, ${counted(events, 'event')}`)}`)
-  for (const line of aligned(report.findings.map((finding) => cells(finding, report.unit, colours)))) sayLine(`  ${line}`)
+  for (const line of aligned(report.findings.map((finding) => cells(finding, report.unit, colours))))
+    sayLine(`  ${line}`)
   const probeCells = probes.map(({ name, ok, message }) => [
     ok ? colours.good('ok') : colours.bad('error'),
     `probe: ${name}`,

@@ -27,7 +27,11 @@ export interface ComparedTiming {
 export interface Comparison {
   readonly equal: boolean
   /** The first step in which they differ, counted from 1; absent when all are equal. */
-  readonly divergence?: { readonly step: number; readonly a: ComparedStep | undefined; readonly b: ComparedStep | undefined }
+  readonly divergence?: {
+    readonly step: number
+    readonly a: ComparedStep | undefined
+    readonly b: ComparedStep | undefined
+  }
   /** All steps: those of both, and those of one. */
   readonly steps: readonly Edit<ComparedStep>[]
   readonly state: readonly Difference[]

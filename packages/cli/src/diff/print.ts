@@ -1,6 +1,6 @@
 import { sayLine } from '../output.ts'
 import { aligned, type Colours, coloursOf, counted, durationText, oneLine, widthOf } from '../terminal.ts'
-import type { Comparison, ComparedStep, ComparedTiming } from './compare.ts'
+import type { ComparedStep, ComparedTiming, Comparison } from './compare.ts'
 import type { Edit } from './edits.ts'
 
 /** Steps of both runs that are shown before and after a difference. */
