@@ -62,6 +62,9 @@ const elsewhere: Readonly<Record<string, string>> = {
   'examples/tanstack-ai/README.md 1': 'foreign-clients.test.ts builds and serves the page',
   'examples/node-tail/README.md 1': 'test/browser/examples.test.ts',
   'README.md 1': 'the suite itself: npm start in start.slow.test.ts',
+  ...Object.fromEntries(
+    [...blocks.keys()].filter((name) => name.startsWith('docs/cli.md ')).map((name) => [name, 'cli-docs.slow.test.ts']),
+  ),
 }
 const notRun: Readonly<Record<string, string>> = {
   'README.md 5': 'a drawing',

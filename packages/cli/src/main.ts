@@ -3,18 +3,23 @@ import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError } from 'commander'
 import { endOnBrokenPipe, ignoreBrokenPipe } from './broken-pipe.ts'
+import { addCheck } from './check/command.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
 import { addConvert } from './convert/command.ts'
 import { addDeleteUser } from './delete-user/command.ts'
+import { addDiff } from './diff/command.ts'
 import { addDoctor } from './doctor/command.ts'
 import type { Env } from './env-files.ts'
 import { addInit } from './init/command.ts'
 import { addMove } from './move/command.ts'
 import { addRecord } from './record/command.ts'
+import { addReplay } from './replay/command.ts'
 import { addRun } from './run/command.ts'
 import { addServe } from './serve/command.ts'
 import { addSessions } from './sessions/command.ts'
+import { addTail } from './tail/command.ts'
+import { addTap } from './tap/command.ts'
 import { addTest } from './test/command.ts'
 import { version } from './version.ts'
 
@@ -28,7 +33,12 @@ const commands: readonly ((program: Command, context: CommandContext) => void)[]
   addRun,
   addTest,
   addRecord,
+  addTail,
+  addTap,
+  addReplay,
   addConvert,
+  addCheck,
+  addDiff,
   addSessions,
   addDoctor,
   addMove,

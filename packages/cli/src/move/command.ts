@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 import type { MoveOptions } from './move.ts'
 
 export function addMove(program: Command, { env }: CommandContext): void {
@@ -18,7 +18,7 @@ FROM_DATABASE_URL and TO_DATABASE_URL say the same as --from and --to without sh
     .option('--json', 'print the result as one line of JSON')
     .addHelpText(
       'after',
-      examples(
+      helpExamples(
         ['millrace move --from .millrace --to postgresql://db.internal/millrace', 'into PostgreSQL'],
         ['millrace move --from postgresql://db.internal/millrace --to ./copy', 'and back'],
       ),

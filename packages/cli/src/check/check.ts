@@ -1,0 +1,74 @@
+import { type DialectName, defined, MillraceError } from '@millrace/core'
+import { CommandError } from '../command-error.ts'
+import { ctrlC, interruptedCode } from '../ctrl-c.ts'
+import { fromAuto } from '../dialect-option.ts'
+import { isUrl, openInput } from '../input.ts'
+import { lintStream } from '../lint-stream.ts'
+import { sayJson, sayLine } from '../output.ts'
+import { requestBody } from '../request-options.ts'
+import { junit } from './junit.ts'
+import { printChecked } from './print.ts'
+import { probeServer } from './probe.ts'
+import type { Checked } from './report.ts'
+import { sarif } from './sarif.ts'
+
+export interface CheckOptions {
+  readonly from: DialectName | 'auto'
+  readonly data?: string
+  readonly header: Readonly<Record<string, string>>
+  readonly probe: boolean
+  readonly strict?: true
+  readonly json?: true
+  readonly sarif?: true
+  readonly junit?: true
+}
+
+/** Resolves with the exit code. */
+export async function checkCommand(files: readonly string[], options: CheckOptions): Promise<number> {
+  const { json, sarif: asSarif, junit: asJunit, strict } = options
+  if ([json, asSarif, asJunit].filter((each) => each === true).length > 1)
+    throw new CommandError('--json, --sarif and --junit are three forms of one report; choose one', 2)
+  const { signal, release } = ctrlC()
+  const reports: Checked[] = []
+  try {
+    for (const file of files.length === 0 ? ['-'] : files) {
+      const report = await checked(file, options, signal)
+      reports.push(report)
+      if (json !== true && asSarif !== true && asJunit !== true) printChecked(report)
+    }
+  } catch (error) {
+    if (signal.aborted) return interruptedCode
+    throw error
+  } finally {
+    release()
+  }
+  if (json === true) sayJson(reports.length === 1 ? reports[0] : reports)
+  if (asSarif === true) sayJson(sarif(reports))
+  if (asJunit === true) sayLine(junit(reports, strict === true))
+  return reports.some((report) => fails(report, strict === true)) ? 1 : 0
+}
+
+function fails({ errors, warnings, unread, probes }: Checked, strict: boolean): boolean {
+  return unread !== undefined || errors > 0 || (strict && warnings > 0) || (probes ?? []).some(({ ok }) => !ok)
+}
+
+async function checked(file: string, options: CheckOptions, signal: AbortSignal): Promise<Checked> {
+  const { from, data, header: headers, probe } = options
+  const dialect = fromAuto(from)
+  const body = data === undefined || !isUrl(file) ? undefined : requestBody(data)
+  const chunks = await openInput(file, { signal, headers, ...defined({ body }) })
+  const source = file === '-' ? 'standard input' : file
+  try {
+    const report = await lintStream(chunks, dialect)
+    const probes =
+      isUrl(file) && probe
+        ? await probeServer(file, { headers, signal, dialect: report.dialect, ...defined({ body }) })
+        : undefined
+    return { source, ...report, ...defined({ probes }) }
+  } catch (error) {
+    // A file in which no dialect is found is a finding, and the other files are checked all the same.
+    if (!(error instanceof MillraceError)) throw error
+    const nothing = { unit: 'frame', events: 0, findings: [], errors: 1, warnings: 0, infos: 0 } as const
+    return { source, dialect: dialect ?? 'millrace', ...nothing, unread: error.message }
+  }
+}

@@ -1,0 +1,58 @@
+import { sayLine } from '../output.ts'
+import { aligned, type Colours, coloursOf, counted, durationText, oneLine, widthOf } from '../terminal.ts'
+import type { ComparedStep, ComparedTiming, Comparison } from './compare.ts'
+import type { Edit } from './edits.ts'
+
+/** Steps of both runs that are shown before and after a difference. */
+const around = 1
+
+/** The comparison for people. */
+export function printComparison(a: string, b: string, comparison: Comparison): void {
+  const colours = coloursOf(process.stdout)
+  const width = (widthOf(process.stdout) ?? 120) - 30
+  const { equal, divergence, steps, state, timing } = comparison
+  sayLine(`${colours.bad('- ')}${a}\n${colours.good('+ ')}${b}\n`)
+  if (equal) sayLine(`${colours.good('The runs are equal')}: ${counted(steps.length, 'step')}, the same state.`)
+  if (divergence !== undefined) {
+    sayLine(
+      `${colours.strong(`First difference at step ${divergence.step}`)}: ${sentence(divergence.a)} became ${sentence(divergence.b)}.`,
+    )
+    for (const line of aligned(shown(steps).map((edit) => cells(edit, colours, width)))) sayLine(`  ${line}`)
+  }
+  if (state.length > 0) {
+    sayLine(colours.strong('State'))
+    const rows = state.map(({ path, kind, before, after }) => [
+      kind === 'added' ? colours.good('+') : kind === 'removed' ? colours.bad('-') : colours.warn('~'),
+      path,
+      [before, after].flatMap((value) => (value === undefined ? [] : [oneLine(JSON.stringify(value), 40)])).join(' → '),
+    ])
+    for (const line of aligned(rows)) sayLine(`  ${line}`)
+  }
+  sayLine(colours.strong('Timing'))
+  const times: readonly (readonly [string, keyof ComparedTiming])[] = [
+    ['whole', 'whole'],
+    ['first text', 'firstText'],
+    ['tools', 'tools'],
+  ]
+  const rows = times.map(([name, key]) => [colours.faint(name), ...[timing.a, timing.b].map((each) => time(each[key]))])
+  for (const line of aligned(rows, [1, 2])) sayLine(`  ${line}`)
+}
+
+const time = (ms: number | undefined): string => (ms === undefined ? '–' : durationText(ms))
+
+function sentence(step: ComparedStep | undefined): string {
+  if (step === undefined) return 'nothing more'
+  const what = oneLine(step.what, 60)
+  return `${step.kind} of ${step.who}${what === '' ? '' : ` ${JSON.stringify(what)}`}`
+}
+
+/** The differences with the steps around them. */
+function shown(steps: readonly Edit<ComparedStep>[]): readonly Edit<ComparedStep>[] {
+  return steps.filter((_, i) => steps.slice(Math.max(0, i - around), i + around + 1).some(({ of }) => of !== 'both'))
+}
+
+function cells({ of, step }: Edit<ComparedStep>, colours: Colours, width: number): string[] {
+  const paint = of === 'a' ? colours.bad : of === 'b' ? colours.good : colours.faint
+  const sign = of === 'a' ? '-' : of === 'b' ? '+' : ' '
+  return [paint(sign), paint(step.kind), paint(oneLine(step.who, 30)), paint(oneLine(step.what, width))]
+}

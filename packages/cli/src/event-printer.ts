@@ -1,0 +1,140 @@
+import { functionCallsOf, functionResponsesOf, isPartial, type Recorded, type RunEvent } from '@millrace/core'
+import { type Colours, durationText, oneLine, plain, visible } from './terminal.ts'
+
+export interface PrinterOptions {
+  readonly write: (text: string) => void
+  readonly colours?: Colours
+  /** Columns of a line about a tool or the state. */
+  readonly width?: number
+}
+
+/** Prints a run for people as it comes: text by author as it streams, and a line for each tool, question and end. */
+export class EventPrinter {
+  readonly #write: (text: string) => void
+  readonly #colours: Colours
+  readonly #width: number
+  /** The message whose text is being printed, and how much of it is. */
+  #open: { readonly message: string; printed: number } | undefined
+  #author: string | undefined
+  readonly #streamed = new Map<string, number>()
+  readonly #started = new Map<string, number>()
+  readonly #calls = new Map<string, number>()
+
+  constructor({ write, colours = plain, width = 100 }: PrinterOptions) {
+    this.#write = write
+    this.#colours = colours
+    this.#width = Math.max(40, width)
+  }
+
+  push(row: Recorded): void {
+    const { event } = row
+    if (event.kind === 'agent') this.#said(event, row)
+    else this.#other(row)
+  }
+
+  /** Ends the line that is being printed. */
+  end(): void {
+    if (this.#open !== undefined) this.#write('\n')
+    this.#open = undefined
+  }
+
+  #said({ event, message }: Extract<RunEvent, { kind: 'agent' }>, { at }: Recorded): void {
+    const partial = isPartial(event)
+    const said = (event.content?.parts ?? [])
+      .filter((part) => part.thought !== true)
+      .map(({ text }) => (typeof text === 'string' ? text : ''))
+      .join('')
+    const before = this.#streamed.get(message) ?? 0
+    // The aggregate repeats what its partials said; only what is new is printed.
+    const fresh = partial ? said : said.slice(before)
+    if (partial) this.#streamed.set(message, before + said.length)
+    else this.#streamed.delete(message)
+    if (fresh !== '') this.#text(message, event.author, fresh)
+    if (!partial && this.#open?.message === message) this.end()
+    if (partial) return
+    for (const { id = '', name = '', args } of functionCallsOf(event)) {
+      this.#calls.set(id, at)
+      this.#line(this.#colours.accent('→'), `${name} ${this.#json(args)}`)
+    }
+    for (const { id = '', name = '', response } of functionResponsesOf(event)) {
+      const took = this.#calls.has(id) ? `  ${durationText(at - (this.#calls.get(id) ?? at))}` : ''
+      this.#calls.delete(id)
+      this.#line(this.#colours.good('←'), `${name} ${this.#json(response)}${this.#colours.faint(took)}`)
+    }
+    const state = Object.entries(event.actions?.stateDelta ?? {})
+    if (state.length > 0)
+      this.#line(
+        this.#colours.faint('~'),
+        state.map(([key, value]) => `${visible(key)} = ${this.#json(value)}`).join(', '),
+      )
+    if (typeof event.errorMessage === 'string')
+      this.#line(this.#colours.bad('!'), oneLine(event.errorMessage, this.#width))
+  }
+
+  #other({ event, run, at }: Recorded): void {
+    const { bad, good, warn, faint, strong } = this.#colours
+    switch (event.kind) {
+      case 'run.started': {
+        this.#started.set(run, at)
+        this.#author = undefined
+        const asked = event.input.messages.flatMap(({ content }) => content.parts ?? []).map(({ text }) => text ?? '')
+        const about = [event.agent, oneLine(asked.join(' '), this.#width)].filter((text) => text !== '').join(': ')
+        this.#line(strong('▶'), about === '' ? faint(`run ${visible(run)}`) : visible(about))
+        return
+      }
+      case 'run.finished': {
+        const took = at - (this.#started.get(run) ?? at)
+        this.#started.delete(run)
+        const paint = event.outcome === 'done' ? good : event.outcome === 'failed' ? bad : warn
+        const why = event.error === undefined ? '' : `: ${oneLine(event.error.message, this.#width)}`
+        const tokens = event.usage?.totalTokens === undefined ? '' : `, ${event.usage.totalTokens} tokens`
+        this.#line(paint('■'), `${paint(event.outcome)}${why} ${faint(`in ${durationText(took)}${tokens}`)}`)
+        return
+      }
+      case 'interrupt':
+        this.#line(warn('?'), oneLine(event.message ?? event.reason, this.#width))
+        return
+      case 'resumed':
+        this.#line(warn('!'), `answered: ${event.status} ${this.#json(event.payload)}`)
+        return
+      case 'state':
+        this.#line(faint('~'), `${event.patch.map(({ op, path }) => `${op} ${visible(path)}`).join(', ')}`)
+        return
+      case 'task.started':
+      case 'task.finished':
+        this.#line(faint('·'), `${event.kind === 'task.started' ? 'begins' : 'ends'} task ${visible(event.task)}`)
+        return
+      case 'artifact':
+        this.#line(faint('+'), `${visible(event.name)} ${faint(`version ${event.version}`)}`)
+        return
+      case 'log':
+        this.#line(faint('·'), faint(`${event.level}: ${oneLine(event.message, this.#width)}`))
+        return
+      case 'foreign':
+        this.#line(bad('!'), `not read (${oneLine(event.reason, 60)}): ${oneLine(event.raw, this.#width)}`)
+        return
+      default:
+        return
+    }
+  }
+
+  #text(message: string, author: string, text: string): void {
+    if (this.#open?.message !== message) {
+      this.end()
+      if (this.#author !== author) this.#write(`${this.#colours.strong(visible(author))}\n`)
+      this.#author = author
+      this.#write('  ')
+      this.#open = { message, printed: 0 }
+    }
+    this.#write(visible(text).replaceAll('\n', '\n  '))
+  }
+
+  #line(sign: string, text: string): void {
+    this.end()
+    this.#write(`  ${sign} ${text.trimEnd()}\n`)
+  }
+
+  #json(value: unknown): string {
+    return value === undefined ? '' : oneLine(JSON.stringify(value), this.#width)
+  }
+}

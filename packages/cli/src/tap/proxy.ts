@@ -1,0 +1,118 @@
+import {
+  Agent as HttpAgent,
+  request as httpRequest,
+  type IncomingMessage,
+  type RequestListener,
+  type RequestOptions,
+} from 'node:http'
+import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { type DialectName, defined } from '@millrace/core'
+import { Tape, type Taped } from './tape.ts'
+
+export interface ProxyOptions {
+  readonly dialect?: DialectName
+  onTaped(taped: Taped): void
+}
+
+/** Headers that belong to one connection and are not passed on. */
+const ofConnection = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'trailer',
+])
+
+/** Characters of a request's body that are kept for the recording. */
+const keptBody = 1024 * 1024
+
+/** Passes requests on to `target` and bodies back as they come. Event streams are recorded on the way. */
+export function proxyHandler(target: string, { dialect, onTaped }: ProxyOptions): RequestListener {
+  const base = new URL(target)
+  const secure = base.protocol === 'https:'
+  const agent = secure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
+  const send = secure ? httpsRequest : httpRequest
+  const prefix = base.pathname.replace(/\/+$/, '')
+  return (request, response) => {
+    const { method = 'GET', url = '/' } = request
+    let body = ''
+    const options: RequestOptions = {
+      agent,
+      hostname: base.hostname.replace(/^\[|\]$/g, ''),
+      port: base.port,
+      method,
+      path: prefix + url,
+      headers: headersOf(request, base.host),
+    }
+    const upstream = send(options, (answer) => {
+      const headers = passedOn(answer.rawHeaders)
+      response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers)
+      response.flushHeaders()
+      if (!isEventStream(answer)) {
+        answer.pipe(response)
+        return
+      }
+      const status = answer.statusCode ?? 0
+      const tape = new Tape({ method, path: url, status, body, now: Date.now, ...defined({ dialect }) })
+      let ended = false
+      const end = (how: 'closed' | 'cut'): void => {
+        if (ended) return
+        ended = true
+        onTaped(tape.end(how))
+      }
+      answer.on('data', (chunk: Buffer) => {
+        // The client has the bytes before they are looked at.
+        if (!response.write(chunk)) {
+          answer.pause()
+          response.once('drain', () => answer.resume())
+        }
+        tape.push(chunk)
+      })
+      answer.on('end', () => {
+        response.end()
+        end('closed')
+      })
+      answer.on('error', () => {
+        response.destroy()
+        end('cut')
+      })
+      answer.on('close', () => end('cut'))
+    })
+    upstream.on('error', (error: NodeJS.ErrnoException) => {
+      if (response.headersSent) return void response.destroy()
+      const detail = `${target} cannot be reached (${error.code ?? error.message})`
+      response.writeHead(502, { 'content-type': 'application/json' }).end(JSON.stringify({ detail }))
+    })
+    response.on('close', () => {
+      if (!response.writableFinished) upstream.destroy()
+    })
+    request.on('data', (chunk: Buffer) => {
+      if (body.length < keptBody) body += chunk.toString('utf8')
+    })
+    request.pipe(upstream)
+  }
+}
+
+/** A compressed stream could not be read on the way, so the server is asked for plain bytes. */
+function headersOf({ headers }: IncomingMessage, host: string): NonNullable<RequestOptions['headers']> {
+  const sent = Object.entries(headers).flatMap(([name, value]) =>
+    value === undefined || ofConnection.has(name) || name === 'accept-encoding' ? [] : [[name, value] as const],
+  )
+  return { ...Object.fromEntries(sent), host }
+}
+
+/** The raw headers, in their order and spelling. */
+function passedOn(raw: readonly string[]): string[] {
+  const kept: string[] = []
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const [name = '', value = ''] = [raw[i], raw[i + 1]]
+    if (!ofConnection.has(name.toLowerCase())) kept.push(name, value)
+  }
+  return kept
+}
+
+function isEventStream({ headers }: IncomingMessage): boolean {
+  return headers['content-type']?.toLowerCase().startsWith('text/event-stream') === true
+}
