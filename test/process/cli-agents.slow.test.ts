@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { detectDialect, type Recorded } from '@millrace/core'
@@ -22,6 +22,15 @@ afterAll(async () => {
 
 const millrace = (args: readonly string[], options: CommandOptions = {}): Promise<Ended> =>
   runCommand(args, { env: quick, cwd: root, ...options })
+/** The same, as far as a line that is cut shows it: the longer its time, the earlier it is cut. */
+function alike(one: string, other: string): boolean {
+  const [a, b] = [one, other].map((line) => line.replace(/.{2}…$/, ''))
+  return (
+    one === other ||
+    (other.endsWith('…') && one.endsWith('…') && (a?.startsWith(b ?? '') || b?.startsWith(a ?? '')) === true)
+  )
+}
+
 const onServer = (...args: readonly string[]): Promise<Ended> => millrace([...args, '--server', served.address])
 
 /** A person at a terminal: standard input counts as one, too. */
@@ -50,6 +59,17 @@ describe('millrace run', () => {
     expect(remote.out.replaceAll(/\d+ ms/g, '')).toBe(local.out.replaceAll(/\d+ ms/g, ''))
     expect(local.out).not.toContain('\u001b')
     expect(coloured.out).toContain('\u001b[1massistant')
+  })
+
+  test('the recording in the README is what a run prints', async () => {
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+    const [, block = ''] = /^```text\n\$ millrace run [^\n]*\n([\s\S]*?)^```/m.exec(readme) ?? []
+    const { out, err } = await onServer('run', 'recovery', 'Give me a recovery briefing for Cedar Creek Fire')
+    const timeless = (text: string): readonly string[] => text.replaceAll(/\d+(\.\d)? m?s\b/g, 'T').split('\n')
+    const printed = timeless(out + err)
+    const shown = timeless(block).filter((line) => line !== '[…]' && line !== '')
+    expect(shown.length).toBeGreaterThan(15)
+    expect(shown.filter((line) => !printed.some((one) => alike(one, line)))).toEqual([])
   })
 
   test('a question is answered by --answer or by a person; else the exit code is 3', async () => {

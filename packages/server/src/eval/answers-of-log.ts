@@ -8,7 +8,9 @@ const unknown = { instruction: '', tools: '', contents: [], words: 0 }
  * What a session said to its agent, and what the models answered, as far as its log shows it: every answer that became an
  * event. A graph may keep answers for itself; such a session is recorded with its models instead.
  */
-export function caseOfLog(rows: readonly Recorded[]): Pick<RecordedCase, 'turns'> & Required<Pick<RecordedCase, 'answers'>> {
+export function caseOfLog(
+  rows: readonly Recorded[],
+): Pick<RecordedCase, 'turns'> & Required<Pick<RecordedCase, 'answers'>> {
   const turns: CaseTurn[] = []
   const answers: Record<string, RecordedAnswer[]> = {}
   for (const { event } of rows) {
@@ -30,7 +32,11 @@ export function caseOfLog(rows: readonly Recorded[]): Pick<RecordedCase, 'turns'
   return { turns, answers }
 }
 
-function turnOf({ messages, resume = [], props }: Extract<Recorded['event'], { kind: 'run.started' }>['input']): CaseTurn {
+function turnOf({
+  messages,
+  resume = [],
+  props,
+}: Extract<Recorded['event'], { kind: 'run.started' }>['input']): CaseTurn {
   const parts = messages.flatMap(({ role, content }) => (role === 'user' ? (content.parts ?? []) : []))
   const [answer] = resume
   const isText = parts.every(({ text }) => text !== undefined)
