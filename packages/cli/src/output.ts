@@ -58,7 +58,7 @@ async function waited(full: Promise<unknown>): Promise<void> {
 }
 
 /** One line for people, on standard output. */
-export function say(line = ''): void {
+export function sayLine(line = ''): void {
   process.stdout.write(`${line}\n`)
 }
 
@@ -69,5 +69,5 @@ export function remark(line = ''): void {
 
 /** A value for machines: JSON on standard output, indented for a terminal and on one line for a pipe. */
 export function sayJson(value: unknown): void {
-  say(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined))
+  sayLine(JSON.stringify(value, null, process.stdout.isTTY ? 2 : undefined))
 }

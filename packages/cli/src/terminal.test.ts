@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aligned, coloursFor, coloursOf, columnsOf, counted, duration, oneLine, visible, widthOf } from './terminal.ts'
+import { aligned, coloursFor, coloursOf, columnsOf, counted, durationText, oneLine, visible, widthOf } from './terminal.ts'
 
 const painted = coloursFor(true).bad('x')
 
@@ -38,7 +38,7 @@ test('only a terminal has a width', () => {
 })
 
 test('times and counts are written for people', () => {
-  expect([12, 1400, 125_000].map(duration)).toEqual(['12 ms', '1.4 s', '2 min 5 s'])
+  expect([12, 1400, 125_000].map(durationText)).toEqual(['12 ms', '1.4 s', '2 min 5 s'])
   expect([counted(1, 'frame'), counted(12_345, 'frame'), counted(2, 'reply', 'replies')]).toEqual([
     '1 frame',
     '12,345 frames',

@@ -95,7 +95,7 @@ export function aligned(rows: readonly (readonly string[])[], right: readonly nu
 }
 
 /** `12 ms`, `1.4 s`, `2 min 5 s`. */
-export function duration(ms: number): string {
+export function durationText(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
   const seconds = Math.round(ms / 1000)

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { dialectOption } from '../dialect-option.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 import type { ConvertCommandOptions } from './convert.ts'
 
 export function addConvert(program: Command, { exitWith }: CommandContext): void {
@@ -16,7 +16,7 @@ export function addConvert(program: Command, { exitWith }: CommandContext): void
     .option('--session <id>', 'session to name in the output (default: the one that the input names)')
     .addHelpText(
       'after',
-      examples(
+      helpExamples(
         ['millrace convert --to ag-ui run.sse', 'a recorded run, in whatever dialect, for an AG-UI client'],
         ['millrace convert --from adk --to studio < run.sse', 'from standard input'],
         [

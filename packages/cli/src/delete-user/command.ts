@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 import type { DeleteUserOptions } from './delete-user.ts'
 
 export function addDeleteUser(program: Command, { env }: CommandContext): void {
@@ -14,7 +14,7 @@ export function addDeleteUser(program: Command, { env }: CommandContext): void {
     .option('--server <url>', 'delete on a running server instead; MILLRACE_TOKEN is the token of an operator')
     .addHelpText(
       'after',
-      examples(
+      helpExamples(
         ['millrace delete-user ada', 'in the database of this folder'],
         ['millrace delete-user ada --server http://127.0.0.1:8000', 'on a running server'],
       ),

@@ -4,7 +4,7 @@ import { deleteUser, fileEvalStore } from '@millrace/server'
 import { CommandError } from '../command-error.ts'
 import type { Env } from '../env-files.ts'
 import { openStore, type StoreLocation, storeAt } from '../open-store.ts'
-import { say } from '../output.ts'
+import { sayLine } from '../output.ts'
 import { counted } from '../terminal.ts'
 
 export interface DeleteUserOptions {
@@ -20,7 +20,7 @@ export async function deleteUserCommand(user: string, options: DeleteUserOptions
     server === undefined
       ? await deleteInStore(database ?? dataDir ?? (env.DATABASE_URL || env.DATA_DIR || '.millrace'), user)
       : await deleteOnServer(server, user, env.MILLRACE_TOKEN)
-  say(`Deleted ${user}: ${counted(sessions, 'session')}`)
+  sayLine(`Deleted ${user}: ${counted(sessions, 'session')}`)
 }
 
 async function deleteInStore(text: string, user: string): Promise<number> {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 import type { DoctorOptions } from './doctor.ts'
 
 export function addDoctor(program: Command, { exitWith }: CommandContext): void {
@@ -15,7 +15,7 @@ export function addDoctor(program: Command, { exitWith }: CommandContext): void 
     .option('--port <n>', 'the port to serve on (PORT, 8000)')
     .option('--offline', 'do not call the model’s provider')
     .option('--json', 'print JSON')
-    .addHelpText('after', examples(['millrace doctor', 'in the folder where you run the server']))
+    .addHelpText('after', helpExamples(['millrace doctor', 'in the folder where you run the server']))
     .action(async (options: DoctorOptions) => {
       const { doctorCommand } = await import('./doctor.ts')
       exitWith(await doctorCommand(options))

@@ -4,7 +4,7 @@ import { agentsFolder } from '../agents-folder.ts'
 import { envFiles } from '../env-files.ts'
 import { localAgents } from '../local-agents.ts'
 import { openStore, storeAt } from '../open-store.ts'
-import { say, sayJson } from '../output.ts'
+import { sayLine, sayJson } from '../output.ts'
 import { aligned, coloursOf, counted, oneLine } from '../terminal.ts'
 import { diskFinding, nodeFinding, portFinding } from './machine.ts'
 import { modelFinding } from './model.ts'
@@ -50,7 +50,7 @@ export async function doctorCommand(options: DoctorOptions): Promise<number> {
     if (options.json === true) continue
     const { what, state, says, advice } = finding
     const [line = ''] = aligned([[what.padEnd(8), says]])
-    say(`${marks[state]} ${line}${advice === undefined ? '' : `\n            ${colours.faint(`→ ${advice}`)}`}`)
+    sayLine(`${marks[state]} ${line}${advice === undefined ? '' : `\n            ${colours.faint(`→ ${advice}`)}`}`)
   }
   if (options.json === true) sayJson(found)
   return found.some(({ state }) => state === 'bad') ? 1 : 0

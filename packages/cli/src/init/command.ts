@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 
 export function addInit(program: Command, _context: CommandContext): void {
   program
@@ -13,7 +13,7 @@ export function addInit(program: Command, _context: CommandContext): void {
     .option('--json', 'print the written files as JSON')
     .addHelpText(
       'after',
-      examples(
+      helpExamples(
         ['millrace init my-agents', 'in a new folder'],
         ['cd my-agents && npm install && npx millrace test', 'then: install, and run the tests'],
       ),

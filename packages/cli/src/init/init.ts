@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { caseTape, discoverAgents, printCase, recordCase } from '@millrace/server'
 import { CommandError } from '../command-error.ts'
-import { say, sayJson } from '../output.ts'
+import { sayLine, sayJson } from '../output.ts'
 import { coloursOf } from '../terminal.ts'
 import { firstCases, templates } from './templates.ts'
 
@@ -54,8 +54,8 @@ function write(file: string, text: string): boolean {
 
 function tell(folder: string, written: readonly string[], kept: readonly string[]): void {
   const colours = coloursOf(process.stdout)
-  for (const path of written) say(`  ${colours.good('+')} ${path}`)
-  for (const path of kept) say(`  ${colours.faint(`· ${path} exists and was left as it is`)}`)
+  for (const path of written) sayLine(`  ${colours.good('+')} ${path}`)
+  for (const path of kept) sayLine(`  ${colours.faint(`· ${path} exists and was left as it is`)}`)
   const from = relative(process.cwd(), folder)
   const to = from.startsWith('..') ? folder : from
   const steps = [
@@ -64,6 +64,6 @@ function tell(folder: string, written: readonly string[], kept: readonly string[
     ['npx millrace test', 'run the recorded test cases'],
     ['npx millrace', 'serve the agents, with a page on http://127.0.0.1:8000'],
   ]
-  say('\nNext:')
-  for (const [command = '', does = ''] of steps) say(`  ${command.padEnd(20)}${colours.faint(does)}`.trimEnd())
+  sayLine('\nNext:')
+  for (const [command = '', does = ''] of steps) sayLine(`  ${command.padEnd(20)}${colours.faint(does)}`.trimEnd())
 }

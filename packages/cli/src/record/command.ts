@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 import type { RecordOptions } from './record.ts'
 
 export function addRecord(program: Command, { exitWith }: CommandContext): void {
@@ -32,7 +32,7 @@ export function addRecord(program: Command, { exitWith }: CommandContext): void 
     .option('--json', 'print the case instead of writing it')
     .addHelpText(
       'after',
-      examples(
+      helpExamples(
         ['millrace record weather "Will it rain in Lisbon?"', 'one turn'],
         ['millrace record desk "Delete all" --answer \'{"confirmed":true}\'', 'with an answer to its question'],
         ['millrace record desk --from session.jsonl', 'a run that was exported from the page'],

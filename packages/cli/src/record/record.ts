@@ -29,7 +29,7 @@ import { CommandError } from '../command-error.ts'
 import { ctrlC, interruptedCode } from '../ctrl-c.ts'
 import { whyUnreadable } from '../input.ts'
 import { localAgents } from '../local-agents.ts'
-import { remark, say } from '../output.ts'
+import { remark, sayLine } from '../output.ts'
 import { parseAnswer, questionText } from '../question.ts'
 import { coloursOf, counted } from '../terminal.ts'
 
@@ -136,7 +136,7 @@ function answerer(given: readonly string[], signal: AbortSignal) {
 }
 
 function write({ made }: MadeCase, file: string, title: string, { json, evalset }: RecordOptions): void {
-  if (json === true) say(printCase(made).trimEnd())
+  if (json === true) sayLine(printCase(made).trimEnd())
   else if (evalset !== undefined) {
     addToSet(evalset, made, slug(title))
     remark(`Added to ${shown(evalset)}.`)

@@ -1,7 +1,7 @@
 import { dialectNames } from '@millrace/core'
 import { type Command, Option } from 'commander'
 import type { CommandContext } from '../command-context.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 import type { RunOptions } from './run.ts'
 
 export function addRun(program: Command, { env, exitWith }: CommandContext): void {
@@ -29,7 +29,7 @@ export function addRun(program: Command, { env, exitWith }: CommandContext): voi
     .addOption(new Option('--json', 'print each event as a line of JSON instead').conflicts('dialect'))
     .addHelpText(
       'after',
-      examples(
+      helpExamples(
         ['millrace run recovery "Give me a recovery briefing for Cedar Creek Fire"', 'an example agent, offline'],
         ['millrace run desk "Delete all" --answer y', 'with the answer to its question'],
         ['git diff | millrace run reviewer', 'what is piped in is the prompt'],

@@ -7,7 +7,7 @@ import {
   type RunEvent,
   type TaskEdit,
 } from '@millrace/core'
-import { type Colours, duration, oneLine, visible } from '../terminal.ts'
+import { type Colours, durationText, oneLine, visible } from '../terminal.ts'
 
 export interface PainterOptions {
   readonly write: (text: string) => void
@@ -100,7 +100,7 @@ export class RunPainter {
     for (const { id = '', name, response = {} } of functionResponsesOf(event)) {
       if (name === 'transfer_to_agent' || name.startsWith('adk_request_')) continue
       const begun = this.#calls.get(id)
-      const took = begun === undefined ? '' : ` ${duration(at - begun)}`
+      const took = begun === undefined ? '' : ` ${durationText(at - begun)}`
       const failed = response.error !== undefined
       const mark = failed ? colours.bad('✗') : colours.good('←')
       const shown = this.#short(response, place, name + took)

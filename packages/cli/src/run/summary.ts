@@ -1,9 +1,9 @@
 import { fold, type Recorded, usageOf, usageView } from '@millrace/core'
 import { costOf } from '@millrace/server'
-import { type Colours, counted, duration, visible } from '../terminal.ts'
+import { type Colours, counted, durationText, visible } from '../terminal.ts'
 
 /** How the run ended, how long it took, and what it used. */
-export function summaryOf(rows: readonly Recorded[], colours: Colours): string {
+export function runSummary(rows: readonly Recorded[], colours: Colours): string {
   const end = rows.findLast(({ event }) => event.kind === 'run.finished')
   if (end?.event.kind !== 'run.finished') return ''
   const { outcome, error } = end.event
@@ -17,7 +17,7 @@ export function summaryOf(rows: readonly Recorded[], colours: Colours): string {
   const paint = outcome === 'done' ? colours.good : outcome === 'failed' ? colours.bad : colours.warn
   const word = outcome === 'interrupted' ? 'waits for an answer' : outcome
   const figures = [
-    `${paint(word)} in ${duration(took)}`,
+    `${paint(word)} in ${durationText(took)}`,
     ...(modelCalls === 0 ? [] : [counted(modelCalls, 'model call')]),
     ...(totalTokens === 0 ? [] : [`${counted(totalTokens, 'token')}${split}`]),
     ...costText(rows),

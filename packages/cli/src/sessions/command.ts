@@ -2,7 +2,7 @@ import { dialectNames } from '@millrace/core'
 import { type Command, Option } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { CommandError } from '../command-error.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 import type { ListOptions, PlaceOptions } from './sessions.ts'
 
 export function addSessions(program: Command, { env }: CommandContext): void {
@@ -12,7 +12,7 @@ export function addSessions(program: Command, { env }: CommandContext): void {
     .description('The log from the shell: of a local folder, whose server must be stopped, or of a running server.')
     .addHelpText(
       'after',
-      examples(
+      helpExamples(
         ['millrace sessions ls', 'the sessions in .millrace, newest first'],
         ['millrace sessions export ID --server http://127.0.0.1:8000 > run.jsonl', 'one session as a file'],
         ['millrace sessions import recording.sse', 'a recorded stream of any dialect'],

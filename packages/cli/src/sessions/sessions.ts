@@ -5,9 +5,9 @@ import { ndjsonReader, parseRecorded, type Recorded, type SessionInfo } from '@m
 import { CommandError } from '../command-error.ts'
 import type { Env } from '../env-files.ts'
 import { openInput } from '../input.ts'
-import { remark, say, sayJson, textOut } from '../output.ts'
+import { remark, sayLine, sayJson, textOut } from '../output.ts'
 import { askServer, logServer, type ServerAccess, serverAt } from '../server-access.ts'
-import { aligned, type Colours, coloursOf, counted, duration, oneLine, widthOf } from '../terminal.ts'
+import { aligned, type Colours, coloursOf, counted, durationText, oneLine, widthOf } from '../terminal.ts'
 
 export interface PlaceOptions {
   readonly dataDir?: string
@@ -26,7 +26,7 @@ export async function listCommand(options: ListOptions, env: Env): Promise<void>
   await at(options, env, async (server) => {
     const { sessions, total } = await listed(server, options)
     if (options.json === true) sayJson(sessions)
-    else if (total === 0) say('No sessions.')
+    else if (total === 0) sayLine('No sessions.')
     else {
       const colours = coloursOf(process.stdout)
       const now = Date.now()
@@ -35,7 +35,7 @@ export async function listCommand(options: ListOptions, env: Env): Promise<void>
         [['session', 'agent', 'title', 'status', 'events', 'changed'].map(colours.faint), ...rows],
         [4],
       ))
-        say(line)
+        sayLine(line)
       if (total > sessions.length) remark(`${counted(total - sessions.length, 'more session')}; see --limit.`)
     }
   })
@@ -50,7 +50,7 @@ function rowOf({ id, agent, title, status, events, updatedAt }: SessionInfo, now
     oneLine(title, width),
     paint(status),
     events.toLocaleString('en-US'),
-    `${duration(now - updatedAt)} ago`,
+    `${durationText(now - updatedAt)} ago`,
   ]
 }
 
@@ -99,7 +99,7 @@ export async function importCommand(
     const session = (await answer.json()) as SessionInfo
     if (options.json === true) sayJson(session)
     else {
-      say(session.id)
+      sayLine(session.id)
       remark(`Imported ${counted(session.events, 'event')} of ${session.agent || 'an unnamed agent'}.`)
     }
   })
@@ -129,7 +129,7 @@ export async function searchCommand(text: string, options: ListOptions, env: Env
         const hit = { session: id, seq: row.seq, author: said.author, text: around(said.text, place, text.length) }
         found.push(hit)
         if (options.json !== true)
-          say(
+          sayLine(
             `${colours.accent(hit.session)} ${colours.faint(String(hit.seq))} ${colours.strong(hit.author)}  ${hit.text}`,
           )
       }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { CommandError } from '../command-error.ts'
-import { examples } from '../examples.ts'
+import { helpExamples } from '../examples.ts'
 import type { TestOptions } from './test.ts'
 
 export function addTest(program: Command, { exitWith }: CommandContext): void {
@@ -24,7 +24,7 @@ export function addTest(program: Command, { exitWith }: CommandContext): void {
     .addOption(new Option('--json', 'print the results as JSON').conflicts(['update', 'open']))
     .addHelpText(
       'after',
-      examples(
+      helpExamples(
         ['millrace test', 'all cases of ./agents'],
         ['millrace test agents/recovery --junit report.xml', 'one agent, for CI'],
         ['millrace test --live --n 5 --pass-rate 0.8', 'with the real models, five times each'],

@@ -1,5 +1,5 @@
 import type { CaseFinding } from '@millrace/server'
-import { aligned, type Colours, counted, duration } from '../terminal.ts'
+import { aligned, type Colours, counted, durationText } from '../terminal.ts'
 import type { CaseResult } from './run-cases.ts'
 
 /** One line for a case, and under a case that failed what it did otherwise. */
@@ -12,7 +12,7 @@ export function caseLines(result: CaseResult, width: number, colours: Colours): 
     ...(verdicts.length === 0
       ? []
       : [counted(calls, 'model call'), counted(tokens, 'token'), ...(cost > 0 ? [`$${cost.toFixed(4)}`] : [])]),
-    ...(verdicts.length === 0 ? [] : [duration(seconds * 1000)]),
+    ...(verdicts.length === 0 ? [] : [durationText(seconds * 1000)]),
   ]
   const mark = passed ? colours.good('✓') : colours.bad('✗')
   const head = `${mark} ${found.name.padEnd(width)}  ${colours.faint(figures.join(' · '))}`.trimEnd()
@@ -38,7 +38,7 @@ export function distinct({ verdicts }: CaseResult): readonly CaseFinding[] {
 export function summaryLine(results: readonly CaseResult[], ms: number, colours: Colours): string {
   const failed = results.filter(({ passed }) => !passed).length
   const good = colours.good(`${results.length - failed} passed`)
-  return `${failed === 0 ? good : `${good}, ${colours.bad(`${failed} failed`)}`} ${colours.faint(`in ${duration(ms)}`)}`
+  return `${failed === 0 ? good : `${good}, ${colours.bad(`${failed} failed`)}`} ${colours.faint(`in ${durationText(ms)}`)}`
 }
 
 /** The results for machines. */

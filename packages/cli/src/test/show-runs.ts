@@ -4,7 +4,7 @@ import { memoryLog } from '@millrace/core'
 import { createMillrace } from '@millrace/server'
 import { pageFolder } from '../agents-folder.ts'
 import { CommandError } from '../command-error.ts'
-import { say } from '../output.ts'
+import { sayLine } from '../output.ts'
 import { version } from '../version.ts'
 import type { CaseResult } from './run-cases.ts'
 
@@ -28,7 +28,7 @@ export async function showRuns(failed: readonly CaseResult[], signal: AbortSigna
   const address = await millrace.app.listen({ host: '127.0.0.1', port: 0 })
   const [first] = (await log.list({ limit: 1 })).sessions
   const url = first === undefined ? address : `${address}/s/${encodeURIComponent(first.id)}`
-  say(`The runs that failed are on ${url} until Ctrl-C.`)
+  sayLine(`The runs that failed are on ${url} until Ctrl-C.`)
   const opener = openers[process.platform]
   if (opener !== undefined && process.stdout.isTTY)
     spawn(opener, [url], { stdio: 'ignore', detached: true })

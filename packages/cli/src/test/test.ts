@@ -5,7 +5,7 @@ import { agentsFolder } from '../agents-folder.ts'
 import { ask, isAsking } from '../ask.ts'
 import { CommandError } from '../command-error.ts'
 import { ctrlC, interruptedCode } from '../ctrl-c.ts'
-import { say, sayJson } from '../output.ts'
+import { sayLine, sayJson } from '../output.ts'
 import { type Colours, coloursOf, counted } from '../terminal.ts'
 import { findCases } from './case-files.ts'
 import { caseLines, findingLines, jsonReport, junitReport, summaryLine } from './report.ts'
@@ -49,12 +49,12 @@ export async function testCommand(paths: readonly string[], options: TestOptions
       const result = await runner.run(one)
       if (signal.aborted) break
       results.push(result)
-      if (options.json !== true) for (const line of caseLines(result, width, colours)) say(line)
+      if (options.json !== true) for (const line of caseLines(result, width, colours)) sayLine(line)
     }
     const ms = performance.now() - begun
     if (options.junit !== undefined) writeReport(options.junit, junitReport(results))
     if (options.json === true) sayJson(jsonReport(results, ms))
-    else say(`\n${summaryLine(results, ms, colours)}`)
+    else sayLine(`\n${summaryLine(results, ms, colours)}`)
     if (signal.aborted) return interruptedCode
     const failed = results.filter(({ passed }) => !passed)
     const left =
@@ -94,9 +94,9 @@ async function review(
       continue
     }
     if (!accept) {
-      say(`\n${colours.strong(found.name)}`)
-      if (verdict.findings.length === 0) say('    its models answered otherwise than recorded')
-      for (const line of findingLines(verdict.findings, colours)) say(line)
+      sayLine(`\n${colours.strong(found.name)}`)
+      if (verdict.findings.length === 0) sayLine('    its models answered otherwise than recorded')
+      for (const line of findingLines(verdict.findings, colours)) sayLine(line)
       const said = (await ask('  write what the agent does now? [y]es, [n]o, [a]ll, [q]uit ', signal))
         ?.trim()
         .toLowerCase()
@@ -108,9 +108,9 @@ async function review(
       }
     }
     writeFileSync(found.file, printCase(recordedAs(found.one, verdict)))
-    say(`${colours.good('updated')} ${found.name}`)
+    sayLine(`${colours.good('updated')} ${found.name}`)
   }
-  if (left.length > 0) say(`${counted(left.length, 'case')} left as ${left.length === 1 ? 'it is' : 'they are'}`)
+  if (left.length > 0) sayLine(`${counted(left.length, 'case')} left as ${left.length === 1 ? 'it is' : 'they are'}`)
   return left.filter(({ passed }) => !passed)
 }
 
