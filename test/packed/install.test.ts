@@ -73,7 +73,8 @@ beforeAll(async () => {
     install('command', ['millrace', 'millrace-core', 'millrace-server']),
     install('library', ['millrace-core', 'millrace-server']),
   ])
-})
+  // A hang limit: on a busy machine npm alone takes four minutes.
+}, 900_000)
 
 describe('the command', () => {
   const main = join(root, 'command/node_modules/.bin/millrace')

@@ -1,5 +1,15 @@
 import { expect, test } from 'vitest'
-import { aligned, coloursFor, coloursOf, columnsOf, counted, durationText, oneLine, visible, widthOf } from './terminal.ts'
+import {
+  aligned,
+  coloursFor,
+  coloursOf,
+  columnsOf,
+  counted,
+  durationText,
+  oneLine,
+  visible,
+  widthOf,
+} from './terminal.ts'
 
 const painted = coloursFor(true).bad('x')
 
