@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { tarballs } from '../../scripts/pack.mjs'
+import { packedMain } from '../kit/built-packages.ts'
 import { type Served, serveCommand } from '../kit/built-server.ts'
 
 /** What a stranger gets: the tarballs, installed by npm in a folder that has no other packages above it. */
@@ -27,7 +28,6 @@ function write(path: string, text: string): void {
 
 /** The packages of others come from npm's cache, which the workspace's own install has filled. */
 async function install(folder: string, names: readonly string[]): Promise<void> {
-  write(`${folder}/package.json`, '{ "private": true, "type": "module" }')
   const files = readdirSync(tarballs).filter((file) => names.some((name) => new RegExp(`^${name}-\\d`).test(file)))
   expect(files).toHaveLength(names.length)
   const flags = ['--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error']
@@ -61,25 +61,45 @@ async function ask(address: string, agent: string, session: string): Promise<str
   return answer.text()
 }
 
-beforeAll(() =>
-  Promise.all([
+beforeAll(async () => {
+  // The folder of the command is one that `millrace init` made.
+  await run(process.execPath, [packedMain, 'init', 'command'], { cwd: root, env: {} })
+  write('library/package.json', '{ "private": true, "type": "module" }')
+  // Millrace's own packages come from the tarballs and not from a registry.
+  const { dependencies, ...manifest } = JSON.parse(readFileSync(join(root, 'command/package.json'), 'utf8'))
+  const others = Object.entries(dependencies).filter(([name]) => !name.includes('millrace'))
+  write('command/package.json', JSON.stringify({ ...manifest, dependencies: Object.fromEntries(others) }))
+  await Promise.all([
     install('command', ['millrace', 'millrace-core', 'millrace-server']),
     install('library', ['millrace-core', 'millrace-server']),
-  ]),
-)
+  ])
+  // A hang limit: on a busy machine npm alone takes four minutes.
+}, 900_000)
 
 describe('the command', () => {
   const main = join(root, 'command/node_modules/.bin/millrace')
-  const start = (): Promise<Served> =>
+  const start = (folder: string): Promise<Served> =>
     serveCommand(main, ['--port', '0', '--data-dir', join(root, 'data')], {
-      cwd: join(root, 'command'),
+      cwd: join(root, folder),
       env: { PATH: process.env.PATH ?? '', MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0' },
     })
 
   test('installs nothing that needs a newer Node than it says itself', () => expect(tooNew('command')).toEqual([]))
 
+  test('what millrace init made passes its tests and compiles', async () => {
+    const [tested, compiled] = await Promise.all(
+      [
+        ['millrace', 'test'],
+        ['tsc', '--noEmit'],
+      ].map((command) => run('npx', ['--no-install', ...command], { cwd: join(root, 'command') })),
+    )
+    expect(tested?.stdout).toContain('2 passed')
+    expect(compiled?.stdout).toBe('')
+  })
+
   test('serves the example agents and the page, from nothing but its package', async () => {
-    served = await start()
+    mkdirSync(join(root, 'command/elsewhere'))
+    served = await start('command/elsewhere')
     const agents = await agentsOf(served.address)
     expect(agents.map(({ name }) => name)).toEqual(['assistant', 'planner', 'recovery', 'research'])
     expect(agents.flatMap(({ error }) => error ?? [])).toEqual([])
@@ -90,8 +110,8 @@ describe('the command', () => {
 
   test('finds ./agents, whose files need no packages of their own', async () => {
     const [code = ''] = blocks('packages/cli/README.md', 'ts')
-    write('command/agents/greeter/agent.ts', code.replace("'gemini-2.5-flash'", "'offline'"))
-    served = await start()
+    write('command/own/agents/greeter/agent.ts', code.replace("'gemini-2.5-flash'", "'offline'"))
+    served = await start('command/own')
     expect(await agentsOf(served.address)).toMatchObject([{ name: 'greeter', engine: 'adk' }])
     expect(await ask(served.address, 'greeter', 'g')).toContain('RUN_FINISHED')
     await served.kill()

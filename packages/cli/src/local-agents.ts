@@ -11,5 +11,7 @@ export async function localAgents(folder: string, more: ModelSettings = {}): Pro
     env: env.of,
     config: await configFor(folder),
     host: webHost(globalThis),
+    // A command has nothing else to do than to wait until its agent is loaded.
+    patience: 60_000,
   })
 }

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { caseTape, discoverAgents, printCase, recordCase } from '@millrace/server'
 import { CommandError } from '../command-error.ts'
-import { sayLine, sayJson } from '../output.ts'
+import { sayJson, sayLine } from '../output.ts'
 import { coloursOf } from '../terminal.ts'
 import { firstCases, templates } from './templates.ts'
 

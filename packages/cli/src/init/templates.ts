@@ -56,81 +56,86 @@ export const firstCases: Readonly<Record<string, string>> = {
   triage: 'The server is down!',
 }
 
-const greeter = `import { FunctionTool, LlmAgent } from '@google/adk'
-import { call, model, say } from '@millrace/server/adk'
-import { z } from 'zod'
+const greeter = dedented(`import { FunctionTool, LlmAgent } from '@google/adk'
+  import { call, model, say } from '@millrace/server/adk'
+  import { z } from 'zod'
 
-export const title = 'Greeter'
-export const description = 'Greets people in their language.'
-export const examples = ['Greet Ada in French']
+  export const title = 'Greeter'
+  export const description = 'Greets people in their language.'
+  export const examples = ['Greet Ada in French']
 
-const words: Record<string, string> = { english: 'Hello', french: 'Bonjour', german: 'Guten Tag', italian: 'Buongiorno' }
+  const words: Record<string, string> = { english: 'Hello', french: 'Bonjour', german: 'Guten Tag', italian: 'Buongiorno' }
 
-const greetingIn = new FunctionTool({
-  name: 'greeting_in',
-  description: 'The greeting of a language.',
-  parameters: z.object({ language: z.string() }),
-  execute: ({ language }) => {
-    const greeting = words[language.toLowerCase()]
-    return greeting === undefined ? { error: \`no greeting in \${language}\` } : { greeting }
-  },
-})
-
-export const rootAgent = new LlmAgent({
-  name: 'greeter',
-  description,
-  // With a key in .env a real model answers; without one, this script does. The tool is real in both cases.
-  model: model({
-    offline: ({ step, user, result }) => {
-      const [, name = 'you', language = 'english'] = /greet (\\w+)(?: in (\\w+))?/i.exec(user) ?? []
-      if (step === 0) return call('greeting_in', { language })
-      return say(\`\${result('greeting_in')?.greeting ?? 'Hello'}, \${name}!\`)
+  const greetingIn = new FunctionTool({
+    name: 'greeting_in',
+    description: 'The greeting of a language.',
+    parameters: z.object({ language: z.string() }),
+    execute: ({ language }) => {
+      const greeting = words[language.toLowerCase()]
+      return greeting === undefined ? { error: \`no greeting in \${language}\` } : { greeting }
     },
-  }),
-  instruction: 'You greet the person that the user names. Call greeting_in for the words, and use no others.',
-  tools: [greetingIn],
-})
-`
+  })
 
-const triage = `import { AIMessage, SystemMessage } from '@langchain/core/messages'
-import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
-import { chatModel } from '@millrace/server/langgraph'
+  export const rootAgent = new LlmAgent({
+    name: 'greeter',
+    description,
+    // With a key in .env a real model answers; without one, this script does. The tool is real in both cases.
+    model: model({
+      offline: ({ step, user, result }) => {
+        const [, name = 'you', language = 'english'] = /greet (\\w+)(?: in (\\w+))?/i.exec(user) ?? []
+        if (step === 0) return call('greeting_in', { language })
+        return say(\`\${result('greeting_in')?.greeting ?? 'Hello'}, \${name}!\`)
+      },
+    }),
+    instruction: 'You greet the person that the user names. Call greeting_in for the words, and use no others.',
+    tools: [greetingIn],
+  })
+`)
 
-export const title = 'Triage'
-export const description = 'Sorts tickets: urgent ones go to a person, the others are answered.'
-export const examples = ['The server is down!', 'How do I change my password?']
+const triage = dedented(`import { AIMessage, SystemMessage } from '@langchain/core/messages'
+  import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+  import { chatModel } from '@millrace/server/langgraph'
 
-const Ticket = Annotation.Root({
-  ...MessagesAnnotation.spec,
-  urgent: Annotation<boolean>(),
-})
+  export const title = 'Triage'
+  export const description = 'Sorts tickets: urgent ones go to a person, the others are answered.'
+  export const examples = ['The server is down!', 'How do I change my password?']
 
-const llm = chatModel({ offline: () => 'Open Settings, then Account. Tell me if that does not help.' })
+  const Ticket = Annotation.Root({
+    ...MessagesAnnotation.spec,
+    urgent: Annotation<boolean>(),
+  })
 
-/** A step without a model: graphs mix code and models. */
-function sort({ messages }: typeof Ticket.State) {
-  const text = messages.at(-1)?.text ?? ''
-  return { urgent: /\\b(down|urgent|outage|lost)\\b/i.test(text) }
+  const llm = chatModel({ offline: () => 'Open Settings, then Account. Tell me if that does not help.' })
+
+  /** A step without a model: graphs mix code and models. */
+  function sort({ messages }: typeof Ticket.State) {
+    const text = messages.at(-1)?.text ?? ''
+    return { urgent: /\\b(down|urgent|outage|lost)\\b/i.test(text) }
+  }
+
+  function escalate() {
+    return { messages: [new AIMessage('This is urgent: I have called the person on duty.')] }
+  }
+
+  async function answer({ messages }: typeof Ticket.State) {
+    const system = new SystemMessage('You answer questions about our product in one or two sentences.')
+    return { messages: [await llm.invoke([system, ...messages])] }
+  }
+
+  export const graph = new StateGraph(Ticket)
+    .addNode('sort', sort)
+    .addNode('escalate', escalate)
+    .addNode('answer', answer)
+    .addEdge(START, 'sort')
+    .addConditionalEdges('sort', ({ urgent }) => (urgent ? 'escalate' : 'answer'), ['escalate', 'answer'])
+    .addEdge('escalate', END)
+    .addEdge('answer', END)
+    .compile()
+`)
+
+/** Code in this file is indented, so that a search for what it exports does not find it here. */
+function dedented(code: string): string {
+  return code.replace(/^ {2}/gm, '')
 }
-
-function escalate() {
-  return { messages: [new AIMessage('This is urgent: I have called the person on duty.')] }
-}
-
-async function answer({ messages }: typeof Ticket.State) {
-  const system = new SystemMessage('You answer questions about our product in one or two sentences.')
-  return { messages: [await llm.invoke([system, ...messages])] }
-}
-
-export const graph = new StateGraph(Ticket)
-  .addNode('sort', sort)
-  .addNode('escalate', escalate)
-  .addNode('answer', answer)
-  .addEdge(START, 'sort')
-  .addConditionalEdges('sort', ({ urgent }) => (urgent ? 'escalate' : 'answer'), ['escalate', 'answer'])
-  .addEdge('escalate', END)
-  .addEdge('answer', END)
-  .compile()
-`
 
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`

@@ -1,6 +1,15 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { defined, type Interrupted, type Json, type JsonObject, MillraceError, wholeRecording } from '@millrace/core'
+import {
+  defined,
+  type Interrupted,
+  type Json,
+  type JsonObject,
+  MillraceError,
+  parseRecorded,
+  type Recorded,
+  wholeRecording,
+} from '@millrace/core'
 import {
   type CaseTurn,
   caseOfLog,
@@ -92,12 +101,25 @@ async function sourceOf(messages: readonly string[], { from, live }: RecordOptio
     return { turns: turns.map(({ expect: _, ...turn }) => turn), judge, ...defined({ begin }) }
   }
   if (messages.length > 0) throw new CommandError('--from has the messages already; leave out the others', 2)
-  const { rows } = await wholeRecording(textOf(from), { run: 'recorded', now: Date.now }).catch((error: unknown) => {
-    throw error instanceof MillraceError ? new CommandError(`${from}: ${error.message}`) : error
-  })
+  const rows = await rowsIn(textOf(from), from)
   const { turns, answers } = caseOfLog(rows)
   if (turns.length === 0) throw new CommandError(`${from} has no runs`)
   return live === true ? { turns } : { turns, answers }
+}
+
+/** The events of an export, of a recorded stream, or of `millrace run --json`, whose lines have no header. */
+async function rowsIn(text: string, file: string): Promise<readonly Recorded[]> {
+  const lines = text.trimEnd().split('\n')
+  if ('recorded' in parseRecorded(lines[0] ?? ''))
+    return lines.flatMap((line) => {
+      const row = parseRecorded(line)
+      return 'recorded' in row ? [row.recorded] : []
+    })
+  try {
+    return (await wholeRecording(text, { run: 'recorded', now: Date.now })).rows
+  } catch (error) {
+    throw error instanceof MillraceError ? new CommandError(`${file}: ${error.message}`) : error
+  }
 }
 
 /** Answers from the flags, then from the person at the terminal. */

@@ -1,4 +1,4 @@
-import type { Recorded, RunEvent } from '@millrace/core'
+import type { AdkPart, Recorded, RunEvent } from '@millrace/core'
 import { expect, test } from 'vitest'
 import { coloursFor } from '../terminal.ts'
 import { RunPainter } from './painter.ts'
@@ -17,7 +17,7 @@ function painted(events: readonly RunEvent[], thoughts = false): string {
   return text
 }
 
-function said(author: string, message: string, parts: readonly object[], partial = false): RunEvent {
+function said(author: string, message: string, parts: readonly AdkPart[], partial = false): RunEvent {
   const content = { role: 'model', parts }
   const event = { id: message, author, invocationId: 'r', timestamp: 1, content, ...(partial ? { partial } : {}) }
   return { kind: 'agent', message, node: `lead${author === 'lead' ? '' : `/${author}`}@1`, event }

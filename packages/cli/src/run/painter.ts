@@ -9,7 +9,7 @@ import {
 } from '@millrace/core'
 import { type Colours, durationText, oneLine, visible } from '../terminal.ts'
 
-export interface PainterOptions {
+interface PainterOptions {
   readonly write: (text: string) => void
   readonly colours: Colours
   readonly width: number | undefined

@@ -23,7 +23,7 @@ import { parseAnswer, questionText } from '../question.ts'
 import { askServer, ownServer, type ServerAccess, serverAt } from '../server-access.ts'
 import { coloursOf, widthOf } from '../terminal.ts'
 import { RunPainter } from './painter.ts'
-import { summaryOf } from './summary.ts'
+import { runSummary } from './summary.ts'
 
 export interface RunOptions {
   readonly answer: readonly string[]
@@ -64,7 +64,7 @@ export async function runCommand(
       const rows = await followed(server, { agent, session, input, options, signal })
       const end = rows.findLast(({ event }) => event.kind === 'run.finished')?.event
       if (end?.kind !== 'run.finished') throw new CommandError('the stream ended before the run; look at the server')
-      remark(summaryOf(rows, coloursOf(process.stderr)))
+      remark(runSummary(rows, coloursOf(process.stderr)))
       if (end.outcome === 'cancelled') return interruptedCode
       if (end.outcome !== 'interrupted') return end.outcome === 'done' ? 0 : 1
       const questions = rows.flatMap(({ event }) => (event.kind === 'interrupt' ? [event] : []))

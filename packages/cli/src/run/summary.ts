@@ -3,7 +3,7 @@ import { costOf } from '@millrace/server'
 import { type Colours, counted, durationText, visible } from '../terminal.ts'
 
 /** How the run ended, how long it took, and what it used. */
-export function summaryOf(rows: readonly Recorded[], colours: Colours): string {
+export function runSummary(rows: readonly Recorded[], colours: Colours): string {
   const end = rows.findLast(({ event }) => event.kind === 'run.finished')
   if (end?.event.kind !== 'run.finished') return ''
   const { outcome, error } = end.event

@@ -5,7 +5,7 @@ import { ndjsonReader, parseRecorded, type Recorded, type SessionInfo } from '@m
 import { CommandError } from '../command-error.ts'
 import type { Env } from '../env-files.ts'
 import { openInput } from '../input.ts'
-import { remark, sayLine, sayJson, textOut } from '../output.ts'
+import { remark, sayJson, sayLine, textOut } from '../output.ts'
 import { askServer, logServer, type ServerAccess, serverAt } from '../server-access.ts'
 import { aligned, type Colours, coloursOf, counted, durationText, oneLine, widthOf } from '../terminal.ts'
 

@@ -30,7 +30,7 @@ export function findingLines(findings: readonly CaseFinding[], colours: Colours)
 }
 
 /** The findings of all runs of a case, each once. */
-export function distinct({ verdicts }: CaseResult): readonly CaseFinding[] {
+function distinct({ verdicts }: CaseResult): readonly CaseFinding[] {
   const all = verdicts.flatMap(({ findings }) => findings)
   return [...new Map(all.map((finding) => [JSON.stringify(finding), finding])).values()]
 }

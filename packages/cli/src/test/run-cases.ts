@@ -14,7 +14,7 @@ export interface CaseResult {
   readonly passed: boolean
 }
 
-export interface CaseRunOptions {
+interface CaseRunOptions {
   readonly live: boolean
   readonly times: number
   readonly passRate: number

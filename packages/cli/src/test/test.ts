@@ -5,7 +5,7 @@ import { agentsFolder } from '../agents-folder.ts'
 import { ask, isAsking } from '../ask.ts'
 import { CommandError } from '../command-error.ts'
 import { ctrlC, interruptedCode } from '../ctrl-c.ts'
-import { sayLine, sayJson } from '../output.ts'
+import { sayJson, sayLine } from '../output.ts'
 import { type Colours, coloursOf, counted } from '../terminal.ts'
 import { findCases } from './case-files.ts'
 import { caseLines, findingLines, jsonReport, junitReport, summaryLine } from './report.ts'
@@ -57,7 +57,8 @@ export async function testCommand(paths: readonly string[], options: TestOptions
     else sayLine(`\n${summaryLine(results, ms, colours)}`)
     if (signal.aborted) return interruptedCode
     const failed = results.filter(({ passed }) => !passed)
-    const left = options.update === true ? await review(failed, options.yes === true, colours, signal) : failed
+    const left =
+      options.update === true ? await review(results.filter(isChanged), options.yes === true, colours, signal) : failed
     if (options.open === true && left.length > 0) {
       const { showRuns } = await import('./show-runs.ts')
       await showRuns(left, signal)
@@ -69,9 +70,15 @@ export async function testCommand(paths: readonly string[], options: TestOptions
   }
 }
 
+/** Whether the case would be written otherwise now. With --live, a case may pass although its models answered otherwise. */
+function isChanged({ found, verdicts, passed }: CaseResult): boolean {
+  const verdict = verdicts.at(-1)
+  return !passed || (verdict !== undefined && printCase(recordedAs(found.one, verdict)) !== printCase(found.one))
+}
+
 /** Shows the changes of each case and writes those that are accepted; the rest is returned. */
 async function review(
-  failed: readonly CaseResult[],
+  changed: readonly CaseResult[],
   all: boolean,
   colours: Colours,
   signal: AbortSignal,
@@ -79,7 +86,7 @@ async function review(
   const left: CaseResult[] = []
   let accept = all
   let stopped = false
-  for (const result of failed) {
+  for (const result of changed) {
     const { found, verdicts, error } = result
     const verdict = verdicts.at(-1)
     if (!found.isOwn || verdict === undefined || error !== undefined || stopped) {
@@ -88,6 +95,7 @@ async function review(
     }
     if (!accept) {
       sayLine(`\n${colours.strong(found.name)}`)
+      if (verdict.findings.length === 0) sayLine('    its models answered otherwise than recorded')
       for (const line of findingLines(verdict.findings, colours)) sayLine(line)
       const said = (await ask('  write what the agent does now? [y]es, [n]o, [a]ll, [q]uit ', signal))
         ?.trim()
@@ -103,7 +111,7 @@ async function review(
     sayLine(`${colours.good('updated')} ${found.name}`)
   }
   if (left.length > 0) sayLine(`${counted(left.length, 'case')} left as ${left.length === 1 ? 'it is' : 'they are'}`)
-  return left
+  return left.filter(({ passed }) => !passed)
 }
 
 function writeReport(file: string, text: string): void {

@@ -98,7 +98,8 @@ function responseFindings(
   const found: string[] = []
   if (text === true && !live && wanted !== undefined && said !== wanted) found.push(textFinding(said, wanted))
   const needed = score ?? (text === true && live ? liveScore : undefined)
-  if (needed !== undefined && wanted !== undefined) {
+  // ROUGE-1 of two empty texts is 0.
+  if (needed !== undefined && wanted !== undefined && said !== wanted) {
     const reached = rouge1(said, wanted)
     if (reached < needed) found.push(`ROUGE-1 is ${reached.toFixed(2)}, expected ${needed} or more`)
   }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import {
@@ -152,10 +152,8 @@ describe('a recorded run as a test', () => {
   test('an assertion in TypeScript judges too', async () => {
     const setting = clerk('asserted')
     const { made } = await recordCase(question, setting)
-    writeFileSync(
-      join(root, 'polite.ts'),
-      'export default ({ turns }: { turns: { response: string }[] }) => turns[0]!.response.includes("please") ? [] : ["is not polite"]',
-    )
+    const guide = readFileSync(new URL('../../../../docs/testing-agents.md', import.meta.url), 'utf8')
+    writeFileSync(join(root, 'polite.ts'), /^```ts\n([\s\S]*?)^```/m.exec(guide)?.[1] ?? '')
     const one: RecordedCase = { ...made, judge: { ...made.judge, assert: './polite.ts' } }
     expect(await found(one, { ...setting, file: join(root, 'one.case.json') })).toEqual(['assert: is not polite'])
   })
