@@ -34,7 +34,7 @@ export class SseClient {
           request.destroy()
         })
         // A destroyed request drops the rest of the answer, and may still emit `end`.
-        response.on('end', () => resolve(!left && response.statusCode === 200))
+        response.on('end', () => resolve(!left && (response.statusCode ?? 500) < 300)) // 204: there is no more
         response.on('error', () => resolve(false))
         response.on('close', () => resolve(false))
       })
