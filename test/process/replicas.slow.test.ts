@@ -53,6 +53,8 @@ async function start(address: string, session: string): Promise<void> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
+  // A run that did not start would be waited for without end.
+  expect(answer.status, session).toBe(200)
   await answer.body?.cancel() // the run goes on
 }
 
