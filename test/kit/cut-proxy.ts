@@ -5,24 +5,31 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 export interface CutProxy {
   readonly port: number
   cut(): void
+  /** What was swallowed is lost, so the connections of before are reset. */
   mend(): void
   close(): void
 }
 
 export async function cutProxy(target: number): Promise<CutProxy> {
-  const pairs = new Set<readonly [Socket, Socket]>()
+  const sockets = new Set<Socket>()
   let isCut = false
+  const keep = (socket: Socket): Socket => {
+    sockets.add(socket)
+    return socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket))
+  }
   const server = createServer((client) => {
-    const upstream = connect(target, '127.0.0.1')
-    const pair = [client, upstream] as const
-    pairs.add(pair)
-    for (const [from, to] of [pair, [upstream, client] as const]) {
+    keep(client)
+    // The server does not hear of a connection that is tried while the network is cut.
+    if (isCut) return
+    const upstream = keep(connect(target, '127.0.0.1'))
+    for (const [from, to] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
       from.on('data', (data) => {
         if (!isCut) to.write(data)
       })
-      from.on('error', () => from.destroy())
       from.on('close', () => {
-        pairs.delete(pair)
         if (!isCut) to.destroy()
       })
     }
@@ -30,14 +37,13 @@ export async function cutProxy(target: number): Promise<CutProxy> {
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const drop = (): void => {
-    for (const pair of pairs) for (const socket of pair) socket.destroy()
+    for (const socket of sockets) socket.destroy()
   }
   return {
     port: (server.address() as AddressInfo).port,
     cut: () => {
       isCut = true
     },
-    // What was swallowed is lost, so the connections of before are of no use.
     mend: () => {
       isCut = false
       drop()

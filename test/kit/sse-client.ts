@@ -16,7 +16,7 @@ export class SseClient {
     this.#headers = headers
   }
 
-  /** Reads until the server ends the stream (true), or `leave` says so or the connection breaks (false). */
+  /** Reads until the server ends the stream (true), or `leave` says so, the connection breaks or there is no stream (false). */
   read(leave: (received: number) => boolean = () => false): Promise<boolean> {
     this.#open = ''
     this.#rest = ''
@@ -34,7 +34,7 @@ export class SseClient {
           request.destroy()
         })
         // A destroyed request drops the rest of the answer, and may still emit `end`.
-        response.on('end', () => resolve(!left))
+        response.on('end', () => resolve(!left && (response.statusCode ?? 500) < 300)) // 204: there is no more
         response.on('error', () => resolve(false))
         response.on('close', () => resolve(false))
       })

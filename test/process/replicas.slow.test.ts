@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Served, serveBuilt } from '../kit/built-server.ts'
+import { type CutProxy, cutProxy } from '../kit/cut-proxy.ts'
 import { full } from '../kit/full.ts'
 import { type Postgres, startPostgres } from '../kit/postgres.ts'
 import { roundRobin } from '../kit/round-robin.ts'
@@ -15,21 +16,25 @@ const lease = 2
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-replicas-'))
 let postgres: Postgres
+let network: CutProxy
 let replicas: readonly Served[] = []
 beforeAll(async () => {
   postgres = await startPostgres()
-  replicas = await Promise.all([0, 1, 2].map((which) => replica(which)))
+  network = await cutProxy(Number(postgres.tcp.port))
+  const behind = Object.assign(new URL(postgres.tcp), { port: String(network.port) }).href
+  replicas = await Promise.all([postgres.url, postgres.url, postgres.url, behind].map(replica))
 })
 afterAll(async () => {
   for (const { child } of replicas) child.kill('SIGCONT')
   await Promise.all(replicas.map((one) => (one.child.exitCode === null ? one.kill() : undefined)))
+  network.close()
   await postgres.stop()
   rmSync(folder, { recursive: true })
 })
 
-function replica(which: number): Promise<Served> {
+function replica(url: string, which: number): Promise<Served> {
   return serveBuilt(['serve', '--port', '0', '--lease', `${lease}`, '--log-level', 'silent'], {
-    DATABASE_URL: postgres.url,
+    DATABASE_URL: url,
     DATA_DIR: join(folder, `${which}`),
     MILLRACE_OFFLINE_TOKENS_PER_SECOND: '25',
     PATH: process.env.PATH ?? '',
@@ -48,6 +53,8 @@ async function start(address: string, session: string): Promise<void> {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
+  // A run that did not start would be waited for without end.
+  expect(answer.status, session).toBe(200)
   await answer.body?.cancel() // the run goes on
 }
 
@@ -73,12 +80,13 @@ async function sessionAt(port: number, session: string): Promise<Session | undef
   }
 }
 
-test(`three replicas, ${runs} runs, ${runs * readersEach} readers: one replica killed, one asleep, the database restarted`, async () => {
+test(`four replicas, ${runs} runs, ${runs * readersEach} readers: one replica killed, one asleep, one cut off, the database restarted`, async () => {
   const proxy = await roundRobin(replicas.map(portOf))
-  const [dead, asleep, alive] = replicas
-  if (dead === undefined || asleep === undefined || alive === undefined) throw new Error('three replicas')
+  const [dead, asleep, alive, cutOff] = replicas
+  if (dead === undefined || asleep === undefined || alive === undefined || cutOff === undefined)
+    throw new Error('four replicas')
   const sessions = Array.from({ length: runs }, (_, i) => `s${i}`)
-  await Promise.all(sessions.map((session, i) => start(replicas[i % 3]?.address ?? '', session)))
+  await Promise.all(sessions.map((session, i) => start(replicas[i % 4]?.address ?? '', session)))
   const readers = sessions.flatMap((session, i) =>
     Array.from({ length: readersEach }, (_, j) => {
       const dialect = dialects[(i + j) % dialects.length] ?? 'millrace'
@@ -87,10 +95,12 @@ test(`three replicas, ${runs} runs, ${runs * readersEach} readers: one replica k
   )
   await dead.kill()
   asleep.child.kill('SIGSTOP')
+  network.cut()
   await postgres.restart()
-  // Every run that the dead and the sleeping one had gets its end from the one that is left.
+  // Every run that the dead, the sleeping and the lonely one had gets its end from the one that is left.
   await Promise.all(sessions.map((session) => ended(portOf(alive), session)))
   asleep.child.kill('SIGCONT')
+  network.mend()
   const heard = await Promise.all(readers)
   proxy.close()
   for (const { session, dialect, text } of heard) {
@@ -109,9 +119,8 @@ test(`three replicas, ${runs} runs, ${runs * readersEach} readers: one replica k
     expect(rows.filter(({ event }) => event.kind === 'run.finished')).toHaveLength(1)
     expect(rows.at(-1)?.event.kind).toBe('run.finished')
   }
-  // The one that slept wrote nothing more, and serves again.
-  const awake = await sessionAt(portOf(asleep), 's0')
-  expect(awake?.run).not.toBe('running')
+  // Those that slept or were cut off wrote nothing more, and serve again.
+  for (const back of [asleep, cutOff]) expect((await sessionAt(portOf(back), 's0'))?.run).toMatch(/done|failed/)
 })
 
 /** The followers of a run hear its end; the stream of the log is what says that it is there. */

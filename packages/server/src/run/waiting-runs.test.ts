@@ -75,7 +75,7 @@ describe('SPEC 4.8: runs that wait for a slot', () => {
     const refused = { code: 'limit', facts: { retryAfter: 5 } }
     await expect(startIn(own, 'a4', 'ada')).rejects.toMatchObject(refused)
     await startIn(own, 'b1', 'bob')
-    await expect(startIn(own, 'c1', 'cleo')).rejects.toMatchObject({ ...refused, message: /3 runs wait/ })
+    await expect(startIn(own, 'c1', 'cleo')).rejects.toMatchObject({ ...refused, message: /at most 3 runs/ })
     expect(await own.rows('c1')).toEqual([])
     await own.engine.shutdown(0)
   })

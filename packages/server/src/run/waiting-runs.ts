@@ -148,16 +148,20 @@ export class WaitingRuns {
       // One that entered while the log was read is in neither.
     } while (before !== this.#entered)
     if (waiting.length >= limits.queue)
-      throw new MillraceError('limit', `${waiting.length} runs wait for a slot already; try again later`, {
+      throw new MillraceError('limit', `at most ${limits.queue} runs may wait for a slot; try again later`, {
         limit: 'queue',
         retryAfter: 5,
       })
     const own = waiting.filter((one) => one === user).length
     if (own >= limits.queuePerUser)
-      throw new MillraceError('limit', `${own} runs of this user wait for a slot already; try again later`, {
-        limit: 'queuePerUser',
-        retryAfter: 5,
-      })
+      throw new MillraceError(
+        'limit',
+        `at most ${limits.queuePerUser} runs of one user may wait for a slot; try again later`,
+        {
+          limit: 'queuePerUser',
+          retryAfter: 5,
+        },
+      )
     this.#entering.push(user)
   }
 }

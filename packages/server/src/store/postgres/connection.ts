@@ -35,7 +35,7 @@ export interface ConnectionOptions {
 const firstPause = 50
 const longestPause = 1000
 /** Without an answer for so long a connection is given up, in ms: a network that swallows packets reports no error. */
-const silence = 60_000
+const silence = 30_000
 
 /** A pool of connections. Rows are lists, because they are cheaper than objects; bigint is a number (every one is below 2^53). */
 export function pgConnect({ url, schema, connections, patience, name = 'millrace' }: ConnectionOptions): PgConnection {
