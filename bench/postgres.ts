@@ -46,8 +46,12 @@ async function append(log: EventLog, url: string, batch: number): Promise<Row> {
   const client = new pg.Client(url)
   await client.connect()
   const table = `bare_${batch}`
-  await client.query(`CREATE TABLE ${table} (session text, seq bigint, at float8, run text, body text, PRIMARY KEY (session, seq))`)
-  await client.query(`CREATE TABLE ${table}_head (session text PRIMARY KEY, last_seq bigint, leases text) WITH (fillfactor = 50)`)
+  await client.query(
+    `CREATE TABLE ${table} (session text, seq bigint, at float8, run text, body text, PRIMARY KEY (session, seq))`,
+  )
+  await client.query(
+    `CREATE TABLE ${table}_head (session text PRIMARY KEY, last_seq bigint, leases text) WITH (fillfactor = 50)`,
+  )
   await client.query(`INSERT INTO ${table}_head VALUES ('s', 0, '[]')`)
   const drafts = draftsOf(batch)
   let last = 0
@@ -183,7 +187,9 @@ async function throughput({ url }: Postgres): Promise<readonly Row[]> {
     const before = databaseCpu()
     for (const { replica } of replicas) replica.stdin.write('go\n')
     const results = await Promise.all(
-      replicas.map(async ({ lines }) => JSON.parse(String((await lines.next()).value)) as { events: number; cpu: number }),
+      replicas.map(
+        async ({ lines }) => JSON.parse(String((await lines.next()).value)) as { events: number; cpu: number },
+      ),
     )
     const database = (databaseCpu() - before) / measured
     await Promise.all(replicas.map(({ replica }) => (replica.exitCode === null ? once(replica, 'exit') : undefined)))
