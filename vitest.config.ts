@@ -57,7 +57,7 @@ export default defineConfig({
             'agents/**/*.test.ts',
           ],
           exclude: [...apart, '**/*.slow.test.ts'],
-          globalSetup: ['test/kit/built-packages.ts'],
+          globalSetup: ['test/kit/built-packages.ts', 'test/kit/test-database.ts'],
           setupFiles: ['test/kit/property-seed.ts'],
           isolate: false,
           ...hangs,
@@ -74,7 +74,7 @@ export default defineConfig({
             'test/packed/*.test.ts',
           ],
           exclude: apart,
-          globalSetup: ['test/kit/built-packages.ts'],
+          globalSetup: ['test/kit/built-packages.ts', 'test/kit/test-database.ts'],
           maxWorkers: 2,
           // One project has other workers than the rest, so that vitest must not run them as one group.
           sequence: { groupOrder: 1 },

@@ -13,7 +13,7 @@ if (files.length === 0) {
   console.error(`no benchmark matches ${wanted.join(' ')}`)
   process.exit(1)
 }
-if (files.includes('page.ts')) await ensureBuilt()
+if (files.includes('page.ts') || files.includes('postgres.ts')) await ensureBuilt()
 let held = true
 await withSources(async (load) => {
   for (const file of files) {

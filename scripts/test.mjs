@@ -1,4 +1,5 @@
 // `npm test`: install, build, pack, every gate, every test; closes with one plain line `N passed, M failed`.
+// `npm run test:postgres` runs what clients and pages see over servers on PostgreSQL; `npm test` runs a sample of it.
 // `npm run test:full` (MILLRACE_FULL=1) runs the storms and soaks whole, which `npm test` runs small.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,12 +14,14 @@ const foreign = ensureForeign()
 ensureInstalled()
 const packed = ensurePacked()
 const ready = Promise.all([packed, foreign])
+const onPostgres = process.argv.includes('--postgres')
 const full = process.argv.includes('--full') ? { MILLRACE_FULL: '1' } : {}
 const total = { passed: 0, failed: 0, skipped: 0 }
 /** What failed, by name: printed last, because the runs before it are thousands of lines long. */
 const failures = []
 // Slow tests wait for processes and browsers most of the time: what needs a processor runs beside them.
-await Promise.all([quick(), ready.then(() => suite('slow', []))])
+if (onPostgres) await ready.then(() => postgres(true))
+else await Promise.all([quick(), ready.then(() => suite('slow', []))])
 if (failures.length > 0) console.log(`\nFailed:\n${failures.map((name) => `  ${name}`).join('\n')}`)
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
 console.log(`\n${total.passed} passed, ${total.failed} failed${skipped}`)
@@ -33,10 +36,20 @@ async function quick() {
   await suite('unit', ['--coverage'])
   await ready
   await suite('built', [])
+  await postgres(full.MILLRACE_FULL === '1')
 }
 
-async function suite(project, extra) {
-  const report = `${root}.cache/${project}.json`
+/** The clients of others, the documented requests and the page, over servers on PostgreSQL: all of it, or a sample. */
+async function postgres(whole) {
+  const env = { MILLRACE_TEST_DATABASE: 'on' }
+  const http = whole ? ['test/http'] : ['test/http/ag-ui-client.test.ts', 'test/http/documented-requests.test.ts']
+  const browser = whole ? ['test/browser', 'test/http'] : ['test/browser/page.test.ts']
+  await suite('built', http, { name: 'built-on-postgres', env })
+  await suite('slow', browser, { name: 'slow-on-postgres', env })
+}
+
+async function suite(project, extra, { name: title = project, env = {} } = {}) {
+  const report = `${root}.cache/${title}.json`
   mkdirSync(`${root}.cache`, { recursive: true })
   rmSync(report, { force: true })
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
@@ -45,7 +58,7 @@ async function suite(project, extra) {
   const child = spawn(bin('vitest'), args, {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...full, CI: 'true' },
+    env: { ...process.env, ...full, ...env, CI: 'true' },
   })
   child.stdout.pipe(process.stdout, { end: false })
   child.stderr.pipe(process.stderr, { end: false })
@@ -54,12 +67,12 @@ async function suite(project, extra) {
   total.passed += counts.passed
   total.failed += counts.failed
   total.skipped += counts.skipped
-  failures.push(...counts.names.map((name) => `${project}: ${name}`))
+  failures.push(...counts.names.map((name) => `${title}: ${name}`))
   // A crash, a coverage threshold or an unhandled error fails the run without failing a test; no test at all is a failure too.
   if (counts.failed === 0 && (status !== 0 || counts.passed === 0)) {
     total.failed++
     failures.push(
-      `${project}: no test failed, but vitest ended with ${status} (coverage, or an unhandled error: see above)`,
+      `${title}: no test failed, but vitest ended with ${status} (coverage, or an unhandled error: see above)`,
     )
   }
 }

@@ -56,7 +56,7 @@ export async function linkRows(query: Query, id: string, parts: readonly PgPart[
 }
 
 /** What the rows of these parts add to a new session: its counts and its status (SPEC 2.8). */
-export async function sharedTally(query: Query, info: SessionInfo, parts: readonly PgPart[]): Promise<SessionInfo> {
+export async function pgSharedTally(query: Query, info: SessionInfo, parts: readonly PgPart[]): Promise<SessionInfo> {
   let next = info
   let from = 0
   for (const { origin, upTo } of parts) {

@@ -23,7 +23,7 @@ import { pruneSession } from './retention.ts'
 import { insertEvents, type SessionDraft, type SessionQueue } from './session-queue.ts'
 import { type PgSession, pgInsertSession, pgInsertValues, pgRowColumns, pgSessionOf } from './session-row.ts'
 import { sharing } from './shared.ts'
-import { bequeathRows, linkRows, lockSource, pgPartsIn, sharedTally } from './shared-rows.ts'
+import { bequeathRows, linkRows, lockSource, pgPartsIn, pgSharedTally } from './shared-rows.ts'
 
 type Writes = Pick<
   EventLog,
@@ -146,7 +146,7 @@ function sessionWrites(
           const { session, parts } = await lockSource(query, source, seq)
           if (seq > session.info.lastSeq)
             throw new MillraceError('invalid', `session ${source} has no seq ${seq}`, { session: source, seq })
-          const info = { ...(await sharedTally(query, empty.info, parts)), lastSeq: seq }
+          const info = { ...(await pgSharedTally(query, empty.info, parts)), lastSeq: seq }
           const row = withEvents({ ...empty, info, widest: session.widest }, ends, events)
           const [made] = await query(pgInsertSession, pgInsertValues(row, newId()))
           if (made === undefined) throw taken(row.info.id)
