@@ -23,6 +23,7 @@ const server = await testServer({
     jwt: { jwks: issuer.jwks, issuer: issuer.issuer, audience: issuer.audience },
     proxy,
     operators: ['ops'],
+    contentOperators: ['ops'],
   },
 })
 const address = await server.app.listen({ port: 0, host: '127.0.0.1' })
