@@ -25,7 +25,9 @@ export const identityHelp = `  --operator USER     user that may see /metrics an
   --proxy-user HEADER header in which a proxy names the user (MILLRACE_PROXY_USER, x-forwarded-user); the proxy proves
                       itself by MILLRACE_PROXY_SECRET in the header x-millrace-proxy-secret`
 
-type Flags = Readonly<{ [name in Exclude<keyof typeof identityOptions, 'operator' | 'operator-contents'>]?: string | undefined }> & {
+type Flags = Readonly<{
+  [name in Exclude<keyof typeof identityOptions, 'operator' | 'operator-contents'>]?: string | undefined
+}> & {
   readonly operator?: readonly string[] | undefined
   readonly 'operator-contents'?: readonly string[] | undefined
 }

@@ -108,7 +108,15 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   // Surfaces get the sessions of their caller, and nothing that reaches others.
   const { log: _log, engine: _engine, streams: _streams, views: _views, modelRequests: _requests, ...rest } = deps
   const own = ownOf({ ...deps, room }, identities !== undefined)
-  const surfaceDeps: SurfaceDeps = { ...rest, opened, basePath, identities, everyone: everyone(deps, identities !== undefined), own, trouble }
+  const surfaceDeps: SurfaceDeps = {
+    ...rest,
+    opened,
+    basePath,
+    identities,
+    everyone: everyone(deps, identities !== undefined),
+    own,
+    trouble,
+  }
   for (const surface of surfaces) await registerSurface(app, surface, surfaceDeps)
   return app
 }
