@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { launchChromium } from '../browser/chromium.ts'
 import { apiAgents } from '../kit/api-samples.ts'
+import { type ForeignPages, foreignPages } from '../kit/foreign-page.ts'
 import { testServer } from '../kit/server.ts'
 
 /** The page, EventSource and downloads on a server that requires tokens, in a real browser. */
@@ -15,7 +14,7 @@ let browser: Browser
 let context: BrowserContext
 let server: Awaited<ReturnType<typeof testServer>>
 let address: string
-let foreign: Server
+let foreign: ForeignPages
 beforeAll(async () => {
   const tokens = new Map([[token, 'ada']])
   server = await testServer({ with: apiAgents, fallback: 'echo', page, access: { tokens } })
@@ -26,14 +25,12 @@ beforeAll(async () => {
   await post('/sessions', { id: 'plan', agent: 'planner' })
   await post('/sessions/plan/chat', { message: 'plan it' })
   await post('/sessions/plan/execute', {})
-  foreign = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end('<!doctype html>'))
-  await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve))
+  foreign = await foreignPages()
   browser = await launchChromium()
 })
 afterAll(async () => {
   await browser.close()
-  foreign.closeAllConnections()
-  foreign.close()
+  await foreign.close()
   await server.close(0)
 })
 beforeEach(async () => {
@@ -145,7 +142,7 @@ describe('SPEC 6.6: a browser with a token', () => {
     server.app.server.on('request', ({ url, headers }) => {
       if (headers.cookie !== undefined) reached.push(url ?? '')
     })
-    await tab.goto(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`)
+    await tab.goto(`http://127.0.0.1:${foreign.port}/`)
     await tab.evaluate(async (at) => {
       const url = (way: string): string => `${at}/api/projects/echo/stream?input=${way}&session_id=${way}`
       const settled = (target: EventTarget): Promise<unknown> =>

@@ -8,11 +8,12 @@ const readers = full ? 3_000 : 100
 const rows = 400
 const note = (message: string): RunEvent => ({ kind: 'log', level: 'info', message })
 
-/** A log that counts how many encoders read it at once. */
+/** A log that counts how many encoders read it at once, and how many there were. */
 function counted(log: EventLog) {
-  const counts = { open: 0, most: 0 }
+  const counts = { open: 0, most: 0, opened: 0 }
   const follow: EventLog['follow'] = async function* (session, options) {
     counts.open += 1
+    counts.opened += 1
     counts.most = Math.max(counts.most, counts.open)
     try {
       yield* log.follow(session, options)
@@ -90,6 +91,8 @@ test('readers that come one after the other to a long session share encoders fro
   while (late.some((one) => one.taken() < whole.taken())) await turn()
   expect(new Set(late.map((one) => one.digest()))).toEqual(new Set([whole.digest()]))
   expect(counts.most).toBeLessThanOrEqual(20)
+  // With an encoder for each reader there would be as many as readers, one after the other.
+  expect(counts.opened).toBeLessThan(readers / 2)
   await close()
 })
 

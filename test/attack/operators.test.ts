@@ -11,7 +11,7 @@ const worker = scriptedAgent('worker', async function* (_input, { signal }) {
   await aborted(signal)
 })
 const adkPath = (user: string, id: string): string => `/apps/echo/users/${user}/sessions/${id}`
-const tokens = new Map(['ada', 'bob', 'ops'].map((user) => [`a-token-of-${user}`, user]))
+const tokens = new Map(['ada', 'bob', 'ops', 'auditor'].map((user) => [`a-token-of-${user}`, user]))
 
 describe('SPEC 6.7: roles', () => {
   let server: Awaited<ReturnType<typeof testServer>>
@@ -26,7 +26,7 @@ describe('SPEC 6.7: roles', () => {
     server = await testServer({
       with: [...apiAgents, worker],
       fallback: 'echo',
-      access: { tokens, operators: ['ops'] },
+      access: { tokens, operators: ['ops', 'auditor'], contentOperators: ['auditor', 'ada'] },
       onAudit,
     })
     for (const user of ['ada', 'bob']) {
@@ -92,6 +92,27 @@ describe('SPEC 6.7: roles', () => {
       { action: 'request.refuse', user: 'ada', route: 'GET /sessions/:id/log', status: 404 },
       { action: 'request.read', user: 'ops', route: 'GET /operator/users', status: 200 },
     ])
+  })
+
+  test('an operator reads contents only where that was granted, and the audit says so', async () => {
+    const url = '/operator/users/bob/sessions/bob-1/log'
+    audit.length = 0
+    expect([await ask('ops', 'GET', url), await ask('ada', 'GET', url), await ask('bob', 'GET', url)]).toMatchObject([
+      { status: 403, body: expect.stringContaining('--operator-contents') },
+      { status: 403, body: expect.stringContaining('only operators') },
+      { status: 403, body: expect.stringContaining('only operators') },
+    ])
+    expect(audit.map(({ action }) => action)).toEqual(['request.refuse', 'request.refuse', 'request.refuse'])
+    const { status, body } = await ask('auditor', 'GET', url)
+    expect([status, body.split('\n').length > 3]).toEqual([200, true])
+    expect(body).toContain('a secret of bob')
+    expect(audit).toContainEqual(
+      expect.objectContaining({ action: 'contents.read', user: 'auditor', owner: 'bob', session: 'bob-1' }),
+    )
+    // The grant is for reading only, and names the owner: ids are a user's own.
+    expect((await ask('auditor', 'GET', '/operator/users/ada/sessions/bob-1/log')).status).toBe(404)
+    expect((await ask('auditor', 'GET', '/sessions/bob-1/log')).status).toBe(404)
+    expect((await ask('auditor', 'DELETE', '/sessions/bob-1')).status).toBe(404)
   })
 
   test('a stream is in the audit as soon as it opens', async () => {

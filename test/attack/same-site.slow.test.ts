@@ -1,8 +1,7 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { launchChromium } from '../browser/chromium.ts'
+import { type ForeignPages, foreignPages } from '../kit/foreign-page.ts'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
 
@@ -13,7 +12,7 @@ import { testServer } from '../kit/server.ts'
 const echo = scriptedAgent('echo', () => speech('echo', 'hello'))
 let browser: Browser
 let server: Awaited<ReturnType<typeof testServer>>
-let foreign: Server
+let foreign: ForeignPages
 let port = ''
 let reached: { url: string; site: unknown; origin: unknown }[] = []
 
@@ -28,15 +27,11 @@ const page = (url: string): string => {
 }
 beforeAll(async () => {
   browser = await launchChromium('--host-resolver-rules=MAP mill.example 127.0.0.1, MAP evil.example 127.0.0.1')
-  foreign = createServer(({ url = '/' }, answer) => {
-    answer.setHeader('content-type', 'text/html').end(page(url))
-  })
-  await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve))
+  foreign = await foreignPages(page)
 })
 afterAll(async () => {
   await browser.close()
-  foreign.close()
-  foreign.closeAllConnections()
+  await foreign.close()
 })
 beforeEach(async () => {
   server = await testServer({ with: [echo], fallback: 'echo', access: { hosts: ['mill.example'] } })
@@ -48,7 +43,7 @@ beforeEach(async () => {
 })
 afterEach(() => server.close(0))
 
-const evil = (): string => `http://evil.example:${(foreign.address() as AddressInfo).port}/`
+const evil = (): string => `http://evil.example:${foreign.port}/`
 const start = (way: string): string =>
   `http://mill.example:${port}/api/projects/echo/stream?input=${way}&session_id=${way}`
 const sessions = async (): Promise<number> => (await server.log.list({})).total

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { idInKey } from '@millrace/core/store'
 import { afterEach, describe, expect, test } from 'vitest'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
@@ -89,6 +90,44 @@ describe('SPEC 6.6: a signed-in browser', () => {
     const { ask, signIn } = await scene()
     const { cookie } = await signIn()
     expect((await ask('GET', '/me', { cookie, authorization: 'Bearer wrong' })).statusCode).toBe(401)
+  })
+
+  test.each([
+    ['of an allowed origin, with the cookie', { origin: 'http://localhost:4000' }, 403],
+    ['of an allowed origin, without it', { origin: 'http://localhost:4000', cookie: '' }, 401],
+    ['of any other origin', { origin: 'http://localhost:5000' }, 403],
+  ])('an EventSource %s gets no stream', async (_name, headers, status) => {
+    const tokens = new Map([[token, 'ada']])
+    const { server, ask, signIn } = await scene({ access: { tokens, origins: ['http://localhost:4000'] } })
+    const { cookie } = await signIn()
+    await ask('POST', '/sessions', { cookie, ...own })
+    const [session] = (await server.log.list({})).sessions
+    const sent = { cookie, accept: 'text/event-stream', 'sec-fetch-site': 'same-site', ...headers }
+    const answer = await ask('GET', `/sessions/${idInKey(session?.id ?? '')}/events?until=idle`, sent)
+    expect(answer.statusCode).toBe(status)
+  })
+
+  test('wrong tokens are counted: after too many in a minute none is looked at', async () => {
+    const clock = { now: 1_800_000_000_000 }
+    const { server, ask, signIn } = await scene({ now: () => clock.now })
+    const { cookie } = await signIn()
+    const guess = async (from: string, sent = 'a-guess') => {
+      const headers = { host: 'localhost:8000', ...own, authorization: `Bearer ${sent}` }
+      return server.app.inject({ method: 'POST', url: '/sign-in', headers, remoteAddress: from })
+    }
+    for (let i = 0; i < 20; i += 1) expect((await guess('10.0.0.1')).statusCode).toBe(401)
+    const refused = await guess('10.0.0.1', token)
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([429, '60'])
+    expect((await guess('10.0.0.2', token)).statusCode).toBe(200)
+    for (let i = 0; i < 180; i += 1) await guess(`10.0.1.${i}`)
+    clock.now += 20_000
+    const all = await guess('10.0.0.2', token)
+    expect([all.statusCode, all.headers['retry-after']]).toEqual([429, '40'])
+    // Browsers that have signed in, and clients with a token, go on.
+    expect((await ask('GET', '/me', { cookie })).statusCode).toBe(200)
+    expect((await ask('GET', '/me', { authorization: `Bearer ${token}` })).statusCode).toBe(200)
+    clock.now += 40_000
+    expect((await guess('10.0.0.1', token)).statusCode).toBe(200)
   })
 
   test('a cookie does not renew itself, and signing out removes it', async () => {

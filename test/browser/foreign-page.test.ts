@@ -1,7 +1,6 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type ForeignPages, foreignPages } from '../kit/foreign-page.ts'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
 import { launchChromium } from './chromium.ts'
@@ -9,17 +8,15 @@ import { launchChromium } from './chromium.ts'
 const echo = scriptedAgent('echo', () => speech('echo', 'hello'))
 let browser: Browser
 let server: Awaited<ReturnType<typeof testServer>>
-let foreign: Server
+let foreign: ForeignPages
 let port: string
 beforeAll(async () => {
   browser = await launchChromium()
-  foreign = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end('<!doctype html>'))
-  await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve))
+  foreign = await foreignPages()
 })
 afterAll(async () => {
   await browser.close()
-  foreign.close()
-  foreign.closeAllConnections()
+  await foreign.close()
 })
 beforeEach(async () => {
   server = await testServer({ with: [echo], fallback: 'echo', access: { hosts: ['0.0.0.0', '[::]'] } })
@@ -32,7 +29,7 @@ test.each(['0.0.0.0', '127.0.0.1', 'localhost'])('a page on another port starts 
   const listener = (request: { url?: string | undefined }): void => void reached.push(request.url ?? '')
   server.app.server.on('request', listener)
   const page = await (await browser.newContext()).newPage()
-  await page.goto(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`)
+  await page.goto(`http://127.0.0.1:${foreign.port}/`)
   const ways = await page.evaluate(async (at) => {
     const url = (way: string): string => `${at}/api/projects/echo/stream?input=${way}&session_id=${way}`
     const settled = (way: string, target: EventTarget): Promise<string> =>

@@ -95,6 +95,7 @@ export const samples: readonly Sample[] = [
   ...['/sign-in', '/sign-out'].map((path) => sample('POST', path)),
   ...['/operator/users', '/operator/sessions'].map((path) => sample('GET', path)),
   sample('POST', '/', '', { ...run, runId: 'one' }),
+  sample('GET', '/operator/users/{user}/sessions/{id}/log'),
   sample('POST', '/ag-ui/{agent}', '', { ...run, runId: 'two' }),
   sample('GET', '/ag-ui/{agent}/capabilities'),
   // Any session.

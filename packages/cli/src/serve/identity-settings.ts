@@ -2,10 +2,11 @@ import { defined } from '@millrace/core'
 import type { Access } from '@millrace/server'
 
 /** How users prove who they are besides static tokens, and which of them are operators. */
-export type IdentitySettings = Pick<Access, 'jwt' | 'proxy' | 'operators'>
+export type IdentitySettings = Pick<Access, 'jwt' | 'proxy' | 'operators' | 'contentOperators'>
 
 export const identityOptions = {
   operator: { type: 'string', multiple: true },
+  'operator-contents': { type: 'string', multiple: true },
   jwks: { type: 'string' },
   'jwt-issuer': { type: 'string' },
   'jwt-audience': { type: 'string' },
@@ -15,6 +16,7 @@ export const identityOptions = {
 } as const
 
 export const identityHelp = `  --operator USER     user that may see /metrics and the lists of all users; repeatable (MILLRACE_OPERATORS, comma-separated)
+  --operator-contents USER operator that may also read the sessions of others; repeatable (MILLRACE_OPERATOR_CONTENTS)
   --jwks URL          take JWTs that these keys have signed (MILLRACE_JWKS); needs the next two
   --jwt-issuer TEXT   issuer of the JWTs (MILLRACE_JWT_ISSUER)
   --jwt-audience TEXT audience of the JWTs (MILLRACE_JWT_AUDIENCE)
@@ -23,8 +25,11 @@ export const identityHelp = `  --operator USER     user that may see /metrics an
   --proxy-user HEADER header in which a proxy names the user (MILLRACE_PROXY_USER, x-forwarded-user); the proxy proves
                       itself by MILLRACE_PROXY_SECRET in the header x-millrace-proxy-secret`
 
-type Flags = Readonly<{ [name in Exclude<keyof typeof identityOptions, 'operator'>]?: string | undefined }> & {
+type Flags = Readonly<{
+  [name in Exclude<keyof typeof identityOptions, 'operator' | 'operator-contents'>]?: string | undefined
+}> & {
   readonly operator?: readonly string[] | undefined
+  readonly 'operator-contents'?: readonly string[] | undefined
 }
 
 /** The settings, or a sentence that says what is wrong with them. */
@@ -32,13 +37,18 @@ export function readIdentity(
   flags: Flags,
   env: Readonly<Record<string, string | undefined>>,
 ): IdentitySettings | string {
-  const named = [...(flags.operator ?? []), ...(env.MILLRACE_OPERATORS ?? '').split(',')]
-  const operators = named.map((name) => name.trim()).filter((name) => name !== '')
+  const operators = namesIn(flags.operator, env.MILLRACE_OPERATORS)
+  const contentOperators = namesIn(flags['operator-contents'], env.MILLRACE_OPERATOR_CONTENTS)
   const jwt = readJwt(flags, env)
   if (typeof jwt === 'string') return jwt
   const proxy = readProxy(flags, env)
   if (typeof proxy === 'string') return proxy
-  return defined({ jwt, proxy, operators: operators.length === 0 ? undefined : operators })
+  return defined({ jwt, proxy, operators, contentOperators })
+}
+
+function namesIn(flag: readonly string[] | undefined, variable = ''): readonly string[] | undefined {
+  const names = [...(flag ?? []), ...variable.split(',')].map((name) => name.trim()).filter((name) => name !== '')
+  return names.length === 0 ? undefined : names
 }
 
 function readJwt(flags: Flags, env: Readonly<Record<string, string | undefined>>): Access['jwt'] | string {

@@ -68,9 +68,18 @@ test('JWTs, a proxy and operators are settings, and each of the first two is eno
     },
   })
   const secret = 'the-secret-of-the-proxy'
-  const env = { MILLRACE_PROXY_SECRET: secret, MILLRACE_PROXY_USER: 'x-email', MILLRACE_OPERATORS: 'ops, root' }
+  const env = {
+    MILLRACE_PROXY_SECRET: secret,
+    MILLRACE_PROXY_USER: 'x-email',
+    MILLRACE_OPERATORS: 'ops, root',
+    MILLRACE_OPERATOR_CONTENTS: 'root',
+  }
   expect(readSettings(['--host', '0.0.0.0', '--operator', 'ada'], env)).toMatchObject({
-    identity: { proxy: { secret, userHeader: 'x-email' }, operators: ['ada', 'ops', 'root'] },
+    identity: {
+      proxy: { secret, userHeader: 'x-email' },
+      operators: ['ada', 'ops', 'root'],
+      contentOperators: ['root'],
+    },
   })
 })
 

@@ -84,7 +84,7 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
     next()
   })
   const identities = openIdentities(access, deps.now)
-  guardAccess(app, access, identities)
+  guardAccess(app, access, identities, deps.now)
   const audited = auditAccess(app, deps)
   const { log, now, metrics } = deps
   const { shares } = deps.limits
@@ -114,7 +114,15 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   // Surfaces get the sessions of their caller, and nothing that reaches others.
   const { log: _log, engine: _engine, streams: _streams, views: _views, ...rest } = deps
   const own = ownOf({ ...deps, room }, identities !== undefined)
-  const surfaceDeps: SurfaceDeps = { ...rest, opened, basePath, identities, everyone: everyone(deps), own, trouble }
+  const surfaceDeps: SurfaceDeps = {
+    ...rest,
+    opened,
+    basePath,
+    identities,
+    everyone: everyone(deps, identities !== undefined),
+    own,
+    trouble,
+  }
   for (const surface of surfaces) await registerSurface(app, surface, surfaceDeps)
   return app
 }

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent } from '../agent/agent.ts'
 import type { EvalStore } from '../eval/eval-store.ts'
-import { defaultImportLimits, type ImportLimits } from '../recording/import-thread.ts'
+import { defaultImportThreadLimits, type ImportThreadLimits } from '../recording/import-thread.ts'
 import type { AuditEntry } from '../telemetry/audit.ts'
 import { defaultViewLimits, type ViewLimits } from '../view/view-reads.ts'
 import type { OwnSessions } from './own-sessions.ts'
@@ -33,7 +33,7 @@ export interface AgentDirectory {
   readonly fallback: string
 }
 
-export interface HttpLimits extends ViewLimits, ImportLimits {
+export interface HttpLimits extends ViewLimits, ImportThreadLimits {
   /** Bytes of a request body. */
   readonly body: number
   /** Bytes of an imported session. */
@@ -64,7 +64,7 @@ export const defaultDisconnect: Readonly<Record<StartingSurface, OnDisconnect>> 
 
 export const defaultLimits: HttpLimits = {
   ...defaultViewLimits,
-  ...defaultImportLimits,
+  ...defaultImportThreadLimits,
   body: 1024 * 1024,
   importBody: 64 * 1024 * 1024,
   messages: 1000,

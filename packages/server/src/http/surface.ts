@@ -44,6 +44,8 @@ export interface RouteEffect {
   readonly open?: boolean
   /** Only operators may use the route, where requests must prove who they come from. */
   readonly operator?: boolean
+  /** The request sends a token to sign in: wrong ones are counted, so that tokens cannot be guessed. */
+  readonly signsIn?: boolean
   /** What the request counts as, where that is not clear from the rest; `none`: it is answered at any time. */
   readonly share?: 'imports' | 'forks' | 'none'
   /** The route reads all rows of a session into memory: a bounded number of such requests is at work at once. */

@@ -21,14 +21,14 @@ export interface ImportWork {
   readonly now: number
 }
 
-export interface ImportLimits {
+export interface ImportThreadLimits {
   /** Megabytes of the heap of the thread that reads an import. */
   readonly importMemory: number
   /** Milliseconds in which the thread must have read the import. */
   readonly importPatience: number
 }
 
-export const defaultImportLimits: ImportLimits = { importMemory: 768, importPatience: 120_000 }
+export const defaultImportThreadLimits: ImportThreadLimits = { importMemory: 768, importPatience: 120_000 }
 
 /** A recording that was read and found to be valid. */
 export interface ReadImport {
@@ -40,7 +40,7 @@ export interface ReadImport {
 export async function readInThread<T>(
   bytes: AsyncIterator<Uint8Array>,
   work: ImportWork,
-  { importMemory, importPatience }: ImportLimits,
+  { importMemory, importPatience }: ImportThreadLimits,
   signal: AbortSignal,
   use: (read: ReadImport) => Promise<T>,
 ): Promise<T> {

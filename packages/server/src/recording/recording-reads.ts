@@ -1,5 +1,5 @@
 import { ReadGate, type ReadLimits } from '../view/read-gate.ts'
-import { type ImportLimits, type ImportWork, type ReadImport, readInThread } from './import-thread.ts'
+import { type ImportThreadLimits, type ImportWork, type ReadImport, readInThread } from './import-thread.ts'
 import { readRecordingText } from './read-recording.ts'
 
 /** Reads recordings for their import. One user's imports cannot stop or starve another user. */
@@ -22,7 +22,7 @@ interface Reader {
 /** A recording of no more bytes than this is read at once; a longer one has a thread. */
 const short = 64 * 1024
 
-export function recordingReads(limits: ReadLimits & ImportLimits): RecordingReads {
+export function recordingReads(limits: ReadLimits & ImportThreadLimits): RecordingReads {
   const threads = new ReadGate(limits)
   return {
     read: async (bytes, work, { user, signal }, use) => {

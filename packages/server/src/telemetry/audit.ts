@@ -19,6 +19,7 @@ export interface AuditEntry {
     | 'session.delete'
     | 'user.delete'
     | 'sign-in'
+    | 'contents.read'
     | 'request.read'
     | 'request.change'
     | 'request.refuse'
@@ -29,7 +30,7 @@ export interface AuditEntry {
   readonly seq?: number
   /** The user that did it. */
   readonly user?: string
-  /** The user whose sessions were deleted. */
+  /** The user whose sessions were deleted, or read by an operator. */
   readonly owner?: string
   /** The method and the route of a request, such as `GET /sessions/:id/state`, and the status of its answer. */
   readonly route?: string

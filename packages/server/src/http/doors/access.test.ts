@@ -8,7 +8,7 @@ import { sendProblem } from './problem.ts'
 async function answer(access: Access, headers: Record<string, string>, url = '/x', method: 'GET' | 'POST' = 'GET') {
   const app = Fastify()
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
-  guardAccess(app, access, openIdentities(access, Date.now))
+  guardAccess(app, access, openIdentities(access, Date.now), Date.now)
   const read = { config: { effect: { effect: 'read' } } } as const
   const start = { config: { effect: { effect: 'start' } } } as const
   app.get('/x', read, async (request) => ({ user: userFor(request) }))

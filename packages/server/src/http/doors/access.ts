@@ -1,5 +1,6 @@
 import { MillraceError } from '@millrace/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { GuessLimit } from './guess-limit.ts'
 import type { Identities, Identity, IdentityAccess } from './identity.ts'
 import { checkSameSite } from './same-site.ts'
 
@@ -34,7 +35,13 @@ const loopback = ['localhost', '127.0.0.1', '[::1]']
 const unspecified: ReadonlySet<string> = new Set(['0.0.0.0', '[::]'])
 
 /** Checks Host, Origin and user of every request before anything else happens to it. */
-export function guardAccess(app: FastifyInstance, access: Access, identities: Identities | undefined): void {
+export function guardAccess(
+  app: FastifyInstance,
+  access: Access,
+  identities: Identities | undefined,
+  now: () => number,
+): void {
+  const guesses = new GuessLimit(now)
   const hosts = new Set([...loopback, ...(access.hosts ?? []).map((host) => host.toLowerCase())])
   const origins = new Set(access.origins ?? [])
   app.decorateRequest('principal', undefined)
@@ -44,7 +51,12 @@ export function guardAccess(app: FastifyInstance, access: Access, identities: Id
     checkSameSite(request, origins)
     // A CORS preflight carries no credentials.
     if (identities === undefined || request.method === 'OPTIONS' || isOpen(request)) return
-    const identity = await identities.of(request)
+    const signsIn = request.routeOptions.config?.effect?.signsIn === true
+    if (signsIn) guesses.check(request.ip)
+    const identity = await identities.of(request).catch((error: unknown) => {
+      if (signsIn && error instanceof MillraceError && error.code === 'unauthorized') guesses.failed(request.ip)
+      throw error
+    })
     if (identity.by === 'cookie') {
       checkOwnPage(request)
       // Caches know that an answer to an `Authorization` is for one user, but not that one to a cookie is.

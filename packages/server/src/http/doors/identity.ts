@@ -8,8 +8,10 @@ import { configuredDigest, tokenDigest } from './token-digest.ts'
 /** Who a request comes from. */
 export interface Identity {
   readonly user: string
-  /** Operators see figures, lists over users and may delete a user; never what is in the sessions of others. */
+  /** Operators see figures, lists over users and may delete a user; not what is in the sessions of others. */
   readonly operator: boolean
+  /** Whether this operator may read what is in the sessions of others. */
+  readonly readsContents?: boolean
   /** When the proof of it ends, in ms; absent for proofs without an end. */
   readonly until?: number
   readonly by: 'token' | 'jwt' | 'proxy' | 'cookie'
@@ -33,6 +35,8 @@ export interface IdentityAccess {
   readonly proxy?: ProxyAccess
   /** The users that are operators, however they prove who they are. */
   readonly operators?: readonly string[]
+  /** The operators that may also read the sessions of others; each such read is in the audit. */
+  readonly contentOperators?: readonly string[]
   /** Signs the cookies of browsers. Default: a new one with every start, which signs all browsers out. */
   readonly ticketKey?: Uint8Array
 }
@@ -65,6 +69,7 @@ export function openIdentities(access: IdentityAccess, now: () => number): Ident
   const { tokens, jwt, proxy } = access
   const users = [...(tokens ?? [])].map(([token, user]) => ({ digest: configuredDigest(token), user }))
   const operators = new Set(access.operators ?? [])
+  const contentOperators = new Set(access.contentOperators ?? [])
   const readJwt = jwt && jwtReader(jwt, now)
   const readProxy = proxy && proxyReader(proxy)
   const key = access.ticketKey ?? randomBytes(32)
@@ -96,7 +101,8 @@ export function openIdentities(access: IdentityAccess, now: () => number): Ident
     async of(request) {
       const identity = await find(request)
       checkUser(identity.user)
-      return { ...identity, operator: identity.operator || operators.has(identity.user) }
+      const operator = identity.operator || operators.has(identity.user)
+      return { ...identity, operator, readsContents: operator && contentOperators.has(identity.user) }
     },
     ticketFor({ headers }, { user, operator, until = Number.POSITIVE_INFINITY }) {
       const end = Math.min(until, now() + longestTicket)

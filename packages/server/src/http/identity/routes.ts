@@ -26,6 +26,7 @@ const identityRoutes =
       '/sign-in',
       documented({
         effect: 'write',
+        signsIn: true,
         summary: 'Get a cookie for the token in Authorization, which EventSource and links send by themselves',
         answer: 'The user; the cookie is not readable by scripts and is sent by pages of this server only',
         result: caller,

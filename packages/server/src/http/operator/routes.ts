@@ -1,4 +1,5 @@
-import { defined } from '@millrace/core'
+import { Readable } from 'node:stream'
+import { defined, MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import { validateBody } from '../doors/validate-body.ts'
@@ -28,7 +29,7 @@ const sessionFigures = z.object({
   updatedAt: z.number(),
 })
 
-/** For operators: figures and lists over all users. What users wrote, titles included, is never shown. */
+/** For operators: figures and lists over all users. What users wrote, titles included, is shown to those only who may read it. */
 const operatorRoutes =
   ({ everyone, audit, now }: SurfaceDeps): FastifyPluginAsync =>
   async (app) => {
@@ -59,6 +60,28 @@ const operatorRoutes =
         return everyone.sessions({ limit, offset, ...defined({ user }) })
       },
     )
+    app.get<{ Params: { user: string; id: string } }>(
+      '/operator/users/:user/sessions/:id/log',
+      documented({
+        effect: 'read',
+        operator: true,
+        summary: 'A session of a user as JSONL, for operators that may read contents',
+        answer: 'A header line, then one Recorded per line',
+        type: 'application/x-ndjson',
+      }),
+      async (request, reply) => {
+        const { user: owner, id: session } = request.params
+        const { principal: user, identity } = request
+        if (identity !== undefined && identity.readsContents !== true)
+          throw new MillraceError(
+            'forbidden',
+            'this operator may not read what is in sessions; grant it with --operator-contents',
+          )
+        const lines = await everyone.exported(owner, session)
+        audit({ at: now(), action: 'contents.read', owner, session, ...defined({ user }) })
+        return reply.type('application/x-ndjson; charset=utf-8').send(Readable.from(withLineEnds(lines)))
+      },
+    )
     app.delete<{ Params: { user: string } }>(
       '/operator/users/:user',
       documented({
@@ -77,6 +100,10 @@ const operatorRoutes =
       },
     )
   }
+
+async function* withLineEnds(lines: AsyncIterable<string>): AsyncGenerator<string, void> {
+  for await (const line of lines) yield `${line}\n`
+}
 
 export const operatorSurface: Surface = {
   tag: 'Operator',
