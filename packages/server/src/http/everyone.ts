@@ -30,11 +30,7 @@ interface Parts {
   readonly evals: EvalStore
 }
 
-<<<<<<< HEAD
-export function everyone({ log, engine, evals }: Parts): Everyone {
-=======
-export function everyone({ log, engine, evals, modelRequests }: Parts, hasUsers: boolean): Everyone {
->>>>>>> attack
+export function everyone({ log, engine, evals }: Parts, hasUsers: boolean): Everyone {
   return {
     users: (query) => log.users(query),
     async sessions(query) {
