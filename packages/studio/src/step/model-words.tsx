@@ -11,7 +11,7 @@ import { useMemo, useState } from 'react'
 import { Pill } from '../ui/controls.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { diffLines } from './difference.ts'
-import { prettyJson, promptText, type Spoken, spokenOf, systemText, toolNames } from './words.ts'
+import { prettyJson, requestWords, type Spoken, spokenOf, systemText, toolNames } from './words.ts'
 
 type Form = 'pretty' | 'difference' | 'raw'
 const forms = { pretty: 'Pretty', difference: 'Difference', raw: 'Raw' } as const
@@ -47,7 +47,7 @@ export function ModelWords({ call, calls }: { readonly call: Call; readonly call
             record it for new runs.
           </p>
         ) : (
-          <RequestWords request={request} form={form} before={before && modelRequestOf(calls, before.key)} />
+          <PromptWords request={request} form={form} before={before && modelRequestOf(calls, before.key)} />
         )}
         {request?.omitted !== undefined && <p className="nothing">{request.omitted}</p>}
       </section>
@@ -68,7 +68,7 @@ interface RequestProps {
   readonly before: ModelRequest | undefined
 }
 
-function RequestWords({ request, form, before }: RequestProps) {
+function PromptWords({ request, form, before }: RequestProps) {
   if (form === 'raw') return <pre className="step-pre">{prettyJson(request)}</pre>
   if (form === 'difference') return <Difference request={request} before={before} />
   const { system, contents, tools } = request
@@ -96,7 +96,7 @@ function RequestWords({ request, form, before }: RequestProps) {
 
 function Difference({ request, before }: Omit<RequestProps, 'form'>) {
   const lines = useMemo(
-    () => (before === undefined ? [] : diffLines(promptText(before), promptText(request))),
+    () => (before === undefined ? [] : diffLines(requestWords(before), requestWords(request))),
     [request, before],
   )
   if (before === undefined)

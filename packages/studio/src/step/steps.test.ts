@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { asTest } from './as-test.ts'
 import { diffLines } from './difference.ts'
 import { callKey, callsIn, nodeKey, stepAt, stepsOf } from './steps.ts'
-import { promptText, spokenOf, toolNames } from './words.ts'
+import { requestWords, spokenOf, toolNames } from './words.ts'
 
 const said = (parts: readonly AdkPart[], role = 'model'): RunEvent => ({
   kind: 'agent',
@@ -68,7 +68,7 @@ test('words for people', () => {
   const parts = [{ text: 'hm', thought: true }, { functionCall: { name: 'f', args: {} } }, { inlineData: {} }]
   expect(spokenOf({ role: 'model', parts }).parts.map(({ kind }) => kind)).toEqual(['thought', 'call', 'other'])
   expect(spokenOf(null)).toEqual({ role: '', parts: [] })
-  expect(promptText({ system: 'Be brief.', contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] })).toBe(
+  expect(requestWords({ system: 'Be brief.', contents: [{ role: 'user', parts: [{ text: 'Hi' }] }] })).toBe(
     'system\nBe brief.\n\nuser\nHi',
   )
   expect(toolNames([{ functionDeclarations: [{ name: 'a' }] }, { function: { name: 'b' } }, { name: 'c' }, 1])).toEqual(

@@ -32,7 +32,7 @@ function partOf(part: Json): SpokenPart {
 }
 
 /** A request as one text, for the difference to another. */
-export function promptText({ system, contents }: ModelRequest): string {
+export function requestWords({ system, contents }: ModelRequest): string {
   const told = system === undefined ? [] : [`system\n${systemText(system)}`]
   const said = contents.map((content) => {
     const { role, parts } = spokenOf(content)
