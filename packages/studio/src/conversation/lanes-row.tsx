@@ -12,8 +12,10 @@ export function LanesRow({ block }: { readonly block: Extract<Block, { kind: 'la
   // While agents work, each lane shows the end of what it has; afterwards all of it, and only the page scrolls.
   const over = block.lanes[0]?.items[0]?.run !== activeRun
   return (
-    <section
+    // biome-ignore lint/a11y/useSemanticElements: no form; and a landmark for every group of agents would be too many
+    <div
       className={over ? 'lanes over' : 'lanes'}
+      role="group"
       aria-label="Parallel agents"
       data-testid="lanes"
       data-count={block.lanes.length}
@@ -21,7 +23,7 @@ export function LanesRow({ block }: { readonly block: Extract<Block, { kind: 'la
       {block.lanes.map((lane) => (
         <LaneColumn key={lane.key} lane={lane} over={over} />
       ))}
-    </section>
+    </div>
   )
 }
 
@@ -55,7 +57,7 @@ const LaneColumn = memo(function LaneColumn({ lane, over }: LaneProps) {
         className={over ? 'lane-body' : 'lane-body scroll'}
         ref={body}
         tabIndex={over ? undefined : 0}
-        aria-label={`Messages from ${agent}`}
+        aria-label={over ? undefined : `Messages from ${agent}`}
       >
         {items.filter(isVisible).map((item) => (
           <ItemRow key={item.key} item={item} />
