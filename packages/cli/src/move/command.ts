@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { helpExamples } from '../examples.ts'
-import type { MoveOptions } from './move.ts'
+import type { StoresToMove } from './move.ts'
 
 export function addMove(program: Command, { env }: CommandContext): void {
   program
@@ -23,7 +23,7 @@ FROM_DATABASE_URL and TO_DATABASE_URL say the same as --from and --to without sh
         ['millrace move --from postgresql://db.internal/millrace --to ./copy', 'and back'],
       ),
     )
-    .action(async (options: MoveOptions) => {
+    .action(async (options: StoresToMove) => {
       const { moveCommand } = await import('./move.ts')
       await moveCommand(options, env)
     })

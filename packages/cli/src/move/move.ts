@@ -7,7 +7,7 @@ import { type StoreLocation, storeAt } from '../open-store.ts'
 import { type Moved, moveStore } from './move-store.ts'
 import { moveProgress } from './progress.ts'
 
-export interface MoveOptions {
+export interface StoresToMove {
   readonly from?: string
   readonly to?: string
   readonly merge?: boolean
@@ -15,7 +15,7 @@ export interface MoveOptions {
 }
 
 /** Copies a whole store into another one, reads both again, and prints what was moved. */
-export async function moveCommand(options: MoveOptions, env: Env): Promise<void> {
+export async function moveCommand(options: StoresToMove, env: Env): Promise<void> {
   const wanted = wantedOf(options, env)
   const moved = await moveBetween(wanted)
   console.log(wanted.json ? JSON.stringify(moved) : sentence(moved, wanted))
@@ -28,7 +28,7 @@ interface Wanted {
   readonly json: boolean
 }
 
-function wantedOf({ from: source, to: target, merge = false, json = false }: MoveOptions, env: Env): Wanted {
+function wantedOf({ from: source, to: target, merge = false, json = false }: StoresToMove, env: Env): Wanted {
   const from = place(source ?? env.FROM_DATABASE_URL, '--from')
   const to = place(target ?? env.TO_DATABASE_URL, '--to')
   if (nameOf(from) === nameOf(to)) throw new CommandError('--from and --to are the same store', 2)

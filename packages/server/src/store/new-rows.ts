@@ -28,7 +28,7 @@ export interface RowCounts {
   readonly size: number
 }
 
-export function counted({ partials, widest, size }: RowCounts, rows: readonly RawRecorded[]): RowCounts {
+export function countedRows({ partials, widest, size }: RowCounts, rows: readonly RawRecorded[]): RowCounts {
   let [many, wide, long] = [partials, widest, size]
   for (const { kind, body } of rows) {
     if (kind === 'partial') many += 1

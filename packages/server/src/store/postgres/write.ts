@@ -12,7 +12,7 @@ import {
   tallyRestored,
 } from '@millrace/core/store'
 import { type Grant, leaseGrants } from '../lease-grants.ts'
-import { counted, rowsFrom } from '../new-rows.ts'
+import { countedRows, rowsFrom } from '../new-rows.ts'
 import { hasActiveRun, notFound, pruneLimit, taken } from '../refusals.ts'
 import type { Tails } from '../tail.ts'
 import type { PgConnection } from './connection.ts'
@@ -75,7 +75,7 @@ function sessionWrites(
         for await (const { rows, checkpoint } of pages) {
           checkHistory(rows, row.info.lastSeq)
           const events = rows.map(restoredEvent)
-          row = { ...row, ...counted(row, events), info: tallyRestored(row.info, rows) }
+          row = { ...row, ...countedRows(row, events), info: tallyRestored(row.info, rows) }
           await insertEvents(query, id, events)
           if (checkpoint !== undefined) await checkpoints.writeRestored(query, id, checkpoint)
         }
@@ -228,7 +228,7 @@ function newRow(info: PgSession['info'], born: string): PgSession {
 }
 
 function withEvents(session: PgSession, rows: readonly Recorded[], events: readonly EventRow[]): PgSession {
-  return { ...session, ...counted(session, events), info: tally(session.info, rows) }
+  return { ...session, ...countedRows(session, events), info: tally(session.info, rows) }
 }
 
 async function isOwn({ query }: PgConnection, { info, born }: PgSession, stamp: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 import type { EventLog, SessionInfo } from '@millrace/core'
 import { checkHistory, emptySession, pagesOfHistory, type RestoredPage, tallyRestored } from '@millrace/core/store'
 import { ownTurn } from '../../thread/turns.ts'
-import { counted } from '../new-rows.ts'
+import { countedRows } from '../new-rows.ts'
 import { taken } from '../refusals.ts'
 import { rowKindNumbers } from '../row-kind.ts'
 import type { Leftovers } from './leftovers.ts'
@@ -40,7 +40,7 @@ export async function restoring(
       turn.bulk()
       if (inserts.isMuch) await inserts.insertInTurns()
       if (checkpoint !== undefined) checkpoints.writeRestored(session.key, checkpoint)
-      const counts = counted(session, rows)
+      const counts = countedRows(session, rows)
       leftovers.note(session.key, session.info.user, counts.size)
       return { ...session, ...counts, info: tallyRestored(session.info, rows) }
     })

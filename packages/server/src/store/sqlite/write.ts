@@ -1,7 +1,7 @@
 import { type EventLog, MillraceError, type RawRecorded, type Recorded } from '@millrace/core'
 import { checkHistory, checkNames, checkWriter, emptySession, release, tally } from '@millrace/core/store'
 import { type Grant, leaseGrants } from '../lease-grants.ts'
-import { counted, printedOf, rawRowsOf, rowsFrom } from '../new-rows.ts'
+import { countedRows, printedOf, rawRowsOf, rowsFrom } from '../new-rows.ts'
 import { pruneLimit, taken } from '../refusals.ts'
 import { rowKindNumbers } from '../row-kind.ts'
 import { partsOfFork } from '../shared-part.ts'
@@ -148,7 +148,7 @@ async function take(
     turn.wrote(body.length)
     if (inserts.isMuch) await inserts.insertInTurns()
   }
-  return { ...session, ...counted(session, raw), info: tally(session.info, rows) }
+  return { ...session, ...countedRows(session, raw), info: tally(session.info, rows) }
 }
 
 function leaseWrites({
