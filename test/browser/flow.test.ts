@@ -105,10 +105,13 @@ test('a graph inside a step is a box that opens', async () => {
   if (box === null || inner === null) throw new Error('the box is not open')
   expect(inner.x > box.x && inner.y > box.y && inner.x + inner.width < box.x + box.width).toBe(true)
   await opened.shot('flow-box')
-  await press(page, draft)
-  await page.getByTestId('moment-bar').waitFor()
   await press(page, page.getByTestId('flow-box'))
   await draft.waitFor({ state: 'detached' })
+  await press(page, page.getByTestId('flow-box'))
+  await draft.waitFor()
+  await press(page, draft)
+  await page.getByTestId('moment-bar').waitFor()
+  await page.getByTestId('panel-step').waitFor()
 })
 
 test('two runs are shown together or one at a time', async () => {

@@ -48,7 +48,7 @@ test('flow: what ran is done, and at an earlier moment it is not yet', async () 
   await shot('flow-past')
 })
 
-test('flow: a click with the mouse on a node moves the page to its last moment', async () => {
+test('flow: a click with the mouse on a node opens its last step, and so does the keyboard', async () => {
   await open('flow')
   const node = tab.locator('[data-testid="flow-node"][data-status="ok"]').first()
   await node.waitFor()
@@ -66,8 +66,9 @@ test('flow: a click with the mouse on a node moves the page to its last moment',
   if (box === null) throw new Error('the node is not on the page')
   await tab.mouse.click(box.x + box.width / 2, box.y + box.height / 2)
   await tab.getByTestId('moment-bar').waitFor()
+  await tab.getByTestId('panel-step').waitFor()
   const clicked = await tab.getByTestId('scrubber').inputValue()
-  await tab.keyboard.press('Escape')
+  await open('flow')
   await tab.getByTestId('moment-bar').waitFor({ state: 'detached' })
   await node.focus()
   await tab.keyboard.press('Enter')

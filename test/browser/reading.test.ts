@@ -123,7 +123,7 @@ test('without a connection the page says what it knows, and nothing moves', asyn
   const banner = page.getByTestId('banner')
   await banner.waitFor()
   expect(await banner.textContent()).toBe('Connection lost. Reconnecting… Everything received so far is saved.')
-  expect(await bar.evaluate((element) => getComputedStyle(element).animationPlayState)).toBe('paused')
+  await expect.poll(() => bar.evaluate((element) => getComputedStyle(element).animationPlayState)).toBe('paused')
   await opened.shot('reading-offline')
   await page.context().setOffline(false)
   await banner.waitFor({ state: 'detached' })

@@ -189,11 +189,11 @@ test('panes are as wide as they were made, also after a reload, and can be put a
     (await page.getByLabel(name, { exact: true }).boundingBox())?.width ?? 0
   await page.getByLabel('Inspector', { exact: true }).waitFor()
   const before = await width('Inspector')
-  await page.getByLabel('Width of the inspector').focus()
+  await page.getByRole('separator', { name: 'Width of the inspector' }).focus()
   await page.keyboard.press('ArrowLeft')
   await page.keyboard.press('ArrowLeft')
   await expect.poll(() => width('Inspector')).toBe(before + 48)
-  await page.getByLabel('Width of the session list').focus()
+  await page.getByRole('separator', { name: 'Width of the session list' }).focus()
   await page.keyboard.press('ArrowRight')
   await page.getByRole('tab', { name: 'State' }).press('ArrowRight')
   await page.getByTestId('panel-proof').waitFor()

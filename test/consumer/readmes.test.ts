@@ -65,6 +65,7 @@ const elsewhere: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [...blocks.keys()].filter((name) => name.startsWith('docs/cli.md ')).map((name) => [name, 'cli-docs.slow.test.ts']),
   ),
+  'docs/scale.md 2': 'move.slow.test.ts',
   'README.md 6': 'cli-agents.slow.test.ts runs it and compares the lines',
   'docs/testing-agents.md 1': 'cli-test.slow.test.ts',
   'docs/testing-agents.md 2': 'cli-test.slow.test.ts, which runs the case of the example agent',

@@ -25,6 +25,7 @@ describe('traces', () => {
   let collector: Server
   let server: Awaited<ReturnType<typeof testServer>>
   let telemetry: ReturnType<typeof openTelemetry>
+  let said: readonly string[] = []
   const words = ['Is it safe to enter', 'Lisbon', 'Hello', 'simulate a model failure']
 
   beforeAll(async () => {
@@ -55,6 +56,13 @@ describe('traces', () => {
       await server.engine.start({ session, user: 'u', agent, run: `run-${session}`, input: { messages: [message] } })
       await server.engine.wait(session, `run-${session}`)
     }
+    const rows = await Promise.all(['chat', 'team'].map((id) => server.log.read(id, { after: 0 })))
+    said = rows
+      .flat()
+      .flatMap(({ event }) =>
+        event.kind === 'agent' && event.event.partial !== true ? (event.event.content?.parts ?? []) : [],
+      )
+      .flatMap(({ text = '' }) => (text.length > 20 ? [text.slice(0, 40)] : []))
     await server.close(1_000)
     await telemetry.close()
   })
@@ -118,13 +126,7 @@ describe('traces', () => {
     expect(fact(root as OtlpSpan, 'millrace.outcome')).toBe('failed')
   })
 
-  test('nothing that was said is in any span', async () => {
-    const said = (await Promise.all(['chat', 'team'].map((id) => server.log.read(id, { after: 0 }))))
-      .flat()
-      .flatMap(({ event }) =>
-        event.kind === 'agent' && event.event.partial !== true ? (event.event.content?.parts ?? []) : [],
-      )
-      .flatMap(({ text = '' }) => (text.length > 20 ? [text.slice(0, 40)] : []))
+  test('nothing that was said is in any span', () => {
     expect(said.length).toBeGreaterThan(3)
     const all = bodies.join('\n').toLowerCase()
     for (const text of [...words, ...said]) expect(all).not.toContain(text.toLowerCase())

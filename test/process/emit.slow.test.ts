@@ -54,7 +54,7 @@ test.each(emitted)('what ships of $from is what the stripper makes of it, and no
   for (const name of sourcesIn(root + from))
     for (const [path, text] of await outputs(from, to, name)) files.set(path, text)
   const shipped = readdirSync(packed(to), { recursive: true, encoding: 'utf8', withFileTypes: false })
-    .filter((name) => /\.(js|map|md)$/.test(name))
+    .filter((name) => /\.(js|map|md)$|\.case\.json$/.test(name))
     .map((name) => join(to, name))
   expect(shipped.toSorted()).toEqual([...files.keys()].toSorted())
   expect(shipped.filter((path) => readFileSync(packed(path), 'utf8') !== files.get(path))).toEqual([])

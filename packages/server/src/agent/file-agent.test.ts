@@ -70,11 +70,11 @@ test('time in the queue of loads does not count', async () => {
     loaded = resolve
   })
   let looks = 0
-  // A listing whose load begins at once waits for 600 ms at most, and looks every 20 ms.
-  const agent = fileAgent(20, {
+  // A listing whose load begins at once waits for 1,800 ms at most, and looks every 25 ms.
+  const agent = fileAgent(60, {
     progress: () => {
       looks += 1
-      if (looks === 40) loaded()
+      if (looks === 80) loaded()
       return { queued: true, idle: 0 }
     },
     describe: () => loading.then(() => described),

@@ -34,7 +34,8 @@ function panel(load: Load): ComponentType<PanelProps> {
 
 /** Loads all panels ahead of their use; called when the page is idle. */
 export function loadPanels(): void {
-  for (const load of loads) void load()
+  // Without a connection nothing is loaded ahead; a panel that is shown tries again.
+  for (const load of loads) load().catch(() => undefined)
 }
 
 /** In the order of the tabs. */

@@ -2,6 +2,7 @@ import { MillraceError } from '@millrace/core'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { GuessLimit } from './guess-limit.ts'
 import type { Identities, Identity, IdentityAccess } from './identity.ts'
+import { isVisit } from './methods.ts'
 import { checkSameSite } from './same-site.ts'
 
 /** Who may call the server, and from where. */
@@ -51,6 +52,8 @@ export function guardAccess(
     checkSameSite(request, origins)
     // A CORS preflight carries no credentials.
     if (identities === undefined || request.method === 'OPTIONS' || isOpen(request)) return
+    // A browser that was led nowhere gets the page, which needs no token and says so.
+    if (request.is404 && isVisit(request)) return
     const signsIn = request.routeOptions.config?.effect?.signsIn === true
     if (signsIn) guesses.check(request.ip)
     const identity = await identities.of(request).catch((error: unknown) => {

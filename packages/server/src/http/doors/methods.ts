@@ -53,7 +53,7 @@ export function answerUnmatched(app: FastifyInstance, page?: UnknownPage): void 
 }
 
 /** Whether a person follows a link, as opposed to a program that asks for data. */
-function isVisit({ method, headers }: FastifyRequest): boolean {
+export function isVisit({ method, headers }: FastifyRequest): boolean {
   return method === 'GET' && headers.accept?.includes('text/html') === true
 }
 

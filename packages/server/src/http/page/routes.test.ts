@@ -64,7 +64,8 @@ describe('the page', () => {
     const visit = await served.app.inject({ url, headers: { host: 'localhost', accept: 'text/html,*/*' } })
     expect(visit.statusCode).toBe(404)
     expect(visit.body).toContain(`<head><base href="${base}">`)
-    const asked = await get(url)
+    const headers = { host: 'localhost', authorization: 'Bearer a-long-token' }
+    const asked = await served.app.inject({ url, headers })
     expect([asked.statusCode, asked.headers['content-type']]).toEqual([404, 'application/problem+json; charset=utf-8'])
   })
 
