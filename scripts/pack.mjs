@@ -29,7 +29,8 @@ const stamp = `${packedFolder}/stamp`
 
 export async function ensurePacked() {
   await ensureBuilt()
-  const built = readdirSync(`${root}.cache`).filter((name) => name.startsWith('built-'))
+  // Reports of test runs are in the same folder, and must not look like something that was built.
+  const built = readdirSync(`${root}.cache`).filter((name) => /^built-[a-z]+$/.test(name))
   const manifests = Object.keys(published).map((folder) => `packages/${folder}/package.json`)
   const wanted = [...built.map((name) => `.cache/${name}`), ...manifests]
     .map((file) => readFileSync(root + file, 'utf8'))

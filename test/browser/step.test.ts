@@ -61,7 +61,7 @@ test('a tool, a bar, a node and a frame open their steps, and j and k walk', asy
   await page.getByTestId('step-prompt').waitFor()
   await page.keyboard.press('k')
   await expect.poll(() => stepOf(page)).toBe(tool)
-  await press(page, page.getByTestId('timeline').locator('.bar').first())
+  await press(page, page.getByTestId('bar-agent').first())
   await expect.poll(() => stepOf(page)).toMatch(/^node /)
   await press(page, page.getByTestId('step-call').first())
   await expect.poll(() => stepOf(page)).toMatch(/^call /)
@@ -69,7 +69,7 @@ test('a tool, a bar, a node and a frame open their steps, and j and k walk', asy
 
 test('a recording without prompts says so, and shows what it has', async () => {
   const { page } = await studio.open(`/s/${imported}`, wide)
-  await press(page, page.getByTestId('timeline').locator('.bar').first())
+  await press(page, page.getByTestId('bar-agent').first())
   await page.getByTestId('step-no-prompt').waitFor()
   expect(await page.getByTestId('step-figures').textContent()).toContain('Duration')
   await press(page, page.getByTestId('step-frames').locator('summary'))
