@@ -17,7 +17,7 @@ try {
     const { fuzz } = await load('/test/attack/fuzz.ts')
     const { sent, statuses, good, never, faults, before, after, grown } = await fuzz({
       address,
-      seconds,
+      until: { seconds },
       seed,
       pid,
       folder,

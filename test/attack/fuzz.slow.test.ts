@@ -19,10 +19,10 @@ afterAll(async () => {
 test('SPEC 6.3: random requests to every door are answered without a 5xx and without a broken connection', async () => {
   const seed = Number(process.env.PROPERTY_SEED ?? 20_261_116)
   const { address, child } = server
-  const result = await fuzz({ address, seconds: full ? 60 : 6, seed, pid: child.pid ?? 0, folder })
+  const until = full ? { seconds: 60 } : { requests: 500 }
+  const result = await fuzz({ address, until, seed, pid: child.pid ?? 0, folder })
   const { faults, never, grown } = result
   expect({ faults, never, grown }, `seed ${seed}`).toEqual({ faults: [], never: [], grown: [] })
-  expect(result.sent).toBeGreaterThan(200)
   expect(child.exitCode).toBeNull()
   expect(result.statuses[200]).toBeGreaterThan(10)
 })

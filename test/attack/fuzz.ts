@@ -5,7 +5,8 @@ import { validRequests } from './fuzz-valid.ts'
 
 export interface FuzzOptions {
   readonly address: string
-  readonly seconds: number
+  /** When it ends: after so much time, or after so many random requests, which a busy machine does not change. */
+  readonly until: { readonly seconds: number } | { readonly requests: number }
   readonly seed: number
   /** The process of the server, whose memory, handles and threads are counted. */
   readonly pid: number
@@ -26,7 +27,7 @@ export interface FuzzResult {
   readonly never: readonly string[]
   /** Requests whose connection broke, or whose answer was a 5xx that their door does not document, with the answer. */
   readonly faults: readonly { readonly request: FuzzRequest; readonly answer: string }[]
-  /** After the warm-up, which is a third of the time, and at the end. */
+  /** After the warm-up, which is a third of it, and at the end. */
   readonly before: Held
   readonly after: Held
   /** What has grown in between. */
@@ -35,8 +36,8 @@ export interface FuzzResult {
 
 /** How many requests are under way at once. */
 const parallel = 6
-/** How long an answer may take to begin, and how long a stream is read, in ms. */
-const patience = { begin: 10_000, read: 400 }
+/** How long an answer may take to begin, that to a valid request too, and how long a stream is read, in ms. */
+const patience = { begin: 10_000, valid: 120_000, read: 400 }
 /** What a server that is well may hold more at the end than after the warm-up: a factor, and a number. */
 const slack: Readonly<Record<keyof Held, readonly [number, number]>> = {
   memory: [1.5, 100],
@@ -46,15 +47,15 @@ const slack: Readonly<Record<keyof Held, readonly [number, number]>> = {
 }
 
 /** Sends random requests, made from the server's own OpenAPI document, to every door of a server. */
-export async function fuzz({ address, seconds, seed, pid, folder }: FuzzOptions): Promise<FuzzResult> {
+export async function fuzz({ address, until, seed, pid, folder }: FuzzOptions): Promise<FuzzResult> {
   const document = (await (await fetch(`${address}/openapi.json`)).json()) as OpenApi
   const statuses: Record<string, number> = {}
   const good: Record<string, number> = {}
   const faults: { request: FuzzRequest; answer: string }[] = []
   let sent = 0
-  const sendOne = async (request: FuzzRequest): Promise<void> => {
+  const sendOne = async (request: FuzzRequest, begin: number): Promise<void> => {
     sent += 1
-    const { status, answer } = await send(address, request)
+    const { status, answer } = await send(address, request, begin)
     statuses[status] = (statuses[status] ?? 0) + 1
     const door = `${request.method} ${request.route}`
     if (status >= 200 && status < 300) good[door] = (good[door] ?? 0) + 1
@@ -63,17 +64,20 @@ export async function fuzz({ address, seconds, seed, pid, folder }: FuzzOptions)
   }
   for (const request of validRequests()) {
     const echo = request.echoes && (await (await fetch(address + request.path)).text())
-    await sendOne(echo === undefined ? request : { ...request, body: echo })
+    await sendOne(echo === undefined ? request : { ...request, body: echo }, patience.valid)
   }
-  const begun = performance.now()
+  const [begun, first] = [performance.now(), sent]
+  /** How much of the work is done: 1 is all of it. */
+  const share = (): number =>
+    'seconds' in until ? (performance.now() - begun) / (until.seconds * 1000) : (sent - first) / until.requests
   const held = (): Held => measured(pid, folder)
   let before: Held | undefined
   const worker = async (requests: Iterator<FuzzRequest>): Promise<void> => {
-    while (performance.now() < begun + seconds * 1000) {
-      if (performance.now() > begun + (seconds * 1000) / 3) before ??= held()
+    while (share() < 1) {
+      if (share() > 1 / 3) before ??= held()
       const { value: request, done } = requests.next()
       if (done === true) return
-      await sendOne(request)
+      await sendOne(request, patience.begin)
     }
   }
   await Promise.all(Array.from({ length: parallel }, (_, i) => worker(samples(document, seed + i))))
@@ -110,8 +114,9 @@ function* samples(document: OpenApi, seed: number): Generator<FuzzRequest> {
 async function send(
   address: string,
   { method, path, type, body }: FuzzRequest,
+  begin: number,
 ): Promise<{ status: number; answer: string }> {
-  const late = AbortSignal.timeout(patience.begin)
+  const late = AbortSignal.timeout(begin)
   const left = new AbortController()
   try {
     const answer = await fetch(address + path, {

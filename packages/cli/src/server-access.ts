@@ -8,6 +8,7 @@ import type { Env } from './env-files.ts'
 import { refusal } from './input.ts'
 import { localAgents } from './local-agents.ts'
 import { openStore, storeAt } from './open-store.ts'
+import { serverAddress, tokenHeader } from './server-address.ts'
 
 /** A Millrace that answers requests: a running server, or one inside this process. */
 export interface ServerAccess {
@@ -21,11 +22,12 @@ export interface ServerAccess {
 
 /** A running server. */
 export function serverAt(address: string, env: Env): ServerAccess {
-  if (!/^https?:\/\/[^/]+/i.test(address) || !URL.canParse(address))
-    throw new CommandError(`--server must look like http://127.0.0.1:8000, not '${address}'`, 2)
-  const token = env.MILLRACE_TOKEN
-  const headers = token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` }
-  return { url: address.replace(/\/+$/, ''), headers, fetch: (url, init) => fetch(url, init), close: async () => {} }
+  return {
+    url: serverAddress(address, env),
+    headers: tokenHeader(env),
+    fetch: (url, init) => fetch(url, init),
+    close: async () => {},
+  }
 }
 
 /** A server in this process, with the agents of a folder. Without `data` its log is gone with the process. */
