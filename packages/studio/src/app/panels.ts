@@ -29,7 +29,18 @@ const loads: Load[] = []
 /** A panel is loaded when it is first shown, so that the conversation does not wait for a graph library. */
 function panel(load: Load): ComponentType<PanelProps> {
   loads.push(load)
-  return lazy(async () => ({ default: await load() }))
+  return lazy(async () => ({ default: await untilLoaded(load) }))
+}
+
+/** Asks for a panel again until it comes: the connection may be lost just then, and the page must live on. */
+async function untilLoaded(load: Load): Promise<ComponentType<PanelProps>> {
+  for (let wait = 500; ; wait = Math.min(wait * 2, 8000)) {
+    try {
+      return await load()
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, wait))
+    }
+  }
 }
 
 /** Loads all panels ahead of their use; called when the page is idle. */
