@@ -3,6 +3,7 @@ import { readdirSync } from 'node:fs'
 import { ensureBuilt } from './build.mjs'
 import { ensureInstalled, root } from './install.mjs'
 import { withSources } from './load.mjs'
+import { ensurePacked } from './pack.mjs'
 
 ensureInstalled()
 const wanted = process.argv.slice(2)
@@ -14,6 +15,7 @@ if (files.length === 0) {
   process.exit(1)
 }
 if (files.includes('page.ts') || files.includes('postgres.ts')) await ensureBuilt()
+if (files.includes('run.ts')) await ensurePacked()
 let held = true
 await withSources(async (load) => {
   for (const file of files) {
