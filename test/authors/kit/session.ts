@@ -12,14 +12,17 @@ import {
 export type Turn = { readonly say: string } | { readonly answer: Json }
 
 export async function post(address: string, path: string, body: unknown): Promise<string> {
+  return (await send(address, path, body)).text()
+}
+
+export async function send(address: string, path: string, body: unknown): Promise<Response> {
   const sent = await fetch(address + path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json' },
     body: JSON.stringify(body),
   })
-  const text = await sent.text()
-  if (!sent.ok) throw new Error(`POST ${path}: ${sent.status} ${text}`)
-  return text
+  if (!sent.ok) throw new Error(`POST ${path}: ${sent.status} ${await sent.text()}`)
+  return sent
 }
 
 /** The log of a session, as it is stored. */

@@ -1,5 +1,5 @@
 import { adkRequest, type JsonObject, type Recorded, readRecording } from '@millrace/core'
-import { openQuestions, post, startTurn, type Turn } from './session.ts'
+import { openQuestions, post, send, startTurn, type Turn } from './session.ts'
 
 export const wireNames = ['adk', 'ag-ui', 'studio', 'plan'] as const
 export type WireName = (typeof wireNames)[number]
@@ -80,11 +80,11 @@ const doors: Readonly<Record<WireName, Door>> = {
   },
   studio: {
     // Studio's console sends an answer as the next input.
-    take: ({ address, agent, session }, turn) =>
-      post(address, `/api/projects/${agent}/stream`, {
-        input: 'say' in turn ? turn.say : JSON.stringify(turn.answer),
-        session_id: session,
-      }),
+    async take({ address, agent, session }, turn) {
+      const input = 'say' in turn ? turn.say : JSON.stringify(turn.answer)
+      const answer = await send(address, `/api/projects/${agent}/stream`, { input, session_id: session })
+      return untilAsked(answer, `${address}/sessions/${session}/events?dialect=studio&until=idle`)
+    },
   },
   plan: {
     open: ({ address, agent, session }) => post(address, '/sessions', { id: session, agent }),
@@ -96,6 +96,23 @@ const doors: Readonly<Record<WireName, Door>> = {
       return stream.text()
     },
   },
+}
+
+/** Reads to the end, or to the last frame before the stream waits for a person: this wire goes on after the answer. */
+async function untilAsked(answer: Response, replay: string): Promise<string> {
+  let text = ''
+  let last: string | undefined
+  const decoder = new TextDecoder()
+  for await (const part of answer.body ?? []) {
+    text += decoder.decode(part, { stream: true })
+    if (!/^event: interrupt$/m.test(text)) continue
+    last ??= (await (await fetch(replay)).text())
+      .match(/^id: .*$/gm)
+      ?.at(-1)
+      ?.replace(/^.*[ :]/, '')
+    if (new RegExp(`^id: (.*:)?${last}$[^]*\\n\\n$`, 'm').test(text)) break
+  }
+  return text
 }
 
 /** ADK answers with objects only, and its own page wraps anything else like this. */
