@@ -13,7 +13,7 @@ const proxy = { secret: 'the-secret-of-the-proxy' }
 const server = await testServer({
   with: apiAgents,
   fallback: 'echo',
-  limits: { runsPerMinute: 100_000 },
+  limits: { shares: { starts: { user: 100_000 } } },
   access: {
     tokens: new Map([
       ['a-token-of-the-owner', 'user'],

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { full } from '../kit/full.ts'
 import { bareRun } from './adk/bare.ts'
 import { errorsIn, foldState, linesOf } from './adk/compare.ts'
 import { conversations } from './adk/conversations.ts'
@@ -15,11 +16,24 @@ import { converse, type WireName, wireNames } from './kit/wires.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-authors-adk-'))
 const agents = fileURLToPath(new URL('adk/', import.meta.url))
+/** A process for each agent takes ten times as long: only the whole form pays for them. */
+const oneProcess = full ? [] : ['--isolate', 'off']
 let served: Served
 
 beforeAll(async () => {
   await built()
-  const args = ['serve', '--port', '0', '--data-dir', folder, '--agents', agents]
+  const args = [
+    'serve',
+    '--port',
+    '0',
+    '--data-dir',
+    folder,
+    '--agents',
+    agents,
+    ...oneProcess,
+    '--limit',
+    'starts=1000',
+  ]
   served = await serveBuilt(args, { PATH: process.env.PATH ?? '' })
 })
 afterAll(async () => {

@@ -18,11 +18,24 @@ import { turns } from './langgraph/turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-authors-'))
 const agents = fileURLToPath(new URL('langgraph/', import.meta.url))
+/** A process for each agent takes ten times as long: only the whole form pays for them. */
+const oneProcess = full ? [] : ['--isolate', 'off']
 let served: Served
 
 beforeAll(async () => {
   await built()
-  served = await serveBuilt(['serve', '--port', '0', '--data-dir', folder, '--agents', agents])
+  served = await serveBuilt([
+    'serve',
+    '--port',
+    '0',
+    '--data-dir',
+    folder,
+    '--agents',
+    agents,
+    ...oneProcess,
+    '--limit',
+    'starts=1000',
+  ])
 })
 afterAll(async () => {
   await served?.kill()

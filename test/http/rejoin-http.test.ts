@@ -26,7 +26,12 @@ describe('a GET that starts a run, asked again', () => {
         ['bobs-token', 'bob'],
       ]),
     }
-    server = await testServer({ with: [halting, other], fallback: 'other', access, limits: { runsPerMinute: 6 } })
+    server = await testServer({
+      with: [halting, other],
+      fallback: 'other',
+      access,
+      limits: { shares: { starts: { user: 6 } } },
+    })
     address = await server.app.listen({ port: 0, host: '127.0.0.1' })
   })
   afterEach(() => server.close(0))

@@ -45,7 +45,7 @@ beforeAll(async () => {
   server = await testServer({
     agents: { agents },
     access: { tokens },
-    limits: { runsPerMinute: 1000 },
+    limits: { shares: { starts: { user: 1000 } } },
     ...(log === undefined ? {} : { log }),
   })
   address = await server.app.listen({ port: 0, host: '127.0.0.1' })

@@ -15,7 +15,7 @@ describe('SPEC 6.3: abuse', () => {
   let address: string
   let port: number
   beforeAll(async () => {
-    server = await testServer({ with: [echo], fallback: 'echo', limits: { runsPerMinute: 10_000 } })
+    server = await testServer({ with: [echo], fallback: 'echo', limits: { shares: { starts: { user: 10_000 } } } })
     address = await server.app.listen({ port: 0, host: '127.0.0.1' })
     port = Number(new URL(address).port)
   })
@@ -284,7 +284,7 @@ describe('SPEC 6.3: abuse', () => {
   })
 
   test('too many new runs are refused with the time to come back', async () => {
-    const strict = await testServer({ with: [echo], fallback: 'echo', limits: { runsPerMinute: 3 } })
+    const strict = await testServer({ with: [echo], fallback: 'echo', limits: { shares: { starts: { user: 3 } } } })
     const at = await strict.app.listen({ port: 0, host: '127.0.0.1' })
     const start = () =>
       fetch(`${at}/`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(run()) })

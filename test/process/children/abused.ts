@@ -11,7 +11,7 @@ const { app } = await createMillrace({
   newId: () => crypto.randomUUID(),
   owner: 'abused',
   version: 'abused',
-  limits: { runsPerMinute: 1_000_000 },
+  limits: { shares: { starts: { user: 1_000_000 } } },
 })
 const address = await app.listen({ port: 0, host: '127.0.0.1', backlog: 2048 })
 process.on('message', () => {

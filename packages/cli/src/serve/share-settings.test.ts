@@ -14,7 +14,7 @@ test.each(['streams', 'streams=', 'streams=-1', 'streams=5k', 'storms=5', 'all-=
   '%s is refused with a sentence that has the names',
   (entry) => {
     expect(readShares([entry])).toContain(
-      `one of runs, queued, streams, reads, writes, imports, forks, sessions, bytes, not '${entry}'`,
+      `one of runs, starts, queued, streams, reads, writes, imports, forks, sessions, bytes, not '${entry}'`,
     )
     expect(readSettings(['--limit', entry], {})).toMatchObject({ code: 2 })
   },

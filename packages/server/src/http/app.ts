@@ -14,10 +14,10 @@ import { openIdentities } from './doors/identity.ts'
 import { readJsonBodies } from './doors/json-body.ts'
 import { answerUnmatched } from './doors/methods.ts'
 import { sendProblem } from './doors/problem.ts'
-import { limitRuns } from './doors/rate-limit.ts'
 import { logRequests } from './doors/request-log.ts'
 import { measureRequests } from './doors/request-metrics.ts'
 import { secureHeaders } from './doors/secure-headers.ts'
+import { limitStarts } from './doors/start-limit.ts'
 import { boundWholeReads } from './doors/whole-reads.ts'
 import { everyone } from './everyone.ts'
 import { identitySurface } from './identity/routes.ts'
@@ -30,7 +30,7 @@ import { planSurface } from './plan/routes.ts'
 import { serverOptions } from './server-options.ts'
 import { serviceSurface } from './service/routes.ts'
 import { sessionSurface } from './session/routes.ts'
-import type { OnRefused } from './share-counts.ts'
+import { MinuteCounts, type OnRefused } from './share-counts.ts'
 import { StorageShares } from './storage-shares.ts'
 import { studioSurface } from './studio/routes.ts'
 import { registerSurface, requireDeclarations, type Surface, type SurfaceDeps } from './surface.ts'
@@ -101,7 +101,7 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   })
   // After CORS and the security headers, so that a page can read a refusal.
   admitRequests(app, { shares, now, refused, isShort, shared })
-  await limitRuns(app, deps.limits.runsPerMinute, shared)
+  limitStarts(app, new MinuteCounts('starts', shares.starts, refused, now, shared))
   boundWholeReads(app, deps.limits)
   readJsonBodies(app)
   await describeApi(app, deps.version, identities !== undefined, surfaces)

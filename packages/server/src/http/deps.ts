@@ -42,8 +42,6 @@ export interface HttpLimits extends ViewLimits, ImportThreadLimits {
   readonly tools: number
   /** Bytes of client state, as JSON. */
   readonly state: number
-  /** New runs per user and minute. */
-  readonly runsPerMinute: number
   /** What users may have at once, per minute and in the log. */
   readonly shares: Shares
 }
@@ -70,6 +68,5 @@ export const defaultLimits: HttpLimits = {
   messages: 1000,
   tools: 200,
   state: 256 * 1024,
-  runsPerMinute: 120,
   shares: defaultShares,
 }

@@ -79,6 +79,7 @@ export class MinuteCounts {
     const own = user === undefined ? undefined : await shared.take(key, most)
     if (user !== undefined && own === undefined) return false
     if (own?.granted === false) throw this.#refusal('user', most, own.left)
+    if (mostOfAll === Number.POSITIVE_INFINITY) return true
     const all = await shared.take(this.#name, mostOfAll)
     if (all?.granted === true) return true
     if (own !== undefined) shared.giveBack(key)

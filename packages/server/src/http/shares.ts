@@ -1,7 +1,17 @@
 import { defined } from '@millrace/core'
 
 /** What users share: connections, work and room. */
-export type ShareName = 'runs' | 'queued' | 'streams' | 'reads' | 'writes' | 'imports' | 'forks' | 'sessions' | 'bytes'
+export type ShareName =
+  | 'runs'
+  | 'starts'
+  | 'queued'
+  | 'streams'
+  | 'reads'
+  | 'writes'
+  | 'imports'
+  | 'forks'
+  | 'sessions'
+  | 'bytes'
 
 /** How much of it one user may have, and all users together. */
 export interface FairShare {
@@ -15,6 +25,7 @@ export type Shares = Readonly<Record<ShareName, FairShare>>
 /** How each is counted. */
 export const shareKinds: Readonly<Record<ShareName, 'at once' | 'per minute' | 'kept'>> = {
   runs: 'at once',
+  starts: 'per minute',
   queued: 'at once',
   streams: 'at once',
   reads: 'at once',
@@ -29,6 +40,7 @@ const noLimit = Number.POSITIVE_INFINITY
 
 export const defaultShares: Shares = {
   runs: { user: 50, all: 200 },
+  starts: { user: 120, all: noLimit },
   queued: { user: 0, all: 0 },
   streams: { user: 1_000, all: 20_000 },
   reads: { user: 64, all: 1_024 },

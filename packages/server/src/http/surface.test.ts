@@ -9,6 +9,7 @@ import { viewReads } from '../view/view-reads.ts'
 import { createApp } from './app.ts'
 import { defaultDisconnect, defaultLimits } from './deps.ts'
 import type { Access } from './doors/access.ts'
+import { sharesWith } from './shares.ts'
 import { documented, hidden, type RouteEffect, type Surface } from './surface.ts'
 
 function appWith(surfaces: readonly Surface[], access: Access = {}, runsPerMinute = 120): Promise<FastifyInstance> {
@@ -21,7 +22,7 @@ function appWith(surfaces: readonly Surface[], access: Access = {}, runsPerMinut
     engine,
     streams: fanOut,
     agents: { names: [], get: () => undefined, fallback: '' },
-    limits: { ...defaultLimits, runsPerMinute },
+    limits: { ...defaultLimits, shares: sharesWith({ starts: { user: runsPerMinute } }) },
     disconnect: defaultDisconnect,
     audit: () => undefined,
     evals: memoryEvalStore(),

@@ -3,7 +3,7 @@ import { forkChild } from './fork-child.ts'
 import type { ToProcess } from './protocol.ts'
 
 /** The spare starts when no agent has loaded for this long, in ms: it must not slow down those that load. */
-const quiet = 2_000
+const quiet = 10_000
 
 /**
  * One process that has imported the packages of an engine and has no agent yet. The next agent that needs a process
