@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { built, type Served, serveBuilt } from '../kit/built-server.ts'
-import { full } from '../kit/full.ts'
+import { built, oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 import { bareRun } from './adk/bare.ts'
 import { errorsIn, foldState, linesOf } from './adk/compare.ts'
 import { conversations } from './adk/conversations.ts'
@@ -16,8 +15,6 @@ import { converse, type WireName, wireNames } from './kit/wires.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-authors-adk-'))
 const agents = fileURLToPath(new URL('adk/', import.meta.url))
-/** A process for each agent takes ten times as long: only the whole form pays for them. */
-const oneProcess = full ? [] : ['--isolate', 'off']
 let served: Served
 
 beforeAll(async () => {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Overwrite } from '@langchain/langgraph'
 import { adkRequest, applyState, type JsonObject, type Recorded, type SessionInfo } from '@millrace/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { built, oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 import { full } from '../kit/full.ts'
 import { bareAgent, branched } from './kit/bare-agent.ts'
 import { type BareRun, plainState } from './kit/bare-graph.ts'
@@ -18,8 +18,6 @@ import { turns } from './langgraph/turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-authors-'))
 const agents = fileURLToPath(new URL('langgraph/', import.meta.url))
-/** A process for each agent takes ten times as long: only the whole form pays for them. */
-const oneProcess = full ? [] : ['--isolate', 'off']
 let served: Served
 
 beforeAll(async () => {

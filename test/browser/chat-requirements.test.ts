@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Served, serveBuilt } from '../kit/built-server.ts'
+import { oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 import { launchChromium } from './chromium.ts'
 
 /**
@@ -15,7 +15,7 @@ let browser: Browser
 let page: Page
 beforeAll(async () => {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-'))
-  const args = ['serve', '--port', '0', '--data-dir', folder, '--default-agent', 'research']
+  const args = ['serve', '--port', '0', '--data-dir', folder, '--default-agent', 'research', ...oneProcess]
   served = await serveBuilt(args, { MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0' })
   browser = await launchChromium()
   page = await browser.newPage()

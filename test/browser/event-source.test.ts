@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Served, serveBuilt } from '../kit/built-server.ts'
+import { oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 import { launchChromium } from './chromium.ts'
 
 /** A frame as an EventSource hands it out. */
@@ -14,7 +14,7 @@ const env = { MILLRACE_OFFLINE_TOKENS_PER_SECOND: '25' }
 let browser: Browser
 let served: Served
 beforeAll(async () => {
-  served = await serveBuilt(['--port', '0', '--data-dir', folder], env)
+  served = await serveBuilt(['--port', '0', '--data-dir', folder, ...oneProcess], env)
   browser = await launchChromium()
 })
 afterAll(async () => {
@@ -121,7 +121,7 @@ test('a real EventSource outlives a crash of the server, and has what an undistu
   await served.kill()
   const cut = await seen(page, 'disturbed')
   expect(cut.every(({ closed }) => !closed)).toBe(true)
-  served = await serveBuilt(['--port', new URL(served.address).port, '--data-dir', folder], env)
+  served = await serveBuilt(['--port', new URL(served.address).port, '--data-dir', folder, ...oneProcess], env)
   // The stream of a run ends with it; asked again after the end, the server says 204, and a browser stops.
   const disturbed = await until(page, 'disturbed', (all) => all.every(({ closed }) => closed))
   await listen(page, 'undisturbed', paths)

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { documentTable } from '../kit/ag-ui-matrix-docs.ts'
-import { type Served, serveBuilt } from '../kit/built-server.ts'
+import { oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 import { FrontEndBench } from '../kit/front-end-bench.ts'
 import { frontEnds } from '../kit/front-end-drivers.ts'
 import { dependenciesOf, type ServedPage, servePage, typeErrorsOf, versionOf } from '../kit/front-end-pages.ts'
@@ -21,7 +21,7 @@ let served: Served
 let browser: Browser
 beforeAll(async () => {
   const flags = ['--data-dir', folder, '--agents', agents, '--log-level', 'error']
-  served = await serveBuilt(['serve', '--port', '0', ...flags], {
+  served = await serveBuilt(['serve', '--port', '0', ...oneProcess, ...flags], {
     MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0',
     PATH: process.env.PATH ?? '',
   })

@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readSettings } from '../../packages/cli/src/serve/settings.ts'
 import { packedFolder, published } from '../../scripts/pack.mjs'
 import { type Author, author } from '../kit/author-server.ts'
-import { type Served, serveBuilt } from '../kit/built-server.ts'
+import { oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 import { readBlocks } from './readme-blocks.ts'
 
 /** Every block of code in every document runs: against the server as it ships, or where the note beside it says. */
@@ -139,7 +139,7 @@ const linesOf = (name: string): readonly string[] =>
 describe('against the server with the examples', () => {
   let served: Served
   beforeAll(async () => {
-    const args = ['serve', '--port', '0', '--data-dir', join(folder, 'data')]
+    const args = ['serve', '--port', '0', '--data-dir', join(folder, 'data'), ...oneProcess]
     served = await serveBuilt(args, { MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0' })
   })
   afterAll(() => served.kill())

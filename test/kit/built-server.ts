@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { packedFolder } from '../../scripts/pack.mjs'
 import { packedMain } from './built-packages.ts'
+import { full } from './full.ts'
 
 /** Packages are built and packed once, before the first test (`built-packages.ts`). This only says so when they are not. */
 export async function built(): Promise<void> {
@@ -16,6 +17,12 @@ export interface Served {
   /** Ends it at once, as a crash would, and waits until it is gone. */
   kill(): Promise<void>
 }
+
+/**
+ * For a server whose agents are not what the test is about: in `npm test` they share its process. A process for each of
+ * them imports ADK once more, which took half of the CPU of all slow tests. The whole form has them as they ship.
+ */
+export const oneProcess: readonly string[] = full ? [] : ['--isolate', 'off']
 
 export function serveBuilt(args: readonly string[], env: Record<string, string> = {}): Promise<Served> {
   return serveCommand(process.execPath, [packedMain, ...args], { cwd: packedFolder, env })

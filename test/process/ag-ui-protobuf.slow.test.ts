@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { built, oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 
 // The official client reads protobuf with this package and brings it along.
 const { decode } = createRequire(createRequire(import.meta.url).resolve('@ag-ui/client'))('@ag-ui/proto') as {
@@ -14,7 +14,7 @@ const folder = mkdtempSync(join(tmpdir(), 'millrace-protobuf-'))
 let served: Served
 beforeAll(async () => {
   await built()
-  const args = ['--port', '0', '--data-dir', folder]
+  const args = ['--port', '0', '--data-dir', folder, ...oneProcess]
   served = await serveBuilt(args, { MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0' })
 })
 afterAll(async () => {
