@@ -9,6 +9,7 @@ import type { OwnLog } from '../own-sessions.ts'
 import { boundInput, runInput } from '../run-input.ts'
 import { cursorOf, serveStream } from '../stream.ts'
 import { documented, type Surface } from '../surface.ts'
+import { feedbackRoutes } from './feedback-routes.ts'
 import { historyRoutes } from './history-routes.ts'
 import { importRoutes } from './import-routes.ts'
 import { sessionsRoutes } from './list-routes.ts'
@@ -173,8 +174,9 @@ async function isOver(log: OwnLog, session: string, run: string, after: number):
 
 export const sessionSurface: Surface = {
   tag: 'Session',
-  about: 'Any session: re-join, cancel, fork, state, views, log',
+  about: 'Any session: re-join, cancel, fork, state, views, feedback, log',
   routes: (deps) => async (app) => {
-    for (const routes of [sessionsRoutes, sessionRoutes, historyRoutes, importRoutes]) await app.register(routes(deps))
+    for (const routes of [sessionsRoutes, sessionRoutes, feedbackRoutes, historyRoutes, importRoutes])
+      await app.register(routes(deps))
   },
 }
