@@ -108,6 +108,7 @@ export const samples: readonly Sample[] = [
   sample('GET', '/sessions/{id}/state'),
   sample('GET', '/sessions/{id}/views/{view}'),
   sample('PUT', '/sessions/{id}/feedback', 'any', { about: { run: 'one' }, rating: 'up' }),
+  sample('GET', '/sessions/{id}/report'),
   sample('GET', '/sessions/{id}/log'),
   sample('POST', '/sessions/{id}/fork', 'any', { at: 3, id: 'forked' }),
   {

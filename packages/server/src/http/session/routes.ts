@@ -13,6 +13,7 @@ import { feedbackRoutes } from './feedback-routes.ts'
 import { historyRoutes } from './history-routes.ts'
 import { importRoutes } from './import-routes.ts'
 import { sessionsRoutes } from './list-routes.ts'
+import { reportRoutes } from './report-routes.ts'
 import { sendPieces } from './send-pieces.ts'
 
 const eventsQuery = z.object({
@@ -174,9 +175,9 @@ async function isOver(log: OwnLog, session: string, run: string, after: number):
 
 export const sessionSurface: Surface = {
   tag: 'Session',
-  about: 'Any session: re-join, cancel, fork, state, views, feedback, log',
+  about: 'Any session: re-join, cancel, fork, state, views, feedback, report, log',
   routes: (deps) => async (app) => {
-    for (const routes of [sessionsRoutes, sessionRoutes, feedbackRoutes, historyRoutes, importRoutes])
+    for (const routes of [sessionsRoutes, sessionRoutes, feedbackRoutes, historyRoutes, reportRoutes, importRoutes])
       await app.register(routes(deps))
   },
 }
