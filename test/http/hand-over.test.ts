@@ -5,6 +5,7 @@ import type { EventLog, Recorded, RunEvent } from '@millrace/core'
 import { sessionKey } from '@millrace/core/store'
 import { sqliteLog } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { full } from '../kit/full.ts'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
 
@@ -101,15 +102,17 @@ describe('the report of a session', () => {
     expect((await ask('GET', '/sessions/runs/report', undefined, 'bobs-token')).statusCode).toBe(404)
   })
 
-  test('of 100,000 events is made in a thread and stays small', async () => {
-    const rows = Array.from({ length: 100_000 }, (_, i): Recorded => {
-      const run = `r${Math.floor(i / 1000)}`
-      const place = i % 1000
+  const runs = full ? 100 : 50
+  const each = full ? 1000 : 60
+  test(`of ${runs * each} events is made in a thread and stays small`, async () => {
+    const rows = Array.from({ length: runs * each }, (_, i): Recorded => {
+      const run = `r${Math.floor(i / each)}`
+      const place = i % each
       const content = { role: 'model', parts: [{ text: `Reading ${i} is 4,711 units.` }] }
       const event: RunEvent =
         place === 0
           ? { kind: 'run.started', agent: 'talker', input: { messages: [] } }
-          : place === 999
+          : place === each - 1
             ? { kind: 'run.finished', outcome: 'done' }
             : {
                 kind: 'agent',
@@ -121,7 +124,7 @@ describe('the report of a session', () => {
     await log.restore({ id: sessionKey('ada', 'long'), user: 'ada', agent: 'talker' }, rows)
     const { body, statusCode } = await ask('GET', '/sessions/long/report')
     expect(statusCode).toBe(200)
-    expect(body).toContain('Only the newest 40 of 100 runs are in this report.')
+    expect(body).toContain(`Only the newest 40 of ${runs} runs are in this report.`)
     expect(body.length).toBeLessThan(4 * 2 ** 20)
   })
 })

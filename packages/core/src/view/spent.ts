@@ -43,7 +43,10 @@ export function spentOn(calls: Iterable<Call>, prices?: ModelPrices): Spent {
 }
 
 /** What a call cost: by the reader's price of its model, else as it was recorded. */
-export function callCost({ kind, name, usage, cost }: Call, prices?: ModelPrices): Cost | undefined {
+export function callCost(
+  { kind, name, usage, cost }: Pick<Call, 'kind' | 'name' | 'usage' | 'cost'>,
+  prices?: ModelPrices,
+): Cost | undefined {
   if (kind !== 'model' || prices === undefined || !Object.hasOwn(prices.models, name) || usage === undefined)
     return cost
   return costOf(name, usage, prices)

@@ -56,6 +56,16 @@ export async function download(id: string): Promise<void> {
   save(`${id.replace(/[^\w.-]/g, '_')}.jsonl`, text)
 }
 
+/** Downloads the session as one HTML document to read, print and hand over. That of an opened file is made here. */
+export async function downloadReport(id: string): Promise<void> {
+  const file = openedFile(id)
+  const name = `${id.replace(/[^\w.-]/g, '_')}.html`
+  if (file === undefined) return save(name, await requestText(`${path(id)}/report`))
+  const { sessionReport } = await import('@millrace/core/report')
+  const { title, agent } = file.info
+  save(name, sessionReport({ session: id, title, agent }, file.handle.log.rows))
+}
+
 /** Imports an opened file into the server and shows the new session. */
 export async function saveToServer(id: string): Promise<void> {
   const file = openedFile(id)
