@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { EventLog, Recorded, RunEvent } from '@millrace/core'
 import { sessionKey } from '@millrace/core/store'
-import { sqliteLog } from '@millrace/server'
+import { deleteUser, removeAside, sqliteLog } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { full } from '../kit/full.ts'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
@@ -126,5 +126,67 @@ describe('the report of a session', () => {
     expect(statusCode).toBe(200)
     expect(body).toContain(`Only the newest 40 of ${runs} runs are in this report.`)
     expect(body.length).toBeLessThan(4 * 2 ** 20)
+  })
+})
+
+describe('a session that is deleted with undo', () => {
+  const list = async (query = '') =>
+    ((await ask('GET', `/sessions${query}`)).json() as { sessions: readonly { id: string }[] }).sessions.map(
+      ({ id }) => id,
+    )
+
+  test('is gone at once, can be brought back as it was, and leaves its id free', async () => {
+    await ran('undone')
+    const before = (await ask('GET', '/sessions/undone/log')).body.split('\n').slice(1)
+    expect((await ask('DELETE', '/sessions/undone?undo=true')).statusCode).toBe(204)
+    expect((await ask('GET', '/sessions/undone/state')).statusCode).toBe(404)
+    expect(await list()).not.toContain('undone')
+    expect(await list('?removed=true')).toEqual(['undone'])
+    const other = await ask('POST', '/sessions/undone/restore', undefined, 'bobs-token')
+    expect(other.statusCode).toBe(404)
+    expect((await ask('POST', '/sessions/undone/restore')).json()).toMatchObject({
+      id: 'undone',
+      user: 'ada',
+      status: 'done',
+    })
+    expect((await ask('GET', '/sessions/undone/log')).body.split('\n').slice(1)).toEqual(before)
+    expect(await list('?removed=true')).toEqual([])
+    expect((await ask('POST', '/sessions/undone/restore')).statusCode).toBe(404)
+    await ran('undone')
+    expect((await ask('DELETE', '/sessions/undone')).statusCode).toBe(204)
+    expect(await list('?removed=true')).toEqual([])
+  })
+
+  test('is not brought back over a new session of its id, and the newest of two counts', async () => {
+    for (const _ of [1, 2]) {
+      await ran('twice')
+      await ask('DELETE', '/sessions/twice?undo=true')
+    }
+    expect(await list('?removed=true')).toEqual(['twice'])
+    await ran('twice')
+    expect((await ask('POST', '/sessions/twice/restore')).statusCode).toBe(409)
+    await ask('DELETE', '/sessions/twice')
+    expect((await ask('POST', '/sessions/twice/restore')).statusCode).toBe(200)
+  })
+
+  test('survives a restart of the server, and is gone for good when its time is over or its user is', async () => {
+    for (const name of ['late', 'user']) {
+      await ran(name)
+      await ask('DELETE', `/sessions/${name}?undo=true`)
+    }
+    expect(await removeAside(log, Date.now())).toBe(0)
+    const again = await testServer({ log, with: [talker], access: { tokens: new Map([['adas-token', 'ada']]) } })
+    const headers = { authorization: 'Bearer adas-token' }
+    const back = await again.app.inject({ method: 'POST', url: '/sessions/late/restore', headers })
+    expect(back.statusCode).toBe(200)
+    await again.close(0)
+    await ask('DELETE', '/sessions/late?undo=true')
+    expect(await removeAside(log, Date.now() + 11 * 60_000)).toBe(2)
+    expect(await list('?removed=true')).toEqual([])
+    await ran('user')
+    await ask('DELETE', '/sessions/user?undo=true')
+    await deleteUser({ log, evals: { forgetUser: async () => undefined } as never }, 'ada', ({ id }) => log.remove(id))
+    expect((await log.list({ aside: true })).total).toBe(0)
+    expect(await list()).toEqual([])
   })
 })

@@ -189,5 +189,7 @@ export const samples: readonly Sample[] = [
   sample('POST', '/api/projects/{id}/stream', 'echo', { input: 'hi', session_id: 'studio' }),
   sample('DELETE', '/api/sessions/{id}', 'studio'),
   sample('DELETE', '/sessions/{id}', 'plan'),
+  sample('DELETE', '/sessions/{id}', 'other', undefined, '?undo=true'),
+  sample('POST', '/sessions/{id}/restore', 'other'),
   { method: 'DELETE', path: '/operator/users/{user}', at: '/operator/users/nobody' },
 ]

@@ -34,7 +34,7 @@ export { isRecorded, isRunEvent, parseRecorded, whyNotRecorded, whyNotRunEvent }
 export { adkIngest, type Ingested, type IngestOptions } from './event/ingest.ts'
 export { callText, isCallRecord, isModelCall } from './event/model-call.ts'
 export { nodePath } from './event/node-path.ts'
-export { costOf, costText, listPrices, type ModelPrice, type ModelPrices } from './event/price.ts'
+export { costOf, costsText, costText, listPrices, type ModelPrice, type ModelPrices } from './event/price.ts'
 export {
   isProblemCode,
   MillraceError,

@@ -54,6 +54,7 @@ export {
   type SomeShares,
   shareKinds,
 } from './http/shares.ts'
+export { removeAside } from './http/session/set-aside.ts'
 export { type SseResponse, sseResponse } from './http/sse-sink.ts'
 export { createMillrace, type Millrace, type MillraceOptions } from './millrace.ts'
 export { runEngine } from './run/engine.ts'

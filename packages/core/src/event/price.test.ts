@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { costOf, costText, type ModelPrices } from './price.ts'
+import { costOf, costsText, costText, type ModelPrices } from './price.ts'
 
 const million = { inputTokens: 1_000_000, outputTokens: 1_000_000 }
 const own: ModelPrices = { currency: 'EUR', models: { mine: { input: 2, output: 3, cachedInput: 1 } } }
@@ -30,4 +30,12 @@ test('a cost is written one way', () => {
   const texts = [0, 12.4, 0.5, 0.0042, 0.000_000_000_000_01].map((amount) => costText({ amount, currency: 'USD' }))
   expect(texts).toEqual(['$0.00', '$12.40', '$0.50', '$0.0042', '$0.000000000000'])
   expect(costText({ amount: 0.5, currency: 'CHF' })).toBe('0.50 CHF')
+  expect(costsText(undefined)).toBe('–')
+  expect(costsText([])).toBe('–')
+  expect(
+    costsText([
+      { amount: 2, currency: 'USD' },
+      { amount: 1, currency: 'EUR' },
+    ]),
+  ).toBe('$2.00 + €1.00')
 })

@@ -64,3 +64,8 @@ export function costText({ amount, currency }: Cost): string {
   const sign = Object.hasOwn(signs, currency) ? signs[currency] : undefined
   return sign === undefined ? `${figure} ${currency}` : `${sign}${figure}`
 }
+
+/** The costs of several calls, one sum for each currency; a dash where none is known. */
+export function costsText(costs: readonly Cost[] | undefined): string {
+  return costs === undefined || costs.length === 0 ? '–' : costs.map(costText).join(' + ')
+}

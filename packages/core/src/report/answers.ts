@@ -29,7 +29,7 @@ export interface ReportAnswer {
 const mostChecked = 20
 
 /** The last answer of each run: what it said to the person at its end. */
-export function answersOf(facts: ReportFacts, runs: readonly ReportRun[]): ReadonlyMap<string, ReportAnswer> {
+export function answersByRun(facts: ReportFacts, runs: readonly ReportRun[]): ReadonlyMap<string, ReportAnswer> {
   const proofs = new Map<string, Proof>()
   for (const proof of facts.proof.proofs) {
     if (proof.superseded === true || proof.kind !== 'answer' || proof.message === undefined) continue

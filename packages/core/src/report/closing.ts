@@ -1,6 +1,7 @@
+import { costsText } from '../event/price.ts'
 import type { Feedback } from '../view/feedback/state.ts'
 import type { ReportFacts } from './facts.ts'
-import { costsText, counted, countText, timeText } from './figures.ts'
+import { countOf, countText, timeText } from './figures.ts'
 import { html, type Markup, shortened } from './markup.ts'
 
 const most = { tasks: 100, feedback: 200, models: 40 }
@@ -26,7 +27,7 @@ export function planSection({ plan }: ReportFacts): Markup {
         html`<tr><td>${shortened(title, 200)}</td><td>${status.replace('_', ' ')}</td><td>${shortened(result, 600)}</td></tr>`,
     )
   const { total, completed, failed } = plan.summary
-  return html`<section><h2>Plan</h2><p>${counted(total, 'task')}: ${completed} done, ${failed} failed.</p>
+  return html`<section><h2>Plan</h2><p>${countOf(total, 'task')}: ${completed} done, ${failed} failed.</p>
 <table><thead><tr><th>Task</th><th>Status</th><th>Result</th></tr></thead><tbody>${rows}</tbody></table></section>`
 }
 
@@ -42,7 +43,7 @@ export function feedbackSection({ feedback }: ReportFacts): Markup {
       (each) =>
         html`<tr><td>${each.rating === undefined ? '' : words[each.rating]}</td><td>${shortened(each.note ?? '', 4000)}</td><td>${targetText(each)}</td><td>${each.by ?? 'a person'}<br><span class="faint">${timeText(each.at)}</span></td></tr>`,
     )
-  return html`<section><h2>Feedback</h2><p>${counted(feedback.up, 'thumb up', 'thumbs up')}, ${counted(feedback.down, 'thumb down', 'thumbs down')}, ${counted(feedback.notes, 'note')}.</p>
+  return html`<section><h2>Feedback</h2><p>${countOf(feedback.up, 'thumb up', 'thumbs up')}, ${countOf(feedback.down, 'thumb down', 'thumbs down')}, ${countOf(feedback.notes, 'note')}.</p>
 <table><thead><tr><th>Rating</th><th>Note</th><th>About</th><th>By</th></tr></thead><tbody>${rows}</tbody></table></section>`
 }
 

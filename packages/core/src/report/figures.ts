@@ -1,9 +1,7 @@
-import { costText } from '../event/price.ts'
 import type { Outcome } from '../event/run-event.ts'
-import type { Costs } from '../view/usage/state.ts'
 
 /** 640 ms, 3.2 s, 1 m 05 s: as on the page. */
-export function durationText(ms: number): string {
+export function spanText(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
   const minutes = Math.floor(ms / 60_000)
@@ -21,11 +19,7 @@ export function countText(value: number | undefined): string {
   return value === undefined ? '–' : value.toLocaleString('en-US')
 }
 
-export function costsText(costs: Costs | undefined): string {
-  return costs === undefined || costs.length === 0 ? '–' : costs.map(costText).join(' + ')
-}
-
-export function counted(count: number, one: string, many = `${one}s`): string {
+export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`
 }
 

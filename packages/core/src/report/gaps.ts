@@ -2,7 +2,7 @@ import { problemsAtEnd } from '../view/problems/index.ts'
 import { itemsOf, openInterrupts } from '../view/transcript/index.ts'
 import type { ReportAnswer } from './answers.ts'
 import type { ReportFacts, ReportRun } from './facts.ts'
-import { counted, outcomeText } from './figures.ts'
+import { countOf, outcomeText } from './figures.ts'
 import { html, type Markup, shortened } from './markup.ts'
 
 /** How many failures, and how many findings about the stream, are listed. */
@@ -36,7 +36,7 @@ function listed(title: string, lines: readonly string[], none: string): Markup {
     .slice(0, mostListed)
     .map(
       (line) => html`<li><span>•</span><div>${shortened(line, 500)}</div></li>`,
-    )}</ul>${left > 0 ? html`<p class="faint">${counted(left, 'more')} not listed.</p>` : ''}`
+    )}</ul>${left > 0 ? html`<p class="faint">${countOf(left, 'more')} not listed.</p>` : ''}`
 }
 
 function* gapsOf(
@@ -58,7 +58,7 @@ function* gapsOf(
   for (const { message, reason } of openInterrupts(transcript)) yield `A question is not answered: ${message ?? reason}`
   const models = calls.calls.toArray().filter(({ kind }) => kind === 'model')
   const silent = models.filter(({ recorded }) => recorded !== true).length
-  if (silent > 0) yield `The log does not have what the model was told in ${counted(silent, 'call')}.`
+  if (silent > 0) yield `The log does not have what the model was told in ${countOf(silent, 'call')}.`
   if (models.length === 0 && runs.length > 0) yield 'The log has no records of model calls.'
 }
 

@@ -1,8 +1,9 @@
+import { costsText } from '../event/price.ts'
 import type { Recorded } from '../event/run-event.ts'
-import { answersOf } from './answers.ts'
+import { answersByRun } from './answers.ts'
 import { feedbackSection, modelsSection, planSection } from './closing.ts'
 import { FactsOfReport, type ReportAbout, type ReportFacts } from './facts.ts'
-import { costsText, counted, countText, durationText, timeText } from './figures.ts'
+import { countOf, countText, spanText, timeText } from './figures.ts'
 import { gapsSection } from './gaps.ts'
 import { html, Markup, shortened } from './markup.ts'
 import { figureCells, runSection } from './sections.ts'
@@ -38,14 +39,14 @@ const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; 
 function page(facts: ReportFacts): string {
   const { about } = facts
   const runs = facts.runs.slice(-mostRuns)
-  const answers = answersOf(facts, runs)
+  const answers = answersByRun(facts, runs)
   const title = shortened(about.title === '' ? `Session ${about.session}` : about.title, 300)
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${policy}"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="referrer" content="no-referrer"><title>${title}</title><style>${new Markup(style)}</style></head>
 <body><header><h1>${title}</h1>${head(facts)}</header>
 <main>${runs.map((run) => runSection(facts, run, answers.get(run.run)))}
 ${planSection(facts)}${gapsSection(facts, runs, answers)}${feedbackSection(facts)}${modelsSection(facts)}</main>
-<footer>Made by Millrace from ${counted(facts.events, 'event')} of the session ${shortened(about.session, 200)}. Times are in UTC. Costs follow the prices that were known when the calls were made${about.prices === undefined ? '' : ', or those of the reader'}.</footer>
+<footer>Made by Millrace from ${countOf(facts.events, 'event')} of the session ${shortened(about.session, 200)}. Times are in UTC. Costs follow the prices that were known when the calls were made${about.prices === undefined ? '' : ', or those of the reader'}.</footer>
 </body></html>
 `.text
 }
@@ -59,12 +60,11 @@ function head({ about, runs, usage, spent }: ReportFacts): Markup {
     first === undefined || last === undefined
       ? ''
       : ` · ${timeText(first.startedAt)} to ${timeText(last.endedAt ?? last.lastAt)}`
-  const wait =
-    firstToken === undefined || firstToken.calls === 0 ? '–' : durationText(firstToken.total / firstToken.calls)
+  const wait = firstToken === undefined || firstToken.calls === 0 ? '–' : spanText(firstToken.total / firstToken.calls)
   return html`<p class="meta">${about.agent}${about.user === undefined ? '' : ` · ${about.user}`}${when}</p>
 ${figureCells([
   ['Runs', countText(runs.length)],
-  ['Run time', durationText(time)],
+  ['Run time', spanText(time)],
   ['Model calls', countText(total.modelCalls)],
   ['Tokens', countText(total.totalTokens)],
   ['First token', wait],

@@ -1,8 +1,9 @@
+import { costsText } from '../event/price.ts'
 import { citedSources } from '../view/proof/cited.ts'
 import type { Proof } from '../view/proof/fact.ts'
 import type { ReportAnswer } from './answers.ts'
 import type { ReportFacts, ReportRun } from './facts.ts'
-import { costsText, counted, countText, durationText, outcomeText, timeText } from './figures.ts'
+import { countOf, countText, outcomeText, spanText, timeText } from './figures.ts'
 import { markdown } from './markdown.ts'
 import { html, type Markup, shortened } from './markup.ts'
 import { waterfall } from './waterfall.ts'
@@ -31,7 +32,7 @@ ${drawn(facts, run)}</section>`
 function timeOf({ startedAt, endedAt, lastAt, error }: ReportRun): string {
   const cut = error?.code === 'crashed' || error?.code === 'cut'
   if (endedAt === undefined) return ''
-  return ` · ${durationText((cut ? lastAt : endedAt) - startedAt)}`
+  return ` · ${spanText((cut ? lastAt : endedAt) - startedAt)}`
 }
 
 function causeText({ cause }: ReportRun): string {
@@ -51,7 +52,7 @@ function runFigures({ usage, spent }: ReportFacts, { run }: ReportRun): Markup {
     ['Model calls', countText(modelCalls)],
     ['Tokens', countText(totalTokens)],
     ['In / out', `${countText(inputTokens)} / ${countText(outputTokens)}`],
-    ['First token', used?.firstToken === undefined ? '–' : durationText(used.firstToken)],
+    ['First token', used?.firstToken === undefined ? '–' : spanText(used.firstToken)],
     ['Cost', costsText(spent.runs.get(run))],
   ])
 }
@@ -79,9 +80,9 @@ function claims({ isCut }: ReportAnswer, figures: NonNullable<ReportAnswer['figu
   )
   const left = sorted.length - rows.length
   return html`<h3>Figures in the answer</h3>
-<p>${counted(figures.length, 'figure')}: ${count('held')} supported by results, ${count('stated')} only stated in words, ${count('unheld')} unsupported.${isCut ? ' Only the newest 5,000 results and messages were searched.' : ''}</p>
+<p>${countOf(figures.length, 'figure')}: ${count('held')} supported by results, ${count('stated')} only stated in words, ${count('unheld')} unsupported.${isCut ? ' Only the newest 5,000 results and messages were searched.' : ''}</p>
 <table><thead><tr><th>Figure</th><th>Sentence</th><th>Held by</th></tr></thead><tbody>${rows}</tbody></table>
-${left > 0 ? html`<p class="faint">${counted(left, 'more figure')} ${left === 1 ? 'is' : 'are'} not listed.</p>` : ''}`
+${left > 0 ? html`<p class="faint">${countOf(left, 'more figure')} ${left === 1 ? 'is' : 'are'} not listed.</p>` : ''}`
 }
 
 function evidence({ proof }: ReportFacts, { run }: ReportRun): Markup {
@@ -102,7 +103,7 @@ function evidence({ proof }: ReportFacts, { run }: ReportRun): Markup {
     )
   const left = sources.length - cited.length
   return html`<h3>Evidence</h3><table><thead><tr><th>By</th><th class="n">Confidence</th><th>Rules</th><th class="n">Sources</th></tr></thead><tbody>${rows}</tbody></table>
-${cited.length === 0 ? '' : html`<h3>Sources</h3><ul class="list">${cited}</ul>`}${left > 0 ? html`<p class="faint">${counted(left, 'more source')} ${left === 1 ? 'is' : 'are'} not listed.</p>` : ''}`
+${cited.length === 0 ? '' : html`<h3>Sources</h3><ul class="list">${cited}</ul>`}${left > 0 ? html`<p class="faint">${countOf(left, 'more source')} ${left === 1 ? 'is' : 'are'} not listed.</p>` : ''}`
 }
 
 function hasSomething({ confidences, sources, citations, regulatoryBasis }: Proof): boolean {

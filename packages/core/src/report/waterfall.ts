@@ -1,7 +1,7 @@
 import type { Call } from '../view/calls/state.ts'
 import type { Execution } from '../view/timeline/state.ts'
 import type { ReportFacts, ReportRun } from './facts.ts'
-import { counted, durationText } from './figures.ts'
+import { countOf, spanText } from './figures.ts'
 import { html, type Markup, shortened } from './markup.ts'
 
 /** Bars that are drawn of one run. */
@@ -36,11 +36,11 @@ export function waterfall(facts: ReportFacts, run: ReportRun): Markup | undefine
     labels + ((Math.min(Math.max(at, startedAt), end) - startedAt) / (end - startedAt)) * (width - labels - right)
   const ticks = [0, 0.25, 0.5, 0.75, 1].map((part) => {
     const x = scale(startedAt + part * (end - startedAt)).toFixed(1)
-    return html`<line class="grid" x1="${x}" y1="${top - 4}" x2="${x}" y2="${height}"/><text class="tick" x="${x}" y="12" text-anchor="middle">${durationText(part * (end - startedAt))}</text>`
+    return html`<line class="grid" x1="${x}" y1="${top - 4}" x2="${x}" y2="${height}"/><text class="tick" x="${x}" y="12" text-anchor="middle">${spanText(part * (end - startedAt))}</text>`
   })
   const more = bars.length - drawn.length
   return html`<figure><div class="wide"><svg viewBox="0 0 ${width} ${height}" role="img" aria-label="Timeline of run ${run.number}">${ticks}${drawn.map((bar, i) => drawing(bar, i, scale))}</svg></div>
-<figcaption><span class="key agent"></span> steps <span class="key model"></span> model calls, with the first token <span class="key tool"></span> tools <span class="key bad"></span> failed${more > 0 ? html`. ${counted(more, 'more bar')} ${more === 1 ? 'is' : 'are'} not drawn.` : ''}</figcaption></figure>`
+<figcaption><span class="key agent"></span> steps <span class="key model"></span> model calls, with the first token <span class="key tool"></span> tools <span class="key bad"></span> failed${more > 0 ? html`. ${countOf(more, 'more bar')} ${more === 1 ? 'is' : 'are'} not drawn.` : ''}</figcaption></figure>`
 }
 
 function drawing(
@@ -55,7 +55,7 @@ function drawing(
     first === undefined
       ? ''
       : html`<line class="first" x1="${scale(first).toFixed(1)}" y1="${y + 3}" x2="${scale(first).toFixed(1)}" y2="${y + 15}"/>`
-  return html`<g><title>${title}</title><text class="label" x="${4 + depth * 12}" y="${y + 13}">${shortLabel(label, 30 - depth * 2)}</text><rect class="${bad ? 'bad' : kind}" x="${x.toFixed(1)}" y="${y + 3}" width="${w.toFixed(1)}" height="12" rx="2"/>${mark}<text class="time" x="${(x + w + 4).toFixed(1)}" y="${y + 13}">${durationText(to - from)}</text></g>`
+  return html`<g><title>${title}</title><text class="label" x="${4 + depth * 12}" y="${y + 13}">${shortLabel(label, 30 - depth * 2)}</text><rect class="${bad ? 'bad' : kind}" x="${x.toFixed(1)}" y="${y + 3}" width="${w.toFixed(1)}" height="12" rx="2"/>${mark}<text class="time" x="${(x + w + 4).toFixed(1)}" y="${y + 13}">${spanText(to - from)}</text></g>`
 }
 
 function shortLabel(text: string, most: number): string {
@@ -92,7 +92,7 @@ function depthOf({ path }: Execution): number {
 
 function stepBar(step: Execution, end: number): Bar {
   const { agent, node, startedAt, endedAt = end, status, error } = step
-  const title = `${node}: ${durationText(endedAt - startedAt)}${error === undefined ? '' : `, ${error.message}`}`
+  const title = `${node}: ${spanText(endedAt - startedAt)}${error === undefined ? '' : `, ${error.message}`}`
   const bad = status === 'error'
   return {
     label: agent,
@@ -107,7 +107,7 @@ function stepBar(step: Execution, end: number): Bar {
 
 function callBar(call: Call, depth: number, end: number): Bar {
   const { name, kind, startedAt, endedAt = end, status, firstToken, usage } = call
-  const tokens = usage?.totalTokens === undefined ? '' : `, ${counted(usage.totalTokens, 'token')}`
+  const tokens = usage?.totalTokens === undefined ? '' : `, ${countOf(usage.totalTokens, 'token')}`
   return {
     label: name,
     kind,
@@ -115,10 +115,7 @@ function callBar(call: Call, depth: number, end: number): Bar {
     from: startedAt,
     to: endedAt,
     bad: status === 'error',
-    title: shortened(
-      `${kind === 'model' ? 'Model' : 'Tool'} ${name}: ${durationText(endedAt - startedAt)}${tokens}`,
-      300,
-    ),
+    title: shortened(`${kind === 'model' ? 'Model' : 'Tool'} ${name}: ${spanText(endedAt - startedAt)}${tokens}`, 300),
     ...(firstToken === undefined ? {} : { first: startedAt + firstToken }),
   }
 }

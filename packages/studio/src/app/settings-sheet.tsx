@@ -2,6 +2,7 @@ import { useEffect, useRef } from 'react'
 import { create } from 'zustand'
 import { IconButton } from '../ui/controls.tsx'
 import { PriceFields } from './price-fields.tsx'
+import { RemovedList } from './removed-list.tsx'
 import { useSettings } from './settings.ts'
 import './key-sheet.css'
 
@@ -66,6 +67,7 @@ export function SettingsSheet() {
         </select>
       </div>
       <PriceFields />
+      {open && <RemovedList />}
     </dialog>
   )
 }

@@ -83,6 +83,6 @@ function actions(info: SessionInfo, current: boolean, edit: () => void): readonl
     exported,
     report,
     ...(comparable ? [compared] : []),
-    { label: 'Delete', icon: 'trash', dangerous: true, onSelect: () => showFailure(remove(info.id)) },
+    { label: 'Delete', icon: 'trash', onSelect: () => showFailure(remove(info.id)) },
   ]
 }

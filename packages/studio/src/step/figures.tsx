@@ -1,6 +1,6 @@
-import { type Costs, callCost, type ModelPrices, spentOn, type Usage } from '@millrace/core'
+import { type Costs, callCost, costsText, type ModelPrices, spentOn, type Usage } from '@millrace/core'
 import { duration } from '../ui/duration.ts'
-import { costsText, usePrices } from '../usage/prices.ts'
+import { usePrices } from '../usage/prices.ts'
 import { callsIn, type SessionStep } from './steps.ts'
 
 const whole = new Intl.NumberFormat('en')

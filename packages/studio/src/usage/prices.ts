@@ -1,4 +1,4 @@
-import { type Calls, type Costs, callsView, costText, type ModelPrices, type Spent, spentOn } from '@millrace/core'
+import { type Calls, callsView, type ModelPrices, type Spent, spentOn } from '@millrace/core'
 import { type SessionHandle, useView } from '@millrace/react'
 import { useMemo } from 'react'
 import { useSettings } from '../app/settings.ts'
@@ -14,8 +14,4 @@ export function useSpent(session: SessionHandle, at: number | undefined): Spent 
   const calls: Calls = useView(session.log, callsView, { at })
   const prices = usePrices()
   return useMemo(() => spentOn(calls.calls, prices), [calls, prices])
-}
-
-export function costsText(costs: Costs | undefined): string {
-  return costs === undefined || costs.length === 0 ? '–' : costs.map(costText).join(' + ')
 }

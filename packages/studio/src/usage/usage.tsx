@@ -1,11 +1,11 @@
-import { type FirstToken, type Spent, type Usage, type UsageReport, usageView } from '@millrace/core'
+import { costsText, type FirstToken, type Spent, type Usage, type UsageReport, usageView } from '@millrace/core'
 import { useView } from '@millrace/react'
 import { useEffect, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Empty, Pill } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
-import { costsText, useSpent } from './prices.ts'
+import { useSpent } from './prices.ts'
 import './usage.css'
 
 const whole = new Intl.NumberFormat('en')
