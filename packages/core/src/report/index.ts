@@ -67,7 +67,7 @@ ${figureCells([
   ['Run time', spanText(time)],
   ['Model calls', countText(total.modelCalls)],
   ['Tokens', countText(total.totalTokens)],
-  ['First token', wait],
+  ['Mean first token', wait],
   ['Cost', costsText(spent.total)],
 ])}`
 }

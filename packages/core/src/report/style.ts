@@ -12,7 +12,7 @@ p{margin:8px 0;white-space:pre-line}
 .meta,figcaption,.faint{color:#5a6675;font-size:13px}
 .question{margin:10px 0;padding:10px 14px;background:#f2f5fa;border-left:3px solid #7b8da8;white-space:pre-line}
 .answer{padding:2px 0}
-.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(128px,1fr));gap:10px;margin:14px 0;padding:0}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(112px,1fr));gap:10px;margin:14px 0;padding:0}
 .figures div{border:1px solid #d8dee8;border-radius:6px;padding:8px 12px}
 .figures dt{color:#5a6675;font-size:12px}
 .figures dd{margin:0;font-size:17px;font-variant-numeric:tabular-nums}

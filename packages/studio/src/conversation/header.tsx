@@ -77,6 +77,7 @@ export function ConversationHeader({ session, info, at, agent, label }: HeaderPr
         <IconButton
           icon="file"
           label="Report: one HTML file to read, print and hand over"
+          className="report-tool"
           data-testid="report"
           onClick={() => showFailure(downloadReport(session.id))}
         />

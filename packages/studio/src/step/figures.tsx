@@ -33,10 +33,9 @@ function cellsOf(
   const time: Cell = ['Duration', took === undefined ? undefined : duration(took)]
   if (call !== undefined) {
     const wait: Cell = ['First token', call.firstToken === undefined ? undefined : duration(call.firstToken)]
-    const model: Cell = ['Model', call.kind === 'model' ? call.name : undefined]
     const cost = callCost(call, prices)
     const paid: Cell = ['Cost', costs(cost === undefined ? [] : [cost])]
-    return [model, time, wait, ...tokenCells(call.usage ?? {}), paid, ['Finish', call.finishReason]]
+    return [time, wait, ...tokenCells(call.usage ?? {}), paid, ['Finish', call.finishReason]]
   }
   const models = (execution === undefined ? [] : callsIn(steps, execution)).flatMap(({ call: inside }) =>
     inside?.kind === 'model' ? [inside] : [],

@@ -44,7 +44,7 @@ function Totals({ report: { total, firstToken, runs }, spent }: PartProps) {
     ['Tokens', number(total.totalTokens)],
     ['Model calls', number(total.modelCalls)],
     ['Cost', costsText(spent.total)],
-    ['First token', mean(firstToken)],
+    ['Mean first token', mean(firstToken)],
     ['Run time', time === 0 ? '–' : duration(time)],
   ] as const
   return (
@@ -113,7 +113,7 @@ function Agents({ report, spent }: PartProps) {
               <th scope="col">Total</th>
               <th scope="col">Calls</th>
               <th scope="col" title="Mean time to first token">
-                First token
+                Mean first token
               </th>
               <th scope="col">Cost</th>
             </tr>
@@ -193,7 +193,9 @@ function Runs({ report, spent }: PartProps) {
               <th scope="col">Run</th>
               <th scope="col">Tokens</th>
               <th scope="col">Calls</th>
-              <th scope="col">First token</th>
+              <th scope="col" title="The wait of the first model call of the run">
+                First token
+              </th>
               <th scope="col">Time</th>
               <th scope="col">Cost</th>
             </tr>
