@@ -43,6 +43,7 @@ const table: Readonly<Record<string, readonly string[]>> = {
   'core/view/flow': [...fold, 'core/view/timeline'],
   'core/view/problems': [...fold, 'core/view/proof'],
   'core/view/*': fold,
+  'core/report': ['core/event', 'core/view', 'core/view/*'],
   'core/client': ['core/event', 'core/frame', 'core/json', 'core/persistent', 'core/dialect', 'core/log', 'core/view'],
   'core/adk-chat': ['core/event', 'core/json'],
   'core/testing': [

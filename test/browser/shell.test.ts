@@ -248,7 +248,6 @@ test('sessions are found, renamed and deleted in the list', async () => {
   await row.hover()
   await row.getByRole('button', { name: /^Actions/ }).click()
   await page.getByRole('menuitem', { name: 'Delete' }).click()
-  await page.getByRole('menuitem', { name: 'Delete for good?' }).click()
   await page.getByTestId('agent-picker').waitFor()
   await page.getByRole('link', { name: 'A better name' }).waitFor({ state: 'detached' })
 })

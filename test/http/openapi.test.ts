@@ -27,6 +27,7 @@ const bodiless = [
   'POST /sign-in',
   'POST /sign-out',
   'POST /sessions/{id}/tasks/{task}/retry',
+  'POST /sessions/{id}/restore',
   'POST /dev/apps/{app}/builder/save',
   'POST /dev/apps/{app}/builder/cancel',
   'POST /api/projects/{id}/build',

@@ -107,6 +107,8 @@ export const samples: readonly Sample[] = [
   sample('POST', '/sessions/{id}/cancel', 'any', {}),
   sample('GET', '/sessions/{id}/state'),
   sample('GET', '/sessions/{id}/views/{view}'),
+  sample('PUT', '/sessions/{id}/feedback', 'any', { about: { run: 'one' }, rating: 'up' }),
+  sample('GET', '/sessions/{id}/report'),
   sample('GET', '/sessions/{id}/log'),
   sample('POST', '/sessions/{id}/fork', 'any', { at: 3, id: 'forked' }),
   {
@@ -187,5 +189,7 @@ export const samples: readonly Sample[] = [
   sample('POST', '/api/projects/{id}/stream', 'echo', { input: 'hi', session_id: 'studio' }),
   sample('DELETE', '/api/sessions/{id}', 'studio'),
   sample('DELETE', '/sessions/{id}', 'plan'),
+  sample('DELETE', '/sessions/{id}', 'other', undefined, '?undo=true'),
+  sample('POST', '/sessions/{id}/restore', 'other'),
   { method: 'DELETE', path: '/operator/users/{user}', at: '/operator/users/nobody' },
 ]

@@ -315,6 +315,16 @@ function anyEvent(): fc.Arbitrary<RunEvent> {
       ['call', 'name', 'status', 'duration'],
     ),
     kind(
+      'feedback',
+      {
+        about: fc.record({ run: id, message: id, call: id, node: id }, { requiredKeys: ['run'] }),
+        rating: fc.constantFrom('up', 'down'),
+        note: text,
+        by: id,
+      },
+      ['about'],
+    ),
+    kind(
       'tasks',
       { tasks: fc.array(fc.record({ id, title: text, status: fc.constant('pending'), order: fc.nat() })) },
       ['tasks'],

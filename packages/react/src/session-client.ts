@@ -44,7 +44,7 @@ export interface Client {
   newId(): string
   request(
     path: string,
-    init?: { readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE'; readonly body?: unknown },
+    init?: { readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'; readonly body?: unknown },
   ): Promise<unknown>
 }
 

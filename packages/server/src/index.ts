@@ -39,7 +39,6 @@ export { readEvalSet } from './eval/eval-schema.ts'
 export type * from './eval/eval-set.ts'
 export type { EvalOwner, EvalStore } from './eval/eval-store.ts'
 export { fileEvalStore } from './eval/file-store.ts'
-export { costOf } from './eval/price.ts'
 export { type MadeCase, recordCase } from './eval/record-case.ts'
 export type { HttpLimits } from './http/deps.ts'
 export type { Access } from './http/doors/access.ts'
@@ -55,6 +54,7 @@ export {
   type SomeShares,
   shareKinds,
 } from './http/shares.ts'
+export { removeAside } from './http/session/set-aside.ts'
 export { type SseResponse, sseResponse } from './http/sse-sink.ts'
 export { createMillrace, type Millrace, type MillraceOptions } from './millrace.ts'
 export { runEngine } from './run/engine.ts'

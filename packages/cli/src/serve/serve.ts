@@ -10,6 +10,7 @@ import {
   fileEvalStore,
   type Millrace,
   modelSettings,
+  removeAside,
   type ShareName,
   type SomeShares,
 } from '@millrace/server'
@@ -31,6 +32,7 @@ const recoverEvery = 10_000
 /** The same where other servers share the log: what one of them hands over must not wait. */
 const recoverSharedEvery = 1_000
 const pruneEvery = 60 * 60_000
+const removeEvery = 60_000
 
 /** How often edited agents are looked for, in ms. */
 const lookForEditsEvery = 1_000
@@ -248,6 +250,7 @@ async function runUntil(
       () => millrace.engine.recover(),
       logged(millrace, 'recovery failed'),
     ),
+    repeated(removeEvery, () => removeAside(log, Date.now()), logged(millrace, 'removing deleted sessions failed')),
     ...(retain === undefined
       ? []
       : [repeated(pruneEvery, () => log.prune(Date.now() - retain), logged(millrace, 'retention failed'))]),

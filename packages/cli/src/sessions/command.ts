@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { CommandError } from '../command-error.ts'
 import { helpExamples } from '../examples.ts'
-import type { ListOptions, PlaceOptions } from './sessions.ts'
+import type { ExportOptions, ListOptions, PlaceOptions } from './sessions.ts'
 
 export function addSessions(program: Command, { env }: CommandContext): void {
   const sessions = program
@@ -15,6 +15,7 @@ export function addSessions(program: Command, { env }: CommandContext): void {
       helpExamples(
         ['millrace sessions ls', 'the sessions in .millrace, newest first'],
         ['millrace sessions export ID --server http://127.0.0.1:8000 > run.jsonl', 'one session as a file'],
+        ['millrace sessions export ID --format html --out report.html', 'a report to hand over'],
         ['millrace sessions import recording.sse', 'a recorded stream of any dialect'],
         ['millrace sessions search "cedar creek"', 'who said this'],
         ['millrace sessions rm ID', 'delete a session and its log'],
@@ -34,11 +35,19 @@ export function addSessions(program: Command, { env }: CommandContext): void {
     .option('--json', 'print JSON')
     .action(async (options: ListOptions) => (await import('./sessions.ts')).listCommand(options, env))
   placed('export')
-    .summary('print a session as JSONL, or in a dialect')
+    .summary('print a session as JSONL, in a dialect, or as a report')
     .argument('<session>', 'the id')
-    .addOption(new Option('--dialect <name>', 'print it in this dialect').choices(dialectNames))
+    .addOption(
+      new Option('--format <name>', 'jsonl: the log; html: a report in one file, to read, print and hand over')
+        .choices(['jsonl', 'html'])
+        .default('jsonl'),
+    )
+    .addOption(
+      new Option('--dialect <name>', 'print it in this dialect').choices(dialectNames).conflicts(['format', 'run']),
+    )
+    .option('--run <run>', 'with --format html: a report of this run only')
     .option('--out <file>', 'write to a file')
-    .action(async (session: string, options: PlaceOptions & { readonly dialect?: string; readonly out?: string }) =>
+    .action(async (session: string, options: ExportOptions) =>
       (await import('./sessions.ts')).exportCommand(session, options, env),
     )
   placed('import')

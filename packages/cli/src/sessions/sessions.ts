@@ -15,6 +15,13 @@ export interface PlaceOptions {
   readonly server?: string
 }
 
+export interface ExportOptions extends PlaceOptions {
+  readonly format: 'jsonl' | 'html'
+  readonly dialect?: string
+  readonly run?: string
+  readonly out?: string
+}
+
 export interface ListOptions extends PlaceOptions {
   readonly agent?: string
   readonly status?: string
@@ -55,14 +62,12 @@ function rowOf({ id, agent, title, status, events, updatedAt }: SessionInfo, now
 }
 
 /** Prints a session, piece by piece. */
-export async function exportCommand(
-  session: string,
-  options: PlaceOptions & { readonly dialect?: string; readonly out?: string },
-  env: Env,
-): Promise<void> {
+export async function exportCommand(session: string, options: ExportOptions, env: Env): Promise<void> {
+  if (options.run !== undefined && options.format !== 'html')
+    throw new CommandError('--run needs --format html; a log is exported whole', 2)
   await at(options, env, async (server) => {
     const base = `/sessions/${encodeURIComponent(session)}`
-    const path = options.dialect === undefined ? `${base}/log` : `${base}/events?until=idle&dialect=${options.dialect}`
+    const path = `${base}/${exportPath(options)}`
     // A stream of an unknown session is an empty one; this asks whether there is any.
     if (options.dialect !== undefined) await askServer(server, `${base}/state`)
     const answer = await askServer(server, path)
@@ -77,6 +82,12 @@ export async function exportCommand(
     for await (const chunk of answer.body ?? []) await out.write(decoder.decode(chunk as Uint8Array, { stream: true }))
     await out.flush()
   })
+}
+
+function exportPath({ dialect, format, run }: ExportOptions): string {
+  if (dialect !== undefined) return `events?until=idle&dialect=${dialect}`
+  if (format !== 'html') return 'log'
+  return run === undefined ? 'report' : `report?run=${encodeURIComponent(run)}`
 }
 
 export async function importCommand(

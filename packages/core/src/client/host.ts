@@ -15,7 +15,7 @@ export interface Host {
 }
 
 export interface FetchInit {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   /** A stream is never cached: a browser would share one answer between two readers. */

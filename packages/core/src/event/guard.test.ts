@@ -88,6 +88,16 @@ const samples: Readonly<Record<RunEventKind, readonly RunEvent[]>> = {
     { kind: 'tool.finished', call: 'adk-1', name: 't', status: 'ok', duration: 0 },
     { kind: 'tool.finished', call: 'adk-2', name: 't', status: 'error', duration: 2, node: 'a@1' },
   ],
+  feedback: [
+    { kind: 'feedback', about: { run: 'r' } },
+    {
+      kind: 'feedback',
+      about: { run: 'r', message: 'm', call: 'c', node: 'a@1' },
+      rating: 'down',
+      note: 'wrong',
+      by: 'ann',
+    },
+  ],
   tasks: [
     {
       kind: 'tasks',
@@ -179,6 +189,8 @@ describe('what may not, and where it is wrong', () => {
     [{ kind: 'model.finished', call: 'c', status: 'done' }, 'status must be one of ok, error'],
     [{ kind: 'model.finished', call: 'c', status: 'ok', cost: { amount: 1 } }, 'cost.currency is missing'],
     [{ kind: 'tool.finished', call: 'c', name: 't', status: 'ok' }, 'duration is missing'],
+    [{ kind: 'feedback', about: {} }, 'about.run is missing'],
+    [{ kind: 'feedback', about: { run: 'r' }, rating: 5 }, 'rating must be one of up, down'],
     [{ kind: 'toString' }, 'kind is not a kind of event'],
     [{ kind: 'run.finished' }, 'outcome is missing'],
     [{ kind: 'run.finished', outcome: 'ok' }, 'outcome must be one of done, failed, cancelled, interrupted'],

@@ -111,6 +111,7 @@ const sentRequest = shape(
   ['contents'],
 )
 const cost = shape({ amount: number, currency: string }, ['amount', 'currency'])
+const feedbackTarget = shape({ run: string, message: string, call: string, node }, ['run'])
 const callStatus = oneOf(['ok', 'error'])
 
 /**
@@ -192,6 +193,7 @@ const kinds: Readonly<Record<RunEventKind, FieldReader>> = {
   ),
   resumed: shape({ interrupt: string, status }, ['interrupt', 'status']),
   superseded: shape({ messages: list(string), nodes: list(node), facts: boolean }, ['messages', 'nodes']),
+  feedback: shape({ about: feedbackTarget, rating: oneOf(['up', 'down']), note: string, by: string }, ['about']),
   log: shape({ level: oneOf(['debug', 'info', 'warn', 'error']), message: string, node }, ['level', 'message']),
   foreign: shape({ dialect: string, raw: string, reason: string }, ['dialect', 'raw', 'reason']),
   'run.finished': shape({ outcome: oneOf(['done', 'failed', 'cancelled', 'interrupted']), error: problem, usage }, [

@@ -1,6 +1,7 @@
 import type { Json, JsonObject, PatchOp } from '../json/json.ts'
 import type { AdkContent, AdkEvent, AdkPart } from './adk-event.ts'
 import type { ModelFinished, ModelStarted, ToolFinished } from './call-record.ts'
+import type { FeedbackGiven } from './feedback.ts'
 import type { Problem } from './problem.ts'
 
 /**
@@ -75,6 +76,7 @@ export type RunEvent = (
   | Interrupted
   | Resumed
   | Superseded
+  | FeedbackGiven
   | Logged
   | Foreign
   | RunFinished

@@ -65,6 +65,8 @@ export interface SessionQuery {
   readonly user?: string
   readonly agent?: string
   readonly status?: SessionStatus
+  /** True: the sessions that were deleted and can still be brought back. They are in no other list of all sessions. */
+  readonly aside?: boolean
   /** Part of the title or id, case-insensitive. */
   readonly search?: string
   /** Newest `updatedAt` first, then by id downwards; at most this many: 1 to 500, by default 100. */

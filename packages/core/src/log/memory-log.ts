@@ -20,6 +20,7 @@ import { rowKindOf } from './retention.ts'
 import { searchLimit, searchScore, searchWords } from './search.ts'
 import * as session from './session-info.ts'
 import { idInKey } from './session-key.ts'
+import { isAsideUser } from './set-aside.ts'
 import * as shared from './shared.ts'
 
 interface Stored {
@@ -183,14 +184,14 @@ function put(memory: Memory, wanted: NewSession, rows: Recorded[]): Stored {
 
 function list(
   memory: Memory,
-  { user, agent, status, search, limit, offset = 0 }: SessionQuery,
+  { user, agent, status, search, aside = false, limit, offset = 0 }: SessionQuery,
 ): { readonly sessions: readonly SessionInfo[]; readonly total: number } {
   const needle = search?.toLowerCase()
   const found = [...open(memory).values()]
     .map((stored) => stored.info)
     .filter(
       (info) =>
-        (user === undefined || info.user === user) &&
+        (user === undefined ? isAsideUser(info.user) === aside : info.user === user) &&
         (agent === undefined || info.agent === agent) &&
         (status === undefined || info.status === status) &&
         (needle === undefined || `${info.title}\n${idInKey(info.id)}`.toLowerCase().includes(needle)),
@@ -202,6 +203,7 @@ function list(
 function users(memory: Memory, { limit, offset = 0 }: { readonly limit?: number; readonly offset?: number }) {
   const all = new Map<string, UserFigures>()
   for (const { info } of open(memory).values()) {
+    if (isAsideUser(info.user)) continue
     const { sessions = 0, events = 0, updatedAt = info.updatedAt } = all.get(info.user) ?? {}
     all.set(info.user, {
       user: info.user,

@@ -31,4 +31,5 @@ export {
   tallyRestored,
 } from './session-info.ts'
 export { agentSession, checkSessionId, idInKey, sessionKey, withOwnId } from './session-key.ts'
+export { asideKey, asideUser, isAsideUser, ownerOfAside } from './set-aside.ts'
 export { isShared, isSharedArtifact, sharedUser, shareState, writesShared } from './shared.ts'

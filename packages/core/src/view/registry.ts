@@ -1,4 +1,5 @@
 import { callsView } from './calls/index.ts'
+import { feedbackView } from './feedback/index.ts'
 import { flowView } from './flow/index.ts'
 import { planView } from './plan/index.ts'
 import { problemsView } from './problems/index.ts'
@@ -16,6 +17,7 @@ export const views = {
   state: stateView,
   flow: flowView,
   calls: callsView,
+  feedback: feedbackView,
   usage: usageView,
   proof: proofView,
   plan: planView,

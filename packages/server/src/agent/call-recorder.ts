@@ -1,10 +1,12 @@
 import {
   addUsage,
   type Cost,
+  costOf,
   defined,
   type Json,
   type JsonObject,
   type ModelFinished,
+  type ModelPrices,
   type ModelStarted,
   type NodeId,
   type Problem,
@@ -21,19 +23,8 @@ import { type RequestWords, RequestWriter } from './request-writer.ts'
 export interface CallRecording {
   /** Whether requests are recorded: what the model was told, word for word. */
   readonly prompts: boolean
+  /** What models cost here; list prices hold for those that are not named. */
   readonly prices?: ModelPrices
-}
-
-/** Prices of one million tokens, by the name of the model. */
-export interface ModelPrices {
-  readonly currency: string
-  readonly models: Readonly<Record<string, ModelPrice>>
-}
-export interface ModelPrice {
-  readonly input: number
-  readonly output: number
-  /** Of input that the provider had cached; without it, the price of input. */
-  readonly cachedInput?: number
 }
 
 /** What is known of a model call as it begins. */
@@ -63,8 +54,6 @@ export interface ToldByModel {
   /** The answer, where no message has it. */
   readonly response?: Json | undefined
 }
-
-const million = 1_000_000
 
 /** Makes the records of one run's model and tool calls (SPEC 1.9). Every engine that sees its calls uses it. */
 export class CallRecorder {
@@ -161,16 +150,9 @@ export class CallRecorder {
     return value === undefined ? undefined : (withoutSecrets(JSON.stringify(value), this.#secrets) as J)
   }
 
+  /** A model that costs nothing has no cost in the log. */
   #costOf(model: string, usage: Usage | undefined): Cost | undefined {
-    const { prices } = this.#recording
-    const price = prices !== undefined && Object.hasOwn(prices.models, model) ? prices.models[model] : undefined
-    if (prices === undefined || price === undefined || usage === undefined) return undefined
-    const { inputTokens = 0, cachedInputTokens = 0, outputTokens = 0, reasoningTokens = 0 } = usage
-    const cached = Math.min(cachedInputTokens, inputTokens)
-    const amount =
-      (inputTokens - cached) * price.input +
-      cached * (price.cachedInput ?? price.input) +
-      (outputTokens + reasoningTokens) * price.output
-    return { amount: amount / million, currency: prices.currency }
+    const cost = usage === undefined ? undefined : costOf(model, usage, this.#recording.prices)
+    return cost?.amount === 0 ? undefined : cost
   }
 }

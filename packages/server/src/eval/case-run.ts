@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import {
   addUsage,
+  costOf,
   defined,
   type InputMessage,
   type Interrupted,
@@ -24,7 +25,6 @@ import { type AnswerTape, answerTape } from './answer-tape.ts'
 import { type CaseFacts, endState, turnFacts } from './case-facts.ts'
 import type { CaseTurn, RecordedAnswer, RecordedCase } from './case-file.ts'
 import { type CaseFinding, judgeFacts } from './case-judge.ts'
-import { costOf } from './price.ts'
 import { openingState } from './run-case.ts'
 
 /** A tape whose recording changes from case to case: agents are opened once, with this one. */
@@ -172,7 +172,7 @@ function factsOf(rows: readonly Recorded[], tape: AnswerTape, seconds: number): 
     model,
     usageOf(usage) ?? {},
   ])
-  const costs = used.map(([model, usage]) => costOf(model, usage))
+  const costs = used.map(([model, usage]) => costOf(model, usage)?.amount)
   const total = used.reduce<Usage>((sum, [, usage]) => addUsage(sum, usage), {})
   return {
     turns: runs.map((run) => turnFacts(rows.filter((row) => row.run === run))),

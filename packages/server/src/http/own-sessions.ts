@@ -1,9 +1,10 @@
 import { type EventLog, MillraceError, type NewSession, type SessionInfo } from '@millrace/core'
-import { checkSessionId, sessionKey, withOwnId } from '@millrace/core/store'
+import { checkSessionId, ownerOfAside, sessionKey, withOwnId } from '@millrace/core/store'
 import type { LoadedSession } from '../run/load-session.ts'
 import type { RunEngine } from '../run/run-engine.ts'
 import type { Streams } from '../stream/streams.ts'
 import type { ViewRead, ViewReads } from '../view/view-reads.ts'
+import { listAside, restoreAside, setAside } from './session/set-aside.ts'
 import type { StorageShares } from './storage-shares.ts'
 
 /** The calls of a log that a request may make. */
@@ -24,7 +25,13 @@ export type OwnLog = Pick<
   | 'restore'
   | 'restorePages'
   | 'fork'
->
+> & {
+  /** Deletes a session so that it can be brought back for a while. Its active run must have been cancelled. */
+  removeForNow(id: string): Promise<void>
+  /** The deleted sessions that can be brought back, with the times of their deletion as `createdAt`. */
+  removed(now: number): Promise<readonly SessionInfo[]>
+  bringBack(id: string, now: number): Promise<SessionInfo>
+}
 export type OwnEngine = Pick<RunEngine, 'start' | 'cancel' | 'wait' | 'history' | 'attach'>
 
 /** The sessions that a request can reach: those of its user, under the ids that the user gave them (SPEC 6.8). */
@@ -62,7 +69,7 @@ export function ownSessions(all: AllSessions, user: string | undefined): OwnSess
   }
   return {
     keyOf,
-    log: ownLog(all, user, at),
+    log: ownLog(all, user, at, keyOf),
     engine: ownEngine(all, user, keyOf, at),
     streams: { open: (id, options, sink) => at(id, (key) => all.streams.open(key, options, sink)) },
     views: {
@@ -75,7 +82,7 @@ export function ownSessions(all: AllSessions, user: string | undefined): OwnSess
 
 type At = <T>(id: string, work: (key: string) => Promise<T>) => Promise<T>
 
-function ownLog({ log, room }: AllSessions, user: string | undefined, at: At): OwnLog {
+function ownLog({ log, room }: AllSessions, user: string | undefined, at: At, keyOf: (id: string) => string): OwnLog {
   const whose = <T extends object>(query: T): T => (user === undefined ? query : { ...query, user })
   const { readRaw, fork } = log
   /** Also without users: the session might be opened with users later. */
@@ -109,6 +116,19 @@ function ownLog({ log, room }: AllSessions, user: string | undefined, at: At): O
         await log.remove(key)
         room.removed(user)
       }),
+    removeForNow: (id) =>
+      at(id, async (key) => {
+        const info = await log.get(key)
+        if (info !== undefined) await setAside(log, info)
+        await log.remove(key)
+        room.removed(user)
+      }),
+    removed: async (now) =>
+      (await listAside(log, user, now)).map((info) => withOwnId({ ...info, user: ownerOfAside(info.user) })),
+    bringBack: async (id, now) => {
+      await room.checkSession(user)
+      return seen(await restoreAside(log, { user, id, now }, keyOf), user)
+    },
     append: async (id, drafts) => {
       await room.checkBytes(user)
       return at(id, (key) => log.append(key, drafts))

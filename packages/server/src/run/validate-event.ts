@@ -24,6 +24,8 @@ export function validateEvent(value: unknown, maxSize: number): ValidatedEvent {
   const event = value as RunEvent
   if (event.kind === 'run.started')
     return refused('garbage', 'the agent yielded run.started, which only the engine records', show(value))
+  if (event.kind === 'feedback')
+    return refused('garbage', 'the agent yielded feedback, which only a person gives', show(value))
   return { event, size }
 }
 

@@ -1,6 +1,8 @@
 import { useEffect, useRef } from 'react'
 import { create } from 'zustand'
 import { IconButton } from '../ui/controls.tsx'
+import { PriceFields } from './price-fields.tsx'
+import { RemovedList } from './removed-list.tsx'
 import { useSettings } from './settings.ts'
 import './key-sheet.css'
 
@@ -14,7 +16,7 @@ const themes = [
   ['dark', 'dark'],
 ] as const
 
-/** The theme and the time zone. They are kept in this browser. */
+/** The theme, the time zone and prices. They are kept in this browser. */
 export function SettingsSheet() {
   const { open } = useSheet()
   const { theme, timeZone, set } = useSettings()
@@ -64,6 +66,8 @@ export function SettingsSheet() {
           ))}
         </select>
       </div>
+      <PriceFields />
+      {open && <RemovedList />}
     </dialog>
   )
 }

@@ -1,3 +1,4 @@
+import type { ModelPrices } from '@millrace/core'
 import { create } from 'zustand'
 import { persist } from 'zustand/middleware'
 
@@ -12,6 +13,8 @@ interface Settings {
   readonly timelineHeight: number
   /** The time zone of all times on the page; empty is that of the browser. */
   readonly timeZone: string
+  /** Prices of a million tokens by model, for this browser alone. They win over the costs in the log. */
+  readonly prices: ModelPrices
   /** The agent that new sessions start with. */
   readonly agent: string
   set(change: Partial<Omit<Settings, 'set'>>): void
@@ -28,6 +31,7 @@ export const useSettings = create<Settings>()(
       inspectorWidth: Math.round(Math.max(360, Math.min(560, innerWidth * 0.34))),
       timelineHeight: 220,
       timeZone: '',
+      prices: { currency: 'USD', models: {} },
       agent: '',
       set: (change) => set(change),
     }),

@@ -1,6 +1,7 @@
 import { type RunStatus, type SessionInfo, type Transcript, transcriptView } from '@millrace/core'
 import { type SessionHandle, useConnectionState, useView } from '@millrace/react'
 import { memo, useEffect, useMemo } from 'react'
+import { FeedbackContext } from '../feedback/feedback.tsx'
 import { isFile } from '../session/files.ts'
 import { titleOf, useSessions } from '../session/sessions.ts'
 import { Button, Empty } from '../ui/controls.tsx'
@@ -50,51 +51,53 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
   }, [label.frozen])
   return (
     <ActionsContext value={actions}>
-      <PlanContext value={plan}>
-        <ConversationHeader session={session} info={info} at={at} agent={agent} label={label} />
-        <MomentBar session={session} />
-        {label.banner !== undefined && (
-          <div className="banner" role="alert" data-testid="banner">
-            <span>{label.banner}</span>
-            {label.lost === true && <Button onClick={() => location.reload()}>Reload</Button>}
-          </div>
-        )}
-        <BlockList blocks={shown} at={at} running={running && at === undefined} agent={agent}>
-          {session.log.lastSeq === 0 && connection.phase === 'connecting' && <LoadingSession />}
-          {shown.length === 0 && connection.phase === 'open' && session.log.lastSeq === 0 && (
-            <Empty icon="thought" title="No messages yet">
-              Write the first message below. The run is recorded from its first event.
-            </Empty>
+      <FeedbackContext value={session}>
+        <PlanContext value={plan}>
+          <ConversationHeader session={session} info={info} at={at} agent={agent} label={label} />
+          <MomentBar session={session} />
+          {label.banner !== undefined && (
+            <div className="banner" role="alert" data-testid="banner">
+              <span>{label.banner}</span>
+              {label.lost === true && <Button onClick={() => location.reload()}>Reload</Button>}
+            </div>
           )}
-        </BlockList>
-        {!isFile(session.id) && label.lost !== true && absent && !running && (
-          <p className="read-only" data-testid="read-only">
-            {agent === '' ? 'This session names no agent' : `${agent} is not an agent of this server`}, so the session
-            can be read but not continued.
-          </p>
-        )}
-        {!isFile(session.id) && label.lost !== true && (!absent || running) && (
-          <div className="composer-place">
-            {run.error !== undefined && (
-              <p className="bad-text" role="alert">
-                {run.error.message}
-              </p>
+          <BlockList blocks={shown} at={at} running={running && at === undefined} agent={agent}>
+            {session.log.lastSeq === 0 && connection.phase === 'connecting' && <LoadingSession />}
+            {shown.length === 0 && connection.phase === 'open' && session.log.lastSeq === 0 && (
+              <Empty icon="thought" title="No messages yet">
+                Write the first message below. The run is recorded from its first event.
+              </Empty>
             )}
-            <Composer
-              running={running}
-              pending={run.pending}
-              disabled={at !== undefined || agent === ''}
-              placeholder={placeholder(at, status, agent)}
-              onSend={(text) => void run.send(text).catch(() => undefined)}
-              onStop={() => void run.stop().catch(() => undefined)}
-            >
-              <span className="hint">
-                {running ? `${agent} is working` : at === undefined && 'Enter to send, Shift+Enter for a new line'}
-              </span>
-            </Composer>
-          </div>
-        )}
-      </PlanContext>
+          </BlockList>
+          {!isFile(session.id) && label.lost !== true && absent && !running && (
+            <p className="read-only" data-testid="read-only">
+              {agent === '' ? 'This session names no agent' : `${agent} is not an agent of this server`}, so the session
+              can be read but not continued.
+            </p>
+          )}
+          {!isFile(session.id) && label.lost !== true && (!absent || running) && (
+            <div className="composer-place">
+              {run.error !== undefined && (
+                <p className="bad-text" role="alert">
+                  {run.error.message}
+                </p>
+              )}
+              <Composer
+                running={running}
+                pending={run.pending}
+                disabled={at !== undefined || agent === ''}
+                placeholder={placeholder(at, status, agent)}
+                onSend={(text) => void run.send(text).catch(() => undefined)}
+                onStop={() => void run.stop().catch(() => undefined)}
+              >
+                <span className="hint">
+                  {running ? `${agent} is working` : at === undefined && 'Enter to send, Shift+Enter for a new line'}
+                </span>
+              </Composer>
+            </div>
+          )}
+        </PlanContext>
+      </FeedbackContext>
     </ActionsContext>
   )
 })

@@ -5,7 +5,7 @@ import { togglePane, usePane } from '../app/panes.ts'
 import { linkTo } from '../app/route.ts'
 import { showFailure } from '../app/toast.tsx'
 import { isFile } from '../session/files.ts'
-import { download, fork, rename, saveToServer } from '../session/session-actions.ts'
+import { download, downloadReport, fork, rename, saveToServer } from '../session/session-actions.ts'
 import { titleOf } from '../session/sessions.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { IconButton, Pill } from '../ui/controls.tsx'
@@ -74,6 +74,13 @@ export function ConversationHeader({ session, info, at, agent, label }: HeaderPr
           />
         )}
         <IconButton icon="download" label="Export" onClick={() => showFailure(download(session.id))} />
+        <IconButton
+          icon="file"
+          label="Report: one HTML file to read, print and hand over"
+          className="report-tool"
+          data-testid="report"
+          onClick={() => showFailure(downloadReport(session.id))}
+        />
         <IconButton
           icon="timeline"
           label="Timeline (t)"

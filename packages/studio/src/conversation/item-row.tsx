@@ -1,5 +1,6 @@
 import type { Item, Message, Part } from '@millrace/core'
 import { memo } from 'react'
+import { MessageFeedback } from '../feedback/feedback.tsx'
 import { goTo } from '../session/cursor.ts'
 import { useLit } from '../session/lit.ts'
 import { openStep } from '../step/open-step.ts'
@@ -150,6 +151,9 @@ function MessageRow({ message }: { readonly message: Message }) {
           <PartRow key={i} part={part} run={message.run} streaming={status === 'streaming' && i === shown.length - 1} />
         ))}
         {error !== undefined && <p className="bad-text">{error.message}</p>}
+        {status !== 'streaming' && message.text.trim() !== '' && (
+          <MessageFeedback about={{ run: message.run, message: message.id }} />
+        )}
       </div>
       <IconButton
         icon="step"

@@ -1,7 +1,9 @@
 import { defined, type SessionInfo } from '@millrace/core'
 import { currentRoute, navigate } from '../app/route.ts'
+import { offer } from '../app/toast.tsx'
 import { client, requestText } from './client.ts'
 import { closeFile, isFile, openedFile } from './files.ts'
+import { useRemoved } from './removed.ts'
 import { useSessions } from './sessions.ts'
 
 const path = (id: string): string => `sessions/${encodeURIComponent(id)}`
@@ -44,16 +46,37 @@ export async function rename(id: string, title: string): Promise<void> {
 
 export async function remove(id: string): Promise<void> {
   if (isFile(id)) closeFile(id)
-  else await client.request(path(id), { method: 'DELETE' })
+  else await client.request(`${path(id)}?undo=true`, { method: 'DELETE' })
+  const wasOpen = currentRoute().session === id
   useSessions.getState().forget(id)
-  if (currentRoute().session === id) navigate({ session: undefined })
+  if (wasOpen) navigate({ session: undefined })
   await refresh()
+  if (isFile(id)) return
+  await useRemoved.getState().refresh()
+  offer('Session deleted.', 'Undo', () => bringBack(id, wasOpen))
+}
+
+/** Brings a deleted session back, and shows it if it was open. */
+export async function bringBack(id: string, show = true): Promise<void> {
+  await client.request(`${path(id)}/restore`, { method: 'POST' })
+  await Promise.all([refresh(), useRemoved.getState().refresh()])
+  if (show) navigate({ session: id })
 }
 
 /** Downloads the whole log as a file that can be dropped on any Millrace page. */
 export async function download(id: string): Promise<void> {
   const text = openedFile(id)?.text ?? (await requestText(`${path(id)}/log`))
   save(`${id.replace(/[^\w.-]/g, '_')}.jsonl`, text)
+}
+
+/** Downloads the session as one HTML document to read, print and hand over. That of an opened file is made here. */
+export async function downloadReport(id: string): Promise<void> {
+  const file = openedFile(id)
+  const name = `${id.replace(/[^\w.-]/g, '_')}.html`
+  if (file === undefined) return save(name, await requestText(`${path(id)}/report`))
+  const { sessionReport } = await import('@millrace/core/report')
+  const { title, agent } = file.info
+  save(name, sessionReport({ session: id, title, agent }, file.handle.log.rows))
 }
 
 /** Imports an opened file into the server and shows the new session. */

@@ -9,7 +9,7 @@ import { Editable } from '../ui/editable.tsx'
 import { Menu, type MenuItem } from '../ui/menu.tsx'
 import { useDateText } from '../ui/time.tsx'
 import { isFile } from './files.ts'
-import { download, fork, remove, rename, saveToServer } from './session-actions.ts'
+import { download, downloadReport, fork, remove, rename, saveToServer } from './session-actions.ts'
 import { titleOf } from './sessions.ts'
 import { StatusDot } from './status-dot.tsx'
 
@@ -62,6 +62,7 @@ export function SessionListRow({
 
 function actions(info: SessionInfo, current: boolean, edit: () => void): readonly MenuItem[] {
   const exported: MenuItem = { label: 'Export', icon: 'download', onSelect: () => showFailure(download(info.id)) }
+  const report: MenuItem = { label: 'Report', icon: 'file', onSelect: () => showFailure(downloadReport(info.id)) }
   const compared: MenuItem = {
     label: 'Compare with the open session',
     icon: 'compare',
@@ -71,6 +72,7 @@ function actions(info: SessionInfo, current: boolean, edit: () => void): readonl
   if (isFile(info.id)) {
     return [
       { label: 'Save to the server', icon: 'upload', onSelect: () => showFailure(saveToServer(info.id)) },
+      report,
       ...(comparable ? [compared] : []),
       { label: 'Close', icon: 'close', onSelect: () => showFailure(remove(info.id)) },
     ]
@@ -79,7 +81,8 @@ function actions(info: SessionInfo, current: boolean, edit: () => void): readonl
     { label: 'Rename', icon: 'pencil', onSelect: edit },
     { label: 'Fork', icon: 'fork', onSelect: () => showFailure(fork(info, undefined)) },
     exported,
+    report,
     ...(comparable ? [compared] : []),
-    { label: 'Delete', icon: 'trash', dangerous: true, onSelect: () => showFailure(remove(info.id)) },
+    { label: 'Delete', icon: 'trash', onSelect: () => showFailure(remove(info.id)) },
   ]
 }

@@ -1,12 +1,14 @@
-import type { Cost, Usage } from '@millrace/core'
+import { type Costs, callCost, costsText, type ModelPrices, spentOn, type Usage } from '@millrace/core'
 import { duration } from '../ui/duration.ts'
+import { usePrices } from '../usage/prices.ts'
 import { callsIn, type SessionStep } from './steps.ts'
 
 const whole = new Intl.NumberFormat('en')
 
 /** What a step took and cost. A figure that the log does not have is left out. */
 export function Figures({ step, steps }: { readonly step: SessionStep; readonly steps: readonly SessionStep[] }) {
-  const cells = cellsOf(step, steps).filter((cell) => cell[1] !== undefined)
+  const prices = usePrices()
+  const cells = cellsOf(step, steps, prices).filter((cell) => cell[1] !== undefined)
   if (cells.length === 0) return null
   return (
     <dl className="totals step-figures" data-testid="step-figures">
@@ -22,12 +24,18 @@ export function Figures({ step, steps }: { readonly step: SessionStep; readonly 
 
 type Cell = readonly [name: string, value: string | undefined]
 
-function cellsOf({ call, execution }: SessionStep, steps: readonly SessionStep[]): readonly Cell[] {
+function cellsOf(
+  { call, execution }: SessionStep,
+  steps: readonly SessionStep[],
+  prices: ModelPrices | undefined,
+): readonly Cell[] {
   const took = call?.duration ?? execution?.duration
   const time: Cell = ['Duration', took === undefined ? undefined : duration(took)]
   if (call !== undefined) {
     const wait: Cell = ['First token', call.firstToken === undefined ? undefined : duration(call.firstToken)]
-    return [time, wait, ...tokenCells(call.usage ?? {}), ['Cost', costText(call.cost)], ['Finish', call.finishReason]]
+    const cost = callCost(call, prices)
+    const paid: Cell = ['Cost', costs(cost === undefined ? [] : [cost])]
+    return [time, wait, ...tokenCells(call.usage ?? {}), paid, ['Finish', call.finishReason]]
   }
   const models = (execution === undefined ? [] : callsIn(steps, execution)).flatMap(({ call: inside }) =>
     inside?.kind === 'model' ? [inside] : [],
@@ -36,16 +44,23 @@ function cellsOf({ call, execution }: SessionStep, steps: readonly SessionStep[]
     models.some(({ usage }) => usage?.[field] !== undefined)
       ? models.reduce((total, { usage }) => total + (usage?.[field] ?? 0), 0)
       : undefined
+  const spent = spentOn(models, prices)
+  const named: Cell = [
+    'Model',
+    spent.models.length === 0 ? undefined : spent.models.map(({ model }) => model).join(', '),
+  ]
   const calls: Cell = ['Model calls', models.length === 0 ? undefined : whole.format(models.length)]
   const inputTokens = sum('inputTokens')
   const outputTokens = sum('outputTokens')
   return [
+    named,
     time,
     calls,
     ...tokenCells({
       ...(inputTokens === undefined ? {} : { inputTokens }),
       ...(outputTokens === undefined ? {} : { outputTokens }),
     }),
+    ['Cost', costs(spent.total)],
   ]
 }
 
@@ -62,6 +77,6 @@ function count(value: number | undefined): string | undefined {
   return value === undefined ? undefined : whole.format(value)
 }
 
-function costText(cost: Cost | undefined): string | undefined {
-  return cost === undefined ? undefined : `${cost.amount.toPrecision(3)} ${cost.currency}`
+function costs(list: Costs): string | undefined {
+  return list.length === 0 ? undefined : costsText(list)
 }

@@ -2,6 +2,7 @@ import {
   type Calls,
   callsView,
   diffState,
+  type FeedbackTarget,
   printRecorded,
   type Recorded,
   stateAt,
@@ -13,6 +14,7 @@ import { useView } from '@millrace/react'
 import { useEffect, useMemo } from 'react'
 import type { PanelProps } from '../app/panels.ts'
 import { root } from '../app/route.ts'
+import { FeedbackBar } from '../feedback/feedback.tsx'
 import { Differences } from '../state/differences.tsx'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Empty, IconButton, Pill } from '../ui/controls.tsx'
@@ -51,11 +53,18 @@ export function StepPanel({ session, at }: PanelProps) {
     <div className="step-panel scroll" data-testid="step" data-step={step.key}>
       <Head step={step} position={here} steps={steps} />
       <Figures step={step} steps={steps} />
+      <FeedbackBar key={step.key} session={session} about={targetOf(step)} />
       <Words step={step} steps={steps} calls={calls} session={session} />
       <StateOfStep step={step} session={session} />
       <Rows step={step} calls={calls} session={session} />
     </div>
   )
+}
+
+/** A step is rated as what it is in the log: a call, or an execution of a node. */
+function targetOf({ call, execution }: SessionStep): FeedbackTarget {
+  if (call !== undefined) return { run: call.run, call: call.call }
+  return { run: execution?.run ?? '', ...(execution === undefined ? {} : { node: execution.node }) }
 }
 
 function open(step: SessionStep | undefined): void {

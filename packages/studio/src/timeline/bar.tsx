@@ -1,3 +1,4 @@
+import { callCost, costText } from '@millrace/core'
 import { memo, useState } from 'react'
 import { usePlayer } from '../session/play.ts'
 import { openStep } from '../step/open-step.ts'
@@ -7,6 +8,7 @@ import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Time } from '../ui/time.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
+import { usePrices } from '../usage/prices.ts'
 import type { PlacedBar } from './place.ts'
 import type { Span } from './spans.ts'
 
@@ -60,15 +62,20 @@ export const BarView = memo(function BarView({ bar, top, x }: BarProps) {
   )
 })
 
+const whole = new Intl.NumberFormat('en')
 const kinds = { run: 'run', agent: 'step', model: 'model call', tool: 'tool call' } as const
 
 function SpanFacts({ span }: { readonly span: Span }) {
-  const { kind, name, number, word, agent, duration: took, firstAfter, critical, error, startedAt } = span
+  const { kind, name, number, word, agent, duration: took, firstAfter, critical, error, startedAt, usage } = span
+  const prices = usePrices()
+  const cost = kind === 'model' ? callCost({ ...span, kind }, prices) : undefined
   const facts = [
     [kinds[kind], kind === 'model' || kind === 'tool' ? `by ${agent}` : number === undefined ? '' : `number ${number}`],
     ['state', word],
     ['took', took === undefined ? '' : duration(took)],
     ['first token', firstAfter === undefined ? '' : `after ${duration(firstAfter)}`],
+    ['tokens', usage?.totalTokens === undefined ? '' : whole.format(usage.totalTokens)],
+    ['cost', cost === undefined ? '' : costText(cost)],
     ['critical path', critical === true ? 'yes: the run waited for it' : ''],
     ['error', error ?? ''],
   ] as const

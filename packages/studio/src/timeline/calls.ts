@@ -1,4 +1,5 @@
 import {
+  type Cost,
   defined,
   functionCallsOf,
   functionResponsesOf,
@@ -6,6 +7,7 @@ import {
   isModelCall,
   isPartial,
   type Recorded,
+  type Usage,
   type View,
 } from '@millrace/core'
 import { Dictionary, Sequence } from '@millrace/core/persistent'
@@ -28,6 +30,9 @@ export interface CallSpan {
   readonly endSeq?: number
   readonly endedAt?: number
   readonly failed?: boolean
+  /** Of a model call. */
+  readonly usage?: Usage
+  readonly cost?: Cost
 }
 
 interface Calls {
@@ -46,7 +51,7 @@ export const callSpansView: View<Calls> = {
     const { event, run } = row
     if (isModelCall(event)) return modelCalled(state, row)
     if (event.kind === 'model.finished')
-      return finished(state, `${run}\ncall ${event.call}`, row, event.duration, event.status === 'error')
+      return finished(state, `${run}\ncall ${event.call}`, row, event.duration, event.status === 'error', event)
     if (event.kind === 'tool.finished')
       return finished(state, `${run}\ntool ${event.call}`, row, event.duration, event.status === 'error')
     if (event.kind === 'run.finished')
@@ -107,20 +112,30 @@ function modelCalled(state: Calls, { seq, at, run, event }: Recorded): Calls {
 }
 
 /** The engine measured how long it took; the times of the log may lie a little later. */
-function finished(state: Calls, key: string, row: Recorded, took: number | undefined, failed: boolean): Calls {
+function finished(
+  state: Calls,
+  key: string,
+  row: Recorded,
+  took: number | undefined,
+  failed: boolean,
+  { usage, cost }: Pick<CallSpan, 'usage' | 'cost'> = {},
+): Calls {
   const place = state.open.get(key)
   const span = place === undefined ? undefined : state.list.at(place)
   if (place === undefined || span === undefined) return state
   const told = ended(state, place, key, row, failed)
   const owner = `${row.run}\nmodel ${span.owner}`
   const next = told.open.get(owner) === place ? { ...told, open: told.open.delete(owner) } : told
-  if (took === undefined) return next
   const times =
-    span.kind === 'tool'
-      ? { startedAt: Math.max(span.startedAt, row.at - took) }
-      : { endedAt: Math.min(row.at, span.startedAt + took) }
+    took === undefined
+      ? {}
+      : span.kind === 'tool'
+        ? { startedAt: Math.max(span.startedAt, row.at - took) }
+        : { endedAt: Math.min(row.at, span.startedAt + took) }
   const done = next.list.at(place)
-  return done === undefined ? next : { ...next, list: next.list.with(place, { ...done, ...times }) }
+  return done === undefined
+    ? next
+    : { ...next, list: next.list.with(place, { ...done, ...times, ...defined({ usage, cost }) }) }
 }
 
 function firstToken(state: Calls, place: number, { seq, at }: Recorded): Calls {

@@ -84,9 +84,14 @@ function placesOf(log: LiveLog): Places {
   const { of, breaks } = places
   const first = rows[0]?.at ?? 0
   for (let i = of.length; i < rows.length; i++) {
-    const earlier = rows[i - 1]
     const row = rows[i]
     const place = of[i - 1] ?? 0
+    // What a person thinks of a run is no work: it takes no time on the axis.
+    if (row?.event.kind === 'feedback') {
+      of.push(place)
+      continue
+    }
+    const earlier = workBefore(rows, i)
     const gap = earlier === undefined || row === undefined ? 0 : Math.max(0, row.at - earlier.at)
     const short = isIdle(earlier, row) ? Math.min(gap, longestPause) : gap
     if (gap - short >= leastBreak && earlier !== undefined) breaks.push({ place, gap, real: earlier.at - first })
@@ -94,6 +99,12 @@ function placesOf(log: LiveLog): Places {
   }
   places.last = rows.at(-1)
   return places
+}
+
+function workBefore(rows: readonly Recorded[], index: number): Recorded | undefined {
+  let at = index - 1
+  while (rows[at]?.event.kind === 'feedback') at -= 1
+  return rows[at]
 }
 
 /** Whether nothing ran between the two rows: no run was active, or the server had stopped. */

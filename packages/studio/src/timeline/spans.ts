@@ -1,4 +1,4 @@
-import { defined, type Execution, type LiveLog } from '@millrace/core'
+import { type Cost, defined, type Execution, type LiveLog, type Usage } from '@millrace/core'
 import { hasNoKnownEnd, lastSignOf, type RunSpan } from '../session/runs.ts'
 import { runWord, type StateWord, stepWord } from '../ui/state-word.ts'
 import type { CallSpan } from './calls.ts'
@@ -25,6 +25,9 @@ export interface Span {
   readonly firstSeq?: number
   /** Milliseconds until the first token. */
   readonly firstAfter?: number
+  /** Of a model call. */
+  readonly usage?: Usage
+  readonly cost?: Cost
   readonly superseded?: boolean
   /** The run would have ended earlier if this had. */
   readonly critical?: boolean
@@ -119,7 +122,7 @@ function spansOfCalls(
   return calls.flatMap((call) => {
     const owner = owners.get(`${call.run}\n${call.owner}`)
     if (owner === undefined || (call.call !== undefined && steps.has(call.call))) return []
-    const { key, kind, name, run, startSeq, startedAt, firstSeq, firstAt, endSeq, endedAt, failed } = call
+    const { key, kind, name, run, startSeq, startedAt, firstSeq, firstAt, endSeq, endedAt, failed, usage, cost } = call
     const over = owner.endSeq !== undefined || runs.get(run)?.endSeq !== undefined
     const word: StateWord = endSeq !== undefined ? (failed === true ? 'failed' : 'done') : over ? 'cut off' : 'running'
     return [
@@ -137,6 +140,8 @@ function spansOfCalls(
         word,
         firstSeq,
         firstAfter: firstAt === undefined ? undefined : firstAt - startedAt,
+        usage,
+        cost,
       }),
     ]
   })

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react'
+import { type KeyboardEvent, useId, useRef, useState } from 'react'
 import { IconButton } from './controls.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import './menu.css'
@@ -7,8 +7,6 @@ export interface MenuItem {
   readonly label: string
   readonly icon: IconName
   readonly onSelect: () => void
-  /** The action cannot be undone, so it must be confirmed by a second click. */
-  readonly dangerous?: boolean
 }
 
 /** A button with a list of actions. It uses the browser's popover, which closes on Esc and on a click elsewhere. */
@@ -25,12 +23,7 @@ export function Menu({
   const list = useRef<HTMLDivElement>(null)
   const button = useRef<HTMLSpanElement>(null)
   const [open, setOpen] = useState(false)
-  const [confirming, setConfirming] = useState<string>()
   const choose = (item: MenuItem): void => {
-    if (item.dangerous === true && confirming !== item.label) {
-      setConfirming(item.label)
-      return
-    }
     list.current?.hidePopover()
     item.onSelect()
   }
@@ -66,34 +59,17 @@ export function Menu({
         onToggle={(event) => {
           const shown = event.newState === 'open'
           setOpen(shown)
-          setConfirming(undefined)
           if (shown) place(event.currentTarget, button.current)
         }}
       >
         {items.map((item) => (
-          <MenuButton key={item.label} item={item} onClick={() => choose(item)}>
-            {confirming === item.label ? `${item.label} for good?` : item.label}
-          </MenuButton>
+          <button key={item.label} type="button" role="menuitem" onClick={() => choose(item)}>
+            <Icon name={item.icon} />
+            {item.label}
+          </button>
         ))}
       </div>
     </span>
-  )
-}
-
-function MenuButton({
-  item,
-  onClick,
-  children,
-}: {
-  readonly item: MenuItem
-  readonly onClick: () => void
-  readonly children: ReactNode
-}) {
-  return (
-    <button type="button" role="menuitem" className={item.dangerous === true ? 'dangerous' : ''} onClick={onClick}>
-      <Icon name={item.icon} />
-      {children}
-    </button>
   )
 }
 

@@ -1,10 +1,11 @@
-import { type FirstToken, type Usage, type UsageReport, usageView } from '@millrace/core'
+import { costsText, type FirstToken, type Spent, type Usage, type UsageReport, usageView } from '@millrace/core'
 import { useView } from '@millrace/react'
 import { useEffect, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Empty, Pill } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
+import { useSpent } from './prices.ts'
 import './usage.css'
 
 const whole = new Intl.NumberFormat('en')
@@ -12,6 +13,7 @@ const whole = new Intl.NumberFormat('en')
 /** Tokens, model calls and times, by agent and by run. A dash means that the model did not report the value. */
 export function UsagePanel({ session, at }: PanelProps) {
   const report = useView(session.log, usageView, { at })
+  const spent = useSpent(session, at)
   // The time to first token needs the tokens, and a long session is opened without them.
   useEffect(() => void session.fill(), [session])
   if (report.agents.length === 0) {
@@ -23,19 +25,26 @@ export function UsagePanel({ session, at }: PanelProps) {
   }
   return (
     <div className="usage-panel scroll">
-      <Totals report={report} />
-      <Agents report={report} />
-      <Runs report={report} />
+      <Totals report={report} spent={spent} />
+      <Models spent={spent} />
+      <Agents report={report} spent={spent} />
+      <Runs report={report} spent={spent} />
     </div>
   )
 }
 
-function Totals({ report: { total, firstToken, runs } }: { readonly report: UsageReport }) {
+interface PartProps {
+  readonly report: UsageReport
+  readonly spent: Spent
+}
+
+function Totals({ report: { total, firstToken, runs }, spent }: PartProps) {
   const time = runs.toArray().reduce((sum, run) => sum + (run.duration ?? 0), 0)
   const cells = [
     ['Tokens', number(total.totalTokens)],
     ['Model calls', number(total.modelCalls)],
-    ['First token', mean(firstToken)],
+    ['Cost', costsText(spent.total)],
+    ['Mean first token', mean(firstToken)],
     ['Run time', time === 0 ? '–' : duration(time)],
   ] as const
   return (
@@ -50,7 +59,43 @@ function Totals({ report: { total, firstToken, runs } }: { readonly report: Usag
   )
 }
 
-function Agents({ report }: { readonly report: UsageReport }) {
+/** The models that were called. A log without records of calls does not say which. */
+function Models({ spent: { models } }: Pick<PartProps, 'spent'>) {
+  if (models.length === 0) return null
+  return (
+    <section className="panel-section" data-testid="usage-models">
+      <h3>
+        Models <Pill>{models.length}</Pill>
+      </h3>
+      <div className="table-scroll scroll">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Model</th>
+              <th scope="col">In</th>
+              <th scope="col">Out</th>
+              <th scope="col">Calls</th>
+              <th scope="col">Cost</th>
+            </tr>
+          </thead>
+          <tbody>
+            {models.map(({ model, usage, costs }) => (
+              <tr key={model}>
+                <th scope="row">{model}</th>
+                <td className="number">{number(usage.inputTokens)}</td>
+                <td className="number">{number(usage.outputTokens)}</td>
+                <td className="number">{number(usage.modelCalls)}</td>
+                <td className="number">{costsText(costs)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+function Agents({ report, spent }: PartProps) {
   const agents = report.agents.toArray()
   const most = Math.max(1, ...agents.map((each) => each.usage.totalTokens ?? 0))
   return (
@@ -68,8 +113,9 @@ function Agents({ report }: { readonly report: UsageReport }) {
               <th scope="col">Total</th>
               <th scope="col">Calls</th>
               <th scope="col" title="Mean time to first token">
-                First token
+                Mean first token
               </th>
+              <th scope="col">Cost</th>
             </tr>
           </thead>
           <tbody>
@@ -94,6 +140,7 @@ function Agents({ report }: { readonly report: UsageReport }) {
                 >
                   {mean(each.firstToken)}
                 </td>
+                <td className="number">{costsText(spent.agents.get(each.agent))}</td>
               </tr>
             ))}
           </tbody>
@@ -124,7 +171,7 @@ function Split({
 
 const someRuns = 20
 
-function Runs({ report }: { readonly report: UsageReport }) {
+function Runs({ report, spent }: PartProps) {
   const [most, setMost] = useState(someRuns)
   const runs = report.runs.toArray()
   const first = Math.max(0, runs.length - most)
@@ -146,8 +193,11 @@ function Runs({ report }: { readonly report: UsageReport }) {
               <th scope="col">Run</th>
               <th scope="col">Tokens</th>
               <th scope="col">Calls</th>
-              <th scope="col">First token</th>
+              <th scope="col" title="The wait of the first model call of the run">
+                First token
+              </th>
               <th scope="col">Time</th>
+              <th scope="col">Cost</th>
             </tr>
           </thead>
           <tbody>
@@ -160,6 +210,7 @@ function Runs({ report }: { readonly report: UsageReport }) {
                 <td className="number">{number(each.usage.modelCalls)}</td>
                 <td className="number">{each.firstToken === undefined ? '–' : duration(each.firstToken)}</td>
                 <td className="number">{each.duration === undefined ? 'running' : duration(each.duration)}</td>
+                <td className="number">{costsText(spent.runs.get(each.run))}</td>
               </tr>
             ))}
           </tbody>

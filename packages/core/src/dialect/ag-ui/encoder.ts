@@ -238,6 +238,8 @@ class Encoding implements AgUiEncoder {
       case 'model.started':
       case 'model.finished':
       case 'tool.finished':
+      // What a person thinks of an answer is no part of the conversation.
+      case 'feedback':
         break
       default:
         this.#fact(event)

@@ -1,5 +1,6 @@
 import type { EventLog, NewSession } from '../../log/event-log.ts'
 import { sessionKey } from '../../log/session-key.ts'
+import { asideUser } from '../../log/set-aside.ts'
 import { type Kit, mine, notes, rejection } from './kit.ts'
 
 export function sessionContract(kit: Kit): void {
@@ -174,6 +175,16 @@ function listing({ check, expect }: Kit): void {
     expect((await log.users({})).total).toBe(1)
     await log.close()
     expect(await rejection(log.users({}))).toBe('unavailable')
+  })
+  check('deleted sessions that can be brought back are in a list of their own', async (log) => {
+    const aside = sessionKey(asideUser('ann'), 'b')
+    await make(log, { id: 'a' }, { id: aside, user: asideUser('ann') })
+    expect(await ids(log, {})).toEqual(['a'])
+    expect(await ids(log, { user: 'ann' })).toEqual(['a'])
+    expect(await ids(log, { aside: true })).toEqual([aside])
+    expect(await ids(log, { aside: true, user: asideUser('ann') })).toEqual([aside])
+    expect((await log.users({})).users.map(({ user }) => user)).toEqual(['ann'])
+    expect((await log.users({})).total).toBe(1)
   })
   check('pages do not overlap, and total counts what the filter lets through', async (log) => {
     await make(log, ...Array.from({ length: 120 }, (_, i) => ({ id: `s${String(i).padStart(3, '0')}` })))

@@ -49,6 +49,10 @@ export function evidenceBefore(
 function evidenceOf({ run, seq, event }: Recorded): readonly Evidence[] {
   if (event.kind === 'run.started') return askedIn(run, seq, event)
   if (event.kind === 'data') return [{ kind: 'data', name: event.itemType, run, seq, value: event.item }]
+  // What the tasks of a plan gave: the result of a task is an agent's words, an artifact is a record.
+  if (event.kind === 'task.finished') return [{ kind: 'agent', name: 'task', run, seq, value: event.result }]
+  if (event.kind === 'artifact' && event.deleted !== true && event.part !== undefined)
+    return [{ kind: 'data', name: event.name, run, seq, value: textOf(event.part) }]
   if (event.kind !== 'agent' || isPartial(event.event)) return []
   const { author, content } = event.event
   const made: Evidence[] = []

@@ -106,6 +106,16 @@ describe('support', () => {
     expect(claimSupport(claim, supportIn([]))).toBe('unsupported')
     expect(claimSupport({ ...claim, figures: [] }, both)).toBe('nothing to check')
   })
+  test('one index serves several answers: what came after an answer does not hold it', () => {
+    const [figure, rounded] = claimsIn('It burned 127,311 acres, or 4.2 miles.').flatMap((claim) => claim.figures)
+    if (figure === undefined || rounded === undefined) throw new Error('no figures')
+    const later: Evidence = { kind: 'tool', name: 'measure', run: 'r', seq: 9, value: { acres: 127311, miles: 4.21 } }
+    const index = supportIn([later])
+    for (const each of [figure, rounded]) {
+      expect(index.of(each, 10)).toHaveLength(1)
+      expect(index.of(each, 9)).toEqual([])
+    }
+  })
   test('a name is found whatever its case, with the text around it', () => {
     const text = `${'x'.repeat(100)} the WALDO LAKE trail ${'y'.repeat(100)}`
     const [place] = supportIn([tool({ at: [text] })]).ofName('Waldo Lake Trail')
@@ -149,6 +159,20 @@ describe('evidence', () => {
       ['person', 'user', '7 days?'],
     ])
     expect(evidence[3]?.call).toBe('c1')
+  })
+  test('the artifacts and results of a plan are evidence, but no artifact without its content or that was deleted', () => {
+    const note = { kind: 'artifact', id: 'n', name: 'Notes', type: 'note', version: 1 } as const
+    const plan = [
+      row(1, { ...note, part: { text: '46 acres' } }),
+      row(2, note),
+      row(3, { ...note, part: { text: 'old' }, deleted: true }),
+      row(4, { kind: 'task.finished', task: 't', status: 'done', result: 'Found 12 sites.' }),
+    ]
+    const { evidence } = evidenceBefore(plan, { run: 'r', seq: 9 })
+    expect(evidence.map(({ kind, name, value }) => [kind, name, value])).toEqual([
+      ['agent', 'task', 'Found 12 sites.'],
+      ['data', 'Notes', '46 acres'],
+    ])
   })
   test('a bounded number, and it says that older ones were left out', () => {
     const many = Array.from({ length: 6000 }, (_, i) => row(i + 1, said(`m${i}`, 'b', [{ text: `words ${i}` }])))

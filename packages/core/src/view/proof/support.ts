@@ -15,8 +15,11 @@ export interface Support {
 }
 
 export interface SupportIndex {
-  /** Every place that holds the figure, tools and records before the words of agents and persons. */
-  of(figure: ClaimFigure): readonly Support[]
+  /**
+   * Every place that holds the figure, tools and records before the words of agents and persons. With `before`, only
+   * places in events before that seq, so that one index serves several answers.
+   */
+  of(figure: ClaimFigure, before?: number): readonly Support[]
   /** The texts that hold the name as it is written, whatever its case. */
   ofName(name: string): readonly Support[]
 }
@@ -68,16 +71,18 @@ export function supportIn(evidence: readonly Evidence[]): SupportIndex {
   for (const one of sorted) walk(one, one.value, '')
   numbers.sort((a, b) => (a.figure.value ?? 0) - (b.figure.value ?? 0))
   return {
-    of: (figure) => {
+    of: (figure, before = Number.POSITIVE_INFINITY) => {
+      const earlier = (key: string): readonly Place[] =>
+        (places.get(key) ?? []).filter((place) => place.evidence.seq < before)
       const found = [
-        ...(places.get(figure.key) ?? []).map((place) =>
+        ...earlier(figure.key).map((place) =>
           supportOf(place, place.figure.text === figure.text ? 'exact' : 'same', figure),
         ),
         ...sharesOf(figure)
-          .flatMap((key) => places.get(key) ?? [])
+          .flatMap(earlier)
           .map((place) => supportOf(place, 'same', figure)),
       ].filter((each) => each !== undefined)
-      const all = found.length > 0 ? found : roundedIn(numbers, figure)
+      const all = found.length > 0 ? found : roundedIn(numbers, figure, before)
       return all.toSorted((a, b) => rank(a) - rank(b)).slice(0, mostPlaces)
     },
     ofName: (name) => {
@@ -132,7 +137,7 @@ function sharesOf({ kind, value }: ClaimFigure): readonly string[] {
 }
 
 /** Results with more digits than the answer gives. */
-function roundedIn(numbers: readonly Place[], figure: ClaimFigure): readonly Support[] {
+function roundedIn(numbers: readonly Place[], figure: ClaimFigure, before: number): readonly Support[] {
   const { value, step } = figure
   if (value === undefined || step === undefined || step === 0) return []
   const ranges = figure.kind === 'percent' ? [1, 1 / 100] : [1]
@@ -142,6 +147,7 @@ function roundedIn(numbers: readonly Place[], figure: ClaimFigure): readonly Sup
     for (let i = firstFrom(numbers, low); i < numbers.length && found.length < mostPlaces; i++) {
       const place = numbers[i]
       if (place === undefined || (place.figure.value ?? 0) >= high) break
+      if (place.evidence.seq >= before) continue
       // A whole number that is rounded to another whole number is no rounding of a count.
       if ((place.figure.step ?? 0) >= step * scale && place.figure.step !== 0) continue
       const support = supportOf(place, 'rounded', figure)

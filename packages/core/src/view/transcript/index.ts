@@ -77,6 +77,7 @@ export const transcriptView: View<Transcript> = {
       case 'task.finished':
       case 'task.reflected':
       case 'data':
+      case 'feedback':
         return state
     }
   },

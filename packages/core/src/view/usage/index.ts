@@ -6,11 +6,11 @@ import type { AgentSaid, Recorded, RunFinished, Usage } from '../../event/run-ev
 import { hasText, isPartial } from '../../event/streaming.ts'
 import { addUsage, usageOf } from '../../event/usage.ts'
 import { isObject } from '../../json/json.ts'
+import { addCost } from '../spent.ts'
 import type { View } from '../view.ts'
 import { waited } from './first-token.ts'
 import {
   type AgentUsage,
-  type Costs,
   emptyUsage,
   type MessageKeys,
   type ModelCall,
@@ -72,12 +72,6 @@ function paid(state: UsageReport, run: string, agent: string, cost: Cost): Usage
     ...runChanged(next, run, (each) => ({ ...each, costs: addCost(each.costs, cost) })),
     costs: addCost(state.costs, cost),
   }
-}
-
-function addCost(costs: Costs = [], { amount, currency }: Cost): Costs {
-  const at = costs.findIndex((each) => each.currency === currency)
-  if (at < 0) return [...costs, { amount, currency }]
-  return costs.with(at, { currency, amount: (costs[at]?.amount ?? 0) + amount })
 }
 
 function streamed(state: UsageReport, row: Recorded, said: AgentSaid): UsageReport {

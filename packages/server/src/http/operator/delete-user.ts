@@ -1,4 +1,5 @@
 import { type EventLog, MillraceError, type SessionInfo } from '@millrace/core'
+import { asideUser } from '@millrace/core/store'
 import type { EvalStore } from '../../eval/eval-store.ts'
 
 /** How often the sessions of a user are listed again: a user who is still at work makes new ones. */
@@ -16,7 +17,9 @@ export async function deleteUser(
   if (user === '') throw new MillraceError('invalid', 'name the user to delete')
   let count = 0
   for (let left = mostRounds; ; left -= 1) {
-    const { sessions } = await log.list({ user, limit: 500 })
+    // Also those that the user has deleted and could still bring back.
+    const [kept, aside] = await Promise.all([user, asideUser(user)].map((each) => log.list({ user: each, limit: 500 })))
+    const sessions = [...(kept?.sessions ?? []), ...(aside?.sessions ?? [])]
     if (sessions.length === 0) break
     if (left === 0)
       throw new MillraceError('busy', `${user} keeps starting sessions; revoke the user's token and delete again`)

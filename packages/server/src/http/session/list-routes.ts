@@ -13,8 +13,18 @@ const listQuery = z.object({
   agent: z.string().max(200).optional(),
   status: z.enum(['idle', 'running', 'done', 'failed', 'cancelled', 'interrupted']).optional(),
   search: z.string().max(200).optional().describe('Part of the title or id'),
+  removed: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true`: only those that were deleted and can be restored; `createdAt` is when they were deleted'),
   limit: z.coerce.number().int().min(1).max(500).default(100),
   offset: z.coerce.number().int().min(0).default(0),
+})
+const deleteQuery = z.object({
+  undo: z
+    .enum(['true', 'false'])
+    .default('false')
+    .describe('`true`: the session can be restored for ten minutes, also after a restart of the server'),
 })
 const createBody = z
   .object({
@@ -41,7 +51,11 @@ export const sessionsRoutes =
         result: objectShape({ sessions: listShape('Session'), total: { type: 'integer' } }),
       }),
       async (request) => {
-        const { limit, offset, agent, status, search } = validateBody(listQuery, request.query)
+        const { limit, offset, agent, status, search, removed } = validateBody(listQuery, request.query)
+        if (removed === 'true') {
+          const sessions = await deps.own(request).log.removed(deps.now())
+          return { sessions: sessions.slice(offset, offset + limit), total: sessions.length }
+        }
         return deps.own(request).log.list(defined({ limit, offset, agent, status, search }))
       },
     )
@@ -79,10 +93,31 @@ export const sessionsRoutes =
     )
     app.delete<ById>(
       '/sessions/:id',
-      documented({ effect: 'write', summary: 'Delete a session and its log', answer: 'Nothing', status: 204 }),
+      documented({
+        effect: 'write',
+        summary: 'Delete a session and its log',
+        query: deleteQuery,
+        answer: 'Nothing',
+        status: 204,
+      }),
       async (request, reply) => {
-        await removeSession(deps, request, await sessionForRequest(deps, request, request.params.id))
+        const { undo } = validateBody(deleteQuery, request.query)
+        const session = await sessionForRequest(deps, request, request.params.id)
+        await removeSession(deps, request, session, undo === 'true')
         return reply.code(204).send()
+      },
+    )
+    app.post<ById>(
+      '/sessions/:id/restore',
+      documented({
+        effect: 'write',
+        summary: 'Bring back a session that was deleted with `undo=true` less than ten minutes ago',
+        answer: 'The session',
+        result: shapeOf('Session'),
+      }),
+      async (request) => {
+        request.about.session = request.params.id
+        return deps.own(request).log.bringBack(request.params.id, deps.now())
       },
     )
   }

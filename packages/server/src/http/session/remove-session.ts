@@ -7,10 +7,16 @@ import type { HttpDeps } from '../deps.ts'
 /** How often to try while a cancelled run still holds its lease, and how many milliseconds to wait between tries. */
 const patience = { tries: 100, wait: 20 }
 
-/** Deletes a session for good. Its active run is cancelled first, and the audit records who deleted it. */
-export async function removeSession(deps: HttpDeps, request: FastifyRequest, session: SessionInfo): Promise<void> {
+/** Deletes a session, for good unless it is only `forNow`. Its active run is cancelled first, and the audit records who deleted it. */
+export async function removeSession(
+  deps: HttpDeps,
+  request: FastifyRequest,
+  session: SessionInfo,
+  forNow = false,
+): Promise<void> {
   const { log, engine } = deps.own(request)
-  await cancelAndRemove({ log, engine }, session.id)
+  const remove = forNow ? log.removeForNow : log.remove
+  await cancelAndRemove({ log: { remove }, engine }, session.id)
   const { id, agent, user } = session
   deps.audit({ at: deps.now(), action: 'session.delete', session: id, agent, user: request.principal ?? user })
 }

@@ -9,9 +9,11 @@ import type { OwnLog } from '../own-sessions.ts'
 import { boundInput, runInput } from '../run-input.ts'
 import { cursorOf, serveStream } from '../stream.ts'
 import { documented, type Surface } from '../surface.ts'
+import { feedbackRoutes } from './feedback-routes.ts'
 import { historyRoutes } from './history-routes.ts'
 import { importRoutes } from './import-routes.ts'
 import { sessionsRoutes } from './list-routes.ts'
+import { reportRoutes } from './report-routes.ts'
 import { sendPieces } from './send-pieces.ts'
 
 const eventsQuery = z.object({
@@ -173,8 +175,9 @@ async function isOver(log: OwnLog, session: string, run: string, after: number):
 
 export const sessionSurface: Surface = {
   tag: 'Session',
-  about: 'Any session: re-join, cancel, fork, state, views, log',
+  about: 'Any session: re-join, cancel, fork, state, views, feedback, report, log',
   routes: (deps) => async (app) => {
-    for (const routes of [sessionsRoutes, sessionRoutes, historyRoutes, importRoutes]) await app.register(routes(deps))
+    for (const routes of [sessionsRoutes, sessionRoutes, feedbackRoutes, historyRoutes, reportRoutes, importRoutes])
+      await app.register(routes(deps))
   },
 }

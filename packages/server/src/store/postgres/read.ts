@@ -132,10 +132,12 @@ export function postgresReads({ connection, tails, now, checkOpen, watch, starts
       checkOpen()
       const page = await query(
         `SELECT user_name, count(*), sum(events)::bigint, max(updated_at) FROM session
-         GROUP BY user_name ORDER BY user_name LIMIT $1 OFFSET $2`,
+         WHERE left(user_name, 1) <> chr(30) GROUP BY user_name ORDER BY user_name LIMIT $1 OFFSET $2`,
         [pageSize(limit), Math.max(0, Math.floor(offset))],
       )
-      const [[total] = []] = await query('SELECT count(DISTINCT user_name) FROM session')
+      const [[total] = []] = await query(
+        'SELECT count(DISTINCT user_name) FROM session WHERE left(user_name, 1) <> chr(30)',
+      )
       const users = page.map(([user, sessions, events, updatedAt]) => ({
         user: String(user),
         sessions: Number(sessions),
@@ -282,8 +284,8 @@ async function pageIn(
   return rows.map(rawOf)
 }
 
-async function list(query: Query, { user, agent, status, search, limit, offset = 0 }: SessionQuery) {
-  const filters: string[] = []
+async function list(query: Query, { user, agent, status, search, aside = false, limit, offset = 0 }: SessionQuery) {
+  const filters: string[] = user === undefined ? [`left(s.user_name, 1) ${aside ? '=' : '<>'} chr(30)`] : []
   const values: Value[] = []
   const where = (sql: (at: string) => string, value: string | undefined): void => {
     if (value === undefined) return

@@ -236,10 +236,11 @@ function sessionList(reader: ReadConnection): (query: SessionQuery) => { session
     count: reader.prepare(`SELECT count(*) FROM session s WHERE ${whose} AND ${filter}`),
   })
   const one = select('s.user = ?1') // a separate query, so that SQLite uses the index
-  const all = select('?1 IS NULL')
-  return ({ user, agent, status, search, limit, offset = 0 }) => {
+  const aside = select('?1 IS NULL AND substr(s.user, 1, 1) = char(30)')
+  const all = select('?1 IS NULL AND substr(s.user, 1, 1) <> char(30)')
+  return ({ user, agent, status, search, aside: isAside, limit, offset = 0 }) => {
     const by: readonly Bound[] = [user ?? null, agent ?? null, status ?? null, search?.toLowerCase() ?? null]
-    const { page, count } = user === undefined ? all : one
+    const { page, count } = user !== undefined ? one : isAside === true ? aside : all
     const sessions = page([...by, pageSize(limit), Math.max(0, Math.floor(offset))]).map(infoOf)
     return { sessions, total: Number(count(by)[0]?.[0]) }
   }
@@ -250,9 +251,10 @@ function userList(reader: ReadConnection): (query: { limit?: number; offset?: nu
   total: number
 } {
   const page = reader.prepare(
-    `SELECT user, count(*), sum(events), max(updated_at) FROM session GROUP BY user ORDER BY user LIMIT ? OFFSET ?`,
+    `SELECT user, count(*), sum(events), max(updated_at) FROM session WHERE substr(user, 1, 1) <> char(30)
+     GROUP BY user ORDER BY user LIMIT ? OFFSET ?`,
   )
-  const count = reader.prepare('SELECT count(DISTINCT user) FROM session')
+  const count = reader.prepare('SELECT count(DISTINCT user) FROM session WHERE substr(user, 1, 1) <> char(30)')
   return ({ limit, offset = 0 }) => {
     const rows = page([pageSize(limit), Math.max(0, Math.floor(offset))])
     const users = rows.map(([user, sessions, events, updatedAt]) => ({
