@@ -1,11 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type RunEvent, type RunInput, sseReader } from '@millrace/core'
 import { sessionKey } from '@millrace/core/store'
-import { discoverAgents } from '@millrace/server'
+import { discoverAgents, sqliteLog } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
 import { PageReader, readAsPage } from '../kit/studio-page.ts'
+import { testDatabase } from '../kit/test-database.ts'
 
 /** Asks twice, and says what it was answered. */
 const asker = scriptedAgent('asker', function* (input: RunInput): Generator<RunEvent> {
@@ -24,6 +28,7 @@ const asker = scriptedAgent('asker', function* (input: RunInput): Generator<RunE
 })
 const talker = scriptedAgent('talker', () => speech('talker', 'one two three'))
 
+const folder = mkdtempSync(join(tmpdir(), 'millrace-studio-'))
 let server: Awaited<ReturnType<typeof testServer>>
 let address: string
 beforeAll(async () => {
@@ -35,10 +40,21 @@ beforeAll(async () => {
     ['adas-token', 'ada'],
     ['bobs-token', 'bob'],
   ])
-  server = await testServer({ agents: { agents }, access: { tokens }, limits: { runsPerMinute: 1000 } })
+  // A store that keeps its rows as text, as the one that ships does.
+  const log = testDatabase() === undefined ? await sqliteLog({ folder, now: Date.now }) : undefined
+  server = await testServer({
+    agents: { agents },
+    access: { tokens },
+    limits: { runsPerMinute: 1000 },
+    ...(log === undefined ? {} : { log }),
+  })
   address = await server.app.listen({ port: 0, host: '127.0.0.1' })
 })
-afterAll(() => server.close(0))
+afterAll(async () => {
+  await server.close(0)
+  await server.log.close()
+  rmSync(folder, { recursive: true, force: true })
+})
 
 const call = (method: string, path: string, body?: unknown, more: Record<string, string> = {}): Promise<Response> =>
   fetch(`${address}${path}`, {

@@ -22,6 +22,22 @@ export async function post(address: string, path: string, body: unknown): Promis
   return text
 }
 
+/** The same for a stream that may stay open: its text up to the end, or until it has what is looked for. */
+export async function postUntil(enough: RegExp, address: string, path: string, body: unknown): Promise<string> {
+  const sent = await fetch(address + path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream, application/json' },
+    body: JSON.stringify(body),
+  })
+  let text = ''
+  for await (const part of sent.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += part
+    if (enough.test(text)) break
+  }
+  if (!sent.ok) throw new Error(`POST ${path}: ${sent.status} ${text}`)
+  return text
+}
+
 /** The log of a session, as it is stored. */
 export async function logOf(address: string, session: string): Promise<readonly Recorded[]> {
   const text = await (await fetch(`${address}/sessions/${session}/log`)).text()

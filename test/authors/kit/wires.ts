@@ -1,5 +1,5 @@
 import { adkRequest, type JsonObject, type Recorded, readRecording } from '@millrace/core'
-import { openQuestions, post, startTurn, type Turn } from './session.ts'
+import { openQuestions, post, postUntil, startTurn, type Turn } from './session.ts'
 
 export const wireNames = ['adk', 'ag-ui', 'studio', 'plan'] as const
 export type WireName = (typeof wireNames)[number]
@@ -81,7 +81,7 @@ const doors: Readonly<Record<WireName, Door>> = {
   studio: {
     // Studio's console sends an answer as the next input.
     take: ({ address, agent, session }, turn) =>
-      post(address, `/api/projects/${agent}/stream`, {
+      postUntil(asksInStudio, address, `/api/projects/${agent}/stream`, {
         input: 'say' in turn ? turn.say : JSON.stringify(turn.answer),
         session_id: session,
       }),
@@ -97,6 +97,9 @@ const doors: Readonly<Record<WireName, Door>> = {
     },
   },
 }
+
+/** A stream of Studio stays open at a question, for the run that has the answer. This client leaves it there. */
+const asksInStudio = /^data: \{"type":"interrupted"[^\n]*\n(id: [^\n]*\n)?\n/m
 
 /** ADK answers with objects only, and its own page wraps anything else like this. */
 function asResponse(answer: unknown): JsonObject {

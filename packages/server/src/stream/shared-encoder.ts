@@ -356,7 +356,9 @@ function isEnd(row: Recorded | RawRecorded): boolean {
   return 'event' in row ? row.event.kind === 'run.finished' : row.kind === 'end'
 }
 
-/** Stored text has no outcome. Only formats that look inside their rows have readers that go on. */
+/** Stored text is parsed for its outcome: a run has one such row. */
 function isWaiting(row: Recorded | RawRecorded): boolean {
-  return 'event' in row && row.event.kind === 'run.finished' && row.event.outcome === 'interrupted'
+  if (!('event' in row) && row.kind !== 'end') return false
+  const event: RunEvent = 'event' in row ? row.event : JSON.parse(row.body)
+  return event.kind === 'run.finished' && event.outcome === 'interrupted'
 }

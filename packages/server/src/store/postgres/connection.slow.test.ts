@@ -43,3 +43,13 @@ test('lists in the binary format arrive as they were', async () => {
   // Half a pair of surrogates has no UTF-8: it is stored as U+FFFD, as by every other way into PostgreSQL.
   expect(row?.[3]).toEqual(words.map((word) => (word === '\ud800' ? '\ufffd' : word)))
 })
+
+test('a statement that waits for a free connection waits for its turn, not for as long as a new connection may take', async () => {
+  const few = pgConnect({ url: postgres.url, schema: 'public', connections: 1, patience: 0, connectTimeout: 200 })
+  // A busy machine may need longer than that for the one connection.
+  await expect.poll(() => few.reachable().then(String, () => 'late')).toBe('undefined')
+  const slow = few.transaction((query) => query('SELECT pg_sleep(1)'))
+  expect(await few.once('SELECT 1')).toEqual([[1]])
+  await slow
+  await few.close()
+})

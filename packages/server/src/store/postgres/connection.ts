@@ -43,6 +43,8 @@ export interface ConnectionOptions {
   readonly patience: number
   /** What the server shows this program as. */
   readonly name?: string
+  /** How long a new connection may take, in ms. */
+  readonly connectTimeout?: number
 }
 
 const firstPause = 50
@@ -51,19 +53,28 @@ const longestPause = 1000
 const silence = 30_000
 
 /** A pool of connections. Rows are lists, because they are cheaper than objects; bigint is a number (every one is below 2^53). */
-export function pgConnect({ url, schema, connections, patience, name = 'millrace' }: ConnectionOptions): PgConnection {
+export function pgConnect(options: ConnectionOptions): PgConnection {
+  const { url, schema, connections, patience, name = 'millrace', connectTimeout = 15_000 } = options
   const place = placeOf(url)
   const config: pg.ClientConfig = {
     connectionString: url,
     application_name: name,
-    connectionTimeoutMillis: 5000,
+    connectionTimeoutMillis: connectTimeout,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     query_timeout: silence,
     types: { getTypeParser: (id, format) => (id === 20 ? Number : pg.types.getTypeParser(id, format as 'text')) },
   }
+  // The pool's limit is also one for statements that wait for a free connection, and those wait for their turn only.
+  class Client extends pg.Client {
+    constructor(given?: pg.ClientConfig) {
+      super({ ...given, connectionTimeoutMillis: connectTimeout })
+    }
+  }
   const pool = new pg.Pool({
     ...config,
+    Client,
+    connectionTimeoutMillis: silence,
     max: connections,
     idleTimeoutMillis: 30_000,
     // The pool waits for it, although its types do not say so.
