@@ -109,8 +109,9 @@ export class SimDatabase {
   }
 
   #info(session: number): SessionInfo {
-    const status = this.isEnded(session) ? 'done' : this.isStarted(session) ? 'running' : 'idle'
-    return { ...nobody, id: nameOf(session), status, ...(status === 'idle' ? {} : { lastRun: runOf }) }
+    const id = nameOf(session)
+    if (!this.isStarted(session)) return { id, status: 'idle', ...nobody }
+    return { id, status: this.isEnded(session) ? 'done' : 'running', lastRun: runOf, ...nobody }
   }
 
   #of(session: number): SessionLeases {

@@ -1,5 +1,11 @@
 import { type Lease, MillraceError } from '@millrace/core'
-import { heartbeatEvery, isOverdue, recoveryOf } from '../../packages/server/src/run/recovery.ts'
+import {
+  heartbeatEvery,
+  inOwnOrder,
+  isOverdue,
+  maxLostRaces,
+  recoveryOf,
+} from '../../packages/server/src/run/recovery.ts'
 import { isLost } from '../../packages/server/src/run/writer.ts'
 import { writeOutcome } from '../../packages/server/src/store/postgres/session-queue.ts'
 import { end, numberOf, resumed, start } from './database.ts'
@@ -222,20 +228,20 @@ export class Replica {
     const { db, time } = this.#world
     this.ask(
       () => db.expired(this.owner, time.now),
-      (dead) => this.#takeNext([...dead], done),
+      (dead) => this.#takeNext(inOwnOrder(dead, this.owner).toReversed(), 0, done),
       done,
     )
   }
 
-  #takeNext(dead: Lease[], done: () => void): void {
+  #takeNext(dead: Lease[], lost: number, done: () => void): void {
     const { db, settings, time } = this.#world
     const next = dead.pop()
-    if (next === undefined) {
+    if (next === undefined || lost === maxLostRaces) {
       done()
       return
     }
     const session = numberOf(next.session)
-    const more = (): void => this.#takeNext(dead, done)
+    const more = (races = lost): void => this.#takeNext(dead, races, done)
     // The run is active in this process: only its heartbeat is late.
     if (this.#runs.has(session)) {
       more()
@@ -253,7 +259,7 @@ export class Replica {
       },
       () => {
         this.#world.count.races += 1
-        more()
+        more(lost + 1)
       },
     )
   }

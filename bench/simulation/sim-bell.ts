@@ -60,7 +60,11 @@ export class SimBell {
             this.#world.followed(follower)
           } else next()
         },
-        next,
+        // A read that fails is tried again, by the store or by the client that then comes back.
+        () => {
+          again = true
+          next()
+        },
       )
     }
     const tail = this.#tails.subscribe(name, read)

@@ -49,7 +49,7 @@ describe('a hostile import', () => {
   test('an ADK session with a time that no calendar has', async () => {
     const event = { id: 'e', author: 'echo', timestamp: 1e300, content: { role: 'model', parts: [{ text: 'hi' }] } }
     const answer = await post('/apps/echo/users/user/sessions', { sessionId: 'bad', events: [event] })
-    expect(answer.statusCode).toBe(400)
+    expect(answer.statusCode).toBe(422)
     expect(await server.log.get('bad')).toBe(undefined)
   })
 

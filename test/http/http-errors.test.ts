@@ -269,7 +269,7 @@ describe('SPEC 6.1: refusals', () => {
   test('a store that fails says so, and not where its files are', async () => {
     const refused = () =>
       Promise.reject(new MillraceError('store-failed', 'cannot write to /srv/secret: full', { reason: 'full' }))
-    const log = { ...memoryLog(Date.now), create: refused, restore: refused }
+    const log = { ...memoryLog(Date.now), create: refused, restorePages: refused }
     const broken = await testServer({ with: [echo], fallback: 'echo', log })
     for (const url of ['/sessions', '/sessions/x/runs', '/apps/echo/users/user/sessions/x']) {
       const payload = url.endsWith('runs') ? { input: { messages: [] } } : {}

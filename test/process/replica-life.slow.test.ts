@@ -12,13 +12,14 @@ import { SseClient } from '../kit/sse-client.ts'
 // Whole servers on one database: what waits, what is handed over, what is cut off. One of them is an hour ahead.
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-replica-life-'))
-/** Each run notes in `begun` where it runs; its second step is held until a file is there; a stopped one says so. */
+/** Each run notes in `begun` the server that runs it, itself or in a process of its agents; its second step is held until a file is there; a stopped one says so. */
 const steps = (resumable: boolean): string => `
 import { appendFileSync, existsSync } from 'node:fs'
 import { AIMessage } from '@langchain/core/messages'
 import { END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 export const resumable = ${resumable}
-const note = (what, session) => appendFileSync(${JSON.stringify(folder)} + '/' + what, session + ' ' + process.pid + '\\n')
+const server = process.send === undefined ? process.pid : process.ppid
+const note = (what, session) => appendFileSync(${JSON.stringify(folder)} + '/' + what, session + ' ' + server + '\\n')
 export const graph = new StateGraph(MessagesAnnotation)
   .addNode('first', () => ({ messages: [new AIMessage('first')] }))
   .addNode('second', async ({ messages: [{ content: session }] }, config) => {
@@ -54,7 +55,7 @@ let names = 0
 async function replica(url: string, more: readonly string[] = [], env: Record<string, string> = {}): Promise<Served> {
   const args = ['serve', '--port', '0', '--lease', '5', '--log-level', 'silent', '--isolate', 'off', '--grace', '60']
   const own = ['--agents', join(folder, 'agents'), '--data-dir', join(folder, `data-${names++}`), '--database', url]
-  const users = ['--token', 'ada=of-ada-1234567890', '--limit', 'sessions=12']
+  const users = ['--token', 'ada=of-ada-1234567890', '--limit', 'sessions=20']
   const served = await serveBuilt([...args, ...own, ...users, ...more], { PATH: process.env.PATH ?? '', ...env })
   running.push(served)
   // Loading an agent keeps a process busy, perhaps for longer than its leases last.
@@ -134,35 +135,39 @@ test('runs beyond the slots wait, another server takes them, and none is lost wi
   expect(noted('begun', 'q3')).toEqual([])
 })
 
-test('a rolling restart hands the runs of resumable agents over; another run gets its time; readers lose nothing', async () => {
-  const old = await replica(postgres.url)
-  const next = await replica(postgres.url, [], { NODE_OPTIONS: `--import=${ahead}` })
-  await Promise.all([start(old, 'h0'), start(old, 'h1', 'once')])
-  expect([await begun('h0'), await begun('h1')]).toEqual([old.child.pid, old.child.pid])
-  const proxy = await roundRobin([old, next].map(portOf))
-  const reader = new SseClient(proxy.port, `/sessions/h0/events?dialect=millrace&run=r`, headers)
-  const reading = (async () => {
-    while (!reader.text.includes('run.finished')) await reader.read()
-  })()
-  const exited = once(old.child, 'exit')
-  old.child.kill('SIGTERM')
-  // It goes on at the other one while the first still waits for the run that cannot.
-  expect(await begun('h0', 2)).toBe(next.child.pid)
-  expect(noted('stopped', 'h0')).toEqual([old.child.pid])
-  expect(await ready(old)).toBe(503)
-  expect(await ready(next)).toBe(200)
-  expect((await start(old, 'h2')).status).toBe(503)
-  letGo('h1')
-  expect(await exited).toEqual([0, null])
-  letGo('h0')
-  expect((await ended(next, 'h0')).outcome).toBe('done')
-  expect((await ended(next, 'h1')).outcome).toBe('done')
-  await reading
-  proxy.close()
-  const whole = new SseClient(portOf(next), `/sessions/h0/events?dialect=millrace&run=r`, headers)
-  await whole.read()
-  expect(reader.text).toBe(whole.text)
-})
+test.each(['off', 'on'])(
+  'a rolling restart hands the runs of resumable agents over; another run gets its time; readers lose nothing (--isolate %s)',
+  async (isolate) => {
+    const old = await replica(postgres.url, ['--isolate', isolate])
+    const next = await replica(postgres.url, ['--isolate', isolate], { NODE_OPTIONS: `--import=${ahead}` })
+    const [resumable, other, late] = [`r-${isolate}`, `o-${isolate}`, `l-${isolate}`]
+    await Promise.all([start(old, resumable), start(old, other, 'once')])
+    expect([await begun(resumable), await begun(other)]).toEqual([old.child.pid, old.child.pid])
+    const proxy = await roundRobin([old, next].map(portOf))
+    const reader = new SseClient(proxy.port, `/sessions/${resumable}/events?dialect=millrace&run=r`, headers)
+    const reading = (async () => {
+      while (!reader.text.includes('run.finished')) await reader.read()
+    })()
+    const exited = once(old.child, 'exit')
+    old.child.kill('SIGTERM')
+    // It goes on at the other one while the first still waits for the run that cannot.
+    expect(await begun(resumable, 2)).toBe(next.child.pid)
+    expect(noted('stopped', resumable)).toEqual([old.child.pid])
+    expect(await ready(old)).toBe(503)
+    expect(await ready(next)).toBe(200)
+    expect((await start(old, late)).status).toBe(503)
+    letGo(other)
+    expect(await exited).toEqual([0, null])
+    letGo(resumable)
+    expect((await ended(next, resumable)).outcome).toBe('done')
+    expect((await ended(next, other)).outcome).toBe('done')
+    await reading
+    proxy.close()
+    const whole = new SseClient(portOf(next), `/sessions/${resumable}/events?dialect=millrace&run=r`, headers)
+    await whole.read()
+    expect(reader.text).toBe(whole.text)
+  },
+)
 
 test('a server that is cut off from the database is not ready, stops its agents, and another one goes on', async () => {
   const url = Object.assign(new URL(postgres.tcp), { port: String(network.port) }).href
@@ -191,8 +196,8 @@ test('a server that is cut off from the database is not ready, stops its agents,
 
   // What a user may keep is counted over both.
   const made: number[] = []
-  for (let i = 0; i < 12; i += 1) made.push((await post(i % 2 === 0 ? other : cutOff, '/sessions', {})).status)
+  for (let i = 0; i < 20; i += 1) made.push((await post(i % 2 === 0 ? other : cutOff, '/sessions', {})).status)
   const { total } = (await (await fetch(`${other.address}/sessions`, { headers })).json()) as { total: number }
-  expect(total).toBe(12)
+  expect(total).toBe(20)
   expect(made.filter((status) => status === 507).length).toBeGreaterThan(1)
 })

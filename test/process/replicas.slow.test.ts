@@ -54,7 +54,7 @@ async function start(address: string, session: string): Promise<void> {
     body: JSON.stringify(body),
   })
   // A run that did not start would be waited for without end.
-  expect(answer.status, session).toBe(200)
+  expect(answer.status, answer.ok ? session : `${session}: ${await answer.text()}`).toBe(200)
   await answer.body?.cancel() // the run goes on
 }
 

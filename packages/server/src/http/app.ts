@@ -1,6 +1,7 @@
 import cors from '@fastify/cors'
 import { MillraceError } from '@millrace/core'
 import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify'
+import { recordingReads } from '../recording/recording-reads.ts'
 import { adkSurface } from './adk/routes.ts'
 import { adkWebSurface } from './adk-web/routes.ts'
 import { admitRequests } from './admission.ts'
@@ -51,7 +52,7 @@ const allSurfaces: readonly Surface[] = [
 ]
 
 export interface AppDeps
-  extends Omit<SurfaceDeps, 'opened' | 'basePath' | 'identities' | 'everyone' | 'own' | 'trouble'>,
+  extends Omit<SurfaceDeps, 'opened' | 'basePath' | 'identities' | 'everyone' | 'own' | 'trouble' | 'recordings'>,
     Omit<AllSessions, 'room'> {
   readonly access?: Access
   /** True once the server is closed: every further request is refused. */
@@ -116,6 +117,7 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   const own = ownOf({ ...deps, room }, identities !== undefined)
   const surfaceDeps: SurfaceDeps = {
     ...rest,
+    recordings: recordingReads(deps.limits),
     opened,
     basePath,
     identities,

@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent } from '../agent/agent.ts'
 import type { EvalStore } from '../eval/eval-store.ts'
 import { defaultImportThreadLimits, type ImportThreadLimits } from '../recording/import-thread.ts'
+import type { RecordingReads } from '../recording/recording-reads.ts'
 import type { AuditEntry } from '../telemetry/audit.ts'
 import { defaultViewLimits, type ViewLimits } from '../view/view-reads.ts'
 import type { OwnSessions } from './own-sessions.ts'
@@ -19,6 +20,8 @@ export interface HttpDeps {
   readonly disconnect: Readonly<Record<StartingSurface, OnDisconnect>>
   /** Records what the engine cannot know of, such as a deleted session. */
   readonly audit: (entry: AuditEntry) => void
+  /** Reads what is imported. */
+  readonly recordings: RecordingReads
   /** Evaluation sets and their results. */
   readonly evals: EvalStore
   /** Called when a stream was opened. */

@@ -51,12 +51,12 @@ export function boundInput(
 }
 
 /** Limits state that a client sends or patches, by its size as JSON. */
-export function boundState(limits: HttpLimits, state: JsonObject, path: string): void {
+export function boundState(limits: Pick<HttpLimits, 'state'>, state: JsonObject, path: string): void {
   const errors = tooMuchState(limits, state, path)
   if (errors.length > 0) throw bodyRefusal(errors)
 }
 
-function tooMuchState({ state: most }: HttpLimits, state: JsonObject | undefined, path: string) {
+function tooMuchState({ state: most }: Pick<HttpLimits, 'state'>, state: JsonObject | undefined, path: string) {
   const size = state === undefined ? 0 : Buffer.byteLength(JSON.stringify(state))
   return size > most ? [{ path, message: `at most ${most} bytes as JSON` }] : []
 }

@@ -1,10 +1,10 @@
-import { type AboutRecording, type DialectName, MillraceError, type ProblemCode } from '@millrace/core'
+import { MillraceError, type ProblemCode } from '@millrace/core'
 import type { RestoredPage } from '@millrace/core/store'
 import { messagesOfThread } from '../thread/thread.ts'
 
-export type FromImport =
+export type FromImport<About> =
   | { readonly kind: 'bytes' }
-  | { readonly kind: 'about'; readonly about: AboutRecording }
+  | { readonly kind: 'about'; readonly about: About }
   | { readonly kind: 'page'; readonly page: RestoredPage }
   | { readonly kind: 'refused'; readonly code: ProblemCode; readonly message: string; readonly facts: object }
   | { readonly kind: 'done' }
@@ -13,12 +13,19 @@ export interface ToImport {
   readonly bytes?: Uint8Array
 }
 
-/** How a recording is read. */
-export interface ImportWork {
-  readonly from: DialectName | undefined
-  readonly run: string
-  /** The time of events that have none. */
-  readonly now: number
+/** How one kind of text becomes a session. */
+export interface ImportReading<About> {
+  /** The entry of the thread that reads a long text: `new URL('./x-worker.js', import.meta.url)`. */
+  readonly entry: URL
+  readonly work: unknown
+  /** Reads a short text in this thread. */
+  here(text: string): Promise<ImportedText<About>>
+}
+
+/** A text that was read: what it says of the session, and its rows. */
+export interface ImportedText<About> {
+  readonly about: About
+  readonly pages: RestoredPage[]
 }
 
 export interface ImportThreadLimits {
@@ -30,22 +37,22 @@ export interface ImportThreadLimits {
 
 export const defaultImportThreadLimits: ImportThreadLimits = { importMemory: 768, importPatience: 120_000 }
 
-/** A recording that was read and found to be valid. */
-export interface ReadImport {
-  readonly about: AboutRecording
+/** A text that was read and found to be valid. */
+export interface ReadImport<About> {
+  readonly about: About
   readonly pages: AsyncIterable<RestoredPage>
 }
 
-/** Reads a recording in a thread of its own, which lives as long as `use` takes its pages. */
-export async function readInThread<T>(
+/** Reads a text in a thread of its own, which lives as long as `use` takes its pages. */
+export async function readInThread<About, T>(
   bytes: AsyncIterator<Uint8Array>,
-  work: ImportWork,
+  { entry, work }: Pick<ImportReading<About>, 'entry' | 'work'>,
   { importMemory, importPatience }: ImportThreadLimits,
   signal: AbortSignal,
-  use: (read: ReadImport) => Promise<T>,
+  use: (read: ReadImport<About>) => Promise<T>,
 ): Promise<T> {
-  const messages = messagesOfThread<FromImport, ToImport>({
-    entry: new URL('./import-worker.js', import.meta.url),
+  const messages = messagesOfThread<FromImport<About>, ToImport>({
+    entry,
     work,
     memory: importMemory,
     patience: importPatience,
@@ -65,14 +72,14 @@ export async function readInThread<T>(
   }
 }
 
-async function* pagesOf(messages: Messages): AsyncGenerator<RestoredPage, void> {
+async function* pagesOf<About>(messages: Messages<About>): AsyncGenerator<RestoredPage, void> {
   for (let message = await next(messages, {}); message?.kind === 'page'; message = await next(messages, {}))
     yield message.page
 }
 
-type Messages = AsyncGenerator<FromImport, void, ToImport>
+type Messages<About> = AsyncGenerator<FromImport<About>, void, ToImport>
 
-async function next(messages: Messages, answer: ToImport): Promise<FromImport | undefined> {
+async function next<About>(messages: Messages<About>, answer: ToImport): Promise<FromImport<About> | undefined> {
   const { done, value } = await messages.next(answer)
   if (done === true || value === undefined) return undefined
   if (value.kind === 'refused') throw new MillraceError(value.code, value.message, { ...value.facts })

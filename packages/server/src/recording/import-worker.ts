@@ -1,27 +1,7 @@
 import { workerData } from 'node:worker_threads'
-import { MillraceError } from '@millrace/core'
-import { asking } from '../thread/asking.ts'
-import type { FromImport, ImportWork, ToImport } from './import-thread.ts'
-import { readRecordingText } from './read-recording.ts'
+import { readInThisThread } from './read-in-this-thread.ts'
+import { type ImportWork, readRecordingText } from './read-recording.ts'
 
-// Reads one recording in a thread of its own: bytes come in pieces, rows go back as text, in pages.
+// Reads one recording in a thread of its own.
 
-const { ask, end } = asking<FromImport, ToImport>()
-const decoder = new TextDecoder()
-let text = ''
-for (let { bytes } = await ask({ kind: 'bytes' }); bytes !== undefined; { bytes } = await ask({ kind: 'bytes' }))
-  text += decoder.decode(bytes, { stream: true })
-text += decoder.decode()
-
-try {
-  const { about, pages } = await readRecordingText(text, workerData as ImportWork)
-  text = ''
-  await ask({ kind: 'about', about })
-  // Each page is let go of once it was sent.
-  for (let page = pages.shift(); page !== undefined; page = pages.shift()) await ask({ kind: 'page', page })
-  end({ kind: 'done' })
-} catch (error) {
-  if (!(error instanceof MillraceError)) throw error
-  const { code, message, facts } = error
-  end({ kind: 'refused', code, message, facts })
-}
+await readInThisThread((text) => readRecordingText(text, workerData as ImportWork))

@@ -1,6 +1,22 @@
-import { type AboutRecording, detectFraming, MillraceError, recordingRows } from '@millrace/core'
+import { type AboutRecording, type DialectName, detectFraming, MillraceError, recordingRows } from '@millrace/core'
 import { type RestoredPage, restoredPages } from '@millrace/core/store'
-import type { ImportWork } from './import-thread.ts'
+import type { ImportedText, ImportReading } from './import-thread.ts'
+
+/** How a recording is read. */
+export interface ImportWork {
+  readonly from: DialectName | undefined
+  readonly run: string
+  /** The time of events that have none. */
+  readonly now: number
+}
+
+export function recordingReading(work: ImportWork): ImportReading<AboutRecording> {
+  return {
+    entry: new URL('./import-worker.js', import.meta.url),
+    work,
+    here: (text) => readRecordingText(text, work),
+  }
+}
 
 /** Characters. A document is parsed at once, so that its values are all in memory. */
 const longestDocument = 16 * 1024 * 1024
@@ -9,7 +25,7 @@ const longestDocument = 16 * 1024 * 1024
 export async function readRecordingText(
   text: string,
   { from, run, now }: ImportWork,
-): Promise<{ readonly about: AboutRecording; readonly pages: RestoredPage[] }> {
+): Promise<ImportedText<AboutRecording>> {
   if (text.trim() === '')
     throw new MillraceError('invalid', 'the body is empty; send JSONL, JSON or an event stream', { http: 'invalid' })
   if (text.length > longestDocument && detectFraming(text) === 'document')

@@ -1,15 +1,14 @@
 import { ReadGate, type ReadLimits } from '../view/read-gate.ts'
-import { type ImportThreadLimits, type ImportWork, type ReadImport, readInThread } from './import-thread.ts'
-import { readRecordingText } from './read-recording.ts'
+import { type ImportReading, type ImportThreadLimits, type ReadImport, readInThread } from './import-thread.ts'
 
 /** Reads recordings for their import. One user's imports cannot stop or starve another user. */
 export interface RecordingReads {
   /** Reads the bytes to their end, and only then calls `use`. What is wrong with the recording is a MillraceError. */
-  read<T>(
+  read<About, T>(
     bytes: AsyncGenerator<Uint8Array, void>,
-    work: ImportWork,
+    reading: ImportReading<About>,
     by: Reader,
-    use: (read: ReadImport) => Promise<T>,
+    use: (read: ReadImport<About>) => Promise<T>,
   ): Promise<T>
 }
 
@@ -25,7 +24,7 @@ const short = 64 * 1024
 export function recordingReads(limits: ReadLimits & ImportThreadLimits): RecordingReads {
   const threads = new ReadGate(limits)
   return {
-    read: async (bytes, work, { user, signal }, use) => {
+    read: async (bytes, reading, { user, signal }, use) => {
       const first: Uint8Array[] = []
       let size = 0
       let over = false
@@ -38,12 +37,12 @@ export function recordingReads(limits: ReadLimits & ImportThreadLimits): Recordi
         }
       }
       if (over) {
-        const { about, pages } = await readRecordingText(new TextDecoder().decode(Buffer.concat(first)), work)
+        const { about, pages } = await reading.here(new TextDecoder().decode(Buffer.concat(first)))
         return use({ about, pages: each(pages) })
       }
       const leave = await threads.enter(user, signal)
       try {
-        return await readInThread(all(first, bytes), work, limits, signal, use)
+        return await readInThread(all(first, bytes), reading, limits, signal, use)
       } finally {
         leave()
       }
@@ -51,7 +50,8 @@ export function recordingReads(limits: ReadLimits & ImportThreadLimits): Recordi
   }
 }
 
-async function* each<T>(items: Iterable<T>): AsyncGenerator<T, void> {
+/** What is there already, as what comes. */
+export async function* each<T>(items: Iterable<T>): AsyncGenerator<T, void> {
   yield* items
 }
 

@@ -2,6 +2,7 @@ import type { EventLog, Recorded, RunEvent } from '@millrace/core'
 import { describe, expect, test, vi } from 'vitest'
 import { bench, delta, ending, note, said, scripted } from '../../../../test/kit/engine-kit.ts'
 import { aborted } from '../../../../test/kit/waiting.ts'
+import { inOwnOrder } from './recovery.ts'
 
 const started: RunEvent = { kind: 'run.started', agent: 'a', input: { messages: [], props: { ask: 1 } } }
 const plain = scripted('a', async function* () {
@@ -20,6 +21,41 @@ async function left(log: EventLog, events: readonly RunEvent[], session = 's', o
 }
 
 describe('SPEC 4.1: a run whose process died', () => {
+  test('of many is left to the replica that is quicker: one that is slower tries three, and the rest at its next round', async () => {
+    const { log, clock } = bench([plain])
+    const sessions = Array.from({ length: 20 }, (_, i) => `s${i}`)
+    for (const session of sessions) await left(log, [started], session)
+    clock.now += 1000
+    const tried: string[] = []
+    let isFirst = true
+    const late: EventLog = {
+      ...log,
+      // The other replica takes all runs over while this one still reads the list, and dies at once.
+      expired: async (owner) => {
+        const dead = await log.expired(owner)
+        if (isFirst) for (const lease of dead) await log.takeOver(lease, 'another', 1000)
+        isFirst = false
+        return dead
+      },
+      takeOver: (lease, owner, ttl) => {
+        tried.push(lease.session)
+        return log.takeOver(lease, owner, ttl)
+      },
+    }
+    const own = bench([plain], { log: late, clock })
+    expect(await own.engine.recover()).toEqual({ failed: 0, resumed: 0 })
+    expect(tried).toHaveLength(3)
+    clock.now += 1000
+    expect(await own.engine.recover()).toEqual({ failed: 20, resumed: 0 })
+  })
+
+  test('is tried first by few of many replicas, because each has an order of its own', () => {
+    const dead = Array.from({ length: 50 }, (_, i) => ({ session: `s${i}` }))
+    const firsts = Array.from({ length: 100 }, (_, i) => inOwnOrder(dead, `replica-${i}`)[0]?.session)
+    expect(new Set(firsts).size).toBeGreaterThan(30)
+    expect(inOwnOrder(dead, 'a').toSorted((x, y) => dead.indexOf(x) - dead.indexOf(y))).toEqual(dead)
+  })
+
   test('gets its end once its lease ran out, what it left open closed, and the session is free', async () => {
     const own = bench([plain])
     await left(own.log, [started, { kind: 'node.started', node: 'a@1', agent: 'a' }, delta('m', 'hal')])

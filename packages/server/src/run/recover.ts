@@ -13,7 +13,7 @@ import { describeAgent } from './describe-agent.ts'
 import { abandoned, problemFromError } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { RunLedger } from './ledger.ts'
-import { recoveryOf } from './recovery.ts'
+import { inOwnOrder, maxLostRaces, recoveryOf } from './recovery.ts'
 import { withoutRuns } from './rewind.ts'
 import { recordingOf, sharedContext } from './shared-context.ts'
 import { isLost } from './writer.ts'
@@ -38,14 +38,18 @@ const waiting = new WeakMap<EngineParts, Map<string, number>>()
 export async function recoverRuns(parts: EngineParts): Promise<{ readonly failed: number; readonly resumed: number }> {
   const { log, owner, turns, audit } = parts
   const count = { failed: 0, resumed: 0 }
-  for (const lease of await log.expired(owner)) {
-    if (parts.isClosing()) break
+  let lost = 0
+  for (const lease of inOwnOrder(await log.expired(owner), owner)) {
+    if (parts.isClosing() || lost === maxLostRaces) break
     try {
       const what = await turns.take(lease.session, () => recoverRun(parts, lease))
       if (what !== 'nothing') count[what] += 1
     } catch (error) {
       // Another process was faster, or the session was removed. Any other error must not stop the remaining runs.
-      if (isLost(error)) continue
+      if (isLost(error)) {
+        lost += 1
+        continue
+      }
       const { session, run } = lease
       audit({ action: 'run.unrecovered', session, run, problem: problemFromError(error, 'store-failed') })
     }

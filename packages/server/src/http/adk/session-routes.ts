@@ -1,33 +1,29 @@
-import {
-  adkIngest,
-  isObject,
-  type JsonObject,
-  MillraceError,
-  type PatchOp,
-  type Recorded,
-  type SessionInfo,
-} from '@millrace/core'
-import { isShared } from '@millrace/core/store'
+import { isObject, type JsonObject, MillraceError, type Recorded, type SessionInfo } from '@millrace/core'
 import type { FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { evalSessionPrefix } from '../../eval/run-case.ts'
+import type { ReadImport } from '../../recording/import-thread.ts'
+import { each } from '../../recording/recording-reads.ts'
 import type { HttpDeps } from '../deps.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
 import { boundState } from '../run-input.ts'
+import { readImportBody, takeBodiesUnread } from '../session/import-body.ts'
 import { removeSession } from '../session/remove-session.ts'
 import { sendPieces } from '../session/send-pieces.ts'
 import { documented } from '../surface.ts'
 import { type AdkPath, adkSessionAt, adkSessionSummary, adkUser, knownApp, nameIn, withoutName } from './adk-session.ts'
+import {
+  createBody,
+  type ImportedSession,
+  patchOf,
+  readSession,
+  type SessionImport,
+  sessionReading,
+  withoutTemporary,
+} from './session-import.ts'
 import { type AdkSessionOf, adkSession } from './session-json.ts'
 
-const createBody = z
-  .looseObject({
-    sessionId: z.string().min(1).max(200).optional(),
-    state: z.record(z.string(), z.json()).nullish(),
-    events: z.array(z.record(z.string(), z.unknown())).max(50_000).nullish(),
-  })
-  .nullish()
 const patchBody = z.looseObject({ stateDelta: z.record(z.string(), z.json()).default({}) })
 type InApp = { Params: Pick<AdkPath, 'app' | 'user'> }
 type AtSession = { Params: AdkPath }
@@ -53,24 +49,21 @@ export const adkSessionRoutes =
       )
     }
 
-    const create = async (request: FastifyRequest, reply: FastifyReply, path: AdkPath, body: unknown) => {
+    const create = async (
+      request: FastifyRequest,
+      { app: agent, user }: Pick<AdkPath, 'app' | 'user'>,
+      { about: { id, name, shared }, pages }: ReadImport<ImportedSession>,
+    ): Promise<SessionInfo> => {
       const { log } = deps.own(request)
-      request.about.session = path.id
-      const { state, events } = validateBody(createBody, body) ?? {}
-      boundState(deps.limits, (state ?? {}) as JsonObject, 'state')
-      if ((await log.get(path.id)) !== undefined)
-        throw new MillraceError('conflict', `Session already exists: ${path.id}`)
-      const { own, shared } = scopesOf(withoutName((state ?? {}) as JsonObject))
-      const rows = importedRows(path.id, events ?? [], own, deps.now())
-      let info = await log.restore({ id: path.id, user: path.user, agent: path.app }, rows)
-      const patch = patchOf(shared)
+      request.about.session = id
+      if ((await log.get(id)) !== undefined) throw new MillraceError('conflict', `Session already exists: ${id}`)
+      let info = await log.restorePages({ id, user, agent }, pages)
       // Not part of the import: a person's edit is what changes the values that sessions share.
-      if (patch.length > 0) await log.append(path.id, [{ run: '', event: { kind: 'state', patch } }])
-      if (patch.length > 0) info = (await log.get(path.id)) ?? info
-      const name = nameIn((state ?? {}) as JsonObject)
-      if (name !== undefined) info = await log.rename(path.id, name)
-      return shown(request, reply, info)
+      if (shared.length > 0) await log.append(id, [{ run: '', event: { kind: 'state', patch: shared } }])
+      if (shared.length > 0) info = (await log.get(id)) ?? info
+      return name === undefined ? info : log.rename(id, name)
     }
+    const asImport = (id: string): SessionImport => ({ id, now: deps.now(), state: deps.limits.state })
 
     app.get<InApp>(
       base,
@@ -82,30 +75,27 @@ export const adkSessionRoutes =
         return sessions.filter(({ id }) => !id.startsWith(evalSessionPrefix)).map(adkSessionSummary)
       },
     )
-    app.post<InApp>(
-      base,
-      {
-        bodyLimit: deps.limits.importBody,
-        ...documented({
+    await app.register(async (unread) => {
+      takeBodiesUnread(unread, ['application/json'])
+      unread.post<InApp>(
+        base,
+        documented({
           effect: 'write',
           summary: 'Create or import a session',
           body: createBody,
           answer: 'The session',
           result: shapeOf('AdkSession'),
         }),
-      },
-      async (request, reply) => {
-        const { app: name, user } = request.params
-        const wanted =
-          isObject(request.body) && typeof request.body.sessionId === 'string' ? request.body.sessionId : deps.newId()
-        return create(
-          request,
-          reply,
-          { app: knownApp(deps, name), user: adkUser(request, user), id: wanted },
-          request.body,
-        )
-      },
-    )
+        async (request, reply) => {
+          const { app: name, user } = request.params
+          const place = { app: knownApp(deps, name), user: adkUser(request, user) }
+          const info = await readImportBody(deps, request, reply, sessionReading(asImport(deps.newId())), (read) =>
+            create(request, place, read),
+          )
+          return shown(request, reply, info)
+        },
+      )
+    })
     app.post<AtSession>(
       `${base}/:id`,
       documented({
@@ -120,8 +110,9 @@ export const adkSessionRoutes =
         const { body } = request
         // Early ADK Python servers took the bare state as the body; ADK JS takes { state }.
         const bare = isObject(body) && !('state' in body) && !('events' in body) && Object.keys(body).length > 0
-        const path = { app: knownApp(deps, name), user: adkUser(request, user), id }
-        return create(request, reply, path, bare ? { state: body } : body)
+        const place = { app: knownApp(deps, name), user: adkUser(request, user) }
+        const { about, pages } = readSession(bare ? { state: body } : body, asImport(id))
+        return shown(request, reply, await create(request, place, { about: { ...about, id }, pages: each(pages) }))
       },
     )
     app.get<AtSession>(
@@ -168,59 +159,3 @@ export const adkSessionRoutes =
       },
     )
   }
-
-/** The rows of an imported session: its ADK events as they are, grouped into runs, then its state. */
-function importedRows(
-  session: string,
-  events: readonly unknown[],
-  state: JsonObject,
-  now: number,
-): readonly Recorded[] {
-  const ingest = adkIngest()
-  const rows: Recorded[] = []
-  const put = (at: number, run: string, event: Recorded['event']): void => {
-    rows.push({ seq: rows.length + 1, at, run, event })
-  }
-  let run = ''
-  for (const raw of events) {
-    const taken = ingest(raw)
-    if ('reason' in taken) {
-      put(now, run, { kind: 'foreign', dialect: 'adk', raw: JSON.stringify(raw), reason: taken.reason })
-      continue
-    }
-    const { invocationId = `${session}-imported`, author, timestamp, content } = taken.event
-    if (invocationId !== run) {
-      if (run !== '') put(timestamp, run, { kind: 'run.finished', outcome: 'done' })
-      run = invocationId
-      const messages =
-        author === 'user' && content !== undefined ? [{ id: taken.event.id, role: 'user' as const, content }] : []
-      put(timestamp, run, { kind: 'run.started', agent: author === 'user' ? '' : author, input: { messages } })
-      if (messages.length > 0) continue
-    }
-    put(timestamp, run, { kind: 'agent', ...taken })
-  }
-  if (run !== '') put(rows.at(-1)?.at ?? now, run, { kind: 'run.finished', outcome: 'done' })
-  const patch = patchOf(state)
-  if (patch.length > 0) put(now, '', { kind: 'state', patch })
-  return rows
-}
-
-/** ADK keeps `temp:` keys for one invocation only: nothing stores them. */
-function withoutTemporary(state: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(state).filter(([key]) => !key.startsWith('temp:')))
-}
-
-/** The state that belongs to the session, and the state that sessions share. */
-function scopesOf(state: JsonObject): { readonly own: JsonObject; readonly shared: JsonObject } {
-  const entries = Object.entries(withoutTemporary(state))
-  return {
-    own: Object.fromEntries(entries.filter(([key]) => !isShared(key))),
-    shared: Object.fromEntries(entries.filter(([key]) => isShared(key))),
-  }
-}
-
-/** Sets these top-level keys of the state. */
-const patchOf = (state: JsonObject): readonly PatchOp[] =>
-  Object.entries(state).map(([key, value]) => ({ op: 'add', path: pointer(key), value }))
-
-const pointer = (key: string): string => `/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`

@@ -12,8 +12,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** Parses JSON bodies. Invalid UTF-8, too much depth, `__proto__` and `constructor.prototype` are answered with 400. */
 export function readJsonBodies(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error')
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) => {
     let text: string
     try {
       text = utf8.decode(body as Buffer)
@@ -21,24 +20,53 @@ export function readJsonBodies(app: FastifyInstance): void {
       done(new MillraceError('invalid', 'the body is not valid UTF-8'))
       return
     }
-    if (text.trim() === '') {
-      done(null, undefined)
-      return
+    try {
+      done(null, parseJsonBody(text))
+    } catch (error) {
+      done(error as Error)
     }
-    const { depth, nodes } = jsonShape(text)
-    if (depth > maxBodyDepth) {
-      done(new MillraceError('invalid', `the body nests deeper than ${maxBodyDepth} levels`))
-      return
-    }
-    if (nodes > maxBodyNodes) {
-      done(refuse('too-large', `the body holds more than ${maxBodyNodes} values`))
-      return
-    }
-    void parse(request, text, (error, value) => {
-      if (error === null) done(null, value)
-      else done(new MillraceError('invalid', `the body is not acceptable JSON: ${error.message}`))
-    })
   })
+}
+
+/** The value of a JSON body; undefined for an empty one. */
+export function parseJsonBody(text: string): unknown {
+  if (text.trim() === '') return undefined
+  const { depth, nodes } = jsonShape(text)
+  if (depth > maxBodyDepth) throw unacceptable(`the body nests deeper than ${maxBodyDepth} levels`)
+  if (nodes > maxBodyNodes) throw refuse('too-large', `the body holds more than ${maxBodyNodes} values`)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw unacceptable(`the body is not acceptable JSON: ${error instanceof Error ? error.message : ''}`)
+  }
+  // A name may be written with escapes.
+  if (/__proto__|constructor|\\u/.test(text) && changesPrototype(value))
+    throw unacceptable('the body is not acceptable JSON: Object contains forbidden prototype property')
+  return value
+}
+
+function unacceptable(message: string): MillraceError {
+  return new MillraceError('invalid', message, { http: 'invalid' })
+}
+
+/** Whether an object has `__proto__`, or a `constructor` with a `prototype`: code that copies it could change all objects. */
+function changesPrototype(value: unknown): boolean {
+  const open: unknown[] = [value]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue
+    if (Object.hasOwn(next, '__proto__')) return true
+    const { constructor: made } = next as { constructor: unknown }
+    if (
+      Object.hasOwn(next, 'constructor') &&
+      typeof made === 'object' &&
+      made !== null &&
+      Object.hasOwn(made, 'prototype')
+    )
+      return true
+    for (const inner of Object.values(next)) if (typeof inner === 'object' && inner !== null) open.push(inner)
+  }
+  return false
 }
 
 /** How deep a JSON text nests. */

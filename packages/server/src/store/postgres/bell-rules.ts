@@ -5,6 +5,8 @@ const quickest = 25
 const slowest = 1000
 /** The same while notifications arrive, to find the ones that were lost. */
 const whileListening = 5000
+/** From one notification of a replica to its next one, in ms: a reader of a fast stream waits so much longer. */
+export const betweenNotifications = 5
 /** PostgreSQL takes 8,000 bytes. */
 const longestPayload = 7500
 

@@ -1,11 +1,24 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { MillraceError } from '@millrace/core'
 import pg from 'pg'
 import { asPostgresFailure, postgresFailed } from './failure.ts'
 
-export type Value = string | number | boolean | null | readonly (string | number | null)[]
+/** A Buffer is a value in the binary format of PostgreSQL. */
+export type Value = string | number | boolean | null | Buffer | readonly (string | number | null)[]
 export type PgRow = readonly unknown[]
-export type Query = (text: string, values?: readonly Value[]) => Promise<readonly PgRow[]>
+export type Query = (text: string | Prepared, values?: readonly Value[]) => Promise<readonly PgRow[]>
+
+/** A statement that each connection parses and plans once. */
+export interface Prepared {
+  readonly name: string
+  readonly text: string
+}
+
+/** The name is made from the text: where several versions of Millrace share the connections of a pooler, one name is one statement. */
+export function prepared(text: string): Prepared {
+  return { name: `millrace_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`, text }
+}
 
 export interface PgConnection {
   /** The URL without its password, for people. */
@@ -30,6 +43,8 @@ export interface ConnectionOptions {
   readonly patience: number
   /** What the server shows this program as. */
   readonly name?: string
+  /** How long a new connection may take, in ms. */
+  readonly connectTimeout?: number
 }
 
 const firstPause = 50
@@ -38,19 +53,28 @@ const longestPause = 1000
 const silence = 30_000
 
 /** A pool of connections. Rows are lists, because they are cheaper than objects; bigint is a number (every one is below 2^53). */
-export function pgConnect({ url, schema, connections, patience, name = 'millrace' }: ConnectionOptions): PgConnection {
+export function pgConnect(options: ConnectionOptions): PgConnection {
+  const { url, schema, connections, patience, name = 'millrace', connectTimeout = 15_000 } = options
   const place = placeOf(url)
   const config: pg.ClientConfig = {
     connectionString: url,
     application_name: name,
-    connectionTimeoutMillis: 5000,
+    connectionTimeoutMillis: connectTimeout,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     query_timeout: silence,
     types: { getTypeParser: (id, format) => (id === 20 ? Number : pg.types.getTypeParser(id, format as 'text')) },
   }
+  // The pool's limit is also one for statements that wait for a free connection, and those wait for their turn only.
+  class Client extends pg.Client {
+    constructor(given?: pg.ClientConfig) {
+      super({ ...given, connectionTimeoutMillis: connectTimeout })
+    }
+  }
   const pool = new pg.Pool({
     ...config,
+    Client,
+    connectionTimeoutMillis: silence,
     max: connections,
     idleTimeoutMillis: 30_000,
     // The pool waits for it, although its types do not say so.
@@ -58,12 +82,17 @@ export function pgConnect({ url, schema, connections, patience, name = 'millrace
   } as pg.PoolConfig)
   // A connection that is lost while idle leaves the pool; the next statement opens another one.
   pool.on('error', () => undefined)
-  const once: Query = async (text, values = []) => {
+  // A pooler may give the next statement to another connection of the server, which does not know the names of this one.
+  let keepsNames = true
+  const once: Query = async (statement, values = []) => {
     try {
-      return (await pool.query({ text, values: [...values], rowMode: 'array' })).rows
+      return (await pool.query(queryOf(statement, values, keepsNames))).rows
     } catch (error) {
-      throw asPostgresFailure(error, place, 'use')
+      if (!keepsNames || typeof statement === 'string' || !isUnknownName(error))
+        throw asPostgresFailure(error, place, 'use')
     }
+    keepsNames = false
+    return once(statement.text, values)
   }
   const patiently = async <T>(attempt: () => Promise<T>): Promise<T> => {
     const end = performance.now() + patience
@@ -87,8 +116,8 @@ export function pgConnect({ url, schema, connections, patience, name = 'millrace
         pool.connect().catch((error: unknown) => Promise.reject(asPostgresFailure(error, place, 'use'))),
       )
       let failed: Error | undefined
-      const query: Query = async (text, values = []) =>
-        (await client.query({ text, values: [...values], rowMode: 'array' })).rows
+      const query: Query = async (statement, values = []) =>
+        (await client.query(queryOf(statement, values, false))).rows
       try {
         await query('BEGIN')
         const value = await work(query)
@@ -105,6 +134,17 @@ export function pgConnect({ url, schema, connections, patience, name = 'millrace
     },
     close: () => pool.end(),
   }
+}
+
+function queryOf(statement: string | Prepared, values: readonly Value[], isNamed: boolean): pg.QueryArrayConfig {
+  const { text, name } = typeof statement === 'string' ? { text: statement, name: undefined } : statement
+  const query = { text, values: [...values], rowMode: 'array' as const }
+  return isNamed && name !== undefined ? { ...query, name } : query
+}
+
+/** The connection does not know a prepared statement, or has one of that name already. The statement did not run. */
+function isUnknownName(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === '26000' || error.code === '42P05')
 }
 
 /** Whether the connection was lost, so that the statement may have run or not. */

@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { LookPace, lookedAt, nextPayload, notifiedNames } from './bell-rules.ts'
-import type { PgConnection } from './connection.ts'
+import { betweenNotifications, LookPace, lookedAt, nextPayload, notifiedNames } from './bell-rules.ts'
+import { type PgConnection, prepared } from './connection.ts'
 
 /**
  * Tells the replicas that a session changed. A ring is only a hint, because every reader reads from its own cursor: one
@@ -27,6 +28,9 @@ export interface DoorbellDeps {
   readonly removed: (session: string) => void
 }
 
+const lastSeqs = prepared('SELECT id, last_seq FROM session WHERE id = ANY($1::text[])')
+const tellOthers = prepared('SELECT pg_notify($1, $2)')
+
 /** Until a lost connection is tried again, in ms. */
 const again = 1000
 
@@ -45,9 +49,7 @@ export function doorbell(deps: DoorbellDeps, notify: boolean): Doorbell {
   const look = async (): Promise<void> => {
     const known = followed()
     if (known.size === 0) return
-    const rows = await connection.once('SELECT id, last_seq FROM session WHERE id = ANY($1::text[])', [
-      [...known.keys()],
-    ])
+    const rows = await connection.once(lastSeqs, [[...known.keys()]])
     const looked = lookedAt(known, new Map(rows.map(([id, seq]) => [String(id), Number(seq)])))
     for (const id of looked.removed) removed(id)
     for (const [id, seq] of looked.behind) heard(id, seq)
@@ -88,7 +90,11 @@ interface Notifications {
   close(): Promise<void>
 }
 
-/** LISTEN on a connection of its own, and one NOTIFY for all sessions that changed while the one before was sent. */
+/**
+ * LISTEN on a connection of its own, and one NOTIFY for all sessions that changed since the one before. The first change
+ * goes at once. In a burst they gather for a moment, because every notification is a transaction of the database, and a
+ * message to every replica.
+ */
 function notifications({ connection, replica, channel, heard }: DoorbellDeps, closed: () => boolean): Notifications {
   const changed = new Set<string>()
   let sending: Promise<void> | undefined
@@ -101,7 +107,8 @@ function notifications({ connection, replica, channel, heard }: DoorbellDeps, cl
     while (changed.size > 0) {
       const payload = nextPayload(replica, changed)
       if (payload === undefined) continue
-      await connection.once('SELECT pg_notify($1, $2)', [channel, payload]).catch(() => undefined)
+      await connection.once(tellOthers, [channel, payload]).catch(() => undefined)
+      await pause(betweenNotifications)
     }
     sending = undefined
   }

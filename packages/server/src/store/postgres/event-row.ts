@@ -1,6 +1,7 @@
 import type { RawRecorded, Recorded } from '@millrace/core'
 import { type RestoredRow, rowKindOf } from '@millrace/core/store'
 import { rowKindNames, rowKindNumbers } from '../row-kind.ts'
+import { bigints, doubles, smallints, texts } from './binary-lists.ts'
 import type { PgRow, Query, Value } from './connection.ts'
 
 /** A row, and the id of its message as JSON text where retention asks for it (SPEC 2.9). */
@@ -22,12 +23,12 @@ export function restoredEvent({ seq, at, run, kind, body, message }: RestoredRow
 /** One list for each column, for `unnest`: one statement stores any number of rows. */
 export function eventValues(events: readonly EventRow[]): readonly Value[] {
   return [
-    events.map(({ seq }) => seq),
-    events.map(({ at }) => at),
-    events.map(({ run }) => run),
-    events.map(({ kind }) => rowKindNumbers[kind]),
-    events.map(({ message }) => message),
-    events.map(({ body }) => body),
+    bigints(events.map(({ seq }) => seq)),
+    doubles(events.map(({ at }) => at)),
+    texts(events.map(({ run }) => run)),
+    smallints(events.map(({ kind }) => rowKindNumbers[kind])),
+    texts(events.map(({ message }) => message)),
+    texts(events.map(({ body }) => body)),
   ]
 }
 

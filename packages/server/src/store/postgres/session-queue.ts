@@ -1,5 +1,5 @@
 import { MillraceError } from '@millrace/core'
-import { isCutOff, type PgConnection, type Query, type Value } from './connection.ts'
+import { isCutOff, type PgConnection, type Prepared, prepared, type Query, type Value } from './connection.ts'
 import { type EventRow, eventColumns, eventValues, sameEvents } from './event-row.ts'
 import { type PgSession, pgRowColumns, pgSessionOf, pgUpdateSession, pgUpdateValues } from './session-row.ts'
 
@@ -40,6 +40,13 @@ const maxKept = 1000
 /** More text than this is not gathered into one statement. */
 const maxText = 4 * 2 ** 20
 
+const loadRow = prepared(`SELECT ${pgRowColumns} FROM session s WHERE s.id = $1`)
+const changeRow = prepared(pgUpdateSession)
+const changeRowAndStore = prepared(`WITH changed AS (${pgUpdateSession}), stored AS (
+    INSERT INTO event (${eventColumns}) SELECT $1, e.* FROM changed,
+      unnest($22::bigint[], $23::float8[], $24::text[], $25::smallint[], $26::text[], $27::text[]) e)
+  SELECT version FROM changed`)
+
 /**
  * The writes of each session, one group after the other; those of other sessions go on beside them, over other
  * connections. A group is one round trip: the row that the jobs made, and their events, are written in one statement, if
@@ -53,7 +60,7 @@ export function sessionQueue({ connection, newId, changed }: QueueDeps): Session
   const kept = new Map<string, PgSession>()
 
   const load = async (id: string): Promise<PgSession | undefined> => {
-    const [row] = await connection.query(`SELECT ${pgRowColumns} FROM session s WHERE s.id = $1`, [id])
+    const [row] = await connection.query(loadRow, [id])
     return row === undefined ? undefined : pgSessionOf(row)
   }
   const keep = (id: string, row: PgSession | undefined): void => {
@@ -207,16 +214,9 @@ function oneStatement(
   to: PgSession,
   events: readonly EventRow[],
   stamp: string,
-): readonly [string, readonly Value[]] {
+): readonly [Prepared, readonly Value[]] {
   const values = pgUpdateValues(from, to, stamp)
-  if (events.length === 0) return [pgUpdateSession, values]
-  return [
-    `WITH changed AS (${pgUpdateSession}), stored AS (
-       INSERT INTO event (${eventColumns}) SELECT $1, e.* FROM changed,
-         unnest($22::bigint[], $23::float8[], $24::text[], $25::smallint[], $26::text[], $27::text[]) e)
-     SELECT version FROM changed`,
-    [...values, ...eventValues(events)],
-  ]
+  return events.length === 0 ? [changeRow, values] : [changeRowAndStore, [...values, ...eventValues(events)]]
 }
 
 async function whatHappened(
