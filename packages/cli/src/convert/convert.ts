@@ -26,9 +26,7 @@ export async function convertCommand(file: string | undefined, options: ConvertC
     const now = timeOf(file)
     const converted = convertChunks(chunks, { to, run, now, ...defined({ from: fromAuto(from), session }) })
     for await (const frames of converted) {
-      let text = ''
-      for (const frame of frames) text += print(frame)
-      const full = out.write(text)
+      const full = out.write(frames.map(print).join(''))
       if (full !== undefined) await full
       if (signal.aborted) return interruptedCode
     }

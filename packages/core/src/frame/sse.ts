@@ -134,16 +134,15 @@ function idIn(block: string): string | undefined {
 /** One frame as text, LF only: the official AG-UI client splits on "\n\n" alone and fails on CRLF. */
 export function printFrame(frame: Frame): string {
   const { event, data } = frame
-  const bare = frame.id === undefined && frame.comment === undefined && !breaksLine.test(data)
+  const bare = frame.id === undefined && frame.comment === undefined && !breaksLine(data)
   if (bare && event === undefined) return `data: ${data}\n\n`
-  if (bare && event !== undefined && !breaksLine.test(event)) return `event: ${event}\ndata: ${data}\n\n`
+  if (bare && event !== undefined && !breaksLine(event)) return `event: ${event}\ndata: ${data}\n\n`
   let text = ''
   if (frame.comment !== undefined) text += `: ${oneLine(frame.comment)}\n`
   if (frame.event !== undefined) text += `event: ${oneLine(frame.event)}\n`
   if (frame.id !== undefined) text += `id: ${frame.id.replace(/[\r\n\0]+/g, '')}\n`
   if (frame.data !== '' || frame.event !== undefined || frame.comment === undefined) {
-    if (frame.data.includes('\n') || frame.data.includes('\r'))
-      for (const line of frame.data.split(/\r\n|\r|\n/)) text += `data: ${line}\n`
+    if (breaksLine(frame.data)) for (const line of frame.data.split(/\r\n|\r|\n/)) text += `data: ${line}\n`
     else text += `data: ${frame.data}\n`
   }
   return `${text}\n`
@@ -154,7 +153,9 @@ export function printRetry(milliseconds: number): string {
   return `retry: ${Math.max(0, Math.round(milliseconds))}\n\n`
 }
 
-const breaksLine = /[\r\n]/
+function breaksLine(text: string): boolean {
+  return text.includes('\n') || text.includes('\r')
+}
 
 function oneLine(text: string): string {
   return text.replace(/[\r\n]+/g, ' ')

@@ -33,8 +33,8 @@ export type FrameUnit = 'frame' | 'line' | 'event'
 
 /** Rows that may wait for the first time of a recording. */
 const mostWaiting = 50
-/** A text in memory is read in pieces of this many characters, so that its rows are not all in memory at once. */
-const pieceSize = 64 * 1024
+/** A long text is read in pieces of this many characters, so that its rows are not all in memory at once. */
+const pieceSize = 32 * 1024
 
 /** Reads a recorded or live stream, of any dialect and framing, as the rows of a log, each as soon as it is known. */
 export async function* readRecording(
@@ -74,9 +74,8 @@ export async function* readChunks(
 
 async function* textsOf(chunks: RecordingChunks): AsyncGenerator<string, void> {
   const utf8 = utf8Reader()
-  if (typeof chunks === 'string') yield* slices(chunks)
-  else if (chunks instanceof Uint8Array) yield utf8.feed(chunks)
-  else for await (const chunk of chunks) yield typeof chunk === 'string' ? chunk : utf8.feed(chunk)
+  const all = typeof chunks === 'string' || chunks instanceof Uint8Array ? [chunks] : chunks
+  for await (const chunk of all) yield* slices(typeof chunk === 'string' ? chunk : utf8.feed(chunk))
   const rest = utf8.end()
   if (rest !== '') yield rest
 }

@@ -86,6 +86,11 @@ class Encoding implements AgUiEncoder {
 
   push(row: Recorded): readonly Frame[] {
     const { event, run } = row
+    if (event.kind === 'agent' && this.#run !== undefined && this.#downgrade === undefined) {
+      const data = this.#speaker.token(event)
+      if (data !== undefined) return [{ data }]
+    }
+    this.#speaker.interrupt()
     if (event.kind === 'run.started') this.#start(run, event)
     else {
       if (this.#run === undefined && run !== '' && !this.#ended.has(run)) this.#start(run, unannounced)
@@ -94,6 +99,7 @@ class Encoding implements AgUiEncoder {
     }
     const made = this.#writer.take()
     if (this.#run === undefined && event.kind !== 'run.finished') return this.#hold(made)
+    if (this.#downgrade === undefined) return made.map(frameOf)
     return made.flatMap((event) => (this.#downgrade?.push(event) ?? [event]).map(frameOf))
   }
 

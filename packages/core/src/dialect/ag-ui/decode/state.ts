@@ -1,4 +1,4 @@
-import type { AdkPart } from '../../../event/adk-event.ts'
+import type { AdkEvent, AdkPart } from '../../../event/adk-event.ts'
 import type { Draft, RunEvent } from '../../../event/run-event.ts'
 import type { Json, JsonObject } from '../../../json/json.ts'
 import { Fault } from '../../../schema/fault.ts'
@@ -135,8 +135,10 @@ export class DecoderState {
   }
 
   emit(event: RunEvent, context: FrameContext, kept?: Kept): void {
-    const plain = kept === undefined && context.rest === undefined
-    const made: RunEvent = plain ? event : { ...event, ...keepFor('ag-ui', { ...kept, rest: context.rest }) }
+    const { rest } = context
+    const notes = rest === undefined ? kept : { ...kept, rest }
+    const extra = notes === undefined ? undefined : keepFor('ag-ui', notes).extra
+    const made: RunEvent = extra === undefined ? event : { ...event, extra }
     this.drafts.push(
       context.at === undefined ? { run: this.run, event: made } : { run: this.run, event: made, at: context.at },
     )
@@ -144,6 +146,18 @@ export class DecoderState {
 
   say(said: StreamedText, context: FrameContext, kept?: Kept): void {
     const { message, id, author, role, parts, partial, tag } = said
+    const { run: invocationId } = this
+    const timestamp = context.at ?? 0
+    const content = { role, parts }
+    if (tag === undefined && context.rest === undefined) {
+      // Nearly every event has neither a subagent nor metadata: it is made without the spreads below.
+      const event: AdkEvent =
+        partial === true
+          ? { id, author, invocationId, timestamp, content, partial }
+          : { id, author, invocationId, timestamp, content }
+      this.emit({ kind: 'agent', message, event }, context, kept)
+      return
+    }
     const task = taskOf(context)
     this.emit(
       {
@@ -152,9 +166,9 @@ export class DecoderState {
         event: {
           id,
           author,
-          invocationId: this.run,
-          timestamp: context.at ?? 0,
-          content: { role, parts },
+          invocationId,
+          timestamp,
+          content,
           ...(partial === true ? { partial } : {}),
           ...(tag === undefined ? {} : { branch: tag }),
         },
@@ -189,18 +203,25 @@ export function on<R extends FieldReaders, O extends FieldReaders>(
   handle: (read: Fields<R, O>, context: FrameContext, decoder: DecoderState, wire: AgUiEvent) => string | undefined,
   checked: FieldReaders = {},
 ): Handler {
-  const named = new Set(['type', 'subagentRunId', ...Object.keys(required), ...Object.keys(optional)])
   const own = fields(required, optional)
+  const usual: ReadonlySet<string> = new Set(['type', ...Object.keys(required), ...Object.keys(optional)])
+  const named = new Set([...usual, 'subagentRunId'])
   const beside = fields({}, { ...base, ...checked })
   return (wire, decoder) => {
     const read = own(wire, false)
     if (read instanceof Fault) return read.describe()
+    if (hasOnly(wire, usual)) return handle(read, ignored, decoder, wire)
     const rest = beside(wire, false)
     if (rest instanceof Fault) return rest.describe()
     return handle(read, contextOf(wire, named), decoder, wire)
   }
 }
 export const ignored: FrameContext = { tag: undefined, at: undefined, rest: undefined }
+
+function hasOnly(wire: AgUiEvent, usual: ReadonlySet<string>): boolean {
+  for (const key in wire) if (!usual.has(key)) return false
+  return true
+}
 
 /** What every event may carry. */
 const base = { subagentRunId: string, timestamp: time, metadata: dataObject }

@@ -22,6 +22,16 @@ interface Speech {
   last?: { readonly event: string; readonly said: string }
 }
 
+interface Streaming {
+  readonly message: string
+  readonly node: string | undefined
+  readonly author: string
+  readonly branch: string | undefined
+  readonly speech: Speech
+  readonly head: string
+  readonly tail: string
+}
+
 /** A tool call of the current run that has no result yet. */
 export interface Waiting {
   readonly id: string
@@ -37,6 +47,8 @@ export class MessageEncoder {
   readonly #printed = new Map<string, Set<string>>()
   readonly #waiting = new Map<string, Waiting>()
   #wired = false
+  /** The text that the last event continued, and what is around a delta of it. */
+  #streaming: Streaming | undefined
 
   constructor(writer: AgUiWriter, nodes: Nodes) {
     this.#writer = writer
@@ -75,6 +87,28 @@ export class MessageEncoder {
     return ids
   }
 
+  /**
+   * The printed delta of a token that continues the text printed last, by the same speaker; undefined for every other
+   * event. Nearly every event of a long answer is one, and it needs none of the objects that the general path makes.
+   */
+  token({ event, message, node, extra }: AgentSaid & RunEvent): string | undefined {
+    const open = this.#streaming
+    if (open === undefined || extra !== undefined || message !== open.message || node !== open.node) return undefined
+    if (event.author !== open.author || event.branch !== open.branch || !isPartial(event)) return undefined
+    const { errorCode, errorMessage, usageMetadata } = event
+    if (errorCode !== undefined || errorMessage !== undefined || usageMetadata !== undefined) return undefined
+    const delta = onlyText(event.content?.parts)
+    if (delta === undefined) return undefined
+    open.speech.said += delta
+    this.#writer.document.grow(open.speech.text, delta)
+    return `${open.head}${JSON.stringify(delta)}${open.tail}`
+  }
+
+  /** Anything may have happened since the last token: the next one takes the general path. */
+  interrupt(): void {
+    this.#streaming = undefined
+  }
+
   say(said: AgentSaid & RunEvent): void {
     const kept = keptOf(said)
     const parts = partsIn(said.event.content?.parts)
@@ -106,6 +140,9 @@ export class MessageEncoder {
     this.#openText(said, speech, delta === '' ? mark : { tag: mark.tag }, kept)
     this.#writer.appendText(speech.text, delta, mark)
     speech.said += delta
+    const { message, node, event } = said
+    const { author, branch } = event
+    this.#streaming = { message, node, author, branch, speech, ...this.#writer.deltaText(speech.text, mark.tag) }
   }
   #think(said: AgentSaid, speech: Speech, delta: string, mark: WrittenMark, kept: JsonObject): void {
     const opener = delta === '' ? mark : { tag: mark.tag }
@@ -311,6 +348,15 @@ function isQuestion(name: unknown): boolean {
   return questions.has(name)
 }
 const questions: ReadonlySet<unknown> = new Set(Object.values(adkRequest))
+
+/** The text of an event that holds nothing else. */
+function onlyText(parts: readonly AdkPart[] | undefined): string | undefined {
+  if (!Array.isArray(parts) || parts.length !== 1) return undefined
+  const part: unknown = parts[0]
+  if (!isObject(part) || typeof part.text !== 'string' || part.text === '') return undefined
+  for (const key in part) if (key !== 'text') return undefined
+  return part.text
+}
 
 function textIn(parts: readonly AdkPart[], thought: boolean): string {
   let all = ''

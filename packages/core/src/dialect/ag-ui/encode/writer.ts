@@ -61,6 +61,14 @@ export class AgUiWriter {
     const tag = this.#owner(id, mark.tag)
     this.write({ type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta, ...tagged(tag), ...mark.rest })
   }
+  /** What a printed delta of this text has before and after the delta itself. */
+  deltaText(id: string, tag: string | undefined): { readonly head: string; readonly tail: string } {
+    const owner = this.#owner(id, tag)
+    return {
+      head: `{"type":"TEXT_MESSAGE_CONTENT","messageId":${JSON.stringify(id)},"delta":`,
+      tail: owner === undefined ? '}' : `,"subagentRunId":${JSON.stringify(owner)}}`,
+    }
+  }
   closeText(id: string, mark: WrittenMark): void {
     if (!this.#texts.delete(id)) return
     this.write({ type: 'TEXT_MESSAGE_END', messageId: id, ...tagged(this.#owner(id, mark.tag)), ...mark.rest })
