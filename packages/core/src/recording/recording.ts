@@ -34,7 +34,7 @@ export type FrameUnit = 'frame' | 'line' | 'event'
 /** Rows that may wait for the first time of a recording. */
 const mostWaiting = 50
 /** A long text is read in pieces of this many characters, so that its rows are not all in memory at once. */
-const pieceSize = 32 * 1024
+const pieceSize = 16 * 1024
 
 /** Reads a recorded or live stream, of any dialect and framing, as the rows of a log, each as soon as it is known. */
 export async function* readRecording(

@@ -81,6 +81,7 @@ class Encoding implements AgUiEncoder {
   }
 
   get messages(): readonly AgUiMessage[] {
+    this.#speaker.document()
     return this.#writer.document.messages
   }
 

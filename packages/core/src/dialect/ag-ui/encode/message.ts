@@ -30,6 +30,8 @@ interface Streaming {
   readonly speech: Speech
   readonly head: string
   readonly tail: string
+  /** How much of what was said the document contains. */
+  documented: number
 }
 
 /** A tool call of the current run that has no result yet. */
@@ -100,13 +102,22 @@ export class MessageEncoder {
     const delta = onlyText(event.content?.parts)
     if (delta === undefined) return undefined
     open.speech.said += delta
-    this.#writer.document.grow(open.speech.text, delta)
     return `${open.head}${JSON.stringify(delta)}${open.tail}`
   }
 
-  /** Anything may have happened since the last token: the next one takes the general path. */
+  /** Something else than a token comes: the document gets the text of those before it, and the next one is not short. */
   interrupt(): void {
+    if (this.#streaming === undefined) return
+    this.document()
     this.#streaming = undefined
+  }
+
+  /** Brings the document up to date: tokens reach it only when it is needed. */
+  document(): void {
+    const open = this.#streaming
+    if (open === undefined || open.speech.said.length === open.documented) return
+    this.#writer.document.grow(open.speech.text, open.speech.said.slice(open.documented))
+    open.documented = open.speech.said.length
   }
 
   say(said: AgentSaid & RunEvent): void {
@@ -142,7 +153,8 @@ export class MessageEncoder {
     speech.said += delta
     const { message, node, event } = said
     const { author, branch } = event
-    this.#streaming = { message, node, author, branch, speech, ...this.#writer.deltaText(speech.text, mark.tag) }
+    const around = this.#writer.deltaText(speech.text, mark.tag)
+    this.#streaming = { message, node, author, branch, speech, ...around, documented: speech.said.length }
   }
   #think(said: AgentSaid, speech: Speech, delta: string, mark: WrittenMark, kept: JsonObject): void {
     const opener = delta === '' ? mark : { tag: mark.tag }
