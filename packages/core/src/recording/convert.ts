@@ -14,6 +14,11 @@ export interface ConvertOptions extends RecordingOptions {
  * Rows that may wait for a time. A live stream must not stall: only the start of a run waits, for the event after it.
  */
 const mostWaiting = 1
+/**
+ * Characters. A snapshot of AG-UI may change any message, so the conversation is held, but no more of it than about
+ * half a million tokens: a stream without end takes no more memory than that.
+ */
+const history = 2 ** 21
 
 /** Translates one dialect to another through the log: text or bytes go in, SSE frames come out as soon as they are known. */
 export async function* convert(chunks: RecordingChunks, options: ConvertOptions): AsyncGenerator<Frame, void> {
@@ -27,10 +32,10 @@ export async function* convertChunks(
 ): AsyncGenerator<readonly Frame[], void> {
   const target = dialectNamed(options.to)
   let encoder: Encoder | undefined
-  for await (const rows of readChunks(chunks, options, mostWaiting)) {
+  for await (const rows of readChunks(chunks, options, { mostWaiting, history })) {
     const frames: Frame[] = []
     for (const { row, session } of rows) {
-      encoder ??= target.encoder({ session: options.session ?? session ?? options.run, echo: true })
+      encoder ??= target.encoder({ session: options.session ?? session ?? options.run, echo: true, history })
       for (const frame of encoder.push(row)) frames.push(frame)
     }
     if (frames.length > 0) yield frames

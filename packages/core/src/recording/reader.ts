@@ -16,6 +16,13 @@ export interface Read extends PlacedRow {
   readonly unread: string | undefined
 }
 
+export interface ReadingLimits {
+  /** At most this many rows wait for the first time of the recording. */
+  readonly mostWaiting?: number
+  /** As in `DecoderOptions`. */
+  readonly history?: number
+}
+
 /** Frames after which a dialect is detected, and after which a recording without one is refused. */
 const enough = 3
 const tooMany = 50
@@ -28,6 +35,7 @@ export class RecordingReader {
   readonly #source: FrameSource = frameSource()
   readonly #clock: RecordingClock
   readonly #options: RecordingOptions
+  readonly #history: number | undefined
   #dialect: DialectName | undefined
   #decoder: Decoder | undefined
   /** The state so far, where the file itself says what it is at the end. */
@@ -38,9 +46,9 @@ export class RecordingReader {
   /** Frames that wait until their dialect is known. */
   #waiting: readonly Placed[] = []
 
-  /** At most `mostWaiting` rows wait for a first time. */
-  constructor(options: RecordingOptions, mostWaiting: number) {
+  constructor(options: RecordingOptions, { mostWaiting = 50, history }: ReadingLimits = {}) {
     this.#options = options
+    this.#history = history
     this.#dialect = options.from
     this.#clock = recordingClock(options.now, mostWaiting)
     if (options.from !== undefined) dialectNamed(options.from)
@@ -102,6 +110,7 @@ export class RecordingReader {
       agent: agent ?? this.#source.about.agent ?? '',
       // A file of events holds a whole conversation, a stream holds one run of it.
       turns: this.#source.framing !== 'sse',
+      ...(this.#history === undefined ? {} : { history: this.#history }),
     })
     return this.#decoder
   }

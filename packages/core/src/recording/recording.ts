@@ -1,7 +1,7 @@
 import type { DialectName } from '../dialect/registry.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { utf8Reader } from '../frame/utf8.ts'
-import { type Read, RecordingReader } from './reader.ts'
+import { type Read, type ReadingLimits, RecordingReader } from './reader.ts'
 
 export interface RecordingOptions {
   /** The dialect of the text. Default: detected from its first frames. */
@@ -31,8 +31,6 @@ export interface PlacedRow {
 /** What the number of a frame counts: SSE frames, lines, or the events of a list. */
 export type FrameUnit = 'frame' | 'line' | 'event'
 
-/** Rows that may wait for the first time of a recording. */
-const mostWaiting = 50
 /** A long text is read in pieces of this many characters, so that its rows are not all in memory at once. */
 const pieceSize = 16 * 1024
 
@@ -41,7 +39,7 @@ export async function* readRecording(
   chunks: RecordingChunks,
   options: RecordingOptions,
 ): AsyncGenerator<Recorded, void> {
-  for await (const rows of readChunks(chunks, options, mostWaiting)) for (const { row } of rows) yield row
+  for await (const rows of readChunks(chunks, options)) for (const { row } of rows) yield row
 }
 
 /** As `readRecording`, each row with the frame that it was read from: for a linter, whose reader looks at the file. */
@@ -49,17 +47,17 @@ export async function* placedRecording(
   chunks: RecordingChunks,
   options: RecordingOptions,
 ): AsyncGenerator<PlacedRow, void> {
-  for await (const rows of readChunks(chunks, options, mostWaiting))
+  for await (const rows of readChunks(chunks, options))
     for (const { row, dialect, session, number, unit } of rows) yield { row, dialect, session, number, unit }
 }
 
-/** As `readRecording`, the rows of each chunk together. At most `most` rows wait for a first time. */
+/** As `readRecording`, the rows of each chunk together. */
 export async function* readChunks(
   chunks: RecordingChunks,
   options: RecordingOptions,
-  most: number = mostWaiting,
+  limits?: ReadingLimits,
 ): AsyncGenerator<readonly Read[], void> {
-  const reader = new RecordingReader(options, most)
+  const reader = new RecordingReader(options, limits)
   try {
     for await (const text of textsOf(chunks)) {
       const rows = reader.feed(text)

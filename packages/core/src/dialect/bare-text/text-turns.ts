@@ -57,6 +57,8 @@ interface Growing extends TextPiece {
 }
 
 const nothing = [0, 0] as const
+/** A message that comes again after so many others counts as a new one: a run may go on without end. */
+const mostOver = 10_000
 
 export function textTurns({ marksEnds = false }: TextTurnsOptions = {}): TextTurns {
   /** Messages that have not ended or still wait, oldest first; the first one that has not ended streams. */
@@ -79,6 +81,8 @@ export function textTurns({ marksEnds = false }: TextTurnsOptions = {}): TextTur
   const finish = (message: string, turn: Turn, pieces: TextPiece[]): void => {
     const { streamed, before } = turn
     forget(message, turn)
+    const [oldest] = over.size >= mostOver ? over.keys() : []
+    if (oldest !== undefined) over.delete(oldest)
     over.set(message, [before[0] + streamed[0].length, before[1] + streamed[1].length])
     if (marksEnds) pieces.push({ text: '', thought: false, author: '', message, ends: true })
   }

@@ -7,7 +7,7 @@ import { dataObject, string, time } from '../../../schema/readers.ts'
 import { keepFor } from '../../kept-fields.ts'
 import { AgUiDocument } from '../document.ts'
 import type { ToolNames } from '../message.ts'
-import type { AgUiEvent } from '../wire.ts'
+import type { AgUiEvent, AgUiMessage } from '../wire.ts'
 
 /** What a frame carries beside the fields of its type: its subagent, its time, and fields without a canonical place. */
 export interface FrameContext {
@@ -74,7 +74,7 @@ export class DecoderState {
   drafts: Draft[] = []
   /** A run has started and has not ended. */
   active = false
-  readonly document = new AgUiDocument()
+  readonly document: AgUiDocument
   readonly texts = new Map<string, StreamedMessage>()
   readonly reasonings = new Map<string, StreamedMessage>()
   readonly calls = new Map<string, Calling>()
@@ -92,9 +92,23 @@ export class DecoderState {
   /** Messages that are opened again, or that a snapshot changed, have another id in the log from then on. */
   readonly aliases = new Map<string, string>()
 
-  constructor(run: string, agent: string) {
+  constructor(run: string, agent: string, history: number | undefined) {
     this.run = run
     this.agent = agent
+    this.document = new AgUiDocument(history)
+  }
+
+  /** Forgets the oldest messages where there are too many, and what is known of their ids. */
+  forget(): void {
+    const isOpen = ({ id, toolCalls = [] }: AgUiMessage): boolean =>
+      this.texts.has(id) || this.reasonings.has(id) || toolCalls.some((call) => this.calls.has(call.id))
+    for (const { id, toolCalls = [] } of this.document.forget(isOpen)) {
+      for (const each of [id, ...toolCalls.map((call) => call.id)]) {
+        for (const index of [this.aliases, this.#ended, this.callNames, this.#times]) index.delete(each)
+        this.#times.delete(`${each}:again`)
+        this.#times.delete(`${each}:signature`)
+      }
+    }
   }
 
   /** The author of a message that names none; where the agent has no name either, its role. */

@@ -5,9 +5,11 @@ import { isPartial } from '../../../event/streaming.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../../json/json.ts'
 import { contentFromResponse, mediaPart } from '../content.ts'
 import { mediaActivity, partActivity } from '../decode/fact.ts'
+import { printFact } from '../fact.ts'
 import { argumentText, partsIn } from '../message.ts'
 import { keptOf, restOf } from '../wire.ts'
 import type { Nodes } from './node.ts'
+import { StreamingText } from './streaming-text.ts'
 import { type AgUiWriter, tagged, type WrittenMark } from './writer.ts'
 
 /** One message of the log: its ids on the wire, and what was streamed since its last aggregate. */
@@ -19,19 +21,7 @@ interface Speech {
   said: string
   thought: string
   /** The last aggregate: the same one delivered twice adds nothing. */
-  last?: { readonly event: string; readonly said: string }
-}
-
-interface Streaming {
-  readonly message: string
-  readonly node: string | undefined
-  readonly author: string
-  readonly branch: string | undefined
-  readonly speech: Speech
-  readonly head: string
-  readonly tail: string
-  /** How much of what was said the document contains. */
-  documented: number
+  last?: { readonly event: string; readonly length: number; readonly hash: number }
 }
 
 /** A tool call of the current run that has no result yet. */
@@ -49,11 +39,12 @@ export class MessageEncoder {
   readonly #printed = new Map<string, Set<string>>()
   readonly #waiting = new Map<string, Waiting>()
   #wired = false
-  /** The text that the last event continued, and what is around a delta of it. */
-  #streaming: Streaming | undefined
+  /** The text that the last event continued, for the tokens that follow. */
+  readonly streaming: StreamingText
 
   constructor(writer: AgUiWriter, nodes: Nodes) {
     this.#writer = writer
+    this.streaming = new StreamingText(writer)
     this.#nodes = nodes
   }
 
@@ -89,37 +80,6 @@ export class MessageEncoder {
     return ids
   }
 
-  /**
-   * The printed delta of a token that continues the text printed last, by the same speaker; undefined for every other
-   * event. Nearly every event of a long answer is one, and it needs none of the objects that the general path makes.
-   */
-  token({ event, message, node, extra }: AgentSaid & RunEvent): string | undefined {
-    const open = this.#streaming
-    if (open === undefined || extra !== undefined || message !== open.message || node !== open.node) return undefined
-    if (event.author !== open.author || event.branch !== open.branch || !isPartial(event)) return undefined
-    const { errorCode, errorMessage, usageMetadata } = event
-    if (errorCode !== undefined || errorMessage !== undefined || usageMetadata !== undefined) return undefined
-    const delta = onlyText(event.content?.parts)
-    if (delta === undefined) return undefined
-    open.speech.said += delta
-    return `${open.head}${JSON.stringify(delta)}${open.tail}`
-  }
-
-  /** Something else than a token comes: the document gets the text of those before it, and the next one is not short. */
-  interrupt(): void {
-    if (this.#streaming === undefined) return
-    this.document()
-    this.#streaming = undefined
-  }
-
-  /** Brings the document up to date: tokens reach it only when it is needed. */
-  document(): void {
-    const open = this.#streaming
-    if (open === undefined || open.speech.said.length === open.documented) return
-    this.#writer.document.grow(open.speech.text, open.speech.said.slice(open.documented))
-    open.documented = open.speech.said.length
-  }
-
   say(said: AgentSaid & RunEvent): void {
     const kept = keptOf(said)
     const parts = partsIn(said.event.content?.parts)
@@ -151,10 +111,7 @@ export class MessageEncoder {
     this.#openText(said, speech, delta === '' ? mark : { tag: mark.tag }, kept)
     this.#writer.appendText(speech.text, delta, mark)
     speech.said += delta
-    const { message, node, event } = said
-    const { author, branch } = event
-    const around = this.#writer.deltaText(speech.text, mark.tag)
-    this.#streaming = { message, node, author, branch, speech, ...around, documented: speech.said.length }
+    this.streaming.begin(said, speech, mark.tag)
   }
   #think(said: AgentSaid, speech: Speech, delta: string, mark: WrittenMark, kept: JsonObject): void {
     const opener = delta === '' ? mark : { tag: mark.tag }
@@ -169,7 +126,10 @@ export class MessageEncoder {
     const speech = this.#speech(said.message, kept)
     const text = textIn(parts, false)
     const thought = textIn(parts, true)
-    const again = speech.last?.event === said.event.id && speech.last.said === `${thought}\n${text}`
+    const length = thought.length + text.length
+    const hash = hashOf(thought, hashOf(text))
+    const { last } = speech
+    const again = last?.event === said.event.id && last.length === length && last.hash === hash
     const plain = { tag: mark.tag }
     const wrong = !again && (text !== '' || thought !== '') && this.#settle(said, speech, text, thought, plain, kept)
     // If no call, result or file of this event has taken the kept fields, they belong to the END.
@@ -178,7 +138,7 @@ export class MessageEncoder {
     this.#writer.closeText(speech.text, { ...plain, rest: endRest(said, alone ? undefined : mark.rest) })
     speech.said = ''
     speech.thought = ''
-    speech.last = { event: said.event.id, said: `${thought}\n${text}` }
+    speech.last = { event: said.event.id, length, hash }
     if (wrong) this.snapshot()
     const calls = new Set<string>()
     for (const [index, part] of parts.entries()) this.#do(said, part, index, calls, mark, kept)
@@ -215,8 +175,25 @@ export class MessageEncoder {
     return true
   }
 
-  /** Prints the whole conversation as it is now. */
+  /** Forgets the oldest messages where there are too many, and what was noted of them. */
+  forget(): void {
+    const { document } = this.#writer
+    this.#writer.forget()
+    for (const [message, ids] of this.#printed) {
+      let held = false
+      for (const id of ids) held ||= document.message(id) !== undefined
+      if (!held) this.#printed.delete(message)
+    }
+    for (const message of this.#speeches.keys()) if (!this.#printed.has(message)) this.#speeches.delete(message)
+  }
+
+  /** Prints the whole conversation as it is now, and says so if it is not the whole one. */
   snapshot(): void {
+    const { forgotten } = this.#writer.document
+    if (forgotten > 0) {
+      const message = `the MESSAGES_SNAPSHOT after this lacks the first ${forgotten} messages, which are no longer held`
+      this.#writer.write(printFact({ kind: 'log', level: 'warn', message }))
+    }
     this.#writer.write({ type: 'MESSAGES_SNAPSHOT', messages: [...this.#writer.document.messages] })
   }
 
@@ -361,13 +338,11 @@ function isQuestion(name: unknown): boolean {
 }
 const questions: ReadonlySet<unknown> = new Set(Object.values(adkRequest))
 
-/** The text of an event that holds nothing else. */
-function onlyText(parts: readonly AdkPart[] | undefined): string | undefined {
-  if (!Array.isArray(parts) || parts.length !== 1) return undefined
-  const part: unknown = parts[0]
-  if (!isObject(part) || typeof part.text !== 'string' || part.text === '') return undefined
-  for (const key in part) if (key !== 'text') return undefined
-  return part.text
+/** FNV-1a: a text is compared with one of the same event and length, and need not be kept for that. */
+function hashOf(text: string, before = 0x811c9dc5): number {
+  let hash = before
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash
 }
 
 function textIn(parts: readonly AdkPart[], thought: boolean): string {
