@@ -15,7 +15,7 @@ if (files.length === 0) {
   process.exit(1)
 }
 if (files.includes('page.ts') || files.includes('postgres.ts')) await ensureBuilt()
-if (files.includes('run.ts')) await ensurePacked()
+if (files.includes('run.ts') || files.includes('convert.ts')) await ensurePacked()
 let held = true
 await withSources(async (load) => {
   for (const file of files) {

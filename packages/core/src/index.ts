@@ -89,7 +89,7 @@ export type * from './dialect/studio/trace-event.ts'
 
 // Recording: a file of frames in any dialect
 
-export { type ConvertOptions, convert } from './recording/convert.ts'
+export { type ConvertOptions, convert, convertChunks } from './recording/convert.ts'
 export { detectDialect } from './recording/detect.ts'
 export { detectFraming, type Framing } from './recording/framing.ts'
 export {

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs'
-import { convert, type DialectName, defined, type Frame, printFrame, printLine } from '@millrace/core'
+import { convertChunks, type DialectName, defined, type Frame, printFrame, printLine } from '@millrace/core'
 import { ctrlC, interruptedCode } from '../ctrl-c.ts'
 import { fromAuto } from '../dialect-option.ts'
 import { isUrl, openInput } from '../input.ts'
@@ -24,9 +24,9 @@ export async function convertCommand(file: string | undefined, options: ConvertC
   try {
     const chunks = await openInput(file, { signal })
     const now = timeOf(file)
-    const frames = convert(chunks, { to, run, now, ...defined({ from: fromAuto(from), session }) })
-    for await (const frame of frames) {
-      const full = out.write(print(frame))
+    const converted = convertChunks(chunks, { to, run, now, ...defined({ from: fromAuto(from), session }) })
+    for await (const frames of converted) {
+      const full = out.write(frames.map(print).join(''))
       if (full !== undefined) await full
       if (signal.aborted) return interruptedCode
     }

@@ -39,6 +39,8 @@ export interface DecoderOptions {
    * (adk), the first event of another turn then ends it.
    */
   readonly turns?: boolean
+  /** As in `EncoderOptions`. */
+  readonly history?: number
 }
 
 export interface Decoder {
@@ -63,6 +65,11 @@ export interface EncoderOptions {
   readonly protocol?: AgUiProtocol
   /** The first row that is pushed is the `run.started` after these facts. Only where the dialect has `fromFacts`. */
   readonly facts?: SessionFacts
+  /**
+   * How many characters of the conversation are held, in a dialect that may have to print or compare all of it (AG-UI).
+   * Older messages are forgotten. Default: none is.
+   */
+  readonly history?: number
   /** What a Studio `chunk` is: the text of its message so far (the default), or only what the text grew by. */
   readonly chunks?: 'text' | 'delta'
   /** Whether Studio prints `end` where a run waits for a person. Default false: the stream goes on with the answer. */

@@ -9,16 +9,22 @@ export function keepFor(
   dialect: string,
   notes: Readonly<Record<string, Json | undefined>>,
 ): { readonly extra?: Extra } {
-  const entries = Object.entries(notes).filter((entry): entry is [string, Json] => entry[1] !== undefined)
-  return entries.length === 0 ? {} : { extra: { [dialect]: Object.fromEntries(entries) } }
+  let kept: Record<string, Json> | undefined
+  for (const key in notes) {
+    const note = notes[key]
+    if (note === undefined) continue
+    kept ??= {}
+    kept[key] = note
+  }
+  return kept === undefined ? {} : { extra: { [dialect]: kept } }
 }
 
 /** What was kept for this dialect. The log may come from anywhere, so nothing is taken for granted. */
 export function keptFor(dialect: string, extra: unknown): JsonObject {
   const notes = isObject(extra) ? extra[dialect] : undefined
-  return isObject(notes) ? (notes as JsonObject) : nothing
+  return isObject(notes) ? (notes as JsonObject) : noFields
 }
-const nothing: JsonObject = {}
+export const noFields: JsonObject = {}
 
 /**
  * Keeps the fields of a frame that are not `known`, with the last event that the frame became. The encoder prints them
@@ -30,14 +36,21 @@ export function keepFields(
   payload: JsonObject,
   known: ReadonlySet<string>,
 ): readonly RunEvent[] {
+  if (hasOnly(payload, known)) return events
   const rest = Object.entries(payload).filter(([key]) => !known.has(key))
   const last = events.at(-1)
-  if (rest.length === 0 || last === undefined) return events
+  if (last === undefined) return events
   const notes = { ...keptFor(dialect, last.extra), fields: Object.fromEntries(rest) }
   return events.with(-1, { ...last, extra: { ...last.extra, [dialect]: notes } })
 }
 
+/** Nearly every frame has no other fields, so this is asked first: it makes no list. */
+function hasOnly(payload: JsonObject, known: ReadonlySet<string>): boolean {
+  for (const key in payload) if (!known.has(key)) return false
+  return true
+}
+
 export function keptFields(extra: Extra | undefined, dialect: string): JsonObject {
   const { fields } = keptFor(dialect, extra)
-  return isJsonObject(fields) ? fields : nothing
+  return isJsonObject(fields) ? fields : noFields
 }

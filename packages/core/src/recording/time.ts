@@ -35,6 +35,7 @@ export function recordingClock(now: () => number, mostWaiting: number): Recordin
       if (time !== undefined) return held.length === 0 ? [row(draft, time)] : [...release(time), row(draft, time)]
       // A run starts at the time of its first event, however long the pause before it was.
       const waits = last === undefined ? held.length < mostWaiting : draft.event.kind === 'run.started'
+      if (!waits && held.length === 0) return [row(draft, last ?? now())]
       held.push(draft)
       return waits ? [] : release(last ?? now())
     },

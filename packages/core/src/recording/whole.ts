@@ -6,7 +6,7 @@ import { ndjsonReader } from '../frame/ndjson.ts'
 import { type ExportReader, exportReader, type ImportLine } from '../log/export-reader.ts'
 import { detectDialect } from './detect.ts'
 import { detectFraming } from './framing.ts'
-import { type RecordingOptions, read } from './recording.ts'
+import { type RecordingOptions, readChunks, slices } from './recording.ts'
 
 /** What a recording says about itself, known at its end. */
 export interface AboutRecording {
@@ -25,8 +25,6 @@ export interface Recording extends AboutRecording {
 
 /** The same limit as for the import of a session export. */
 const mostRows = 1_000_000
-/** Characters that are read at a time. */
-const pieceSize = 128 * 1024
 
 /**
  * Reads a whole recording, as the server does to store it and the page to show it. Frames that cannot be read are kept
@@ -57,17 +55,19 @@ export async function* recordingRows(
   let count = 0
   let understood = 0
   let wrong: { readonly place: string; readonly reason: string } | undefined
-  for await (const { row, dialect, unread } of read(slices(text, options.pause), options)) {
-    if (count >= mostRows)
-      throw new MillraceError('limit', `this recording has more than ${mostRows} events: split it into several`)
-    detected = dialect
-    count += 1
-    open.push(row)
-    const { event } = row
-    if (event.kind === 'foreign') wrong ??= { place: unread ?? 'the end', reason: event.reason }
-    else if (!event.kind.startsWith('run.')) understood += 1
-    if (agent === '') agent = agentNamedIn(row, dialect)
-    yield row
+  for await (const rows of readChunks(slices(text, options.pause), options)) {
+    for (const { row, dialect, unread } of rows) {
+      if (count >= mostRows)
+        throw new MillraceError('limit', `this recording has more than ${mostRows} events: split it into several`)
+      detected = dialect
+      count += 1
+      open.push(row)
+      const { event } = row
+      if (event.kind === 'foreign') wrong ??= { place: unread ?? 'the end', reason: event.reason }
+      else if (!event.kind.startsWith('run.')) understood += 1
+      if (agent === '') agent = agentNamedIn(row, dialect)
+      yield row
+    }
   }
   if (detected === undefined || count === 0) throw new MillraceError('invalid', 'this recording has no events')
   if (understood === 0 && wrong !== undefined) {
@@ -107,12 +107,4 @@ function* rowsOf(reader: ExportReader, lines: Iterable<ImportLine>): Generator<R
 function agentNamedIn({ event }: Recorded, dialect: DialectName): string {
   if (event.kind === 'run.started') return event.agent
   return event.kind === 'agent' && dialect !== 'ag-ui' && event.event.author !== 'user' ? event.event.author : ''
-}
-
-/** Cuts a long text, so that its frames are not all in memory at once. */
-async function* slices(text: string, pause: RecordingOptions['pause']): AsyncGenerator<string> {
-  for (let at = 0; at < text.length; at += pieceSize) {
-    if (at > 0) await pause?.()
-    yield text.slice(at, at + pieceSize)
-  }
 }

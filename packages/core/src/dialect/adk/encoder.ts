@@ -11,10 +11,12 @@ import type { JsonObject } from '../../json/json.ts'
 import type { Encoder } from '../dialect.ts'
 import { nodeName } from '../node-name.ts'
 import { printRawPartial } from './raw-partial.ts'
+import { TokenPrinter } from './token-printer.ts'
 import { printEvent, printForeignComment, problemOfEvent, remarkFinished, remarkStarted } from './wire.ts'
 
 export class AdkEncoder implements Encoder {
   readonly #echo: boolean
+  readonly #tokens = new TokenPrinter()
   #agent = ''
   /** The frame that opened the current run; undefined between runs. */
   #started: Frame | undefined
@@ -50,6 +52,11 @@ export class AdkEncoder implements Encoder {
         this.#started = remarkStarted(run, event.agent)
         return [this.#started, ...(this.#echo ? userEvents(row, event.input.messages) : [])]
       case 'agent': {
+        const token = this.#tokens.print(event.event, at)
+        if (token !== undefined) {
+          this.#lastError = undefined
+          return [token]
+        }
         const unannounced = event.event.partial === true ? [] : this.#unannounced(event.node, event.event)
         this.#note(event.event)
         return [...unannounced, printEvent(event.event, at)]

@@ -103,12 +103,17 @@ export function problemOfEvent({ errorCode, errorMessage }: AdkEvent): Problem |
   return { code: 'model-error', message, ...(errorCode === undefined ? {} : { source: errorCode }) }
 }
 
-/** One event as adk-web reads it: the time in seconds, with Python's six digits. */
+/** Milliseconds as ADK Python writes a time: in seconds, with six digits. */
+export function seconds(milliseconds: number): number {
+  return Math.round(milliseconds * 1e3) / 1e6
+}
+
+/** One event as adk-web reads it. */
 export function printEvent(event: AdkEvent, at: number): Frame {
   const wire = {
     ...event,
     invocationId: event.invocationId === '' ? undefined : event.invocationId,
-    timestamp: Math.round((event.timestamp === 0 ? at : event.timestamp) * 1e3) / 1e6,
+    timestamp: seconds(event.timestamp === 0 ? at : event.timestamp),
   }
   try {
     return { data: JSON.stringify(wire) }

@@ -17,8 +17,8 @@ const handlers: ReadonlyMap<string, Handler> = new Map(
  * Reads AG-UI events. A run ends only by its RUN_FINISHED or RUN_ERROR: when the stream just closes, no end is invented
  * (the problems view reports that it is missing), but a cut is a failure (SPEC 3.6).
  */
-export function agUiDecoder({ run, agent = 'assistant' }: DecoderOptions): Decoder {
-  const decoder = new DecoderState(run, agent)
+export function agUiDecoder({ run, agent = 'assistant', history }: DecoderOptions): Decoder {
+  const decoder = new DecoderState(run, agent, history)
   const plain = upgrade(run)
 
   const take = (event: AgUiEvent): string | undefined => {
@@ -52,6 +52,7 @@ export function agUiDecoder({ run, agent = 'assistant' }: DecoderOptions): Decod
           const wrong = take(one)
           if (wrong !== undefined) foreign(frame, wrong)
         }
+        if (decoder.document.full) decoder.forget()
       }
       return drafts()
     },

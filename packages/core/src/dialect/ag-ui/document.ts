@@ -1,5 +1,6 @@
 import { patchState } from '../../event/state-fold.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../json/json.ts'
+import { jsonSize } from '../../json/measure.ts'
 import { Fault } from '../../schema/fault.ts'
 import { type AgUiEvent, type AgUiMessage, type AgUiToolCall, patchOps } from './wire.ts'
 
@@ -14,6 +15,56 @@ export class AgUiDocument {
   readonly #turnOf = new Map<AgUiMessage, Turn>()
   readonly #byId = new Map<string, AgUiMessage>()
   readonly #calls = new Map<string, { readonly message: AgUiMessage; readonly call: AgUiToolCall }>()
+  /** The most characters that are held, and about how many have come since the last look at all of them. */
+  readonly #limit: number
+  #added = 0
+  #forgotten = 0
+
+  constructor(limit: number = Number.POSITIVE_INFINITY) {
+    this.#limit = limit
+  }
+
+  /** How many messages were forgotten. */
+  get forgotten(): number {
+    return this.#forgotten
+  }
+  /** A list of messages without the forgotten ones. Those were the oldest, so they are before the first known one. */
+  remembered<M extends { readonly id: string }>(messages: readonly M[]): readonly M[] {
+    if (this.#forgotten === 0) return messages
+    return messages.slice(
+      Math.max(
+        0,
+        messages.findIndex(({ id }) => this.#byId.has(id)),
+      ),
+    )
+  }
+  /** So much has come that there may be messages to forget. */
+  get full(): boolean {
+    return this.#added > this.#limit / 4
+  }
+  /** Forgets the oldest messages, but not those that are open, until the others are within the limit; returns them. */
+  forget(isOpen: (message: AgUiMessage) => boolean): readonly AgUiMessage[] {
+    this.#added = 0
+    let first = this.#turns.length
+    for (let size = 0; first > 0; first--) {
+      size += sizeOfTurn(this.#turns[first - 1])
+      if (size > this.#limit) break
+    }
+    const gone: AgUiMessage[] = []
+    const stay = this.#turns.slice(0, first).filter(({ message, results }) => {
+      if (isOpen(message) || results.some(isOpen)) return true
+      for (const each of [message, ...results]) {
+        gone.push(each)
+        if (this.#byId.get(each.id) === each) this.#byId.delete(each.id)
+        for (const { id } of each.toolCalls ?? []) if (this.#calls.get(id)?.message === each) this.#calls.delete(id)
+      }
+      this.#turnOf.delete(message)
+      return false
+    })
+    if (gone.length > 0) this.#turns = [...stay, ...this.#turns.slice(first)]
+    this.#forgotten += gone.length
+    return gone
+  }
 
   get messages(): readonly AgUiMessage[] {
     return this.#turns.flatMap(({ message, results }) => (results.length === 0 ? message : [message, ...results]))
@@ -60,7 +111,7 @@ export class AgUiDocument {
         this.#patched(event)
         break
       case 'MESSAGES_SNAPSHOT':
-        this.#replace(messagesIn(event.messages))
+        this.#replace(this.remembered(messagesIn(event.messages)))
         break
       case 'RUN_STARTED':
         this.#seen(isJsonObject(event.input) ? messagesIn(event.input.messages) : [])
@@ -71,7 +122,9 @@ export class AgUiDocument {
   /** Adds text to an open message. */
   grow(id: string, delta: string): void {
     const message = this.#byId.get(id)
-    if (message !== undefined && message.role !== 'activity') message.content = str(message.content) + delta
+    if (message === undefined || message.role === 'activity') return
+    message.content = str(message.content) + delta
+    this.#added += delta.length
   }
 
   /** Replaces the text of a message by that of its aggregate. */
@@ -102,7 +155,8 @@ export class AgUiDocument {
   #grown(event: AgUiEvent): void {
     const message = this.#byId.get(str(event.messageId))
     if (message === undefined || message.role === 'activity') return
-    if (typeof event.delta === 'string') message.content = str(message.content) + event.delta
+    if (typeof event.delta === 'string') this.grow(message.id, event.delta)
+    else if (typeof message.content === 'string') message.content = compact(message.content)
     annotate(message, event)
   }
 
@@ -141,7 +195,10 @@ export class AgUiDocument {
   #argued(event: AgUiEvent): void {
     const call = this.#calls.get(str(event.toolCallId))?.call
     if (call === undefined) return
-    if (typeof event.delta === 'string') call.function.arguments += event.delta
+    if (typeof event.delta === 'string') {
+      call.function.arguments += event.delta
+      this.#added += event.delta.length
+    }
     annotate(call, event)
   }
 
@@ -154,7 +211,10 @@ export class AgUiDocument {
     const caller = this.#calls.get(str(event.toolCallId))?.message
     const turn = caller === undefined ? undefined : this.#turnOf.get(caller)
     if (turn === undefined) this.#append(made)
-    else turn.results.push(made)
+    else {
+      turn.results.push(made)
+      this.#added += sizeOf(made)
+    }
     this.#byId.set(id, made)
   }
 
@@ -205,7 +265,7 @@ export class AgUiDocument {
   }
 
   #seen(messages: readonly AgUiMessage[]): void {
-    const unseen = messages.filter((message) => !this.#byId.has(message.id))
+    const unseen = this.remembered(messages).filter((message) => !this.#byId.has(message.id))
     for (const message of unseen) this.#place(message)
   }
 
@@ -228,6 +288,7 @@ export class AgUiDocument {
   }
 
   #append(message: AgUiMessage): void {
+    this.#added += sizeOf(message)
     const last = this.#turns.at(-1)
     if (message.role === 'tool' && last !== undefined) {
       last.results.push(message)
@@ -242,6 +303,26 @@ export class AgUiDocument {
 interface Turn {
   readonly message: AgUiMessage
   readonly results: AgUiMessage[]
+}
+
+/**
+ * The same text as one string of its own. A text that was gathered from deltas is kept by V8 as those deltas, and each
+ * of them may keep the whole chunk of the stream that it was cut from.
+ */
+function compact(text: string): string {
+  return ` ${text}`.slice(1)
+}
+
+/** Characters that a message or a call takes beside its text: its ids and names, and its places in the indexes. */
+const overhead = 256
+
+function sizeOfTurn(turn: Turn | undefined): number {
+  return turn === undefined ? 0 : turn.results.reduce((size, each) => size + sizeOf(each), sizeOf(turn.message))
+}
+
+function sizeOf({ content = '', toolCalls = [] }: AgUiMessage): number {
+  const calls = toolCalls.reduce((size, call) => size + overhead + str(call.function.arguments).length, 0)
+  return overhead + calls + (typeof content === 'string' ? content.length : jsonSize(content))
 }
 
 /** The roles that a snapshot contains. */

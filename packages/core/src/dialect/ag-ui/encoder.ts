@@ -23,6 +23,9 @@ import { agUiLog, deltaOf, printFact, printPatch } from './fact.ts'
 import { echoOf } from './input.ts'
 import { type AgUiEvent, type AgUiMessage, keptOf, restOf } from './wire.ts'
 
+/** Where old messages are forgotten, this many runs that have ended are still known. */
+const mostEnded = 1000
+
 /** The run that is being printed. */
 interface Run {
   readonly id: string
@@ -56,9 +59,9 @@ class Encoding implements AgUiEncoder {
   readonly #echo: boolean
   /** For a reader of 0.x: the last step of printing. */
   readonly #downgrade: Downgrade | undefined
-  readonly #writer = new AgUiWriter()
-  readonly #nodes = new Nodes(this.#writer)
-  readonly #speaker = new MessageEncoder(this.#writer, this.#nodes)
+  readonly #writer: AgUiWriter
+  readonly #nodes: Nodes
+  readonly #speaker: MessageEncoder
   readonly #reported = new ReportedUsage()
   readonly #asked = new Map<string, Interrupted & RunEvent>()
   /** Calls that the client has not answered, by their question: one of two may be answered before the other. */
@@ -74,18 +77,27 @@ class Encoding implements AgUiEncoder {
   /** The messages of a snapshot that is about to be printed, as they were read. */
   readonly #snapshot = new Map<string, AgUiMessage>()
 
-  constructor({ session, echo = true, protocol = '1' }: EncoderOptions) {
+  constructor({ session, echo = true, protocol = '1', history }: EncoderOptions) {
     this.#session = session
+    this.#writer = new AgUiWriter(history)
+    this.#nodes = new Nodes(this.#writer)
+    this.#speaker = new MessageEncoder(this.#writer, this.#nodes)
     this.#echo = echo
     this.#downgrade = protocol === '0' ? downgrade() : undefined
   }
 
   get messages(): readonly AgUiMessage[] {
+    this.#speaker.streaming.document()
     return this.#writer.document.messages
   }
 
   push(row: Recorded): readonly Frame[] {
     const { event, run } = row
+    if (event.kind === 'agent' && this.#run !== undefined && this.#downgrade === undefined) {
+      const data = this.#speaker.streaming.token(event)
+      if (data !== undefined) return [{ data }]
+    }
+    this.#speaker.streaming.interrupt()
     if (event.kind === 'run.started') this.#start(run, event)
     else {
       if (this.#run === undefined && run !== '' && !this.#ended.has(run)) this.#start(run, unannounced)
@@ -93,8 +105,18 @@ class Encoding implements AgUiEncoder {
       else this.#print(event)
     }
     const made = this.#writer.take()
+    if (this.#writer.document.full) this.#forget()
     if (this.#run === undefined && event.kind !== 'run.finished') return this.#hold(made)
+    if (this.#downgrade === undefined) return made.map(frameOf)
     return made.flatMap((event) => (this.#downgrade?.push(event) ?? [event]).map(frameOf))
+  }
+
+  #forget(): void {
+    this.#speaker.forget()
+    for (const run of this.#ended) {
+      if (this.#ended.size <= mostEnded) break
+      this.#ended.delete(run)
+    }
   }
 
   prelude(): readonly Frame[] {

@@ -46,8 +46,7 @@ export function messageBuilder(run: string): MessageBuilder {
       kind: 'agent',
       event: { id, author: speaker.author, invocationId: run, timestamp: 0, ...event },
       message: message ?? id,
-      ...(speaker.node === undefined ? {} : { node: speaker.node }),
-      ...(speaker.task === undefined ? {} : { task: speaker.task }),
+      ...ownersOf(speaker),
     }
   }
   /** ADK joins partials by author and branch, so any other event of the author ends the message (SPEC 1.4). */
@@ -62,19 +61,28 @@ export function messageBuilder(run: string): MessageBuilder {
 
   return {
     close,
+    // Each token passes here, so its event is made in one piece.
     delta(speaker, text, thought = false) {
-      const closed = streaming !== undefined && !same(speaker, streaming.speaker) ? close() : []
-      const part = { text, thought }
-      const said = say(
-        speaker,
-        { content: { role: 'model', parts: [partOf(part)] }, partial: true },
-        streaming?.message,
-      )
-      streaming ??= { speaker, message: said.message, parts: [] }
+      const closed = streaming !== undefined && !same(speaker, streaming.speaker) ? close() : none
+      const id = `${run}/${++count}`
+      streaming ??= { speaker, message: id, parts: [] }
       const last = streaming.parts.at(-1)
       if (last?.thought === thought) last.text += text
-      else streaming.parts.push(part)
-      return [...closed, said]
+      else streaming.parts.push({ text, thought })
+      const said: AgentSaid = {
+        kind: 'agent',
+        event: {
+          id,
+          author: speaker.author,
+          invocationId: run,
+          timestamp: 0,
+          content: { role: 'model', parts: [thought ? { text, thought } : { text }] },
+          partial: true,
+        },
+        message: streaming.message,
+        ...ownersOf(speaker),
+      }
+      return closed.length === 0 ? [said] : [...closed, said]
     },
     call(speaker, id, name, args) {
       const target = args.agentName ?? args.agent_name
@@ -107,6 +115,13 @@ export function messageBuilder(run: string): MessageBuilder {
     },
     error: (speaker, message) => [...interrupt(speaker), say(speaker, { errorMessage: message })],
   }
+}
+
+const none: readonly never[] = []
+
+function ownersOf({ node, task }: MessageAuthor): { readonly node?: NodeId; readonly task?: string } | undefined {
+  if (node === undefined) return task === undefined ? undefined : { task }
+  return task === undefined ? { node } : { node, task }
 }
 
 function same(a: MessageAuthor, b: MessageAuthor): boolean {

@@ -46,12 +46,19 @@ interface Turn {
   readonly streamed: [text: string, thoughts: string]
   /** How much of it was printed before, when it had ended once already. */
   readonly before: readonly [text: number, thoughts: number]
-  printed: TextPiece[]
+  printed: Growing[]
   waiting: TextPiece[]
   whole: boolean
 }
 
+/** A piece whose text grows with each one that is printed after it. */
+interface Growing extends TextPiece {
+  text: string
+}
+
 const nothing = [0, 0] as const
+/** A message that comes again after so many others counts as a new one: a run may go on without end. */
+const mostOver = 10_000
 
 export function textTurns({ marksEnds = false }: TextTurnsOptions = {}): TextTurns {
   /** Messages that have not ended or still wait, oldest first; the first one that has not ended streams. */
@@ -74,19 +81,21 @@ export function textTurns({ marksEnds = false }: TextTurnsOptions = {}): TextTur
   const finish = (message: string, turn: Turn, pieces: TextPiece[]): void => {
     const { streamed, before } = turn
     forget(message, turn)
+    const [oldest] = over.size >= mostOver ? over.keys() : []
+    if (oldest !== undefined) over.delete(oldest)
     over.set(message, [before[0] + streamed[0].length, before[1] + streamed[1].length])
     if (marksEnds) pieces.push({ text: '', thought: false, author: '', message, ends: true })
   }
   const release = (turn: Turn): TextPiece[] => {
     const pieces = turn.waiting
     turn.waiting = []
-    for (const piece of pieces) {
-      const last = turn.printed.at(-1)
-      if (last?.thought === piece.thought)
-        turn.printed[turn.printed.length - 1] = { ...last, text: last.text + piece.text }
-      else turn.printed.push(piece)
-    }
+    for (const piece of pieces) print(turn, piece)
     return pieces
+  }
+  const print = (turn: Turn, piece: TextPiece): void => {
+    const last = turn.printed.at(-1)
+    if (last?.thought === piece.thought) last.text += piece.text
+    else turn.printed.push({ ...piece })
   }
   const next = (): TextPiece[] => {
     const pieces: TextPiece[] = []
@@ -138,6 +147,16 @@ export function textTurns({ marksEnds = false }: TextTurnsOptions = {}): TextTur
 
   return {
     partial(said, lane) {
+      const streams = front === said.message ? turns.get(front) : undefined
+      if (streams?.lane === lane && streams.waiting.length === 0 && !streams.whole) {
+        // Nearly every token is the next one of the message that streams: it neither waits nor ends another.
+        const pieces = piecesOf(said)
+        for (const piece of pieces) {
+          streams.streamed[piece.thought ? 1 : 0] += piece.text
+          print(streams, piece)
+        }
+        return pieces
+      }
       const abandoned = abandon(lane, said.message)
       const turn = turnOf(said.message, lane)
       front ??= said.message
@@ -196,14 +215,17 @@ function piecesOf({ event, message, node, task }: AgentSaid): TextPiece[] {
   for (const part of partsOf(event.content)) {
     const text = textOf(part)
     if (text === '') continue
-    pieces.push({
-      text,
-      thought: part.thought === true,
-      author: event.author,
-      message,
-      ...(node === undefined ? {} : { node }),
-      ...(task === undefined ? {} : { task }),
-    })
+    const thought = part.thought === true
+    if (node === undefined && task === undefined) pieces.push({ text, thought, author: event.author, message })
+    else
+      pieces.push({
+        text,
+        thought,
+        author: event.author,
+        message,
+        ...(node === undefined ? {} : { node }),
+        ...(task === undefined ? {} : { task }),
+      })
   }
   return pieces
 }

@@ -28,11 +28,22 @@ export class PlanDecoder implements Decoder {
       this.#run = new PlanRun(`${this.#options.run}.${this.#runs}`, this.#options.agent ?? '', this.#run)
     }
     const run = this.#run
+    if (type === 'content' && typeof payload !== 'string' && run.phase === 'open' && run.troubled === undefined)
+      return this.#content(frame, payload)
     // Tasks that have failed are closed before the frame is read, because a summary is compared with them.
     const before = this.#drafts([...this.#start(), ...settle(run, typeof payload === 'string' ? {} : payload)])
     const read = typeof payload === 'string' ? payload : readPlan(run, payload)
     this.session ??= sessionIn(payload)
     return [...before, ...this.#drafts(typeof read === 'string' ? [foreignFrame('plan', frame, read)] : read)]
+  }
+
+  /** A token of a run that is open: nearly every frame is one, and it neither starts nor settles anything. */
+  #content(frame: Frame, payload: JsonObject): readonly Draft[] {
+    const run = this.#run
+    const read = readPlan(run, payload)
+    this.session ??= sessionIn(payload)
+    const events = typeof read === 'string' ? [foreignFrame('plan', frame, read)] : read
+    return events.map((event) => ({ run: run.id, event }))
   }
 
   end(how: 'closed' | 'cut'): readonly Draft[] {
@@ -68,7 +79,7 @@ function payloadOf({ event: name, data, truncated }: Frame): JsonObject | string
   const { type = event } = parsed.value
   if (typeof type !== 'string') return 'the frame has no type'
   if (event !== undefined && event !== type) return 'event and type differ'
-  return { ...parsed.value, type }
+  return parsed.value.type === undefined ? { ...parsed.value, type } : parsed.value
 }
 
 /** The frames that begin the next turn after a `done`. Any other frame came too late. */

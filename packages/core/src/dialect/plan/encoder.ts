@@ -9,7 +9,7 @@ import { resultFromResponse } from '../bare-text/message-builder.ts'
 import { printForeignFrame } from '../bare-text/raw-frame.ts'
 import { type TextPiece, type TextTurns, textTurns } from '../bare-text/text-turns.ts'
 import type { Encoder, EncoderOptions } from '../dialect.ts'
-import { keptFields } from '../kept-fields.ts'
+import { keptFields, noFields } from '../kept-fields.ts'
 import { PlanTasks } from './tasks.ts'
 
 interface PrintedRun {
@@ -29,6 +29,7 @@ export class PlanEncoder implements Encoder {
   readonly #tasks = new PlanTasks()
   readonly #versions = new Map<string, number>()
   #run: PrintedRun | undefined
+  #speaker = { author: '', branch: '', task: '', lane: '\n\n' }
 
   constructor({ session }: EncoderOptions) {
     this.#session = session
@@ -59,13 +60,21 @@ export class PlanEncoder implements Encoder {
 
   #agent(run: PrintedRun, said: AgentSaid & Pick<RunEvent, 'extra'>): Frame[] {
     const { event, node } = said
-    const lane = node ?? `${event.branch ?? ''}\n${event.author}\n${said.task ?? ''}`
+    const lane = node ?? this.#lane(event, said.task)
     // Text that was read from a `done` is printed by that `done`, and not a second time.
     const speaks = event.author !== 'user' && said.extra?.plan?.implied !== true
     if (isPartial(event)) return speaks ? say(run.turns.partial(said, lane), keptFields(said.extra, 'plan')) : []
     const frames = speaks ? say(run.turns.whole(said, lane)) : []
     const acts = this.#acts(run, event, said)
     return acts.length === 0 ? frames : [...frames, ...say(run.turns.before(lane)), ...acts]
+  }
+
+  /** The speaker without a node. Most tokens follow one of the same speaker. */
+  #lane({ branch = '', author }: AdkEvent, task = ''): string {
+    const last = this.#speaker
+    if (last.author !== author || last.branch !== branch || last.task !== task)
+      this.#speaker = { author, branch, task, lane: `${branch}\n${author}\n${task}` }
+    return this.#speaker.lane
   }
 
   #acts(run: PrintedRun, event: AdkEvent, { task = run.task, extra }: AgentSaid & Pick<RunEvent, 'extra'>): Frame[] {
@@ -202,9 +211,15 @@ export class PlanEncoder implements Encoder {
 
 /** Thoughts have no place on this wire. */
 function say(pieces: readonly TextPiece[], more?: JsonObject): Frame[] {
-  return pieces.flatMap(({ text, thought, task }) =>
-    thought ? [] : [json('content', { ...(task === undefined ? {} : { taskId: task }), content: text }, more)],
-  )
+  const frames: Frame[] = []
+  for (const { text, thought, task } of pieces) {
+    if (thought) continue
+    // Each token passes here: without other fields its text is all that JSON.stringify has to print.
+    if (task === undefined && (more === undefined || more === noFields))
+      frames.push({ event: 'content', data: `{"type":"content","content":${JSON.stringify(text)}}` })
+    else frames.push(json('content', { ...(task === undefined ? {} : { taskId: task }), content: text }, more))
+  }
+  return frames
 }
 
 /** The output of a tool is text on this wire: its own text as it is, everything else as JSON. */

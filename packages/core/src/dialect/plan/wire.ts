@@ -249,7 +249,8 @@ function noted(payload: JsonObject, message: string): RunEvent {
 }
 
 function speakerOf(run: PlanRun, payload: JsonObject): MessageAuthor {
-  return { author: run.author, ...taskIn(payload) }
+  const { taskId: task } = payload
+  return typeof task === 'string' ? { author: run.author, task } : { author: run.author }
 }
 
 function taskIn({ taskId: task }: JsonObject): { task?: string } {

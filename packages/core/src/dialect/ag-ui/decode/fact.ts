@@ -112,7 +112,7 @@ function emitSnapshot(
   const known = (id: string) => decoder.document.message(id)
   const tracked = rolesIn(wire)
   const gone = decoder.document.messages.filter((message) => !given.has(message.id) && !survives(message, tracked))
-  const news = messages.filter(({ id }) => !sameJson(known(id), given.get(id)))
+  const news = decoder.document.remembered(messages).filter(({ id }) => !sameJson(known(id), given.get(id)))
   const changed = news.filter(({ id }) => known(id) !== undefined)
   const over = [...gone, ...changed].flatMap(({ id }) => idsOf(decoder, id))
   if (over.length > 0) decoder.emit({ kind: 'superseded', messages: over, nodes: [] }, quiet, { snapshot: true })

@@ -42,10 +42,9 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
         ...newMessage(decoder, messageId, context),
       }
       decoder.texts.set(messageId, open)
-      partial(decoder, open, '', false, context, {
-        ...(open.author === voice ? { name } : {}),
-        ...renamed(messageId, open.message),
-      })
+      const kept = name === undefined || open.author !== voice ? undefined : { name }
+      const id = renamed(messageId, open.message)
+      partial(decoder, open, '', false, context, kept === undefined ? id : { ...kept, ...id })
       return undefined
     },
   ),
@@ -130,8 +129,9 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
     if (open === undefined || strays(open, context)) return `no tool call ${toolCallId} is open here`
     decoder.calls.delete(toolCallId)
     const call: AdkFunctionCall = { id: toolCallId, name: open.name, ...callArguments(open.args) }
-    const said = { ...open, author: decoder.authorOf(open.tag), id: open.event, role: 'model' }
-    decoder.say({ ...said, parts: [{ functionCall: call }] }, context, callKept(open))
+    const { message, event: id, tag } = open
+    const parts = [{ functionCall: call }]
+    decoder.say({ message, id, author: decoder.authorOf(tag), role: 'model', parts, tag }, context, callKept(open))
     return undefined
   }),
   TOOL_CALL_RESULT: on(
@@ -145,11 +145,14 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
       const made = { id: toolCallId, name, response, ...(files.length > 0 ? { parts: files } : {}) }
       const author = decoder.authorOf(context.tag)
       const message = decoder.messageOf(messageId)
-      const said = { message, id: decoder.eventOf(messageId), author, role: 'user', tag: context.tag }
-      decoder.say({ ...said, parts: [{ functionResponse: made }] }, context, {
-        content: exact,
-        ...renamed(messageId, message),
-      })
+      const id = decoder.eventOf(messageId)
+      const kept = exact === undefined ? undefined : { content: exact }
+      const other = renamed(messageId, message)
+      decoder.say(
+        { message, id, author, role: 'user', parts: [{ functionResponse: made }], tag: context.tag },
+        context,
+        kept === undefined ? other : { ...kept, ...other },
+      )
       return undefined
     },
     { role: oneOf(['tool']) },
@@ -203,7 +206,8 @@ function endMessage(kind: 'text' | 'reasoning'): Handler {
     const text = open.deltas.join('')
     const parts = [kind === 'text' ? { text } : { text, thought: true }]
     const kept = kind === 'text' ? renamed(messageId, open.message) : reasoningKept(messageId, open)
-    decoder.say({ ...open, id: open.event, parts }, context, kept)
+    const { message, event: id, author, role, tag } = open
+    decoder.say({ message, id, author, role, parts, tag }, context, kept)
     return undefined
   })
 }
@@ -297,8 +301,18 @@ function calling(
  */
 function partialCall(decoder: DecoderState, id: string, open: Calling, delta: string, context: FrameContext): void {
   const parts = [{ functionCall: { id, name: open.name, argsDelta: delta } }]
-  const said = { message: open.message, id: `${open.event}~${open.partials++}`, author: decoder.authorOf(open.tag) }
-  decoder.say({ ...said, role: 'model', parts, partial: true, tag: open.tag }, context, callKept(open))
+  const { message, tag } = open
+  const author = decoder.authorOf(tag)
+  const said = {
+    message,
+    id: `${open.event}~${open.partials++}`,
+    author,
+    role: 'model',
+    parts,
+    partial: true,
+    tag,
+  } as const
+  decoder.say(said, context, callKept(open))
 }
 
 function callKept({ parent }: Calling): Kept | undefined {

@@ -208,7 +208,9 @@ function inputOf(decoder: DecoderState, threadId: string, runId: string, given: 
     const [first] = made.errors
     return { ...noInput, reason: `input.${first?.path} ${first?.message}` }
   }
-  const messages = made.input.messages.filter((message) => decoder.document.message(message.id) === undefined)
+  const messages = decoder.document
+    .remembered(made.input.messages)
+    .filter((message) => decoder.document.message(message.id) === undefined)
   const input = { ...made.input, messages }
   const printed = !isCurrentInput(given) || sameJson(echoOf(threadId, runId, input), given)
   return { input, ...(printed ? {} : { kept: { input: given } }) }

@@ -1,4 +1,4 @@
-import type { AdkPart } from '../../../event/adk-event.ts'
+import type { AdkEvent, AdkPart } from '../../../event/adk-event.ts'
 import type { Draft, RunEvent } from '../../../event/run-event.ts'
 import type { Json, JsonObject } from '../../../json/json.ts'
 import { Fault } from '../../../schema/fault.ts'
@@ -7,7 +7,7 @@ import { dataObject, string, time } from '../../../schema/readers.ts'
 import { keepFor } from '../../kept-fields.ts'
 import { AgUiDocument } from '../document.ts'
 import type { ToolNames } from '../message.ts'
-import type { AgUiEvent } from '../wire.ts'
+import type { AgUiEvent, AgUiMessage } from '../wire.ts'
 
 /** What a frame carries beside the fields of its type: its subagent, its time, and fields without a canonical place. */
 export interface FrameContext {
@@ -74,7 +74,7 @@ export class DecoderState {
   drafts: Draft[] = []
   /** A run has started and has not ended. */
   active = false
-  readonly document = new AgUiDocument()
+  readonly document: AgUiDocument
   readonly texts = new Map<string, StreamedMessage>()
   readonly reasonings = new Map<string, StreamedMessage>()
   readonly calls = new Map<string, Calling>()
@@ -92,9 +92,23 @@ export class DecoderState {
   /** Messages that are opened again, or that a snapshot changed, have another id in the log from then on. */
   readonly aliases = new Map<string, string>()
 
-  constructor(run: string, agent: string) {
+  constructor(run: string, agent: string, history: number | undefined) {
     this.run = run
     this.agent = agent
+    this.document = new AgUiDocument(history)
+  }
+
+  /** Forgets the oldest messages where there are too many, and what is known of their ids. */
+  forget(): void {
+    const isOpen = ({ id, toolCalls = [] }: AgUiMessage): boolean =>
+      this.texts.has(id) || this.reasonings.has(id) || toolCalls.some((call) => this.calls.has(call.id))
+    for (const { id, toolCalls = [] } of this.document.forget(isOpen)) {
+      for (const each of [id, ...toolCalls.map((call) => call.id)]) {
+        for (const index of [this.aliases, this.#ended, this.callNames, this.#times]) index.delete(each)
+        this.#times.delete(`${each}:again`)
+        this.#times.delete(`${each}:signature`)
+      }
+    }
   }
 
   /** The author of a message that names none; where the agent has no name either, its role. */
@@ -135,8 +149,10 @@ export class DecoderState {
   }
 
   emit(event: RunEvent, context: FrameContext, kept?: Kept): void {
-    const plain = kept === undefined && context.rest === undefined
-    const made: RunEvent = plain ? event : { ...event, ...keepFor('ag-ui', { ...kept, rest: context.rest }) }
+    const { rest } = context
+    const notes = rest === undefined ? kept : { ...kept, rest }
+    const extra = notes === undefined ? undefined : keepFor('ag-ui', notes).extra
+    const made: RunEvent = extra === undefined ? event : { ...event, extra }
     this.drafts.push(
       context.at === undefined ? { run: this.run, event: made } : { run: this.run, event: made, at: context.at },
     )
@@ -144,6 +160,18 @@ export class DecoderState {
 
   say(said: StreamedText, context: FrameContext, kept?: Kept): void {
     const { message, id, author, role, parts, partial, tag } = said
+    const { run: invocationId } = this
+    const timestamp = context.at ?? 0
+    const content = { role, parts }
+    if (tag === undefined && context.rest === undefined) {
+      // Nearly every event has neither a subagent nor metadata: it is made without the spreads below.
+      const event: AdkEvent =
+        partial === true
+          ? { id, author, invocationId, timestamp, content, partial }
+          : { id, author, invocationId, timestamp, content }
+      this.emit({ kind: 'agent', message, event }, context, kept)
+      return
+    }
     const task = taskOf(context)
     this.emit(
       {
@@ -152,9 +180,9 @@ export class DecoderState {
         event: {
           id,
           author,
-          invocationId: this.run,
-          timestamp: context.at ?? 0,
-          content: { role, parts },
+          invocationId,
+          timestamp,
+          content,
           ...(partial === true ? { partial } : {}),
           ...(tag === undefined ? {} : { branch: tag }),
         },
@@ -189,18 +217,25 @@ export function on<R extends FieldReaders, O extends FieldReaders>(
   handle: (read: Fields<R, O>, context: FrameContext, decoder: DecoderState, wire: AgUiEvent) => string | undefined,
   checked: FieldReaders = {},
 ): Handler {
-  const named = new Set(['type', 'subagentRunId', ...Object.keys(required), ...Object.keys(optional)])
   const own = fields(required, optional)
+  const usual: ReadonlySet<string> = new Set(['type', ...Object.keys(required), ...Object.keys(optional)])
+  const named = new Set([...usual, 'subagentRunId'])
   const beside = fields({}, { ...base, ...checked })
   return (wire, decoder) => {
     const read = own(wire, false)
     if (read instanceof Fault) return read.describe()
+    if (hasOnly(wire, usual)) return handle(read, ignored, decoder, wire)
     const rest = beside(wire, false)
     if (rest instanceof Fault) return rest.describe()
     return handle(read, contextOf(wire, named), decoder, wire)
   }
 }
 export const ignored: FrameContext = { tag: undefined, at: undefined, rest: undefined }
+
+function hasOnly(wire: AgUiEvent, usual: ReadonlySet<string>): boolean {
+  for (const key in wire) if (!usual.has(key)) return false
+  return true
+}
 
 /** What every event may carry. */
 const base = { subagentRunId: string, timestamp: time, metadata: dataObject }

@@ -5,9 +5,11 @@ import { isPartial } from '../../../event/streaming.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../../json/json.ts'
 import { contentFromResponse, mediaPart } from '../content.ts'
 import { mediaActivity, partActivity } from '../decode/fact.ts'
+import { printFact } from '../fact.ts'
 import { argumentText, partsIn } from '../message.ts'
 import { keptOf, restOf } from '../wire.ts'
 import type { Nodes } from './node.ts'
+import { StreamingText } from './streaming-text.ts'
 import { type AgUiWriter, tagged, type WrittenMark } from './writer.ts'
 
 /** One message of the log: its ids on the wire, and what was streamed since its last aggregate. */
@@ -19,7 +21,7 @@ interface Speech {
   said: string
   thought: string
   /** The last aggregate: the same one delivered twice adds nothing. */
-  last?: { readonly event: string; readonly said: string }
+  last?: { readonly event: string; readonly length: number; readonly hash: number }
 }
 
 /** A tool call of the current run that has no result yet. */
@@ -37,9 +39,12 @@ export class MessageEncoder {
   readonly #printed = new Map<string, Set<string>>()
   readonly #waiting = new Map<string, Waiting>()
   #wired = false
+  /** The text that the last event continued, for the tokens that follow. */
+  readonly streaming: StreamingText
 
   constructor(writer: AgUiWriter, nodes: Nodes) {
     this.#writer = writer
+    this.streaming = new StreamingText(writer)
     this.#nodes = nodes
   }
 
@@ -106,6 +111,7 @@ export class MessageEncoder {
     this.#openText(said, speech, delta === '' ? mark : { tag: mark.tag }, kept)
     this.#writer.appendText(speech.text, delta, mark)
     speech.said += delta
+    this.streaming.begin(said, speech, mark.tag)
   }
   #think(said: AgentSaid, speech: Speech, delta: string, mark: WrittenMark, kept: JsonObject): void {
     const opener = delta === '' ? mark : { tag: mark.tag }
@@ -120,7 +126,10 @@ export class MessageEncoder {
     const speech = this.#speech(said.message, kept)
     const text = textIn(parts, false)
     const thought = textIn(parts, true)
-    const again = speech.last?.event === said.event.id && speech.last.said === `${thought}\n${text}`
+    const length = thought.length + text.length
+    const hash = hashOf(thought, hashOf(text))
+    const { last } = speech
+    const again = last?.event === said.event.id && last.length === length && last.hash === hash
     const plain = { tag: mark.tag }
     const wrong = !again && (text !== '' || thought !== '') && this.#settle(said, speech, text, thought, plain, kept)
     // If no call, result or file of this event has taken the kept fields, they belong to the END.
@@ -129,7 +138,7 @@ export class MessageEncoder {
     this.#writer.closeText(speech.text, { ...plain, rest: endRest(said, alone ? undefined : mark.rest) })
     speech.said = ''
     speech.thought = ''
-    speech.last = { event: said.event.id, said: `${thought}\n${text}` }
+    speech.last = { event: said.event.id, length, hash }
     if (wrong) this.snapshot()
     const calls = new Set<string>()
     for (const [index, part] of parts.entries()) this.#do(said, part, index, calls, mark, kept)
@@ -166,8 +175,25 @@ export class MessageEncoder {
     return true
   }
 
-  /** Prints the whole conversation as it is now. */
+  /** Forgets the oldest messages where there are too many, and what was noted of them. */
+  forget(): void {
+    const { document } = this.#writer
+    this.#writer.forget()
+    for (const [message, ids] of this.#printed) {
+      let held = false
+      for (const id of ids) held ||= document.message(id) !== undefined
+      if (!held) this.#printed.delete(message)
+    }
+    for (const message of this.#speeches.keys()) if (!this.#printed.has(message)) this.#speeches.delete(message)
+  }
+
+  /** Prints the whole conversation as it is now, and says so if it is not the whole one. */
   snapshot(): void {
+    const { forgotten } = this.#writer.document
+    if (forgotten > 0) {
+      const message = `the MESSAGES_SNAPSHOT after this lacks the first ${forgotten} messages, which are no longer held`
+      this.#writer.write(printFact({ kind: 'log', level: 'warn', message }))
+    }
     this.#writer.write({ type: 'MESSAGES_SNAPSHOT', messages: [...this.#writer.document.messages] })
   }
 
@@ -311,6 +337,13 @@ function isQuestion(name: unknown): boolean {
   return questions.has(name)
 }
 const questions: ReadonlySet<unknown> = new Set(Object.values(adkRequest))
+
+/** FNV-1a: a text is compared with one of the same event and length, and need not be kept for that. */
+function hashOf(text: string, before = 0x811c9dc5): number {
+  let hash = before
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return hash
+}
 
 function textIn(parts: readonly AdkPart[], thought: boolean): string {
   let all = ''

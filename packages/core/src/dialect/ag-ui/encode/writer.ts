@@ -14,7 +14,7 @@ export interface WrittenMark {
  * can be closed before a run ends, or opened again for a reader that joins.
  */
 export class AgUiWriter {
-  readonly document = new AgUiDocument()
+  readonly document: AgUiDocument
   #out: AgUiEvent[] = []
   /** Everything open, with the event that opened it. */
   readonly #texts = new Map<string, AgUiEvent>()
@@ -24,6 +24,21 @@ export class AgUiWriter {
   /** The owner of each id for the rest of the run: the first to open it, unless a snapshot changes that. */
   readonly #owners = new Map<string, string | undefined>()
   readonly #nodes = new Map<string, { readonly start: AgUiEvent; readonly end: AgUiEvent }>()
+
+  /** `history`: how many characters of the conversation are held. */
+  constructor(history: number | undefined) {
+    this.document = new AgUiDocument(history)
+  }
+
+  /** Forgets the oldest messages, except those that are open. */
+  forget(): void {
+    this.document.forget(
+      ({ id, toolCalls = [] }) =>
+        this.#texts.has(id) || this.#reasonings.has(id) || toolCalls.some((call) => this.#calls.has(call.id)),
+    )
+    for (const id of this.#owners.keys())
+      if (this.document.message(id) === undefined && !this.#spans.has(id)) this.#owners.delete(id)
+  }
 
   write(event: AgUiEvent): void {
     this.document.apply(event)
@@ -60,6 +75,14 @@ export class AgUiWriter {
     if (delta === '') return // 0.x clients refuse an empty delta
     const tag = this.#owner(id, mark.tag)
     this.write({ type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta, ...tagged(tag), ...mark.rest })
+  }
+  /** What a printed delta of this text has before and after the delta itself. */
+  deltaText(id: string, tag: string | undefined): { readonly head: string; readonly tail: string } {
+    const owner = this.#owner(id, tag)
+    return {
+      head: `{"type":"TEXT_MESSAGE_CONTENT","messageId":${JSON.stringify(id)},"delta":`,
+      tail: owner === undefined ? '}' : `,"subagentRunId":${JSON.stringify(owner)}}`,
+    }
   }
   closeText(id: string, mark: WrittenMark): void {
     if (!this.#texts.delete(id)) return
