@@ -13,6 +13,7 @@ import { MarkdownText } from '../ui/markdown.tsx'
 import { runWord, wordTones } from '../ui/state-word.ts'
 import { Time } from '../ui/time.tsx'
 import { useActions } from './actions.ts'
+import { changeSentence } from './change-sentence.ts'
 import { InterruptForm } from './interrupt-form.tsx'
 import { PlanCard } from './plan-card.tsx'
 import { ToolCardRow } from './tool-card.tsx'
@@ -48,6 +49,8 @@ export const ItemRow = memo(function ItemRow({ item }: { readonly item: Item }) 
           <span className="faint">version {item.version}</span>
         </p>
       )
+    case 'changed':
+      return <ChangeNote item={item} />
     case 'end':
       return <RunEnd item={item} />
     case 'log':
@@ -58,6 +61,15 @@ export const ItemRow = memo(function ItemRow({ item }: { readonly item: Item }) 
       return <InterruptForm asked={item} />
   }
 })
+
+/** What a person changed before the run went on. */
+function ChangeNote({ item }: { readonly item: Extract<Item, { kind: 'changed' }> }) {
+  return (
+    <p className="note" data-testid="changed">
+      <Icon name="pencil" /> {changeSentence(item)} <span className="faint">event {item.of.seq} of the original</span>
+    </p>
+  )
+}
 
 /** Why a run began, where no message of the user says it. */
 function RunStartNote({ item }: { readonly item: Extract<Item, { kind: 'start' }> }) {

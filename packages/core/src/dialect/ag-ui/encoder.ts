@@ -238,6 +238,7 @@ class Encoding implements AgUiEncoder {
       case 'model.started':
       case 'model.finished':
       case 'tool.finished':
+      case 'changed':
         break
       default:
         this.#fact(event)

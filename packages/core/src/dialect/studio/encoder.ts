@@ -315,6 +315,7 @@ export class StudioEncoder implements Encoder {
         return [print.logFrame(calling(run, callText(event) ?? '', event.node), this.#where(run, event.node))]
       case 'model.finished':
       case 'tool.finished':
+      case 'changed':
         return []
       case 'interrupt': {
         const name = event.node === undefined ? '' : nodeName(event.node)

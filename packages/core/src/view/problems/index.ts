@@ -153,6 +153,7 @@ function lintPlan(step: Step, event: RunEvent): void {
     case 'model.started':
     case 'model.finished':
     case 'tool.finished':
+    case 'changed':
       return
     default:
       addProblem(step, 'unread', `An event of an unknown kind: ${quoted(event.kind)}.`)

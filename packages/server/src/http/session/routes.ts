@@ -9,6 +9,7 @@ import type { OwnLog } from '../own-sessions.ts'
 import { boundInput, runInput } from '../run-input.ts'
 import { cursorOf, serveStream } from '../stream.ts'
 import { documented, type Surface } from '../surface.ts'
+import { changeRoutes } from './change-routes.ts'
 import { historyRoutes } from './history-routes.ts'
 import { importRoutes } from './import-routes.ts'
 import { sessionsRoutes } from './list-routes.ts'
@@ -175,6 +176,7 @@ export const sessionSurface: Surface = {
   tag: 'Session',
   about: 'Any session: re-join, cancel, fork, state, views, log',
   routes: (deps) => async (app) => {
-    for (const routes of [sessionsRoutes, sessionRoutes, historyRoutes, importRoutes]) await app.register(routes(deps))
+    for (const routes of [sessionsRoutes, sessionRoutes, historyRoutes, changeRoutes, importRoutes])
+      await app.register(routes(deps))
   },
 }
