@@ -15,6 +15,10 @@ const patchOp = z.looseObject({
   op: z.enum(['add', 'replace', 'test', 'remove', 'move', 'copy']),
   path: z.string().max(2000),
 })
+const content = z.looseObject({
+  role: z.string().max(100).optional(),
+  parts: z.array(z.looseObject({ text: z.string().optional() })).max(1000),
+})
 const change = z.discriminatedUnion('field', [
   z.object({
     field: z.literal('message'),
@@ -38,7 +42,7 @@ const change = z.discriminatedUnion('field', [
     run,
     call: call.describe('The call of `model.started`'),
     system: z.string().optional().describe('Another system instruction; absent: as it was'),
-    contents: z.array(z.json()).min(1).optional().describe('Other contents; absent: as they were'),
+    contents: z.array(content).min(1).max(10_000).optional().describe('Other contents; absent: as they were'),
   }),
 ])
 const planBody = z.object({ change })
