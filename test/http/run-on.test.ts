@@ -330,8 +330,8 @@ describe('change one thing and run on', () => {
       '409 the graph unkept records no checkpoint after each step; export `resumable = true` beside it, and later runs can be changed at every step',
     )
     const remote = await told('far')
-    expect(await refused(remote.session, { field: 'message', run: remote.run, text: 'x' })).toBe(
-      '409 the agent far runs on another server, which keeps its own history, so its runs cannot go on with a change',
+    expect(await refused(remote.session, { field: 'state', run: remote.run, seq: 1, patch })).toBe(
+      '409 the agent far runs on another server, which keeps its own history; change the message instead',
     )
     const fires = await told('fires')
     const end = fires.rows.at(-1)?.seq ?? 0

@@ -56,7 +56,8 @@ const mostRows = 20_000
 export function planChange(of: ChangedRun, change: Change): ChangedStart {
   const started = of.rows.find((row): row is Recorded & { event: RunStarted } => row.event.kind === 'run.started')
   if (started === undefined) throw cannot('not-found', `this session has no run ${change.run}`)
-  checkAgent(of, started.event.agent)
+  if (of.about.error !== undefined)
+    throw cannot('conflict', `the agent ${started.event.agent} cannot run now: ${of.about.error}`)
   const place = { agent: started.event.agent, run: change.run }
   const none: CallCounts = { modelCalls: 0, toolCalls: 0 }
   if (change.field === 'message') {
@@ -64,6 +65,7 @@ export function planChange(of: ChangedRun, change: Change): ChangedStart {
     const changed = { ...eventOf(of, change, started.seq), before, after: change.text }
     return { ...place, seq: started.seq - 1, reused: none, again: callsIn(of.rows, of), input, changed }
   }
+  checkAgent(of, started.event.agent)
   const cut = cutOf(of, change)
   const kept = of.rows.filter(({ seq }) => seq <= cut.seq)
   if (kept.length > mostRows)
@@ -110,13 +112,12 @@ function cutOf(of: ChangedRun, change: Exclude<Change, { field: 'message' }>): R
 
 /** Whether the agent can go on from the middle of a run at all. */
 function checkAgent({ about }: ChangedRun, agent: string): void {
-  if (about.error !== undefined) throw cannot('conflict', `the agent ${agent} cannot run now: ${about.error}`)
   if (about.capabilities?.runsOn === true) return
   const why =
     about.engine === 'remote'
       ? 'runs on another server, which keeps its own history'
-      : `is of the engine ${about.engine}`
-  throw cannot('conflict', `the agent ${agent} ${why}, so its runs cannot go on with a change`)
+      : `is of the engine ${about.engine}, which starts every run at its beginning`
+  throw cannot('conflict', `the agent ${agent} ${why}; change the message instead`)
 }
 
 /** An engine with checkpoints goes on from one, and only from one that this server wrote: another could name any step. */

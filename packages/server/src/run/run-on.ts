@@ -76,10 +76,13 @@ async function goOn(
   const { log, limits, seal, now, newId, histories, launch, audit } = parts
   const { id: session, user } = info
   const lease = await acquireLease(parts, session, run)
+  // The rows keep their distances and end now: a run that is changed a day later did not take a day.
+  const later = Math.max(0, now() - Math.max(0, ...reused.flatMap(({ at }) => at ?? [])))
   try {
-    const drafts = reused.map(
-      ({ at, event }): Draft => ({ run, event: named(event, info), ...(at === undefined ? {} : { at }) }),
-    )
+    const drafts = reused.map(({ at, event }): Draft => {
+      const draft = { run, event: named(event, info) }
+      return at === undefined ? draft : { ...draft, at: at + later }
+    })
     const rows = await log.append(session, drafts, lease)
     const first = rows[0]
     const last = rows.at(-1)?.seq ?? 0
