@@ -45,6 +45,10 @@ export interface ChangePlan {
   /** The calls that the changed run had made from there on. The new ones may be more or fewer. */
   readonly again: CallCounts
 }
+/** Why a change cannot be made, in a sentence. */
+export interface ChangeRefusal {
+  readonly refusal: string
+}
 export interface CallCounts {
   readonly modelCalls: number
   readonly toolCalls: number

@@ -12,8 +12,9 @@ export function ChangeSheet() {
   const { session, target } = useChange()
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
-    if (target !== undefined) dialog.current?.showModal()
-    else dialog.current?.close()
+    if (target === undefined) return dialog.current?.close()
+    dialog.current?.showModal()
+    dialog.current?.querySelector('textarea')?.focus()
   }, [target])
   return (
     <dialog
@@ -72,7 +73,6 @@ function Editor({ session, target }: { readonly session: string; readonly target
           key={field.name}
           field={field}
           text={texts[i] ?? ''}
-          first={i === 0}
           onChange={(text) => setTexts(texts.with(i, text))}
         />
       ))}
@@ -106,11 +106,10 @@ const titles: Readonly<Record<ChangeTarget['field'], (target: ChangeTarget) => s
 interface FieldProps {
   readonly field: DraftField
   readonly text: string
-  readonly first: boolean
   readonly onChange: (text: string) => void
 }
 
-function TextField({ field: { name, kind }, text, first, onChange }: FieldProps) {
+function TextField({ field: { name, kind }, text, onChange }: FieldProps) {
   return (
     <label className="change-field">
       <span>
@@ -120,8 +119,6 @@ function TextField({ field: { name, kind }, text, first, onChange }: FieldProps)
         className={kind}
         rows={Math.max(3, Math.min(14, text.split('\n').length + 1))}
         spellCheck={kind === 'words'}
-        // biome-ignore lint/a11y/noAutofocus: the sheet was opened to type here
-        autoFocus={first}
         value={text}
         onChange={(event) => onChange(event.target.value)}
       />
@@ -131,16 +128,20 @@ function TextField({ field: { name, kind }, text, first, onChange }: FieldProps)
 
 /** What the run takes over and what it does again. */
 function planWords({ reused, again }: ChangePlan, { field }: ChangeTarget): string {
-  const kept =
+  const kept = counted(reused)
+  const stays =
     field === 'message'
       ? 'Earlier runs stay as they are.'
-      : `${counted(reused)} ${total(reused) === 1 ? 'is' : 'are'} reused, not called again.`
-  return `A new session runs on; this one stays as it is. ${kept} The rest runs anew; before, that was ${counted(again)}.`
+      : kept === ''
+        ? 'No earlier call is reused.'
+        : `${kept} ${reused.modelCalls + reused.toolCalls === 1 ? 'is' : 'are'} reused, not called again.`
+  const before = counted(again)
+  const anew = before === '' ? 'The rest runs anew.' : `The rest runs anew: in this session that was ${before}.`
+  return `A new session runs on; this one stays as it is. ${stays} ${anew}`
 }
 
-const total = ({ modelCalls, toolCalls }: CallCounts): number => modelCalls + toolCalls
-
 function counted({ modelCalls, toolCalls }: CallCounts): string {
-  const one = (count: number, name: string): string => `${count} ${name} ${count === 1 ? 'call' : 'calls'}`
-  return `${one(modelCalls, 'model')} and ${one(toolCalls, 'tool')}`
+  const one = (count: number, name: string): readonly string[] =>
+    count === 0 ? [] : [`${count} ${name} ${count === 1 ? 'call' : 'calls'}`]
+  return [...one(modelCalls, 'model'), ...one(toolCalls, 'tool')].join(' and ')
 }

@@ -1,4 +1,4 @@
-import type { Change, ChangePlan, SessionInfo } from '@millrace/core'
+import type { Change, ChangePlan, ChangeRefusal } from '@millrace/core'
 import { create } from 'zustand'
 import { navigate } from '../app/route.ts'
 import { printSides } from '../compare/sides.ts'
@@ -38,7 +38,10 @@ async function planOf(session: string, target: ChangeTarget): Promise<Pick<OpenC
   if ('problem' in unchanged) return { refusal: unchanged.problem }
   try {
     const body = { change: unchanged.change }
-    return { plan: (await client.request(`${place(session)}/plan`, { method: 'POST', body })) as ChangePlan }
+    const answer = await client.request(`${place(session)}/plan`, { method: 'POST', body })
+    return (answer as Partial<ChangeRefusal>).refusal === undefined
+      ? { plan: answer as ChangePlan }
+      : { refusal: (answer as ChangeRefusal).refusal }
   } catch (error) {
     return { refusal: error instanceof Error ? error.message : String(error) }
   }
@@ -46,8 +49,7 @@ async function planOf(session: string, target: ChangeTarget): Promise<Pick<OpenC
 
 /** Runs on in a new session, and shows it beside the one that was changed. */
 export async function runOn(session: string, change: Change, title: string): Promise<void> {
-  const body = { change, title: title.slice(0, 200) }
-  const made = (await client.request(place(session), { method: 'POST', body })) as { readonly session: SessionInfo }
+  const made = await client.runOn(session, change, { title: title.slice(0, 200) })
   await useSessions.getState().refresh()
   navigate({ session: made.session.id, compare: printSides([{ session }, { session: made.session.id }]) })
 }

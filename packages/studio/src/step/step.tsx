@@ -172,7 +172,13 @@ function StateOfStep({ step, session }: Omit<PartProps, 'calls'>) {
         <span className="spacer" />
         <EditButton
           session={session.id}
-          target={{ field: 'state', run, seq: startSeq - 1, path: '', value: stateAt(state, startSeq - 1) }}
+          target={{
+            field: 'state',
+            run,
+            seq: Math.max(1, startSeq - 1),
+            path: '',
+            value: stateAt(state, startSeq - 1),
+          }}
         />
       </h3>
       <Differences differences={differences} onWatch={() => openStep(endSeq ?? startSeq)} />

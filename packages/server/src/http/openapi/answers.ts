@@ -59,6 +59,7 @@ const project = z.object({ id: z.string(), name: z.string(), description: z.stri
 
 const shapes = {
   Session: session,
+  ChangeRefusal: z.object({ refusal: z.string() }),
   ChangePlan: z.object({
     agent: z.string(),
     run: z.string(),

@@ -1,4 +1,4 @@
-import { type Change, type ChangePlan, forkSession } from '@millrace/core'
+import { type Change, type ChangePlan, type ChangeRefusal, forkSession, MillraceError } from '@millrace/core'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
@@ -63,14 +63,18 @@ export const changeRoutes =
         effect: 'read',
         summary: 'What a run with one thing changed would reuse; nothing runs',
         body: planBody,
-        answer: 'What is reused and what runs again; 409 with the reason where the change cannot be made',
-        result: shapeOf('ChangePlan'),
+        answer: 'What is reused and what runs again, or why the change cannot be made',
+        result: { oneOf: [shapeOf('ChangePlan'), shapeOf('ChangeRefusal')] },
       }),
       async (request) => {
         const { change } = bounded(deps, validateBody(planBody, request.body))
         const source = await sessionForRequest(deps, request, request.params.id)
         const by = userFor(request)
-        return planOf(await deps.own(request).engine.planChange({ session: source.id, id: source.id, change, by }))
+        // A page asks before it offers a change, so a change that cannot be made is an answer here and no error.
+        return deps
+          .own(request)
+          .engine.planChange({ session: source.id, id: source.id, change, by })
+          .then(planOf, refusalOf)
       },
     )
 
@@ -114,6 +118,13 @@ export const changeRoutes =
       },
     )
   }
+
+const refusals: ReadonlySet<string> = new Set(['conflict', 'not-found', 'limit', 'invalid'])
+
+function refusalOf(error: unknown): ChangeRefusal {
+  if (!(error instanceof MillraceError) || !refusals.has(error.code)) throw error
+  return { refusal: error.message }
+}
 
 function planOf({ agent, run, seq, reused, again }: ChangePlan): ChangePlan {
   return { agent, run, seq, reused, again }
