@@ -3,7 +3,7 @@ import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import { titleOf, useSessionInfo } from '../session/sessions.ts'
 import { Button, IconButton } from '../ui/controls.tsx'
 import { type ChangeTarget, changeFrom, type DraftField, fieldsOf } from './draft.ts'
-import { closeChange, runOn, useChange } from './open-change.ts'
+import { closeChange, runChanged, useChange } from './open-change.ts'
 import '../app/key-sheet.css'
 import './change.css'
 
@@ -47,7 +47,7 @@ function Editor({ session, target }: { readonly session: string; readonly target
     setBusy(true)
     setFailure(undefined)
     try {
-      await runOn(session, read.change, `${info === undefined ? session : titleOf(info)} (changed)`)
+      await runChanged(session, read.change, `${info === undefined ? session : titleOf(info)} (changed)`)
       closeChange()
     } catch (error) {
       setBusy(false)

@@ -48,7 +48,7 @@ async function planOf(session: string, target: ChangeTarget): Promise<Pick<OpenC
 }
 
 /** Runs on in a new session, and shows it beside the one that was changed. */
-export async function runOn(session: string, change: Change, title: string): Promise<void> {
+export async function runChanged(session: string, change: Change, title: string): Promise<void> {
   const made = await client.runOn(session, change, { title: title.slice(0, 200) })
   await useSessions.getState().refresh()
   navigate({ session: made.session.id, compare: printSides([{ session }, { session: made.session.id }]) })
