@@ -2,6 +2,7 @@ import { diffState, type Message } from '@millrace/core'
 import { type ReactNode, useMemo, useState } from 'react'
 import { useKeyboard } from '../app/keyboard.ts'
 import { navigate } from '../app/route.ts'
+import { changeSentence } from '../conversation/change-sentence.ts'
 import { ItemRow } from '../conversation/item-row.tsx'
 import { ToolCardRow } from '../conversation/tool-card.tsx'
 import { useSessions } from '../session/sessions.ts'
@@ -91,6 +92,11 @@ function Pair({ left, right, more, children }: PairProps) {
             <SideName side={right} at={b.at} />
           </h2>
         </div>
+        {b.changes.map((change) => (
+          <p key={change.key} className="divergence" data-testid="compare-change">
+            {changeSentence(change)}, event {change.of.seq}.
+          </p>
+        ))}
         {divergence !== undefined && <FirstDifference divergence={divergence} pairs={pairs} />}
         <Figures sides={[a, b]} />
         <StateDifferences a={a} b={b} />

@@ -1,5 +1,6 @@
 import {
   type Calls,
+  type ChangedStep,
   type Costs,
   defined,
   type Item,
@@ -31,6 +32,8 @@ export interface SideFacts {
   readonly happened: readonly Happened[]
   readonly state: JsonObject
   readonly outcome: string
+  /** What a person changed before it went on. */
+  readonly changes: readonly ChangedStep[]
   /** When it began, in ms. */
   readonly at: number | undefined
   /** What the agents worked, in ms. */
@@ -58,6 +61,7 @@ export function sideFacts({ transcript, usage, calls, state }: SideViews, run: s
     messages,
     happened: happenedIn(messages, calls, run),
     state: run === undefined || end === undefined ? state.current : stateAt(state, end.seq),
+    changes: items.filter((item) => item.kind === 'changed'),
     outcome: runWord(latest ?? end?.outcome ?? 'running', end?.error?.code),
     at: items[0]?.at,
     time: ends.reduce((sum, { duration: took = 0 }) => sum + took, 0),
