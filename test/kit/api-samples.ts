@@ -111,6 +111,8 @@ export const samples: readonly Sample[] = [
   sample('GET', '/sessions/{id}/report'),
   sample('GET', '/sessions/{id}/log'),
   sample('POST', '/sessions/{id}/fork', 'any', { at: 3, id: 'forked' }),
+  sample('POST', '/sessions/{id}/run-on/plan', 'any', { change: { field: 'message', run: 'one', text: 'Again' } }),
+  sample('POST', '/sessions/{id}/run-on', 'any', { change: { field: 'message', run: 'one', text: 'Again' } }),
   {
     ...sample(
       'POST',

@@ -376,6 +376,21 @@ function anyEvent(): fc.Arbitrary<RunEvent> {
       'messages',
       'nodes',
     ]),
+    kind(
+      'changed',
+      {
+        field: fc.constantFrom('message', 'state', 'tool', 'prompt'),
+        by: text,
+        of: fc.record({ session: id, run: id, seq: fc.nat() }),
+        agent: text,
+        call: id,
+        name: text,
+        node: id,
+        before: json,
+        after: json,
+      },
+      ['field', 'by', 'of', 'after'],
+    ),
     kind('log', { level: fc.constantFrom('debug', 'info', 'warn', 'error'), message: text, node: id, data: json }, [
       'level',
       'message',

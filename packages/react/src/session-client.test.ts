@@ -148,6 +148,13 @@ describe('a client', () => {
     expect(session.log.read(transcriptView).settled.length).toBe(3)
   })
 
+  test('a run goes on with a change in a new session', async () => {
+    const { client, asked } = scene([[201, '{"session":{"id":"f"},"run":"r","seq":1,"plan":{}}']])
+    const change = { field: 'message', run: 'r', text: 'Again' } as const
+    expect(await client.runOn('a b', change, { title: 'Changed' })).toMatchObject({ session: { id: 'f' }, run: 'r' })
+    expect(asked).toEqual(['POST http://h/sessions/a%20b/run-on'])
+  })
+
   test('a session that does not exist yet is requested again once a run has created it', async () => {
     const { client, asked } = scene([
       [404, '{"detail":"no such session"}'],

@@ -1,10 +1,13 @@
 import {
+  type Change,
+  type ChangePlan,
   defined,
   type Host,
   headersFor,
   type RequestHeaders,
   type ResumeAnswer,
   type RunInput,
+  type SessionInfo,
   type Signal,
 } from '@millrace/core'
 import { nextFrame, pageHost } from './page-host.ts'
@@ -33,6 +36,12 @@ export interface RunHandle {
   readonly seq: number
 }
 
+/** A run that goes on with a change: its new session, and what it reuses. */
+export interface ChangedRunHandle extends RunHandle {
+  readonly session: SessionInfo
+  readonly plan: ChangePlan
+}
+
 /** A client of a Millrace server. Sessions are shared: all hooks on one session use one log and one connection. */
 export interface Client {
   session(id: string): SessionHandle
@@ -40,6 +49,12 @@ export interface Client {
   start(session: string, agent: string, input: RunInput): Promise<RunHandle>
   resume(session: string, agent: string, answers: readonly ResumeAnswer[]): Promise<RunHandle>
   cancel(session: string): Promise<void>
+  /** Changes one thing of a run and runs on from there, in a new session. */
+  runOn(
+    session: string,
+    change: Change,
+    made?: { readonly id?: string; readonly title?: string },
+  ): Promise<ChangedRunHandle>
   /** A new unique id for a message or a session. */
   newId(): string
   request(
@@ -97,6 +112,10 @@ export function createClient(options: ClientOptions = {}): Client {
     start,
     newId: () => `${host.now().toString(36)}-${host.random().toString(36).slice(2, 12)}`,
     resume: (session, agent, answers) => start(session, agent, { messages: [], resume: answers }),
+    async runOn(session, change, made = {}) {
+      const body = { change, ...made }
+      return (await request(`${place(session)}/run-on`, { method: 'POST', body })) as ChangedRunHandle
+    },
     async cancel(session) {
       await request(`${place(session)}/cancel`, { method: 'POST', body: {} })
     },

@@ -96,7 +96,8 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
   const audit = (entry: AuditEntry): void => {
     const { session, run, seq } = entry
     if (session !== undefined && run !== undefined && seq !== undefined) tracing?.follow(session, run, seq - 1)
-    if (entry.action === 'run.start') metrics.runsStarted.inc({ agent: entry.agent ?? '' })
+    if (entry.action === 'run.start' || entry.action === 'run.change')
+      metrics.runsStarted.inc({ agent: entry.agent ?? '' })
     if (entry.action === 'run.finish')
       metrics.runsFinished.inc({ agent: entry.agent ?? '', outcome: entry.outcome ?? '' })
     const told = session === undefined ? entry : { ...entry, session: idInKey(session) }

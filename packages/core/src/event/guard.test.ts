@@ -145,6 +145,21 @@ const samples: Readonly<Record<RunEventKind, readonly RunEvent[]>> = {
   ],
   resumed: [{ kind: 'resumed', interrupt: '1', status: 'cancelled', payload: [1] }],
   superseded: [{ kind: 'superseded', messages: ['m'], nodes: ['n'] }],
+  changed: [
+    { kind: 'changed', field: 'message', by: 'ada', of: { session: 's', run: 'r', seq: 1 }, before: 'a', after: 'b' },
+    {
+      kind: 'changed',
+      field: 'tool',
+      by: 'ada',
+      of: { session: 's', run: 'r', seq: 4 },
+      agent: 'a',
+      node: 'a@1',
+      call: 'adk-1',
+      name: 't',
+      before: {},
+      after: { size: 3 },
+    },
+  ],
   log: [{ kind: 'log', level: 'warn', message: 'm', node: 'n', data: { a: null } }],
   foreign: [{ kind: 'foreign', dialect: 'adk', raw: '{', reason: 'not JSON' }],
   'run.finished': [
@@ -191,6 +206,11 @@ describe('what may not, and where it is wrong', () => {
     [{ kind: 'tool.finished', call: 'c', name: 't', status: 'ok' }, 'duration is missing'],
     [{ kind: 'feedback', about: {} }, 'about.run is missing'],
     [{ kind: 'feedback', about: { run: 'r' }, rating: 5 }, 'rating must be one of up, down'],
+    [
+      { kind: 'changed', field: 'agent', by: 'ada', of: { session: 's', run: 'r', seq: 1 }, after: 1 },
+      'field must be one of message, state, tool, prompt',
+    ],
+    [{ kind: 'changed', field: 'state', by: 'ada', of: { session: 's', run: 'r', seq: 1 } }, 'after is missing'],
     [{ kind: 'toString' }, 'kind is not a kind of event'],
     [{ kind: 'run.finished' }, 'outcome is missing'],
     [{ kind: 'run.finished', outcome: 'ok' }, 'outcome must be one of done, failed, cancelled, interrupted'],

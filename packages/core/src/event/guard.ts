@@ -194,6 +194,18 @@ const kinds: Readonly<Record<RunEventKind, FieldReader>> = {
   resumed: shape({ interrupt: string, status }, ['interrupt', 'status']),
   superseded: shape({ messages: list(string), nodes: list(node), facts: boolean }, ['messages', 'nodes']),
   feedback: shape({ about: feedbackTarget, rating: oneOf(['up', 'down']), note: string, by: string }, ['about']),
+  changed: shape(
+    {
+      field: oneOf(['message', 'state', 'tool', 'prompt']),
+      by: string,
+      of: shape({ session: string, run: string, seq: number }, ['session', 'run', 'seq']),
+      agent: string,
+      node,
+      call: string,
+      name: string,
+    },
+    ['field', 'by', 'of', 'after'],
+  ),
   log: shape({ level: oneOf(['debug', 'info', 'warn', 'error']), message: string, node }, ['level', 'message']),
   foreign: shape({ dialect: string, raw: string, reason: string }, ['dialect', 'raw', 'reason']),
   'run.finished': shape({ outcome: oneOf(['done', 'failed', 'cancelled', 'interrupted']), error: problem, usage }, [

@@ -77,6 +77,7 @@ export type RunEvent = (
   | Resumed
   | Superseded
   | FeedbackGiven
+  | Changed
   | Logged
   | Foreign
   | RunFinished
@@ -266,6 +267,31 @@ export interface Superseded {
   /** The nodes run again from their start, so the tasks, artifacts and data that they recorded no longer count either. */
   readonly facts?: true
 }
+
+/**
+ * A person changed one thing of a run, and the run goes on from there in a session of its own (SPEC 1.12). The rows before
+ * it are those of the run that was changed; what was changed among them is so already.
+ */
+export interface Changed {
+  readonly kind: 'changed'
+  /** The message that began the run, the state, the result of a tool, or the request of one model call. */
+  readonly field: ChangedField
+  readonly by: string
+  /** The changed step in the session that the change was made in. */
+  readonly of: { readonly session: string; readonly run: string; readonly seq: number }
+  /** The agent, or the step of a graph, that the changed step belongs to. */
+  readonly agent?: string
+  readonly node?: NodeId
+  /** The model call or the tool call. */
+  readonly call?: string
+  /** The name of the tool. */
+  readonly name?: string
+  /** What it was: a text, or the result. Absent for the state and for a request. */
+  readonly before?: Json
+  /** A text, a JSON Patch of the state, the result, or `system` and `contents` of a request as far as they are others. */
+  readonly after: Json
+}
+export type ChangedField = 'message' | 'state' | 'tool' | 'prompt'
 
 export type Level = 'debug' | 'info' | 'warn' | 'error'
 export interface Logged {

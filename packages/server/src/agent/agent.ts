@@ -34,6 +34,10 @@ export interface EngineCapabilities {
   readonly reasoning?: boolean
   /** Takes messages while a question is open: the question stays open, and may be answered by a later run (SPEC 4.5). */
   readonly openQuestions?: boolean
+  /** Goes on from the middle of an earlier run with one thing changed. */
+  readonly runsOn?: boolean
+  /** Lets a person change the request of one model call. */
+  readonly changedPrompts?: boolean
 }
 
 export interface AgentDescription extends EngineDescription {

@@ -21,6 +21,8 @@ export interface RecordSeal {
    * not ours. Only the newest one counts: behind a foreign one, an older one is no longer the state of the session.
    */
   newest(history: readonly Recorded[], place: Omit<RecordPlace, 'run'>): number | undefined
+  /** Whether the rows have any such record of the agent, whoever wrote it. */
+  hasRecord(history: readonly Recorded[], agent: string): boolean
 }
 
 /** `secret` is known to this server alone. */
@@ -36,6 +38,7 @@ export function recordSeal(secret: Uint8Array): RecordSeal {
       const code = codeOf(event.message, data, place).toString('base64')
       return { ...event, data: { ...data, seal: { agent: place.agent, code } } }
     },
+    hasRecord: (history, agent) => history.some(({ event }) => isRecordOf(event, agent)),
     newest(history, { user, agent }) {
       const found = history.findLast(({ event }) => isRecordOf(event, agent))
       if (found?.event.kind !== 'log' || !isObject(found.event.data)) return undefined

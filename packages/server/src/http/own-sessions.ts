@@ -32,7 +32,7 @@ export type OwnLog = Pick<
   removed(now: number): Promise<readonly SessionInfo[]>
   bringBack(id: string, now: number): Promise<SessionInfo>
 }
-export type OwnEngine = Pick<RunEngine, 'start' | 'cancel' | 'wait' | 'history' | 'attach'>
+export type OwnEngine = Pick<RunEngine, 'start' | 'planChange' | 'runOn' | 'cancel' | 'wait' | 'history' | 'attach'>
 
 /** The sessions that a request can reach: those of its user, under the ids that the user gave them (SPEC 6.8). */
 export interface OwnSessions {
@@ -163,6 +163,13 @@ function ownEngine(
           ...(user === undefined ? {} : { user }),
           ...(request.loaded === undefined ? {} : { loaded: keyed(request.loaded, session) }),
         }),
+      )
+    },
+    planChange: (request) => at(request.session, (session) => engine.planChange({ ...request, session })),
+    runOn: async (request) => {
+      await room.checkBytes(user)
+      return at(request.session, (session) =>
+        engine.runOn({ ...request, session, ...(user === undefined ? {} : { user }) }),
       )
     },
     cancel: (id, run) => at(id, (session) => engine.cancel(session, run)),

@@ -9,6 +9,7 @@ import { runLimits } from './limits.ts'
 import { outcomeOf } from './outcome.ts'
 import { recoverRuns } from './recover.ts'
 import type { RunEngine, StartedRun, StartRequest } from './run-engine.ts'
+import { planFor, runOn } from './run-on.ts'
 import { SessionTurns } from './session-turns.ts'
 import { startRun } from './start.ts'
 import { takeWaiting } from './take-waiting.ts'
@@ -26,6 +27,8 @@ export function runEngine(options: RunEngineOptions): RunEngine {
   const { log, runs, turns } = parts
   return {
     start: (request) => audited(parts, request),
+    planChange: (request) => planFor(parts, request),
+    runOn: (request) => runOn(parts, request, (start) => audited(parts, start)),
     cancel: async (session, run) => (await turns.take(session, () => cancel(parts, session, run)))(),
     async wait(session, run) {
       const active = runs.of(session)

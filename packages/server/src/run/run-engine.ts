@@ -1,4 +1,5 @@
-import type { Extra, Outcome, Recorded, RunInput, SessionInfo, StreamBase } from '@millrace/core'
+import type { Change, Changed, Extra, Outcome, Recorded, RunInput, SessionInfo, StreamBase } from '@millrace/core'
+import type { ChangedStart } from './change-plan.ts'
 import type { LoadedSession } from './load-session.ts'
 
 /** Starts, cancels and awaits runs. It owns lease, timeout, abort and the one `run.finished` of every run. */
@@ -9,6 +10,10 @@ export interface RunEngine {
    * `limit` (too many runs, also waiting ones), `unavailable` (shutting down), `invalid` (open interrupts are not answered).
    */
   start(request: StartRequest): Promise<StartedRun>
+  /** What a run with one thing changed would reuse; `conflict` or `limit` with a sentence where the change cannot be made. */
+  planChange(request: ChangeRequest): Promise<ChangedStart>
+  /** Lets a changed run go on in a session that has what came before the run; rejects as `start` does. */
+  runOn(request: RunOnRequest): Promise<{ readonly run: string; readonly seq: number }>
   /** Resolves when `run.finished` is committed; with false when there was nothing to cancel. */
   cancel(session: string, run?: string): Promise<boolean>
   /** Resolves with how the run ended; at once if it has. */
@@ -30,6 +35,22 @@ export interface RunEngine {
   readonly active: number
 }
 
+export interface ChangeRequest {
+  readonly session: string
+  /** The id of the session, as its user knows it. */
+  readonly id: string
+  readonly change: Change
+  /** Who changes it. */
+  readonly by: string
+}
+
+export interface RunOnRequest {
+  /** The new session. */
+  readonly session: string
+  readonly user: string
+  readonly start: ChangedStart
+}
+
 export interface StartRequest {
   readonly session: string
   readonly user: string
@@ -42,6 +63,8 @@ export interface StartRequest {
   readonly parent?: string
   /** The earlier runs whose place it takes: the agent does not see them, and the state is as before them (SPEC 4.7). */
   readonly replaces?: readonly string[]
+  /** The change of an earlier run that this one was started with. */
+  readonly changed?: Changed
   /** What the dialect of the request keeps with `run.started`. */
   readonly extra?: Extra
   /** Keys of the state that the client has removed. */

@@ -88,7 +88,8 @@ async function open(
     const answers = answersOf(input, facts, now())
     if (answers.length < facts.open.size && !(await takesOpenQuestions(agent))) checkAnswered(facts, answers)
     const started = { ...startOf(request, before), ...defined({ replaces, extra: request.extra }) }
-    const first = [started, ...undo, ...answers, ...(waits ? [isWaiting] : [])]
+    const changed = request.changed === undefined ? [] : [request.changed]
+    const first = [started, ...changed, ...undo, ...answers, ...(waits ? [isWaiting] : [])]
     const opening = withNews(first, all.state, await log.sharedState(info))
     const rows = await log.append(session, draftsOf(run, opening), lease)
     const state = stateAfter(all.state, opening)

@@ -3,7 +3,7 @@ import type { Outcome, Problem } from '@millrace/core'
 /** One line of the audit log: which user did what to which session or run, without contents. */
 export interface AuditEntry {
   readonly at: number
-  /** `run.wait`: it waits for a slot; `run.start` follows. `run.hand-over`: this server shuts down, and another goes on with it. `run.lost`: another process has taken over the run. `run.unrecovered`: recovery failed and will be retried. */
+  /** `run.change`: it goes on with one thing changed, in a session of its own. `run.wait`: it waits for a slot; `run.start` follows. `run.hand-over`: this server shuts down, and another goes on with it. `run.lost`: another process has taken over the run. `run.unrecovered`: recovery failed and will be retried. */
   readonly action:
     | 'run.start'
     | 'run.wait'
@@ -12,6 +12,7 @@ export interface AuditEntry {
     | 'run.supersede'
     | 'run.finish'
     | 'run.resume'
+    | 'run.change'
     | 'run.crash'
     | 'run.lost'
     | 'run.hand-over'

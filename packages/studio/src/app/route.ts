@@ -6,7 +6,7 @@ export interface Route {
   /** The shared cursor: the seq that every panel shows; undefined is the latest. */
   readonly at: number | undefined
   readonly panel: string
-  /** A second session to compare with. */
+  /** The sessions or runs to compare (`compare/sides.ts`); a single session is compared with the open one. */
   readonly compare: string | undefined
   /** The agent that a link chose for the next session, until another one is chosen on the page. */
   readonly agent: string | undefined

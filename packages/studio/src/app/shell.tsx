@@ -1,5 +1,6 @@
 import { type SessionHandle, useConnectionState, useSession } from '@millrace/react'
 import { useEffect } from 'react'
+import { ChangeSheet } from '../change/change-sheet.tsx'
 import { Compare } from '../compare/compare.tsx'
 import { Conversation } from '../conversation/conversation.tsx'
 import { useAgentColours } from '../session/agents-seen.ts'
@@ -69,10 +70,11 @@ export function Shell() {
       ) : compare === undefined ? (
         <Place key={session} id={session} />
       ) : (
-        <Compare key={`${session} ${compare}`} left={session} right={compare} />
+        <Compare key={`${session} ${compare}`} open={session} compare={compare} />
       )}
       <KeySheet />
       <SettingsSheet />
+      <ChangeSheet />
       <DropZone />
       <Toast />
     </div>

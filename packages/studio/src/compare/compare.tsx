@@ -1,55 +1,104 @@
-import { diffState, itemsOf, type Message, stateView, transcriptView, usageView } from '@millrace/core'
-import { type SessionHandle, useSession, useView } from '@millrace/react'
-import { useMemo } from 'react'
+import { diffState, type Message } from '@millrace/core'
+import { type ReactNode, useMemo, useState } from 'react'
 import { useKeyboard } from '../app/keyboard.ts'
 import { navigate } from '../app/route.ts'
+import { changeSentence } from '../conversation/change-sentence.ts'
 import { ItemRow } from '../conversation/item-row.tsx'
 import { ToolCardRow } from '../conversation/tool-card.tsx'
-import { titleOf, useSessionInfo } from '../session/sessions.ts'
+import { useSessions } from '../session/sessions.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button, Pill } from '../ui/controls.tsx'
-import { useDateText } from '../ui/time.tsx'
-import { align, messagesOf, type Pairing } from './align.ts'
-import { firstDivergence } from './divergence.ts'
-import { type Figure, figuresOf } from './figures.ts'
+import { align, type Pairing } from './align.ts'
+import { type Divergence, firstDivergence } from './divergence.ts'
+import { RunsTable } from './runs-table.tsx'
+import { figuresOf, type SideFacts, toolFigures } from './side-facts.ts'
+import { SideName } from './side-name.tsx'
+import { type ComparedSide, printSides, readSides, sideKey } from './sides.ts'
+import { useSide } from './use-side.ts'
 import { wordDifference } from './words.ts'
 import '../conversation/conversation.css'
 import './compare.css'
 
-/** Two sessions side by side: figures, final state and messages, with the differences marked. */
-export function Compare({ left, right }: { readonly left: string; readonly right: string }) {
-  const a = useSession(left)
-  const b = useSession(right)
+/** Sessions or runs side by side; more than two also as a table, of which one is shown beside the first. */
+export function Compare({ open, compare }: { readonly open: string; readonly compare: string }) {
+  const sides = useMemo(() => readSides(compare, open), [compare, open])
+  const [shown, setShown] = useState(1)
+  const left = sides[0] ?? { session: open }
+  const right = sides[shown] ?? sides[1] ?? left
+  const more = useOtherForks(sides)
   useKeyboard(undefined)
-  const pairs = usePairs(a, b)
-  const divergence = useMemo(() => firstDivergence(pairs), [pairs])
-  const different = pairs.filter(({ kind }) => kind !== 'same').length
   return (
     <main className="compare" data-testid="compare">
+      <Pair key={sideKey(right)} left={left} right={right} more={more}>
+        {sides.length > 2 && <RunsTable sides={sides} shown={shown} onShow={setShown} />}
+      </Pair>
+    </main>
+  )
+}
+
+/** The other sessions that were forked from the first one. */
+function useOtherForks(sides: readonly ComparedSide[]): readonly ComparedSide[] {
+  const sessions = useSessions((state) => state.sessions)
+  const first = sides[0]
+  if (first === undefined || first.run !== undefined || sides.length > 2) return []
+  const known = new Set(sides.map(({ session }) => session))
+  return sessions
+    .filter(({ id, forkOf }) => forkOf?.session === first.session && !known.has(id))
+    .slice(0, mostForks)
+    .map(({ id }) => ({ session: id }))
+}
+
+const mostForks = 18
+
+interface PairProps {
+  readonly left: ComparedSide
+  readonly right: ComparedSide
+  /** Sides that could be added. */
+  readonly more: readonly ComparedSide[]
+  readonly children: ReactNode
+}
+
+/** Two sides: figures, final state and messages, with the differences marked. */
+function Pair({ left, right, more, children }: PairProps) {
+  const a = useSide(left)
+  const b = useSide(right)
+  const pairs = useMemo(() => align(a.messages, b.messages), [a, b])
+  const divergence = useMemo(() => firstDivergence(a.happened, b.happened), [a, b])
+  const different = pairs.filter(({ kind }) => kind !== 'same').length
+  return (
+    <>
       <header className="conversation-head">
         <h1>Compare</h1>
         <span className="compare-count">
           {different === 0 ? 'Identical text' : `${different} of ${pairs.length} messages differ`}
         </span>
+        {more.length > 0 && (
+          <Button icon="plus" onClick={() => navigate({ compare: printSides([left, right, ...more]) })}>
+            {more.length === 1 ? 'Add 1 more fork' : `Add ${more.length} more forks`}
+          </Button>
+        )}
         <Button icon="close" onClick={() => navigate({ compare: undefined })}>
           Close
         </Button>
       </header>
       <div className="compare-body scroll">
+        {children}
         <div className="compare-names">
-          <Name id={left} />
-          <Name id={right} />
+          <h2 className="ellipsis">
+            <SideName side={left} at={a.at} />
+          </h2>
+          <h2 className="ellipsis">
+            <SideName side={right} at={b.at} />
+          </h2>
         </div>
-        {divergence !== undefined && (
-          <p className="divergence" data-testid="divergence">
-            First difference: <b>{divergence.name}</b>{' '}
-            <button type="button" className="link" onClick={() => showPair(divergence.key)}>
-              Show it
-            </button>
+        {b.changes.map((change) => (
+          <p key={change.key} className="divergence" data-testid="compare-change">
+            {changeSentence(change)}, event {change.of.seq}.
           </p>
-        )}
-        <Figures a={a} b={b} />
+        ))}
+        {divergence !== undefined && <FirstDifference divergence={divergence} pairs={pairs} />}
+        <Figures sides={[a, b]} />
         <StateDifferences a={a} b={b} />
         <section aria-label="Messages">
           <h2>Messages</h2>
@@ -58,50 +107,49 @@ export function Compare({ left, right }: { readonly left: string; readonly right
           ))}
         </section>
       </div>
-    </main>
+    </>
   )
 }
 
-function usePairs(a: SessionHandle, b: SessionHandle): readonly Pairing[] {
-  const left = useView(a.log, transcriptView)
-  const right = useView(b.log, transcriptView)
-  return useMemo(() => align(messagesOf(itemsOf(left)), messagesOf(itemsOf(right))), [left, right])
-}
-
-function Name({ id }: { readonly id: string }) {
-  const info = useSessionInfo(id)
+function FirstDifference({
+  divergence,
+  pairs,
+}: {
+  readonly divergence: Divergence
+  readonly pairs: readonly Pairing[]
+}) {
+  const key = pairOf(divergence, pairs)
   return (
-    <h2 className="ellipsis">
-      <button type="button" className="link" onClick={() => navigate({ session: id, compare: undefined })}>
-        {info === undefined ? id : titleOf(info)}
-      </button>
-      {info !== undefined && (
-        <span className="faint compare-date">
-          <DateText at={info.createdAt} />
-        </span>
+    <p className="divergence" data-testid="divergence">
+      First difference: <b>{divergence.name}</b>{' '}
+      {key !== undefined && (
+        <button type="button" className="link" onClick={() => showPair(key)}>
+          Show it
+        </button>
       )}
-    </h2>
+    </p>
   )
 }
 
-function Figures({ a, b }: { readonly a: SessionHandle; readonly b: SessionHandle }) {
-  const left = [useView(a.log, transcriptView), useView(a.log, usageView)] as const
-  const right = [useView(b.log, transcriptView), useView(b.log, usageView)] as const
-  const rows = figuresOf(
-    { log: a.log, transcript: left[0], usage: left[1] },
-    { log: b.log, transcript: right[0], usage: right[1] },
-  )
+/** The first pair that differs from there on: a request may differ before any message does. */
+function pairOf({ seq, side }: Divergence, pairs: readonly Pairing[]): string | undefined {
+  const differs = pairs.filter(({ kind }) => kind !== 'same')
+  const after = differs.find((pair) => (pair[side]?.endSeq ?? pair[side]?.seq ?? 0) >= seq)
+  return (after ?? differs[0])?.key
+}
+
+function Figures({ sides }: { readonly sides: readonly SideFacts[] }) {
   return (
     <section aria-label="Figures">
       <table className="figures">
         <tbody>
-          {rows.map((row: Figure) => (
-            <tr key={row.name} className={row.left === row.right ? '' : 'differs'}>
-              <th scope="row">{row.name}</th>
-              <td>{row.left}</td>
+          {[...figuresOf(sides), ...toolFigures(sides)].map(({ name, values: [left, right] }) => (
+            <tr key={name} className={left?.text === right?.text ? '' : 'differs'}>
+              <th scope="row">{name}</th>
+              <td>{left?.text}</td>
               <td>
-                {row.right}
-                {row.delta !== undefined && <span className="number faint delta">{row.delta}</span>}
+                {right?.text}
+                {right?.delta !== undefined && <span className="number faint delta">{right.delta}</span>}
               </td>
             </tr>
           ))}
@@ -114,10 +162,8 @@ function Figures({ a, b }: { readonly a: SessionHandle; readonly b: SessionHandl
 const tones = { added: 'ok', changed: 'warn', removed: 'bad' } as const
 const words = { added: 'right only', changed: 'differs', removed: 'left only' } as const
 
-function StateDifferences({ a, b }: { readonly a: SessionHandle; readonly b: SessionHandle }) {
-  const left = useView(a.log, stateView)
-  const right = useView(b.log, stateView)
-  const differences = useMemo(() => diffState(left.current, right.current), [left, right])
+function StateDifferences({ a, b }: { readonly a: SideFacts; readonly b: SideFacts }) {
+  const differences = useMemo(() => diffState(a.state, b.state), [a.state, b.state])
   return (
     <section aria-label="State">
       <h2>Final state</h2>
@@ -187,8 +233,4 @@ function Side({ message, other, kind }: SideProps) {
 
 function showPair(key: string): void {
   document.getElementById(`pair ${key}`)?.scrollIntoView({ block: 'center' })
-}
-
-function DateText({ at }: { readonly at: number }) {
-  return useDateText(at)
 }

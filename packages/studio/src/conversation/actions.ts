@@ -1,5 +1,6 @@
-import type { Asked, Message, ResumeAnswer, RunEnd } from '@millrace/core'
+import type { Asked, ResumeAnswer, RunEnd } from '@millrace/core'
 import { createContext, useContext } from 'react'
+import type { ChangeTarget } from '../change/draft.ts'
 import type { RunSpan } from '../session/runs.ts'
 
 /** The actions that a row of the conversation offers. None is available in a file or at an earlier moment. */
@@ -12,7 +13,8 @@ export interface Actions {
   readonly working: boolean
   /** The run that is active at the moment shown. */
   readonly activeRun: string | undefined
-  edit(message: Message, text: string): void
+  /** Opens the editor of a message or a result; undefined where nothing can be changed. */
+  readonly change: ((target: ChangeTarget) => void) | undefined
   retry(end: RunEnd): void
   forkAt(seq: number): void
   answer(asked: Asked, answer: ResumeAnswer): void
@@ -34,7 +36,7 @@ const none: Actions = {
   pending: false,
   working: false,
   activeRun: undefined,
-  edit: () => undefined,
+  change: undefined,
   retry: () => undefined,
   forkAt: () => undefined,
   answer: () => undefined,

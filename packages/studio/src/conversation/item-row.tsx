@@ -1,5 +1,7 @@
 import type { Item, Message, Part } from '@millrace/core'
-import { memo } from 'react'
+import { memo, type ReactNode } from 'react'
+import { navigate, useRoute } from '../app/route.ts'
+import { type ComparedSide, printSides } from '../compare/sides.ts'
 import { MessageFeedback } from '../feedback/feedback.tsx'
 import { goTo } from '../session/cursor.ts'
 import { useLit } from '../session/lit.ts'
@@ -14,6 +16,7 @@ import { MarkdownText } from '../ui/markdown.tsx'
 import { runWord, wordTones } from '../ui/state-word.ts'
 import { Time } from '../ui/time.tsx'
 import { useActions } from './actions.ts'
+import { changeSentence } from './change-sentence.ts'
 import { InterruptForm } from './interrupt-form.tsx'
 import { PlanCard } from './plan-card.tsx'
 import { ToolCardRow } from './tool-card.tsx'
@@ -49,6 +52,8 @@ export const ItemRow = memo(function ItemRow({ item }: { readonly item: Item }) 
           <span className="faint">version {item.version}</span>
         </p>
       )
+    case 'changed':
+      return <ChangeNote item={item} />
     case 'end':
       return <RunEnd item={item} />
     case 'log':
@@ -60,13 +65,25 @@ export const ItemRow = memo(function ItemRow({ item }: { readonly item: Item }) 
   }
 })
 
+/** What a person changed before the run went on. */
+function ChangeNote({ item }: { readonly item: Extract<Item, { kind: 'changed' }> }) {
+  return (
+    <p className="note" data-testid="changed">
+      <Icon name="pencil" /> {changeSentence(item)} <span className="faint">event {item.of.seq} of the original</span>
+    </p>
+  )
+}
+
 /** Why a run began, where no message of the user says it. */
 function RunStartNote({ item }: { readonly item: Extract<Item, { kind: 'start' }> }) {
   const run = useActions().runs.get(item.run)
   if (item.forkOf !== undefined) {
     return (
       <p className="note">
-        <Icon name="fork" /> Forked from another session at event {item.forkOf.seq}
+        <Icon name="fork" /> Forked from another session at event {item.forkOf.seq}{' '}
+        <CompareLink sides={(session) => [{ session: item.forkOf?.session ?? session }, { session }]}>
+          Compare with the original
+        </CompareLink>
       </p>
     )
   }
@@ -87,7 +104,8 @@ function RunStartNote({ item }: { readonly item: Extract<Item, { kind: 'start' }
 /** The end of a run: outcome, duration and error, with the actions to retry it or to fork from there. */
 function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
   const { outcome, error, duration: took, seq } = item
-  const { canFork, canRun, pending, retry, forkAt, planRun } = useActions()
+  const { canFork, canRun, pending, retry, forkAt, planRun, runs } = useActions()
+  const isLaterRun = (runs.get(item.run)?.number ?? 1) > 1
   const word = runWord(outcome, error?.code)
   // A recording without its end is no failure: nothing is known of how the run ended.
   const cut = word === 'cut off'
@@ -117,10 +135,41 @@ function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
             <button type="button" className="link" onClick={() => forkAt(seq)}>
               <Icon name="fork" size={13} /> Fork here
             </button>
+            {isLaterRun && (
+              <CompareLink sides={(session) => newest([...runs.keys()]).map((run) => ({ session, run }))}>
+                <Icon name="compare" size={13} /> Compare runs
+              </CompareLink>
+            )}
           </span>
         )}
       </div>
     </footer>
+  )
+}
+
+/** More runs than these are no table that a person reads. */
+const mostRuns = 20
+const newest = (runs: readonly string[]): readonly string[] => runs.slice(-mostRuns)
+
+interface CompareLinkProps {
+  readonly sides: (session: string) => readonly ComparedSide[]
+  readonly children: ReactNode
+}
+
+/** Opens the comparison. Only a row of an open session has it. */
+function CompareLink({ sides, children }: CompareLinkProps) {
+  const session = useRoute('session')
+  const { canFork } = useActions()
+  if (session === undefined || !canFork) return null
+  return (
+    <button
+      type="button"
+      className="link"
+      data-testid="compare-link"
+      onClick={() => navigate({ compare: printSides(sides(session)) })}
+    >
+      {children}
+    </button>
   )
 }
 

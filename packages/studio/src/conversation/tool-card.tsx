@@ -1,4 +1,5 @@
 import type { ToolCard as Card } from '@millrace/core'
+import { resultTarget } from '../change/draft.ts'
 import { goTo } from '../session/cursor.ts'
 import { useLit } from '../session/lit.ts'
 import { openStep } from '../step/open-step.ts'
@@ -13,7 +14,7 @@ const words = { pending: 'running', ok: 'done', error: 'failed', cut: 'cut off' 
 
 /** A tool call: name and status in one line; arguments and result when it is opened. */
 export function ToolCardRow({ card, run }: { readonly card: Card; readonly run: string }) {
-  const { working, rejected, callTimes } = useActions()
+  const { working, rejected, callTimes, change } = useActions()
   const isLit = useLit(({ calls }) => calls.has(card.call))
   const no = card.status === 'error' && rejected.has(card.call)
   const waiting = card.status === 'pending' && (card.longRunning === true || !working)
@@ -52,6 +53,19 @@ export function ToolCardRow({ card, run }: { readonly card: Card; readonly run: 
         >
           Open the step
         </button>
+        {change !== undefined && card.result !== undefined && card.call !== '' && (
+          <>
+            {' '}
+            <button
+              type="button"
+              className="link"
+              data-testid="edit-result"
+              onClick={() => change(resultTarget(card, run))}
+            >
+              Edit and run on
+            </button>
+          </>
+        )}
       </div>
     </details>
   )

@@ -11,11 +11,12 @@ import {
 import { type RunControls, type SessionHandle, useRun, useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import { showFailure } from '../app/toast.tsx'
+import { openChange } from '../change/open-change.ts'
 import { type Failures, failuresView } from '../problems/failures.ts'
 import { useAgentAbsent } from '../session/agent-absent.ts'
 import { isFile } from '../session/files.ts'
 import { runsView } from '../session/runs.ts'
-import { fork, rerun } from '../session/session-actions.ts'
+import { fork } from '../session/session-actions.ts'
 import type { Actions } from './actions.ts'
 
 /** The actions on a session, and the agent that would run next; `absent` if it is not on this server. */
@@ -56,9 +57,7 @@ export function useConversationActions(
       callTimes,
       runs,
       planRun,
-      edit(message, text) {
-        if (info !== undefined) showFailure(rerun(info, message.seq - 1, agent, text))
-      },
+      change: isFile(session.id) ? undefined : (target) => void openChange(session.id, target),
       retry(end) {
         const text = lastUserText(session, end.seq)
         if (text !== undefined) showFailure(send(text))
@@ -77,7 +76,6 @@ export function useConversationActions(
   }, [
     session,
     info,
-    agent,
     asked,
     canFork,
     canRun,

@@ -17,13 +17,6 @@ export async function beginSession(agent: string, text: string): Promise<void> {
   await say(id, agent, text)
 }
 
-/** Forks the session before a message and runs it again with another text. This is how a message is edited. */
-export async function rerun(session: SessionInfo, before: number, agent: string, text: string): Promise<void> {
-  if (before < 1) return beginSession(agent, text)
-  const id = await fork(session, before)
-  await say(id, agent, text)
-}
-
 async function say(session: string, agent: string, text: string): Promise<void> {
   const content = { role: 'user', parts: [{ text }] }
   await client.start(session, agent, { messages: [{ id: client.newId(), role: 'user', content }] })

@@ -3,6 +3,7 @@ import { type MouseEvent, useState } from 'react'
 import { closeDrawer } from '../app/panes.ts'
 import { currentRoute, hrefOf, navigate } from '../app/route.ts'
 import { showFailure } from '../app/toast.tsx'
+import { printSides } from '../compare/sides.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { ago } from '../ui/duration.ts'
 import { Editable } from '../ui/editable.tsx'
@@ -66,7 +67,7 @@ function actions(info: SessionInfo, current: boolean, edit: () => void): readonl
   const compared: MenuItem = {
     label: 'Compare with the open session',
     icon: 'compare',
-    onSelect: () => navigate({ compare: info.id }),
+    onSelect: () => navigate({ compare: printSides([{ session: info.id }]) }),
   }
   const comparable = !current && currentRoute().session !== undefined
   if (isFile(info.id)) {

@@ -1,8 +1,20 @@
-import { diffState, type JsonObject, type SessionState, type StateChange, stateAt, stateView } from '@millrace/core'
+import {
+  diffState,
+  type Json,
+  type JsonObject,
+  type Recorded,
+  type SessionState,
+  type StateChange,
+  stateAt,
+  stateView,
+} from '@millrace/core'
 import { firstIndexWhere } from '@millrace/core/persistent'
 import { useView } from '@millrace/react'
 import { useMemo, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
+import { openChange } from '../change/open-change.ts'
+import { isFile } from '../session/files.ts'
+import { rowIndexAt } from '../session/row-index.ts'
 import { Empty, IconButton, Pill } from '../ui/controls.tsx'
 import { SearchField } from '../ui/search-field.tsx'
 import { SeqLink } from '../ui/seq-link.tsx'
@@ -30,6 +42,12 @@ export function StatePanel({ session, at }: PanelProps) {
     )
   }
   const here = at ?? session.log.lastSeq
+  const run = runAt(session.log.rows, here)
+  const edit =
+    run === undefined || isFile(session.id)
+      ? undefined
+      : (path: string, value: Json): void =>
+          void openChange(session.id, { field: 'state', run, seq: here, path, value })
   return (
     <div className="state-panel scroll">
       <div className="panel-bar">
@@ -70,6 +88,7 @@ export function StatePanel({ session, at }: PanelProps) {
                   value={value}
                   changed={changed}
                   onWatch={setWatched}
+                  onEdit={edit}
                 />
               ))
             : found.map(({ path, value }) => (
@@ -80,6 +99,7 @@ export function StatePanel({ session, at }: PanelProps) {
                   value={value}
                   changed={changed}
                   onWatch={setWatched}
+                  onEdit={edit}
                 />
               ))}
         </ul>
@@ -87,6 +107,15 @@ export function StatePanel({ session, at }: PanelProps) {
       </section>
     </div>
   )
+}
+
+/** The run at this moment: that of the last event of any run. */
+function runAt(rows: readonly Recorded[], seq: number): string | undefined {
+  for (let i = rowIndexAt(rows, seq); i >= 0; i--) {
+    const run = rows[i]?.run
+    if (run !== undefined && run !== '') return run
+  }
+  return undefined
 }
 
 interface Moment {

@@ -11,12 +11,14 @@ interface TreeRowProps {
   readonly value: Json
   readonly changed: ReadonlyMap<string, Difference['kind']>
   readonly onWatch: (path: string) => void
+  /** Edits the value and runs on; absent where no run could go on. */
+  readonly onEdit?: ((path: string, value: Json) => void) | undefined
 }
 
 const mostChildren = 100
 
 /** One value. Its children are only rendered when it is opened. */
-export function TreeRow({ name, path, value, changed, onWatch }: TreeRowProps) {
+export function TreeRow({ name, path, value, changed, onWatch, onEdit }: TreeRowProps) {
   const branch = isBranch(value)
   const [open, setOpen] = useState(false)
   const [shown, setShown] = useState(mostChildren)
@@ -44,6 +46,14 @@ export function TreeRow({ name, path, value, changed, onWatch }: TreeRowProps) {
             label="Copy the value"
           />
           <IconButton icon="timeline" label="History of this value" onClick={() => onWatch(path)} />
+          {onEdit !== undefined && (
+            <IconButton
+              icon="pencil"
+              label="Edit and run on"
+              data-testid="edit-value"
+              onClick={() => onEdit(path, value)}
+            />
+          )}
         </span>
       </div>
       {open && (
@@ -56,6 +66,7 @@ export function TreeRow({ name, path, value, changed, onWatch }: TreeRowProps) {
               value={item as Json}
               changed={changed}
               onWatch={onWatch}
+              onEdit={onEdit}
             />
           ))}
           {children.length > shown && (

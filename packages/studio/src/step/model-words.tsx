@@ -8,6 +8,8 @@ import {
   modelRequestOf,
 } from '@millrace/core'
 import { useMemo, useState } from 'react'
+import type { ChangeTarget } from '../change/draft.ts'
+import { EditButton } from '../change/edit-button.tsx'
 import { Pill } from '../ui/controls.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { diffLines } from './difference.ts'
@@ -16,8 +18,14 @@ import { prettyJson, requestWords, type Spoken, spokenOf, systemText, toolNames 
 type Form = 'pretty' | 'difference' | 'raw'
 const forms = { pretty: 'Pretty', difference: 'Difference', raw: 'Raw' } as const
 
+interface WordsProps {
+  readonly call: Call
+  readonly calls: Calls
+  readonly session: string
+}
+
 /** What a model was told and what it answered: for people, as the difference to the agent's call before, or as JSON. */
-export function ModelWords({ call, calls }: { readonly call: Call; readonly calls: Calls }) {
+export function ModelWords({ call, calls, session }: WordsProps) {
   const [form, setForm] = useState<Form>('pretty')
   const request = useMemo(() => modelRequestOf(calls, call.key), [calls, call.key])
   const answers = modelAnswersOf(calls, call)
@@ -38,6 +46,7 @@ export function ModelWords({ call, calls }: { readonly call: Call; readonly call
                 ))}
               </span>
               <CopyButton text={() => prettyJson(request)} label="Copy the request as JSON" />
+              <EditButton session={session} target={targetOf(call, request)} />
             </>
           )}
         </h3>
@@ -60,6 +69,10 @@ export function ModelWords({ call, calls }: { readonly call: Call; readonly call
       </section>
     </>
   )
+}
+
+function targetOf({ run, call, agent }: Call, { system, contents }: ModelRequest): ChangeTarget {
+  return { field: 'prompt', run, call, agent, system: system === undefined ? '' : systemText(system), contents }
 }
 
 interface RequestProps {

@@ -14,6 +14,7 @@ import { useView } from '@millrace/react'
 import { useEffect, useMemo } from 'react'
 import type { PanelProps } from '../app/panels.ts'
 import { root } from '../app/route.ts'
+import { EditButton } from '../change/edit-button.tsx'
 import { FeedbackBar } from '../feedback/feedback.tsx'
 import { Differences } from '../state/differences.tsx'
 import { agentColour } from '../ui/agent-colour.ts'
@@ -137,8 +138,8 @@ interface PartProps {
 function Words({ step, steps, calls, session }: PartProps & { readonly steps: readonly SessionStep[] }) {
   const { call, execution } = step
   const transcript = useView(session.log, transcriptView)
-  if (call?.kind === 'model') return <ModelWords call={call} calls={calls} />
-  if (call !== undefined) return <ToolWords call={call} transcript={transcript} />
+  if (call?.kind === 'model') return <ModelWords call={call} calls={calls} session={session.id} />
+  if (call !== undefined) return <ToolWords call={call} transcript={transcript} session={session.id} />
   const inside = execution === undefined ? [] : callsIn(steps, execution)
   const hasModel = inside.some((each) => each.call?.kind === 'model')
   return (
@@ -165,7 +166,9 @@ function Words({ step, steps, calls, session }: PartProps & { readonly steps: re
   )
 }
 
-function StateOfStep({ step: { startSeq, endSeq }, session }: Omit<PartProps, 'calls'>) {
+function StateOfStep({ step, session }: Omit<PartProps, 'calls'>) {
+  const { startSeq, endSeq, call, execution } = step
+  const run = call?.run ?? execution?.run ?? ''
   const state = useView(session.log, stateView)
   const differences = useMemo(
     () => diffState(stateAt(state, startSeq - 1), endSeq === undefined ? state.current : stateAt(state, endSeq)),
@@ -175,6 +178,17 @@ function StateOfStep({ step: { startSeq, endSeq }, session }: Omit<PartProps, 'c
     <section className="panel-section" data-testid="step-state" aria-label="State in and out">
       <h3>
         State <span className="faint">in → out</span> <Pill>{differences.length}</Pill>
+        <span className="spacer" />
+        <EditButton
+          session={session.id}
+          target={{
+            field: 'state',
+            run,
+            seq: Math.max(1, startSeq - 1),
+            path: '',
+            value: stateAt(state, startSeq - 1),
+          }}
+        />
       </h3>
       <Differences differences={differences} onWatch={() => openStep(endSeq ?? startSeq)} />
     </section>

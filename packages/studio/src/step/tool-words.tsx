@@ -1,10 +1,18 @@
 import { type Call, itemsOf, type ToolCard, type Transcript } from '@millrace/core'
 import { useMemo } from 'react'
+import { resultTarget } from '../change/draft.ts'
+import { EditButton } from '../change/edit-button.tsx'
 import { CopyButton } from '../ui/copy.tsx'
 import { prettyJson } from './words.ts'
 
+interface ToolWordsProps {
+  readonly call: Call
+  readonly transcript: Transcript
+  readonly session: string
+}
+
 /** The arguments and the result of a tool. */
-export function ToolWords({ call, transcript }: { readonly call: Call; readonly transcript: Transcript }) {
+export function ToolWords({ call, transcript, session }: ToolWordsProps) {
   const card = useMemo(() => cardOf(transcript, call), [transcript, call])
   if (card === undefined) return null
   const result = card.error ?? (card.result === undefined ? undefined : prettyJson(card.result))
@@ -19,7 +27,11 @@ export function ToolWords({ call, transcript }: { readonly call: Call; readonly 
         <pre className="step-pre">{prettyJson(card.args ?? {})}</pre>
       </section>
       <section className="panel-section" data-testid="step-result" aria-label="Result">
-        <h3>{card.error === undefined ? 'Result' : 'Error'}</h3>
+        <h3>
+          {card.error === undefined ? 'Result' : 'Error'}
+          <span className="spacer" />
+          {card.result !== undefined && <EditButton session={session} target={resultTarget(card, call.run)} />}
+        </h3>
         {result === undefined ? <p className="nothing">No answer.</p> : <pre className="step-pre">{result}</pre>}
       </section>
     </>

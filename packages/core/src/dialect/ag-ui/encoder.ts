@@ -262,6 +262,7 @@ class Encoding implements AgUiEncoder {
       case 'tool.finished':
       // What a person thinks of an answer is no part of the conversation.
       case 'feedback':
+      case 'changed':
         break
       default:
         this.#fact(event)

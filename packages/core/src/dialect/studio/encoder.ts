@@ -316,6 +316,7 @@ export class StudioEncoder implements Encoder {
       case 'model.finished':
       case 'tool.finished':
       case 'feedback':
+      case 'changed':
         return []
       case 'interrupt': {
         const name = event.node === undefined ? '' : nodeName(event.node)

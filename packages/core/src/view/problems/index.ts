@@ -154,6 +154,7 @@ function lintPlan(step: Step, event: RunEvent): void {
     case 'model.finished':
     case 'tool.finished':
     case 'feedback':
+    case 'changed':
       return
     default:
       addProblem(step, 'unread', `An event of an unknown kind: ${quoted(event.kind)}.`)

@@ -66,6 +66,10 @@ export const transcriptView: View<Transcript> = {
         const { part: _content, extra: _wire, ...saved } = event
         return appended(state, { ...saved, key: `artifact ${seq}`, run, seq, at })
       }
+      case 'changed': {
+        const { extra: _wire, ...change } = event
+        return appended(state, { ...change, key: `changed ${seq}`, run, seq, at })
+      }
       case 'tool.finished':
         return toolRan(state, row, event)
       case 'model.started':

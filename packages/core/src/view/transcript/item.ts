@@ -1,10 +1,10 @@
 import type { AdkPart } from '../../event/adk-event.ts'
 import type { Problem } from '../../event/problem.ts'
-import type { InputMessage, Level, NodeId, Outcome } from '../../event/run-event.ts'
+import type { Changed, InputMessage, Level, NodeId, Outcome } from '../../event/run-event.ts'
 import type { Json, JsonObject } from '../../json/json.ts'
 
 /** One row of a conversation. `key` is unique in the session and stays the same from the first token on. */
-export type Item = Message | Transfer | Asked | Noted | Unread | Saved | RunStart | RunEnd
+export type Item = Message | Transfer | Asked | Noted | Unread | Saved | ChangedStep | RunStart | RunEnd
 
 // Optional fields may hold undefined: a message then has one shape from its first token to its last, and can be made
 // field by field. On Node 20 a spread of its fields takes 430 ns, the same literal field by field 11 ns.
@@ -145,6 +145,11 @@ export interface Saved extends Row {
   readonly deleted?: boolean
   /** A crash interrupted the step that saved it, and the step ran again (SPEC 4.6). */
   readonly superseded?: true
+}
+
+/** A person changed a step, and the run goes on from here. */
+export interface ChangedStep extends Row, Omit<Changed, 'kind' | 'node'> {
+  readonly kind: 'changed'
 }
 
 export interface RunStart extends Row {

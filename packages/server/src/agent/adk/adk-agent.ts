@@ -26,7 +26,14 @@ export interface AdkAgentOptions {
 export const adkAbout: EngineDescription = {
   engine: 'adk',
   engineLabel: 'ADK',
-  capabilities: { parallelToolCalls: true, clientTools: true, reasoning: true, openQuestions: true },
+  capabilities: {
+    parallelToolCalls: true,
+    clientTools: true,
+    reasoning: true,
+    openQuestions: true,
+    runsOn: true,
+    changedPrompts: true,
+  },
 }
 
 /**

@@ -18,6 +18,7 @@ import type { RunContext } from '../agent.ts'
 import { answeredBy, type OpenInterrupts } from '../answer-parts.ts'
 import type { BoundedQueue } from '../bounded-queue.ts'
 import { CallRecorder, type OpenModelCall } from '../call-recorder.ts'
+import { type ChangedPrompt, changedPrompt } from '../changed-prompt.ts'
 import { type ModelSettings, secretsOf } from '../model/settings.ts'
 import { isNested } from '../nested-event.ts'
 import { problemOf } from '../problem.ts'
@@ -57,6 +58,7 @@ export class LiveRun implements AdkRun {
   readonly nodes: NodeTracker
   readonly artifacts: LogArtifacts
   readonly resumption: Resumption | undefined
+  readonly changedPrompt: ChangedPrompt | undefined
   readonly modelCalls = new Map<NodeId | undefined, number>()
   readonly silent = new Set<NodeId | undefined>()
   readonly openCalls = new Map<NodeId | undefined, OpenModelCall>()
@@ -90,6 +92,7 @@ export class LiveRun implements AdkRun {
     this.stopped.catch(() => undefined)
     // A message that answers nothing starts from the beginning, as in ADK; the question stays open.
     const answered = context.resumed ? new Map() : answeredBy(input, past.interrupts)
+    this.changedPrompt = changedPrompt(context)
     this.resumption = resumptionOf(root, context, answered)
     this.nodes = new NodeTracker(
       (event) => this.emit(event),

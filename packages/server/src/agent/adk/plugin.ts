@@ -7,7 +7,8 @@ import {
   type LlmRequest,
   type LlmResponse,
 } from '@google/adk'
-import { defined, isObject, type Json, type JsonObject } from '@millrace/core'
+import { defined, isObject, type Json, type JsonObject, nodePath } from '@millrace/core'
+import type { ChangedPrompt } from '../changed-prompt.ts'
 import { bindRequest } from '../model/binding.ts'
 import { toolError } from '../tool-result.ts'
 import { answerOpenCalls } from './call-repair.ts'
@@ -40,9 +41,11 @@ export class MillracePlugin extends BasePlugin {
   readonly toolCalls: ToolCalls
   /** The ids of all calls so far. */
   readonly #calls: Set<string>
+  #changed: ChangedPrompt | undefined
   constructor(run: AdkRun, parallel: boolean, calls: Iterable<string>) {
     super('millrace')
     this.#calls = new Set(calls)
+    this.#changed = run.changedPrompt
     this.#run = run
     this.#clientTools = run.clientTools.map((tool) => new ClientSideTool(tool))
     this.toolCalls = toolCalls(run, parallel)
@@ -83,9 +86,19 @@ export class MillracePlugin extends BasePlugin {
       instruct(llmRequest, this.#run.instructions)
     }
     answerOpenCalls(llmRequest.contents)
+    this.#change(scope, llmRequest)
     this.#begin(scope, llmRequest)
     this.#offer(scope, invocationContext, llmRequest)
     return undefined
+  }
+
+  /** Sends what a person gave this call in the place of what ADK has put together. */
+  #change({ node = '', nested }: Scope, request: LlmRequest): void {
+    const changed = this.#changed
+    if (changed?.path !== nodePath(node) || changed.nested !== nested) return
+    this.#changed = undefined
+    if (changed.system !== undefined) request.config = { ...request.config, systemInstruction: changed.system }
+    if (changed.contents !== undefined) request.contents = structuredClone(changed.contents) as never
   }
 
   /** Records the call. A call of the same agent that is still open has ended: it called no tool. */

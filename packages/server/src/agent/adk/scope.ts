@@ -1,6 +1,7 @@
 import type { BaseAgent, Event, InvocationContext, PluginManager, SessionArtifactService } from '@google/adk'
 import { type ClientTool, defined, type NodeId, type Problem, type RunEvent } from '@millrace/core'
 import type { CallRecorder, OpenModelCall } from '../call-recorder.ts'
+import type { ChangedPrompt } from '../changed-prompt.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import type { LogArtifacts } from './artifacts.ts'
 import type { NodeTracker } from './nodes.ts'
@@ -20,6 +21,8 @@ export interface AdkRun {
   readonly artifacts: LogArtifacts
   /** Set for a run that continues after a crash or an answer. */
   readonly resumption: Resumption | undefined
+  /** The request that a person gave one model call. */
+  readonly changedPrompt: ChangedPrompt | undefined
   emit(event: RunEvent): void
   /** Resolves when everything that was emitted is durable, for an agent that goes on after a crash. */
   recorded(): Promise<void>

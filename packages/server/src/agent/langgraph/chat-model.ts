@@ -16,6 +16,7 @@ import type { ModelChoice, ModelSettings } from '../model/settings.ts'
 import { lastChunk, partialChunk } from './chat-chunks.ts'
 import { chatRequest } from './chat-request.ts'
 import { noteChatModel } from './graph-model.ts'
+import { promptIn } from './graph-prompt.ts'
 import { record } from './record.ts'
 
 export interface ChatModelOptions {
@@ -67,7 +68,8 @@ class MillraceChatModel extends BaseChatModel<ChatCallOptions> {
     runManager?: CallbackManagerForLLMRun,
   ): AsyncGenerator<ChatGenerationChunk> {
     const request = chatRequest(messages, options)
-    const { settings, agent, config } = binding()
+    const { settings, agent, config, prompt } = binding()
+    prompt?.apply(runManager?.runId, request)
     const reports: string[] = []
     bindRequest(request, { settings, agent, state: {}, report: (message) => reports.push(message) })
     let spoke = false
@@ -104,5 +106,5 @@ function binding() {
   const config = (getConfig() ?? {}) as RunnableConfig
   const given: unknown = config.configurable?.millrace
   const settings = isObject(given) && isObject(given.models) ? (given.models as ModelSettings) : {}
-  return { settings, agent: String(config.metadata?.langgraph_node ?? ''), config }
+  return { settings, agent: String(config.metadata?.langgraph_node ?? ''), config, prompt: promptIn(given) }
 }

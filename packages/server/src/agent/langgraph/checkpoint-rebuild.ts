@@ -35,7 +35,7 @@ export async function rebuiltState(graph: CompiledGraph, context: RunContext): P
 }
 
 /** The messages of the state, made of the fields that their classes have. */
-async function pastMessages(kept: unknown): Promise<readonly unknown[]> {
+export async function pastMessages(kept: unknown): Promise<readonly unknown[]> {
   if (!Array.isArray(kept)) return []
   const { restoredMessage } = await import('./message-table.ts')
   return kept.flatMap((data: unknown) => {

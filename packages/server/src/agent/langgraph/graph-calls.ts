@@ -1,7 +1,9 @@
 import { defined, isObject, type Json, type JsonObject, type NodeId, type RunEvent, usageOf } from '@millrace/core'
 import type { CallRecorder, OpenModelCall } from '../call-recorder.ts'
+import type { ChangedPrompt } from '../changed-prompt.ts'
 import type { RequestWords } from '../request-writer.ts'
 import type { GraphNode } from './graph-nodes.ts'
+import type { GraphPrompt } from './graph-prompt.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
 import { messageParts, modelCallOf, toolAnswer } from './message-parts.ts'
 import { toJson } from './state-json.ts'
@@ -15,11 +17,13 @@ interface RunningTool {
 export class GraphCalls {
   readonly #recorder: CallRecorder
   readonly #now: () => number
+  readonly #prompt: GraphPrompt
   readonly #parameters = new Map<string, Readonly<Record<string, unknown>>>()
   readonly #open = new Map<string, { readonly call: OpenModelCall; readonly node: NodeId }>()
   readonly #tools = new Map<string, RunningTool>()
 
-  constructor(recorder: CallRecorder, now: () => number) {
+  constructor(recorder: CallRecorder, now: () => number, prompt: GraphPrompt) {
+    this.#prompt = prompt
     this.#recorder = recorder
     this.#now = now
   }
@@ -34,7 +38,10 @@ export class GraphCalls {
       run: string,
       _parent?: string,
       more?: unknown,
+      _tags?: unknown,
+      metadata?: unknown,
     ): void => {
+      if (isObject(metadata)) this.#prompt.begin(run, metadata.langgraph_node)
       const given = isObject(more) ? more.invocation_params : undefined
       if (isObject(given)) this.#parameters.set(run, given)
     },
@@ -58,7 +65,10 @@ export class GraphCalls {
       node: node.node === '' ? undefined : node.node,
       tools: tools.length,
       ...defined({ parameters: parametersOf(given, metadata) }),
-      words: () => wordsOf(event.data?.input, tools),
+      words: () => ({
+        ...wordsOf(event.data?.input, tools),
+        ...changedWords(this.#prompt.of(event.run_id)),
+      }),
     })
     this.#open.set(event.run_id, { call, node: node.node })
     yield call.started
@@ -73,6 +83,7 @@ export class GraphCalls {
     const open = this.#open.get(run_id)
     if (open === undefined) return
     this.#open.delete(run_id)
+    this.#prompt.check(run_id)
     open.call.heard()
     const output = data?.output
     const told = isObject(output) && isObject(output.response_metadata) ? output.response_metadata : {}
@@ -105,6 +116,10 @@ export class GraphCalls {
     this.#tools.delete(run_id)
     yield this.#recorder.tool(tool.call, name, tool.since, failed, node === '' ? undefined : node)
   }
+}
+
+function changedWords(changed: ChangedPrompt | undefined): Partial<RequestWords> {
+  return defined({ system: changed?.system, contents: changed?.contents })
 }
 
 /** The settings of a call that are plain values: temperature, the limit of tokens. */

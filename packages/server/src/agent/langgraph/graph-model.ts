@@ -1,4 +1,4 @@
-import { isObject } from '@millrace/core'
+import { defined, isObject } from '@millrace/core'
 import type { Agent, AgentDescription } from '../agent.ts'
 import type { ModelChoice, ModelSettings } from '../model/settings.ts'
 
@@ -27,7 +27,9 @@ export function describeModel(name: string, exported: unknown, agent: Agent, set
     ...agent,
     async describe() {
       const known = givenModel(exported, settings) ?? namedModel(answered) ?? madeModel(name, settings)
-      const { model: _, ...description } = await agent.describe()
+      const { model: _, ...described } = await agent.describe()
+      const capabilities = { ...described.capabilities, ...defined({ changedPrompts: callsOurs(name, exported) }) }
+      const description = { ...described, capabilities }
       return known === undefined ? description : { ...description, model: known }
     },
     async *run(input, context) {
@@ -44,9 +46,20 @@ const namedModel = (name: string | undefined): Model | undefined =>
 
 const chosenModel = ({ name, kind }: ModelChoice): Model => ({ name, offline: kind === 'offline' })
 
+/** Whether the graph calls a chat model of Millrace, which can send another request than LangChain has put together. */
+function callsOurs(agent: string, exported: unknown): true | undefined {
+  const options = isObject(exported) && isObject(exported.options) ? exported.options : {}
+  const isGiven = isObject(options.model) && typeof options.model.choose === 'function'
+  return isGiven || [...made.keys()].some((file) => isIn(file, agent)) ? true : undefined
+}
+
+function isIn(file: string, agent: string): boolean {
+  return file.split(/[\\/]/).includes(agent)
+}
+
 function madeModel(agent: string, settings: ModelSettings): Model | undefined {
   for (const [file, choose] of made) {
-    if (file.split(/[\\/]/).includes(agent)) return chosenModel(choose(settings))
+    if (isIn(file, agent)) return chosenModel(choose(settings))
   }
   return undefined
 }

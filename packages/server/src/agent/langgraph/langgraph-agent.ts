@@ -3,6 +3,7 @@ import { agentSession } from '@millrace/core/store'
 import type { Agent, AgentDescription, EngineDescription, RunContext } from '../agent.ts'
 import { CallRecorder } from '../call-recorder.ts'
 import { type ModelSettings, secretsOf } from '../model/settings.ts'
+import { changedState } from './changed-state.ts'
 import { checkpointEvent, checkpointsIn, replacedSaver, seedCheckpoint } from './checkpoint.ts'
 import { rebuiltState } from './checkpoint-rebuild.ts'
 import { streamWriter } from './custom-stream.ts'
@@ -16,6 +17,7 @@ import {
   interruptEvent,
   openQuestions,
 } from './graph-interrupts.ts'
+import { GraphPrompt } from './graph-prompt.ts'
 import { type DrawableGraph, describeGraph, graphTools } from './graph-shape.ts'
 import { GraphState } from './graph-state.ts'
 import { eventsOf, streamModes } from './node-cache.ts'
@@ -35,6 +37,7 @@ export interface CompiledGraph {
   readonly channels?: Readonly<Record<string, unknown>>
   streamEvents(input: unknown, config: Readonly<Record<string, unknown>>): AsyncIterable<StreamEvent>
   getState(config: object, options?: object): Promise<Snapshot>
+  updateState?(config: object, values: unknown, asNode?: string): Promise<unknown>
   readonly nodes?: Readonly<Record<string, unknown>>
   getGraph(): DrawableGraph
   getSubgraphs?(): Iterable<readonly [string, CompiledGraph]>
@@ -74,7 +77,12 @@ export interface GraphAgentFile {
 const maxSteps = 200
 
 /** What the engine says of itself in the description of each of its agents. */
-export const langgraphAbout: EngineDescription = { engine: 'langgraph', engineLabel: 'LangGraph', redoesNodes: true }
+export const langgraphAbout: EngineDescription = {
+  engine: 'langgraph',
+  engineLabel: 'LangGraph',
+  redoesNodes: true,
+  capabilities: { runsOn: true },
+}
 
 /** An agent that runs a compiled graph. The graph is loaded on first use. */
 export function graphAgent(name: string, load: () => Promise<GraphAgentFile>, models: ModelSettings = {}): Agent {
@@ -115,7 +123,8 @@ async function* runGraph(
   const given = clientConfig(input, context)
   const kept = saver ?? own?.saver
   const keep = file.resumable === true && kept !== undefined ? new StepKeeper(kept, context) : undefined
-  const calls = new GraphCalls(new CallRecorder(context, input, secretsOf(models)), context.now)
+  const prompt = new GraphPrompt(context)
+  const calls = new GraphCalls(new CallRecorder(context, input, secretsOf(models)), context.now, prompt)
   const config = {
     ...keep?.config,
     version: 'v2',
@@ -125,13 +134,16 @@ async function* runGraph(
     writer: await streamWriter(),
     callbacks: [...(keep?.handlers ?? []), calls.handler],
     ...given,
-    configurable: { ...given.configurable, thread_id: context.session, millrace: { input, context, models } },
+    configurable: { ...given.configurable, thread_id: context.session, millrace: { input, context, models, prompt } },
   }
   // A checkpoint from an import can make even the first read throw; it must be forgotten then, too.
   try {
-    const before = await stateOf(graph, config)
+    const found = await stateOf(graph, config)
+    const change = await changedState(graph, config, context, found)
+    const before = change.applied ? await stateOf(graph, config) : found
     const rebuilt = saver === undefined ? { values: {}, notes: [] } : await rebuiltState(graph, context)
-    const next = await graphInput(graph, input, context, before, saver !== undefined, rebuilt.values)
+    const values = { ...rebuilt.values, ...change.values }
+    const next = change.input ?? (await graphInput(graph, input, context, before, saver !== undefined, values))
     yield* rebuilt.notes
     if (saver?.replaced === true && !context.history.some(({ event }) => isNote(event))) yield replacedSaver
     if (own !== undefined) yield* [...ownSaverNote(own.saver, context), ...lostThread(before, own.saver, context)]

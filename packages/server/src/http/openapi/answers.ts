@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { jsonSchema } from './route-schema.ts'
 
 /** The shapes of answers in the OpenAPI document. Tests validate real answers against them. */
+const callCounts = z.object({ modelCalls: z.int(), toolCalls: z.int() })
 const session = z.object({
   id: z.string(),
   user: z.string(),
@@ -58,6 +59,14 @@ const project = z.object({ id: z.string(), name: z.string(), description: z.stri
 
 const shapes = {
   Session: session,
+  ChangeRefusal: z.object({ refusal: z.string() }),
+  ChangePlan: z.object({
+    agent: z.string(),
+    run: z.string(),
+    seq: z.int().describe('The last row that is reused'),
+    reused: callCounts.describe('Calls of the changed run whose results are reused'),
+    again: callCounts.describe('Calls that the changed run had made from there on'),
+  }),
   PlanSession: session.extend({
     status: z.string().describe('The status of the plan'),
     run: session.shape.status.describe('The status of the last run'),
@@ -98,6 +107,8 @@ const shapes = {
         clientTools: z.boolean().optional(),
         reasoning: z.boolean().optional(),
         openQuestions: z.boolean().optional(),
+        runsOn: z.boolean().optional(),
+        changedPrompts: z.boolean().optional(),
       })
       .optional(),
     graph: z.object({

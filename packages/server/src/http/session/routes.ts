@@ -9,6 +9,7 @@ import type { OwnLog } from '../own-sessions.ts'
 import { boundInput, runInput } from '../run-input.ts'
 import { cursorOf, serveStream } from '../stream.ts'
 import { documented, type Surface } from '../surface.ts'
+import { changeRoutes } from './change-routes.ts'
 import { feedbackRoutes } from './feedback-routes.ts'
 import { historyRoutes } from './history-routes.ts'
 import { importRoutes } from './import-routes.ts'
@@ -177,7 +178,7 @@ export const sessionSurface: Surface = {
   tag: 'Session',
   about: 'Any session: re-join, cancel, fork, state, views, feedback, report, log',
   routes: (deps) => async (app) => {
-    for (const routes of [sessionsRoutes, sessionRoutes, feedbackRoutes, historyRoutes, reportRoutes, importRoutes])
-      await app.register(routes(deps))
+    const all = [sessionsRoutes, sessionRoutes, feedbackRoutes, historyRoutes, changeRoutes, reportRoutes, importRoutes]
+    for (const routes of all) await app.register(routes(deps))
   },
 }

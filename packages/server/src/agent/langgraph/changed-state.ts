@@ -1,0 +1,117 @@
+import { type Changed, isObject, type Json, type JsonObject, MillraceError, type Recorded } from '@millrace/core'
+import type { RunContext } from '../agent.ts'
+import { isCheckpoint, ownCheckpoint } from './checkpoint.ts'
+import { pastMessages } from './checkpoint-rebuild.ts'
+import { channelsOf, controlIn, replacing } from './graph-input.ts'
+import type { CompiledGraph, Snapshot } from './langgraph-agent.ts'
+import { messageParts } from './message-parts.ts'
+
+/** What a person changed in the state of a graph that goes on from a checkpoint. */
+export interface ChangedState {
+  /** For a graph that begins at its start: what its input has besides. */
+  readonly values: Readonly<Record<string, unknown>>
+  /** For a graph that goes on with other tasks as they are: its input. */
+  readonly input?: unknown
+  /** The change is in a checkpoint of its own, from which the graph goes on. */
+  readonly applied: boolean
+}
+
+const unchanged: ChangedState = { values: {}, applied: false }
+
+/**
+ * Writes the change into the graph as LangGraph's own users do, with `updateState`: as the node that ran last, whose edges
+ * are then taken anew. Where several tasks are next, that could lose some of them: then the write comes with the input.
+ */
+export async function changedState(
+  graph: CompiledGraph,
+  config: object,
+  context: RunContext,
+  before: Snapshot,
+): Promise<ChangedState> {
+  const changed = openChange(context)
+  if (changed === undefined) return unchanged
+  const values =
+    changed.field === 'tool' ? await changedResult(changed, before) : await changedKeys(graph, context, changed)
+  if (ownCheckpoint(context)?.run !== context.run) return { values, applied: false }
+  if ((before.tasks ?? []).length <= 1 && graph.updateState !== undefined) {
+    try {
+      await graph.updateState(config, values)
+      return { values: {}, applied: true }
+    } catch (error) {
+      if (!isAmbiguous(error)) throw error
+    }
+  }
+  const { Command } = await import('@langchain/langgraph')
+  return { values: {}, input: new Command({ update: values }), applied: false }
+}
+
+/** The change that the run goes on with, unless a later checkpoint has it. */
+function openChange({ history, run, resumed }: RunContext): Changed | undefined {
+  const at = resumed ? history.findLastIndex((row) => row.run === run && isOfState(row)) : -1
+  const event = history[at]?.event
+  if (event?.kind !== 'changed') return undefined
+  return history.slice(at).some((row) => row.run === run && isCheckpoint(row.event)) ? undefined : event
+}
+
+function isOfState({ event }: Recorded): boolean {
+  return event.kind === 'changed' && (event.field === 'state' || event.field === 'tool')
+}
+
+/** LangGraph's own error, by name: a graph may bring its own copy of the library. */
+function isAmbiguous(error: unknown): boolean {
+  return error instanceof Error && error.name === 'InvalidUpdateError'
+}
+
+/** The message that has the result, with the new one. A reducer of messages replaces by id. */
+async function changedResult(
+  { call, after }: Changed,
+  { values }: Snapshot,
+): Promise<Readonly<Record<string, unknown>>> {
+  const messages = isObject(values) && Array.isArray(values.messages) ? (values.messages as unknown[]) : []
+  const found = messages.find((message) => isObject(message) && message.tool_call_id === call)
+  if (!isObject(found))
+    throw new MillraceError(
+      'agent-error',
+      'the graph keeps the result of this tool in no message, so it cannot be changed; change the state after the step instead',
+    )
+  const { restoredMessage } = await import('./message-table.ts')
+  const { id, name, tool_call_id } = found
+  const content = JSON.stringify(after)
+  const made = restoredMessage('ToolMessage', {
+    id: id ?? messageParts(found).id,
+    name,
+    tool_call_id,
+    content,
+    status: 'success',
+  })
+  return { messages: [made] }
+}
+
+/** The values of the keys that the patch names. They replace those of the graph: a reducer is passed by. */
+async function changedKeys(
+  graph: CompiledGraph,
+  { state }: RunContext,
+  { after }: Changed,
+): Promise<Readonly<Record<string, unknown>>> {
+  const known = channelsOf(graph)
+  const keys = [...new Set(keysOf(after))].filter((key) => known.has(key))
+  const found = controlIn(keys.map((key) => state[key]))
+  if (found !== undefined)
+    throw new MillraceError('invalid', `the key ${found} means a step of the graph and cannot be sent; rename it`)
+  const plain = keys.map((key) => [key, known.get(key), keptValue(state, key)] as const)
+  const messages = keys.includes('messages') ? await pastMessages(state.messages) : []
+  return replacing(
+    plain.map(([key, channel, value]) => [key, channel, key === 'messages' ? (messages as unknown as Json) : value]),
+  )
+}
+
+function keptValue(state: JsonObject, key: string): Json {
+  return Object.hasOwn(state, key) ? (state[key] as Json) : null
+}
+
+function keysOf(patch: Json): readonly string[] {
+  const paths = (Array.isArray(patch) ? patch : []).flatMap((op) =>
+    isObject(op) ? [op.path, op.op === 'move' ? op.from : ''] : [],
+  )
+  return paths.map((path) => (String(path).split('/')[1] ?? '').replaceAll('~1', '/').replaceAll('~0', '~'))
+}

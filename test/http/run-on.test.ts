@@ -1,0 +1,375 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { FunctionTool, LlmAgent } from '@google/adk'
+import { tool } from '@langchain/core/tools'
+import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import { ToolNode } from '@langchain/langgraph/prebuilt'
+import type { Change, ChangePlan, EventLog, Recorded, RunEvent, SessionInfo } from '@millrace/core'
+import { type Agent, adkAgent, graphAgent, sqliteLog } from '@millrace/server'
+import { call, model, say, specialists, z } from '@millrace/server/adk'
+import { chatModel } from '@millrace/server/langgraph'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { scriptedAgent } from '../kit/scripted-agent.ts'
+import { testServer } from '../kit/server.ts'
+
+/** What was really called, in order: models by agent, tools by name. */
+const calls: string[] = []
+const models = { tokensPerSecond: 0 }
+
+const lookUp = new FunctionTool({
+  name: 'look_up',
+  description: 'The acres of a fire',
+  parameters: z.object({ fire: z.string() }),
+  execute: ({ fire }) => {
+    calls.push(`look_up ${fire}`)
+    return { acres: 100 }
+  },
+})
+const analyst = new LlmAgent({
+  name: 'analyst',
+  model: model({
+    offline: ({ step, user, result, instruction }) => {
+      calls.push('analyst')
+      return step === 0
+        ? call('look_up', { fire: user })
+        : say(`${result('look_up')?.acres} acres${instruction.includes('shout') ? '!' : ''}`)
+    },
+  }),
+  instruction: 'Find the acres.',
+  tools: [lookUp],
+})
+const lead = new LlmAgent({
+  name: 'lead',
+  model: model({
+    offline: ({ step, user, result, state, history }) => {
+      calls.push('lead')
+      if (step === 0) return call('analyst', { request: user })
+      return say(`${String(state.tone ?? 'plain')}: ${result('analyst')?.result} (${history.length})`)
+    },
+  }),
+  instruction: 'Answer.',
+  tools: specialists([analyst]),
+})
+
+const State = Annotation.Root({
+  ...MessagesAnnotation.spec,
+  tone: Annotation<string>(),
+  trail: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }),
+})
+const measure = tool(
+  async ({ fire }) => {
+    calls.push(`measure ${fire}`)
+    return JSON.stringify({ acres: 100 })
+  },
+  { name: 'measure', description: 'The acres of a fire', schema: z.object({ fire: z.string() }) },
+)
+const llm = chatModel({
+  name: 'offline',
+  offline: {
+    think: ({ step, user, result, instruction }) => {
+      calls.push('think')
+      if (step === 0) return call('measure', { fire: user })
+      return say(`${result('measure')?.acres} acres${instruction.includes('shout') ? '!' : ''}`)
+    },
+  },
+}).bindTools?.([measure])
+const callsTools = (message: object | undefined): boolean =>
+  message !== undefined && 'tool_calls' in message && Array.isArray(message.tool_calls) && message.tool_calls.length > 0
+const graphOf = () =>
+  new StateGraph(State)
+    .addNode('plan', async () => {
+      calls.push('plan')
+      return { tone: 'plain', trail: ['plan'] }
+    })
+    .addNode('think', async ({ messages }) => ({ messages: [await llm?.invoke(messages)], trail: ['think'] }))
+    .addNode('tools', new ToolNode([measure]))
+    .addNode('close', async ({ messages, tone }) => {
+      calls.push('close')
+      return { messages: [{ role: 'assistant', content: `${tone}: ${messages.at(-1)?.content}` }] }
+    })
+    .addNode('shorten', async () => {
+      calls.push('shorten')
+      return { messages: [{ role: 'assistant', content: 'short' }] }
+    })
+    .addEdge(START, 'plan')
+    .addConditionalEdges('plan', ({ tone }) => (tone === 'short' ? 'shorten' : 'think'), ['think', 'shorten'])
+    .addConditionalEdges('think', ({ messages }) => (callsTools(messages.at(-1)) ? 'tools' : 'close'), [
+      'tools',
+      'close',
+    ])
+    .addEdge('tools', 'think')
+    .addEdge('close', END)
+    .addEdge('shorten', END)
+    .compile()
+
+const withPrompts = (agent: Agent): Agent => ({
+  ...agent,
+  async describe() {
+    const about = await agent.describe()
+    return { ...about, capabilities: { ...about.capabilities, changedPrompts: true } }
+  },
+})
+const far: Agent = {
+  ...scriptedAgent('far', () => [{ kind: 'log', level: 'info', message: 'hi' }]),
+  describe: async () => ({
+    name: 'far',
+    description: '',
+    engine: 'remote',
+    graph: { nodes: [], edges: [] },
+    examples: [],
+    resumable: false,
+  }),
+}
+
+describe('change one thing and run on', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'millrace-run-on-'))
+  let log: EventLog
+  let server: Awaited<ReturnType<typeof testServer>>
+  let address: string
+  let known = 0
+
+  beforeAll(async () => {
+    log = await sqliteLog({ folder, now: Date.now })
+    server = await testServer({
+      log,
+      with: [
+        adkAgent('fires', async () => lead, { models }),
+        withPrompts(graphAgent('graph', async () => ({ graph: graphOf() as never, resumable: true }), models)),
+        graphAgent('unkept', async () => ({ graph: graphOf() as never }), models),
+        far,
+      ],
+    })
+    address = await server.app.listen({ port: 0, host: '127.0.0.1' })
+  })
+  afterAll(async () => {
+    await server.close(0)
+    await log.close()
+    rmSync(folder, { recursive: true })
+  })
+  beforeEach(() => {
+    calls.length = 0
+  })
+
+  const ask = async (path: string, body?: object) => {
+    const answer = await fetch(`${address}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+    })
+    return { status: answer.status, text: await answer.text() }
+  }
+  const json = async <T>(path: string, body?: object): Promise<T> => {
+    const { status, text } = await ask(path, body)
+    expect(status, text).toBeLessThan(300)
+    return JSON.parse(text) as T
+  }
+  const exported = async (id: string) => (await ask(`/sessions/${id}/log`)).text
+  const rowsOf = (id: string): Promise<readonly Recorded[]> => log.read(id, { after: 0 })
+  const told = async (agent: string, text = 'cedar', session = `s${++known}`) => {
+    const message = { id: `m${++known}`, role: 'user', content: { role: 'user', parts: [{ text }] } }
+    const { run } = await json<{ run: string }>(`/sessions/${session}/runs`, { agent, input: { messages: [message] } })
+    await server.engine.wait(session, run)
+    return { session, run, rows: await rowsOf(session) }
+  }
+  /** Changes, waits for the end, and checks that the original is the same, byte for byte. */
+  const changed = async (session: string, change: Change) => {
+    const before = await exported(session)
+    const plan = await json<ChangePlan>(`/sessions/${session}/run-on/plan`, { change })
+    calls.length = 0
+    const made = await json<{ session: SessionInfo; run: string }>(`/sessions/${session}/run-on`, { change })
+    const outcome = await server.engine.wait(made.session.id, made.run)
+    expect(await exported(session)).toBe(before)
+    return { plan, outcome, fork: made.session, run: made.run, rows: await rowsOf(made.session.id), called: [...calls] }
+  }
+  const refused = async (session: string, change: Change) => {
+    const [plan, made] = await Promise.all(
+      ['run-on/plan', 'run-on'].map((path) => ask(`/sessions/${session}/${path}`, { change })),
+    )
+    const said = JSON.parse(made?.text ?? '') as { status: number; detail: string }
+    // The page asks before the click, and a refusal is no error in the console of a browser.
+    expect(plan).toEqual({ status: 200, text: JSON.stringify({ refusal: said.detail }) })
+    return `${said.status} ${said.detail}`
+  }
+  const eventsOf = (rows: readonly Recorded[]): readonly RunEvent[] => rows.map(({ event }) => event)
+  const lastText = (rows: readonly Recorded[]): string | undefined =>
+    eventsOf(rows)
+      .flatMap((event) =>
+        event.kind === 'agent' && event.event.partial !== true ? (event.event.content?.parts ?? []) : [],
+      )
+      .findLast(({ text }) => text !== undefined && text !== '')?.text
+  const callOf = (rows: readonly Recorded[], name: string): string =>
+    eventsOf(rows).flatMap((event) => (event.kind === 'tool.finished' && event.name === name ? [event.call] : []))[0] ??
+    ''
+  const modelCalls = (rows: readonly Recorded[], agent: string): readonly string[] =>
+    eventsOf(rows).flatMap((event) => (event.kind === 'model.started' && event.agent === agent ? [event.call] : []))
+  const startOf = (rows: readonly Recorded[], node: string): number =>
+    rows.find(({ event }) => event.kind === 'node.started' && event.node === node)?.seq ?? 0
+  const record = (rows: readonly Recorded[]): RunEvent | undefined =>
+    eventsOf(rows).find(({ kind }) => kind === 'changed')
+
+  test('SPEC 4.10: an ADK run goes on with another result of a tool, and calls nothing again that came before', async () => {
+    const { session, run, rows } = await told('fires')
+    expect(calls).toEqual(['lead', 'analyst', 'look_up cedar', 'analyst', 'lead'])
+    expect(lastText(rows)).toBe('plain: 100 acres (1)')
+    const call = callOf(rows, 'look_up')
+    const made = await changed(session, { field: 'tool', run, call, result: { acres: 7 } })
+    expect(made.called).toEqual(['analyst', 'lead'])
+    expect(made.plan).toMatchObject({
+      agent: 'fires',
+      run,
+      reused: { modelCalls: 2, toolCalls: 0 },
+      again: { modelCalls: 2, toolCalls: 1 },
+    })
+    expect(made.outcome).toBe('done')
+    expect(lastText(made.rows)).toBe('plain: 7 acres (1)')
+    expect(record(made.rows)).toMatchObject({
+      field: 'tool',
+      by: 'user',
+      of: { session, run },
+      agent: 'analyst',
+      name: 'look_up',
+      call,
+      before: { acres: 100 },
+      after: { acres: 7 },
+    })
+    expect(made.fork.forkOf).toEqual({ session, seq: made.plan.seq })
+    expect((await exported(made.fork.id)).includes('"kind":"changed"')).toBe(true)
+  })
+
+  test('an ADK run goes on with another result of a specialist, with another state, and with another request', async () => {
+    const { session, run, rows } = await told('fires')
+    const whole = await changed(session, {
+      field: 'tool',
+      run,
+      call: callOf(rows, 'analyst'),
+      result: { result: 'none' },
+    })
+    expect(whole.called).toEqual(['lead'])
+    expect(lastText(whole.rows)).toBe('plain: none (1)')
+    const [first, second] = modelCalls(rows, 'lead')
+    const at = (rows.find(({ event }) => event.kind === 'model.started' && event.call === second)?.seq ?? 0) - 1
+    const patch = [{ op: 'add', path: '/tone', value: 'kind' }] as const
+    const state = await changed(session, { field: 'state', run, seq: at, patch })
+    expect(state.called).toEqual(['lead'])
+    expect(lastText(state.rows)).toBe('kind: 100 acres (1)')
+    const last = modelCalls(rows, 'analyst')[1] ?? ''
+    const prompt = await changed(session, { field: 'prompt', run, call: last, system: 'Please shout.' })
+    expect(prompt.called).toEqual(['analyst', 'lead'])
+    expect(lastText(prompt.rows)).toBe('plain: 100 acres! (1)')
+    const contents = [{ role: 'user', parts: [{ text: 'aspen' }] }]
+    const asked = await changed(session, { field: 'prompt', run, call: first ?? '', contents })
+    expect(asked.called).toEqual(['lead', 'analyst', 'look_up aspen', 'analyst', 'lead'])
+    expect(asked.plan.reused).toEqual({ modelCalls: 0, toolCalls: 0 })
+  })
+
+  test('SPEC 1.12: a run starts with another message, after what was said before it, and the log says what was changed', async () => {
+    const { session } = await told('fires')
+    const { run } = await told('fires', 'aspen', session)
+    const made = await changed(session, { field: 'message', run, text: 'birch' })
+    expect(made.called).toEqual(['lead', 'analyst', 'look_up birch', 'analyst', 'lead'])
+    expect(made.plan.again).toEqual({ modelCalls: 4, toolCalls: 2 })
+    expect(record(made.rows)).toMatchObject({ field: 'message', before: 'aspen', after: 'birch' })
+    const asked = eventsOf(made.rows).flatMap((event) => (event.kind === 'run.started' ? event.input.messages : []))
+    expect(asked.map(({ content }) => content.parts?.[0]?.text)).toEqual(['cedar', 'birch'])
+  })
+
+  test('a graph goes on from its checkpoint with another state, result and request', async () => {
+    const { session, run, rows } = await told('graph')
+    expect(calls).toEqual(['plan', 'think', 'measure cedar', 'think', 'close'])
+    expect(lastText(rows)).toBe('plain: 100 acres')
+    const seq = startOf(rows, 'close@1') - 1
+    const kind = await changed(session, {
+      field: 'state',
+      run,
+      seq,
+      patch: [{ op: 'add', path: '/tone', value: 'kind' }],
+    })
+    expect(kind.called).toEqual(['close'])
+    expect(lastText(kind.rows)).toBe('kind: 100 acres')
+    expect(kind.plan).toMatchObject({ reused: { modelCalls: 2, toolCalls: 1 }, again: { modelCalls: 0, toolCalls: 0 } })
+
+    const result = await changed(session, { field: 'tool', run, call: callOf(rows, 'measure'), result: { acres: 7 } })
+    expect(result.called).toEqual(['think', 'close'])
+    expect(lastText(result.rows)).toBe('plain: 7 acres')
+    const { state } = await json<{ state: { messages: { content: string }[] } }>(`/sessions/${result.fork.id}/state`)
+    expect(state.messages.map(({ content }) => content)).toEqual([
+      'cedar',
+      '',
+      '{"acres":7}',
+      '7 acres',
+      'plain: 7 acres',
+    ])
+
+    const call = modelCalls(rows, 'think')[1] ?? ''
+    const prompt = await changed(session, { field: 'prompt', run, call, system: 'Please shout.' })
+    expect(prompt.called).toEqual(['think', 'close'])
+    expect(lastText(prompt.rows)).toBe('plain: 100 acres!')
+    const sent = eventsOf(prompt.rows).findLast(({ kind }) => kind === 'model.started')
+    expect(JSON.stringify(sent)).toContain('Please shout.')
+  })
+
+  test('a changed state takes the edges of a graph anew, and the steps keep what they had added', async () => {
+    const { session, run, rows } = await told('graph')
+    const seq = startOf(rows, 'think@1') - 1
+    const made = await changed(session, {
+      field: 'state',
+      run,
+      seq,
+      patch: [{ op: 'replace', path: '/tone', value: 'short' }],
+    })
+    expect(made.called).toEqual(['shorten'])
+    const { state } = await json<{ state: { trail: string[]; tone: string } }>(`/sessions/${made.fork.id}/state`)
+    expect(state).toMatchObject({ trail: ['plan'], tone: 'short' })
+  })
+
+  test('what cannot be changed is refused with one sentence, before and at the click', async () => {
+    const unkept = await told('unkept')
+    const seq = startOf(unkept.rows, 'close@1') - 1
+    const patch = [{ op: 'add', path: '/tone', value: 'kind' }] as const
+    expect(await refused(unkept.session, { field: 'state', run: unkept.run, seq, patch })).toBe(
+      '409 the graph unkept records no checkpoint after each step; export `resumable = true` beside it, and later runs can be changed at every step',
+    )
+    const remote = await told('far')
+    expect(await refused(remote.session, { field: 'state', run: remote.run, seq: 1, patch })).toBe(
+      '409 the agent far runs on another server, which keeps its own history; change the message instead',
+    )
+    const fires = await told('fires')
+    const end = fires.rows.at(-1)?.seq ?? 0
+    expect(await refused(fires.session, { field: 'state', run: fires.run, seq: end, patch })).toMatch(
+      /^409 the run has ended here/,
+    )
+    expect(await refused(fires.session, { field: 'tool', run: fires.run, call: 'no', result: {} })).toBe(
+      '404 the run has no tool call no',
+    )
+    expect(await refused(fires.session, { field: 'message', run: 'no', text: 'x' })).toBe(
+      '404 this session has no run no',
+    )
+    const lines = (await exported(fires.session)).replaceAll('"agent":"fires"', '"agent":"gone"')
+    const gone = await fetch(`${address}/sessions/import`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: lines,
+    })
+    const { id } = (await gone.json()) as SessionInfo
+    expect(await refused(id, { field: 'message', run: fires.run, text: 'x' })).toBe(
+      '409 the server has no agent gone, so this run cannot go on here',
+    )
+    const sessions = async () => (await log.list({})).total
+    const before = await sessions()
+    await refused(fires.session, { field: 'tool', run: fires.run, call: 'no', result: {} })
+    expect(await sessions()).toBe(before)
+  })
+
+  test('a checkpoint that this server did not write is none to go on from', async () => {
+    const { session, run, rows } = await told('graph')
+    const forged = (await exported(session)).replace(/"code":"[^"]+"/g, '"code":"AAAA"')
+    const made = await fetch(`${address}/sessions/import`, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: forged,
+    })
+    const { id } = (await made.json()) as SessionInfo
+    const change: Change = { field: 'tool', run, call: callOf(rows, 'measure'), result: { acres: 7 } }
+    expect(await refused(id, change)).toMatch(/^409 this server did not write the checkpoint of this run/)
+  })
+})
