@@ -1,5 +1,5 @@
 import { type EventLog, MillraceError, type NewSession, type SessionInfo } from '@millrace/core'
-import { checkSessionId, sessionKey, withOwnId } from '@millrace/core/store'
+import { checkSessionId, idInKey, sessionKey, withOwnId } from '@millrace/core/store'
 import type { LoadedSession } from '../run/load-session.ts'
 import type { RunEngine } from '../run/run-engine.ts'
 import type { Streams } from '../stream/streams.ts'
@@ -21,6 +21,7 @@ export type OwnLog = Pick<
   | 'startOf'
   | 'sharedState'
   | 'sharedArtifacts'
+  | 'find'
   | 'restore'
   | 'restorePages'
   | 'fork'
@@ -119,6 +120,15 @@ function ownLog({ log, room }: AllSessions, user: string | undefined, at: At): O
     startOf: (id, run) => at(id, (key) => log.startOf(key, run)),
     sharedState: (scope) => log.sharedState(whose({ ...scope })),
     sharedArtifacts: (scope) => log.sharedArtifacts(whose({ ...scope })),
+    find: async (query) => {
+      const page = await log.find(whose(query))
+      if (user === undefined) return page
+      return {
+        ...page,
+        found: page.found.map((row) => ({ ...row, session: idInKey(row.session) })),
+        sessions: page.sessions.map(withOwnId),
+      }
+    },
   }
 }
 

@@ -12,6 +12,7 @@ import { documented, type Surface } from '../surface.ts'
 import { historyRoutes } from './history-routes.ts'
 import { importRoutes } from './import-routes.ts'
 import { sessionsRoutes } from './list-routes.ts'
+import { searchRoutes } from './search-routes.ts'
 import { sendPieces } from './send-pieces.ts'
 
 const eventsQuery = z.object({
@@ -175,6 +176,7 @@ export const sessionSurface: Surface = {
   tag: 'Session',
   about: 'Any session: re-join, cancel, fork, state, views, log',
   routes: (deps) => async (app) => {
-    for (const routes of [sessionsRoutes, sessionRoutes, historyRoutes, importRoutes]) await app.register(routes(deps))
+    for (const routes of [sessionsRoutes, searchRoutes, sessionRoutes, historyRoutes, importRoutes])
+      await app.register(routes(deps))
   },
 }

@@ -86,8 +86,11 @@ async function matching(
   const bind = (value: Value): string => `$${values.push(value)}`
   const { user, agent, status, from, to, order } = wanted
   const all = bind(matchText(wanted, words))
-  const whole = words.prefix === undefined ? undefined : bind(matchText(wanted, wholeWords(words)))
-  const exact = whole === undefined ? '0' : `CASE WHEN t.words @@ ${whole}::tsquery THEN 0 ELSE ${inexactRank} END`
+  const inexact = (): string =>
+    words.prefix === undefined
+      ? '0'
+      : `CASE WHEN t.words @@ ${bind(matchText(wanted, wholeWords(words)))}::tsquery THEN 0 ELSE ${inexactRank} END`
+  const rank = order === 'newest' ? '0' : `t.size + ${inexact()}`
   const filters = [
     ...(user === undefined ? [] : [`s.user_name = ${bind(user)}`]),
     ...(agent === undefined ? [] : [`s.agent = ${bind(agent)}`]),
@@ -102,7 +105,7 @@ async function matching(
            -${bind(after.seq)}::bigint, ${bind(after.session.replaceAll('\0', '�'))}::text COLLATE "C", ${bind(kindNumber(after.kind))}::smallint)`
   const rows = await query(
     `SELECT ${pgInfoColumns.replaceAll('s.', 'm.')}, m.rank, m.at, m.seq, m.kind FROM (
-       SELECT ${pgInfoColumns}, t.at, t.seq, t.kind, ${order === 'newest' ? '0' : `t.size + ${exact}`} AS rank
+       SELECT ${pgInfoColumns}, t.at, t.seq, t.kind, ${rank} AS rank
        FROM found_text t JOIN session s ON s.id = t.session AND s.born = t.born
        WHERE ${[`t.words @@ ${all}::tsquery`, ...filters].join(' AND ')} ORDER BY t.at DESC LIMIT ${mostMatches}) m
      ${place} ORDER BY m.rank, m.at DESC, m.seq DESC, m.id, m.kind LIMIT ${bind(limit)}`,
