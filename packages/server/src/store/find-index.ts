@@ -82,8 +82,9 @@ const sessionsAtOnce = 50
 
 /**
  * Search over an index that is brought up to date by the search itself, in slices: an append does not pay for it, and a
- * server on which nothing is searched has no index. Measured on SQLite, indexing inside the transaction of the append cost
- * more than a third of its throughput. An index that is far behind goes on in the background, the newest sessions first.
+ * server on which nothing is searched has no index. Measured on SQLite with messages of 60 words, indexing inside the
+ * transaction of the append left 0.57 to 0.77 of its throughput at one row to a commit, 0.44 to 0.60 at ten and 0.12 to
+ * 0.15 at a hundred. An index that is far behind goes on in the background, the sessions that changed last first.
  */
 export function findOver(
   index: FindIndex,

@@ -2,6 +2,9 @@ import { type SessionHandle, useConnectionState, useSession } from '@millrace/re
 import { useEffect } from 'react'
 import { Compare } from '../compare/compare.tsx'
 import { Conversation } from '../conversation/conversation.tsx'
+import { Palette } from '../find/palette.tsx'
+import { Inbox } from '../inbox/inbox.tsx'
+import { Notices } from '../inbox/notices.tsx'
 import { useAgentColours } from '../session/agents-seen.ts'
 import { useContentCursor } from '../session/content-cursor.ts'
 import { isFile, openedFile } from '../session/files.ts'
@@ -73,7 +76,10 @@ export function Shell() {
       )}
       <KeySheet />
       <SettingsSheet />
+      <Palette />
+      <Inbox />
       <DropZone />
+      <Notices />
       <Toast />
     </div>
   )
