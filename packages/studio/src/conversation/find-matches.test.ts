@@ -23,8 +23,17 @@ test('text, thoughts, tools with their arguments and results, and lanes are sear
   const blocks: readonly Block[] = [
     said('a', { kind: 'text', text: 'The **har**bour and the HARBOUR' }),
     said('b', { kind: 'tool', name: 'get_harbour', args: { city: 'Lisbon' }, result: { depth: 'harbour' } }),
-    said('c', { kind: 'thought', text: 'harbour?' }, { kind: 'code', code: 'x' }, { kind: 'file', name: 'harbour.txt' }),
-    { kind: 'lanes', key: 'd', lanes: [{ key: 'l', agent: 'x', items: [{ kind: 'log', level: 'info', message: 'Harbour' } as Item] }] },
+    said(
+      'c',
+      { kind: 'thought', text: 'harbour?' },
+      { kind: 'code', code: 'x' },
+      { kind: 'file', name: 'harbour.txt' },
+    ),
+    {
+      kind: 'lanes',
+      key: 'd',
+      lanes: [{ key: 'l', agent: 'x', items: [{ kind: 'log', level: 'info', message: 'Harbour' } as Item] }],
+    },
     row('e', { kind: 'end', outcome: 'failed', error: { message: 'no harbour' } }),
     row('f', { kind: 'interrupt', message: 'Enter the harbour?' }),
     row('g', { kind: 'start' }),
