@@ -123,7 +123,7 @@ export interface FindQuery {
   /** Rows that the log took at `from` or later and before `to`, in ms. */
   readonly from?: number
   readonly to?: number
-  /** `best`, the default: texts with the whole last word first, then short ones, then new ones. */
+  /** `best`, the default: texts with the whole last word first, then messages and short texts, then new ones. */
   readonly order?: 'best' | 'newest'
   /** 1 to 100, by default 20. */
   readonly limit?: number

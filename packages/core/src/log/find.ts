@@ -17,14 +17,18 @@ const mostFound = 100
 export interface FindEntry {
   readonly kind: FoundKind
   readonly words: readonly string[]
+  /** How long it is: texts with a smaller one come first. */
   readonly size: number
 }
+
+/** How much worse a text of a kind is than a message of the same length: what was said is what a person remembers. */
+const handicaps: Readonly<Record<FoundKind, number>> = { message: 0, error: 0, agent: 1, plan: 1, tool: 3, state: 3 }
 
 /** What an index holds of a row. */
 export function findEntries({ event }: Pick<Recorded, 'event'>): readonly FindEntry[] {
   return findTexts(event).flatMap(({ kind, text }) => {
     const words = indexWords(text, mostWords)
-    return words.length === 0 ? [] : [{ kind, words, size: sizeOf(words.length) }]
+    return words.length === 0 ? [] : [{ kind, words, size: sizeOf(words.length) + handicaps[kind] }]
   })
 }
 

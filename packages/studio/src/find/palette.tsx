@@ -232,7 +232,7 @@ function Line({ option: { row, session, action } }: { readonly option: PaletteOp
   if (row !== undefined) {
     return (
       <>
-        <span className={`palette-kind ${row.kind}`} title={row.kind}>
+        <span className="palette-kind" data-kind={row.kind} title={row.kind}>
           <Icon name={kindIcons[row.kind]} size={14} />
           <span className="visually-hidden">{row.kind}</span>
         </span>

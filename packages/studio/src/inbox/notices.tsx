@@ -65,9 +65,7 @@ function NoticeRow({ notice }: { readonly notice: Notice }) {
         }}
       >
         <StatusDot status={info.status} />
-        <span className="ellipsis">
-          <b>{titleOf(info)}</b> {text}
-        </span>
+        <b className="ellipsis">{titleOf(info)}</b> <span className="notice-text">{text}</span>
       </button>
       <IconButton icon="close" label={`Dismiss: ${titleOf(info)} ${text}`} onClick={() => drop(info.id)} />
     </div>

@@ -179,6 +179,10 @@ function ordering({ check, expect }: Kit): void {
       (await found(log, 'anchor', { order, kind: 'message' })).map(({ seq }) => seq)
     expect(await seqs('best')).toEqual([1, 3, 5])
     expect(await seqs('newest')).toEqual([5, 3, 1])
+    // What was said comes before the arguments of a tool.
+    await write(log, 'a', 'r4', did({ functionCall: { id: 'c', name: 'anchor' } }), did({ text: 'the anchor holds' }))
+    const kinds = (await found(log, 'anchor', { order: 'best' })).map(({ kind }) => kind)
+    expect(kinds.indexOf('tool')).toBe(2)
   })
   check('pages do not overlap, leave nothing out, and stay apart from rows that come meanwhile', async (log, clock) => {
     for (const id of ['a', 'b']) {
