@@ -87,6 +87,8 @@ function inSession({ key, shiftKey }: KeyboardEvent, log: LiveLog): (() => void)
 
 /** Whether the focused element needs the key itself: a text field, a dialog, or a button that is pressed with Space. */
 function isTaken({ target, key }: KeyboardEvent): boolean {
+  // Esc closes a modal dialog, also when what had the focus in it is gone and the page has it.
+  if (document.querySelector('dialog:modal') !== null) return true
   if (!(target instanceof HTMLElement)) return false
   if (target.closest('dialog, [popover], input, textarea, select, [contenteditable="true"]') !== null) return true
   return key === ' ' && target.closest('button, summary, a, [role="slider"]') !== null

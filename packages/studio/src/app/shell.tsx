@@ -10,6 +10,7 @@ import { useContentCursor } from '../session/content-cursor.ts'
 import { isFile, openedFile } from '../session/files.ts'
 import { useTokenLoading } from '../session/load-tokens.ts'
 import { usePlayback } from '../session/play.ts'
+import { useSessionPolling } from '../session/polling.ts'
 import { SessionList } from '../session/session-list.tsx'
 import { useSessionInfo, useSessions } from '../session/sessions.ts'
 import { Welcome } from '../session/welcome.tsx'
@@ -38,6 +39,7 @@ export function Shell() {
   const narrow = useNarrow()
   const { loadAgents, loadCaller } = useSessions.getState()
   const signedOut = useSessions(({ status }) => status === 'unauthorized')
+  useSessionPolling()
   useEffect(() => applyTheme(theme), [theme])
   useEffect(() => {
     void loadAgents()

@@ -174,7 +174,7 @@ function Group({ group, options, here, list, onChoose }: GroupProps) {
   return (
     // biome-ignore lint/a11y/useSemanticElements: a group of options in a list box
     <div role="group" aria-labelledby={title}>
-      <h3 id={title} className="palette-title">
+      <div id={title} className="palette-title">
         {session !== undefined && <StatusDot status={session.status} />}
         <span className="ellipsis">{group.title}</span>
         {session !== undefined && session.agent !== '' && (
@@ -183,7 +183,7 @@ function Group({ group, options, here, list, onChoose }: GroupProps) {
           </span>
         )}
         {session !== undefined && <span className="palette-age">{ago(session.updatedAt, Date.now())}</span>}
-      </h3>
+      </div>
       {group.options.map((option) => {
         const index = options.indexOf(option)
         return (

@@ -11,21 +11,19 @@ import { withCommand } from '../ui/key-name.ts'
 import { Logo } from '../ui/logo.tsx'
 import { useFiles } from './files.ts'
 import { isFiltered, ListFilterFields, type ListFilters, passes, useListFilters } from './list-filters.tsx'
+import { useNow } from './polling.ts'
 import { SessionListRow } from './session-row.tsx'
 import { mostListed, titleOf, useSessions } from './sessions.ts'
 import './session-list.css'
 
-/** Milliseconds between two polls. The list shows the status of running sessions, which must not become stale. */
-const pollEvery = 4000
-
 /** The sessions, newest first, with a search by title, agent or id. */
 export function SessionList() {
-  const { sessions, total, status, error, refresh, find } = useSessions()
+  const { sessions, total, status, error, find } = useSessions()
   const files = useFiles(({ files }) => files)
   const [search, setSearch] = useState('')
   const filters = useListFilters()
   const { agent, status: only } = filters
-  const now = usePolling(refresh)
+  const now = useNow()
   useEffect(() => {
     const words = search.trim()
     if ((words === '' && agent === '' && only === '') || total <= mostListed) return
@@ -142,25 +140,6 @@ function Nothing({
   if (search !== '') return <p className="sessions-note">No session matches “{search}”.</p>
   if (filtered) return <p className="sessions-note">No session passes the filters.</p>
   return <p className="sessions-note">Your sessions will appear here. Drop a recorded stream on the page to open it.</p>
-}
-
-function usePolling(refresh: () => Promise<void>): number {
-  const [now, setNow] = useState(() => Date.now())
-  useEffect(() => {
-    const ask = (): void => {
-      if (document.hidden) return
-      setNow(Date.now())
-      void refresh()
-    }
-    ask()
-    const timer = setInterval(ask, pollEvery)
-    document.addEventListener('visibilitychange', ask)
-    return () => {
-      clearInterval(timer)
-      document.removeEventListener('visibilitychange', ask)
-    }
-  }, [refresh])
-  return now
 }
 
 const day = 86_400_000
