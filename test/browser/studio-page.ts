@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { EventLog } from '@millrace/core'
 import { wireText } from '@millrace/core/testing'
 import { type Agent, discoverAgents, type Millrace } from '@millrace/server'
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
@@ -36,7 +37,11 @@ export interface Tab {
 }
 
 /** One server and one browser for all tests of a file. Every test ends with silent consoles, or fails. */
-export function studioTests(tokensPerSecond: number, more: readonly Agent[] = []): Studio {
+export function studioTests(
+  tokensPerSecond: number,
+  more: readonly Agent[] = [],
+  makeLog?: () => Promise<EventLog>,
+): Studio {
   const tabs: Tab[] = []
   let server: Millrace
   let browser: Browser
@@ -48,7 +53,8 @@ export function studioTests(tokensPerSecond: number, more: readonly Agent[] = []
     await found.warm()
     const agents = { agents: new Map([...found.agents, ...more.map((agent) => [agent.name, agent] as const)]) }
     const page = `${root}packages/cli/page/`
-    server = await testServer({ page, agents, fallback: 'assistant', newId: randomUUID })
+    const log = await makeLog?.()
+    server = await testServer({ page, agents, fallback: 'assistant', newId: randomUUID, ...(log && { log }) })
     address = await server.app.listen({ port: 0, host: '127.0.0.1' })
     browser = await launchChromium()
   })

@@ -101,6 +101,7 @@ export const samples: readonly Sample[] = [
   // Any session.
   sample('POST', '/sessions', '', { id: 'plan', title: 'A plan' }),
   sample('GET', '/sessions'),
+  sample('GET', '/search', '', undefined, '?q=you+sa'),
   sample('PATCH', '/sessions/{id}', 'plan', { title: 'My plan' }),
   sample('POST', '/sessions/{id}/runs', 'other', { agent: 'echo', input: { messages: [] } }),
   sample('GET', '/sessions/{id}/events', 'any', undefined, '?dialect=adk&run=one'),

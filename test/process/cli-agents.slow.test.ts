@@ -165,7 +165,7 @@ describe('millrace sessions', () => {
       onServer('sessions', 'export', 'deep', '--dialect', 'adk'),
     ])
     expect((JSON.parse(listed.out) as { id: string }[]).map(({ id }) => id)).toContain('deep')
-    expect(found.out).toMatch(/^deep \d+ user {2}Add a proverb: Still waters run deep$/m)
+    expect(found.out).toMatch(/^deep \d+ message user {2}Add a proverb: Still waters run deep$/m)
     expect(detectDialect(wire.out)).toBe('adk')
     const local = await millrace(['sessions', 'ls', ...own])
     expect(local.out).toMatch(

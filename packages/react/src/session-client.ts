@@ -2,6 +2,8 @@ import {
   type Change,
   type ChangePlan,
   defined,
+  type FindQuery,
+  type FoundPage,
   type Host,
   headersFor,
   type RequestHeaders,
@@ -55,6 +57,8 @@ export interface Client {
     change: Change,
     made?: { readonly id?: string; readonly title?: string },
   ): Promise<ChangedRunHandle>
+  /** Finds anything in the sessions of the user: messages, tool calls, keys of the state, errors, agents, plans. */
+  search(query: Omit<FindQuery, 'user'>): Promise<FoundPage>
   /** A new unique id for a message or a session. */
   newId(): string
   request(
@@ -119,6 +123,10 @@ export function createClient(options: ClientOptions = {}): Client {
     async cancel(session) {
       await request(`${place(session)}/cancel`, { method: 'POST', body: {} })
     },
+    async search({ text, ...rest }) {
+      const query = Object.entries({ q: text, ...rest }).filter(([, value]) => value !== undefined)
+      return (await request(`search?${queryText(query)}`)) as FoundPage
+    },
     session(id) {
       const known = handles.get(id)
       if (known !== undefined) return known
@@ -132,6 +140,12 @@ export function createClient(options: ClientOptions = {}): Client {
       return handle
     },
   }
+}
+
+function queryText(fields: readonly (readonly [string, string | number])[]): string {
+  return fields
+    .map(([name, value]) => `${name}=${encodeURIComponent(String(value).replace(/\p{Cs}/gu, ' '))}`)
+    .join('&')
 }
 
 /** How long an answer may take by default, in ms. */

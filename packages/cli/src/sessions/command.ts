@@ -1,8 +1,10 @@
 import { dialectNames } from '@millrace/core'
+import { foundKinds } from '@millrace/core/store'
 import { type Command, Option } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { CommandError } from '../command-error.ts'
 import { helpExamples } from '../examples.ts'
+import type { SearchOptions } from './search.ts'
 import type { ExportOptions, ListOptions, PlaceOptions } from './sessions.ts'
 
 export function addSessions(program: Command, { env }: CommandContext): void {
@@ -69,12 +71,18 @@ export function addSessions(program: Command, { env }: CommandContext): void {
       (await import('./sessions.ts')).removeCommand(ids, options, env),
     )
   placed('search')
-    .summary('find messages that have a text')
-    .argument('<text>', 'the text, whatever its case')
-    .option('--limit <n>', 'look at so many sessions, newest first', atMost, 200)
+    .summary('find anything that was said, called, stored or went wrong')
+    .argument('<words>', 'the words, whatever their case; of the last one the beginning is enough')
+    .addOption(new Option('--kind <kind>', 'only this kind of text').choices(foundKinds))
+    .option('--agent <name>', 'only sessions of an agent')
+    .option('--status <status>', 'only idle, running, done, failed, cancelled or interrupted sessions')
+    .option('--from <time>', 'not before this time, such as 2026-11-16')
+    .option('--to <time>', 'before this time')
+    .addOption(new Option('--order <order>', 'which come first').choices(['best', 'newest']).default('best'))
+    .option('--limit <n>', 'at most so many', atMost, 50)
     .option('--json', 'print JSON')
-    .action(async (text: string, options: ListOptions) =>
-      (await import('./sessions.ts')).searchCommand(text, options, env),
+    .action(async (text: string, options: SearchOptions) =>
+      (await import('./search.ts')).searchCommand(text, options, env),
     )
 }
 

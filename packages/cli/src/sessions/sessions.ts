@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { ndjsonReader, parseRecorded, type Recorded, type SessionInfo } from '@millrace/core'
+import type { SessionInfo } from '@millrace/core'
 import { CommandError } from '../command-error.ts'
 import type { Env } from '../env-files.ts'
 import { openInput } from '../input.ts'
@@ -125,58 +125,6 @@ export async function removeCommand(ids: readonly string[], options: PlaceOption
   })
 }
 
-/** Looks through what was said in the newest sessions. */
-export async function searchCommand(text: string, options: ListOptions, env: Env): Promise<void> {
-  await at(options, env, async (server) => {
-    const { sessions } = await listed(server, options)
-    const colours = coloursOf(process.stdout)
-    const found: { session: string; seq: number; author: string; text: string }[] = []
-    for (const { id } of sessions) {
-      const answer = await askServer(server, `/sessions/${encodeURIComponent(id)}/log?brief=true`)
-      for await (const row of rowsIn(answer)) {
-        const said = saidIn(row)
-        const place = said?.text.toLowerCase().indexOf(text.toLowerCase()) ?? -1
-        if (said === undefined || place < 0) continue
-        const hit = { session: id, seq: row.seq, author: said.author, text: around(said.text, place, text.length) }
-        found.push(hit)
-        if (options.json !== true)
-          sayLine(
-            `${colours.accent(hit.session)} ${colours.faint(String(hit.seq))} ${colours.strong(hit.author)}  ${hit.text}`,
-          )
-      }
-    }
-    if (options.json === true) sayJson(found)
-    else remark(found.length === 0 ? `Nothing has “${oneLine(text, 60)}”.` : counted(found.length, 'message'))
-  })
-}
-
-async function* rowsIn(answer: Response): AsyncGenerator<Recorded, void> {
-  const reader = ndjsonReader()
-  const decoder = new TextDecoder()
-  for await (const chunk of answer.body ?? []) {
-    for (const { text } of reader.feed(decoder.decode(chunk as Uint8Array, { stream: true }))) {
-      // The first line is the header.
-      const row = parseRecorded(text)
-      if ('recorded' in row) yield row.recorded
-    }
-  }
-}
-
-function saidIn({ event }: Recorded): { readonly author: string; readonly text: string } | undefined {
-  if (event.kind === 'run.started') {
-    const parts = event.input.messages.flatMap(({ content }) => content.parts ?? [])
-    return { author: 'user', text: parts.map(({ text = '' }) => text).join(' ') }
-  }
-  if (event.kind !== 'agent' || event.event.partial === true) return undefined
-  const { author, content } = event.event
-  return { author, text: (content?.parts ?? []).map(({ text = '' }) => text).join(' ') }
-}
-
-function around(text: string, place: number, length: number): string {
-  const from = Math.max(place - 40, 0)
-  return `${from > 0 ? '…' : ''}${oneLine(text.slice(from, place + length + 60), 110)}`
-}
-
 async function listed(
   server: ServerAccess,
   { agent, status, limit }: Omit<ListOptions, keyof PlaceOptions>,
@@ -188,7 +136,7 @@ async function listed(
 }
 
 /** Does the work on the log that the options name, and closes it. */
-async function at(
+export async function at(
   { dataDir, database, server }: PlaceOptions,
   env: Env,
   work: (server: ServerAccess) => Promise<void>,

@@ -105,6 +105,62 @@ export interface FoundMessage {
   readonly row: Recorded
 }
 
+/** What of a row was found: words that were said, a tool call or its result, keys of the state, … */
+export type FoundKind = 'message' | 'tool' | 'state' | 'error' | 'agent' | 'plan'
+
+/** A search for anything in the sessions of a user. */
+export interface FindQuery {
+  /** Absent only on a server for one person (loopback, no tokens). */
+  readonly user?: string
+  /**
+   * All of its words must be in one text, whatever their case and accents; of the last one the beginning is enough. At
+   * most 400 characters and 16 words count. A text without words finds nothing.
+   */
+  readonly text: string
+  readonly kind?: FoundKind
+  /** Of sessions with this agent. */
+  readonly agent?: string
+  /** Of sessions that have this status now. */
+  readonly status?: SessionStatus
+  /** Rows that the log took at `from` or later and before `to`, in ms. */
+  readonly from?: number
+  readonly to?: number
+  /** `best`, the default: texts with the whole last word first, then messages and short texts, then new ones. */
+  readonly order?: 'best' | 'newest'
+  /** 1 to 100, by default 20. */
+  readonly limit?: number
+  /** The `next` of the page before. `invalid` when it is none. */
+  readonly cursor?: string
+}
+
+/** A part of a text, with the places of the words that were searched, in UTF-16 units. */
+export interface Snippet {
+  readonly text: string
+  readonly marks: readonly (readonly [start: number, end: number])[]
+}
+
+/** A row that was found, by one of its texts. */
+export interface FoundRow {
+  readonly session: string
+  readonly seq: number
+  readonly at: number
+  readonly run: string
+  readonly kind: FoundKind
+  /** The agent whose text it is, or `user`; '' where the row names none. */
+  readonly author: string
+  readonly snippet: Snippet
+}
+
+export interface FoundPage {
+  readonly found: readonly FoundRow[]
+  /** The sessions of the rows on this page. */
+  readonly sessions: readonly SessionInfo[]
+  /** The cursor of the next page; absent on the last one. */
+  readonly next?: string
+  /** How many rows of the user's sessions are indexed already; absent when all of them are. */
+  readonly indexing?: { readonly done: number; readonly of: number }
+}
+
 /**
  * The log contract (SPEC 2). `describeEventLog` of `@millrace/core/testing` is its executable form: every implementation
  * runs it. All errors are MillraceError with one of: not-found, conflict, busy, lease-lost, invalid, limit,
@@ -223,6 +279,11 @@ export interface EventLog {
   remember(session: string): Promise<void>
   /** Whole messages of ended runs, and of remembered sessions, of this user with this agent; the best match first. */
   search(query: SearchQuery): Promise<readonly FoundMessage[]>
+  /**
+   * Finds rows of all sessions of a user by the words in them: messages, tool calls and their results, keys of the state,
+   * errors, agents, plans. A store may index rows after their append, and then says how far it is.
+   */
+  find(query: FindQuery): Promise<FoundPage>
 
   /**
    * Creates a session with its history: keeps seq, at and run. `conflict` when the id is taken, `invalid` unless the

@@ -5,7 +5,9 @@ import type { JsonObject } from '../json/json.ts'
 import { firstIndexWhere } from '../persistent/search.ts'
 import type {
   EventLog,
+  FindQuery,
   FoundMessage,
+  FoundPage,
   Lease,
   NewSession,
   SearchQuery,
@@ -14,6 +16,7 @@ import type {
   SharedScope,
   UserFigures,
 } from './event-log.ts'
+import { findCursor, findIn, findLimit } from './find.ts'
 import { type FollowSource, followRows } from './follow.ts'
 import * as lease from './lease.ts'
 import { rowKindOf } from './retention.ts'
@@ -97,6 +100,7 @@ export function memoryLog(now: () => number): EventLog {
       stored.remembered = stored.info.lastSeq
     },
     search: async (query) => search(memory, query),
+    find: async (query) => find(memory, query),
     restore: async (wanted, rows) => {
       session.checkHistory(rows)
       return put(memory, wanted, rows.map(copied)).info
@@ -282,6 +286,20 @@ function search(memory: Memory, { user, agent, text, from, limit }: SearchQuery)
     .sort((a, b) => b.score - a.score || b.row.at - a.row.at)
     .slice(0, searchLimit(limit))
     .map(({ session: id, row }) => ({ session: id, row }))
+}
+
+function find(memory: Memory, query: FindQuery): FoundPage {
+  const sessions = open(memory)
+  const limit = findLimit(query.limit)
+  const matches = findIn(sessions.values(), query)
+  const page = matches.slice(0, limit)
+  const last = matches.length > limit ? page.at(-1) : undefined
+  const ids = new Set(page.map(({ place }) => place.session))
+  return {
+    found: page.map(({ found }) => found),
+    sessions: [...ids].flatMap((id) => sessions.get(id)?.info ?? []),
+    ...(last === undefined ? {} : { next: findCursor(last.place) }),
+  }
 }
 
 function facts(stored: Stored, at = stored.info.lastSeq): SessionFacts {

@@ -3,6 +3,20 @@
 export { jsonSize } from '../json/measure.ts'
 export { checkpointBlock, checkpointText, isCheckpointDue } from './checkpoint-rule.ts'
 export { factsVersion, printFacts, readFacts } from './facts-text.ts'
+export {
+  comparePlaces,
+  type FindEntry,
+  type FindPlace,
+  findCursor,
+  findEntries,
+  findLimit,
+  findVersion,
+  foundKinds,
+  foundRow,
+  inexactRank,
+  placeOfCursor,
+} from './find.ts'
+export { type FindWords, queryWords } from './find-words.ts'
 export { type FollowSource, followRows } from './follow.ts'
 export {
   acquire,

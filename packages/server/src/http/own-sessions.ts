@@ -1,5 +1,5 @@
 import { type EventLog, MillraceError, type NewSession, type SessionInfo } from '@millrace/core'
-import { checkSessionId, ownerOfAside, sessionKey, withOwnId } from '@millrace/core/store'
+import { checkSessionId, idInKey, ownerOfAside, sessionKey, withOwnId } from '@millrace/core/store'
 import type { LoadedSession } from '../run/load-session.ts'
 import type { RunEngine } from '../run/run-engine.ts'
 import type { Streams } from '../stream/streams.ts'
@@ -22,6 +22,7 @@ export type OwnLog = Pick<
   | 'startOf'
   | 'sharedState'
   | 'sharedArtifacts'
+  | 'find'
   | 'restore'
   | 'restorePages'
   | 'fork'
@@ -139,6 +140,15 @@ function ownLog({ log, room }: AllSessions, user: string | undefined, at: At, ke
     startOf: (id, run) => at(id, (key) => log.startOf(key, run)),
     sharedState: (scope) => log.sharedState(whose({ ...scope })),
     sharedArtifacts: (scope) => log.sharedArtifacts(whose({ ...scope })),
+    find: async (query) => {
+      const page = await log.find(whose(query))
+      if (user === undefined) return page
+      return {
+        ...page,
+        found: page.found.map((row) => ({ ...row, session: idInKey(row.session) })),
+        sessions: page.sessions.map(withOwnId),
+      }
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { create } from 'zustand'
 import { IconButton, Kbd } from '../ui/controls.tsx'
+import { command } from '../ui/key-name.ts'
 import { panels } from './panels.ts'
 import './key-sheet.css'
 
@@ -16,12 +17,17 @@ const groups: readonly (readonly [string, readonly (readonly [readonly string[],
       [['Shift', '←'], 'step through every token'],
       [['Space'], 'play or pause'],
       [['Esc'], 'back to the latest event'],
+      [['j', 'k'], 'next or previous step, in the step panel'],
     ],
   ],
   [
     'Navigation',
     [
-      [['/'], 'search sessions'],
+      [[command, 'K'], 'search everything, and actions'],
+      [[command, 'F'], 'find in the conversation'],
+      [['Enter'], 'next match; with Shift the previous one'],
+      [['/'], 'search the session list'],
+      [['i'], 'inbox: what runs and waits for you'],
       [['n'], 'new session'],
       [['m'], 'write a message'],
       [['?'], 'keyboard shortcuts'],

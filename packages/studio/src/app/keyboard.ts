@@ -1,5 +1,8 @@
 import type { LiveLog } from '@millrace/core'
 import { useEffect } from 'react'
+import { findFieldId, showFindBar } from '../conversation/find-store.ts'
+import { hidePalette, showPalette, usePalette } from '../find/palette-store.ts'
+import { showInbox } from '../inbox/inbox-store.ts'
 import { goTo } from '../session/cursor.ts'
 import { stepCursor, togglePlay, usePlayer } from '../session/play.ts'
 import { showKeys } from './key-sheet.tsx'
@@ -20,6 +23,7 @@ const everywhere: Readonly<Record<string, () => void>> = {
     focusSoon('message')
   },
   m: () => focusSoon('message'),
+  i: showInbox,
   '[': () => togglePane('sidebar'),
   ']': () => togglePane('inspector'),
   t: () => togglePane('timeline'),
@@ -31,6 +35,10 @@ const everywhere: Readonly<Record<string, () => void>> = {
 export function useKeyboard(log: LiveLog | undefined): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
+      if (withCommandKey(event, log !== undefined)) {
+        event.preventDefault()
+        return
+      }
       if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTaken(event)) return
       const act = everywhere[event.key] ?? (log === undefined ? undefined : inSession(event, log))
       if (act === undefined) return
@@ -40,6 +48,22 @@ export function useKeyboard(log: LiveLog | undefined): void {
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
   }, [log])
+}
+
+/** ⌘K and Ctrl+K work everywhere, also in text fields. */
+function withCommandKey(event: KeyboardEvent, isSession: boolean): boolean {
+  if (!(event.metaKey || event.ctrlKey) || event.altKey || event.shiftKey || event.defaultPrevented) return false
+  const key = event.key.toLowerCase()
+  const isDialog = event.target instanceof HTMLElement && event.target.closest('dialog') !== null
+  if (key === 'k' && (!isDialog || usePalette.getState().open)) {
+    if (usePalette.getState().open) hidePalette()
+    else showPalette()
+    return true
+  }
+  // The browser's own search does not see rows that are scrolled away. Pressed twice, it comes nevertheless.
+  if (key !== 'f' || !isSession || isDialog || document.activeElement?.id === findFieldId) return false
+  showFindBar()
+  return true
 }
 
 function inSession({ key, shiftKey }: KeyboardEvent, log: LiveLog): (() => void) | undefined {
@@ -63,6 +87,8 @@ function inSession({ key, shiftKey }: KeyboardEvent, log: LiveLog): (() => void)
 
 /** Whether the focused element needs the key itself: a text field, a dialog, or a button that is pressed with Space. */
 function isTaken({ target, key }: KeyboardEvent): boolean {
+  // Esc closes a modal dialog, also when what had the focus in it is gone and the page has it.
+  if (document.querySelector('dialog:modal') !== null) return true
   if (!(target instanceof HTMLElement)) return false
   if (target.closest('dialog, [popover], input, textarea, select, [contenteditable="true"]') !== null) return true
   return key === ' ' && target.closest('button, summary, a, [role="slider"]') !== null

@@ -3,11 +3,15 @@ import { useEffect } from 'react'
 import { ChangeSheet } from '../change/change-sheet.tsx'
 import { Compare } from '../compare/compare.tsx'
 import { Conversation } from '../conversation/conversation.tsx'
+import { Palette } from '../find/palette.tsx'
+import { Inbox } from '../inbox/inbox.tsx'
+import { Notices } from '../inbox/notices.tsx'
 import { useAgentColours } from '../session/agents-seen.ts'
 import { useContentCursor } from '../session/content-cursor.ts'
 import { isFile, openedFile } from '../session/files.ts'
 import { useTokenLoading } from '../session/load-tokens.ts'
 import { usePlayback } from '../session/play.ts'
+import { useSessionPolling } from '../session/polling.ts'
 import { SessionList } from '../session/session-list.tsx'
 import { useSessionInfo, useSessions } from '../session/sessions.ts'
 import { Welcome } from '../session/welcome.tsx'
@@ -36,6 +40,7 @@ export function Shell() {
   const narrow = useNarrow()
   const { loadAgents, loadCaller } = useSessions.getState()
   const signedOut = useSessions(({ status }) => status === 'unauthorized')
+  useSessionPolling()
   useEffect(() => applyTheme(theme), [theme])
   useEffect(() => {
     void loadAgents()
@@ -75,7 +80,10 @@ export function Shell() {
       <KeySheet />
       <SettingsSheet />
       <ChangeSheet />
+      <Palette />
+      <Inbox />
       <DropZone />
+      <Notices />
       <Toast />
     </div>
   )

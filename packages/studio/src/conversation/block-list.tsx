@@ -3,6 +3,7 @@ import { type ReactNode, useRef } from 'react'
 import { Avatar } from '../ui/avatar.tsx'
 import { Button } from '../ui/controls.tsx'
 import { EndOfList, FewRows, ManyRows } from './row-list.tsx'
+import { useFindMarks } from './use-find-marks.ts'
 import { useFollowing } from './use-following.ts'
 
 interface BlockListProps {
@@ -20,6 +21,7 @@ const few = 120
 export function BlockList({ blocks, at, running, agent, children }: BlockListProps) {
   const scroller = useRef<HTMLDivElement>(null)
   const { following, leave, jump } = useFollowing(scroller, at, blocks)
+  const goal = useFindMarks(scroller, blocks, leave)
   return (
     <div className="block-list">
       <div
@@ -39,7 +41,7 @@ export function BlockList({ blocks, at, running, agent, children }: BlockListPro
           ) : following ? (
             <EndOfList blocks={blocks} />
           ) : (
-            <ManyRows blocks={blocks} scroller={scroller} />
+            <ManyRows blocks={blocks} scroller={scroller} goal={goal} />
           )}
           {running && <Working agent={agent} blocks={blocks} />}
         </div>

@@ -9,6 +9,7 @@ import { ActionsContext } from './actions.ts'
 import { BlockList } from './block-list.tsx'
 import { Composer } from './composer.tsx'
 import { connectionLabel } from './connection-label.ts'
+import { FindBar } from './find-bar.tsx'
 import { ConversationHeader } from './header.tsx'
 import { MomentBar } from './moment-bar.tsx'
 import { PlanContext } from './plan-card.tsx'
@@ -55,6 +56,7 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
         <PlanContext value={plan}>
           <ConversationHeader session={session} info={info} at={at} agent={agent} label={label} />
           <MomentBar session={session} />
+          <FindBar blocks={shown} session={session.id} />
           {label.banner !== undefined && (
             <div className="banner" role="alert" data-testid="banner">
               <span>{label.banner}</span>

@@ -11,7 +11,9 @@ import { agentColour } from '../ui/agent-colour.ts'
 import { IconButton, Pill } from '../ui/controls.tsx'
 import { useCopied } from '../ui/copy.tsx'
 import { Editable } from '../ui/editable.tsx'
+import { withCommand } from '../ui/key-name.ts'
 import type { ConnectionLabel } from './connection-label.ts'
+import { showFindBar } from './find-store.ts'
 
 interface HeaderProps {
   readonly session: SessionHandle
@@ -48,6 +50,12 @@ export function ConversationHeader({ session, info, at, agent, label }: HeaderPr
         </Pill>
       </span>
       <div className="conversation-tools">
+        <IconButton
+          icon="search"
+          label={`Find in the conversation (${withCommand('F')})`}
+          onClick={showFindBar}
+          data-testid="open-find"
+        />
         {info !== undefined && !isFile(session.id) && (
           <IconButton
             icon="fork"

@@ -1,9 +1,10 @@
 import type { Block } from '@millrace/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { memo, type RefObject, useLayoutEffect, useMemo } from 'react'
+import { memo, type RefObject, useEffect, useLayoutEffect, useMemo } from 'react'
 import { ItemRow } from './item-row.tsx'
 import { LanesRow } from './lanes-row.tsx'
 import { rowSize, tailOf } from './row-size.ts'
+import type { FindGoal } from './use-find-marks.ts'
 
 interface ListProps {
   readonly blocks: readonly Block[]
@@ -36,8 +37,14 @@ export function EndOfList({ blocks }: ListProps) {
   )
 }
 
+interface ManyRowsProps extends ListProps {
+  readonly scroller: RefObject<HTMLDivElement | null>
+  /** The row with the match that a search in the conversation shows. */
+  readonly goal: FindGoal | undefined
+}
+
 /** A long list that the reader has scrolled: only the rows on the screen, at their positions. */
-export function ManyRows({ blocks, scroller }: ListProps & { readonly scroller: RefObject<HTMLDivElement | null> }) {
+export function ManyRows({ blocks, scroller, goal }: ManyRowsProps) {
   const virtual = useVirtualizer({
     count: blocks.length,
     getScrollElement: () => scroller.current,
@@ -52,6 +59,10 @@ export function ManyRows({ blocks, scroller }: ListProps & { readonly scroller: 
     // This list replaces `EndOfList`, so start where the reader was, one row up.
     if (element !== null) element.scrollTop = element.scrollHeight - element.clientHeight - 80
   }, [scroller])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each step of a search is a new goal
+  useEffect(() => {
+    if (goal !== undefined && goal.index >= 0) virtual.scrollToIndex(goal.index, { align: 'center' })
+  }, [goal])
   return (
     <div className="blocks-inner" style={{ height: virtual.getTotalSize() }}>
       {virtual.getVirtualItems().map(({ index, key, start }) => {
@@ -75,7 +86,7 @@ export function ManyRows({ blocks, scroller }: ListProps & { readonly scroller: 
 
 const Row = memo(function Row({ block, continued }: { readonly block: Block; readonly continued: boolean }) {
   return (
-    <div className={`block ${block.kind} ${continued ? 'continued' : ''}`}>
+    <div className={`block ${block.kind} ${continued ? 'continued' : ''}`} data-key={block.key}>
       {block.kind === 'lanes' ? <LanesRow block={block} /> : <ItemRow item={block.item} />}
     </div>
   )

@@ -42,7 +42,7 @@ interface Sessions {
   readonly error: string | undefined
   refresh(): Promise<void>
   /** Searches the server for sessions by a part of their title or id, including those beyond the newest. */
-  find(words: string): Promise<void>
+  find(words: string, only?: Only): Promise<void>
   forget(id: string): void
   loadAgents(): Promise<void>
   loadCaller(): Promise<void>
@@ -69,8 +69,14 @@ export const useSessions = create<Sessions>()((set) => {
     async refresh() {
       try {
         const { sessions, total } = await list('')
+        // A question may be older than all sessions of the list, and must not be forgotten for it.
+        const waiting = total > mostListed ? (await list('', { status: 'interrupted' })).sessions : []
+        for (const { id } of waiting) found.add(id)
         newest = new Set(sessions.map(({ id }) => id))
-        const beyond = (before: readonly SessionInfo[]) => before.filter(({ id }) => found.has(id) && !newest.has(id))
+        const beyond = (before: readonly SessionInfo[]) => {
+          const known = new Map([...before, ...waiting].map((info) => [info.id, info]))
+          return [...known.values()].filter(({ id }) => found.has(id) && !newest.has(id))
+        }
         set((before) => ({
           sessions: reuseUnchanged(before.sessions, [...sessions, ...beyond(before.sessions)]),
           total,
@@ -81,8 +87,8 @@ export const useSessions = create<Sessions>()((set) => {
         failed(error)
       }
     },
-    async find(words) {
-      const { sessions } = await list(words).catch(() => ({ sessions: [] }))
+    async find(words, only = {}) {
+      const { sessions } = await list(words, only).catch(() => ({ sessions: [] }))
       const more = sessions.filter(({ id }) => !newest.has(id))
       for (const { id } of more) found.add(id)
       const others = (before: readonly SessionInfo[]) => before.filter(({ id }) => !more.some((each) => each.id === id))
@@ -119,9 +125,16 @@ interface Listed {
 let newest: ReadonlySet<string> = new Set()
 const found = new Set<string>()
 
-async function list(words: string): Promise<Listed> {
-  const search = words === '' ? '' : `&search=${encodeURIComponent(words)}`
-  return (await client.request(`sessions?limit=${mostListed}${search}`)) as Listed
+/** The agent or the status that all of them have. */
+interface Only {
+  readonly agent?: string
+  readonly status?: string
+}
+
+async function list(words: string, only: Only = {}): Promise<Listed> {
+  const wanted = Object.entries({ search: words, ...only }).filter(([, value]) => value !== '')
+  const query = wanted.map(([name, value]) => `&${name}=${encodeURIComponent(value)}`).join('')
+  return (await client.request(`sessions?limit=${mostListed}${query}`)) as Listed
 }
 
 /** Unchanged sessions stay the same objects, so that a poll without changes renders nothing. */

@@ -1,6 +1,7 @@
 import type { Runner } from '../runner.ts'
 import { appendContract } from './append.ts'
 import { factsContract } from './facts.ts'
+import { findContract } from './find.ts'
 import { followContract } from './follow.ts'
 import { forkContract } from './fork.ts'
 import { historyContract } from './history.ts'
@@ -32,6 +33,7 @@ export function describeEventLog(runner: Runner, name: string, makeLog: MakeLog)
     runner.describe('forks', () => forkContract(kit))
     runner.describe('facts', () => factsContract(kit))
     runner.describe('shared values and search', () => sharedContract(kit))
+    runner.describe('find', () => findContract(kit))
     runner.describe('against the reference', () => modelContract(kit))
   })
 }

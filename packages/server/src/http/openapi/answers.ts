@@ -57,6 +57,19 @@ const graphNode = z.object({
 })
 const project = z.object({ id: z.string(), name: z.string(), description: z.string(), updated_at: z.string() })
 
+const found = z.object({
+  session: z.string(),
+  seq: z.int(),
+  at: z.number(),
+  run: z.string(),
+  kind: z.enum(['message', 'tool', 'state', 'error', 'agent', 'plan']),
+  author: z.string().describe('The agent whose text it is, or `user`'),
+  snippet: z.object({
+    text: z.string(),
+    marks: z.array(z.array(z.int())).describe('Start and end of each match in the text, in UTF-16 units'),
+  }),
+})
+
 const shapes = {
   Session: session,
   ChangeRefusal: z.object({ refusal: z.string() }),
@@ -66,6 +79,15 @@ const shapes = {
     seq: z.int().describe('The last row that is reused'),
     reused: callCounts.describe('Calls of the changed run whose results are reused'),
     again: callCounts.describe('Calls that the changed run had made from there on'),
+  }),
+  FoundPage: z.object({
+    found: z.array(found),
+    sessions: z.array(session).describe('The sessions of what was found'),
+    next: z.string().optional().describe('The cursor of the next page; absent on the last one'),
+    indexing: z
+      .object({ done: z.int(), of: z.int() })
+      .optional()
+      .describe('Rows that are indexed, and rows there are; absent when all of them can be found'),
   }),
   PlanSession: session.extend({
     status: z.string().describe('The status of the plan'),

@@ -15,6 +15,7 @@ import { historyRoutes } from './history-routes.ts'
 import { importRoutes } from './import-routes.ts'
 import { sessionsRoutes } from './list-routes.ts'
 import { reportRoutes } from './report-routes.ts'
+import { searchRoutes } from './search-routes.ts'
 import { sendPieces } from './send-pieces.ts'
 
 const eventsQuery = z.object({
@@ -178,7 +179,16 @@ export const sessionSurface: Surface = {
   tag: 'Session',
   about: 'Any session: re-join, cancel, fork, state, views, feedback, report, log',
   routes: (deps) => async (app) => {
-    const all = [sessionsRoutes, sessionRoutes, feedbackRoutes, historyRoutes, changeRoutes, reportRoutes, importRoutes]
+    const all = [
+      sessionsRoutes,
+      searchRoutes,
+      sessionRoutes,
+      feedbackRoutes,
+      historyRoutes,
+      changeRoutes,
+      reportRoutes,
+      importRoutes,
+    ]
     for (const routes of all) await app.register(routes(deps))
   },
 }

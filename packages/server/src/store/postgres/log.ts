@@ -7,6 +7,7 @@ import { type PgConnection, pgConnect } from './connection.ts'
 import { doorbell } from './doorbell.ts'
 import { postgresFacts } from './facts.ts'
 import { asPostgresFailure } from './failure.ts'
+import { postgresFind } from './find.ts'
 import { postgresReads } from './read.ts'
 import { readStarts } from './read-starts.ts'
 import { pgMigrate } from './schema.ts'
@@ -92,6 +93,7 @@ async function logOn(
   const queue = sessionQueue({ connection, newId: randomUUID, changed: bell.ring })
   const starts = readStarts()
   const facts = postgresFacts(connection, checkOpen)
+  const reads = postgresReads({ connection, tails, now, checkOpen, watch: bell.watch, starts })
   return {
     ...postgresWrites({
       connection,
@@ -104,7 +106,7 @@ async function logOn(
       starts,
       changed: bell.ring,
     }),
-    ...postgresReads({ connection, tails, now, checkOpen, watch: bell.watch, starts }),
+    ...reads,
     facts: facts.facts,
     checkpoint: facts.checkpoint,
     secret,
@@ -117,6 +119,7 @@ async function logOn(
     },
     ...pgSharedReads(connection, checkOpen),
     ...postgresSearch(connection, checkOpen),
+    ...postgresFind(connection, reads, checkOpen),
     close: () => {
       closing ??= queue.settled().then(async () => {
         clearInterval(reading)

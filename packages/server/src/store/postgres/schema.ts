@@ -123,6 +123,26 @@ export const pgMigrations: readonly PgMigration[] = [
         PRIMARY KEY (origin, session)
       );`,
   },
+  {
+    // `found_to` is the last seq whose texts are in the index, if they are of the version `found_version`: every other
+    // version is indexed anew. Deleting the texts of a session together with these two numbers loses nothing. `born` is
+    // that of the session, so that texts which a replica stores too late belong to no session.
+    version: 4,
+    sql: `
+      ALTER TABLE session ADD COLUMN found_to bigint NOT NULL DEFAULT 0;
+      ALTER TABLE session ADD COLUMN found_version int NOT NULL DEFAULT 0;
+      CREATE TABLE found_text (
+        session text COLLATE "C" NOT NULL,
+        seq bigint NOT NULL,
+        kind smallint NOT NULL,
+        born text NOT NULL,
+        at double precision NOT NULL,
+        size smallint NOT NULL,
+        words tsvector NOT NULL,
+        PRIMARY KEY (session, seq, kind)
+      );
+      CREATE INDEX found_text_words ON found_text USING gin (words);`,
+  },
 ]
 
 const oldest = 140_000

@@ -20,7 +20,7 @@ export async function keyPgSessions({ query, transaction }: PgConnection, owned:
     // Replicas that start at once do it one after the other.
     await inside('LOCK TABLE session IN SHARE ROW EXCLUSIVE MODE')
     await inside(`CREATE TEMPORARY TABLE rekeyed ON COMMIT DROP AS ${wanted}`)
-    for (const table of ['event', 'checkpoint', 'message_text'])
+    for (const table of ['event', 'checkpoint', 'message_text', 'found_text'])
       await inside(`UPDATE ${table} t SET session = r.key FROM rekeyed r WHERE t.session = r.id`)
     for (const column of ['origin', 'session'])
       await inside(`UPDATE shared_rows t SET ${column} = r.key FROM rekeyed r WHERE t.${column} = r.id`)

@@ -122,7 +122,7 @@ function sessionWrites(
           if (found === undefined) throw notFound(id)
           if (isLive(pgSessionOf(found).leases, now())) throw hasActiveRun(id)
           await bequeathRows(query, id, pgPartsIn(String(found.at(-1))))
-          for (const table of ['event', 'checkpoint', 'message_text'])
+          for (const table of ['event', 'checkpoint', 'message_text', 'found_text'])
             await query(`DELETE FROM ${table} WHERE session = $1`, [id])
           await query('DELETE FROM session WHERE id = $1', [id])
         })

@@ -1,5 +1,6 @@
 import type { ReadConnection, WriteConnection } from './connection.ts'
 import type { EventInserts } from './event-inserts.ts'
+import { unfindSql } from './find.ts'
 import type { GroupCommit } from './group-commit.ts'
 import { sharedUpTo } from './shared-rows.ts'
 
@@ -45,6 +46,7 @@ export async function leftovers({ writer, reader, commit, inserts }: LeftoversDe
       turn.bulk()
       inserts.insertHere() // rows of the same transaction may be among what is deleted
       if ((await deleted(rowsSql(key))) || (await deleted(checkpointsSql(key)))) return true
+      if (await deleted(unfindSql(key, batch.rows))) return true
       drop.run([key])
       return false
     })

@@ -6,6 +6,7 @@ import { commitTiming } from './commit-timing.ts'
 import { type EventInserts, eventInserts } from './event-inserts.ts'
 import { checkpoints } from './facts.ts'
 import { openSqliteFile, type SqliteFile } from './file.ts'
+import { sqliteFind } from './find.ts'
 import { type CommitHooks, type GroupCommit, groupCommit } from './group-commit.ts'
 import { leftovers } from './leftovers.ts'
 import { sqliteReads } from './read.ts'
@@ -86,6 +87,7 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   const left = await leftovers({ writer, reader, commit, inserts })
   // Beside other work. What fails now is tried at the next start.
   void left.clearAll().catch(() => undefined)
+  const reads = sqliteReads({ reader, tails, now, checkOpen, due, usage, known: sessions.committedRow })
   return {
     secret,
     ...(await sqliteWrites({
@@ -101,9 +103,10 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
       leftovers: left,
       checkpoints: await checkpoints(writer, due),
     })),
-    ...sqliteReads({ reader, tails, now, checkOpen, due, usage, known: sessions.committedRow }),
+    ...reads,
     ...sharedReads(reader, shared, checkOpen),
     ...(await sqliteSearch({ writer, reader, sessions, commit, inserts })),
+    ...sqliteFind({ writer, reader, sessions, commit, reads, checkOpen }),
     trouble: async () => {
       checkOpen()
       return health.trouble()

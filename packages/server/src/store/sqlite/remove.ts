@@ -1,5 +1,6 @@
 import { isLive } from '@millrace/core/store'
 import { hasActiveRun } from '../refusals.ts'
+import { unfindSql } from './find.ts'
 import type { Leftovers } from './leftovers.ts'
 import { unindexSql } from './search.ts'
 import { removeRowsSql } from './shared-rows.ts'
@@ -29,7 +30,7 @@ export async function removing(
       if (parts.length === 0 && info.events <= small.rows && size <= small.text) {
         turn.bulk()
         await writer.exec(
-          `${unindexSql(key)} ${removeRowsSql(key)} DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
+          `${unindexSql(key)} ${unfindSql(key)} ${removeRowsSql(key)} DELETE FROM lease WHERE session = ${key}; DELETE FROM session WHERE id = ${key}`,
         )
         return []
       }

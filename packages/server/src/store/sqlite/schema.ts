@@ -126,6 +126,25 @@ export const migrations: readonly Migration[] = [
         size INTEGER NOT NULL
       );`,
   },
+  {
+    // `found_to` is the last seq whose texts are in the index, if they are of the version `found_version`: every other
+    // version is indexed anew. Deleting the texts of a session together with these two numbers loses nothing.
+    version: 6,
+    sql: `
+      ALTER TABLE session ADD COLUMN found_to INTEGER NOT NULL DEFAULT 0;
+      ALTER TABLE session ADD COLUMN found_version INTEGER NOT NULL DEFAULT 0;
+      CREATE TABLE found_text (
+        id INTEGER PRIMARY KEY,
+        session INTEGER NOT NULL,
+        seq INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        kind INTEGER NOT NULL,
+        size INTEGER NOT NULL
+      );
+      CREATE INDEX found_text_by_session ON found_text (session);
+      CREATE VIRTUAL TABLE found_words USING fts5(
+        words, content='', contentless_delete=1, detail=none, prefix='2 3', tokenize="ascii tokenchars '='");`,
+  },
 ]
 
 /** Migrates the file to the newest version in one transaction and records when each step ran. */
