@@ -1,5 +1,5 @@
 import type { Snippet } from './event-log.ts'
-import { type FindPiece, type FindWords, folded, partsOfName, piecesIn } from './find-words.ts'
+import { type FindPiece, type FindWords, foldedText, partsOfName, piecesIn } from './find-words.ts'
 
 /** Characters of a snippet, and of what comes before its first match. */
 const width = 160
@@ -56,7 +56,7 @@ function placeIn(piece: FindPiece, word: string, isPrefix: boolean): readonly [n
   if (isPrefix ? own.startsWith(word) : own === word) return span(piece, 0, word.length)
   const part = partsOfName(text).find((each) => (isPrefix ? each.startsWith(word) : each === word))
   if (part === undefined) return undefined
-  const at = folded(text).indexOf(part)
+  const at = foldedText(text).indexOf(part)
   return at < 0 ? [start, start + text.length] : span(piece, at, word.length)
 }
 

@@ -26,7 +26,7 @@ export interface FindPiece {
 }
 
 /** Lower case, without accents, in one form of Unicode: texts that differ only in these are the same to a search. */
-export function folded(text: string): string {
+export function foldedText(text: string): string {
   // Most text is plain, and normalising takes ten times as long as this test.
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase()
   return text.normalize('NFKD').replace(decoration, '').toLowerCase().normalize('NFKC')
@@ -35,7 +35,7 @@ export function folded(text: string): string {
 export function* piecesIn(text: string): Generator<FindPiece> {
   for (const { 0: word, index } of text.matchAll(wordPattern)) {
     for (const { 0: own, index: inside } of word.matchAll(byScript))
-      yield { start: index + inside, text: own, folded: folded(own), unspaced: isUnspaced.test(own) }
+      yield { start: index + inside, text: own, folded: foldedText(own), unspaced: isUnspaced.test(own) }
   }
 }
 
@@ -58,7 +58,7 @@ function wordsOfPiece({ text, folded: word, unspaced }: FindPiece): readonly str
 /** `getWeather` is found by `weather` too. */
 export function partsOfName(text: string): readonly string[] {
   if (!/\p{Ll}\p{Lu}/u.test(text)) return []
-  return (text.match(camelParts) ?? []).filter((part) => part.length >= shortestPrefix).map(folded)
+  return (text.match(camelParts) ?? []).filter((part) => part.length >= shortestPrefix).map(foldedText)
 }
 
 /** The pairs of letters, and the last letter alone, so that each letter is the beginning of a word. */

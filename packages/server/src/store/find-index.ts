@@ -12,7 +12,6 @@ import {
   placeOfCursor,
   queryWords,
 } from '@millrace/core/store'
-import { ownTurn } from '../thread/turns.ts'
 import { recordedOf } from './recorded.ts'
 
 /** The number of a kind in the databases is its place here, which must not change: only append to `foundKinds`. */
@@ -57,7 +56,7 @@ export interface Slice extends Unindexed {
 }
 
 /** What a match is ordered by, in the terms of the store. */
-export interface FindMatch {
+export interface IndexMatch {
   readonly place: FindPlace
   readonly info: SessionInfo
 }
@@ -71,7 +70,7 @@ export interface FindIndex {
   /** Stores a slice in one transaction, unless the session is gone. */
   put(slice: Slice): Promise<void>
   /** Matches in order, after the place, at most `limit`. */
-  match(query: FindQuery, words: FindWords, after: FindPlace | undefined, limit: number): Promise<readonly FindMatch[]>
+  match(query: FindQuery, words: FindWords, after: FindPlace | undefined, limit: number): Promise<readonly IndexMatch[]>
 }
 
 /** How long a search waits until what was appended is indexed, in ms. After that it answers with what it has. */
@@ -85,11 +84,13 @@ const sessionsAtOnce = 50
  * server on which nothing is searched has no index. Measured on SQLite with messages of 60 words, indexing inside the
  * transaction of the append left 0.57 to 0.77 of its throughput at one row to a commit, 0.44 to 0.60 at ten and 0.12 to
  * 0.15 at a hundred. An index that is far behind goes on in the background, the sessions that changed last first.
+ * `turn` is awaited before each slice, so that other work gets its turn.
  */
 export function findOver(
   index: FindIndex,
   { read, readRaw }: Required<Pick<EventLog, 'read' | 'readRaw'>>,
   checkOpen: () => void,
+  turn: () => Promise<void>,
 ): Pick<EventLog, 'find'> {
   const working = new Map<string, Promise<void>>()
 
@@ -104,7 +105,7 @@ export function findOver(
       const late = await index.behind(user, sessionsAtOnce)
       if (late.length === 0) return
       for (const one of late) {
-        await ownTurn()
+        await turn()
         // A session may be removed meanwhile; the others go on.
         await indexed(one).catch((error: unknown) => ignoreRemoved(error))
       }
@@ -162,7 +163,7 @@ function textsOf(row: RawRecorded): readonly IndexedText[] {
 
 function pageOf(
   found: readonly FoundRow[],
-  page: readonly FindMatch[],
+  page: readonly IndexMatch[],
   more: boolean,
   progress: { readonly done: number; readonly of: number },
 ): FoundPage {

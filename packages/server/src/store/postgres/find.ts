@@ -1,6 +1,7 @@
 import type { EventLog, FindQuery } from '@millrace/core'
 import { type FindPlace, type FindWords, findVersion, foundKinds, inexactRank } from '@millrace/core/store'
-import { type FindIndex, type FindMatch, findOver, kindNumber, type Slice, scopeWords } from '../find-index.ts'
+import { ownTurn } from '../../thread/turns.ts'
+import { type FindIndex, findOver, type IndexMatch, kindNumber, type Slice, scopeWords } from '../find-index.ts'
 import { infoOf, infoWidth } from '../session-info-row.ts'
 import type { PgConnection, PgRow, Query, Value } from './connection.ts'
 import { pgInfoColumns } from './session-row.ts'
@@ -41,7 +42,7 @@ export function postgresFind(
     put: (slice) => transaction((inside) => put(inside, slice)),
     match: (wanted, words, after, limit) => matching(query, wanted, words, after, limit),
   }
-  return findOver(index, reads, checkOpen)
+  return findOver(index, reads, checkOpen, ownTurn)
 }
 
 /** Two replicas may index the same rows at once: the second finds them there. */
@@ -81,7 +82,7 @@ async function matching(
   words: FindWords,
   after: FindPlace | undefined,
   limit: number,
-): Promise<readonly FindMatch[]> {
+): Promise<readonly IndexMatch[]> {
   const values: Value[] = []
   const bind = (value: Value): string => `$${values.push(value)}`
   const { user, agent, status, from, to, order } = wanted
@@ -114,7 +115,7 @@ async function matching(
   return rows.map(matchOf)
 }
 
-function matchOf(row: PgRow): FindMatch {
+function matchOf(row: PgRow): IndexMatch {
   const info = infoOf(row)
   const [rank, at, seq, kind] = row.slice(infoWidth).map(Number)
   return {

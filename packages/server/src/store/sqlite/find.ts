@@ -1,6 +1,7 @@
 import type { EventLog, FindQuery } from '@millrace/core'
 import { type FindPlace, type FindWords, findVersion, foundKinds, inexactRank } from '@millrace/core/store'
-import { type FindIndex, type FindMatch, findOver, kindNumber, type Slice, scopeWords } from '../find-index.ts'
+import { ownTurn } from '../../thread/turns.ts'
+import { type FindIndex, findOver, type IndexMatch, kindNumber, type Slice, scopeWords } from '../find-index.ts'
 import { infoOf, infoWidth } from '../session-info-row.ts'
 import type { Bound, ReadConnection, Row, WriteConnection } from './connection.ts'
 import type { GroupCommit } from './group-commit.ts'
@@ -49,7 +50,7 @@ export function sqliteFind(deps: SqliteFindDeps): Pick<EventLog, 'find'> {
     put: (slice) => put(deps, slice),
     match: matching(reader),
   }
-  return findOver(index, reads, checkOpen)
+  return findOver(index, reads, checkOpen, ownTurn)
 }
 
 const isBehind = `(s.last_seq > s.found_to OR s.found_version <> ${findVersion}) AND s.last_seq > 0`
@@ -118,7 +119,7 @@ function placeValues(after: FindPlace | undefined): readonly Bound[] {
   return [after.rank, after.at, after.seq, after.session, kindNumber(after.kind)]
 }
 
-function matchOf(row: Row): FindMatch {
+function matchOf(row: Row): IndexMatch {
   const info = infoOf(row)
   const [rank, at, seq, kind] = row.slice(infoWidth).map(Number)
   return {
