@@ -103,6 +103,25 @@ const graphOf = () =>
     .addEdge('shorten', END)
     .compile()
 
+/** Two steps at the same time, and one after both. */
+const step = (name: string) => async () => {
+  calls.push(name)
+  return { trail: [name] }
+}
+const fanOf = () =>
+  new StateGraph(State)
+    .addNode('left', step('left'))
+    .addNode('right', step('right'))
+    .addNode('join', async ({ tone, trail }) => {
+      calls.push('join')
+      return { messages: [{ role: 'assistant', content: `${tone}: ${[...trail].sort().join()}` }] }
+    })
+    .addEdge(START, 'left')
+    .addEdge(START, 'right')
+    .addEdge(['left', 'right'], 'join')
+    .addEdge('join', END)
+    .compile()
+
 const withPrompts = (agent: Agent): Agent => ({
   ...agent,
   async describe() {
@@ -137,6 +156,8 @@ describe('change one thing and run on', () => {
         adkAgent('fires', async () => lead, { models }),
         withPrompts(graphAgent('graph', async () => ({ graph: graphOf() as never, resumable: true }), models)),
         graphAgent('unkept', async () => ({ graph: graphOf() as never }), models),
+        graphAgent('fan', async () => ({ graph: fanOf() as never, resumable: true }), models),
+        graphAgent('bare', async () => ({ graph: fanOf() as never }), models),
         far,
       ],
     })
@@ -320,6 +341,19 @@ describe('change one thing and run on', () => {
     expect(made.called).toEqual(['shorten'])
     const { state } = await json<{ state: { trail: string[]; tone: string } }>(`/sessions/${made.fork.id}/state`)
     expect(state).toMatchObject({ trail: ['plan'], tone: 'short' })
+  })
+
+  test.each(['fan', 'bare'])('a state is changed before parallel steps, and all of them run: %s', async (agent) => {
+    const { session, run, rows } = await told(agent)
+    const first = Math.min(startOf(rows, 'left@1'), startOf(rows, 'right@1'))
+    const patch = [{ op: 'add', path: '/tone', value: 'kind' }] as const
+    const made = await changed(session, { field: 'state', run, seq: first - 1, patch })
+    expect([...made.called].sort()).toEqual(['join', 'left', 'right'])
+    expect(lastText(made.rows)).toBe('kind: left,right')
+    if (agent === 'bare') return
+    const last = await changed(session, { field: 'state', run, seq: startOf(rows, 'join@1') - 1, patch })
+    expect(last.called).toEqual(['join'])
+    expect(lastText(last.rows)).toBe('kind: left,right')
   })
 
   test('what cannot be changed is refused with one sentence, before and at the click', async () => {

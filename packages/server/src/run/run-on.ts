@@ -1,4 +1,13 @@
-import { type Draft, MillraceError, plainJson, type RunEvent, type RunStarted, type SessionInfo } from '@millrace/core'
+import {
+  type Draft,
+  type EventLog,
+  MillraceError,
+  plainJson,
+  type Recorded,
+  type RunEvent,
+  type RunStarted,
+  type SessionInfo,
+} from '@millrace/core'
 import type { Agent } from '../agent/agent.ts'
 import { ActiveRun } from './active-run.ts'
 import { type ChangedStart, planChange, type ReusedRow } from './change-plan.ts'
@@ -16,8 +25,7 @@ export async function planFor(parts: EngineParts, { session, id, change, by }: C
   const start = info === undefined ? undefined : await log.startOf(session, change.run)
   if (info === undefined || start === undefined)
     throw new MillraceError('not-found', `this session has no run ${change.run}`, { session, run: change.run })
-  const read = await log.read(session, { after: start - 1, brief: true })
-  const rows = read.filter((row) => row.run === change.run)
+  const rows = await rowsOfRun(log, session, change.run, start - 1)
   const name = rows[0]?.event.kind === 'run.started' ? rows[0].event.agent : info.agent
   const agent = parts.agents(name)
   if (agent === undefined)
@@ -37,6 +45,22 @@ export async function planFor(parts: EngineParts, { session, id, change, by }: C
     },
     change,
   )
+}
+
+/** A log reads the rest of the session for one brief page, so pages are large. */
+const page = 20_000
+
+/** The rows of one run, without tokens of messages that are there whole. What came after the run is not read. */
+async function rowsOfRun(log: EventLog, session: string, run: string, before: number): Promise<readonly Recorded[]> {
+  const rows: Recorded[] = []
+  for (let after = before; ; ) {
+    const read = await log.read(session, { after, limit: page, brief: true })
+    const own = read.filter((row) => row.run === run)
+    rows.push(...own)
+    const last = read.at(-1)?.seq
+    if (last === undefined || own.some(({ event }) => event.kind === 'run.finished')) return rows
+    after = last
+  }
 }
 
 /** Starts the run with its other message, or continues it from the rows that are reused. */

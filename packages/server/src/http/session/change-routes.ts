@@ -61,6 +61,7 @@ export const changeRoutes =
       '/sessions/:id/run-on/plan',
       documented({
         effect: 'read',
+        whole: true,
         summary: 'What a run with one thing changed would reuse; nothing runs',
         body: planBody,
         answer: 'What is reused and what runs again, or why the change cannot be made',
@@ -82,6 +83,7 @@ export const changeRoutes =
       '/sessions/:id/run-on',
       documented({
         effect: 'start',
+        whole: true,
         summary: 'Change one thing of a run and run on from there, in a new session',
         body: runOnBody,
         answer: 'The new session and the run in it',
