@@ -25,6 +25,7 @@ export const contentsView: View<Contents> = {
         return noted(before, { state: event.input.state !== undefined })
       case 'state':
         return noted(before, { state: true })
+      case 'model.started':
       case 'log':
         return noted(before, { usage: isModelCall(event) })
       case 'run.finished':
