@@ -30,7 +30,7 @@ export async function bench(): Promise<Row[]> {
     })
     request.pipe(upstream)
   })
-  const tap = await listen(proxyHandler(target, { dialect: 'adk', onTaped: () => {} }))
+  const tap = await listen(proxyHandler(target, { dialect: 'adk', onTaped: () => {}, onUnanswered: () => {} }))
   const delays = { ours: [] as number[], peer: [] as number[] }
   for (let round = -1; round < rounds; round++) {
     const [ours, peer] = [await delaysThrough(addressOf(tap)), await delaysThrough(addressOf(bare))]

@@ -15,17 +15,23 @@ export interface CommandOptions {
   readonly stdin?: string
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** Pretends that stdout and stderr are terminals of 100 columns. */
-  readonly tty?: true
+  /** Pretends that these streams are terminals of 100 columns; true: stdout and stderr. */
+  readonly tty?: true | readonly ('stdin' | 'stdout' | 'stderr')[]
 }
 
-const asTerminal =
-  'for(const s of[process.stdout,process.stderr])Object.defineProperties(s,{isTTY:{value:true},columns:{value:100}})'
+/** A person at a terminal, who can be asked. */
+export const person = ['stdin', 'stdout', 'stderr'] as const
+
+function asTerminals(names: readonly string[]): string {
+  const streams = names.map((name) => `process.${name}`)
+  return `for(const s of[${streams}])Object.defineProperties(s,{isTTY:{value:true},columns:{value:100}})`
+}
 
 /** Starts the command; its standard input is open. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): ChildProcessWithoutNullStreams {
   const { env = {}, cwd = packedFolder, tty } = options
-  const before = tty === true ? ['--import', `data:text/javascript,${encodeURIComponent(asTerminal)}`] : []
+  const code = asTerminals(tty === true ? ['stdout', 'stderr'] : (tty ?? []))
+  const before = tty === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(code)}`]
   return spawn(process.execPath, [...before, packedMain, ...args], { cwd, env: { ...env } })
 }
 

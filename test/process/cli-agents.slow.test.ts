@@ -6,7 +6,7 @@ import { detectDialect, type Recorded } from '@millrace/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exampleAgents } from '../kit/built-packages.ts'
 import { type Served, serveBuilt } from '../kit/built-server.ts'
-import { type CommandOptions, type Ended, endOf, runCommand, startCommand } from '../kit/command.ts'
+import { type CommandOptions, type Ended, endOf, person, runCommand, startCommand } from '../kit/command.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-cli-agents-'))
 const data = join(root, 'data')
@@ -32,12 +32,6 @@ function alike(one: string, other: string): boolean {
 }
 
 const onServer = (...args: readonly string[]): Promise<Ended> => millrace([...args, '--server', served.address])
-
-/** A person at a terminal: standard input counts as one, too. */
-const person = {
-  ...quick,
-  NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent("Object.defineProperty(process.stdin,'isTTY',{value:true})")}`,
-}
 
 describe('millrace run', () => {
   test('writes a run by author, with tool lines, and sums it up beside the output', async () => {
@@ -77,7 +71,7 @@ describe('millrace run', () => {
     const [open, given, typed] = await Promise.all([
       millrace(ask),
       millrace([...ask, '--answer', 'y']),
-      millrace(ask, { stdin: 'n\n', tty: true, env: person }),
+      millrace(ask, { stdin: 'n\n', tty: person }),
     ])
     expect([open.code, given.code, typed.code]).toEqual([3, 0, 0])
     expect(open.err).toContain('? The list is empty. Delete all proverbs anyway? [y/n]\n')

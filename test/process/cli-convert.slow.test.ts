@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { detectDialect } from '@millrace/core'
+import { convertChunks, type DialectName, detectDialect, dialectNames, printFrame } from '@millrace/core'
 import { wireText } from '@millrace/core/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { endOf, peakMemory, runCommand, startCommand } from '../kit/command.ts'
@@ -83,28 +83,52 @@ test('Ctrl-C ends a conversion that waits for its input', async () => {
   expect(await ended).toMatchObject({ code: 130, err: '' })
 })
 
-const megabytes = full ? 1000 : 50
-// A MESSAGES_SNAPSHOT of AG-UI may change any message, so to and from AG-UI the conversation itself is held.
-test(`a stream of ${megabytes} MB takes less than 150 MB of memory`, async () => {
-  const child = startCommand(['convert', '--from', 'adk', '--to', 'plan'])
-  const exited = once(child, 'close')
-  let received = 0
-  let peak = 0
-  child.stdout.on('data', (bytes: Uint8Array) => {
-    received += bytes.length
-  })
-  let sent = 0
-  for (const block of longStream()) {
-    sent += block.length
-    if (!child.stdin.write(block)) await once(child.stdin, 'drain')
-    if (sent > megabytes * 2 ** 20) break
-  }
-  peak = peakMemory(child.pid ?? 0) ?? 0
-  child.stdin.end()
-  expect((await exited)[0]).toBe(0)
-  expect(received).toBeGreaterThan(sent / 20)
-  expect(peak).toBeLessThan(150)
-})
+/** The wires that can be read and printed as a stream; AG-UI is where a conversation could be held. */
+const directions: readonly (readonly [DialectName, DialectName])[] = full
+  ? dialectNames.flatMap((from) => dialectNames.flatMap((to) => (from === to ? [] : [[from, to] as const])))
+  : [
+      ['ag-ui', 'adk'],
+      ['plan', 'ag-ui'],
+    ]
+const megabytes = full ? 1000 : 24
+
+test.each(directions)(
+  `${megabytes} MB of %s to %s take less than 150 MB of memory, and as much at the end as after a third`,
+  async (from, to) => {
+    const child = startCommand(['convert', '--from', from, '--to', to])
+    const exited = once(child, 'close')
+    let received = 0
+    child.stdout.on('data', (bytes: Uint8Array) => {
+      received += bytes.length
+    })
+    const memory = (): number => peakMemory(child.pid ?? 0) ?? 0
+    let sent = 0
+    let third = 0
+    for await (const block of wireOf(from)) {
+      sent += block.length
+      if (!child.stdin.write(block)) await once(child.stdin, 'drain')
+      if (third === 0 && sent > (megabytes * 2 ** 20) / 3) third = memory()
+      if (sent > megabytes * 2 ** 20) break
+    }
+    const whole = memory()
+    child.stdin.end()
+    expect((await exited)[0]).toBe(0)
+    expect(received).toBeGreaterThan(sent / 20)
+    expect(whole).toBeLessThan(150)
+    expect(whole / third).toBeLessThan(1.4)
+  },
+)
+
+/** A session without end on any wire. */
+async function* wireOf(dialect: DialectName): AsyncGenerator<string> {
+  if (dialect === 'adk') yield* longStream()
+  const options = { from: 'adk', to: dialect, run: 'r', now: () => 1 } as const
+  for await (const frames of convertChunks(chunked(longStream()), options)) yield frames.map(printFrame).join('')
+}
+
+async function* chunked(blocks: Iterable<string>): AsyncGenerator<string> {
+  yield* blocks
+}
 
 /** A session that never stops: turns of a call, its result, and a streamed answer. Blocks of one turn. */
 function* longStream(): Generator<string> {

@@ -155,6 +155,25 @@ describe('tail', () => {
     expect(wire.out).toBe(agUiStream)
   })
 
+  test('a long catch-up is counted on the terminal while the events go elsewhere', async () => {
+    const told = Array.from({ length: 2500 }, () => ({ kind: 'log', level: 'info', message: 'x' }))
+    const started = { kind: 'run.started', agent: 'a', input: { messages: [] } }
+    const events = [started, ...told, { kind: 'run.finished', outcome: 'done' }]
+    const rows = events.map((event, i) => ({ seq: i + 11, at: 1, run: 'r', event }))
+    const url = await listen((_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(rows.map((row) => `id: ${row.seq}\ndata: ${JSON.stringify(row)}\n\n`).join(''))
+    })
+    const watched = ['tail', url, '--from', 'millrace', '--jsonl']
+    const [shown, silent] = await Promise.all([runCommand(watched, { tty: ['stderr'] }), runCommand(watched)])
+    expect([shown.out, shown.code]).toEqual([silent.out, silent.code])
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the codes that colours are made of
+    const bare = shown.err.replace(/\u001b\[\d*m/g, '')
+    const line = '\r\u001b[K'
+    expect(bare).toBe(`${line}1,000 events, at number 1010${line}2,000 events, at number 2010${line}`)
+    expect(silent.err).toBe('')
+  })
+
   test('what cannot be followed is one sentence', async () => {
     const refusing = await listen((_request, response) => response.writeHead(403).end('{"detail":"no entry"}'))
     const [dead, refused, both, noJson] = await Promise.all([
@@ -308,7 +327,12 @@ describe('tap', () => {
     const dead = await serving(['tap', 'http://127.0.0.1:2', '--port', '0'])
     const unreachable = await fetch(`${dead.address}/x`)
     expect([unreachable.status, await unreachable.text()]).toEqual([502, expect.stringContaining('cannot be reached')])
-    await dead.stop()
+    const { code: failed, err } = await dead.stop()
+    expect(failed).toBe(1)
+    expect(err).toBe(
+      'millrace: http://127.0.0.1:2 cannot be reached (ECONNREFUSED); clients are answered with 502\n' +
+        'millrace: 1 request not answered by http://127.0.0.1:2\n',
+    )
     const shown = await serveBuilt(['--port', '0', '--data-dir', data])
     const { sessions } = (await (await fetch(`${shown.address}/sessions`)).json()) as { sessions: { id: string }[] }
     expect(sessions).toHaveLength(1)

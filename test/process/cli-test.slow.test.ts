@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { exampleAgents } from '../kit/built-packages.ts'
-import { type CommandOptions, type Ended, runCommand } from '../kit/command.ts'
+import { type CommandOptions, type Ended, endOf, person, runCommand, startCommand } from '../kit/command.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-cli-test-'))
 const agents = join(root, 'agents')
@@ -61,6 +61,17 @@ test('a planted change is found and named; a review accepts it', async () => {
   )
   const asked = await millrace(['test', '--update', '--filter', 'weather'])
   expect(asked).toMatchObject({ code: 2, err: expect.stringContaining('add --yes') })
+  const case1 = join(agents, 'assistant/cases/weather.case.json')
+  const before = readFileSync(case1, 'utf8')
+  const declined = await millrace(['test', '--update', '--filter', 'weather'], { stdin: 'n\n', tty: person })
+  expect(declined).toMatchObject({ code: 1, out: expect.stringContaining('1 case left as it is') })
+  expect(declined.err).toContain('write what the agent does now? [y]es, [n]o, [a]ll, [q]uit')
+  expect(readFileSync(case1, 'utf8')).toBe(before)
+  const accepted = await millrace(['test', '--update', '--filter', 'weather'], { stdin: 'y\n', tty: person })
+  expect(accepted.out).toContain('agents/assistant/cases/weather.case.json')
+  expect(readFileSync(case1, 'utf8')).not.toBe(before)
+  writeFileSync(case1, before)
+  await opened()
   const updated = await millrace(['test', '--live', '--update', '--yes', '--filter', 'weather'])
   expect(updated.out).toContain('updated agents/assistant/cases/weather.case.json')
   expect(await millrace(['test', '--filter', 'weather'])).toMatchObject({ code: 0 })
@@ -71,6 +82,28 @@ test('a planted change is found and named; a review accepts it', async () => {
   )
   writeFileSync(agent, untouched[1])
 })
+
+/** `--open` serves the page with the run that failed until Ctrl-C, and the exit code still says that it failed. */
+async function opened(): Promise<void> {
+  const child = startCommand(['test', '--filter', 'weather', '--open'], { cwd: root })
+  const ended = endOf(child)
+  const address = await new Promise<string>((resolve, reject) => {
+    let said = ''
+    child.stdout.on('data', (text: string) => {
+      said += text
+      const [, url] = /The runs that failed are on (http:\S+) until Ctrl-C/.exec(said) ?? []
+      if (url !== undefined) resolve(url)
+    })
+    void ended.then(({ err }) => reject(new Error(`it ended: ${said}${err}`)))
+  })
+  const page = await fetch(address, { headers: { accept: 'text/html' } })
+  expect([page.status, page.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/html')])
+  const { origin, pathname } = new URL(address)
+  const transcript = await fetch(`${origin}/sessions/${pathname.slice('/s/'.length)}/views/transcript`)
+  expect(await transcript.text()).toContain('Lisbon')
+  child.kill('SIGINT')
+  expect((await ended).code).toBe(1)
+}
 
 test('a run is recorded as a case, from words or from an exported session, and as a case of ADK', async () => {
   const [made, adk, run] = await Promise.all([

@@ -10,7 +10,7 @@ export function addTap(program: Command, { env, exitWith }: CommandContext): voi
     .command('tap')
     .summary('record what a client and an agent server say to each other')
     .description(
-      'A recording proxy: clients call it instead of the server and get the same bytes. Every stream becomes a session, with the time of each event, and what is wrong with it is reported. Ctrl-C ends it; it exits with 1 when a stream had errors.',
+      'A recording proxy: clients call it instead of the server and get the same bytes. Every stream becomes a session, with the time of each event, and what is wrong with it is reported. Ctrl-C ends it; it exits with 1 when a stream had errors or the server did not answer.',
     )
     .argument('<url>', 'the server to record')
     .addOption(dialectOption('--dialect <dialect>', 'dialect of the server', 'auto'))

@@ -12,6 +12,8 @@ import { Tape, type Taped } from './tape.ts'
 export interface ProxyOptions {
   readonly dialect?: DialectName
   onTaped(taped: Taped): void
+  /** The server did not answer a request; the reason is a sentence, which the client is given too. */
+  onUnanswered(reason: string): void
 }
 
 /** Headers that belong to one connection and are not passed on. */
@@ -29,7 +31,7 @@ const ofConnection = new Set([
 const keptBody = 1024 * 1024
 
 /** Passes requests on to `target` and bodies back as they come. Event streams are recorded on the way. */
-export function proxyHandler(target: string, { dialect, onTaped }: ProxyOptions): RequestListener {
+export function proxyHandler(target: string, { dialect, onTaped, onUnanswered }: ProxyOptions): RequestListener {
   const base = new URL(target)
   const secure = base.protocol === 'https:'
   const agent = secure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
@@ -82,7 +84,10 @@ export function proxyHandler(target: string, { dialect, onTaped }: ProxyOptions)
     })
     upstream.on('error', (error: NodeJS.ErrnoException) => {
       if (response.headersSent) return void response.destroy()
+      // A client that leaves before the answer begins is no failure of the server.
+      if (response.destroyed) return
       const detail = `${target} cannot be reached (${error.code ?? error.message})`
+      onUnanswered(detail)
       response.writeHead(502, { 'content-type': 'application/json' }).end(JSON.stringify({ detail }))
     })
     response.on('close', () => {

@@ -32,6 +32,7 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
   const { good, bad, warn, faint } = coloursOf(process.stdout)
   const findings: (Finding & { readonly stream: number })[] = []
   let streams = 0
+  let unanswered = 0
   const work = new Set<Promise<void>>()
   const onTaped = async (taped: Taped): Promise<void> => {
     const stream = ++streams
@@ -61,6 +62,9 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
         work.add(kept)
         void kept.finally(() => work.delete(kept))
       },
+      onUnanswered(reason) {
+        if (unanswered++ === 0) remark(`millrace: ${reason}; clients are answered with 502`)
+      },
     }),
   )
   const address = await listening(server, options)
@@ -87,5 +91,6 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
     ])
     for (const line of aligned(cells)) sayLine(line)
   }
-  return errors > 0 ? 1 : 0
+  if (unanswered > 0) remark(`millrace: ${counted(unanswered, 'request')} not answered by ${url}`)
+  return errors > 0 || unanswered > 0 ? 1 : 0
 }
