@@ -253,7 +253,7 @@ describe('change one thing and run on', () => {
       before: { acres: 100 },
       after: { acres: 7 },
     })
-    expect(made.fork.forkOf).toEqual({ session, seq: made.plan.seq })
+    expect(made.fork.forkOf).toEqual({ session, seq: 0 })
     expect((await exported(made.fork.id)).includes('"kind":"changed"')).toBe(true)
   })
 

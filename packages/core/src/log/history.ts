@@ -75,15 +75,13 @@ export async function importSession(
 
 /**
  * A new session that begins as a copy of `source` up to and including `seq`. A run that is open there is ended as
- * `cancelled`, because nothing executes it in the new session (SPEC 4.1, 4.4). `origin` is the seq that the new session
- * names, where it goes on with more rows of the source than it shares.
+ * `cancelled`, because nothing executes it in the new session (SPEC 4.1, 4.4).
  */
 export async function forkSession(
   log: Pick<EventLog, 'get' | 'read' | 'restore' | 'fork' | 'facts'>,
   source: string,
   seq: number,
   id: string,
-  origin: number = seq,
 ): Promise<SessionInfo> {
   const { user, agent, title, lastSeq } = await mustGet(log, source)
   if (!Number.isSafeInteger(seq) || seq < 0 || seq > lastSeq) {
@@ -103,7 +101,7 @@ export async function forkSession(
     node: { status: 'error', error },
     run: { outcome: 'cancelled', error },
   })
-  const fork = { id, user, agent, title, forkOf: { session: source, seq: origin } }
+  const fork = { id, user, agent, title, forkOf: { session: source, seq } }
   return log.fork === undefined ? log.restore(fork, [...rows, ...ends]) : log.fork(source, seq, fork, ends)
 }
 

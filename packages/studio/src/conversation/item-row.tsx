@@ -80,7 +80,8 @@ function RunStartNote({ item }: { readonly item: Extract<Item, { kind: 'start' }
   if (item.forkOf !== undefined) {
     return (
       <p className="note">
-        <Icon name="fork" /> Forked from another session at event {item.forkOf.seq}{' '}
+        <Icon name="fork" /> Forked from another session{' '}
+        {item.forkOf.seq === 0 ? 'before its first event' : `at event ${item.forkOf.seq}`}{' '}
         <CompareLink sides={(session) => [{ session: item.forkOf?.session ?? session }, { session }]}>
           Compare with the original
         </CompareLink>

@@ -105,7 +105,7 @@ export const changeRoutes =
         const { log, engine } = deps.own(request)
         const start = await engine.planChange({ session: source.id, id: source.id, change, by: userFor(request) })
         const before = ((await log.startOf(source.id, change.run)) ?? 1) - 1
-        const fork = await forkSession(log, source.id, before, id, start.seq)
+        const fork = await forkSession(log, source.id, before, id)
         try {
           if (title !== undefined) await log.rename(fork.id, title)
           const { run, seq } = await engine.runOn({ session: fork.id, user: source.user, start })
