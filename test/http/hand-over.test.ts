@@ -189,4 +189,30 @@ describe('a session that is deleted with undo', () => {
     expect((await log.list({ aside: true })).total).toBe(0)
     expect(await list()).toEqual([])
   })
+
+  test.each([false, true])(
+    'stays deleted in a file that is opened again, and can be brought back there, with users: %s',
+    async (owned) => {
+      const own = join(folder, `again ${owned}`)
+      const options = { with: [talker], ...(owned ? { access: { tokens: new Map([['adas-token', 'ada']]) } } : {}) }
+      const opened = async () => {
+        const file = await sqliteLog({ folder: own, now: Date.now, owned })
+        const { app, close } = await testServer({ ...options, log: file })
+        const headers = { authorization: 'Bearer adas-token' }
+        const to = (method: 'GET' | 'POST' | 'DELETE', url: string, payload?: object) =>
+          app.inject({ method, url, headers, ...(payload ? { payload } : {}) })
+        return { to, end: () => close(0).then(() => file.close()) }
+      }
+      const first = await opened()
+      await first.to('POST', '/sessions', { id: 'gone', agent: 'talker' })
+      expect((await first.to('DELETE', '/sessions/gone?undo=true')).statusCode).toBe(204)
+      await first.end()
+      const second = await opened()
+      expect((await second.to('GET', '/sessions/gone/state')).statusCode).toBe(404)
+      expect((await second.to('GET', '/sessions')).json()).toMatchObject({ total: 0 })
+      expect((await second.to('POST', '/sessions/gone/restore')).statusCode).toBe(200)
+      expect((await second.to('GET', '/sessions/gone/state')).statusCode).toBe(200)
+      await second.end()
+    },
+  )
 })

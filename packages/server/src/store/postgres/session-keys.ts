@@ -8,7 +8,7 @@ const byUser = `SELECT s.id, s.user_name || ${mark} || s.id || CASE WHEN EXISTS
     (SELECT 1 FROM session o WHERE o.id = s.user_name || ${mark} || s.id) THEN '~' || left(s.born, 8) ELSE '' END AS key
   FROM session s WHERE position(${mark} IN s.id) = 0`
 const byId = `SELECT s.id, substr(s.id, length(s.user_name) + 2) AS key FROM session s
-  WHERE left(s.id, length(s.user_name) + 1) = s.user_name || ${mark}
+  WHERE left(s.id, length(s.user_name) + 1) = s.user_name || ${mark} AND left(s.user_name, 1) <> chr(30)
     AND NOT EXISTS (SELECT 1 FROM session o WHERE o.id = substr(s.id, length(s.user_name) + 2))`
 
 /** Keys the sessions as the server needs them: by user and id where users have tokens, else by id alone. */

@@ -7,6 +7,7 @@ const mark = 'char(31)'
  * Keys the sessions of the file as the server needs them: by user and id where users have tokens, by id alone where one
  * person owns everything. In the second case a session whose id is taken keeps its key; in the first, a session whose
  * user has another of that id gets a number behind its id. Nothing else changes, and each step can be undone.
+ * Deleted sessions that can be brought back (`asideKey`) always keep their keys: their ids are not theirs.
  */
 export async function keySessions(writer: WriteConnection, owned: boolean): Promise<void> {
   await writer.exec(owned ? byUser : byId)
@@ -18,4 +19,4 @@ const byUser = `
 
 const byId = `
   UPDATE OR IGNORE session SET name = substr(name, length(user) + 2)
-  WHERE substr(name, 1, length(user) + 1) = user || ${mark};`
+  WHERE substr(name, 1, length(user) + 1) = user || ${mark} AND substr(user, 1, 1) <> char(30);`
