@@ -32,6 +32,7 @@ import { localAgents } from '../local-agents.ts'
 import { remark, sayLine } from '../output.ts'
 import { parseAnswer, questionText } from '../question.ts'
 import { coloursOf, counted } from '../terminal.ts'
+import { unplayableText } from '../test/report.ts'
 
 export interface RecordOptions {
   readonly answer: readonly string[]
@@ -147,12 +148,13 @@ function write({ made }: MadeCase, file: string, title: string, { json, evalset 
   }
 }
 
-function tell({ verdict: { facts }, made, unsteady }: MadeCase): number {
+function tell({ verdict: { facts, unplayable }, made, unsteady }: MadeCase): number {
   const colours = coloursOf(process.stderr)
   const judged = Object.keys(made.judge).join(', ')
   remark(
     colours.faint(`${counted(facts.turns.length, 'turn')}, ${counted(facts.calls, 'model call')}; judged: ${judged}.`),
   )
+  if (unplayable > 0) remark(colours.warn(unplayableText(unplayable)))
   if (unsteady.length > 0)
     remark(colours.warn(`Not judged, because it differs from run to run: ${unsteady.join(', ')}.`))
   const failed = facts.turns.find(({ outcome }) => outcome === 'failed')

@@ -16,9 +16,17 @@ export function caseLines(result: CaseResult, width: number, colours: Colours): 
   ]
   const mark = passed ? colours.good('✓') : colours.bad('✗')
   const head = `${mark} ${found.name.padEnd(width)}  ${colours.faint(figures.join(' · '))}`.trimEnd()
-  if (passed && good === verdicts.length) return [head]
-  if (error !== undefined) return [head, `    ${colours.bad(error)}`]
-  return [head, ...findingLines(distinct(result), colours)]
+  const unplayable = Math.max(0, ...verdicts.map((verdict) => verdict.unplayable))
+  const heads = unplayable === 0 ? [head] : [head, `    ${colours.warn(unplayableText(unplayable))}`]
+  if (passed && good === verdicts.length) return heads
+  if (error !== undefined) return [...heads, `    ${colours.bad(error)}`]
+  return [...heads, ...findingLines(distinct(result), colours)]
+}
+
+/** Why a run without a key may still call a model. */
+export function unplayableText(calls: number): string {
+  const what = calls === 1 ? '1 model call is' : `${calls} model calls are`
+  return `${what} made in each test and cannot be recorded: the graph makes its chat model itself; use chatModel(…) instead`
 }
 
 export function findingLines(findings: readonly CaseFinding[], colours: Colours): readonly string[] {

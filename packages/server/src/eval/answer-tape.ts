@@ -9,6 +9,8 @@ export interface AnswerTape extends ModelTape {
   differences(): readonly string[]
   /** The answers that were given, with the requests as they were now. */
   answers(): AnswersByAgent
+  /** How many model calls came to this tape. */
+  calls(): number
 }
 
 interface Held {
@@ -26,6 +28,7 @@ export function answerTape(recorded?: AnswersByAgent): AnswerTape {
     )
   const given: Record<string, RecordedAnswer[]> = {}
   const found: string[] = []
+  let calls = 0
   const keep = ({ agent, request }: TapedCall, answer: TapedAnswer): void => {
     given[agent] ??= []
     given[agent].push({ request, ...answer })
@@ -33,6 +36,7 @@ export function answerTape(recorded?: AnswersByAgent): AnswerTape {
   return {
     keep,
     play(call) {
+      calls += 1
       if (recorded === undefined) return undefined
       const held = take(left.get(call.agent) ?? [], call.request)
       if (held === undefined) {
@@ -53,6 +57,7 @@ export function answerTape(recorded?: AnswersByAgent): AnswerTape {
       ),
     ],
     answers: () => given,
+    calls: () => calls,
   }
 }
 

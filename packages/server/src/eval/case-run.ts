@@ -67,6 +67,8 @@ export interface CaseVerdict {
   readonly turns: readonly CaseTurn[]
   /** What the models answered in this run. */
   readonly answers: Readonly<Record<string, readonly RecordedAnswer[]>>
+  /** Model calls that no recording can play, because a graph made the chat model itself. */
+  readonly unplayable: number
 }
 
 /** The session of a case: the same ids and times in every run, because models may be sent them. */
@@ -92,7 +94,9 @@ export async function runRecordedCase(one: RecordedCase, setting: CaseSetting): 
         : answers.differences().map((message) => ({ judge: 'requests' as const, message }))),
       ...(await assertionFindings(one, facts, setting.file)),
     ]
-    return { findings, facts, turns, answers: answers.answers() }
+    const made = rows.filter(({ event }) => event.kind === 'model.started').length
+    const unplayable = Math.max(0, made - answers.calls())
+    return { findings, facts, turns, answers: answers.answers(), unplayable }
   } finally {
     tape.current = undefined
   }

@@ -90,6 +90,48 @@ describe('a recorded run as a test', () => {
     expect(await found(made, without)).toEqual([])
   })
 
+  test('plays the answers of a model that the author made', async () => {
+    const own = (answer: string) => (source: string) =>
+      source
+        .replace('FunctionTool, LlmAgent', 'BaseLlm, FunctionTool, LlmAgent')
+        .replace(
+          'export const rootAgent',
+          `class OwnLlm extends BaseLlm {
+            constructor() { super({ model: 'own' }) }
+            async *generateContentAsync() { ${answer} }
+            async connect() { throw new Error('not here') }
+          }
+          export const rootAgent`,
+        )
+        .replace(/model: model\([\s\S]*?\}\),\n/, 'model: new OwnLlm(),\n')
+    const says = "yield { content: { role: 'model', parts: [{ text: 'There are some.' }] } }"
+    const { made } = await recordCase(question, clerk('own', own(says)))
+    expect(made.answers?.clerk?.[0]?.parts).toEqual([{ text: 'There are some.' }])
+    expect(await found(made, clerk('own-gone', own("throw new Error('the model was called')")))).toEqual([])
+  })
+
+  test('counts the model calls that cannot be played: those of a chat model that a graph makes itself', async () => {
+    const file = join(root, 'graphs/talker/agent.ts')
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(
+      file,
+      `import { FakeListChatModel } from '@langchain/core/utils/testing'
+      import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
+      const chat = new FakeListChatModel({ responses: ['Hello.'] })
+      export const graph = new StateGraph(MessagesAnnotation)
+        .addNode('talk', async ({ messages }) => ({ messages: [await chat.invoke(messages)] }))
+        .addEdge('__start__', 'talk')
+        .compile()`,
+    )
+    const { made, verdict } = await recordCase(
+      { agent: 'talker', turns: [{ user: 'Hi' }] },
+      settingOf(join(root, 'graphs')),
+    )
+    expect([verdict.unplayable, made.turns[0]?.expect?.response]).toEqual([1, 'Hello.'])
+    const { verdict: own } = await recordCase(question, clerk('played'))
+    expect(own.unplayable).toBe(0)
+  })
+
   test('finds a longer prompt, and names the agent and the call', async () => {
     const { made } = await recordCase(question, clerk('short-prompt'))
     const longer = clerk('long-prompt', (source) =>

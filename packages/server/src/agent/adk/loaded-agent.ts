@@ -4,6 +4,7 @@ import { isObject, MillraceError, type RunEvent, type RunInput } from '@millrace
 import type { AgentDescription, RunContext } from '../agent.ts'
 import { registerModels, registerName } from '../model/model.ts'
 import { graphOf, modelOf } from './describe.ts'
+import { tapeOwnModels } from './own-models.ts'
 import { type AdkOptions, type AdkProgram, runAdk } from './run.ts'
 import { traceNodes } from './trace.ts'
 import { treeOf } from './tree.ts'
@@ -24,6 +25,7 @@ export function loadAdkAgent(exported: unknown): LoadedAdkAgent {
   const { root, plugins } = programOf(exported)
   const tree = treeOf(root)
   traceNodes(tree.nodes)
+  tapeOwnModels(tree.agents)
   for (const agent of tree.agents) if (isLlmAgent(agent) && typeof agent.model === 'string') registerName(agent.model)
   return {
     describe({ settings }) {
