@@ -53,6 +53,17 @@ describe('a hostile import', () => {
     expect(await server.log.get('bad')).toBe(undefined)
   })
 
+  test.each([1, 100_000])('an ADK session that is not UTF-8, after %i characters', async (length) => {
+    const payload = Buffer.concat([
+      Buffer.from(`{"state":{"a":"${'x'.repeat(length)}`),
+      Buffer.from([0xff]),
+      Buffer.from('"}}'),
+    ])
+    const headers = { host: 'localhost', 'content-type': 'application/json' }
+    const answer = await server.app.inject({ method: 'POST', url: '/apps/echo/users/user/sessions', headers, payload })
+    expect([answer.statusCode, answer.json().detail]).toEqual([400, 'the body is not valid UTF-8'])
+  })
+
   test('an answer that looks like JSON is one only as deep as a body may be', async () => {
     // As ADK Studio's page asks: such a stream ends at the question.
     const stream = '/api/projects/asker/stream?binary_path=x'

@@ -20,6 +20,8 @@ export interface ImportReading<About> {
   readonly work: unknown
   /** Reads a short text in this thread. */
   here(text: string): Promise<ImportedText<About>>
+  /** Refuses bytes that are not UTF-8. A recording may have been cut inside a character, so it is read as far as it goes. */
+  readonly isStrict?: boolean
 }
 
 /** A text that was read: what it says of the session, and its rows. */

@@ -1,5 +1,6 @@
 import { ReadGate, type ReadLimits } from '../view/read-gate.ts'
 import { type ImportReading, type ImportThreadLimits, type ReadImport, readInThread } from './import-thread.ts'
+import { textDecoding } from './text-decoding.ts'
 
 /** Reads recordings for their import. One user's imports cannot stop or starve another user. */
 export interface RecordingReads {
@@ -37,7 +38,8 @@ export function recordingReads(limits: ReadLimits & ImportThreadLimits): Recordi
         }
       }
       if (over) {
-        const { about, pages } = await reading.here(new TextDecoder().decode(Buffer.concat(first)))
+        const decode = textDecoding(reading.isStrict === true)
+        const { about, pages } = await reading.here(decode(Buffer.concat(first)) + decode())
         return use({ about, pages: each(pages) })
       }
       const leave = await threads.enter(user, signal)

@@ -5,4 +5,4 @@ import { readSession, type SessionImport } from './session-import.ts'
 
 // Reads a long ADK session in a thread of its own.
 
-await readInThisThread(async (text) => readSession(parseJsonBody(text), workerData as SessionImport))
+await readInThisThread(async (text) => readSession(parseJsonBody(text), workerData as SessionImport), true)

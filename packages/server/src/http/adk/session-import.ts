@@ -38,6 +38,7 @@ export function sessionReading(work: SessionImport): ImportReading<ImportedSessi
     entry: new URL('./session-import-worker.js', import.meta.url),
     work,
     here: async (text) => readSession(parseJsonBody(text), work),
+    isStrict: true,
   }
 }
 
