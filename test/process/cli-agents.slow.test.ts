@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { detectDialect, type Recorded } from '@millrace/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exampleAgents } from '../kit/built-packages.ts'
-import { type Served, serveBuilt } from '../kit/built-server.ts'
+import { oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 import { type CommandOptions, type Ended, endOf, person, runCommand, startCommand } from '../kit/command.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-cli-agents-'))
@@ -13,7 +13,7 @@ const data = join(root, 'data')
 const quick = { MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0' }
 let served: Served
 beforeAll(async () => {
-  served = await serveBuilt(['--port', '0', '--data-dir', join(root, 'served')], quick)
+  served = await serveBuilt(['--port', '0', '--data-dir', join(root, 'served'), ...oneProcess], quick)
 })
 afterAll(async () => {
   await served.kill()

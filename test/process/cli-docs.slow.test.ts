@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { wireText } from '@millrace/core/testing'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { packedMain } from '../kit/built-packages.ts'
-import { type Served, serveBuilt } from '../kit/built-server.ts'
+import { oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 import { loadVectors } from '../kit/vectors.ts'
 
 /** Every line of every block of docs/cli.md is run by a shell, in a folder with the files that it names. */
@@ -22,7 +22,7 @@ const codes: Readonly<Record<string, number>> = {
 const folder = mkdtempSync(join(tmpdir(), 'millrace-docs-'))
 let served: Served
 beforeAll(async () => {
-  served = await serveBuilt(['--port', '0', '--data-dir', join(folder, 'data')], {
+  served = await serveBuilt(['--port', '0', '--data-dir', join(folder, 'data'), ...oneProcess], {
     MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0',
   })
   const stream = (name: string): string => wireText(loadVectors('adk').find((each) => each.name === name)?.wire ?? [])

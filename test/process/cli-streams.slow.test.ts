@@ -8,7 +8,7 @@ import { HttpAgent } from '@ag-ui/client'
 import { detectDialect } from '@millrace/core'
 import { wireText } from '@millrace/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Served, serveBuilt } from '../kit/built-server.ts'
+import { oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 import { endOf, runCommand, startCommand } from '../kit/command.ts'
 import { loadVectors } from '../kit/vectors.ts'
 
@@ -18,7 +18,7 @@ const servers: { close(): unknown }[] = []
 let millrace: Served
 beforeAll(async () => {
   mkdirSync(join(folder, 'agents'), { recursive: true })
-  millrace = await serveBuilt(['--port', '0', '--data-dir', join(folder, 'data')], {
+  millrace = await serveBuilt(['--port', '0', '--data-dir', join(folder, 'data'), ...oneProcess], {
     MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0',
   })
 })
@@ -333,7 +333,7 @@ describe('tap', () => {
       'millrace: http://127.0.0.1:2 cannot be reached (ECONNREFUSED); clients are answered with 502\n' +
         'millrace: 1 request not answered by http://127.0.0.1:2\n',
     )
-    const shown = await serveBuilt(['--port', '0', '--data-dir', data])
+    const shown = await serveBuilt(['--port', '0', '--data-dir', data, ...oneProcess])
     const { sessions } = (await (await fetch(`${shown.address}/sessions`)).json()) as { sessions: { id: string }[] }
     expect(sessions).toHaveLength(1)
     const log = await (await fetch(`${shown.address}/sessions/${sessions[0]?.id}/log`)).text()

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Served, serveBuilt } from '../kit/built-server.ts'
+import { oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 import { type CutProxy, cutProxy } from '../kit/cut-proxy.ts'
 import { full } from '../kit/full.ts'
 import { type Postgres, startPostgres } from '../kit/postgres.ts'
@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 function replica(url: string, which: number): Promise<Served> {
-  return serveBuilt(['serve', '--port', '0', '--lease', `${lease}`, '--log-level', 'silent'], {
+  return serveBuilt(['serve', '--port', '0', '--lease', `${lease}`, '--log-level', 'silent', ...oneProcess], {
     DATABASE_URL: url,
     DATA_DIR: join(folder, `${which}`),
     MILLRACE_OFFLINE_TOKENS_PER_SECOND: '25',
