@@ -46,6 +46,7 @@ export type { IdentityAccess, ProxyAccess } from './http/doors/identity.ts'
 export type { JwtAccess } from './http/doors/jwt.ts'
 export type { MemoryUse } from './http/memory-watch.ts'
 export { deleteUser } from './http/operator/delete-user.ts'
+export { removeAside } from './http/session/set-aside.ts'
 export {
   defaultShares,
   type FairShare,
@@ -54,7 +55,6 @@ export {
   type SomeShares,
   shareKinds,
 } from './http/shares.ts'
-export { removeAside } from './http/session/set-aside.ts'
 export { type SseResponse, sseResponse } from './http/sse-sink.ts'
 export { createMillrace, type Millrace, type MillraceOptions } from './millrace.ts'
 export { runEngine } from './run/engine.ts'
