@@ -197,7 +197,14 @@ async function textPages(reader: ReadConnection, writer: WriteConnection): Promi
     peer,
     ratio,
   } = sideBySide(
-    () => all((after) => pages.next({ key: 2, widest: 1024, parts: [] }, after, Number.POSITIVE_INFINITY)),
+    () =>
+      all((after) =>
+        pages.next(
+          { key: 2, widest: 1024, parts: [], lastSeq: Number.POSITIVE_INFINITY },
+          after,
+          Number.POSITIVE_INFINITY,
+        ),
+      ),
     () => all(byCell),
   )
   return {

@@ -66,8 +66,10 @@ describe('SPEC 6.2: another user', () => {
       access: { tokens, operators: ['user'], contentOperators: ['user'] },
     })
     address = await server.app.listen({ port: 0, host: '127.0.0.1' })
+    // A session that is deleted with undo is brought back by the next sample.
     for (const sample of samples)
-      if (sample.method !== 'DELETE') expect((await ask(owner, sample)).status, name(sample)).toBeLessThan(300)
+      if (sample.method !== 'DELETE' || sample.at.includes('undo=true'))
+        expect((await ask(owner, sample)).status, name(sample)).toBeLessThan(300)
   })
   afterAll(() => server.close(0))
 

@@ -12,6 +12,11 @@ export interface RowsPlace {
   readonly key: number
   readonly widest: number
   readonly parts: readonly RowsPart[]
+  /**
+   * Rows after it are not given, though the file may have them: a COMMIT on libsql's thread is in the file a moment before
+   * this thread knows. Without it a stream would be ahead of what a read, a moment later, says that the session has.
+   */
+  readonly lastSeq: number
 }
 
 export interface EventPages {
@@ -45,18 +50,22 @@ export function eventPages(reader: ReadConnection): EventPages {
     return typeof text === 'string' ? rowsIn(text) : []
   }
   return {
-    next: ({ key, widest, parts }, after, limit) => {
+    next: ({ key, widest, parts, lastSeq }, after, limit) => {
       let from = after
       for (const { origin, upTo } of parts) {
         if (from >= upTo) continue
         const rows = read(origin, widest, from, limit)
-        const shared = (rows.at(-1)?.seq ?? 0) <= upTo ? rows : rows.filter(({ seq }) => seq <= upTo)
+        const shared = upToSeq(rows, upTo)
         if (shared.length > 0) return shared
         from = upTo // the last of them were pruned
       }
-      return read(key, widest, from, limit)
+      return upToSeq(read(key, widest, from, limit), lastSeq)
     },
   }
+}
+
+function upToSeq(rows: readonly RawRecorded[], last: number): readonly RawRecorded[] {
+  return (rows.at(-1)?.seq ?? 0) <= last ? rows : rows.filter(({ seq }) => seq <= last)
 }
 
 /** The SQL for rows as lines, which `rowsIn` reads; `text` is the SQL for the last field. */

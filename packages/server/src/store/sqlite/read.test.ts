@@ -37,7 +37,7 @@ async function setUp(known: SessionRow | undefined) {
     usage: { of: () => ({ sessions: 0, bytes: 0 }) },
     known: () => known,
   })
-  return { reads, tails, queries: () => queries }
+  return { reads, tails, writer: file.writer, queries: () => queries }
 }
 
 const row: SessionRow = {
@@ -85,4 +85,19 @@ test('a session that the writer does not know is read from the file', async () =
   const { reads, queries } = await setUp(undefined)
   expect(await reads.get('s')).toBeUndefined()
   expect(queries()).toBe(1)
+})
+
+test('rows that are in the file before their commit is known here are neither read nor streamed', async () => {
+  const { reads, writer } = await setUp(row)
+  await writer.exec(
+    `INSERT INTO event (session, seq, at, run, mark, body)
+     VALUES (1, 1, 1, 'r', 0, '{}'), (1, 2, 1, 'r', 0, '{}'), (1, 3, 1, 'r', 0, '{}')`,
+  )
+  expect((await reads.readRaw?.('s', { after: 0 }))?.map(({ seq }) => seq)).toEqual([1, 2])
+  const gone = new AbortController()
+  const following = reads.followRaw('s', { after: 0, signal: gone.signal })[Symbol.asyncIterator]()
+  const { value } = await following.next()
+  expect(value.map(({ seq }: { seq: number }) => seq)).toEqual([1, 2])
+  gone.abort()
+  await following.return?.()
 })

@@ -59,7 +59,9 @@ export async function wholeSqlite(folder: string, now: () => number): Promise<Wh
       if (row === undefined) return []
       const session = sessionRowOf(row)
       // Of a fork whose origin was removed, all rows are its own from here on.
-      return pages.next(parts.length > 0 ? { ...session, parts: [] } : session, after, Number.POSITIVE_INFINITY)
+      const { lastSeq } = session.info
+      const place = { ...session, lastSeq, ...(parts.length > 0 ? { parts: [] } : {}) }
+      return pages.next(place, after, Number.POSITIVE_INFINITY)
     },
     put: await putting(writer, path),
     ...(await wholeSqliteShared(writer, reader)),
