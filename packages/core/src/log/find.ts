@@ -4,6 +4,7 @@ import type { FindQuery, FoundKind, FoundRow, SessionInfo } from './event-log.ts
 import { snippetOf } from './find-snippet.ts'
 import { findTexts } from './find-text.ts'
 import { type FindWords, indexWords, matchWords, queryWords } from './find-words.ts'
+import { isAsideUser } from './set-aside.ts'
 
 /** Grows when the words of a row change, so that stores index their rows anew. */
 export const findVersion = 1
@@ -109,7 +110,7 @@ export function findLimit(limit = defaultLimit): number {
 /** Whether a search looks into the session at all. */
 export function isFindable(info: SessionInfo, { user, agent, status }: FindQuery): boolean {
   return (
-    (user === undefined || info.user === user) &&
+    (user === undefined ? !isAsideUser(info.user) : info.user === user) &&
     (agent === undefined || info.agent === agent) &&
     (status === undefined || info.status === status)
   )

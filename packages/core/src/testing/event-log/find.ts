@@ -1,6 +1,7 @@
 import type { AdkPart } from '../../event/adk-event.ts'
 import type { RunEvent } from '../../event/run-event.ts'
 import type { EventLog, FindQuery, FoundRow } from '../../log/event-log.ts'
+import { asideUser } from '../../log/set-aside.ts'
 import { drafts, finished, type Kit, partialEvent, rejection } from './kit.ts'
 
 const ann = { user: 'ann', agent: 'recovery' }
@@ -39,6 +40,19 @@ export function findContract(kit: Kit): void {
 }
 
 function finding({ check, expect }: Kit): void {
+  check('does not find sessions that were deleted and can be brought back, whoever asks', async (log) => {
+    for (const [id, user] of [
+      ['a', 'ann'],
+      ['b', asideUser('ann')],
+    ] as const) {
+      await log.create({ id, user, agent: 'recovery' })
+      await write(log, id, 'r', asked('Where is the harbour?'), finished('done'))
+    }
+    const everyone = await log.find({ text: 'harbour' })
+    expect(everyone.found.map(({ session }) => session)).toEqual(['a'])
+    expect(everyone.sessions.map(({ id }) => id)).toEqual(['a'])
+    expect(await places(log, 'harbour')).toEqual(['a1 message'])
+  })
   check('finds messages, tools, keys of the state, errors, agents and plans, each with its place', async (log) => {
     await log.create({ id: 'a', ...ann })
     await write(

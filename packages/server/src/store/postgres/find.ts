@@ -6,6 +6,9 @@ import { infoOf, infoWidth } from '../session-info-row.ts'
 import type { PgConnection, PgRow, Query, Value } from './connection.ts'
 import { pgInfoColumns } from './session-row.ts'
 
+/** Not one of those that were deleted and can be brought back. */
+const isThere = 'left(s.user_name, 1) <> chr(30)'
+
 /** Of more matches than this, the newest are ordered: what a search costs is bounded. */
 const mostMatches = 10_000
 
@@ -15,7 +18,7 @@ export function postgresFind(
   reads: Required<Pick<EventLog, 'read' | 'readRaw'>>,
   checkOpen: () => void,
 ): Pick<EventLog, 'find'> {
-  const whose = '($1::text IS NULL OR s.user_name = $1)'
+  const whose = `(($1::text IS NULL AND ${isThere}) OR s.user_name = $1)`
   const index: FindIndex = {
     behind: async (user, limit) => {
       const rows = await query(
@@ -93,7 +96,7 @@ async function matching(
       : `CASE WHEN t.words @@ ${bind(matchText(wanted, wholeWords(words)))}::tsquery THEN 0 ELSE ${inexactRank} END`
   const rank = order === 'newest' ? '0' : `t.size + ${inexact()}`
   const filters = [
-    ...(user === undefined ? [] : [`s.user_name = ${bind(user)}`]),
+    user === undefined ? isThere : `s.user_name = ${bind(user)}`,
     ...(agent === undefined ? [] : [`s.agent = ${bind(agent)}`]),
     ...(status === undefined ? [] : [`s.status = ${bind(status)}`]),
     ...(from === undefined ? [] : [`t.at >= ${bind(from)}`]),

@@ -17,6 +17,9 @@ export interface SqliteFindDeps {
   readonly checkOpen: () => void
 }
 
+/** The sessions of a user, or of everyone without those that were deleted and can be brought back. */
+const isOf = (user: string): string => `((${user} IS NULL AND substr(s.user, 1, 1) <> char(30)) OR s.user = ${user})`
+
 /** Of more matches than this, those that were indexed last are ordered: what a search costs is bounded. */
 const mostMatches = 10_000
 
@@ -29,11 +32,11 @@ export function sqliteFind(deps: SqliteFindDeps): Pick<EventLog, 'find'> {
   const { reader, reads, checkOpen } = deps
   const behind = reader.prepare(
     `SELECT s.name, s.found_to, s.last_seq, s.found_version <> ${findVersion} FROM session s
-     WHERE (?1 IS NULL OR s.user = ?1) AND ${isBehind} ORDER BY s.updated_at DESC, s.id LIMIT ?2`,
+     WHERE ${isOf('?1')} AND ${isBehind} ORDER BY s.updated_at DESC, s.id LIMIT ?2`,
   )
   const progress = reader.prepare(
     `SELECT coalesce(sum(CASE WHEN s.found_version = ${findVersion} THEN s.found_to ELSE 0 END), 0), coalesce(sum(s.last_seq), 0)
-     FROM session s WHERE ?1 IS NULL OR s.user = ?1`,
+     FROM session s WHERE ${isOf('?1')}`,
   )
   const index: FindIndex = {
     behind: async (user, limit) =>
@@ -96,7 +99,7 @@ function matching(reader: ReadConnection): FindIndex['match'] {
            SELECT rowid AS id FROM found_words WHERE found_words MATCH ?1 ORDER BY rowid DESC LIMIT ${mostMatches}) f
          CROSS JOIN found_text t ON t.id = f.id) m
        CROSS JOIN session s ON s.id = m.session
-       WHERE (?3 IS NULL OR s.user = ?3) AND (?4 IS NULL OR s.agent = ?4) AND (?5 IS NULL OR s.status = ?5)
+       WHERE ${isOf('?3')} AND (?4 IS NULL OR s.agent = ?4) AND (?5 IS NULL OR s.status = ?5)
          AND (?6 IS NULL OR m.at >= ?6) AND (?7 IS NULL OR m.at < ?7)
          AND (?8 IS NULL OR (m.rank, -m.at, -m.seq, s.name, m.kind) > (?8, -?9, -?10, ?11, ?12))
        ORDER BY m.rank, m.at DESC, m.seq DESC, s.name, m.kind LIMIT ?13`,
