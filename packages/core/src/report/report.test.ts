@@ -112,6 +112,88 @@ describe('the report of a session', () => {
   })
 })
 
+describe('a report of runs that did not go well', () => {
+  const executed: RunEvent = asked(' ', { mode: 'execute' })
+  const answered: RunEvent = {
+    kind: 'run.started',
+    agent: 'coordinator',
+    input: { messages: [], resume: [{ interrupt: 'i1', status: 'resolved', payload: true }] },
+  }
+  const runs: readonly (readonly RunEvent[])[] = [
+    [executed, { kind: 'run.finished', outcome: 'done' }],
+    [
+      answered,
+      { kind: 'node.started', node: 'mapper@1', agent: 'mapper' },
+      { kind: 'node.finished', node: 'mapper@1', status: 'error' },
+      { kind: 'run.finished', outcome: 'failed' },
+    ],
+    [
+      asked('And the roads?'),
+      said('m4', 'coordinator', { functionCall: { id: 't2', name: 'roads', args: {} } }),
+      said('m5', 'coordinator', { functionResponse: { id: 't2', name: 'roads', response: { error: 'no map' } } }),
+      said('m6', 'coordinator', { text: 'There are 12 roads. I said 12 before.' }),
+      { kind: 'run.finished', outcome: 'failed', error: { code: 'crashed', message: 'the server stopped' } },
+    ],
+    [
+      asked('How sure are you?'),
+      said('m7', 'coordinator', {
+        text: 'Confidence: high. The road is 12 miles (36 CFR 220.6(e)(13)).\n\nSources:\n- Road survey, 2022\n- https://maps.example/roads',
+      }),
+      { kind: 'interrupt', id: 'i2', reason: 'confirmation' },
+      { kind: 'run.finished', outcome: 'interrupted' },
+    ],
+  ]
+  let from = 1
+  const text = textIn(
+    sessionReport(
+      about,
+      runs.flatMap((events, i) => {
+        const rows = rowsOf(events, `r${i}`, from)
+        from += events.length
+        return rows
+      }),
+    ),
+  )
+
+  test('says who started each run, and how each ended', () => {
+    expect(text).toContain('a person executed the plan')
+    expect(text).toContain('a person answered a question')
+    expect(text).toContain('Run 3 · coordinator cut off')
+    expect(text).toContain('Run 4 · coordinator waiting')
+  })
+
+  test('says what is missing', () => {
+    expect(text).toContain('The log has no answer of this run.')
+    expect(text).toContain('Run 1 ended without an answer.')
+    expect(text).toContain('Run 3 was cut off: how it would have ended is not known.')
+    expect(text).toContain('A question is not answered: confirmation')
+    expect(text).toContain('The log has no records of model calls.')
+  })
+
+  test('says what failed, also where no reason is given', () => {
+    expect(text).toContain('Run 2 failed: no reason is given')
+    expect(text).toContain('Step mapper@1 failed: no reason is given')
+    expect(text).toContain('Tool roads failed: no map')
+  })
+
+  test('has the confidence in words, the rules and the sources', () => {
+    expect(text).toMatch(/coordinator answer, event \d+ high/)
+    expect(text).toContain('36 CFR 220.6(e)(13)')
+    expect(text).toContain('Road survey')
+  })
+})
+
+test('a report says how many figures and sources it leaves out, one or more', () => {
+  const figures = Array.from({ length: 81 }, (_, i) => `It is ${1000 + i * 7} km.`).join('\n')
+  const sources = Array.from(
+    { length: 61 },
+    (_, i) => `- Survey number ${String.fromCharCode(65 + (i % 26))}${'x'.repeat(i)}`,
+  )
+  const text = textIn(sessionReport(about, rowsOf(run(`${figures}\n\nSources:\n${sources.join('\n')}`))))
+  expect(text).toContain('1 more figure is not listed.')
+  expect(text).toMatch(/more sources? (is|are) not listed/)
+})
+
 describe('a report of hostile words', () => {
   const evil = `</style></title><script>alert(1)</script><img src=x onerror=alert(2)> "' onload=x javascript:alert(3) \u202Eevil\u0000 [a](javascript:alert(4)) ![b](http://evil.example/x.png)`
   const page = sessionReport({ session: evil, title: evil, agent: evil, user: evil }, [
