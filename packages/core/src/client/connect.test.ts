@@ -182,6 +182,13 @@ describe('connect', () => {
     ['an HTML 200', { headers: { 'content-type': 'text/html' }, chunks: ['<p>'] }, 'refused', 'text/html'],
     ['an empty 200', { chunks: [] }, 'refused', 'empty'],
     ['a 404', { status: 404, chunks: ['{"detail":"no session"}'] }, 'refused', 'no session'],
+    ['an error of OpenAI', { status: 400, chunks: ['{"error":{"message":"no key"}}'] }, 'refused', '400: no key'],
+    ['an error without words', { status: 400, chunks: ['{"error":{"code":7}}'] }, 'refused', '400: {\\"code\\":7}'],
+    ['a message', { status: 400, chunks: ['{"message":"not now"}'] }, 'refused', '400: not now'],
+    ['a title', { status: 400, chunks: ['{"title":"gone"}'] }, 'refused', '400: gone'],
+    ['a refusal that says nothing', { status: 400, chunks: ['{}'] }, 'refused', '400: {}'],
+    ['a refusal in plain text', { status: 400, chunks: ['too large '] }, 'refused', '400: too large'],
+    ['a page of a proxy', { status: 400, chunks: ['<html>'] }, 'refused', '"status 400"'],
     ['a truncated foreign stream', { chunks: ['data: {"id":'], last: 'end' }, 'cut', 'broke off'],
     ['a foreign stream that is reset', { chunks: [frame(row(1))], last: 'error' }, 'cut', 'broke off'],
   ])('%s is never a success', async (_name, script, how, message) => {
