@@ -222,7 +222,8 @@ test.each(looks)('a session elsewhere that waits is told, and answered from the 
 
 test('the sheet of keys names every key', async () => {
   const { page } = await studio.open('/', lookOf(looks[0]))
-  await page.keyboard.press('?')
+  // Not by its key: the field for the first message takes the focus once the agents are known.
+  await page.getByRole('button', { name: 'Keyboard shortcuts (?)' }).click()
   const sheet = page.getByTestId('key-sheet')
   for (const key of ['K', 'F', 'i', 'j', 'k', '8'])
     await sheet.locator('kbd', { hasText: new RegExp(`^${key}$`) }).waitFor()

@@ -23,7 +23,7 @@ const codeOf = (name: string): string => {
   return block.code
 }
 
-const curled = ['README.md 2', 'docs/debugging.md 2', 'docs/debugging.md 4']
+const curled = ['README.md 2', 'docs/debugging.md 2', 'docs/debugging.md 5']
 const commands = [
   'README.md 4',
   'docs/adk-web.md 1',
@@ -66,6 +66,8 @@ const elsewhere: Readonly<Record<string, string>> = {
     [...blocks.keys()].filter((name) => name.startsWith('docs/cli.md ')).map((name) => [name, 'cli-docs.slow.test.ts']),
   ),
   'docs/scale.md 2': 'move.slow.test.ts',
+  'docs/debugging.md 3': 'test/http/run-on.test.ts, which changes such an agent',
+  'docs/search.md 1': 'test/http/search.test.ts and cli-agents.slow.test.ts',
   'README.md 6': 'cli-agents.slow.test.ts runs it and compares the lines',
   'docs/testing-agents.md 1': 'cli-test.slow.test.ts',
   'docs/testing-agents.md 2': 'cli-test.slow.test.ts, which runs the case of the example agent',
@@ -73,6 +75,7 @@ const elsewhere: Readonly<Record<string, string>> = {
 }
 const notRun: Readonly<Record<string, string>> = {
   'README.md 5': 'a drawing',
+  'docs/scale.md 3': 'a histogram',
   'agents/planner/README.md 1': 'a drawing',
   'agents/recovery/README.md 1': 'a drawing',
   'agents/research/README.md 1': 'a drawing',
@@ -85,7 +88,7 @@ const notRun: Readonly<Record<string, string>> = {
 }
 const here = [
   ...['packages/core/README.md 2', 'packages/server/README.md 2', 'packages/react/README.md 3'],
-  ...['docs/debugging.md 3', 'examples/react-chat/README.md 1'],
+  ...['docs/debugging.md 4', 'examples/react-chat/README.md 1'],
   ...['docs/embedding.md 2', 'docs/embedding.md 3', 'docs/embedding.md 4', 'docs/embedding.md 5'],
 ]
 
@@ -160,7 +163,7 @@ describe('against the server with the examples', () => {
   test('docs/debugging.md: the database', () => {
     const Database = createRequire(`${packedFolder}/node_modules/@millrace/server/package.json`)('libsql')
     const db = new Database(join(folder, 'data/millrace.db'), { readonly: true })
-    const [sessions, events, leases] = codeOf('docs/debugging.md 3').split(';')
+    const [sessions, events, leases] = codeOf('docs/debugging.md 4').split(';')
     expect(db.prepare(sessions).all()).toContainEqual(expect.objectContaining({ name: 't1' }))
     expect(db.prepare(events?.replace("'ID'", "'t1'")).all().length).toBeGreaterThan(3)
     expect(db.prepare(leases).all()).toEqual([])

@@ -24,12 +24,13 @@ export function UsagePanel({ session, at }: PanelProps) {
     )
   }
   return (
-    <div className="usage-panel scroll">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable (axe: scrollable-region-focusable)
+    <section className="usage-panel scroll" aria-label="Usage" tabIndex={0}>
       <Totals report={report} spent={spent} />
       <Models spent={spent} />
       <Agents report={report} spent={spent} />
       <Runs report={report} spent={spent} />
-    </div>
+    </section>
   )
 }
 
