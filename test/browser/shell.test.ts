@@ -213,6 +213,8 @@ test('a fork goes its own way from the moment it was taken at', async () => {
   await page.getByRole('button', { name: 'Fork at event 2' }).click()
   await page.waitForURL((url) => url.pathname !== `/s/${session}`)
   await page.getByRole('heading', { name: 'Hello (fork)' }).waitFor()
+  // The title comes with the list of sessions, the messages with the stream.
+  await page.locator('.bubble').first().waitFor()
   expect(await page.locator('.bubble').allTextContents()).toEqual(['Hello'])
   await tab.shot('fork')
 })
