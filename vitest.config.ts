@@ -14,14 +14,18 @@ const onSources = {
 /** Our own packages run as they ship: packed, unpacked, and loaded by Node itself. */
 const onPackages = { oxc: false as const, plugins: [packedImports(), strippedSources()] }
 
+/** Both projects of processes take their workers from the same four. Projects with other numbers must be another group. */
+const slowLane = { maxWorkers: 4, sequence: { groupOrder: 1 } }
+
 const apart = ['**/dist/**', '**/node_modules/**']
 
 /** After so long a test hangs. No test is judged by the clock, so that a busy machine changes no result. */
 const hangs = { testTimeout: 900_000, hookTimeout: 900_000, expect: { poll: { timeout: 120_000 } } }
 
 /**
- * `unit` and `built` load each module once for all their files, which halves their time. `slow` (processes, browsers,
- * load) gives each file a process of its own and runs two at a time, because they wait for most of theirs.
+ * Files that share a process load each module once for all of them, which halves their time. Only the agents of authors
+ * (`slow-apart`) and what changes a package of others get a process for each file. Processes and browsers wait for most of
+ * their time, so that there are more workers than processors.
  */
 export default defineConfig({
   test: {
@@ -42,7 +46,7 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/{core,studio}/src/**/*.test.{ts,tsx}', 'test/*.test.ts', 'test/contract/*.test.ts'],
           exclude: [...apart, '**/*.slow.test.ts'],
-          setupFiles: ['test/kit/property-seed.ts'],
+          setupFiles: ['test/kit/cpu-time.ts', 'test/kit/property-seed.ts'],
           isolate: false,
           ...hangs,
         },
@@ -58,8 +62,10 @@ export default defineConfig({
           ],
           exclude: [...apart, '**/*.slow.test.ts'],
           globalSetup: ['test/kit/built-packages.ts', 'test/kit/test-database.ts'],
-          setupFiles: ['test/kit/property-seed.ts'],
+          setupFiles: ['test/kit/cpu-time.ts', 'test/kit/property-seed.ts'],
           isolate: false,
+          maxWorkers: 2,
+          sequence: { groupOrder: 3 },
           ...hangs,
         },
       },
@@ -67,17 +73,39 @@ export default defineConfig({
         ...onPackages,
         test: {
           name: 'slow',
-          include: [
-            '**/*.slow.test.ts',
-            'test/browser/**/*.test.ts',
-            'test/consumer/*.test.ts',
-            'test/packed/*.test.ts',
-          ],
+          include: ['test/{attack,http,process}/*.slow.test.ts', 'test/{consumer,packed}/*.test.ts'],
           exclude: apart,
           globalSetup: ['test/kit/built-packages.ts', 'test/kit/test-database.ts'],
+          setupFiles: ['test/kit/cpu-time.ts'],
+          isolate: false,
+          ...slowLane,
+          ...hangs,
+        },
+      },
+      {
+        ...onPackages,
+        test: {
+          name: 'slow-apart',
+          // All that the project above has not, so that none is left out.
+          include: ['**/*.slow.test.ts'],
+          exclude: [...apart, 'test/{attack,http,process}/*'],
+          globalSetup: ['test/kit/built-packages.ts', 'test/kit/test-database.ts'],
+          setupFiles: ['test/kit/cpu-time.ts'],
+          ...slowLane,
+          ...hangs,
+        },
+      },
+      {
+        ...onPackages,
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          exclude: apart,
+          globalSetup: ['test/kit/built-packages.ts', 'test/kit/test-database.ts'],
+          setupFiles: ['test/kit/cpu-time.ts'],
+          isolate: false,
           maxWorkers: 2,
-          // One project has other workers than the rest, so that vitest must not run them as one group.
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
           ...hangs,
         },
       },

@@ -1,56 +1,41 @@
-import { pathToFileURL } from 'node:url'
-import type * as core from '@millrace/core'
+import { execFile } from 'node:child_process'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { type DialectName, dialectNames } from '@millrace/core'
 import { packedFolder } from '../scripts/pack.mjs'
-import { type Row, sideBySideAsync } from './kit/row.ts'
-
-/** A stream of some seconds: long enough that neither side is measured while its code is compiled. */
-const turns = 200
+import { median, type Row } from './kit/row.ts'
 
 /** What ships, as Node loads it: the sources would be measured with the calls that Vite puts between modules. */
 const packedCore = pathToFileURL(`${packedFolder}/node_modules/@millrace/core/dist/index.js`).href
-const { convertChunks, printFrame } = (await import(packedCore)) as typeof core
-type DialectName = core.DialectName
+const direction = fileURLToPath(new URL('./convert-direction.mjs', import.meta.url))
 
-/** `millrace convert` without its process: text in, text out, against JSON.parse and JSON.stringify of the same data. */
+/**
+ * `millrace convert`, text in and text out, in every direction. What no converter can avoid is to parse the data that it
+ * reads and to print the data that it writes: the bar is against JSON.parse of the one and JSON.stringify of the other.
+ */
 export async function bench(): Promise<Row[]> {
-  const source = adkTurns()
-  const wires: Partial<Record<DialectName, string>> = { adk: source }
-  for (const to of ['ag-ui', 'plan', 'millrace'] as const) wires[to] = await converted(source, 'adk', to)
-  const pairs: readonly (readonly [DialectName, DialectName])[] = [
-    ['adk', 'ag-ui'],
-    ['adk', 'plan'],
-    ['ag-ui', 'adk'],
-    ['ag-ui', 'plan'],
-    ['plan', 'ag-ui'],
-    ['plan', 'adk'],
-    ['millrace', 'ag-ui'],
-    ['millrace', 'adk'],
-  ]
   const rows: Row[] = []
-  for (const [from, to] of pairs) rows.push(await row(wires[from] ?? '', from, to))
+  for (const from of dialectNames) for (const to of dialectNames) if (to !== from) rows.push(await row(from, to))
   return rows
 }
 
-async function row(text: string, from: DialectName, to: DialectName): Promise<Row> {
-  const data = dataOf(text)
-  let size = 0
-  const { ours, peer, ratio } = await sideBySideAsync(
-    async () => {
-      size = (await converted(text, from, to)).length
-    },
-    async () => {
-      let length = 0
-      for (const each of data) length += JSON.stringify(JSON.parse(each)).length
-      if (length === 0) throw new Error('nothing was printed')
-    },
-  )
-  if (size < data.length) throw new Error('too little was converted')
-  const perFrame = (milliseconds: number): number => (milliseconds * 1000) / data.length
+interface Measured {
+  /** Milliseconds of ours and of the peer, in turns. */
+  readonly pairs: readonly [number, number][]
+  readonly frames: number
+  readonly bytes: { readonly read: number; readonly written: number }
+}
+
+async function row(from: DialectName, to: DialectName): Promise<Row> {
+  const { stdout } = await promisify(execFile)(process.execPath, [direction, packedCore, from, to])
+  const { pairs, frames, bytes } = JSON.parse(stdout) as Measured
+  const perFrame = (milliseconds: number): number => (milliseconds * 1000) / frames
+  const ratio = median(pairs.map(([ours, peer]) => ours / peer))
   return {
-    what: `convert ${from} to ${to}, us per frame of ${Math.round(text.length / data.length)} B`,
-    ours: perFrame(ours),
-    peer: 'JSON.parse + JSON.stringify',
-    peerValue: perFrame(peer),
+    what: `convert ${from} to ${to}, us per frame; ${kilobytes(bytes.read)} kB in, ${kilobytes(bytes.written)} kB out`,
+    ours: perFrame(median(pairs.map(([ours]) => ours))),
+    peer: 'JSON.parse of the input + JSON.stringify of the output',
+    peerValue: perFrame(median(pairs.map(([, peer]) => peer))),
     limit: 'the same, 1.0x',
     ratio,
     bar: '<= 3',
@@ -58,39 +43,4 @@ async function row(text: string, from: DialectName, to: DialectName): Promise<Ro
   }
 }
 
-function dataOf(text: string): string[] {
-  const lines = text.split('\n').filter((line) => line.startsWith('data: '))
-  return lines.map((line) => line.slice('data: '.length))
-}
-
-async function converted(text: string, from: DialectName, to: DialectName): Promise<string> {
-  let out = ''
-  for await (const frames of convertChunks(text, { from, to, run: 'r', now: () => 1 }))
-    out += frames.map(printFrame).join('')
-  return out
-}
-
-/** A run as `/run_sse` of ADK streams it: in each turn a call, its response, 40 partials and the aggregate. */
-function adkTurns(): string {
-  let id = 0
-  const event = (part: object, rest: object = {}): string =>
-    `data: ${JSON.stringify({
-      content: { role: 'model', parts: [part] },
-      invocationId: 'e-a3237f79-5ffa-4fb8-b6b3-f71faa15d712',
-      author: 'coordinator',
-      actions: { stateDelta: {}, artifactDelta: {}, requestedAuthConfigs: {}, requestedToolConfirmations: {} },
-      longRunningToolIds: [],
-      id: `e${id++}`,
-      timestamp: 1_767_081_391_059 + id,
-      ...rest,
-    })}\n\n`
-  const words = Array.from({ length: 40 }, (_, i) => (i === 20 ? 'Überblick ' : `word${i} `))
-  return Array.from({ length: turns }, (_, turn) =>
-    [
-      event({ functionCall: { id: `c${turn}`, name: 'burn_analyst', args: { request: 'cedar-creek-2022' } } }),
-      event({ functionResponse: { id: `c${turn}`, name: 'burn_analyst', response: { result: 'Confidence: 92%' } } }),
-      ...words.map((text) => event({ text }, { partial: true })),
-      event({ text: words.join('') }, { finishReason: 'STOP' }),
-    ].join(''),
-  ).join('')
-}
+const kilobytes = (bytes: number): number => Math.round(bytes / 1000)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createMillrace, sqliteLog } from '@millrace/server'
 import type { Page } from 'playwright-core'
-import { launchChromium } from '../test/browser/chromium.ts'
+import { launchChromiumWith } from '../test/browser/chromium.ts'
 import type { Row } from './kit/row.ts'
 import { session } from './kit/session.ts'
 
@@ -30,7 +30,7 @@ export async function bench(): Promise<Row[]> {
   })
   await log.restore({ id: 'long', user: 'local', agent: 'coordinator', title: 'A long session' }, session(events))
   const address = await app.listen({ port: 0, host: '127.0.0.1' })
-  const browser = await launchChromium()
+  const browser = await launchChromiumWith()
   try {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } })
     const opened: number[] = []

@@ -20,8 +20,11 @@ const perRound = 200
 /** 41 events of ADK have more bytes than this. */
 const wholeAnswer = 12_000
 const rounds = 9
-/** Rounds that warm up. Before about 2,000 runs much of the CPU goes to compiling, for the peer as for us. */
-const warming = 10
+/**
+ * Rounds that warm up, for the peer as for us. Until about 5,000 runs much of the server's CPU goes to compiling: of its
+ * functions 96 were compiled in the first round, 22 in the eleventh, and 4 to 8 in most after the 20th (`--trace-opt`).
+ */
+const warming = 25
 /** The server limits the runs that one user has at once and starts in a minute, so there are many users. */
 const users = Array.from({ length: 200 }, (_, i) => `u${i}`)
 const server = (isolate: Isolation) => [

@@ -18,10 +18,10 @@ function gate(name, command, args, saw) {
   return { name, command: bin(command), args, saw }
 }
 
-/** Runs every gate, one after the other; one line each. */
-export async function check() {
+/** Runs every gate but those that the caller runs itself, one after the other; one line each. */
+export async function check(without = []) {
   const results = []
-  for (const { name, command, args, saw } of gates) {
+  for (const { name, command, args, saw } of gates.filter((each) => !without.includes(each.name))) {
     const started = performance.now()
     const { status, output } = await run(command, args)
     const looked = saw.test(output)

@@ -8,17 +8,34 @@ import { fileURLToPath } from 'node:url'
 export const root = fileURLToPath(new URL('../', import.meta.url))
 const stamp = `${root}node_modules/.millrace-installed`
 
+// Not `npm ci`: it refuses a lock file without every other platform's optional binaries, and the registry that this lock
+// was made from does not hold them all.
+const install = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
+
 export function ensureInstalled() {
+  const wanted = missing()
+  if (wanted === undefined) return
+  run('npm', install)
+  writeFileSync(stamp, wanted)
+}
+
+/** The same without waiting in line: the installs of other folders go on beside it. */
+export async function installBeside() {
+  const wanted = missing()
+  if (wanted === undefined) return
+  await runBeside('npm', install)
+  writeFileSync(stamp, wanted)
+}
+
+/** What the stamp has to say once everything is installed; undefined when it says so already. */
+function missing() {
   const wanted = createHash('sha256')
     .update(readFileSync(`${root}package-lock.json`))
     .digest('hex')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return undefined
   const fresh = !existsSync(`${root}node_modules`)
   console.log(fresh ? 'Installing packages (first time, about a minute) …' : 'Installing packages …')
-  // Not `npm ci`: it refuses a lock file without every other platform's optional binaries, and the registry that this
-  // lock was made from does not hold them all.
-  run('npm', ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error'])
-  writeFileSync(stamp, wanted)
+  return wanted
 }
 
 /** Runs a command in the root with our own stdio; a failure ends this process with its code. */

@@ -1,21 +1,34 @@
-// The order of test files. Two lanes end at about the same time when the longest files come first; vitest knows how long
-// a file takes only after it has run here once, so the longest ones are named.
+// The order of test files. Workers end at about the same time when the longest files come first; vitest knows how long a
+// file takes only after it has run here once, so the longest ones are named. Those of authors come first, also because a
+// worker is shared only as long as the next file may share it.
 import { BaseSequencer } from 'vitest/node'
 
 const longest = [
-  'test/authors/adk.slow',
   'test/authors/langgraph.slow',
-  'test/packed/install',
-  'test/process/agent-faults.slow',
-  'test/browser/conversation',
-  'test/process/author-day.slow',
-  'test/browser/panels',
-  'test/browser/shell',
-  'test/authors/adk-killed.slow',
+  'test/authors/adk.slow',
   'test/authors/langgraph-kill.slow',
+  'test/authors/adk-killed.slow',
+  'test/authors/adk-cut.slow',
+  'test/process/cli-test.slow',
+  'test/process/agent-faults.slow',
+  'test/process/cli-agents.slow',
+  'test/process/author-day.slow',
+  'test/attack/bounded-work.slow',
+  'test/packed/install',
+  'test/process/replica-life.slow',
+  'test/process/cli-tape.slow',
   'test/process/mcp.slow',
-  'test/browser/adk-web',
+  'test/process/cli-streams.slow',
+  'test/process/serve.slow',
+  'test/process/move.slow',
+  'test/consumer/readmes',
+  'test/browser/foreign-clients',
+  'test/browser/conversation',
   'test/browser/accessible',
+  'test/browser/adk-web',
+  'test/browser/shell',
+  'test/browser/panels',
+  'test/browser/event-source',
 ]
 
 export class LongestFirst extends BaseSequencer {

@@ -50,10 +50,16 @@ export function proposal(message: string, tasks: readonly GivenTask[], earlier: 
   return 'Tell me what you want to get done, for example “Plan a competitor analysis of the CRM market”, and I will propose tasks.'
 }
 
+/** A greeting, thanks or praise, or several of them: “Thanks, looks good!”. */
 const isSmallTalk = (text: string): boolean =>
-  /^(?:hi|hello|hey|thanks?|thank you|ok(?:ay)?|yes|no|good (?:morning|evening|day)|who are you|what can you do|help)\b[^,;]{0,25}$/i.test(
-    text,
-  )
+  text
+    .split(/[,;.!]+/)
+    .map((part) => part.trim())
+    .every((part) => part === '' || smallTalk.test(part) || praise.test(part))
+const smallTalk =
+  /^(?:hi|hello|hey|thanks?|thank you|ok(?:ay)?|yes|no|good (?:morning|evening|day)|who are you|what can you do|help)\b.{0,25}$/i
+const praise =
+  /^(?:(?:this|that|it|all) )?(?:(?:looks?|sounds?|is|seems) )?(?:good|great|fine|nice|perfect|right|well done)(?: to me| so far| work| job| now)?$/i
 const asksForPlan = (text: string): boolean => /^(?:show|what|which|how|list|is|are)\b.*\b(?:plan|tasks?)\b/i.test(text)
 
 const numbered = (tasks: readonly { readonly title: string; readonly description: string }[]): string =>

@@ -55,6 +55,21 @@ describe('planner, offline', () => {
     ).toBe(true)
   })
 
+  test.each(['Thanks, looks good!', 'Great, thank you. That is perfect', 'Hello'])(
+    '“%s” asks for nothing',
+    async (text) => {
+      const own = testSession('planner')
+      await own.run('Plan a product launch')
+      expect((await own.run(text)).filter((event) => event.kind === 'tasks.changed')).toEqual([])
+    },
+  )
+
+  test('thanks before a request take nothing from it', async () => {
+    const own = testSession('planner')
+    await own.run('Thanks, plan a product launch')
+    expect(fold(planView, own.history).tasks.toArray().length).toBeGreaterThan(1)
+  })
+
   test('an edited task is the one that is executed; a finished one is left alone', async () => {
     const own = testSession('planner')
     await own.run('Plan a product launch')

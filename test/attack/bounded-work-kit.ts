@@ -12,12 +12,16 @@ export interface AttackedServer extends Served {
   close(): Promise<void>
 }
 
-export async function attackedServer(env: Record<string, string> = {}): Promise<AttackedServer> {
+export async function attackedServer(
+  env: Record<string, string> = {},
+  more: readonly string[] = [],
+): Promise<AttackedServer> {
   const folder = mkdtempSync(join(tmpdir(), 'millrace-attack-'))
-  const served = await serveBuilt(
-    ['serve', '--port', '0', '--data-dir', folder, '--token', 'ada=ada-token', '--token', 'bob=bob-token'],
-    { MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0', ...env },
-  )
+  const users = ['--token', 'ada=ada-token', '--token', 'bob=bob-token']
+  const served = await serveBuilt(['serve', '--port', '0', '--data-dir', folder, ...users, ...more], {
+    MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0',
+    ...env,
+  })
   const { pid } = served.child
   return {
     ...served,

@@ -146,7 +146,7 @@ describe('SPEC 6.8: two users have sessions of the same id', () => {
     await ask('bob', 'PATCH', '/sessions/live', { title: 'of bob' })
     await ask('bob', 'DELETE', '/sessions/live')
     const mine = await log.get(sessionKey('ada', 'live'))
-    expect(mine).toMatchObject({ status: 'running', title: '', user: 'ada' })
+    expect(mine).toMatchObject({ status: 'running', title: 'wait', user: 'ada' })
     expect((await send('bob', 'GET', '/sessions/live')).status).toBe(404)
     await ask('ada', 'POST', '/sessions/live/cancel', {})
   })

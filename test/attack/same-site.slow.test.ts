@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { launchChromium } from '../browser/chromium.ts'
+import { launchChromiumWith } from '../browser/chromium.ts'
 import { type ForeignPages, foreignPages } from '../kit/foreign-page.ts'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
@@ -26,7 +26,7 @@ const page = (url: string): string => {
 <form method="${method}" action="${form.split('?')[0]}">${fields.join('')}<button>send</button></form>`
 }
 beforeAll(async () => {
-  browser = await launchChromium('--host-resolver-rules=MAP mill.example 127.0.0.1, MAP evil.example 127.0.0.1')
+  browser = await launchChromiumWith('--host-resolver-rules=MAP mill.example 127.0.0.1, MAP evil.example 127.0.0.1')
   foreign = await foreignPages(page)
 })
 afterAll(async () => {

@@ -70,8 +70,8 @@ const account = (rows: readonly Recorded[], pattern: string) => ({
 const resumable = Object.entries(conversations).filter(([pattern]) => pattern !== 'mcp')
 
 test.each(resumable)('%s: from any row of the log the run ends as it would have', async (pattern, talk) => {
-  const { rootAgent } = (await import(`./adk/${pattern}/agent.ts`)) as { rootAgent: unknown }
-  const agent = adkAgent(pattern, async () => rootAgent, { resumable: true })
+  const { rootAgent, app } = (await import(`./adk/${pattern}/agent.ts`)) as { rootAgent?: unknown; app?: unknown }
+  const agent = adkAgent(pattern, async () => app ?? rootAgent, { resumable: true })
   const sessions = await wholeSessions(agent, talk.turns('cut', true))
   const wrong: Record<string, unknown> = {}
   for (const [i, rows] of sessions.entries()) {

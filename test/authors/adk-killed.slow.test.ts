@@ -70,14 +70,11 @@ interface Round {
 }
 const { PROPERTY_SEED: asked = '20261115' } = process.env
 const seed = asked === 'random' ? Date.now() : Number(asked)
-const [held = 0, working = 0] = fc.sample(fc.nat({ max: 1000 }), { seed, numRuns: 2 })
+const [held = 0] = fc.sample(fc.nat({ max: 1000 }), { seed, numRuns: 1 })
 /** No agent takes more steps than the first number. */
 const rounds: readonly Round[] = full
   ? Array.from({ length: 40 }, (_, number) => ({ number, when: number < 30 ? 'held' : 'working' }))
-  : [
-      { number: held, when: 'held' },
-      { number: working, when: 'working' },
-    ]
+  : [{ number: held, when: 'held' }]
 
 describe.each(rounds)(`killed when agents are $when (round $number of seed ${seed})`, ({ number, when }) => {
   /** The step at which each agent is stopped: each round another one, in turn. */

@@ -20,7 +20,7 @@ import { turns } from './langgraph/turns.ts'
 /** A fixed seed, so that a change is judged by itself. */
 const asked = process.env.PROPERTY_SEED
 const seed = asked === 'random' ? Math.floor(Math.random() * 1e6) + 1 : Number(asked ?? 20_261_115)
-const kills = full ? 25 : 3
+const kills = full ? 25 : 2
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-killed-'))
 const agents = fileURLToPath(new URL('langgraph/', import.meta.url))
@@ -59,7 +59,8 @@ test.each(Array.from({ length: kills }, (_, i) => [i + 1, 1 + roll(nodes)]))(
     const effects = join(folder, `effects-${number}`)
     // A process for each graph takes seconds of a core at each start, so some of the kills have them, for some graphs.
     const isolate = number % 5 === 1 ? 'on' : 'off'
-    const isTaken = (i: number): boolean => isolate === 'off' || i % 3 === Math.floor(number / 5) % 3
+    const share = full ? 3 : 8
+    const isTaken = (i: number): boolean => isolate === 'off' || i % share === Math.floor(number / 5) % share
     const place = ['--data-dir', join(folder, `data-${number}`), '--agents', agents]
     const args = ['serve', '--port', '0', ...place, '--isolate', isolate]
     const serve = async (): Promise<Served> => {

@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url'
 import { Overwrite } from '@langchain/langgraph'
 import { adkRequest, applyState, type JsonObject, type Recorded, type SessionInfo } from '@millrace/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { built, oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
+import type { Served } from '../kit/built-server.ts'
 import { full } from '../kit/full.ts'
 import { bareAgent, branched } from './kit/bare-agent.ts'
 import { type BareRun, plainState } from './kit/bare-graph.ts'
+import { serveAuthors } from './kit/served.ts'
 import { logOf, patchState, post, runOnce, stateOf, type Turn, wrongWith } from './kit/session.ts'
 import { type Spoken, spoken } from './kit/spoken.ts'
 import { converse, type WireName, wireNames } from './kit/wires.ts'
@@ -21,19 +22,7 @@ const agents = fileURLToPath(new URL('langgraph/', import.meta.url))
 let served: Served
 
 beforeAll(async () => {
-  await built()
-  served = await serveBuilt([
-    'serve',
-    '--port',
-    '0',
-    '--data-dir',
-    folder,
-    '--agents',
-    agents,
-    ...oneProcess,
-    '--limit',
-    'starts=1000',
-  ])
+  served = await serveAuthors(agents, folder)
 })
 afterAll(async () => {
   await served?.kill()

@@ -1,32 +1,9 @@
-import { createRequire } from 'node:module'
 import { expect, test } from 'vitest'
-import { ask, studioTests, type Tab } from './studio-page.ts'
+import { violations } from './axe.ts'
+import { press } from './pointer.ts'
+import { ask, studioTests } from './studio-page.ts'
 
-const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 const studio = studioTests(0)
-
-/** What axe finds against WCAG 2.2 A and AA, and every other finding that it calls moderate or worse. */
-async function violations({ page }: Tab): Promise<readonly string[]> {
-  await page.addScriptTag({ path: axe })
-  return page.evaluate(async () => {
-    const { axe: tool } = globalThis as unknown as { axe: { run(context: Document, options: object): Promise<Found> } }
-    interface Found {
-      violations: { id: string; impact: string; nodes: { html: string; failureSummary: string }[] }[]
-    }
-    const found = await tool.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa', 'best-practice'],
-    })
-    // A key on an edge of the flow does nothing when it is pressed: it shows its value on hover and focus, and it is
-    // drawn at the scale of the graph. The size of targets is about what can be pressed (WCAG 2.5.8).
-    // The size of a bar is its time, which is essential; the scrubber and the zoom lead to the same moment.
-    const isSized = (id: string, html: string): boolean =>
-      id === 'target-size' && (html.includes('"flow-key"') || html.includes('class="bar '))
-    const heavy = found.violations.filter(({ impact }) => impact !== 'minor')
-    return heavy.flatMap(({ id, nodes }) =>
-      nodes.filter(({ html }) => !isSized(id, html)).map((node) => `${id}: ${node.html} ${node.failureSummary}`),
-    )
-  })
-}
 
 test.each(['light', 'dark'] as const)('the first screen and a conversation are accessible, %s', async (colorScheme) => {
   const tab = await studio.open('/', { colorScheme, bypassCSP: true, reducedMotion: 'reduce' })
@@ -63,6 +40,10 @@ test.each(['light', 'dark'] as const)(
     await tab.page.getByTestId('back-to-latest').click()
     await tab.page.getByTestId('proof-confidence').waitFor()
     expect(await violations(tab)).toEqual([])
+    // An opened card has more words than room: the keyboard scrolls them, too.
+    await press(tab.page, tab.page.getByTestId('status-function-call').locator('summary').first())
+    await tab.page.locator('.tool-body pre[tabindex="0"]').first().waitFor()
+    expect(await violations(tab)).toEqual([])
     const plan = await studio.run('planner', 'Plan a competitor analysis of the CRM market')
     await tab.page.goto(`${studio.address}/s/${plan}?panel=plan`)
     await tab.page.getByTestId('plan-task').first().waitFor()
@@ -70,6 +51,48 @@ test.each(['light', 'dark'] as const)(
     const question = await studio.run('assistant', 'Delete all proverbs')
     await tab.page.goto(`${studio.address}/s/${question}?panel=state`)
     await tab.page.getByTestId('interrupt-approve').waitFor()
+    expect(await violations(tab)).toEqual([])
+  },
+)
+
+test.each(['light', 'dark'] as const)(
+  'the editor of a change and its comparison, 390 px and 1440 px, %s',
+  async (colorScheme) => {
+    const chat = await studio.run('assistant', 'What is the weather in Lisbon?')
+    const look = {
+      colorScheme,
+      bypassCSP: true,
+      reducedMotion: 'reduce',
+      viewport: { width: 390, height: 844 },
+    } as const
+    const tab = await studio.open(`/s/${chat}`, look)
+    const { page } = tab
+    const isInside = (): Promise<boolean> => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)
+    await press(page, page.getByTestId('status-function-call').locator('summary').first())
+    await press(page, page.getByTestId('edit-result').first())
+    const field = page.getByTestId('change-sheet').locator('textarea')
+    await expect.poll(() => page.getByTestId('change-plan').textContent()).toContain('reused')
+    await field.fill(JSON.stringify({ ...JSON.parse(await field.inputValue()), city: 'Atlantis' }))
+    expect(await violations(tab)).toEqual([])
+    expect(await isInside()).toBe(true)
+    await tab.shot(`change-390-${colorScheme}`)
+    await press(page, page.getByTestId('change-run'))
+    await expect.poll(() => page.locator('.figures tr').first().textContent()).toBe('Outcomedonedone')
+    expect(await violations(tab)).toEqual([])
+    expect(await isInside()).toBe(true)
+    // No name of a figure reaches into its value.
+    const overlaps = await page.locator('.figures tr').evaluateAll((rows) =>
+      rows.flatMap((row) => {
+        const [name, value] = row.children
+        const text = document.createRange()
+        text.selectNodeContents(name ?? row)
+        const end = text.getBoundingClientRect().right
+        return end > (value?.getBoundingClientRect().left ?? 0) ? [row.textContent] : []
+      }),
+    )
+    expect(overlaps).toEqual([])
+    await tab.shot(`compare-390-${colorScheme}`)
+    await page.setViewportSize({ width: 1440, height: 900 })
     expect(await violations(tab)).toEqual([])
   },
 )

@@ -11,8 +11,28 @@ const unwanted = new Set(['--single-process', '--disable-web-security', '--no-zy
 /** Software GL inside the browser process: on a busy machine a screenshot took 30 s with it and one without. */
 const softwareGl = /^--(use-gl|use-angle|in-process-gpu|ignore-gpu-blocklist|enable-unsafe-swiftshader)/
 
-/** A real Chromium out of the registry: no system package, no download of its own. `more` are further flags. */
-export async function launchChromium(...more: readonly string[]): Promise<Browser> {
+let shared: Promise<Browser> | undefined
+
+/**
+ * A real Chromium out of the registry: no system package, no download of its own. All files of a worker have the same
+ * one, which ends with the worker: to close it is to close what the file has opened in it.
+ */
+export function launchChromium(): Promise<Browser> {
+  shared ??= launch([]).then((browser) => {
+    browser.close = async () => {
+      await Promise.all(browser.contexts().map((context) => context.close()))
+    }
+    return browser
+  })
+  return shared
+}
+
+/** One for its caller alone, which has to close it; with further flags. */
+export function launchChromiumWith(...flags: readonly string[]): Promise<Browser> {
+  return launch(flags)
+}
+
+async function launch(more: readonly string[]): Promise<Browser> {
   const browser = await chromium.launch({
     executablePath: await unpackedChromium(),
     args: [
@@ -23,6 +43,8 @@ export async function launchChromium(...more: readonly string[]): Promise<Browse
       ...more,
     ],
     headless: true,
+    // A signal ends the worker as if there were no browser, and the browser ends when its pipe to the worker is closed.
+    handleSIGTERM: false,
   })
   const newContext = browser.newContext.bind(browser)
   browser.newContext = async (options) => {

@@ -6,7 +6,8 @@ import { type SqliteLog, sqliteLog } from '@millrace/server'
 import type { Page } from 'playwright-core'
 import { afterAll, expect, test } from 'vitest'
 import { scriptedAgent, speech, textOf } from '../kit/scripted-agent.ts'
-import { press, studioTests, type Tab } from './studio-page.ts'
+import { press } from './pointer.ts'
+import { studioTests, type Tab } from './studio-page.ts'
 
 /** Looks into a harbour with a tool, keeps what it saw, and fails for one of them. */
 const pilot = scriptedAgent('pilot', function* (input) {

@@ -2,7 +2,8 @@ import type { RunEvent } from '@millrace/core'
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
-import { pointAt, press, studioTests, type Tab } from './studio-page.ts'
+import { pointAt, press } from './pointer.ts'
+import { studioTests, type Tab } from './studio-page.ts'
 
 /** A step with a graph inside, and one after it. */
 const writer = scriptedAgent('writer', function* (): Generator<RunEvent> {
@@ -48,9 +49,6 @@ const smallestText = (): Promise<number> =>
 
 test('a node is clicked with the mouse, also at the edge of the room that its layout gave it', async () => {
   await open(briefing)
-  const node = page.getByTestId('flow-node').filter({ hasText: 'coordinator' })
-  await press(page, node)
-  await page.getByTestId('moment-bar').waitFor()
   const sizes = await page
     .locator('.react-flow__node')
     .evaluateAll((places) =>
@@ -58,13 +56,13 @@ test('a node is clicked with the mouse, also at the edge of the room that its la
     )
   expect(sizes.length).toBeGreaterThan(5)
   for (const [given, drawn] of sizes) expect(drawn).toBe(given)
+  await press(page, page.getByTestId('flow-node').filter({ hasText: 'coordinator' }))
+  await page.getByTestId('moment-bar').waitFor()
 })
 
-test('the labels can be read however small the panel is, and a maximised graph is seen whole', async () => {
+test('the labels can be read however small the panel is, and the graph is seen whole, also when it is maximised', async () => {
   await open(briefing)
   await expect.poll(smallestText).toBeGreaterThanOrEqual(11)
-  await press(page, page.getByTestId('maximise'))
-  await page.getByRole('log').waitFor({ state: 'hidden' })
   const graph = page.getByTestId('flow-graph')
   const inside = (): Promise<boolean> =>
     graph.evaluate((element) => {
@@ -74,6 +72,11 @@ test('the labels can be read however small the panel is, and a maximised graph i
         return left >= room.left && right <= room.right && top >= room.top && bottom <= room.bottom
       })
     })
+  // The agents of a team are listed below each other in a narrow panel, so that none is cut.
+  await expect.poll(inside).toBe(true)
+  expect(await page.getByTestId('flow-cut').count()).toBe(0)
+  await press(page, page.getByTestId('maximise'))
+  await page.getByRole('log').waitFor({ state: 'hidden' })
   await expect.poll(inside).toBe(true)
   await opened.shot('flow-maximised')
   await press(page, page.getByTestId('maximise'))
@@ -100,10 +103,14 @@ test('a graph inside a step is a box that opens', async () => {
   await press(page, page.getByTestId('flow-box'))
   const draft = nodes.filter({ hasText: 'draft' })
   await draft.waitFor()
-  const box = await page.locator('.step-place.box.open').boundingBox()
-  const inner = await draft.boundingBox()
-  if (box === null || inner === null) throw new Error('the box is not open')
-  expect(inner.x > box.x && inner.y > box.y && inner.x + inner.width < box.x + box.width).toBe(true)
+  const isInside = async (): Promise<boolean> => {
+    const box = await page.locator('.step-place.box.open').boundingBox()
+    const inner = await draft.boundingBox()
+    if (box === null || inner === null) return false
+    return inner.x > box.x && inner.y > box.y && inner.x + inner.width < box.x + box.width
+  }
+  // The graph moves while the box opens.
+  await expect.poll(isInside).toBe(true)
   await opened.shot('flow-box')
   await press(page, page.getByTestId('flow-box'))
   await draft.waitFor({ state: 'detached' })

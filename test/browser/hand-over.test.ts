@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises'
 import type { AdkPart, RunEvent } from '@millrace/core'
 import { beforeAll, expect, test } from 'vitest'
 import { full } from '../kit/full.ts'
-import { press, studioTests, type Tab } from './studio-page.ts'
+import { press } from './pointer.ts'
+import { studioTests, type Tab } from './studio-page.ts'
 
 const studio = studioTests(0)
 const wide = { viewport: { width: 1440, height: 900 } }
@@ -149,6 +150,8 @@ const sizes = [
   { width: 390, height: 844, colorScheme: 'dark' },
   { width: 1920, height: 1080, colorScheme: 'light' },
   { width: 1920, height: 1080, colorScheme: 'dark' },
+  { width: 768, height: 1024, colorScheme: 'light' },
+  { width: 1440, height: 900, colorScheme: 'dark' },
 ] as const
 
 /** Labels below 11 px, and elements that stick out of the window. */
@@ -181,7 +184,6 @@ test.each(full ? sizes : sizes.slice(1, 3))(
         await tab.page.goto(`${studio.address}/s/${session}?panel=${panel}`)
         await tab.page.locator('.shell').waitFor()
         await tab.page.locator('.reading').waitFor({ state: 'detached' })
-        if (width < 800) await press(tab.page, tab.page.getByRole('button', { name: 'Inspector (])' }))
         await tab.page.locator('.inspector [role="tabpanel"] > :not(.panel-loading)').first().waitFor()
         const wrong = await tab.page.evaluate(faults)
         seen.push(...wrong.map((each) => `${name} ${panel}: ${each}`))

@@ -1,11 +1,11 @@
 import type { Page } from 'playwright-core'
-import { launchChromium } from './chromium.ts'
+import { launchChromiumWith } from './chromium.ts'
 
 const question = 'Give me a recovery briefing for Cedar Creek Fire'
 
 /** The pictures of README.md: one briefing, in the middle of it and at its end, in the light and in the dark. */
 export async function takePictures(address: string, folder: string): Promise<readonly string[]> {
-  const browser = await launchChromium()
+  const browser = await launchChromiumWith()
   const taken: string[] = []
   try {
     const viewport = { width: 1440, height: 900 }
@@ -25,6 +25,7 @@ export async function takePictures(address: string, folder: string): Promise<rea
       await take('moment')
       await page.goto(`${address}${path}?panel=proof`)
       await page.getByTestId('proof-confidence').waitFor()
+      await page.locator('.why .figure').first().waitFor()
       await settled(page)
       await take('proof')
     }

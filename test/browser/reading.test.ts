@@ -3,7 +3,8 @@ import type { AdkPart, Recorded, RunEvent } from '@millrace/core'
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
 import { scriptedAgent, speech } from '../kit/scripted-agent.ts'
-import { pointAt, press, studioTests, type Tab } from './studio-page.ts'
+import { pointAt, press } from './pointer.ts'
+import { studioTests, type Tab } from './studio-page.ts'
 
 const said = (message: string, parts: readonly AdkPart[], more: object = {}): RunEvent => ({
   kind: 'agent',

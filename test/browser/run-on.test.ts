@@ -1,7 +1,8 @@
 import type { Recorded } from '@millrace/core'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
-import { pointAt, press, studioTests } from './studio-page.ts'
+import { pointAt, press } from './pointer.ts'
+import { studioTests } from './studio-page.ts'
 
 const studio = studioTests(0)
 const wide = { viewport: { width: 1440, height: 900 } }

@@ -1,8 +1,18 @@
-import type { Locator, Page } from 'playwright-core'
-import { beforeAll, expect, test } from 'vitest'
+import { webHost } from '@millrace/core'
+import { type Agent, discoverAgents, remoteAgent } from '@millrace/server'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { exampleAgents } from '../kit/built-packages.ts'
+import { scriptedAgent } from '../kit/scripted-agent.ts'
+import { testServer } from '../kit/server.ts'
+import { press } from './pointer.ts'
 import { studioTests, type Tab } from './studio-page.ts'
 
-const studio = studioTests(0)
+/** The assistant of another server, over ADK. Its address is known once that server listens. */
+let elsewhere: Awaited<ReturnType<typeof testServer>> | undefined
+let remote: Agent | undefined
+const far = scriptedAgent('far', (input, context) => remote?.run(input, context) ?? [], { engine: 'remote' })
+const studio = studioTests(0, [far])
 const wide = { viewport: { width: 1440, height: 900 } }
 let chat: string
 let imported: string
@@ -10,19 +20,13 @@ let imported: string
 beforeAll(async () => {
   chat = await studio.run('assistant', 'What is the weather in Lisbon?')
   imported = await studio.bring('adk', 'javascript-flavour')
+  const assistant = discoverAgents(exampleAgents, { models: { tokensPerSecond: 0 } }).agents.get('assistant')
+  if (assistant === undefined) throw new Error('the examples have no assistant')
+  elsewhere = await testServer({ with: [assistant] })
+  const url = await elsewhere.app.listen({ port: 0, host: '127.0.0.1' })
+  remote = remoteAgent('far', { url, dialect: 'adk', app: 'assistant' }, webHost(globalThis))
 })
-
-/** Presses the mouse where a person would, and only where the element really is on top. */
-async function press(page: Page, target: Locator): Promise<void> {
-  await target.waitFor({ timeout: 20_000 })
-  await target.scrollIntoViewIfNeeded()
-  const box = await target.boundingBox()
-  if (box === null) throw new Error('the element is not on the page')
-  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2]
-  const isOnTop = await target.evaluate((node, at) => node.contains(document.elementFromPoint(at.x, at.y)), { x, y })
-  expect(isOnTop).toBe(true)
-  await page.mouse.click(x, y)
-}
+afterAll(() => elsewhere?.close(0))
 
 const stepOf = (page: Page): Promise<string | null> => page.getByTestId('step').getAttribute('data-step')
 
@@ -74,4 +78,58 @@ test('a recording without prompts says so, and shows what it has', async () => {
   expect(await page.getByTestId('step-figures').textContent()).toContain('Duration')
   await press(page, page.getByTestId('step-frames').locator('summary'))
   await page.getByTestId('step-frames').getByText('"kind":"agent"').first().waitFor()
+})
+
+test('keys that come faster than the panel is drawn lose no step', async () => {
+  const { page } = await openChat('light')
+  await press(page, page.getByTestId('bar-model').last())
+  await page.getByTestId('step').waitFor()
+  const place = async (): Promise<number> =>
+    Number.parseInt((await page.locator('.step-head .number').textContent()) ?? '', 10)
+  const last = await place()
+  expect(last).toBeGreaterThan(3)
+  for (let i = 1; i < last; i++) await page.keyboard.press('k')
+  await expect.poll(place).toBe(1)
+  for (let i = 1; i < last; i++) await page.keyboard.press('j')
+  await expect.poll(place).toBe(last)
+})
+
+test('a model call of another server has the same figures wherever it is shown, and says what is not known', async () => {
+  const session = await studio.run('far', 'What is the weather in Lisbon?')
+  const { page } = await studio.open(`/s/${session}`, wide)
+  const bar = page.getByTestId('bar-model').last()
+  const label = (await bar.getAttribute('aria-label')) ?? ''
+  await press(page, bar)
+  await page.getByTestId('step-no-prompt').getByText('does not tell the request').waitFor()
+  await page.getByTestId('step-arrival').waitFor()
+  await page.getByTestId('step-response').getByText('Lisbon').first().waitFor()
+  const figure = async (name: string): Promise<string> =>
+    (await page.getByTestId('step-figures').locator('div', { hasText: name }).locator('dd').first().textContent()) ?? ''
+  expect(label.split(', ')).toContain(await figure('Duration'))
+  await bar.hover()
+  await page.getByText('on arrival: another server made this call').waitFor()
+  await page.getByRole('tab', { name: 'Usage' }).click()
+  const used = page.getByRole('region', { name: 'Usage' })
+  await used.getByText('Model calls').waitFor()
+  const tile = (name: string): Promise<string | null> =>
+    used.locator('.totals div', { hasText: name }).locator('dd').textContent()
+  const models = page.getByTestId('usage-models').locator('td')
+  expect([await tile('Model calls'), await models.nth(2).textContent()]).toEqual(['2', '2'])
+})
+
+test('a click on the bar of a call opens that call, also where others run beside it', async () => {
+  const session = await studio.run('recovery', 'Brief me on the Cedar Creek fire')
+  const { page } = await studio.open(`/s/${session}`, wide)
+  await page.getByTestId('bar-agent').first().waitFor()
+  const calls = page.getByTestId('timeline-calls')
+  if ((await calls.getAttribute('aria-pressed')) === 'false') await press(page, calls)
+  const bars = page.getByTestId('bar-model')
+  await bars.first().waitFor()
+  const begins = (text: string | null): string => /events (\d+) to/.exec(text ?? '')?.[1] ?? ''
+  for (let i = 0; i < Math.min(6, await bars.count()); i++) {
+    const start = begins(await bars.nth(i).getAttribute('aria-label'))
+    await press(page, bars.nth(i))
+    const events = page.getByTestId('step').locator('h3', { hasText: 'Events' })
+    await expect.poll(() => events.locator('button').first().textContent()).toContain(start)
+  }
 })

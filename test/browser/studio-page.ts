@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { EventLog } from '@millrace/core'
 import { wireText } from '@millrace/core/testing'
 import { type Agent, discoverAgents, type Millrace } from '@millrace/server'
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, vi } from 'vitest'
 import { exampleAgents } from '../kit/built-packages.ts'
 import { full } from '../kit/full.ts'
@@ -91,7 +91,9 @@ export function studioTests(
 }
 
 async function openTab(browser: Browser, options: BrowserContextOptions): Promise<Tab> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ...options })
+  // Without a graphics card the processor draws every frame of an animation. The whole form has them.
+  const reducedMotion = full ? 'no-preference' : 'reduce'
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion, ...options })
   const page = await context.newPage()
   const noise: string[] = []
   page.on('pageerror', (error) => noise.push(error.message))
@@ -139,40 +141,4 @@ async function bring(
     payload: wireText(vector?.wire ?? []),
   })
   return answer.json().id
-}
-
-/** Clicks an element as a person does: it has come to rest, it is what is under the pointer there, and the mouse presses. */
-export async function press(page: Page, target: Locator): Promise<void> {
-  const { x, y } = await underPointer(target)
-  await page.mouse.click(x, y)
-}
-
-/** Moves the mouse over an element that a person can reach with it. */
-export async function pointAt(page: Page, target: Locator): Promise<void> {
-  const { x, y } = await underPointer(target)
-  await page.mouse.move(x, y)
-}
-
-async function underPointer(target: Locator): Promise<{ readonly x: number; readonly y: number }> {
-  await target.waitFor()
-  let before = ''
-  let middle = { x: 0, y: 0 }
-  await expect
-    .poll(
-      async () => {
-        const box = await target.boundingBox()
-        if (box === null) return 'the element is not on the page'
-        middle = { x: box.x + box.width / 2, y: box.y + box.height / 2 }
-        const [last, now] = [before, JSON.stringify(box)]
-        before = now
-        if (now !== last) return 'the element moves'
-        return target.evaluate((element, { x, y }) => {
-          const found = document.elementFromPoint(x, y)
-          return element.contains(found) ? 'reached' : `covered by ${found?.className} ${found?.tagName}`
-        }, middle)
-      },
-      { timeout: 30_000 },
-    )
-    .toBe('reached')
-  return middle
 }

@@ -9,7 +9,7 @@ import type { AgUiNote } from '../kit/ag-ui-scenario.ts'
 import { chatScenarios } from '../kit/ag-ui-scenarios-chat.ts'
 import { historyScenarios } from '../kit/ag-ui-scenarios-history.ts'
 import { peopleScenarios } from '../kit/ag-ui-scenarios-people.ts'
-import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { built, oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 
 // Every line of the official client that people have installed, over HTTP, against the built server.
 
@@ -25,7 +25,19 @@ beforeAll(async () => {
   // A user for each client: the number of runs per minute is limited by user.
   const tokens = agUiLines.flatMap(({ version }) => ['--token', `user-${version}=${tokenOf(version)}`])
   served = await serveBuilt(
-    ['serve', '--port', '0', '--data-dir', folder, '--agents', agents, '--log-level', 'error', ...tokens],
+    [
+      'serve',
+      '--port',
+      '0',
+      '--data-dir',
+      folder,
+      '--agents',
+      agents,
+      '--log-level',
+      'error',
+      ...oneProcess,
+      ...tokens,
+    ],
     { MILLRACE_OFFLINE_TOKENS_PER_SECOND: '0', PATH: process.env.PATH ?? '' },
   )
 })

@@ -60,6 +60,28 @@ describe('five surfaces on one port', () => {
     expect((await call('GET', '/sessions/studio-1')).status).toBe(200)
   })
 
+  test.each([
+    ['an emoji where the title is cut', `${'a'.repeat(79)}😀 b`, 'a'.repeat(79)],
+    ['half an emoji', 'a\ud83d b', 'a b'],
+    ['U+0000', 'a\0b', 'ab'],
+  ])('the first message of a session has %s: every surface takes it', async (what, text, title) => {
+    const id = (surface: string): string => `${surface} ${what}`
+    const messages = [{ id: '1', role: 'user', content: text }]
+    const content = { role: 'user', parts: [{ text }] }
+    const answers = [
+      await call('POST', '/ag-ui/echo', { threadId: id('ag-ui'), runId: 'r', messages }),
+      await call('POST', '/api/projects/echo/stream', { input: text, session_id: id('studio') }),
+      await call('POST', `/sessions/${encodeURIComponent(id('session'))}/runs`, {
+        input: { messages: [{ id: '1', role: 'user', content }] },
+      }),
+      await call('POST', '/sessions', { id: id('plan'), agent: 'planner' }),
+      await call('POST', `/sessions/${encodeURIComponent(id('plan'))}/chat`, { message: text }),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 201, 201, 200])
+    for (const surface of ['ag-ui', 'studio', 'session', 'plan'])
+      expect((await call('GET', `/sessions/${encodeURIComponent(id(surface))}`)).json.title).toBe(title)
+  })
+
   test('Plan: chat makes tasks, a person edits them, execution carries them out', async () => {
     const { json: session } = await call('POST', '/sessions', { title: 'My plan' })
     const at = `/sessions/${session.id}`

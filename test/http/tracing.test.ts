@@ -4,6 +4,7 @@ import { discoverAgents } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openTelemetry } from '../../packages/cli/src/serve/telemetry.ts'
 import { exampleAgents } from '../kit/built-packages.ts'
+import { scriptedAgent } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
 
 interface OtlpSpan {
@@ -17,6 +18,14 @@ interface OtlpSpan {
   readonly status: { readonly code?: number }
 }
 type Otlp = { resourceSpans: { resource: object; scopeSpans: { spans: OtlpSpan[] }[] }[] }
+
+/** The records of calls that another server made: one whose model is named at the end, and one that waited since the run began. */
+const far = scriptedAgent('far', function* () {
+  yield { kind: 'model.started', call: 'c1', agent: 'far', waited: 0 }
+  yield { kind: 'model.finished', call: 'c1', status: 'ok', model: 'gemini', duration: 0 }
+  yield { kind: 'model.started', call: 'c2', agent: 'far', model: 'gemini', waited: 3_600_000 }
+  yield { kind: 'model.finished', call: 'c2', status: 'ok', duration: 3_600_000 }
+})
 
 /** What an OTLP/HTTP collector on loopback was sent. */
 describe('traces', () => {
@@ -45,11 +54,13 @@ describe('traces', () => {
     const agents = discoverAgents(exampleAgents, {
       models: { tokensPerSecond: 0 },
     })
-    server = await testServer({ agents, fallback: 'assistant', tracing: telemetry })
+    const all = new Map([...agents.agents, ['far', far] as const])
+    server = await testServer({ agents: { agents: all }, fallback: 'assistant', tracing: telemetry })
     for (const [session, agent, text] of [
       ['chat', 'assistant', 'What is the weather in Lisbon?'],
       ['team', 'recovery', 'Is it safe to enter the Cedar Creek area? Assess it.'],
       ['fails', 'assistant', 'Simulate a model failure'],
+      ['far', 'far', 'Hello'],
     ] as const) {
       await server.log.create({ id: session, user: 'u', agent })
       const message = { id: `m-${session}`, role: 'user' as const, content: { parts: [{ text }] } }
@@ -105,6 +116,17 @@ describe('traces', () => {
     const tools = all.filter(({ name }) => name.startsWith('execute_tool '))
     expect(tools.length).toBeGreaterThanOrEqual(1)
     for (const tool of tools) expect(parent(tool)?.name).toBe('invoke_agent assistant')
+  })
+
+  test('a model call of another server has the model that answered, and begins within its run', () => {
+    const { root, all } = runOf('run-far')
+    const models = all.filter(({ name }) => name === 'generate_content')
+    expect(models).toHaveLength(2)
+    for (const model of models) {
+      expect([fact(model, 'gen_ai.request.model'), fact(model, 'gen_ai.response.model')]).toEqual([undefined, 'gemini'])
+      expect(BigInt(model.startTimeUnixNano) >= BigInt(root?.startTimeUnixNano ?? 0)).toBe(true)
+      expect(BigInt(model.endTimeUnixNano) <= BigInt(root?.endTimeUnixNano ?? 0)).toBe(true)
+    }
   })
 
   test('specialists are below their caller, and every span lies within its parent', () => {

@@ -123,6 +123,21 @@ export const peopleScenarios: readonly AgUiScenario[] = [
     },
   },
   {
+    name: "a question as LangGraph's own integration sends it (`?interrupts=custom`)",
+    async run(bench) {
+      const client = bench.thread('graph', { query: '?interrupts=custom' })
+      const runId = `run-${bench.name()}`
+      const events = await bench.ask(client, 'publish', { runId })
+      const asked = events.find(({ name }) => name === 'on_interrupt')
+      expect(JSON.parse(String(asked?.value))).toEqual({ message: 'Publish it?', schema: { type: 'boolean' } })
+      expect(events.at(-1)).not.toHaveProperty('outcome')
+      expect(client.pendingInterrupts ?? []).toEqual([])
+      await bench.run(client, { runId, forwardedProps: { command: { resume: 'yes', interruptEvent: asked?.value } } })
+      expect(lastWords(client)).toBe('Answered "yes".')
+      expect(await bench.session(client)).toEqual({ status: 'done', runs: 2 })
+    },
+  },
+  {
     name: 'the page is reloaded while a question is open',
     async run(bench) {
       const client = bench.thread('graph')

@@ -38,11 +38,15 @@ export async function serveCommand(
   const exited = once(child, 'exit')
   const address = await new Promise<string>((resolve, reject) => {
     let output = ''
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    const look = (text: string): void => {
       output += text
       const [, found] = /listening on (http:\S+)/.exec(output) ?? []
-      if (found !== undefined) resolve(found)
-    })
+      if (found === undefined) return
+      // What a busy server logs later is only drained: searching all of it again for each line cost a benchmark more than its requests.
+      child.stdout.off('data', look).resume()
+      resolve(found)
+    }
+    child.stdout.setEncoding('utf8').on('data', look)
     void exited.then(() => reject(new Error(`the server ended: ${output}`)))
   })
   return {

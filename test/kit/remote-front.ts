@@ -1,15 +1,21 @@
 import { type Host, type Recorded, type RunFinished, type RunInput, webHost } from '@millrace/core'
-import { type Agent, remoteAgent } from '@millrace/server'
+import { type Agent, type MillraceOptions, remoteAgent } from '@millrace/server'
 import { inputOf } from './run-agent.ts'
 import { testServer } from './server.ts'
 
 type Entry = Parameters<typeof remoteAgent>[1]
 
-/** The real host, but the pauses between attempts to re-join take a fiftieth: what is tested is that there are some. */
+/** The longest pause between attempts, in ms. */
+const longestWait = 15_000
+
+/**
+ * The real host, but the pauses between attempts to re-join take a fiftieth: what is tested is that there are some. What is
+ * longer than any of them is the time that a slow server gets, and a busy machine needs all of it.
+ */
 const hurried: Host = {
   ...webHost(globalThis),
   after(ms, callback) {
-    const timer = setTimeout(callback, ms > 100 ? ms / 50 : ms)
+    const timer = setTimeout(callback, ms > 100 && ms <= longestWait ? ms / 50 : ms)
     return () => clearTimeout(timer)
   },
 }
@@ -48,12 +54,16 @@ export interface Front {
 }
 
 /** A whole Millrace in front of one server elsewhere, under the name `far`. */
-export async function frontOf(entry: Entry, host: Host = hurried): Promise<Front> {
-  return frontWith([remoteAgent('far', entry, host)])
+export async function frontOf(
+  entry: Entry,
+  host: Host = hurried,
+  options: Partial<MillraceOptions> = {},
+): Promise<Front> {
+  return frontWith([remoteAgent('far', entry, host)], options)
 }
 
-export async function frontWith(agents: readonly Agent[]): Promise<Front> {
-  const server = await testServer({ with: agents })
+export async function frontWith(agents: readonly Agent[], options: Partial<MillraceOptions> = {}): Promise<Front> {
+  const server = await testServer({ with: agents, ...options })
   const [agent] = agents
   const front: Front = {
     async start(session, input) {

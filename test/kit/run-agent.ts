@@ -1,6 +1,7 @@
 import type { JsonObject, PatchOp, Recorded, RunEvent, RunInput } from '@millrace/core'
 import { applyState, defined, isCallRecord } from '@millrace/core'
 import type { Agent, RunContext } from '@millrace/server'
+import { isCheckpoint } from '../../packages/server/src/agent/langgraph/checkpoint.ts'
 
 /** A session in memory, as the run engine would hold it: runs one after the other, each seeing the rows before it. */
 export interface TestSession {
@@ -73,9 +74,9 @@ export function inputOf(given: string | Partial<RunInput>): RunInput {
   return { messages: [{ id: 'm', role: 'user', content: { role: 'user', parts: [{ text: given }] } }] }
 }
 
-/** One line per event: which agent did what, in which order. Records of calls are left out. */
+/** One line per event: which agent did what, in which order. Records of calls and checkpoints are left out. */
 export function outline(all: readonly RunEvent[]): readonly string[] {
-  const events = all.filter((event) => !isCallRecord(event))
+  const events = all.filter((event) => !isCallRecord(event) && !isCheckpoint(event))
   return events.map((event) => {
     switch (event.kind) {
       case 'node.started':

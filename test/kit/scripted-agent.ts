@@ -4,13 +4,13 @@ import type { Agent, RunContext } from '@millrace/server'
 type Script = (input: RunInput, context: RunContext) => AsyncIterable<RunEvent> | Iterable<RunEvent>
 
 /** An agent for tests: what it yields is written in the test. */
-export function scriptedAgent(name: string, script: Script, { resumable = false } = {}): Agent {
+export function scriptedAgent(name: string, script: Script, { resumable = false, engine = 'adk' } = {}): Agent {
   return {
     name,
     describe: async () => ({
       name,
       description: `The ${name} of this test`,
-      engine: 'adk',
+      engine,
       graph: { nodes: [{ id: name, kind: 'agent' }], edges: [] },
       examples: ['Hello'],
       resumable,

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { built, oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 
 // ADK's state scopes, memory, artifacts and long-running tools on the built server, which is killed and started again.
 
@@ -41,10 +41,13 @@ export const rootAgent = new LlmAgent({
 `
 let served: Served
 const serve = (): Promise<Served> =>
-  serveBuilt(['serve', '--port', '0', '--data-dir', join(root, 'data'), '--agents', join(root, 'agents')], {
-    PATH: process.env.PATH ?? '',
-    HOME: root,
-  })
+  serveBuilt(
+    ['serve', '--port', '0', '--data-dir', join(root, 'data'), '--agents', join(root, 'agents'), ...oneProcess],
+    {
+      PATH: process.env.PATH ?? '',
+      HOME: root,
+    },
+  )
 
 beforeAll(async () => {
   await built()

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setInterval } from 'node:timers/promises'
+import { setTimeout } from 'node:timers/promises'
 import type { Recorded } from '@millrace/core'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { agentWithTool, askingGraph, authorFolder, goodAgent } from '../kit/author-folder.ts'
@@ -15,7 +15,13 @@ const faults = {
   loops: agentWithTool('for (;;) {}'),
   exits: agentWithTool('process.exit(1)'),
   throws: agentWithTool(`setTimeout(() => { throw new Error('boom') }, 1); ${pause}`),
-  heap: agentWithTool('const held = []; while (held.length < 250_000) held.push(new Array(1000).fill(1.5))'),
+  // It grows in steps that each leave the thread free: collecting garbage at the limit takes long on a busy machine.
+  heap: agentWithTool(`
+    const held = []
+    while (held.length < 250_000) {
+      held.push(...Array.from({ length: 100 }, () => new Array(1000).fill(1.5)))
+      await new Promise(setImmediate)
+    }`),
   buffers: agentWithTool(`
     const held = []
     while (held.length < 32) {
@@ -38,7 +44,7 @@ const stuck = (file: string): string => `
     const { spawn } = await import('node:child_process')
     const { writeFileSync } = await import('node:fs')
     const program = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' })
-    writeFileSync(${JSON.stringify(file)}, process.pid + ' ' + program.pid)
+    writeFileSync(${JSON.stringify(file)}, process.pid + ' ' + program.pid + '\\n')
     for (;;) {}`
 
 let server: Served
@@ -63,14 +69,19 @@ const args = [
   '--agent-silence',
   '10',
 ]
+/** The agents of the tests that start the server again: each agent of a folder is a process that imports ADK. */
+const again = {
+  asks: askingGraph,
+  pauses: agentWithTool(pause),
+  stuck: agentWithTool(stuck(join(root, 'pids'))),
+}
 beforeAll(async () => {
   await built()
+  authorFolder(join(root, 'again'), again)
   authorFolder(join(root, 'agents'), {
     good: goodAgent,
     asks: askingGraph,
-    pauses: agentWithTool(pause),
     sends: agentWithTool("for (const value of [null, 7, ['x'], ['1'], { kind: 'end', call: 1 }]) process.send(value)"),
-    stuck: agentWithTool(stuck(join(root, 'pids'))),
     early: 'process.exit(3)',
     ...faults,
   })
@@ -114,26 +125,27 @@ async function rowsOf(session: string): Promise<readonly Recorded[]> {
 const endsOf = (rows: readonly Recorded[]) =>
   rows.flatMap(({ event }) => (event.kind === 'run.finished' ? [event] : []))
 
-/** Asks for the server's health until `until` settles; resolves with the number of answers. Every one must be 200. */
+/** Asks for the server's health until `until` settles. Every answer must be 200; those while the agent looped are counted. */
 async function healthUntil(until: Promise<unknown>): Promise<number> {
   let isOver = false
   void until.finally(() => {
     isOver = true
   })
-  let answers = 0
-  for await (const _ of setInterval(100)) {
+  let whileLooping = 0
+  while (!isOver) {
+    const hasCalled = JSON.stringify(await rowsOf('with-loops')).includes('"functionCall"')
     expect((await fetch(`${server.address}/health`)).status).toBe(200)
-    answers += 1
-    if (isOver) break
+    if (hasCalled && endsOf(await rowsOf('with-loops')).length === 0) whileLooping += 1
+    await setTimeout(100)
   }
-  return answers
+  return whileLooping
 }
 
 test('five hostile agents beside twenty good runs: the good ones finish, and every run has exactly one end', async () => {
   const bad = Object.keys(faults).map(async (name) => ({ name, rows: await turn(name, `with-${name}`) }))
   const good = Array.from({ length: 20 }, (_, i) => turn('good', `good-${i}`))
   const all = Promise.all([Promise.all(bad), Promise.all(good)])
-  expect(await healthUntil(all)).toBeGreaterThan(20)
+  expect(await healthUntil(all)).toBeGreaterThan(0)
   const [failed, finished] = await all
   for (const rows of finished) {
     expect(endsOf(rows)).toEqual([expect.objectContaining({ outcome: 'done' })])
@@ -146,17 +158,17 @@ test('five hostile agents beside twenty good runs: the good ones finish, and eve
     expect(end?.error?.message).toMatch(sentences[name as keyof typeof faults])
     // The log names the call that did it.
     expect(JSON.stringify(rows), name).toContain('"functionCall"')
-    expect(said).toMatch(new RegExp(`"agent":"${name}".*"msg":"[^"]* the agent ${name} `))
+    // The server's own log comes over a pipe, and so may be later than its answers.
+    const line = new RegExp(`"agent":"${name}".*"msg":"[^"]* the agent ${name} `)
+    await vi.waitFor(() => expect(said).toMatch(line), waiting)
   }
 })
 
 test('an agent whose process ended runs again with the next message', async () => {
-  const first = await turn('exits', 'again')
-  const second = await turn('exits', 'again')
-  expect(endsOf(first)).toHaveLength(1)
-  expect(endsOf(second).map(({ error }) => error?.message)).toEqual(
-    Array(2).fill(expect.stringMatching(sentences.exits)),
-  )
+  const before = endsOf(await rowsOf('with-exits')).length
+  const ends = endsOf(await turn('exits', 'with-exits'))
+  expect([before, ends.length]).toEqual([1, 2])
+  expect(ends[1]?.error?.message).toMatch(sentences.exits)
 })
 
 test('what the code of an agent sends over the channel of its process harms nothing', async () => {
@@ -177,7 +189,8 @@ test('a graph asks in its process, the server is killed, and the answer arrives 
   await runToEnd({ messages: [{ id: 'm', role: 'user', content: { parts: [{ text: 'hi' }] } }] })
   const question = (await rowsOf('asked')).flatMap(({ event }) => (event.kind === 'interrupt' ? [event.id] : []))
   await server.kill()
-  await serve()
+  // What loops here must be ended by the kill alone, however long the test takes to look.
+  await serve('--agents', join(root, 'again'), '--agent-silence', '600')
   await runToEnd({ messages: [], resume: [{ interrupt: question[0], status: 'resolved', payload: 'yes' }] })
   const rows = await rowsOf('asked')
   expect(endsOf(rows).map(({ outcome }) => outcome)).toEqual(['interrupted', 'done'])
@@ -196,7 +209,11 @@ test('a run that a person cancels ends, and its process takes the next one', asy
 
 test('when the server is killed, an agent that loops and what it started end, too', async () => {
   await start('stuck', 'stuck', 'hi')
-  const pids = await vi.waitFor(() => readFileSync(join(root, 'pids'), 'utf8').split(' ').map(Number), waiting)
+  const pids = await vi.waitFor(() => {
+    const [, ...found] = /^(\d+) (\d+)\n$/.exec(readFileSync(join(root, 'pids'), 'utf8')) ?? []
+    if (found.length === 0) throw new Error('the process ids are not written yet')
+    return found.map(Number)
+  }, waiting)
   expect(pids.map(isAlive)).toEqual([true, true])
   await server.kill()
   await vi.waitFor(() => expect(pids.map(isAlive)).toEqual([false, false]), waiting)
@@ -242,7 +259,8 @@ async function listed(): Promise<ReadonlyMap<string, Listed>> {
   return new Map(agents.map((agent) => [agent.name, agent]))
 }
 
-const waiting = { timeout: 60_000, interval: 100 }
+/** So long that only what hangs reaches it. */
+const waiting = { timeout: 600_000, interval: 100 }
 
 async function start(agent: string, session: string, text: string): Promise<void> {
   const messages = [{ id: 'm', role: 'user', content: { parts: [{ text }] } }]

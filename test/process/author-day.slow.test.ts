@@ -10,6 +10,10 @@ import { built } from '../kit/built-server.ts'
 /** A day of an author, on the built command: edits, folders, variables, configuration and errors, without a restart. */
 let mine: Author
 
+/** One folder and one server for the tests that need no others: each has agents of its own there. */
+let common: Author
+let server: AuthorServer
+
 /** A door that a node can wait at, until the test opens it. */
 const knocking = new Set<ServerResponse>()
 const door = createServer((_, response) => {
@@ -21,8 +25,12 @@ beforeAll(async () => {
   await built()
   door.listen(0, '127.0.0.1')
   await once(door, 'listening')
+  common = author()
+  common.write('agents/quiet/agent.ts', talks("'works'"))
+  server = common.serve()
 })
-afterAll(() => {
+afterAll(async () => {
+  await common.close()
   door.closeAllConnections()
   door.close()
 })
@@ -83,41 +91,40 @@ test('the next run has an edit of the file, and of a file beside it; one under w
 })
 
 test('a folder that is added can be run, and one that is removed is gone', async () => {
-  mine.write('agents/a/agent.ts', talks("'a'"))
-  const server = mine.serve()
-  expect((await listed(server)).map(({ name }) => name)).toEqual(['a'])
-  mine.write('agents/b/agent.ts', talks("'b'"))
+  const names = async (): Promise<readonly string[]> => (await listed(server)).map(({ name }) => name)
+  expect(await names()).toEqual(['quiet'])
+  common.write('agents/a/agent.ts', talks("'a'"))
+  expect(await names()).toEqual(['a', 'quiet'])
+  common.write('agents/b/agent.ts', talks("'b'"))
   expect(saidIn(await server.run('b', 'hi', 'b'))).toBe('b')
-  expect((await listed(server)).map(({ name }) => name)).toEqual(['a', 'b'])
-  mine.remove('agents/a')
-  expect((await listed(server)).map(({ name }) => name)).toEqual(['b'])
+  common.remove('agents/a')
+  expect(await names()).toEqual(['b', 'quiet'])
   expect(await server.run('a', 'hi', 'a')).toContain('unknown agent a')
 })
 
 test('a broken edit leaves the version before it, and its error is listed and logged; the repair is taken', async () => {
-  mine.write('agents/a/agent.ts', talks("'works'"))
-  const server = mine.serve()
-  expect(saidIn(await server.run('a', 'hi', '1'))).toBe('works')
-  mine.write('agents/a/agent.ts', "import './tools.ts'\n")
-  expect(saidIn(await server.run('a', 'hi', '2'))).toBe('works')
-  expect(await listed(server)).toMatchObject([
-    { name: 'a', engine: 'langgraph', editError: "a/agent.ts:1: Cannot find module './tools.ts'" },
-  ])
-  await server.says(/"agent":"a".*Cannot find module '\.\/tools\.ts' \(the version before it still runs\)/)
+  const edited = async (): Promise<Listed | undefined> => (await listed(server)).find(({ name }) => name === 'edited')
+  common.write('agents/edited/agent.ts', talks("'works'"))
+  expect(saidIn(await server.run('edited', 'hi', '1'))).toBe('works')
+  common.write('agents/edited/agent.ts', "import './tools.ts'\n")
+  expect(saidIn(await server.run('edited', 'hi', '2'))).toBe('works')
+  expect(await edited()).toMatchObject({
+    engine: 'langgraph',
+    editError: "edited/agent.ts:1: Cannot find module './tools.ts'",
+  })
+  await server.says(/"agent":"edited".*Cannot find module '\.\/tools\.ts' \(the version before it still runs\)/)
   // The missing file is added: the edit itself is not touched again.
-  mine.write('agents/a/tools.ts', 'export {}')
-  expect((await listed(server))[0]?.editError).toMatch(/a\/agent\.ts exports nothing\./)
-  mine.write('agents/a/agent.ts', talks("'repaired'"))
-  expect(saidIn(await server.run('a', 'hi', '3'))).toBe('repaired')
-  expect((await listed(server))[0]).not.toHaveProperty('editError')
+  common.write('agents/edited/tools.ts', 'export {}')
+  expect((await edited())?.editError).toMatch(/edited\/agent\.ts exports nothing\./)
+  common.write('agents/edited/agent.ts', talks("'repaired'"))
+  expect(saidIn(await server.run('edited', 'hi', '3'))).toBe('repaired')
+  expect(await edited()).not.toHaveProperty('editError')
 })
 
 test('without a request, an edit that does not load is in the server log', async () => {
-  mine.write('agents/a/agent.ts', talks("'works'"))
-  const server = mine.serve()
-  await server.says(/\n {2}a {2}LangGraph/)
-  mine.write('agents/a/agent.ts', "\nthrow new Error('no such city')")
-  await server.says(/a\/agent\.ts:2: no such city/)
+  await server.says(/\n {2}quiet {2}LangGraph/)
+  common.write('agents/quiet/agent.ts', "\nthrow new Error('no such city')")
+  await server.says(/quiet\/agent\.ts:2: no such city/)
 })
 
 test('.env: the process wins over the agent’s folder, that over the agents folder, that over the working directory', async () => {
@@ -164,12 +171,12 @@ test('a file that hangs at import does not hold the listing, and is loading, not
 })
 
 test('a throw in a node or a tool is recorded with file and line, and no client sees a path of this machine', async () => {
-  mine.write(
+  common.write(
     'agents/node/deep.ts',
     "export function read(): string {\n  throw new Error('cannot open ' + import.meta.filename)\n}",
   )
-  mine.write('agents/node/agent.ts', talks('read()', "import { read } from './deep.ts'"))
-  mine.write(
+  common.write('agents/node/agent.ts', talks('read()', "import { read } from './deep.ts'"))
+  common.write(
     'agents/tool/agent.ts',
     `import { FunctionTool, LlmAgent } from '@google/adk'
 import { call, model, say } from '@millrace/server/adk'
@@ -186,7 +193,6 @@ export const rootAgent = new LlmAgent({
   model: model({ offline: ({ step }) => (step === 0 ? call('lookup', {}) : say('sorry')) }),
 })`,
   )
-  const server = mine.serve()
   const node = await server.run('node', 'hi', 'node')
   const tool = await server.run('tool', 'hi', 'tool')
   expect(node).toContain('RUN_ERROR')
@@ -203,7 +209,7 @@ export const rootAgent = new LlmAgent({
   await server.says(/"agent":"node".*the graph threw at node\/deep\.ts:2/)
   await server.says(/"agent":"tool".*the tool lookup threw at tool\/agent\.ts:7/)
   for (const text of [node, tool, ...logs]) {
-    expect(text).not.toContain(mine.folder)
+    expect(text).not.toContain(common.folder)
     expect(text).not.toContain('/etc/lookup')
   }
 })

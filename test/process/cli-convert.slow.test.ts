@@ -40,13 +40,19 @@ test.each<[string, readonly string[], number, RegExp]>([
   ['no target', ['x'], 2, /required option '--to <dialect>' not specified/],
   ['a missing file', ['--to', 'adk', join(folder, 'none')], 1, /^millrace: there is no file .*none\n$/],
   ['a folder', ['--to', 'adk', folder], 1, /is a folder; name a file/],
+  ['an empty file', ['--to', 'adk', '/dev/null'], 1, /^millrace: \/dev\/null is empty\n$/],
   [
     'a dead server',
     ['--to', 'adk', 'http://127.0.0.1:2/x'],
     1,
     /cannot be reached \(ECONNREFUSED\); check the address/,
   ],
-  ['a text that is no stream', ['--to', 'adk'], 1, /^millrace: this is neither JSON nor an event stream\n$/],
+  [
+    'a text that is no stream',
+    ['--to', 'adk'],
+    1,
+    /^millrace: standard input: this is neither JSON nor an event stream\n$/,
+  ],
 ])('%s is one sentence', async (_name, args, code, sentence) => {
   const ended = await runCommand(['convert', ...args], { stdin: 'hello\n' })
   expect(ended).toEqual({ code, out: '', err: expect.stringMatching(sentence) })

@@ -4,6 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createSocketServer, connect as dial } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { HttpAgent } from '@ag-ui/client'
 import { detectDialect } from '@millrace/core'
 import { wireText } from '@millrace/core/testing'
@@ -56,7 +57,7 @@ async function serving(args: readonly string[], env: Record<string, string> = {}
     let said = ''
     child.stdout.on('data', (text: string) => {
       said += text
-      const [, found] = /listening on (http:\S+)/.exec(said) ?? []
+      const [, found] = /(?:listening on |"address":")(http:[^\s"]+)/.exec(said) ?? []
       if (found !== undefined) resolve(found)
     })
     void ended.then(({ err }) => reject(new Error(`it ended: ${said}${err}`)))
@@ -109,10 +110,13 @@ describe('tail', () => {
 
   test('a cut is healed: no event is missing and none comes twice', async () => {
     const { port } = new URL(millrace.address)
-    let connections = 0
-    // The first connection breaks off in the middle.
+    let streams = 0
+    // The first stream breaks off in the middle.
     const cutting = createSocketServer((client) => {
-      const first = connections++ === 0
+      let first = false
+      client.on('data', (bytes) => {
+        if (bytes.includes('/events')) first = streams++ === 0
+      })
       const upstream = dial(Number(port), '127.0.0.1')
       client.on('error', () => {})
       upstream.on('error', () => {})
@@ -135,7 +139,7 @@ describe('tail', () => {
       runCommand(['tail', 'told', '--jsonl', ...server()]),
       runCommand(['tail', 'told', '--jsonl', '--no-follow', '--server', through]),
     ])
-    expect(connections).toBeGreaterThan(1)
+    expect(streams).toBeGreaterThan(1)
     expect(healed.out).toBe(whole.out)
     expect(healed.err).toContain('tries again (1)')
   })
@@ -225,6 +229,23 @@ describe('replay', () => {
     const { headers, status } = await fetch(`${replay.address}/nowhere`)
     expect([status, headers.get('access-control-allow-origin')]).toEqual([404, '*'])
     expect(await replay.stop()).toMatchObject({ code: 0, err: '' })
+  })
+
+  test('for a machine: the address, and each run that a client got', async () => {
+    const file = saved('json.sse', adkStream)
+    const replay = await serving(['replay', file, '--port', '0', '--speed', '0', '--json'])
+    await (await fetch(`${replay.address}/run_sse`, { method: 'POST', body: '{}' })).text()
+    const { code, out } = await replay.stop()
+    expect(code).toBe(0)
+    expect(
+      out
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as object),
+    ).toEqual([
+      { address: replay.address, file, dialect: 'adk', runs: 1, duration: expect.any(Number) },
+      { method: 'POST', path: '/run_sse', run: 1, dialect: 'adk' },
+    ])
   })
 
   test('the original timing is kept, and scaled by --speed', async () => {
@@ -342,6 +363,42 @@ describe('tap', () => {
   })
 })
 
+describe('tap before a server that does not behave', () => {
+  test('a packed stream is read, a body that breaks off breaks off, and a client that leaves is no fault of the server', async () => {
+    const packed = gzipSync(adkStream)
+    const url = await listen((request, response) => {
+      if (request.url === '/packed')
+        return void response
+          .writeHead(200, { 'content-type': 'text/event-stream', 'content-encoding': 'gzip' })
+          .end(packed)
+      if (request.url === '/half') {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': '100' })
+        return void response.write('{"a":', () => response.destroy())
+      }
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(adkStream.slice(0, 400))
+    })
+    const tap = await serving(['tap', url, '--dialect', 'adk', '--port', '0', '--json'])
+    expect(await (await fetch(`${tap.address}/packed`)).text()).toBe(adkStream)
+    const half = await fetch(`${tap.address}/half`)
+    await expect(half.text()).rejects.toThrow()
+    const leave = new AbortController()
+    const endless = await fetch(`${tap.address}/endless`, { signal: leave.signal })
+    await endless.body?.getReader().read()
+    leave.abort()
+    const { out, code, err } = await tap.stop()
+    const lines = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+    expect(lines).toEqual([
+      { address: tap.address, url },
+      expect.objectContaining({ path: '/packed', events: 5, errors: 0, early: false }),
+      expect.objectContaining({ path: '/endless', errors: 0, early: true }),
+    ])
+    expect([code, err]).toEqual([0, ''])
+  })
+})
+
 describe('diff', () => {
   test('equal runs, also in two dialects; a changed one is named', async () => {
     const file = saved('a.sse', adkStream)
@@ -357,7 +414,7 @@ describe('diff', () => {
     expect(same).toMatchObject({ code: 0, err: '', out: expect.stringContaining('The runs are equal') })
     expect(JSON.parse(across.out).divergence).toBeUndefined()
     expect(differs.code).toBe(1)
-    expect(differs.out).toMatch(/First difference at step \d+: call of \w+ /)
+    expect(differs.out).toMatch(/First difference at step \d+: the call of \w+ /)
     expect(differs.out).toMatch(/\n {2}- {2}call .*\n {2}\+ {2}call .*"extra":1/)
     expect(JSON.parse(json.out)).toMatchObject({
       equal: false,

@@ -145,6 +145,26 @@ test('a run is recorded as a case, from words or from an exported session, and a
   })
 })
 
+test('a case that is added to a set of ADK leaves the others as they are', async () => {
+  const other = {
+    eval_id: 'own',
+    conversation: null,
+    conversation_scenario: { starting_prompt: 'hi', conversation_plan: 'ask' },
+    rubrics: [{ rubric_id: 'kind' }],
+  }
+  const file = join(root, 'agents/assistant/own.evalset.json')
+  writeFileSync(file, JSON.stringify({ eval_set_id: 'own', name: null, description: null, eval_cases: [other] }))
+  const added = await millrace(['record', 'assistant', 'Hello', '--evalset', file])
+  expect(added).toMatchObject({ code: 0 })
+  const { eval_cases: cases, ...rest } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>
+  expect(rest).toEqual({ eval_set_id: 'own', name: null, description: null })
+  expect(cases).toEqual([other, expect.objectContaining({ evalId: 'hello' })])
+  const tested = await millrace(['test', '--live', file])
+  expect([tested.code, tested.out]).toEqual([1, expect.stringContaining('it has no conversation')])
+  expect(tested.out).toContain('1 passed, 1 failed')
+  rmSync(file)
+})
+
 test('what is not a case is named', async () => {
   writeFileSync(join(root, 'bad.case.json'), '{"case":1,"agent":"assistant","turns":[],"judge":{}}')
   const [bad, missing, none] = await Promise.all([

@@ -20,7 +20,7 @@ import { buildChild, has, message } from '../kit/built-child.ts'
 import { openSystem, sessions } from '../kit/crash-system.ts'
 import { full } from '../kit/full.ts'
 
-const rounds = full ? 25 : 10
+const rounds = full ? 25 : 6
 const dialects = [adk, millrace]
 const folder = mkdtempSync(join(tmpdir(), 'millrace-crash-'))
 let spawn: (...args: string[]) => ChildProcess

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fold, planView, problemsView, type Recorded, timelineView } from '@millrace/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { built, oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 
 // Graphs as LangGraph's documentation writes them, on the built server, killed in the middle.
 
@@ -53,7 +53,7 @@ let served: Served | undefined
 async function serve(): Promise<string> {
   await served?.kill()
   const args = ['serve', '--port', '0', '--data-dir', join(folder, 'data'), '--agents', join(folder, 'agents')]
-  served = await serveBuilt(args)
+  served = await serveBuilt([...args, ...oneProcess])
   return served.address
 }
 

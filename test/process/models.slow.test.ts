@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { block, claude, delta, message, reply, start, stop } from '../kit/anthropic-wire.ts'
-import { built, type Served, serveBuilt } from '../kit/built-server.ts'
+import { built, oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 import { type ModelServer, modelServer } from '../kit/model-server.ts'
 
 // Agents as their authors write them, on the built server, with the settings that only the environment has.
@@ -60,11 +60,14 @@ beforeAll(async () => {
       return (isFirst ? calls : claude(reply('Clear ', 'skies.')))(response, request)
     },
   ])
-  served = await serveBuilt(['--port', '0', '--data-dir', join(folder, 'data'), '--agents', join(folder, 'agents')], {
-    ANTHROPIC_API_KEY: 'key',
-    ANTHROPIC_BASE_URL: models.url,
-    MILLRACE_MODEL_TIMEOUT: '2',
-  })
+  served = await serveBuilt(
+    ['--port', '0', '--data-dir', join(folder, 'data'), '--agents', join(folder, 'agents'), ...oneProcess],
+    {
+      ANTHROPIC_API_KEY: 'key',
+      ANTHROPIC_BASE_URL: models.url,
+      MILLRACE_MODEL_TIMEOUT: '2',
+    },
+  )
 })
 afterAll(async () => {
   await served.kill()

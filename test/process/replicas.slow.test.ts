@@ -123,8 +123,9 @@ test(`four replicas, ${runs} runs, ${runs * readersEach} readers: one replica ki
     expect(rows.filter(({ event }) => event.kind === 'run.finished')).toHaveLength(1)
     expect(rows.at(-1)?.event.kind).toBe('run.finished')
   }
-  // Those that slept or were cut off wrote nothing more, and serve again.
-  for (const back of [asleep, cutOff]) expect((await sessionAt(portOf(back), 's0'))?.run).toMatch(/done|failed/)
+  // Those that slept or were cut off wrote nothing more, and serve again once they have their database back.
+  for (const back of [asleep, cutOff])
+    await expect.poll(async () => (await sessionAt(portOf(back), 's0'))?.run).toMatch(/done|failed/)
 })
 
 /** The followers of a run hear its end; the stream of the log is what says that it is there. */

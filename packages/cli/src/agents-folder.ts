@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { loadConfig, loadConfigFile, type MillraceConfig } from '@millrace/server'
+import type { MillraceConfig } from '@millrace/server'
 
 /** The example agents, which are part of this package. */
 const examplesFolder = fileURLToPath(new URL('../agents/', import.meta.url))
@@ -17,7 +17,8 @@ export const isExamples = (folder: string): boolean => resolve(folder) === resol
 export const pageFolder = (): string | undefined => (existsSync(page) ? page : undefined)
 
 /** The file that was asked for, or the first in the working directory, the agents folder and the folder around that. */
-export function configFor(agents: string, file?: string): Promise<MillraceConfig> {
+export async function configFor(agents: string, file?: string): Promise<MillraceConfig> {
+  const { loadConfig, loadConfigFile } = await import('@millrace/server')
   if (file !== undefined) return loadConfigFile(resolve(file))
   return loadConfig(process.cwd(), resolve(agents), resolve(agents, '..'))
 }

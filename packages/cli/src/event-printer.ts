@@ -1,5 +1,5 @@
 import { functionCallsOf, functionResponsesOf, isPartial, type Recorded, type RunEvent } from '@millrace/core'
-import { type Colours, durationText, oneLine, plain, visible } from './terminal.ts'
+import { type Colours, columnsOf, durationText, oneLine, plain, visible } from './terminal.ts'
 
 export interface PrinterOptions {
   readonly write: (text: string) => void
@@ -54,18 +54,18 @@ export class EventPrinter {
     if (partial) return
     for (const { id = '', name = '', args } of functionCallsOf(event)) {
       this.#calls.set(id, at)
-      this.#line(this.#colours.accent('→'), `${name} ${this.#json(args)}`)
+      this.#line(this.#colours.accent('→'), `${name} ${this.#json(args, name)}`)
     }
     for (const { id = '', name = '', response } of functionResponsesOf(event)) {
       const took = this.#calls.has(id) ? `  ${durationText(at - (this.#calls.get(id) ?? at))}` : ''
       this.#calls.delete(id)
-      this.#line(this.#colours.good('←'), `${name} ${this.#json(response)}${this.#colours.faint(took)}`)
+      this.#line(this.#colours.good('←'), `${name} ${this.#json(response, name + took)}${this.#colours.faint(took)}`)
     }
     const state = Object.entries(event.actions?.stateDelta ?? {})
     if (state.length > 0)
       this.#line(
         this.#colours.faint('~'),
-        state.map(([key, value]) => `${visible(key)} = ${this.#json(value)}`).join(', '),
+        oneLine(state.map(([key, value]) => `${key} = ${this.#json(value)}`).join(', '), this.#width - 4),
       )
     if (typeof event.errorMessage === 'string')
       this.#line(this.#colours.bad('!'), oneLine(event.errorMessage, this.#width))
@@ -78,7 +78,9 @@ export class EventPrinter {
         this.#started.set(run, at)
         this.#author = undefined
         const asked = event.input.messages.flatMap(({ content }) => content.parts ?? []).map(({ text }) => text ?? '')
-        const about = [event.agent, oneLine(asked.join(' '), this.#width)].filter((text) => text !== '').join(': ')
+        const about = [event.agent, oneLine(asked.join(' '), this.#width - columnsOf(event.agent) - 6)]
+          .filter((text) => text !== '')
+          .join(': ')
         this.#line(strong('▶'), about === '' ? faint(`run ${visible(run)}`) : visible(about))
         return
       }
@@ -134,7 +136,9 @@ export class EventPrinter {
     this.#write(`  ${sign} ${text.trimEnd()}\n`)
   }
 
-  #json(value: unknown): string {
-    return value === undefined ? '' : oneLine(JSON.stringify(value), this.#width)
+  /** One line of JSON after `before`, which is on the same line. */
+  #json(value: unknown, before = ''): string {
+    const room = Math.max(20, this.#width - columnsOf(before) - 5)
+    return value === undefined ? '' : oneLine(JSON.stringify(value), room)
   }
 }

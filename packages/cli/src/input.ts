@@ -12,6 +12,10 @@ export interface InputOptions {
 /** How long a server may take for the head of its answer, in ms. */
 const headTimeout = 30_000
 
+/** How an input is named in a sentence. */
+export const inputName = (source: string | undefined): string =>
+  source === undefined || source === '-' ? 'standard input' : source
+
 export const isUrl = (text: string): boolean => /^https?:\/\//i.test(text)
 
 /**
@@ -54,6 +58,7 @@ export function whyUnreadable(path: string, error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT') return `there is no file ${path}`
   if (code === 'EACCES') return `this user may not read ${path}`
+  if (code === 'EISDIR') return `${path} is a folder; name a file`
   return `cannot read ${path}: ${message}`
 }
 
@@ -88,7 +93,7 @@ export async function request(url: string, { signal, headers, body }: InputOptio
   }
 }
 
-function whyUnreachable(error: unknown): string {
+export function whyUnreachable(error: unknown): string {
   const { cause, message } = error as {
     readonly cause?: { readonly code?: string; readonly message?: string }
     readonly message: string
@@ -98,13 +103,18 @@ function whyUnreachable(error: unknown): string {
 
 /** `404 (there is no session x)`: the status, and what a problem document or a short text says of it. */
 export async function refusal(answer: Response): Promise<string> {
+  const said = await statedReason(answer)
+  return said === undefined ? String(answer.status) : `${answer.status} (${said})`
+}
+
+/** What a server says of an answer that is no success. */
+export async function statedReason(answer: Response): Promise<string | undefined> {
   const text = (await answer.text().catch(() => '')).slice(0, 2000)
   try {
     const { detail, title, message, error } = JSON.parse(text) as Readonly<Record<string, unknown>>
-    const said = [detail, message, error, title].find((value) => typeof value === 'string')
-    return said === undefined ? String(answer.status) : `${answer.status} (${said})`
+    return [detail, message, error, title].find((value) => typeof value === 'string')
   } catch {
-    return String(answer.status)
+    return undefined
   }
 }
 

@@ -11,6 +11,7 @@ import { addDeleteUser } from './delete-user/command.ts'
 import { addDiff } from './diff/command.ts'
 import { addDoctor } from './doctor/command.ts'
 import type { Env } from './env-files.ts'
+import { errnoSentence } from './errno-sentence.ts'
 import { addInit } from './init/command.ts'
 import { addMove } from './move/command.ts'
 import { addRecord } from './record/command.ts'
@@ -76,10 +77,11 @@ function programOf(context: CommandContext): Command {
     .helpCommand('help [command]', 'print the help of a command')
     .addHelpText(
       'after',
-      '\nWithout a command, millrace serves: `millrace --port 9000` is `millrace serve --port 9000`.',
+      '\nWithout a command, millrace serves:\n  `millrace --port 9000` is `millrace serve --port 9000`.',
     )
-    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'millrace: ')) })
-    .showHelpAfterError('Run it with --help for its arguments and examples.')
+    .configureOutput({ outputError: (text, write) => write(shortened(text.replace(/^error: /, 'millrace: '))) })
+    // Names are enough in a list; the arguments are in the help of each command.
+    .configureHelp({ minWidthToWrap: 20, subcommandTerm: (command) => command.name() })
     .showSuggestionAfterError()
     .enablePositionalOptions()
     .exitOverride()
@@ -88,15 +90,25 @@ function programOf(context: CommandContext): Command {
       else endOnBrokenPipe()
     })
   for (const add of commands) add(program, context)
+  nameHelp(program, 'millrace')
   return program
 }
+
+/** A wrong argument names the help of its own command. */
+function nameHelp(command: Command, path: string): void {
+  command.showHelpAfterError(`See ${path} --help.`)
+  for (const inner of command.commands) nameHelp(inner, `${path} ${inner.name()}`)
+}
+
+/** A sentence that repeats an argument stays a sentence, however long the argument is. */
+const shortened = (text: string): string => text.replace(/[^\s,;']{500,}/g, (word) => `${word.slice(0, 100)}…`)
 
 /** Prints why a command failed, as one sentence, and returns the exit code. */
 function failed(error: unknown): number {
   // The parser has already printed its help or its sentence.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-  const sentence = error instanceof Error ? error.message : String(error)
-  process.stderr.write(`millrace: ${sentence}\n`)
+  const sentence = error instanceof Error ? (errnoSentence(error) ?? error.message) : String(error)
+  process.stderr.write(shortened(`millrace: ${sentence}\n`))
   return error instanceof CommandError ? error.code : 1
 }
 

@@ -11,7 +11,7 @@ import {
   wholeRecording,
 } from '@millrace/core'
 import { CommandError } from './command-error.ts'
-import { type InputOptions, openInput } from './input.ts'
+import { type InputOptions, inputName, openInput } from './input.ts'
 
 /** Bytes. A recording that is compared or replayed is held in memory. */
 const longest = 256 * 1024 * 1024
@@ -26,11 +26,13 @@ export async function readWhole(source: string, from?: DialectName, options: Inp
     if (size > longest) throw new CommandError(`${source} is longer than 256 MB; cut it into single runs`)
     text += decoder.decode(chunk, { stream: true })
   }
-  text = withHeader(text + decoder.decode())
+  text += decoder.decode()
+  if (text.trim() === '') throw new CommandError(`${inputName(source)} is empty`)
+  text = withHeader(text)
   try {
     return await wholeRecording(text, { run: 'run-1', now: Date.now, ...defined({ from }) })
   } catch (error) {
-    throw error instanceof MillraceError ? new CommandError(`${source}: ${error.message}`) : error
+    throw error instanceof MillraceError ? new CommandError(`${inputName(source)}: ${error.message}`) : error
   }
 }
 

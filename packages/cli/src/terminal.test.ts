@@ -6,6 +6,7 @@ import {
   columnsOf,
   counted,
   durationText,
+  hanging,
   oneLine,
   visible,
   widthOf,
@@ -39,12 +40,15 @@ test('a text of the wire becomes one line that cannot move the cursor', () => {
   expect(visible('a\nb\u001b[31m\u202ec')).toBe('a\nb[31mc')
 })
 
+test('a long text goes on below its first line, where there is room', () => {
+  expect(hanging('a long text that goes on and on', 4, 20)).toBe('a long text that\n    goes on and on')
+  expect(hanging('a long text', 4, undefined)).toBe('a long text')
+  expect(hanging('a long text that goes on', 10, 20)).toBe('a long text that goes on')
+})
+
 test('only a terminal has a width', () => {
-  expect([widthOf({ isTTY: true, columns: 90 }), widthOf({ isTTY: true }), widthOf({ columns: 90 })]).toEqual([
-    90,
-    80,
-    undefined,
-  ])
+  const streams = [{ isTTY: true, columns: 90 }, { isTTY: true }, { isTTY: true, columns: 0 }, { columns: 90 }]
+  expect(streams.map(widthOf)).toEqual([90, 80, 80, undefined])
 })
 
 test('times and counts are written for people', () => {

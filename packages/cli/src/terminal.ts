@@ -36,9 +36,9 @@ export function coloursOf(stream: { readonly isTTY?: boolean }, env: Env = proce
   return coloursFor(stream.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb')
 }
 
-/** Columns of the terminal; undefined for a file or a pipe, whose lines are never cut. */
+/** Columns of the terminal; undefined for a file or a pipe, whose lines are never cut. Some terminals say that they have none. */
 export function widthOf(stream: { readonly isTTY?: boolean; readonly columns?: number }): number | undefined {
-  return stream.isTTY === true ? (stream.columns ?? 80) : undefined
+  return stream.isTTY === true ? stream.columns || 80 : undefined
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the codes that colours are made of
@@ -92,6 +92,25 @@ export function aligned(rows: readonly (readonly string[])[], right: readonly nu
       .join('  ')
       .trimEnd(),
   )
+}
+
+/** A text in lines of at most so many columns. A longer word has a line of its own. */
+export function wrapped(text: string, columns: number): readonly string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && columnsOf(line) + 1 + columnsOf(word) > columns) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+/** A text whose lines after the first begin in the column `indent`, where the terminal has room for that. */
+export function hanging(text: string, indent: number, width: number | undefined): string {
+  const room = (width ?? Number.POSITIVE_INFINITY) - indent
+  return room < 16 ? text : wrapped(text, room).join(`\n${' '.repeat(indent)}`)
 }
 
 /** `12 ms`, `1.4 s`, `2 min 5 s`. */

@@ -28,6 +28,7 @@ export type { FieldError } from './schema/fault.ts'
 export type * from './event/adk-event.ts'
 export { adkRequest, type PendingCalls, pendingCalls } from './event/adk-request.ts'
 export { functionCallsOf, functionResponsesOf, isErrorEvent, isFinalResponse } from './event/adk-rules.ts'
+export { branchOf, isBelow } from './event/branch.ts'
 export type * from './event/call-record.ts'
 export type * from './event/change.ts'
 export { type FeedbackGiven, type FeedbackTarget, feedbackKey } from './event/feedback.ts'
@@ -56,7 +57,7 @@ export {
   sessionFacts,
 } from './event/session-facts.ts'
 export { applyState, patchState, type StateProblem } from './event/state-fold.ts'
-export { isPartial } from './event/streaming.ts'
+export { hasText, isPartial } from './event/streaming.ts'
 export { addUsage, usageOf } from './event/usage.ts'
 
 // Frame: one SSE message or line as text
@@ -115,7 +116,7 @@ export { memoryLog } from './log/memory-log.ts'
 export type { Printed, Sequence } from './persistent/sequence.ts'
 export { callBefore, callsView, modelAnswersOf, modelRequestOf } from './view/calls/index.ts'
 export { sentContent } from './view/calls/request.ts'
-export type { Call, Calls, ModelRequest } from './view/calls/state.ts'
+export { type Call, type Calls, type ModelRequest, unknownModel } from './view/calls/state.ts'
 export { feedbackOn, feedbackView } from './view/feedback/index.ts'
 export type { Feedback, FeedbackState } from './view/feedback/state.ts'
 export { END, type FlowEdge, type FlowKey, type FlowNode, START } from './view/flow/graph.ts'
@@ -144,7 +145,14 @@ export type { Basis, Citation, Confidence, Proof, Reasoning, ReasoningStep, Sour
 export { type ClaimFigure, figuresIn } from './view/proof/figure.ts'
 export { proofOfCall, proofOfMessage, proofView } from './view/proof/index.ts'
 export type { ProofState } from './view/proof/state.ts'
-export { type ClaimSupport, claimSupport, type Support, type SupportIndex, supportIn } from './view/proof/support.ts'
+export {
+  type ClaimSupport,
+  claimSupport,
+  type Support,
+  type SupportIndex,
+  supportIn,
+  supportSteps,
+} from './view/proof/support.ts'
 export { type ViewName, views } from './view/registry.ts'
 export { callCost, type ModelSpent, type Spent, spentOn } from './view/spent.ts'
 export { type Difference, diffState } from './view/state/diff.ts'

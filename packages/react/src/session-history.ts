@@ -64,7 +64,7 @@ export function sessionHistory(url: string, { host, headers, log }: HistoryOptio
     async load() {
       try {
         const rows = await read('?brief=true')
-        log.append(rows)
+        await inSlices(log.appendSteps(rows), host)
         const last = rows.at(-1)?.seq ?? 0
         brief = rows.length < last
         return last
@@ -92,6 +92,18 @@ export function sessionHistory(url: string, { host, headers, log }: HistoryOptio
       runs.set(run, filled)
       return filled
     },
+  }
+}
+
+/** Milliseconds of work between two chances for the page to draw and to answer a person. */
+const slice = 16
+
+async function inSlices(steps: Iterable<undefined>, host: Host): Promise<void> {
+  let until = host.now() + slice
+  for (const _ of steps) {
+    if (host.now() < until) continue
+    await new Promise<void>((resolve) => host.after(0, resolve))
+    until = host.now() + slice
   }
 }
 

@@ -123,6 +123,7 @@ export async function createMillrace(options: MillraceOptions): Promise<Millrace
       'adk-whole': sseFormat(withoutCheckpoints(adkWithoutPartials)),
       'adk-authors': sseFormat(withoutCheckpoints(adkEveryAuthor)),
       'ag-ui-0': sseFormat(withoutCheckpoints(known['ag-ui']), { protocol: '0' }),
+      'ag-ui-0-custom': sseFormat(withoutCheckpoints(known['ag-ui']), { protocol: '0', questions: 'custom' }),
       'ag-ui-protobuf': agUiProtobufFormat('1'),
       'ag-ui-0-protobuf': agUiProtobufFormat('0'),
       'studio-delta': sseFormat(withoutCheckpoints(known.studio), { chunks: 'delta' }),

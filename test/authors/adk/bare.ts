@@ -1,4 +1,5 @@
 import {
+  type App,
   type Event,
   InMemoryArtifactService,
   InMemoryMemoryService,
@@ -29,10 +30,14 @@ const userId = 'user'
 export async function bareRun(pattern: string, talks: readonly (readonly Turn[])[]): Promise<BareRun> {
   setLogLevel(LogLevel.ERROR)
   const before = stepsTaken(pattern)
-  const { rootAgent } = (await import(`./${pattern}/agent.ts`)) as { rootAgent: Runner['agent'] }
+  const { rootAgent, app } = (await import(`./${pattern}/agent.ts`)) as { rootAgent: Runner['agent']; app?: App }
   const sessionService = new InMemorySessionService()
   const services = { artifactService: new InMemoryArtifactService(), memoryService: new InMemoryMemoryService() }
-  const runner = new Runner({ appName: pattern, agent: rootAgent, sessionService, ...services })
+  const runner = new Runner({
+    ...(app === undefined ? { appName: pattern, agent: rootAgent } : { app }),
+    sessionService,
+    ...services,
+  })
   const sessions: BareSession[] = []
   for (const turns of talks) {
     const { id: sessionId } = await sessionService.createSession({ appName: pattern, userId })

@@ -46,6 +46,7 @@ export const conversations: Readonly<Record<string, Conversations>> = {
     turns: (key) => [[say(`My code word is marmalade${key}.`)], [say(`recall marmalade${key}`)]],
   },
   parallel: { turns: () => [[say('Study the mill.')]], parallel: true },
+  plugins: { turns: () => [[say('lift dry torn locked')]] },
   sequential: { turns: () => [[say('Write about mills.')]] },
   state: { turns: () => [[say('remember Ann')], [say('Who am I?')]] },
   transfer: { turns: () => [[say('I want my money back.'), say('My wheel is broken.')]] },

@@ -1,3 +1,4 @@
+import type { RunEvent } from '@millrace/core'
 import { sqliteLog } from '../../../packages/server/src/store/sqlite/log.ts'
 
 /**
@@ -10,7 +11,7 @@ export async function main([folder = '', life = '']: readonly string[]): Promise
   const write = async (id: string): Promise<never> => {
     for (let n = 0; ; n++) {
       const texts = Array.from({ length: 1 + (n % 3) }, (_, i) => `${life}/${id}/${n}/${i} ${'é'.repeat(n % 50)}`)
-      const drafts = texts.map((message) => ({ run: '', event: { kind: 'log', level: 'info', message } as const }))
+      const drafts = texts.map((text) => ({ run: '', event: n % 2 === 0 ? note(text) : partial(`m${n}`, text) }))
       for (const { seq, event } of await log.append(id, drafts)) say({ what: 'ack', id, seq, event })
     }
   }
@@ -25,3 +26,12 @@ export async function main([folder = '', life = '']: readonly string[]): Promise
   for (const id of ids) if ((await log.get(id)) === undefined) await log.create({ id, user: 'u', agent: 'a' })
   await Promise.all(ids.flatMap((id) => [follow(id), write(id)]))
 }
+
+const note = (message: string): RunEvent => ({ kind: 'log', level: 'info', message })
+
+/** Partials of one append are stored together. */
+const partial = (message: string, text: string): RunEvent => ({
+  kind: 'agent',
+  message,
+  event: { id: text, author: 'a', invocationId: 'i', timestamp: 1, partial: true, content: { parts: [{ text }] } },
+})

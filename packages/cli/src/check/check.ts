@@ -52,11 +52,19 @@ function fails({ errors, warnings, unread, probes }: Checked, strict: boolean): 
   return unread !== undefined || errors > 0 || (strict && warnings > 0) || (probes ?? []).some(({ ok }) => !ok)
 }
 
+/** Most agent servers are asked with POST. */
+function withAdvice(error: unknown, body: string | undefined): unknown {
+  if (!(error instanceof CommandError) || body !== undefined || !/ answered 40[45]\b/.test(error.message)) return error
+  return new CommandError(`${error.message}; give the body of a run with --data to ask with POST`)
+}
+
 async function checked(file: string, options: CheckOptions, signal: AbortSignal): Promise<Checked> {
   const { from, data, header: headers, probe } = options
   const dialect = fromAuto(from)
   const body = data === undefined || !isUrl(file) ? undefined : requestBody(data)
-  const chunks = await openInput(file, { signal, headers, ...defined({ body }) })
+  const chunks = await openInput(file, { signal, headers, ...defined({ body }) }).catch((error: unknown) => {
+    throw withAdvice(error, body)
+  })
   const source = file === '-' ? 'standard input' : file
   try {
     const report = await lintStream(chunks, dialect)

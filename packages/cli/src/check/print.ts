@@ -1,6 +1,16 @@
 import type { Finding } from '../lint-stream.ts'
 import { sayLine } from '../output.ts'
-import { aligned, type Colours, coloursOf, counted, oneLine, visible } from '../terminal.ts'
+import {
+  aligned,
+  type Colours,
+  coloursOf,
+  columnsOf,
+  counted,
+  hanging,
+  oneLine,
+  visible,
+  widthOf,
+} from '../terminal.ts'
 import type { Checked } from './report.ts'
 
 /** The report for people: a heading, a line for each finding, and a summary. */
@@ -12,8 +22,7 @@ export function printChecked(report: Checked): void {
     return
   }
   sayLine(`${colours.strong(source)}  ${colours.faint(`${dialect}, ${counted(events, 'event')}`)}`)
-  for (const line of aligned(report.findings.map((finding) => cells(finding, report.unit, colours))))
-    sayLine(`  ${line}`)
+  for (const line of findingLines(report, colours, widthOf(process.stdout))) sayLine(line)
   const probeCells = probes.map(({ name, ok, message }) => [
     ok ? colours.good('ok') : colours.bad('error'),
     `probe: ${name}`,
@@ -21,6 +30,19 @@ export function printChecked(report: Checked): void {
   ])
   for (const line of aligned(probeCells)) sayLine(`  ${line}`)
   sayLine(`  ${summaryOf(report, colours)}\n`)
+}
+
+/** In a terminal that is too narrow for the columns, a message goes on below itself, with its code at the end. */
+function findingLines({ findings, unit }: Checked, colours: Colours, width: number | undefined): readonly string[] {
+  const rows = findings.map((finding) => cells(finding, unit, colours))
+  const lines = aligned(rows).map((line) => `  ${line}`)
+  if (width === undefined || lines.every((line) => columnsOf(line) <= width)) return lines
+  const heads = aligned(rows.map(([place = '', severity = '']) => [place, severity]))
+  const indent = Math.max(...heads.map(columnsOf)) + 4
+  return rows.map(([, , message, code], i) => {
+    const head = `  ${heads[i]}`
+    return head + ' '.repeat(indent - columnsOf(head)) + hanging(`${message} ${code}`, indent, width)
+  })
 }
 
 function cells({ frame, severity, code, message }: Finding, unit: string, colours: Colours): string[] {

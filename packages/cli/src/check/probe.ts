@@ -11,14 +11,28 @@ export interface ProbeOptions extends InputOptions {
 /** Tries what clients of a server do wrong or do suddenly, and says how the server took it. */
 export async function probeServer(url: string, options: ProbeOptions): Promise<readonly Probe[]> {
   const posts = options.body !== undefined
-  return [
+  const probes: readonly (readonly [Probe['name'], () => Promise<Probe>])[] = [
     ...(posts
-      ? [await refused(url, options, 'bad body', '{"half a'), await refused(url, options, 'missing fields', '{}')]
+      ? ([
+          ['bad body', () => refused(url, options, 'bad body', '{"half a')],
+          ['missing fields', () => refused(url, options, 'missing fields', '{}')],
+        ] as const)
       : []),
-    await readerLeaves(url, options),
-    await twoAtOnce(url, options),
+    ['reader leaves', () => readerLeaves(url, options)],
+    ['two at once', () => twoAtOnce(url, options)],
   ]
+  const found: Probe[] = []
+  for (const [name, probe] of probes) found.push(await probe().catch((error: unknown) => broken(name, error, options)))
+  return found
 }
+
+/** A server that breaks down is found out, and what was seen before that is still reported. */
+function broken(name: Probe['name'], error: unknown, { signal }: ProbeOptions): Probe {
+  if (signal.aborted) throw error
+  return { name, ok: false, message: `the server gave no whole answer: ${messageOf(error)}` }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** A body that is wrong must be refused as the client's fault, and never started. */
 async function refused(url: string, options: ProbeOptions, name: Probe['name'], body: string): Promise<Probe> {

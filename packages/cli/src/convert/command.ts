@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { dialectOption } from '../dialect-option.ts'
 import { helpExamples } from '../examples.ts'
@@ -13,6 +13,7 @@ export function addConvert(program: Command, { exitWith }: CommandContext): void
     .addOption(dialectOption('--from <dialect>', 'dialect of the input', 'auto'))
     .addOption(dialectOption('--to <dialect>', 'dialect of the output').makeOptionMandatory())
     .option('--lines', 'print one JSON value a line instead of SSE: the data, or {event, data} where frames have names')
+    .addOption(new Option('--json', 'the same as --lines').implies({ lines: true }).hideHelp())
     .option('--session <id>', 'session to name in the output (default: the one that the input names)')
     .addHelpText(
       'after',

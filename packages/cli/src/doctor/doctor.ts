@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import { type ModelSettings, modelSettings } from '@millrace/server'
-import { agentsFolder } from '../agents-folder.ts'
+import { agentsFolder, isExamples } from '../agents-folder.ts'
 import { envFiles } from '../env-files.ts'
 import { localAgents } from '../local-agents.ts'
 import { openStore, storeAt } from '../open-store.ts'
 import { sayJson, sayLine } from '../output.ts'
-import { aligned, coloursOf, counted, oneLine } from '../terminal.ts'
+import { coloursOf, counted, hanging, oneLine, widthOf } from '../terminal.ts'
 import { diskFinding, nodeFinding, portFinding } from './machine.ts'
 import { modelFinding } from './model.ts'
 
@@ -49,8 +49,9 @@ export async function doctorCommand(options: DoctorOptions): Promise<number> {
     found.push(finding)
     if (options.json === true) continue
     const { what, state, says, advice } = finding
-    const [line = ''] = aligned([[what.padEnd(8), says]])
-    sayLine(`${marks[state]} ${line}${advice === undefined ? '' : `\n            ${colours.faint(`→ ${advice}`)}`}`)
+    const width = widthOf(process.stdout)
+    sayLine(`${marks[state]} ${what.padEnd(8)}  ${hanging(says, 12, width)}`)
+    if (advice !== undefined) sayLine(`            ${colours.faint(`→ ${hanging(advice, 14, width)}`)}`)
   }
   if (options.json === true) sayJson(found)
   return found.some(({ state }) => state === 'bad') ? 1 : 0
@@ -83,7 +84,8 @@ async function agentsFinding(folder: string): Promise<DoctorFinding> {
         says: `none in ${folder}`,
         advice: 'write agents/<name>/agent.ts, or run millrace init',
       }
-    const says = `${counted(all.length, 'agent')} in ${folder}: ${all.map(({ name }) => name).join(', ')}`
+    const where = isExamples(folder) ? counted(all.length, 'example') : `${counted(all.length, 'agent')} in ${folder}`
+    const says = `${where}: ${all.map(({ name }) => name).join(', ')}`
     if (first === undefined) return { what, state: 'good', says }
     const advice = broken.map(({ error = '' }) => oneLine(error, 300)).join('\n            → ')
     return { what, state: 'bad', says: `${counted(broken.length, 'agent')} of ${all.length} do not load`, advice }

@@ -7,6 +7,8 @@ const oldestNode = [20, 19] as const
 const writes = 20
 /** A commit that takes longer than this makes every answer late, in ms. */
 const slowWrite = 25
+/** How long a program on the port may take to answer, in ms: a server on a busy machine needs seconds. */
+const patience = 20_000
 
 export function nodeFinding(version: string): DoctorFinding {
   const [major = 0, minor = 0] = version.split('.').map(Number)
@@ -60,8 +62,10 @@ export async function portFinding(text: string): Promise<DoctorFinding> {
       says: `${port} cannot be used (${reason})`,
       advice: 'choose one above 1023 with --port',
     }
-  if (await isMillrace(port)) return { what, state: 'good', says: `${port}, where a Millrace is running` }
-  return { what, state: 'bad', says: `${port} is in use by another program`, advice: 'choose another with --port' }
+  const page = await openApi(port)
+  if (page?.includes('Millrace')) return { what, state: 'good', says: `${port}, where a Millrace is running` }
+  const whose = page === undefined ? 'by a program that gives no answer' : 'by another program'
+  return { what, state: 'bad', says: `${port} is in use ${whose}`, advice: 'choose another with --port' }
 }
 
 function whyTaken(port: number): Promise<string | undefined> {
@@ -72,11 +76,12 @@ function whyTaken(port: number): Promise<string | undefined> {
   })
 }
 
-async function isMillrace(port: number): Promise<boolean> {
+/** What the program on this port says of its API; undefined where it does not speak HTTP, or says nothing in time. */
+async function openApi(port: number): Promise<string | undefined> {
   try {
-    const answer = await fetch(`http://127.0.0.1:${port}/openapi.json`, { signal: AbortSignal.timeout(3000) })
-    return (await answer.text()).includes('Millrace')
+    const answer = await fetch(`http://127.0.0.1:${port}/openapi.json`, { signal: AbortSignal.timeout(patience) })
+    return await answer.text()
   } catch {
-    return false
+    return undefined
   }
 }

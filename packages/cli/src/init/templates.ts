@@ -10,6 +10,12 @@ const tested = (
 
 const imported = ['@google/adk', '@langchain/core', '@langchain/langgraph', 'zod']
 
+/**
+ * No agent imports it. LangGraph takes any `~1.12.0` of it, and 1.12.9 wants a newer `@langchain/core` than LangGraph
+ * itself: npm then searched for ten minutes without an end.
+ */
+const held = ['@langchain/langgraph-sdk']
+
 /** What `millrace init` writes: path → text. */
 export const templates = (name: string): Readonly<Record<string, string>> => ({
   'package.json': json({
@@ -18,7 +24,7 @@ export const templates = (name: string): Readonly<Record<string, string>> => ({
     type: 'module',
     scripts: { start: 'millrace', test: 'millrace test', typecheck: 'tsc --noEmit' },
     dependencies: {
-      ...Object.fromEntries(imported.map((each) => [each, tested[each]])),
+      ...Object.fromEntries([...imported, ...held].map((each) => [each, tested[each]])),
       '@millrace/server': version,
       millrace: version,
     },

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { helpExamples } from '../examples.ts'
 import type { RecordOptions } from './record.ts'
@@ -12,11 +12,10 @@ export function addRecord(program: Command, { exitWith }: CommandContext): void 
     )
     .argument('<agent>', 'the name of the agent')
     .argument('[messages...]', 'what the user says, one message for each turn')
-    .option(
-      '--answer <json>',
-      'answer to a question of the agent, in the order of the questions; repeatable',
-      gathered,
-      [],
+    .addOption(
+      new Option('--answer <json>', 'answer to a question of the agent, in the order of the questions; repeatable')
+        .argParser(gathered)
+        .default([], 'none'),
     )
     .option('--state <json>', 'the state in which the session begins')
     .option(

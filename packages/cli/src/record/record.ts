@@ -14,7 +14,6 @@ import {
   type CaseTurn,
   caseOfLog,
   caseTape,
-  type EvalSet,
   evalOfCase,
   type MadeCase,
   printCase,
@@ -60,7 +59,7 @@ export async function recordCommand(
   if (options.json !== true && options.evalset === undefined && existsSync(file) && options.force !== true)
     throw new CommandError(`${shown(file)} exists; give another --name, or replace it with --force`)
   const tape = caseTape()
-  const catalog = await localAgents(folder, { tape, tokensPerSecond: 0 })
+  const catalog = await localAgents(folder, { tape, tokensPerSecond: 0 }, source.answers !== undefined)
   const { signal, release } = ctrlC()
   try {
     if (!catalog.agents.has(name)) {
@@ -165,12 +164,22 @@ function tell({ verdict: { facts, unplayable }, made, unsteady }: MadeCase): num
 function addToSet(file: string, made: RecordedCase, id: string): void {
   const at = Date.now() / 1000
   const name = slug(file.replace(/^.*[\\/]/, '').replace(/\.evalset\.json$|\.json$/, ''))
-  const before: EvalSet = existsSync(file)
-    ? readEvalSet(JSON.parse(textOf(file)), file)
-    : { evalSetId: name, name, evalCases: [], creationTimestamp: at }
-  const evalCases = [...before.evalCases.filter(({ evalId }) => evalId !== id), evalOfCase(made, id, at)]
+  const before = existsSync(file) ? jsonOf(file) : { evalSetId: name, name, evalCases: [], creationTimestamp: at }
+  const { evalCases } = readEvalSet(before, file)
+  // The other cases stay as they are in the file: ADK knows fields that Millrace does not.
+  const set = before as Readonly<Record<string, unknown>>
+  const key = 'eval_cases' in set ? 'eval_cases' : 'evalCases'
+  const kept = ((set[key] ?? []) as readonly unknown[]).filter((_, i) => evalCases[i]?.evalId !== id)
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, `${JSON.stringify({ ...before, evalCases }, null, 2)}\n`)
+  writeFileSync(file, `${JSON.stringify({ ...set, [key]: [...kept, evalOfCase(made, id, at)] }, null, 2)}\n`)
+}
+
+function jsonOf(file: string): unknown {
+  try {
+    return JSON.parse(textOf(file))
+  } catch (error) {
+    throw error instanceof CommandError ? error : new CommandError(`${shown(file)} is not JSON`)
+  }
 }
 
 function objectIn(text: string, flag: string): JsonObject {

@@ -18,11 +18,13 @@ export function addReplay(program: Command, _context: CommandContext): void {
     .option('--port <n>', 'port to listen on', numberArgument(0, 65_535), 8001)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--speed <x>', 'how many times faster than recorded; 0: at once', numberArgument(0, 1e6, false), 1)
+    .option('--json', 'print the address, and each run that is served, as one JSON value a line')
     .addHelpText(
       'after',
       helpExamples(
         ['millrace replay run.sse', 'with its original timing, on port 8001'],
         ['millrace replay run.jsonl --speed 0 --port 9000', 'at once, for tests of a front end'],
+        ['millrace replay run.sse --port 0 --json | head -1 | jq -r .address', 'the address, for a script'],
       ),
     )
     .action(async (file: string, options: ReplayOptions) => {

@@ -4,7 +4,7 @@ import { CommandError } from '../command-error.ts'
 import { ctrlC } from '../ctrl-c.ts'
 import { fromAuto } from '../dialect-option.ts'
 import { listening } from '../listening.ts'
-import { sayLine } from '../output.ts'
+import { sayJson, sayLine } from '../output.ts'
 import { readWhole } from '../read-whole.ts'
 import { coloursOf, counted, durationText } from '../terminal.ts'
 import { runsOf } from './runs.ts'
@@ -16,6 +16,7 @@ export interface ReplayOptions {
   readonly port: number
   readonly host: string
   readonly speed: number
+  readonly json?: boolean
 }
 
 /** Serves until Ctrl-C. */
@@ -33,14 +34,21 @@ export async function replayCommand(file: string, options: ReplayOptions): Promi
       forced: options.dialect,
       speed: options.speed,
       signal,
-      onServed: (line) => sayLine(faint(line)),
+      onServed: (served) => {
+        const { method, path, run, dialect } = served
+        if (options.json === true) sayJson(served)
+        else sayLine(faint(`${method} ${path}  run ${run} of ${runs.length} as ${dialect}`))
+      },
     }),
   )
   const address = await listening(server, options)
   const length = runs.reduce((sum, { rows }) => sum + ((rows.at(-1)?.at ?? 0) - (rows[0]?.at ?? 0)), 0)
-  sayLine(
-    `Replaying ${file} (${recording.dialect}, ${counted(runs.length, 'run')}, ${durationText(length)}), listening on ${address}`,
-  )
+  const { dialect } = recording
+  if (options.json === true) sayJson({ address, file, dialect, runs: runs.length, duration: length })
+  else
+    sayLine(
+      `Replaying ${file} (${dialect}, ${counted(runs.length, 'run')}, ${durationText(length)}), listening on ${address}`,
+    )
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   server.closeAllConnections()
   server.close()

@@ -4,6 +4,15 @@ import { type DialectName, dialectNames, dialects, isObject, printFrame, type Re
 import { jsonAnswer } from './json-routes.ts'
 import type { RecordedRun } from './runs.ts'
 
+/** A run that was given to a client. */
+export interface ServedRun {
+  readonly method: string
+  readonly path: string
+  /** Its number in the recording, from 1. */
+  readonly run: number
+  readonly dialect: DialectName
+}
+
 export interface ReplayServer {
   readonly runs: readonly RecordedRun[]
   readonly agent: string
@@ -12,7 +21,7 @@ export interface ReplayServer {
   readonly forced: DialectName | undefined
   readonly speed: number
   readonly signal: AbortSignal
-  readonly onServed: (line: string) => void
+  readonly onServed: (served: ServedRun) => void
 }
 
 /** Bytes of a request's body. */
@@ -47,7 +56,7 @@ export function replayHandler(replay: ReplayServer): RequestListener {
       const number = next++ % replay.runs.length
       const run = replay.runs[number]
       if (run === undefined) return
-      replay.onServed(`${method} ${pathname}  run ${number + 1} of ${replay.runs.length} as ${dialect}`)
+      replay.onServed({ method, path: pathname, run: number + 1, dialect })
       const print = encoded(run, dialect, body)
       if (pathname.endsWith('/run')) {
         const events = run.rows.flatMap((row) => print(row)).filter(({ data }) => data.startsWith('{'))

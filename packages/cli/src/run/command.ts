@@ -13,11 +13,13 @@ export function addRun(program: Command, { env, exitWith }: CommandContext): voi
     )
     .argument('<agent>', 'the name of the agent')
     .argument('[prompt]', 'what to say to it; without one, what is piped in')
-    .option(
-      '--answer <text>',
-      'answer to a question, in the order of the questions: y, n, JSON or text; repeatable',
-      gathered,
-      [],
+    .addOption(
+      new Option(
+        '--answer <text>',
+        'answer to a question, in the order of the questions: y, n, JSON or text; repeatable',
+      )
+        .argParser(gathered)
+        .default([], 'none'),
     )
     .option('--agents <dir>', 'folder of the agents (./agents, or the examples)')
     .option('--server <url>', 'run on a running server instead; MILLRACE_TOKEN is the token of the user')

@@ -20,7 +20,7 @@ import { ctrlC, interruptedCode } from '../ctrl-c.ts'
 import type { Env } from '../env-files.ts'
 import { remark, textOut } from '../output.ts'
 import { parseAnswer, questionText } from '../question.ts'
-import { askServer, ownServer, type ServerAccess, serverAt } from '../server-access.ts'
+import { askServer, type ServerAccess, serverAt } from '../server-access.ts'
 import { coloursOf, widthOf } from '../terminal.ts'
 import { RunPainter } from './painter.ts'
 import { runSummary } from './summary.ts'
@@ -51,7 +51,7 @@ export async function runCommand(
   const state = options.state === undefined ? undefined : stateIn(options.state)
   const server =
     options.server === undefined
-      ? await ownServer(options.agents ?? agentsFolder(), options.dataDir)
+      ? await (await import('../own-server.ts')).ownServer(options.agents ?? agentsFolder(), options.dataDir)
       : serverAt(options.server, env)
   const { signal, release } = ctrlC()
   const session = options.session ?? randomUUID()

@@ -10,7 +10,7 @@ export function addServe(program: Command, { agents, exitWith }: CommandContext)
     .allowUnknownOption()
     .passThroughOptions()
     .argument('[settings...]')
-    .usage('[settings]')
+    .usage('[agents-dir] [settings]')
     .action(async (_settings, _options, command: Command) => {
       const { serve } = await import('./serve.ts')
       exitWith(await serve(command.args, agents))

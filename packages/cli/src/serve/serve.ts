@@ -22,6 +22,9 @@ import { coloursOf } from '../terminal.ts'
 import { version } from '../version.ts'
 import { findAdkWeb } from './adk-web.ts'
 import { agentTable } from './agent-table.ts'
+import { namedAgents } from './agents-argument.ts'
+import { greeting } from './greeting.ts'
+import { laidOut } from './help-layout.ts'
 import { type LogLines, logLines } from './log-lines.ts'
 import { memoryUse } from './memory.ts'
 import { endpointOf, readSettings, type Settings } from './settings.ts'
@@ -41,14 +44,15 @@ const lookForEditsEvery = 1_000
 const idleBeforeWarmUp = 500
 
 /** Serves until a signal; resolves with the exit code. `agents` is the folder to serve when no setting names one. */
-export async function serve(given: readonly string[], agents = agentsFolder()): Promise<number> {
+export async function serve(typed: readonly string[], agents = agentsFolder()): Promise<number> {
+  const given = namedAgents(typed)
   if (given.includes('--watch')) return (await import('../serve-config/watch.ts')).watchServer(given, agents)
   const isShown = given.includes('--print-config')
   const args = given.filter((arg) => arg !== '--print-config')
   const env = envFiles(process.env, process.cwd())
   const settings = readSettings(args, env.base)
   if ('message' in settings) {
-    if (settings.code === 0) console.log(settings.message)
+    if (settings.code === 0) console.log(laidOut(settings.message, process.stdout.columns ?? 100))
     else console.error(settings.message)
     return settings.code
   }
@@ -69,8 +73,7 @@ export async function serve(given: readonly string[], agents = agentsFolder()): 
     })
     millrace = await compose(settings, settings.agents ?? agents, store, env)
     const address = await millrace.app.listen({ host: settings.host, port: settings.port })
-    console.log(`Millrace ${version} is listening on ${address}`)
-    if (settings.adkWeb) console.log(`adk-web is on ${address}${settings.basePath}/dev-ui/`)
+    console.log(greetingOf(settings, settings.agents ?? agents, address))
     return { millrace, store }
   }
   try {
@@ -84,6 +87,18 @@ export async function serve(given: readonly string[], agents = agentsFolder()): 
   // What was being loaded, such as a configuration that waits for something, would keep the process alive.
   await store?.log.close()
   process.exit(0)
+}
+
+function greetingOf({ adkWeb, basePath, store }: Settings, folder: string, address: string): string {
+  const served = {
+    version,
+    address,
+    agents: isExamples(folder) ? undefined : folder,
+    // The address of a database has a password in it.
+    store: store.kind === 'postgres' ? 'PostgreSQL' : store.folder,
+    ...defined({ adkWeb: adkWeb ? `${address}${basePath}/dev-ui/` : undefined }),
+  }
+  return greeting(served, process.stdout.isTTY === true, coloursOf(process.stdout))
 }
 
 /** A file of the log was removed while the server runs: an operator must see that at every log level. */
@@ -111,7 +126,7 @@ async function compose(
     config,
     host: webHost(globalThis),
     onLoad: (agent, again) => {
-      if (again) reportReload(agent, millrace)
+      if (again && millrace?.app.server.listening === true) reportReload(agent, millrace)
     },
     onThrow: (agent, run, message) => millrace?.app.log.error({ agent, run }, message),
   })
@@ -149,7 +164,10 @@ async function compose(
   millrace.app.addHook('onClose', () => agents.close())
   const opened = millrace
   warmWhenIdle(opened, async () => {
-    console.log(agentTable(await agents.warm(), coloursOf(process.stdout)))
+    const loaded = await agents.warm()
+    // The server may have been stopped while the agents loaded: what did not load then is not broken.
+    if (!opened.app.server.listening) return
+    console.log(agentTable(loaded, coloursOf(process.stdout)))
     watchAgents(opened, agents)
   })
   return millrace
@@ -186,8 +204,6 @@ function serverLog(): LogLines {
 
 /** Looks for edits, so that an author sees an error without a request. A run looks for them itself. */
 function watchAgents({ app }: Millrace, agents: AgentCatalog): void {
-  // The server may have been stopped while the agents loaded.
-  if (!app.server.listening) return
   const timer = setInterval(() => agents.reload(), lookForEditsEvery)
   app.server.once('close', () => clearInterval(timer))
 }

@@ -62,8 +62,11 @@ export interface Exit {
   readonly code: number
 }
 
-export const serveHelp = `millrace serve — run agents, record them, serve the log
+export const serveHelp = `Usage: millrace serve [agents-dir] [settings]
 
+Runs agents, records their runs and serves the log. The folder of the agents is an argument or a setting.
+
+Settings:
   --port N            port to listen on (PORT, 8000)
   --host ADDRESS      address to listen on (HOST, 127.0.0.1)
   --data-dir DIR      folder of the SQLite database (DATA_DIR, .millrace)
@@ -107,7 +110,7 @@ MILLRACE_MODEL names the model: gemini-2.5-pro, claude-opus-4-8, openai:llama3.2
 MILLRACE_OFFLINE_TOKENS_PER_SECOND sets the pace of the offline model (0: no delay).
 Traces: OTEL_EXPORTER_OTLP_ENDPOINT (or OTEL_EXPORTER_OTLP_TRACES_ENDPOINT) receives spans of every run, without contents.`
 
-const options = {
+export const serveOptions = {
   port: { type: 'string' },
   host: { type: 'string' },
   'data-dir': { type: 'string' },
@@ -150,11 +153,11 @@ export function readSettings(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): Settings | Exit {
-  let values: ReturnType<typeof parseArgs<{ options: typeof options }>>['values']
+  let values: ReturnType<typeof parseArgs<{ options: typeof serveOptions }>>['values']
   try {
-    values = parseArgs({ args: [...args], options }).values
+    values = parseArgs({ args: [...args], options: serveOptions }).values
   } catch (error) {
-    return { message: `${(error as Error).message}\n\n${serveHelp}`, code: 2 }
+    return bad(`${unknownFlag(error)}; see millrace serve --help`)
   }
   if (values.help === true) return { message: serveHelp, code: 0 }
   // An empty variable (`PORT=`, as compose files write it) counts as unset.
@@ -290,6 +293,10 @@ const day = 24 * 60 * 60 * 1000
 function amount(text: string): number | undefined {
   return /^\d{1,6}(\.\d+)?$/.test(text) ? Number(text) : undefined
 }
+
+/** Node adds advice about positional arguments, of which there are none left here. */
+const unknownFlag = (error: unknown): string =>
+  ((error as Error).message.split('. ')[0] ?? '').replace(/^[A-Z]/, (letter) => letter.toLowerCase())
 
 function bad(sentence: string): Exit {
   return { message: `millrace: ${sentence}`, code: 2 }

@@ -7,6 +7,8 @@ import { helpExamples } from '../examples.ts'
 import type { SearchOptions } from './search.ts'
 import type { ExportOptions, ListOptions, PlaceOptions } from './sessions.ts'
 
+const statuses = ['idle', 'running', 'done', 'failed', 'cancelled', 'interrupted']
+
 export function addSessions(program: Command, { env }: CommandContext): void {
   const sessions = program
     .command('sessions')
@@ -23,21 +25,33 @@ export function addSessions(program: Command, { env }: CommandContext): void {
         ['millrace sessions rm ID', 'delete a session and its log'],
       ),
     )
-  const placed = (name: string): Command =>
+  const placed = (name: string, does: string, ...examples: readonly (readonly [string, string])[]): Command =>
     sessions
       .command(name)
+      .summary(does)
+      .description(`${does[0]?.toUpperCase()}${does.slice(1)}.`)
+      .addHelpText('after', helpExamples(...examples))
       .option('--data-dir <dir>', 'folder of the SQLite database (DATA_DIR, .millrace)')
       .option('--database <url>', 'the same as a URL: file:DIR or postgresql://… (DATABASE_URL)')
       .option('--server <url>', 'a running server; MILLRACE_TOKEN is the token of the user')
-  placed('ls')
-    .summary('list sessions, newest first')
+  placed(
+    'ls',
+    'list sessions, newest first',
+    ['millrace sessions ls', 'the sessions in .millrace, newest first'],
+    ['millrace sessions ls --server http://127.0.0.1:8000 --status failed', 'those that failed, on a running server'],
+  )
     .option('--agent <name>', 'only those of an agent')
-    .option('--status <status>', 'only idle, running, done, failed, cancelled or interrupted ones')
+    .addOption(new Option('--status <status>', 'only those in this state').choices(statuses))
     .option('--limit <n>', 'at most so many', atMost, 50)
     .option('--json', 'print JSON')
     .action(async (options: ListOptions) => (await import('./sessions.ts')).listCommand(options, env))
-  placed('export')
-    .summary('print a session as JSONL, in a dialect, or as a report')
+  placed(
+    'export',
+    'print a session as JSONL, in a dialect, or as a report',
+    ['millrace sessions export ID > run.jsonl', 'the log, for import, replay, check and record'],
+    ['millrace sessions export ID --dialect ag-ui', 'as an AG-UI client gets it'],
+    ['millrace sessions export ID --format html --out report.html', 'a report to hand over'],
+  )
     .argument('<session>', 'the id')
     .addOption(
       new Option('--format <name>', 'jsonl: the log; html: a report in one file, to read, print and hand over')
@@ -52,8 +66,15 @@ export function addSessions(program: Command, { env }: CommandContext): void {
     .action(async (session: string, options: ExportOptions) =>
       (await import('./sessions.ts')).exportCommand(session, options, env),
     )
-  placed('import')
-    .summary('make a session of an export or a recording')
+  placed(
+    'import',
+    'make a session of an export or a recording',
+    ['millrace sessions import run.jsonl', 'an export, under a new id'],
+    [
+      'millrace sessions import recording.sse --id seen --server http://127.0.0.1:8000',
+      'a recorded stream, into a running server',
+    ],
+  )
     .argument('[file]', 'the file; - or nothing: standard input')
     .option('--id <id>', 'id of the new session')
     .option('--agent <name>', 'agent of the new session')
@@ -64,18 +85,27 @@ export function addSessions(program: Command, { env }: CommandContext): void {
         options: PlaceOptions & { readonly id?: string; readonly agent?: string; readonly json?: boolean },
       ) => (await import('./sessions.ts')).importCommand(file, options, env),
     )
-  placed('rm')
-    .summary('delete sessions and their logs')
+  placed(
+    'rm',
+    'delete sessions and their logs',
+    ['millrace sessions rm ID', 'delete a session and its log'],
+    ['millrace sessions ls --status failed --json | jq -r .[].id | xargs millrace sessions rm', 'those that failed'],
+  )
     .argument('<sessions...>', 'their ids')
-    .action(async (ids: string[], options: PlaceOptions) =>
+    .option('--json', 'print one JSON value for each session')
+    .action(async (ids: string[], options: PlaceOptions & { readonly json?: boolean }) =>
       (await import('./sessions.ts')).removeCommand(ids, options, env),
     )
-  placed('search')
-    .summary('find anything that was said, called, stored or went wrong')
+  placed(
+    'search',
+    'find anything that was said, called, stored or went wrong',
+    ['millrace sessions search "cedar creek"', 'who said this'],
+    ['millrace sessions search timeout --kind error --order newest', 'the newest errors with this word'],
+  )
     .argument('<words>', 'the words, whatever their case; of the last one the beginning is enough')
     .addOption(new Option('--kind <kind>', 'only this kind of text').choices(foundKinds))
     .option('--agent <name>', 'only sessions of an agent')
-    .option('--status <status>', 'only idle, running, done, failed, cancelled or interrupted sessions')
+    .addOption(new Option('--status <status>', 'only sessions in this state').choices(statuses))
     .option('--from <time>', 'not before this time, such as 2026-11-16')
     .option('--to <time>', 'before this time')
     .addOption(new Option('--order <order>', 'which come first').choices(['best', 'newest']).default('best'))

@@ -1,8 +1,9 @@
 import type { FoundPage, FoundRow } from '@millrace/core'
+import { CommandError } from '../command-error.ts'
 import type { Env } from '../env-files.ts'
 import { remark, sayJson, sayLine } from '../output.ts'
 import { askServer, type ServerAccess } from '../server-access.ts'
-import { type Colours, coloursOf, counted, oneLine } from '../terminal.ts'
+import { aligned, type Colours, coloursOf, columnsOf, counted, hanging, oneLine, widthOf } from '../terminal.ts'
 import { at, type ListOptions } from './sessions.ts'
 
 export interface SearchOptions extends ListOptions {
@@ -17,6 +18,7 @@ const pageSize = 100
 
 /** Finds words in all sessions. */
 export async function searchCommand(text: string, options: SearchOptions, env: Env): Promise<void> {
+  if (text.trim() === '') throw new CommandError('say what to search for: millrace sessions search "words"', 2)
   await at(options, env, async (server) => {
     await untilIndexed(server, text)
     const { found, more } = await foundRows(server, text, options)
@@ -25,7 +27,8 @@ export async function searchCommand(text: string, options: SearchOptions, env: E
       return
     }
     const colours = coloursOf(process.stdout)
-    for (const row of found) sayLine(lineOf(row, colours))
+    const rows = found.map((row) => cellsOf(row, colours))
+    for (const line of fitted(rows, widthOf(process.stdout))) sayLine(line)
     if (found.length === 0) remark(`Nothing has “${oneLine(text, 60)}”.`)
     else
       remark(
@@ -36,7 +39,14 @@ export async function searchCommand(text: string, options: SearchOptions, env: E
   })
 }
 
-function lineOf({ session, seq, kind, author, snippet }: FoundRow, colours: Colours): string {
+/** A match is one line, or two where the terminal is narrower than that. */
+function fitted(rows: readonly (readonly string[])[], width: number | undefined): readonly string[] {
+  const lines = aligned(rows, [1])
+  if (width === undefined || lines.every((line) => columnsOf(line) <= width)) return lines
+  return rows.map((row) => `${row.slice(0, -1).join('  ')}\n    ${hanging(row.at(-1) ?? '', 4, width)}`)
+}
+
+function cellsOf({ session, seq, kind, author, snippet }: FoundRow, colours: Colours): readonly string[] {
   let line = ''
   let from = 0
   for (const [start, end] of snippet.marks) {
@@ -44,7 +54,7 @@ function lineOf({ session, seq, kind, author, snippet }: FoundRow, colours: Colo
     from = end
   }
   line += snippet.text.slice(from)
-  return `${colours.accent(session)} ${colours.faint(`${seq} ${kind}`)} ${author}  ${line}`
+  return [colours.accent(session), colours.faint(String(seq)), colours.faint(kind), author, line]
 }
 
 /** The first search of a large store starts its index. Each answer comes within a moment and says how far that is. */

@@ -6,8 +6,8 @@ import { CommandError } from '../command-error.ts'
 import type { Env } from '../env-files.ts'
 import { openInput } from '../input.ts'
 import { remark, sayJson, sayLine, textOut } from '../output.ts'
-import { askServer, logServer, type ServerAccess, serverAt } from '../server-access.ts'
-import { aligned, type Colours, coloursOf, counted, durationText, oneLine, widthOf } from '../terminal.ts'
+import { askServer, type ServerAccess, serverAt } from '../server-access.ts'
+import { aligned, type Colours, coloursOf, columnsOf, counted, durationText, oneLine, widthOf } from '../terminal.ts'
 
 export interface PlaceOptions {
   readonly dataDir?: string
@@ -38,14 +38,22 @@ export async function listCommand(options: ListOptions, env: Env): Promise<void>
       const colours = coloursOf(process.stdout)
       const now = Date.now()
       const rows = sessions.map((one) => rowOf(one, now, colours))
-      for (const line of aligned(
-        [['session', 'agent', 'title', 'status', 'events', 'changed'].map(colours.faint), ...rows],
-        [4],
-      ))
-        sayLine(line)
+      const heads = ['session', 'agent', 'title', 'status', 'events', 'changed'].map(colours.faint)
+      for (const line of fitted([heads, ...rows], widthOf(process.stdout))) sayLine(line)
       if (total > sessions.length) remark(`${counted(total - sessions.length, 'more session')}; see --limit.`)
     }
   })
+}
+
+/** What a narrow terminal has no room for, in the order in which it is left out: events, title, agent, time. */
+const leftOut: readonly number[] = [4, 2, 1, 5]
+
+function fitted(rows: readonly (readonly string[])[], width = Number.POSITIVE_INFINITY): readonly string[] {
+  for (let out = 0; ; out += 1) {
+    const kept = rows.map((row) => row.filter((_, i) => !leftOut.slice(0, out).includes(i)))
+    const lines = aligned(kept, out === 0 ? [4] : [])
+    if (out === leftOut.length || lines.every((line) => columnsOf(line) <= width)) return lines
+  }
 }
 
 function rowOf({ id, agent, title, status, events, updatedAt }: SessionInfo, now: number, colours: Colours): string[] {
@@ -116,11 +124,16 @@ export async function importCommand(
   })
 }
 
-export async function removeCommand(ids: readonly string[], options: PlaceOptions, env: Env): Promise<void> {
+export async function removeCommand(
+  ids: readonly string[],
+  options: PlaceOptions & { readonly json?: boolean },
+  env: Env,
+): Promise<void> {
   await at(options, env, async (server) => {
     for (const id of ids) {
       await askServer(server, `/sessions/${encodeURIComponent(id)}`, { method: 'DELETE' })
-      remark(`Removed ${id}.`)
+      if (options.json === true) sayJson({ removed: id })
+      else remark(`Removed ${id}.`)
     }
   })
 }
@@ -142,7 +155,8 @@ export async function at(
   work: (server: ServerAccess) => Promise<void>,
 ): Promise<void> {
   const place = database ?? dataDir ?? (env.DATABASE_URL || env.DATA_DIR || '.millrace')
-  const access = server === undefined ? await logServer(place) : serverAt(server, env)
+  const access =
+    server === undefined ? await (await import('../own-server.ts')).logServer(place) : serverAt(server, env)
   try {
     await work(access)
   } finally {

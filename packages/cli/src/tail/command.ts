@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import type { CommandContext } from '../command-context.ts'
 import { dialectOption } from '../dialect-option.ts'
 import { helpExamples } from '../examples.ts'
@@ -17,6 +17,7 @@ export function addTail(program: Command, { env, exitWith }: CommandContext): vo
     .option('--no-follow', 'end when the session is idle, instead of waiting for more')
     .option('--wire', 'print the frames as they come')
     .option('--jsonl', 'print the canonical events, one a line')
+    .addOption(new Option('--json', 'the same as --jsonl').implies({ jsonl: true }).hideHelp())
     .addOption(dialectOption('--from <dialect>', 'dialect of the stream', 'auto'))
     .option('--data <json>', 'POST this body, and follow the answer; @FILE reads it from a file')
     .addOption(headerOption())

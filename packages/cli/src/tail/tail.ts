@@ -18,7 +18,8 @@ import { EventPrinter } from '../event-printer.ts'
 import { isUrl } from '../input.ts'
 import { textOut } from '../output.ts'
 import { requestBody } from '../request-options.ts'
-import { serverAddress, tokenHeader } from '../server-address.ts'
+import { askServer, serverAt } from '../server-access.ts'
+import { tokenHeader } from '../server-address.ts'
 import { coloursOf, widthOf } from '../terminal.ts'
 import { progressOf } from './progress.ts'
 
@@ -42,7 +43,7 @@ export async function tailCommand(session: string, options: TailOptions, env: En
   if (wire === true && jsonl === true) throw new CommandError('--wire and --jsonl exclude each other', 2)
   const own = !isUrl(session)
   if (own && data !== undefined) throw new CommandError('--data needs a URL to POST to', 2)
-  const url = own ? sessionUrl(serverAddress(options.server, env), session, options) : session
+  const url = own ? await sessionUrl(session, options, env) : session
   const out = textOut()
   let full: Promise<void> | undefined
   const write = (text: string): void => {
@@ -93,9 +94,14 @@ function codeOf(state: ConnectionState, url: string): number {
   throw new CommandError(state.how === 'refused' ? `${url} refused: ${reason}` : `${url}: ${reason}`)
 }
 
-function sessionUrl(server: string, session: string, { follow, from }: TailOptions): string {
+/** The stream of a session. An unknown session has an empty one, and a server that is down is tried again and again. */
+async function sessionUrl(session: string, { follow, from, server: address }: TailOptions, env: Env): Promise<string> {
+  const server = serverAt(address, env)
+  const path = `/sessions/${encodeURIComponent(session)}`
+  // Read to its end, so that the stream gets the same connection.
+  await (await askServer(server, `${path}/state?at=0`)).text()
   const dialect = from === 'auto' ? 'millrace' : from
-  return `${server}/sessions/${encodeURIComponent(session)}/events?dialect=${dialect}${follow ? '' : '&until=idle'}`
+  return `${server.url}${path}/events?dialect=${dialect}${follow ? '' : '&until=idle'}`
 }
 
 /** The dialect that is asked for, that the URL of a session names, or that the frames show. */

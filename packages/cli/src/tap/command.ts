@@ -22,7 +22,7 @@ export function addTap(program: Command, { env, exitWith }: CommandContext): voi
     )
     .option('--data-dir <dir>', 'put the sessions into the database of this folder; its server must be stopped')
     .option('--out <dir>', 'write each session to a file of this folder, for replay, check and diff')
-    .option('--json', 'print one JSON value for each stream')
+    .option('--json', 'print the address, and each stream, as one JSON value a line')
     .addHelpText(
       'after',
       helpExamples(

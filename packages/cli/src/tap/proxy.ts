@@ -6,12 +6,15 @@ import {
   type RequestOptions,
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import { pipeline } from 'node:stream'
 import { type DialectName, defined } from '@millrace/core'
 import { Tape, type Taped } from './tape.ts'
+import { unpacked } from './unpacked.ts'
 
 export interface ProxyOptions {
   readonly dialect?: DialectName
-  onTaped(taped: Taped): void
+  /** A stream has ended; what was recorded of it follows when all of it is read. */
+  onTaped(taped: Promise<Taped>): void
   /** The server did not answer a request; the reason is a sentence, which the client is given too. */
   onUnanswered(reason: string): void
 }
@@ -40,6 +43,7 @@ export function proxyHandler(target: string, { dialect, onTaped, onUnanswered }:
   return (request, response) => {
     const { method = 'GET', url = '/' } = request
     let body = ''
+    let left = false
     const options: RequestOptions = {
       agent,
       hostname: base.hostname.replace(/^\[|\]$/g, ''),
@@ -53,16 +57,19 @@ export function proxyHandler(target: string, { dialect, onTaped, onUnanswered }:
       response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers)
       response.flushHeaders()
       if (!isEventStream(answer)) {
-        answer.pipe(response)
+        // A body that breaks off must break off for the client, too.
+        pipeline(answer, response, () => {})
         return
       }
       const status = answer.statusCode ?? 0
       const tape = new Tape({ method, path: url, status, body, now: Date.now, ...defined({ dialect }) })
+      const reading = unpacked(answer.headers['content-encoding'], (chunk) => tape.push(chunk))
       let ended = false
       const end = (how: 'closed' | 'cut'): void => {
         if (ended) return
         ended = true
-        onTaped(tape.end(how))
+        const early = how === 'cut' && left
+        onTaped(new Promise((resolve) => reading.end(() => resolve(tape.end(how, early)))))
       }
       answer.on('data', (chunk: Buffer) => {
         // The client has the bytes before they are looked at.
@@ -70,7 +77,7 @@ export function proxyHandler(target: string, { dialect, onTaped, onUnanswered }:
           answer.pause()
           response.once('drain', () => answer.resume())
         }
-        tape.push(chunk)
+        reading.push(chunk)
       })
       answer.on('end', () => {
         response.end()
@@ -91,7 +98,9 @@ export function proxyHandler(target: string, { dialect, onTaped, onUnanswered }:
       response.writeHead(502, { 'content-type': 'application/json' }).end(JSON.stringify({ detail }))
     })
     response.on('close', () => {
-      if (!response.writableFinished) upstream.destroy()
+      if (response.writableFinished) return
+      left = upstream.destroyed === false
+      upstream.destroy()
     })
     request.on('data', (chunk: Buffer) => {
       if (body.length < keptBody) body += chunk.toString('utf8')
@@ -100,7 +109,7 @@ export function proxyHandler(target: string, { dialect, onTaped, onUnanswered }:
   }
 }
 
-/** A compressed stream could not be read on the way, so the server is asked for plain bytes. */
+/** The server is asked for plain bytes, which cost less to read on the way. */
 function headersOf({ headers }: IncomingMessage, host: string): NonNullable<RequestOptions['headers']> {
   const sent = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined || ofConnection.has(name) || name === 'accept-encoding' ? [] : [[name, value] as const],

@@ -40,7 +40,8 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
     const places = taped.rows.length === 0 ? [] : await keeper.keep(taped)
     const { method, path, status, report, took, bytes } = taped
     if (options.json === true) {
-      sayLine(JSON.stringify({ stream, method, path, status, bytes, took, session: taped.session, places, ...report }))
+      const { session, early } = taped
+      sayLine(JSON.stringify({ stream, method, path, status, bytes, took, early, session, places, ...report }))
       return
     }
     const problems =
@@ -49,7 +50,8 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
         : report.warnings > 0
           ? warn(counted(report.warnings, 'warning'))
           : good('no problems')
-    const about = `${status}  ${report.dialect}  ${counted(report.events, 'event')}  ${durationText(took)}`
+    const time = durationText(took) + (taped.early ? ', not read to its end' : '')
+    const about = `${status}  ${report.dialect}  ${counted(report.events, 'event')}  ${time}`
     sayLine(
       `${String(stream).padStart(3)}  ${method} ${visible(path)}  ${about}  ${problems}  ${faint(places.join(' '))}`.trimEnd(),
     )
@@ -58,7 +60,7 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
     proxyHandler(url, {
       ...defined({ dialect: fromAuto(options.dialect) }),
       onTaped(taped) {
-        const kept = onTaped(taped).catch((error: Error) => remark(`millrace: stream not kept: ${error.message}`))
+        const kept = taped.then(onTaped).catch((error: Error) => remark(`millrace: stream not kept: ${error.message}`))
         work.add(kept)
         void kept.finally(() => work.delete(kept))
       },
@@ -68,7 +70,8 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
     }),
   )
   const address = await listening(server, options)
-  sayLine(`Recording ${url}, listening on ${address}`)
+  if (options.json === true) sayLine(JSON.stringify({ address, url }))
+  else sayLine(`Recording ${url}, listening on ${address}`)
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
   server.close()
   server.closeAllConnections()

@@ -21,6 +21,8 @@ export interface Taped {
   readonly session: string | undefined
   readonly rows: readonly Recorded[]
   readonly report: LintReport
+  /** The client left, or the tap was stopped, before the server had sent all. */
+  readonly early: boolean
   readonly bytes: number
   /** In ms. */
   readonly took: number
@@ -73,7 +75,7 @@ export class Tape {
     }
   }
 
-  end(how: 'closed' | 'cut'): Taped {
+  end(how: 'closed' | 'cut', early = false): Taped {
     this.#take(this.#decoder.end(this.#frames.open ? 'cut' : how), undefined)
     const { method, path, status, now } = this.#options
     return {
@@ -82,7 +84,8 @@ export class Tape {
       status,
       session: this.#decoder.session,
       rows: this.#rows,
-      report: this.#lint.end(),
+      report: early ? withoutEnd(this.#lint.end()) : this.#lint.end(),
+      early,
       bytes: this.#bytes,
       took: now() - this.#started,
     }
@@ -101,6 +104,12 @@ export class Tape {
       this.#lint.push({ row, dialect: this.#dialect, session: undefined, number, unit: 'frame' })
     }
   }
+}
+
+/** A server that was not heard to its end is not to blame for a missing end. */
+function withoutEnd(report: LintReport): LintReport {
+  const findings = report.findings.filter(({ code }) => code !== 'no-end')
+  return { ...report, findings, errors: report.errors - (report.findings.length - findings.length) }
 }
 
 /** Most wires do not repeat what the user said: it is taken from the request. */

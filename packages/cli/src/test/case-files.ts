@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve } from 'node:path'
 import { MillraceError } from '@millrace/core'
 import { caseOfEval, type RecordedCase, readCase, readEvalSet } from '@millrace/server'
+import { isExamples } from '../agents-folder.ts'
 import { CommandError } from '../command-error.ts'
 
 /** A case and where it comes from. */
@@ -20,9 +21,13 @@ const agentFile = /^agent\.([cm]?[jt]s|py)$/
 
 /** The cases of files and folders, by path. A file that is no case is an error. */
 export function findCases(paths: readonly string[], agents: string | undefined): readonly FoundCase[] {
-  const files = paths.flatMap((path) => filesOf(path)).sort()
-  return [...new Set(files)].flatMap((file) => casesIn(file, agents))
+  const files = paths.flatMap((path) => filesOf(path).map((file) => [file, nameOf(file, path)] as const)).sort()
+  return [...new Map(files)].flatMap(([file, name]) => casesIn(file, name, agents))
 }
+
+/** The path from here. The examples are somewhere inside of the installed package, so that theirs begins with the agent. */
+const nameOf = (file: string, path: string): string =>
+  relative(isExamples(path) ? path : process.cwd(), resolve(file)) || file
 
 function filesOf(path: string): readonly string[] {
   if (!existsSync(path)) throw new CommandError(`there is no ${path}; name a case or a folder of agents`)
@@ -36,8 +41,7 @@ function filesOf(path: string): readonly string[] {
     })
 }
 
-function casesIn(file: string, agents: string | undefined): readonly FoundCase[] {
-  const shown = relative(process.cwd(), resolve(file)) || file
+function casesIn(file: string, shown: string, agents: string | undefined): readonly FoundCase[] {
   const text = readFileSync(file, 'utf8')
   try {
     if (!file.endsWith('.evalset.json')) {

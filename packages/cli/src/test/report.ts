@@ -1,9 +1,14 @@
 import type { CaseFinding } from '@millrace/server'
-import { aligned, type Colours, counted, durationText } from '../terminal.ts'
+import { aligned, type Colours, columnsOf, counted, durationText } from '../terminal.ts'
 import type { CaseResult } from './run-cases.ts'
 
 /** One line for a case, and under a case that failed what it did otherwise. */
-export function caseLines(result: CaseResult, width: number, colours: Colours): readonly string[] {
+export function caseLines(
+  result: CaseResult,
+  width: number,
+  colours: Colours,
+  columns = Number.POSITIVE_INFINITY,
+): readonly string[] {
   const { found, verdicts, passed, error } = result
   const { calls, tokens, seconds, cost } = totalOf(result)
   const good = verdicts.filter(({ findings }) => findings.length === 0).length
@@ -15,9 +20,12 @@ export function caseLines(result: CaseResult, width: number, colours: Colours): 
     ...(verdicts.length === 0 ? [] : [durationText(seconds * 1000)]),
   ]
   const mark = passed ? colours.good('✓') : colours.bad('✗')
-  const head = `${mark} ${found.name.padEnd(width)}  ${colours.faint(figures.join(' · '))}`.trimEnd()
+  const told = colours.faint(figures.join(' · '))
+  const head = `${mark} ${found.name.padEnd(width)}  ${told}`.trimEnd()
+  const isWide = columnsOf(head) <= columns
   const unplayable = Math.max(0, ...verdicts.map((verdict) => verdict.unplayable))
-  const heads = unplayable === 0 ? [head] : [head, `    ${colours.warn(unplayableText(unplayable))}`]
+  const shown = isWide ? [head] : [`${mark} ${found.name}`, `    ${told}`]
+  const heads = unplayable === 0 ? shown : [...shown, `    ${colours.warn(unplayableText(unplayable))}`]
   if (passed && good === verdicts.length) return heads
   if (error !== undefined) return [...heads, `    ${colours.bad(error)}`]
   return [...heads, ...findingLines(distinct(result), colours)]
@@ -26,7 +34,7 @@ export function caseLines(result: CaseResult, width: number, colours: Colours): 
 /** Why a run without a key may still call a model. */
 export function unplayableText(calls: number): string {
   const what = calls === 1 ? '1 model call is' : `${calls} model calls are`
-  return `${what} made in each test and cannot be recorded: the graph makes its chat model itself; use chatModel(…) instead`
+  return `${what} made in each test and cannot be recorded: its chat model has a copy of @langchain/core that the agent’s files do not import; use chatModel(…) instead`
 }
 
 export function findingLines(findings: readonly CaseFinding[], colours: Colours): readonly string[] {
@@ -43,10 +51,16 @@ function distinct({ verdicts }: CaseResult): readonly CaseFinding[] {
   return [...new Map(all.map((finding) => [JSON.stringify(finding), finding])).values()]
 }
 
-export function summaryLine(results: readonly CaseResult[], ms: number, colours: Colours): string {
+/** `left`: cases that did not run, because Ctrl-C came before them. */
+export function summaryLine(results: readonly CaseResult[], ms: number, colours: Colours, left = 0): string {
   const failed = results.filter(({ passed }) => !passed).length
   const good = colours.good(`${results.length - failed} passed`)
-  return `${failed === 0 ? good : `${good}, ${colours.bad(`${failed} failed`)}`} ${colours.faint(`in ${durationText(ms)}`)}`
+  const parts = [
+    good,
+    ...(failed === 0 ? [] : [colours.bad(`${failed} failed`)]),
+    ...(left === 0 ? [] : [colours.warn(`${left} not run`)]),
+  ]
+  return `${parts.join(', ')} ${colours.faint(`in ${durationText(ms)}`)}`
 }
 
 /** The results for machines. */

@@ -38,6 +38,8 @@ export class CaseRunner {
     const { live, times, passRate, signal } = this.#options
     const verdicts: CaseVerdict[] = []
     try {
+      if (found.one.turns.length === 0)
+        throw new CommandError('it has no conversation; a scenario for a simulated user cannot be run')
       const { catalog, tape } = await this.open(found.agents)
       if (!catalog.agents.has(found.one.agent)) {
         const known = [...catalog.agents.keys()].join(', ')
@@ -64,7 +66,8 @@ export class CaseRunner {
     if (known !== undefined) return known
     const tape = caseTape()
     // The offline model streams as fast as it can: nobody watches.
-    const opened = localAgents(folder, { tape, tokensPerSecond: 0 }).then((catalog) => ({ catalog, tape }))
+    const models = { tape, tokensPerSecond: 0 }
+    const opened = localAgents(folder, models, !this.#options.live).then((catalog) => ({ catalog, tape }))
     this.#opened.set(folder, opened)
     return opened
   }

@@ -6,7 +6,7 @@ import { ask, isAsking } from '../ask.ts'
 import { CommandError } from '../command-error.ts'
 import { ctrlC, interruptedCode } from '../ctrl-c.ts'
 import { sayJson, sayLine } from '../output.ts'
-import { type Colours, coloursOf, counted } from '../terminal.ts'
+import { type Colours, coloursOf, counted, widthOf } from '../terminal.ts'
 import { findCases } from './case-files.ts'
 import { caseLines, findingLines, jsonReport, junitReport, summaryLine } from './report.ts'
 import { type CaseResult, CaseRunner } from './run-cases.ts'
@@ -49,12 +49,13 @@ export async function testCommand(paths: readonly string[], options: TestOptions
       const result = await runner.run(one)
       if (signal.aborted) break
       results.push(result)
-      if (options.json !== true) for (const line of caseLines(result, width, colours)) sayLine(line)
+      if (options.json !== true)
+        for (const line of caseLines(result, width, colours, widthOf(process.stdout))) sayLine(line)
     }
     const ms = performance.now() - begun
     if (options.junit !== undefined) writeReport(options.junit, junitReport(results))
     if (options.json === true) sayJson(jsonReport(results, ms))
-    else sayLine(`\n${summaryLine(results, ms, colours)}`)
+    else sayLine(`\n${summaryLine(results, ms, colours, found.length - results.length)}`)
     if (signal.aborted) return interruptedCode
     const failed = results.filter(({ passed }) => !passed)
     const left =

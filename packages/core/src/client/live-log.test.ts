@@ -37,6 +37,48 @@ describe('a live log', () => {
     expect(calls).toBe(1)
   })
 
+  test('rows that come in steps are folded a part at a time, and shown after the last step', () => {
+    const log = liveLog((flush) => flush())
+    const folded: number[] = []
+    const counting: View<number> = {
+      name: 'counting',
+      initial: 0,
+      apply: (count, { seq }) => {
+        folded.push(seq)
+        return count + 1
+      },
+    }
+    expect(log.read(counting)).toBe(0)
+    const rows = Array.from({ length: 1000 }, (_, i) => row(i + 1))
+    const most: number[] = []
+    for (const _ of log.appendSteps(rows)) {
+      most.push(folded.length - most.reduce((sum, each) => sum + each, 0))
+      expect([log.read(counting), log.lastSeq]).toEqual([0, 0])
+    }
+    expect(most).toEqual([256, 256, 256, 232])
+    expect([log.read(counting), log.lastSeq, log.readAt(counting, 300)]).toEqual([1000, 1000, 300])
+    // No row was folded twice for it, but for the moment between two kept states.
+    expect(folded.length).toBe(1000 + 44)
+    expect([...log.appendSteps([])]).toEqual([])
+  })
+
+  test('rows that are appended or inserted between two steps are folded as well', () => {
+    const log = liveLog((flush) => flush())
+    expect(log.read(heard)).toEqual([])
+    const steps = log.appendSteps(
+      [2, 4, 6].flatMap((tens) => Array.from({ length: 200 }, (_, i) => row(tens * 1000 + i))),
+    )
+    steps.next()
+    log.insert([row(1)])
+    steps.next()
+    log.append([row(9000)])
+    const all = [1, ...[2, 4, 6].flatMap((tens) => Array.from({ length: 200 }, (_, i) => tens * 1000 + i)), 9000]
+    expect(log.read(heard)).toEqual(all)
+    expect([...steps]).toEqual([])
+    expect(log.read(heard)).toEqual(all)
+    expect(log.readAt(heard, 4000)).toEqual(all.slice(0, 202))
+  })
+
   test('SPEC 5.1: a view at any moment is what folding from the start gives', () => {
     fc.assert(
       fc.property(

@@ -6,6 +6,11 @@ import type { View } from '../view/view.ts'
 export interface LiveLog {
   append(rows: readonly Recorded[]): void
   /**
+   * Appends many rows in steps. Each step folds some of them into one of the views that were read before, and the last one
+   * shows them all: a page that pauses between two steps stays responsive while it opens a long session.
+   */
+  appendSteps(rows: readonly Recorded[]): Generator<undefined, void, void>
+  /**
    * Adds earlier rows that were left out so far: partials of finished messages. They change no view after the end of
    * their run (SPEC 5.3), so states folded beyond it stay valid.
    */
@@ -24,6 +29,8 @@ export interface LiveLog {
 
 /** A state is kept every 256 rows, so that a jump folds at most that many. Views share structure: a kept state is small. */
 const spacing = 256
+/** The rows of one step of `appendSteps`. */
+const stepLength = 256
 
 /** A state after `count` rows, the last of which is `seq`. */
 interface Kept {
@@ -37,6 +44,8 @@ interface Fold {
   kept: Kept[]
   /** How far it is folded. */
   end: Kept
+  /** How far it is folded beyond the last row shown. */
+  ahead: Kept | undefined
   /** The state of the last `readAt`, so that a step forward folds one row. */
   travelled: Kept | undefined
 }
@@ -65,7 +74,7 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
     const known = folds.get(view)
     if (known !== undefined) return known
     const first: Kept = { seq: 0, count: 0, state: view.initial }
-    const fold: Fold = { kept: [first], end: first, travelled: undefined }
+    const fold: Fold = { kept: [first], end: first, ahead: undefined, travelled: undefined }
     folds.set(view, fold)
     return fold
   }
@@ -86,8 +95,11 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
   const advance = <S>(view: View<S>): Fold => {
     const fold = foldOf(view as unknown as View<never>)
     if (fold.end.count < shown) {
-      const state = foldOn(view, fold, fold.end, shown)
+      const { ahead } = fold
+      const from = ahead !== undefined && ahead.count <= shown ? ahead : fold.end
+      const state = foldOn(view, fold, from, shown)
       fold.end = { seq: all[shown - 1]?.seq ?? 0, count: shown, state }
+      fold.ahead = undefined
     }
     return fold
   }
@@ -97,6 +109,18 @@ export function liveLog(schedule: (flush: () => void) => void): LiveLog {
       if (rows.length === 0) return
       for (const row of rows) all.push(row)
       notify()
+    },
+    *appendSteps(rows) {
+      for (const row of rows) all.push(row)
+      for (const [view, fold] of folds) {
+        for (let from = fold.end; from.count < all.length; from = fold.ahead ?? fold.end) {
+          const count = Math.min(all.length, from.count + stepLength)
+          const state = foldOn(view, fold, from, count)
+          fold.ahead = { seq: all[count - 1]?.seq ?? 0, count, state }
+          yield undefined
+        }
+      }
+      if (rows.length > 0) notify()
     },
     insert(rows) {
       const missing = rows.filter(({ seq }) => all[countUpTo(all, all.length, seq) - 1]?.seq !== seq)
@@ -178,5 +202,6 @@ function refit(fold: Fold, stale: readonly Span[], all: readonly Recorded[]): vo
   const placed = (kept: Kept): Kept => ({ ...kept, count: countUpTo(all, all.length, kept.seq) })
   fold.kept = fold.kept.filter(holds).map(placed)
   fold.travelled = undefined
+  fold.ahead = undefined
   fold.end = holds(fold.end) ? placed(fold.end) : (fold.kept.at(-1) as Kept)
 }

@@ -41,6 +41,17 @@ export interface DecoderOptions {
   readonly turns?: boolean
   /** As in `EncoderOptions`. */
   readonly history?: number
+  /**
+   * The messages that the peer was sent, in a dialect whose peers repeat the whole conversation (AG-UI): the log has them,
+   * so they are no news when they come back unchanged.
+   */
+  readonly sent?: readonly SentMessage[]
+}
+
+/** A message that a peer was sent, as it was printed. */
+export interface SentMessage {
+  readonly id: string
+  readonly role: string
 }
 
 export interface Decoder {
@@ -63,6 +74,8 @@ export interface EncoderOptions {
   readonly echo?: boolean
   /** Which AG-UI the reader understands: 1.0, or 0.x. Default `1`. Other dialects have one form only. */
   readonly protocol?: AgUiProtocol
+  /** How a reader of AG-UI 0.x gets questions: in the outcome of the run as well (the default), or only as an event. */
+  readonly questions?: 'outcome' | 'custom'
   /** The first row that is pushed is the `run.started` after these facts. Only where the dialect has `fromFacts`. */
   readonly facts?: SessionFacts
   /**
@@ -88,7 +101,8 @@ export interface Encoder {
   push(recorded: Recorded): readonly Frame[]
   /**
    * What `push` prints for this row, from its stored text; undefined where it has to be parsed and pushed. An encoder
-   * that can print some rows so has this method: a stream then parses only the others.
+   * that can print some rows so has this method: a stream then parses only the others. Such a frame has one line of
+   * data, as stored text is, and nothing else.
    */
   pushRaw?(row: RawRecorded): readonly Frame[] | undefined
   /**

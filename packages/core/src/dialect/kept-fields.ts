@@ -51,6 +51,7 @@ function hasOnly(payload: JsonObject, known: ReadonlySet<string>): boolean {
 }
 
 export function keptFields(extra: Extra | undefined, dialect: string): JsonObject {
+  if (extra === undefined) return noFields
   const { fields } = keptFor(dialect, extra)
   return isJsonObject(fields) ? fields : noFields
 }

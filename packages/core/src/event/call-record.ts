@@ -8,9 +8,16 @@ export interface ModelStarted {
   /** Names the call in its run. */
   readonly call: string
   readonly agent: string
-  readonly model: string
-  /** How many tools the model was offered. */
-  readonly tools: number
+  /** Absent where the wire of another server does not tell it. */
+  readonly model?: string
+  /** How many tools the model was offered, where that is known. */
+  readonly tools?: number
+  /**
+   * Set where another server called its model: milliseconds between the sign before this call (the request to that server,
+   * a tool's answer, the end of another message) and its own first sign, with which the record begins. The wire does not
+   * tell when in between the model was called, so the times of such a call count from the sign before it, as it arrived.
+   */
+  readonly waited?: number
   /** Temperature and the like, as they were sent. */
   readonly parameters?: JsonObject
   readonly request?: SentRequest
@@ -44,6 +51,8 @@ export interface ModelFinished {
   readonly firstToken?: number
   readonly duration?: number
   readonly finishReason?: string
+  /** The model, where only its answer named it. */
+  readonly model?: string
   readonly usage?: Usage
   /** Where the price of the model is known. */
   readonly cost?: Cost

@@ -48,6 +48,7 @@ const samples: Readonly<Record<RunEventKind, readonly RunEvent[]>> = {
   ],
   'model.started': [
     { kind: 'model.started', call: 'c1', agent: 'a', model: 'm', tools: 0 },
+    { kind: 'model.started', call: 'c1', agent: 'a', waited: 12 },
     {
       kind: 'model.started',
       call: 'c2',
@@ -69,6 +70,7 @@ const samples: Readonly<Record<RunEventKind, readonly RunEvent[]>> = {
   ],
   'model.finished': [
     { kind: 'model.finished', call: 'c1', status: 'ok' },
+    { kind: 'model.finished', call: 'c1', status: 'ok', model: 'm' },
     {
       kind: 'model.finished',
       call: 'c2',
@@ -196,7 +198,9 @@ describe('what may not, and where it is wrong', () => {
     [[], 'must be an object'],
     ['run.started', 'must be an object'],
     [{}, 'kind is not a kind of event'],
-    [{ kind: 'model.started', call: 'c', agent: 'a', model: 'm' }, 'tools is missing'],
+    [{ kind: 'model.started', call: 'c', model: 'm' }, 'agent is missing'],
+    [{ kind: 'model.started', call: 'c', agent: 'a', waited: 'long' }, 'waited must be a finite number'],
+    [{ kind: 'model.finished', call: 'c', status: 'ok', model: 1 }, 'model must be a string'],
     [
       { kind: 'model.started', call: 'c', agent: 'a', model: 'm', tools: 0, request: { contents: [1n] } },
       'request.contents[0] is a bigint, not JSON',

@@ -133,11 +133,12 @@ const kinds: Readonly<Record<RunEventKind, FieldReader>> = {
       agent: string,
       model: string,
       tools: count,
+      waited: number,
       parameters: dataObject,
       request: sentRequest,
       node,
     },
-    ['call', 'agent', 'model', 'tools'],
+    ['call', 'agent'],
   ),
   'model.finished': shape(
     {
@@ -146,6 +147,7 @@ const kinds: Readonly<Record<RunEventKind, FieldReader>> = {
       firstToken: number,
       duration: number,
       finishReason: string,
+      model: string,
       usage,
       cost,
       messages: list(string),

@@ -13,7 +13,10 @@ export function isCallRecord(event: RunEvent): boolean {
 
 /** The line by which ADK Studio shows that a model is called; undefined for any other event. */
 export function callText(event: RunEvent): string | undefined {
-  if (event.kind === 'model.started') return textOf(event.model, event.tools)
+  if (event.kind === 'model.started') {
+    const { model = 'a model', tools } = event
+    return tools === undefined ? `Calling ${model}` : textOf(model, tools)
+  }
   if (event.kind !== 'log' || event.level !== 'debug' || !isJsonObject(event.data)) return undefined
   const { model, tools } = event.data
   return event.message === textOf(model, tools) ? event.message : undefined

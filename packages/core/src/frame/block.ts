@@ -5,6 +5,9 @@ const LF = 10
 /** Of a block that is too long, this many characters are emitted. */
 const emittedLength = 1024
 
+/** Takes a block: `text` from `from` to `end`. It is not cut out, because most readers need only parts of it. */
+export type TakeBlock = (text: string, from: number, end: number, truncated: boolean) => void
+
 export interface BlockReader {
   feed(text: string): void
   /** The lines of a block that has not ended yet, the last of them may be incomplete. */
@@ -18,9 +21,9 @@ export interface BlockReader {
  * result nor the bound depends on where the chunks were cut. Of a block longer than `limit` the beginning is emitted,
  * marked `truncated`; the rest of it is skipped and the reader goes on with the next block.
  */
-export function blockReader(limit: number, emit: (block: string, truncated: boolean) => void): BlockReader {
+export function blockReader(limit: number, emit: TakeBlock): BlockReader {
   const held = heldText()
-  const beginning = (block: string): string => block.slice(0, Math.min(emittedLength, limit))
+  const emitBeginning = (block: string): void => emit(block, 0, Math.min(emittedLength, limit, block.length), true)
   let first = true
   let afterCr = false
   let lineStart = true
@@ -40,20 +43,22 @@ export function blockReader(limit: number, emit: (block: string, truncated: bool
     afterCr = text.endsWith('\r')
     return text.replace(/\r\n?/g, '\n')
   }
-  const close = (end: string): void => {
-    if (skipping) {
-      skipping = false
-      return
-    }
-    const block = held.length === 0 ? end : held.take() + end
-    if (block.length - 1 > limit) emit(beginning(block), true)
-    else emit(block, false)
+  const close = (text: string, from: number, end: number): void => {
+    if (skipping) skipping = false
+    else if (held.length > 0) {
+      const block = held.take() + text.slice(from, end)
+      closeAt(block, 0, block.length)
+    } else closeAt(text, from, end)
+  }
+  const closeAt = (text: string, from: number, end: number): void => {
+    if (end - from - 1 > limit) emitBeginning(text.slice(from, end))
+    else emit(text, from, end, false)
   }
   const keep = (text: string): void => {
     if (skipping) return
     held.add(text)
     if (held.length <= limit) return
-    emit(beginning(held.take()), true)
+    emitBeginning(held.take())
     skipping = true
   }
   return {
@@ -64,14 +69,14 @@ export function blockReader(limit: number, emit: (block: string, truncated: bool
       let from = 0
       const inBlock = (): boolean => held.length > 0 || skipping
       if (lineStart && inBlock() && text.charCodeAt(0) === LF) {
-        close('\n')
+        close(text, 0, 1)
         from = 1
       }
       for (;;) {
         if (!inBlock()) while (text.charCodeAt(from) === LF) from++
         const end = text.indexOf('\n\n', from)
         if (end === -1) break
-        close(text.slice(from, end + 2))
+        close(text, from, end + 2)
         from = end + 2
       }
       if (from < text.length) keep(from === 0 ? text : text.slice(from))

@@ -193,7 +193,12 @@ export interface EventLog {
    * unless the lease has the run's current epoch and every draft is of that run. Without a lease, only drafts of run ''
    * (a person's edits) are accepted.
    */
-  append(session: string, drafts: readonly Draft[], lease?: Pick<Lease, 'run' | 'epoch'>): Promise<readonly Recorded[]>
+  append(
+    session: string,
+    drafts: readonly Draft[],
+    lease?: Pick<Lease, 'run' | 'epoch'>,
+    options?: AppendOptions,
+  ): Promise<readonly Recorded[]>
   /** Rows with seq > after, in order: all of them, or the first `limit`. */
   read(session: string, options: ReadOptions): Promise<readonly Recorded[]>
   /** The same rows as stored text, for a reader that need not look inside. Stores that keep text have this method. */
@@ -224,7 +229,7 @@ export interface EventLog {
    * grow. A lease that ran out without release stays in `expired()`: its holder can write no more, and its run still
    * needs its end (SPEC 4.1).
    */
-  acquire(session: string, run: string, owner: string, ttl: number): Promise<Lease>
+  acquire(session: string, run: string, owner: string, ttl: number, options?: AcquireOptions): Promise<Lease>
   /** `lease-lost` when the run was taken over or the lease released. */
   renew(lease: Lease, ttl: number): Promise<Lease>
   /** Ends the lease. Does nothing if the lease was lost before. */
@@ -314,6 +319,16 @@ export interface EventLog {
   trouble?(): Promise<string | undefined>
   /** Completes the calls made before, ends the followers and releases all resources. May be called more than once. */
   close(): Promise<void>
+}
+
+export interface AcquireOptions {
+  /** The caller appends next: the log may write the lease with that append, in one commit, which is refused if the lease was given to another meanwhile. */
+  readonly withFirst?: boolean
+}
+
+export interface AppendOptions {
+  /** The run ends with these drafts and its agent is done: the log may release the lease with them, in one commit. */
+  readonly last?: boolean
 }
 
 /** What sessions take. */

@@ -1,8 +1,10 @@
-import type { Encoder } from '../dialect/dialect.ts'
+import type { Dialect, Encoder } from '../dialect/dialect.ts'
 import type { DialectName } from '../dialect/registry.ts'
+import type { Recorded } from '../event/run-event.ts'
 import type { Frame } from '../frame/frame.ts'
-import { dialectNamed } from './reader.ts'
-import { type RecordingChunks, type RecordingOptions, readChunks } from './recording.ts'
+import { dialectNamed, RecordingReader } from './reader.ts'
+import { type RecordingChunks, type RecordingOptions, readings } from './recording.ts'
+import type { RowTaker } from './time.ts'
 
 export interface ConvertOptions extends RecordingOptions {
   readonly to: DialectName
@@ -30,14 +32,40 @@ export async function* convertChunks(
   chunks: RecordingChunks,
   options: ConvertOptions,
 ): AsyncGenerator<readonly Frame[], void> {
-  const target = dialectNamed(options.to)
-  let encoder: Encoder | undefined
-  for await (const rows of readChunks(chunks, options, { mostWaiting, history })) {
-    const frames: Frame[] = []
-    for (const { row, session } of rows) {
-      encoder ??= target.encoder({ session: options.session ?? session ?? options.run, echo: true, history })
-      for (const frame of encoder.push(row)) frames.push(frame)
-    }
+  const conversion = new Conversion(options)
+  for await (const _ of readings(conversion.reader, chunks)) {
+    const frames = conversion.take()
     if (frames.length > 0) yield frames
+  }
+}
+
+class Conversion implements RowTaker {
+  readonly reader: RecordingReader
+  readonly #options: ConvertOptions
+  readonly #target: Dialect
+  #encoder: Encoder | undefined
+  #frames: Frame[] = []
+
+  constructor(options: ConvertOptions) {
+    this.#options = options
+    this.#target = dialectNamed(options.to)
+    this.reader = new RecordingReader(options, this, { mostWaiting, history })
+  }
+
+  /** The frames made since the last call. */
+  take(): readonly Frame[] {
+    const made = this.#frames
+    this.#frames = []
+    return made
+  }
+
+  takeRow(row: Recorded): void {
+    this.#encoder ??= this.#open()
+    for (const frame of this.#encoder.push(row)) this.#frames.push(frame)
+  }
+
+  #open(): Encoder {
+    const { session = this.reader.session, run } = this.#options
+    return this.#target.encoder({ session: session ?? run, echo: true, history })
   }
 }

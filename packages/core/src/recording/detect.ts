@@ -28,11 +28,12 @@ export function detectDialect(recording: string | readonly Frame[]): DialectName
 /** A JSON document is parsed whole, because half of one holds no event. */
 function sampleOf(text: string): { readonly dialect?: DialectName | undefined; readonly frames: readonly Frame[] } {
   const framing = detectFraming(text)
-  const source = frameSource()
+  const frames: Frame[] = []
+  const source = frameSource({ takeFrame: (frame) => frames.push(frame) })
   try {
-    const fed = source.feed(framing === 'document' ? text : text.slice(0, sampleText))
-    const placed = framing === 'sse' ? fed : [...fed, ...source.end()]
-    return { dialect: source.about.dialect, frames: placed.map(({ frame }) => frame) }
+    source.feed(framing === 'document' ? text : text.slice(0, sampleText))
+    if (framing !== 'sse') source.end()
+    return { dialect: source.about.dialect, frames }
   } catch {
     return { frames: [] }
   }

@@ -2,20 +2,19 @@ import type { DialectName } from '../dialect/registry.ts'
 import { MillraceError } from '../event/problem.ts'
 import type { Frame } from '../frame/frame.ts'
 import { heldText } from '../frame/held.ts'
-import { ndjsonReader } from '../frame/ndjson.ts'
+import { type Line, ndjsonReader } from '../frame/ndjson.ts'
 import { maxFrameSize, sseReader } from '../frame/sse.ts'
 import { isJsonObject, type Json, type JsonObject, maxJsonDepth, parseJson } from '../json/json.ts'
 import { type Framing, framingOf } from './framing.ts'
 
-/** A frame and where it is in its file: which SSE frame, line, or event of a list, counted from 1. */
-export interface Placed {
-  readonly frame: Frame
-  readonly number: number
+/** Takes frames, and where each is in its file: which SSE frame, line, or event of a list, counted from 1. */
+export interface FrameTaker {
+  takeFrame(frame: Frame, number: number): void
 }
 
 export interface FrameSource {
-  feed(chunk: string): readonly Placed[]
-  end(): readonly Placed[]
+  feed(chunk: string): void
+  end(): void
   /** Undefined until enough of the text is known. */
   readonly framing: Framing | undefined
   /** Whether the text so far ends inside a frame. */
@@ -39,7 +38,7 @@ const longestDocument = 2 ** 28
 const mostNodes = 2 ** 23
 
 /** The text of a recording as frames: SSE, one JSON value a line, a list of events, or an ADK session. */
-export function frameSource(): FrameSource {
+export function frameSource(taker: FrameTaker): FrameSource {
   const sse = sseReader()
   const lines = ndjsonReader()
   const held = heldText()
@@ -47,20 +46,16 @@ export function frameSource(): FrameSource {
   let about: About = {}
   let frames = 0
 
-  const cut = (text: string): readonly Placed[] => {
-    if (framing === 'sse') return sse.feed(text).map((frame) => ({ frame, number: ++frames }))
-    return lines.feed(text).flatMap(lineFrame)
+  const cut = (text: string): void => {
+    if (framing === 'sse') for (const frame of sse.feed(text)) taker.takeFrame(frame, ++frames)
+    else for (const line of lines.feed(text)) takeLine(line)
   }
-  const lineFrame = (line: { readonly number: number; readonly text: string; readonly truncated?: true }): Placed[] => {
-    const header = frames++ === 0 ? headerOf(line.text) : undefined
-    if (header !== undefined) {
-      about = header
-      return []
-    }
-    const { number, text, truncated } = line
-    return [{ frame: { data: text, ...(truncated === undefined ? {} : { truncated }) }, number }]
+  const takeLine = ({ number, text, truncated }: Line): void => {
+    const header = frames++ === 0 ? headerOf(text) : undefined
+    if (header !== undefined) about = header
+    else taker.takeFrame(truncated === undefined ? { data: text } : { data: text, truncated }, number)
   }
-  const document = (): readonly Placed[] => {
+  const takeDocument = (): void => {
     const parsed = parseJson(held.take().replace(/^\uFEFF/, ''), maxJsonDepth, mostNodes)
     if ('reason' in parsed) {
       const what = parsed.reason === 'not JSON' ? 'not valid: it ends too early, or it is not JSON' : parsed.reason
@@ -68,20 +63,22 @@ export function frameSource(): FrameSource {
     }
     const { events, ...rest } = eventsIn(parsed.value)
     about = rest
-    return events.map((event, i) => ({ frame: { data: JSON.stringify(event) }, number: i + 1 }))
+    for (const event of events) taker.takeFrame({ data: JSON.stringify(event) }, ++frames)
   }
-  const begin = (over: boolean): readonly Placed[] => {
+  const begin = (over: boolean): void => {
     const head = held.take()
     // One chunk may be longer than any frame, so the length decides only where the text does not.
     framing = framingOf(head, over) ?? (head.length > maxFrameSize ? 'document' : undefined)
-    if (framing !== undefined && framing !== 'document') return cut(head)
-    held.add(head)
-    return []
+    if (framing !== undefined && framing !== 'document') cut(head)
+    else held.add(head)
   }
 
   return {
     feed(chunk) {
-      if (framing === 'sse' || framing === 'lines') return cut(chunk)
+      if (framing === 'sse' || framing === 'lines') {
+        cut(chunk)
+        return
+      }
       // Beyond the first characters, only the end of a line gives new information. To look at every chunk would make
       // the work quadratic.
       const informative = held.length === 0 || held.length > maxFrameSize || chunk.includes('\n')
@@ -91,12 +88,12 @@ export function frameSource(): FrameSource {
           'limit',
           `this JSON document is longer than ${longestDocument} characters: split it, or send one event a line`,
         )
-      return framing === undefined && informative ? begin(false) : []
+      if (framing === undefined && informative) begin(false)
     },
     end() {
-      const begun = framing === undefined ? begin(true) : []
-      if (framing === 'document') return document()
-      return framing === 'lines' ? [...begun, ...lines.end().flatMap(lineFrame)] : begun
+      if (framing === undefined) begin(true)
+      if (framing === 'document') takeDocument()
+      else if (framing === 'lines') for (const line of lines.end()) takeLine(line)
     },
     get framing() {
       return framing

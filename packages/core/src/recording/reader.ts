@@ -3,18 +3,14 @@ import { type DialectName, dialectNames, dialects } from '../dialect/registry.ts
 import { MillraceError } from '../event/problem.ts'
 import type { Draft, Recorded } from '../event/run-event.ts'
 import { applyState } from '../event/state-fold.ts'
+import type { Frame } from '../frame/frame.ts'
 import { type JsonObject, type PatchOp, parseJson, sameJson } from '../json/json.ts'
 import { pointerSegment } from '../json/pointer.ts'
 import { detectDialect } from './detect.ts'
-import { type FrameSource, frameSource, type Placed } from './frames.ts'
+import { type FrameSource, type FrameTaker, frameSource } from './frames.ts'
 import type { Framing } from './framing.ts'
-import type { FrameUnit, PlacedRow, RecordingOptions } from './recording.ts'
-import { type RecordingClock, recordingClock } from './time.ts'
-
-export interface Read extends PlacedRow {
-  /** Where the first unreadable frame is; undefined while all frames could be read. */
-  readonly unread: string | undefined
-}
+import type { FrameUnit, RecordingOptions } from './recording.ts'
+import { RecordingClock, type RowTaker } from './time.ts'
 
 export interface ReadingLimits {
   /** At most this many rows wait for the first time of the recording. */
@@ -27,12 +23,10 @@ export interface ReadingLimits {
 const enough = 3
 const tooMany = 50
 
-/**
- * Text to rows, without waiting for anything: the rows of a chunk are returned together, because to await each of them
- * costs more than to read it.
- */
-export class RecordingReader {
-  readonly #source: FrameSource = frameSource()
+/** Text to rows, without waiting for anything: each row is passed on as soon as it is known. */
+export class RecordingReader implements FrameTaker, RowTaker {
+  readonly #source: FrameSource = frameSource(this)
+  readonly #taker: RowTaker
   readonly #clock: RecordingClock
   readonly #options: RecordingOptions
   readonly #history: number | undefined
@@ -41,70 +35,72 @@ export class RecordingReader {
   /** The state so far, where the file itself says what it is at the end. */
   #state: JsonObject = {}
   #unread: string | undefined
-  /** The clock returns rows in the order of their drafts, so the numbers of those that wait are a queue. */
-  readonly #numbers: (number | undefined)[] = []
   /** Frames that wait until their dialect is known. */
-  #waiting: readonly Placed[] = []
+  #waiting: { readonly frame: Frame; readonly number: number }[] = []
 
-  constructor(options: RecordingOptions, { mostWaiting = 50, history }: ReadingLimits = {}) {
+  constructor(options: RecordingOptions, taker: RowTaker, { mostWaiting = 50, history }: ReadingLimits = {}) {
     this.#options = options
     this.#history = history
     this.#dialect = options.from
-    this.#clock = recordingClock(options.now, mostWaiting)
+    this.#taker = taker
+    this.#clock = new RecordingClock(options.now, mostWaiting, this)
     if (options.from !== undefined) dialectNamed(options.from)
   }
 
-  feed(text: string): readonly Read[] {
-    const frames = this.#source.feed(text)
-    if (frames.length === 0) return none
-    // No `push(...frames)`: one chunk may hold more frames than a call can take arguments.
-    const waiting = this.#waiting.length === 0 ? frames : [...this.#waiting, ...frames]
-    this.#waiting = none
-    if (this.#decoder === undefined) {
-      const name = this.#named ?? (waiting.length < enough ? undefined : detected(waiting))
-      if (name === undefined && waiting.length < tooMany) {
-        this.#waiting = waiting
-        return none
-      }
-      this.#open(name ?? unknown(this.#source, waiting))
-    }
-    const rows: Read[] = []
-    this.#push(waiting, rows)
-    return rows
+  /** What is known at this point about the recording. */
+  get dialect(): DialectName {
+    return this.#dialect ?? 'millrace'
+  }
+  get session(): string | undefined {
+    return this.#decoder?.session ?? this.#source.about.session
+  }
+  get unit(): FrameUnit {
+    return unitOf(this.#source)
+  }
+  /** Where the first unreadable frame is; undefined while all frames could be read. */
+  get unread(): string | undefined {
+    return this.#unread
+  }
+
+  feed(text: string): void {
+    this.#source.feed(text)
+    if (this.#waiting.length === 0) return
+    const name = this.#named ?? (this.#waiting.length < enough ? undefined : this.#detected)
+    if (name === undefined && this.#waiting.length < tooMany) return
+    this.#open(name ?? this.#unknown())
   }
 
   /** The text is over. */
-  end(): readonly Read[] {
-    const waiting = [...this.#waiting, ...this.#source.end()]
-    const decoder = this.#decoder ?? this.#open(this.#named ?? detected(waiting) ?? unknown(this.#source, waiting))
-    const rows: Read[] = []
-    this.#push(waiting, rows)
-    this.#take(decoder.end(this.#source.open ? 'cut' : 'closed'), undefined, rows)
+  end(): void {
+    this.#source.end()
+    const decoder = this.#decoder ?? this.#open(this.#named ?? this.#detected ?? this.#unknown())
+    this.#take(decoder.end(this.#source.open ? 'cut' : 'closed'), undefined)
     const left = patchTo(this.#state, this.#source.about.state)
-    if (left.length > 0) this.#take([{ run: '', event: { kind: 'state', patch: left } }], undefined, rows)
-    this.#out(this.#clock.end(), rows)
-    return rows
+    if (left.length > 0) this.#take([{ run: '', event: { kind: 'state', patch: left } }], undefined)
+    this.#clock.end()
   }
 
   /** The text broke off: the rows read so far still get an end, which says so. */
-  cut(): readonly Read[] {
+  cut(): void {
     const { from } = this.#options
-    if (this.#decoder === undefined && from === undefined) return none
+    if (this.#decoder === undefined && from === undefined) return
     const decoder = this.#decoder ?? this.#open(from ?? 'millrace')
-    const rows: Read[] = []
-    this.#take(decoder.end('cut'), undefined, rows)
-    this.#out(this.#clock.end(), rows)
-    return rows
+    this.#take(decoder.end('cut'), undefined)
+    this.#clock.end()
   }
 
   get #named(): DialectName | undefined {
     return this.#options.from ?? this.#source.about.dialect
   }
+  get #detected(): DialectName | undefined {
+    return detectDialect(this.#waiting.map(({ frame }) => frame))
+  }
 
+  /** The dialect is known: the frames that waited for it are read. */
   #open(name: DialectName): Decoder {
     const { run, agent } = this.#options
     this.#dialect = name
-    this.#decoder = dialectNamed(name).decoder({
+    const decoder = dialectNamed(name).decoder({
       run,
       // A recording that names no agent has none. The default of a dialect could be the name of an agent that is here.
       agent: agent ?? this.#source.about.agent ?? '',
@@ -112,41 +108,46 @@ export class RecordingReader {
       turns: this.#source.framing !== 'sse',
       ...(this.#history === undefined ? {} : { history: this.#history }),
     })
-    return this.#decoder
+    this.#decoder = decoder
+    const waited = this.#waiting
+    this.#waiting = []
+    for (const { frame, number } of waited) this.#take(decoder.push(frame), number)
+    return decoder
   }
 
-  #push(frames: readonly Placed[], rows: Read[]): void {
-    for (const { frame, number } of frames) {
-      const drafts = this.#decoder?.push(frame) ?? []
-      if (this.#unread === undefined)
-        for (const { event } of drafts) if (event.kind === 'foreign') this.#unread = placeOf(this.#source, number)
-      this.#take(drafts, number, rows)
-    }
+  takeRow(row: Recorded, number: number | undefined): void {
+    if (this.#source.about.state !== undefined) this.#state = applyState(this.#state, row.event)
+    this.#taker.takeRow(row, number)
   }
 
-  #take(drafts: readonly Draft[], number: number | undefined, rows: Read[]): void {
+  takeFrame(frame: Frame, number: number): void {
+    if (this.#decoder === undefined) this.#waiting.push({ frame, number })
+    else this.#take(this.#decoder.push(frame), number)
+  }
+
+  #take(drafts: readonly Draft[], number: number | undefined): void {
     for (const draft of drafts) {
-      this.#numbers.push(number)
-      this.#out(this.#clock.push(draft), rows)
+      if (draft.event.kind === 'foreign' && number !== undefined) this.#unread ??= `${this.unit} ${number}`
+      this.#clock.push(draft, number)
     }
   }
 
-  #out(made: readonly Recorded[], rows: Read[]): void {
-    const { about, framing = 'sse' } = this.#source
-    const session = this.#decoder?.session ?? about.session
-    for (const row of made) {
-      if (about.state !== undefined) this.#state = applyState(this.#state, row.event)
-      const number = this.#numbers.shift()
-      const dialect = this.#dialect ?? 'millrace'
-      rows.push({ row, dialect, session, number, unit: units[framing], unread: this.#unread })
+  /** Refuses frames that no dialect recognises, and says what is wrong with the first. */
+  #unknown(): never {
+    const [first] = this.#waiting.filter(({ frame }) => frame.data !== '')
+    if (first === undefined) {
+      const isStream = this.#source.framing === 'sse'
+      const what = isStream ? 'this is neither JSON nor an event stream' : 'this recording has no events'
+      throw new MillraceError('invalid', what)
     }
+    const place = `${this.unit} ${first.number}`
+    const parsed = parseJson(first.frame.data)
+    const reason = 'reason' in parsed ? parsed.reason : 'JSON, but no event of a known dialect'
+    throw new MillraceError('invalid', `this is not a stream format that Millrace knows; ${place}: ${reason}`, {
+      place,
+      reason,
+    })
   }
-}
-
-const none: readonly never[] = []
-
-function detected(frames: readonly Placed[]): DialectName | undefined {
-  return detectDialect(frames.map(({ frame }) => frame))
 }
 
 /** The part of a session's state that its events do not explain: what the session was created with. */
@@ -165,22 +166,6 @@ export function dialectNamed(name: DialectName): Dialect {
 
 const units: Readonly<Record<Framing, FrameUnit>> = { sse: 'frame', lines: 'line', document: 'event' }
 
-function placeOf({ framing = 'sse' }: FrameSource, number: number): string {
-  return `${units[framing]} ${number}`
-}
-
-/** Refuses frames that no dialect recognises, and says what is wrong with the first. */
-function unknown(source: FrameSource, frames: readonly Placed[]): never {
-  const [first] = frames.filter(({ frame }) => frame.data !== '')
-  if (first === undefined) {
-    const what = source.framing === 'sse' ? 'this is neither JSON nor an event stream' : 'this recording has no events'
-    throw new MillraceError('invalid', what)
-  }
-  const place = placeOf(source, first.number)
-  const parsed = parseJson(first.frame.data)
-  const reason = 'reason' in parsed ? parsed.reason : 'JSON, but no event of a known dialect'
-  throw new MillraceError('invalid', `this is not a stream format that Millrace knows; ${place}: ${reason}`, {
-    place,
-    reason,
-  })
+function unitOf({ framing = 'sse' }: FrameSource): FrameUnit {
+  return units[framing]
 }

@@ -1,7 +1,7 @@
 import type { DialectName } from '../dialect/registry.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { utf8Reader } from '../frame/utf8.ts'
-import { type Read, type ReadingLimits, RecordingReader } from './reader.ts'
+import { RecordingReader } from './reader.ts'
 
 export interface RecordingOptions {
   /** The dialect of the text. Default: detected from its first frames. */
@@ -51,23 +51,43 @@ export async function* placedRecording(
     for (const { row, dialect, session, number, unit } of rows) yield { row, dialect, session, number, unit }
 }
 
-/** As `readRecording`, the rows of each chunk together. */
+export interface Read extends PlacedRow {
+  /** Where the first unreadable frame is; undefined while all frames could be read. */
+  readonly unread: string | undefined
+}
+
+/** As `readRecording`, the rows of each chunk together: to await each of them costs more than to read it. */
 export async function* readChunks(
   chunks: RecordingChunks,
   options: RecordingOptions,
-  limits?: ReadingLimits,
 ): AsyncGenerator<readonly Read[], void> {
-  const reader = new RecordingReader(options, limits)
+  let rows: Read[] = []
+  const reader = new RecordingReader(options, {
+    takeRow(row, number) {
+      const { dialect, session, unit, unread } = reader
+      rows.push({ row, dialect, session, number, unit, unread })
+    },
+  })
+  for await (const _ of readings(reader, chunks)) {
+    if (rows.length > 0) yield rows
+    rows = []
+  }
+}
+
+/** Reads chunk by chunk, and stops after each, so that what came of it can be passed on. */
+export async function* readings(reader: RecordingReader, chunks: RecordingChunks): AsyncGenerator<void, void> {
   try {
     for await (const text of textsOf(chunks)) {
-      const rows = reader.feed(text)
-      if (rows.length > 0) yield rows
+      reader.feed(text)
+      yield
     }
   } catch (error) {
-    yield reader.cut()
+    reader.cut()
+    yield
     throw error
   }
-  yield reader.end()
+  reader.end()
+  yield
 }
 
 async function* textsOf(chunks: RecordingChunks): AsyncGenerator<string, void> {

@@ -1,45 +1,67 @@
 import type { Draft, Recorded } from '../event/run-event.ts'
 
-/** Gives drafts their seq and time. A row is returned as soon as its time is known. */
-export interface RecordingClock {
-  push(draft: Draft): readonly Recorded[]
-  /** Nothing follows: returns the rows that still wait. */
-  end(): readonly Recorded[]
+/**
+ * Takes the rows of a recording, one by one: a list of them costs more than to make them. It is an object and no
+ * function, because V8 inlines a method that all objects of a class share, and no function that each reader makes anew.
+ */
+export interface RowTaker {
+  /** `number`: which frame, line or event the row was read from. */
+  takeRow(row: Recorded, number: number | undefined): void
 }
 
 /**
- * The time of a recorded event is the one that the event carries. An event without a time gets that of the event before
- * it, and the start of a run that of the event after it. Events at the very beginning wait for the first time, at most
- * `mostWaiting` of them, and get `now` when there is none. Time never goes back. Rows of a log keep the seq and time
- * that they have (SPEC 2.10).
+ * Gives drafts their seq and time. The time of a recorded event is the one that the event carries. An event without a
+ * time gets that of the event before it, and the start of a run that of the event after it. Events at the very beginning
+ * wait for the first time, at most `mostWaiting` of them, and get `now` when there is none. Time never goes back. Rows
+ * of a log keep the seq and time that they have (SPEC 2.10).
  */
-export function recordingClock(now: () => number, mostWaiting: number): RecordingClock {
-  let held: Draft[] = []
-  let last: number | undefined
-  let seq = 0
+export class RecordingClock {
+  readonly #now: () => number
+  readonly #mostWaiting: number
+  readonly #taker: RowTaker
+  #held: { readonly draft: Draft; readonly number: number | undefined }[] = []
+  #last: number | undefined
+  #seq = 0
 
-  const row = ({ run, event, at, seq: own }: Draft, time: number): Recorded => {
-    seq = own ?? seq + 1
-    if (own !== undefined && at !== undefined) last = at
-    else last = Math.max(last ?? time, time)
-    return { seq, at: last, run, event }
+  constructor(now: () => number, mostWaiting: number, taker: RowTaker) {
+    this.#now = now
+    this.#mostWaiting = mostWaiting
+    this.#taker = taker
   }
-  const release = (time: number): readonly Recorded[] => {
-    const rows = held.map((draft) => row(draft, time))
-    held = []
-    return rows
+
+  /** Passes the row on as soon as its time is known, in the order of the drafts. */
+  push(draft: Draft, number: number | undefined): void {
+    const time = timeOf(draft)
+    if (time === undefined && this.#waits(draft)) {
+      this.#held.push({ draft, number })
+      return
+    }
+    const own = time ?? this.#last ?? this.#now()
+    if (this.#held.length > 0) this.#release(own)
+    this.#row(draft, own, number)
   }
-  return {
-    push(draft) {
-      const time = timeOf(draft)
-      if (time !== undefined) return held.length === 0 ? [row(draft, time)] : [...release(time), row(draft, time)]
-      // A run starts at the time of its first event, however long the pause before it was.
-      const waits = last === undefined ? held.length < mostWaiting : draft.event.kind === 'run.started'
-      if (!waits && held.length === 0) return [row(draft, last ?? now())]
-      held.push(draft)
-      return waits ? [] : release(last ?? now())
-    },
-    end: () => (held.length === 0 ? [] : release(last ?? now())),
+
+  /** Nothing follows: passes on the rows that still wait. */
+  end(): void {
+    if (this.#held.length > 0) this.#release(this.#last ?? this.#now())
+  }
+
+  /** A run starts at the time of its first event, however long the pause before it was. */
+  #waits({ event }: Draft): boolean {
+    return this.#last === undefined ? this.#held.length < this.#mostWaiting : event.kind === 'run.started'
+  }
+
+  #release(time: number): void {
+    const waited = this.#held
+    this.#held = []
+    for (const { draft, number } of waited) this.#row(draft, time, number)
+  }
+
+  #row({ run, event, at, seq }: Draft, time: number, number: number | undefined): void {
+    this.#seq = seq ?? this.#seq + 1
+    if (seq !== undefined && at !== undefined) this.#last = at
+    else this.#last = Math.max(this.#last ?? time, time)
+    this.#taker.takeRow({ seq: this.#seq, at: this.#last, run, event }, number)
   }
 }
 

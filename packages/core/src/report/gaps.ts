@@ -57,7 +57,10 @@ function* gapsOf(
   }
   for (const { message, reason } of openInterrupts(transcript)) yield `A question is not answered: ${message ?? reason}`
   const models = calls.calls.toArray().filter(({ kind }) => kind === 'model')
-  const silent = models.filter(({ recorded }) => recorded !== true).length
+  const remote = models.filter((call) => call.remote === true && call.recorded !== true).length
+  if (remote > 0)
+    yield `${countOf(remote, 'model call')} ${remote === 1 ? 'was' : 'were'} made by another server, which does not tell what its model was told. The times of ${remote === 1 ? 'this call are' : 'these calls are'} those of arrival.`
+  const silent = models.filter(({ recorded }) => recorded !== true).length - remote
   if (silent > 0) yield `The log does not have what the model was told in ${countOf(silent, 'call')}.`
   if (models.length === 0 && runs.length > 0) yield 'The log has no records of model calls.'
 }

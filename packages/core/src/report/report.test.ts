@@ -295,3 +295,17 @@ describe('markdown of a report', () => {
     expect(markdown(`${'x\n\n'.repeat(3000)}# end`).text).toMatch(/<pre>[\s\S]*# end<\/pre>$/)
   })
 })
+
+test('the report says that another server made the calls, and what is not known of them', () => {
+  const call = (id: string): readonly RunEvent[] => [
+    { kind: 'model.started', call: id, agent: 'coordinator', waited: 100 },
+    { kind: 'model.finished', call: id, status: 'ok', duration: 120, firstToken: 100 },
+  ]
+  const gapsOf = (...calls: readonly RunEvent[]): string =>
+    textIn(sessionReport(about, rowsOf([asked('How large?'), ...calls, { kind: 'run.finished', outcome: 'done' }])))
+  expect(gapsOf(...call('c1'))).toContain('1 model call was made by another server, which does not tell')
+  const two = gapsOf(...call('c1'), ...call('c2'))
+  expect(two).toContain('2 model calls were made by another server, which does not tell')
+  expect(two).not.toContain('The log does not have what the model was told')
+  expect(two).toContain('unknown model')
+})

@@ -8,6 +8,8 @@ export interface AgentEngine {
   readonly about: EngineDescription
   /** Messages of the `log` rows in which the engine keeps its own data. Only Millrace's own clients receive these rows. */
   readonly privateLogs?: readonly string[]
+  /** Messages of the `log` rows that stand in the place of data that was too large to be kept. */
+  readonly leftOutLogs?: readonly string[]
 }
 
 /** An engine that runs what the file of an agent exports. */
@@ -30,6 +32,11 @@ export interface FileEngine extends AgentEngine {
   /** What to do when the author exported a value under one of `exports` that it does not recognise. */
   readonly remedy: string
   open(name: string, file: LoadedAgentFile, models: ModelSettings): Agent
+  /**
+   * Reaches the models that the file makes itself, so that a tape plays and keeps their answers and a changed request is
+   * sent. Called where there is a tape or such a request.
+   */
+  hookModels?(file: string): Promise<void>
 }
 
 /** The file of an agent, as its engine receives it. */

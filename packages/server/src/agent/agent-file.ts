@@ -46,6 +46,11 @@ export async function loadModule(
 /** The message, with the line of the author's code that it came from: the message itself seldom has it. */
 function withPlace(file: string, error: unknown): string {
   const message = (withoutPaths(messageOf(error)).split('\nRequire stack:')[0] ?? '').trim()
+  const [, reason, at] = unreadable.exec(message) ?? []
+  if (reason !== undefined) return `${at}: ${reason.trim()}`
   if (message.includes(file)) return message
   return `${authorPlace(error) ?? file}: ${message}`
 }
+
+/** How jiti reports code that is no TypeScript: the reason, and on the next line the place. */
+const unreadable = /^(?:Parse|Syntax)Error: ([^\n]*)\n\s*(\S+:\d+):\d+$/

@@ -20,6 +20,36 @@ describe('bounded queue', () => {
     expect(await reading).toEqual([1, 2, 3])
   })
 
+  test('what need not be read at once wakes a reader once, and what must be read at once brings it along', async () => {
+    const out = new BoundedQueue<number>(9, () => {})
+    const got: number[] = []
+    let wakes = 0
+    const reading = (async () => {
+      for (let next = await out.next(); next.done !== true; next = await out.next()) {
+        wakes += 1
+        got.push(next.value)
+        for (let more = out.ready(); more !== undefined; more = out.ready()) got.push(more)
+      }
+    })()
+    for (const value of [1, 2, 3]) {
+      out.pushSoon(value)
+      await Promise.resolve()
+    }
+    expect(got).toEqual([])
+    await new Promise((resolve) => process.nextTick(resolve))
+    await Promise.resolve()
+    expect(got).toEqual([1, 2, 3])
+    expect(wakes).toBe(1)
+    out.pushSoon(4)
+    out.push(5)
+    await Promise.resolve()
+    expect(got).toEqual([1, 2, 3, 4, 5])
+    out.pushSoon(6)
+    out.end()
+    await reading
+    expect(got).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
   test('a writer that waits for room continues when the reader has read, or when the queue has ended', async () => {
     const out = new BoundedQueue<number>(2, () => {})
     out.push(1)

@@ -1,3 +1,6 @@
+import { nextTick } from 'node:process'
+import type { ReadyIterator } from './lazy-stream.ts'
+
 const finished: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /**
@@ -6,7 +9,7 @@ const finished: IteratorReturnResult<undefined> = { done: true, value: undefined
  * slows the model down. The iterator is written by hand: a generator around a generator costs each token several turns
  * of the microtask queue.
  */
-export class BoundedQueue<T> implements AsyncIterableIterator<T> {
+export class BoundedQueue<T> implements AsyncIterableIterator<T>, ReadyIterator<T> {
   readonly #capacity: number
   readonly #left: () => void
   #queue: T[] = []
@@ -14,6 +17,7 @@ export class BoundedQueue<T> implements AsyncIterableIterator<T> {
   #over = false
   #reader: ((result: IteratorResult<T>) => void) | undefined
   #waiting: (() => void)[] = []
+  #wakesSoon = false
 
   /** `left` is called when the reader stops before the end. */
   constructor(capacity: number, left: () => void) {
@@ -23,17 +27,30 @@ export class BoundedQueue<T> implements AsyncIterableIterator<T> {
 
   push(value: T): void {
     if (this.#over) return
-    if (this.#reader === undefined) this.#queue.push(value)
-    else {
-      this.#reader({ done: false, value })
-      this.#reader = undefined
-    }
+    this.#queue.push(value)
+    this.#wakeReader()
+  }
+
+  /**
+   * The same for a value that its reader need not have at once: a reader that waits gets what was pushed until the
+   * promises of this turn have settled. To wake it for each token of a burst takes longer than the tokens do.
+   */
+  pushSoon(value: T): void {
+    if (this.#over) return
+    this.#queue.push(value)
+    if (this.#reader === undefined || this.#wakesSoon) return
+    this.#wakesSoon = true
+    nextTick(() => {
+      this.#wakesSoon = false
+      this.#wakeReader()
+    })
   }
 
   /** Values that were pushed before can still be read; later ones are dropped. */
   end(): void {
     if (this.#over) return
     this.#over = true
+    this.#wakeReader()
     this.#reader?.(finished)
     this.#reader = undefined
     this.#wakeWriters()
@@ -46,6 +63,10 @@ export class BoundedQueue<T> implements AsyncIterableIterator<T> {
   /** Resolves once the queue is not full, or has ended. */
   async room(): Promise<void> {
     while (this.full) await new Promise<void>((resume) => this.#waiting.push(resume))
+  }
+
+  ready(): T | undefined {
+    return this.#head < this.#queue.length ? this.#take() : undefined
   }
 
   next(): Promise<IteratorResult<T>> {
@@ -77,6 +98,13 @@ export class BoundedQueue<T> implements AsyncIterableIterator<T> {
     }
     if (this.#waiting.length > 0 && !this.full) this.#wakeWriters()
     return value
+  }
+
+  #wakeReader(): void {
+    const reader = this.#reader
+    if (reader === undefined || this.#head === this.#queue.length) return
+    this.#reader = undefined
+    reader({ done: false, value: this.#take() })
   }
 
   #wakeWriters(): void {

@@ -30,19 +30,21 @@ export interface CallRecording {
 /** What is known of a model call as it begins. */
 export interface NewCall {
   readonly agent: string
-  readonly model: string
+  readonly model?: string
   readonly node: NodeId | undefined
-  readonly tools: number
+  readonly tools?: number
   readonly parameters?: JsonObject
   /** Called only where requests are recorded. */
-  readonly words: () => RequestWords
+  readonly words?: () => RequestWords
+  /** For a call of another server: the time of the last sign before its answer began to arrive. */
+  readonly since?: number
 }
 
 /** A model call that has not ended. */
 export interface OpenModelCall {
   readonly started: ModelStarted
-  /** The model has sent something. */
-  heard(): void
+  /** The model has sent something: a token, or an answer that came whole from a server that streams none. */
+  heard(what?: 'token' | 'whole'): void
   /** A whole event of the answer, with what the model reported. */
   answered(message: string | undefined, told: ToldByModel): void
   finish(error?: Problem): ModelFinished
@@ -50,6 +52,8 @@ export interface OpenModelCall {
 export interface ToldByModel {
   readonly usage?: Usage | undefined
   readonly finishReason?: string | undefined
+  /** The model, where only its answer names it. */
+  readonly model?: string | undefined
   readonly error?: Problem | undefined
   /** The answer, where no message has it. */
   readonly response?: Json | undefined
@@ -81,12 +85,14 @@ export class CallRecorder {
     this.#requests?.note(event)
   }
 
-  begin({ agent, model, node, tools, parameters, words }: NewCall): OpenModelCall {
+  begin({ agent, model, node, tools, parameters, words, since }: NewCall): OpenModelCall {
     const { now, run } = this.#context
     this.#calls = (this.#calls ?? this.#earlier()) + 1
     const call = `c${this.#calls}`
-    const request = this.#requests === undefined ? undefined : this.#request(`${run}/${call}`, agent, words)
-    const startedAt = now()
+    const request = words === undefined ? undefined : this.#request(`${run}/${call}`, agent, words)
+    const begunAt = now()
+    const waited = since === undefined ? undefined : Math.max(0, begunAt - since)
+    const startedAt = begunAt - (waited ?? 0)
     let firstAt: number | undefined
     let lastAt: number | undefined
     let told: ToldByModel = {}
@@ -96,13 +102,11 @@ export class CallRecorder {
         kind: 'model.started',
         call,
         agent,
-        model,
-        tools,
-        ...defined({ parameters: this.#plain(parameters), request, node }),
+        ...defined({ model, tools, waited, parameters: this.#plain(parameters), request, node }),
       },
-      heard() {
+      heard(what = 'token') {
         lastAt = now()
-        firstAt ??= lastAt
+        if (what === 'token') firstAt ??= lastAt
       },
       answered(message, more) {
         if (message !== undefined && !messages.includes(message)) messages.push(message)
@@ -110,6 +114,8 @@ export class CallRecorder {
       },
       finish: (failure) => {
         const { usage, finishReason, error = failure } = told
+        const later = model === undefined ? told.model : undefined
+        const cost = this.#costOf(model ?? later, usage)
         const response = this.#requests === undefined ? undefined : this.#plain(told.response)
         this.#usage = addUsage(this.#usage, { ...usage, modelCalls: 1 })
         return {
@@ -118,7 +124,7 @@ export class CallRecorder {
           status: error === undefined ? 'ok' : 'error',
           ...defined({ firstToken: firstAt === undefined ? undefined : firstAt - startedAt }),
           duration: (lastAt ?? now()) - startedAt,
-          ...defined({ finishReason, usage, cost: this.#costOf(model, usage), response, error, node }),
+          ...defined({ finishReason, model: later, usage, cost, response, error, node }),
           ...(messages.length === 0 ? {} : { messages }),
         }
       },
@@ -151,8 +157,8 @@ export class CallRecorder {
   }
 
   /** A model that costs nothing has no cost in the log. */
-  #costOf(model: string, usage: Usage | undefined): Cost | undefined {
-    const cost = usage === undefined ? undefined : costOf(model, usage, this.#recording.prices)
+  #costOf(model: string | undefined, usage: Usage | undefined): Cost | undefined {
+    const cost = model === undefined || usage === undefined ? undefined : costOf(model, usage, this.#recording.prices)
     return cost?.amount === 0 ? undefined : cost
   }
 }

@@ -59,6 +59,8 @@ beforeAll(async () => {
   await write('stuck/agent.ts', 'await new Promise(() => {})\nexport const rootAgent = 1')
   await write('throws/agent.ts', "\n\nthrow new Error('DATABASE_URL is not set')")
   await write('syntax/agent.ts', 'export const rootAgent: = 3')
+  await write('unset/agent.ts', 'export let rootAgent: object | undefined')
+  await write('lookalike/agent.ts', "export const agent = { name: 'mine', run() {} }")
   await write('missing/agent.ts', "import { tool } from './tools.ts'\nexport const rootAgent = tool")
   await write('empty/agent.ts', 'export const agent = 1')
   await write('wrong/agent.ts', "import '@google/adk'\nexport const rootAgent = { name: 'wrong' }")
@@ -80,6 +82,7 @@ describe('discovery', () => {
     expect([...agents.keys()]).toEqual([
       'empty',
       'graphed',
+      'lookalike',
       'missing',
       'plain',
       'scripted',
@@ -89,6 +92,7 @@ describe('discovery', () => {
       'throws',
       'typed',
       'uncompiled',
+      'unset',
       'wrong',
     ])
   })
@@ -195,7 +199,12 @@ describe('discovery', () => {
 
   test.each([
     ['throws', /^throws[\\/]agent\.ts:3: DATABASE_URL is not set$/],
-    ['syntax', /^(?!.*millrace-agents).*syntax[\\/]agent\.ts:1/s],
+    ['syntax', /^syntax[\\/]agent\.ts:1: [^\n]+$/],
+    ['unset', /^unset[\\/]agent\.ts exports rootAgent that is undefined: it must be an agent or a workflow/],
+    [
+      'lookalike',
+      /^lookalike[\\/]agent\.ts: the exported object has a name and can run, but is of another kind: it must/,
+    ],
     ['missing', /^missing[\\/]agent\.ts:1: Cannot find module '\.\/tools\.ts'/],
     ['empty', /^empty[\\/]agent\.ts exports agent that is a number: export rootAgent \(/],
     [

@@ -20,6 +20,13 @@ export type AgentEntry = z.infer<typeof agentEntry>
 const all: readonly AgentEngine[] = [...fileEngines, ...entryEngines]
 const privateLogs: ReadonlySet<string> = new Set(all.flatMap((engine) => engine.privateLogs ?? []))
 
+const leftOutLogs: ReadonlySet<string> = new Set(all.flatMap((engine) => engine.leftOutLogs ?? []))
+
+/** Whether an engine could not keep its data here, because it was too large. */
+export function isLeftOutRecord(event: RunEvent): boolean {
+  return event.kind === 'log' && leftOutLogs.has(event.message)
+}
+
 /** Whether an engine wrote this event for itself, such as a checkpoint. */
 export function isEngineRecord(event: RunEvent): boolean {
   return event.kind === 'log' && privateLogs.has(event.message)

@@ -71,7 +71,9 @@ function labelsOf({ name, title = name, description, examples, resumable }: Read
 
 /** The sentence of a file without an agent: what it exports, and the fix. */
 function refusal(all: Readonly<Record<string, unknown>>, names: readonly string[]): string {
-  const [wrong] = names
+  const known = [...fileEngines.flatMap((engine) => engine.exports), ...anyEngine]
+  // An export without a value: most often a variable that is set later, or an import in a circle.
+  const [wrong = known.find((name) => Object.hasOwn(all, name))] = names
   const wanted = fileEngines.map((one) => `${one.exports[0]} (${one.exported})`).join(' or ')
   if (wrong !== undefined) {
     const engine = fileEngines.find((one) => one.exports.includes(wrong))
@@ -92,7 +94,8 @@ function kindOf(value: unknown): string {
   if (isClass(value)) return 'a class'
   if (typeof value === 'function') return 'a function, and what it returned is no agent'
   if (Array.isArray(value)) return 'an array'
-  if (typeof value !== 'object' || value === null) return `a ${typeof value}`
+  if (value === undefined || value === null) return String(value)
+  if (typeof value !== 'object') return `a ${typeof value}`
   const name: unknown = Object.getPrototypeOf(value)?.constructor?.name
   return typeof name === 'string' && name !== '' && name !== 'Object' ? `an object of the class ${name}` : 'an object'
 }

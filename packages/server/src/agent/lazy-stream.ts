@@ -4,12 +4,20 @@ export interface StreamHooks<T> {
   readonly ended?: () => void
 }
 
+/** A stream that may have several values at once. */
+export interface ReadyIterator<T> extends AsyncIterator<T> {
+  /** The next value if it is here; undefined where `next` has to be awaited. Waiting for each value costs more than most values do. */
+  ready?(): T | undefined
+  /** Whether the stream has ended and only values that are here can still be read. */
+  over?(): boolean
+}
+
 /** A stream that calls `ready` when it is first read. Written by hand: a generator would slow down every event. */
 export function lazyStream<T>(ready: () => Promise<AsyncIterable<T>>, hooks: StreamHooks<T> = {}): AsyncIterable<T> {
   const { saw, ended } = hooks
   return {
     [Symbol.asyncIterator]() {
-      let inner: AsyncIterator<T> | undefined
+      let inner: ReadyIterator<T> | undefined
       let left = false
       let over = false
       const end = (): void => {
@@ -27,7 +35,13 @@ export function lazyStream<T>(ready: () => Promise<AsyncIterable<T>>, hooks: Str
       }
       const next = (from: AsyncIterator<T>): Promise<IteratorResult<T>> =>
         saw === undefined && ended === undefined ? from.next() : from.next().then(seen, failed)
-      return {
+      const iterator: ReadyIterator<T> = {
+        ready() {
+          const value = inner?.ready?.()
+          if (value !== undefined) saw?.(value)
+          return value
+        },
+        over: () => inner?.over?.() === true,
         next() {
           if (inner !== undefined) return next(inner)
           return ready().then((stream) => {
@@ -43,6 +57,7 @@ export function lazyStream<T>(ready: () => Promise<AsyncIterable<T>>, hooks: Str
           return inner?.return?.() ?? Promise.resolve({ done: true as const, value: undefined })
         },
       }
+      return iterator
     },
   }
 }

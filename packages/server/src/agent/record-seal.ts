@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { isObject, type Recorded, type RunEvent } from '@millrace/core'
-import { isEngineRecord } from './engines.ts'
+import { isEngineRecord, isLeftOutRecord } from './engines.ts'
 
 /** The run in which an engine keeps a record for itself, such as a checkpoint. */
 interface RecordPlace {
@@ -23,6 +23,10 @@ export interface RecordSeal {
   newest(history: readonly Recorded[], place: Omit<RecordPlace, 'run'>): number | undefined
   /** Whether the rows have any such record of the agent, whoever wrote it. */
   hasRecord(history: readonly Recorded[], agent: string): boolean
+  /** Whether an engine keeps this event for itself. */
+  isRecord(event: RunEvent): boolean
+  /** Whether the event stands where an engine could not keep its record, because it was too large. */
+  isLeftOut(event: RunEvent): boolean
 }
 
 /** `secret` is known to this server alone. */
@@ -38,6 +42,8 @@ export function recordSeal(secret: Uint8Array): RecordSeal {
       const code = codeOf(event.message, data, place).toString('base64')
       return { ...event, data: { ...data, seal: { agent: place.agent, code } } }
     },
+    isRecord: isEngineRecord,
+    isLeftOut: isLeftOutRecord,
     hasRecord: (history, agent) => history.some(({ event }) => isRecordOf(event, agent)),
     newest(history, { user, agent }) {
       const found = history.findLast(({ event }) => isRecordOf(event, agent))

@@ -99,6 +99,8 @@ const answer = z.strictObject({
   usage: object.optional(),
   finish: z.string().optional(),
   error: z.strictObject({ code: z.string(), message: z.string() }).optional(),
+  message: object.optional(),
+  chunks: z.array(z.union([z.string(), object])).optional(),
 })
 const turn = z
   .strictObject({

@@ -6,6 +6,7 @@ import type { CaseJudge, CaseTurn, ExpectedTool, RecordedCase, ResponseJudge, Tr
 import type { MatchType } from './eval-set.ts'
 import { unsupportedFigures } from './figures.ts'
 import { rouge1 } from './rouge.ts'
+import { withSteadyIds } from './steady-ids.ts'
 import { trajectoryScore } from './trajectory.ts'
 
 /** One thing that a run did otherwise than its case says. */
@@ -129,7 +130,9 @@ function jsonFindings(said: string, schema: JsonObject): readonly string[] {
 }
 
 function stateFindings(wanted: JsonObject, state: JsonObject, live: boolean): readonly CaseFinding[] {
-  const changes = diffState(wanted, state).filter(({ kind }) => !live || kind !== 'changed')
+  const changes = diffState(withSteadyIds(wanted), withSteadyIds(state)).filter(
+    ({ kind }) => !live || kind !== 'changed',
+  )
   return changes.slice(0, 10).map(({ path, kind, before, after }) => ({
     judge: 'state',
     message:

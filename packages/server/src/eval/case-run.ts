@@ -67,7 +67,7 @@ export interface CaseVerdict {
   readonly turns: readonly CaseTurn[]
   /** What the models answered in this run. */
   readonly answers: Readonly<Record<string, readonly RecordedAnswer[]>>
-  /** Model calls that no recording can play, because a graph made the chat model itself. */
+  /** Model calls that no recording can play, because the tape does not reach the chat model. */
   readonly unplayable: number
 }
 

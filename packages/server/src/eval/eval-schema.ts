@@ -4,6 +4,9 @@ import type { EvalCase, EvalMetric, EvalSet } from './eval-set.ts'
 
 // Evaluation sets come from ADK's files, which are in snake_case, and from adk-web, which sends camelCase. Both are read.
 
+/** ADK writes null for what is not set. */
+const unset = <T extends z.ZodType>(type: T) => type.nullish().transform((value) => value ?? undefined)
+
 const parts = z.array(z.looseObject({})) as unknown as z.ZodType<readonly AdkPart[]>
 const content = z
   .looseObject({ role: z.string().nullish(), parts: parts.nullish() })
@@ -18,13 +21,37 @@ const toolUse = z.object({
   name: z.string(),
   args: json.nullish().transform((args) => args ?? {}),
 })
+const eventPart = z.looseObject({ text: z.string().nullish(), functionCall: toolUse.nullish() })
+
+/** Newer versions of ADK keep the events of a turn instead of its calls. */
+const invocationEvent = z.preprocess(
+  camelKeys,
+  z.looseObject({
+    author: z.string(),
+    content: z.looseObject({ parts: z.array(z.preprocess(camelKeys, eventPart)).nullish() }).nullish(),
+  }),
+)
 const intermediateData = z
   .looseObject({
     toolUses: z.array(toolUse).nullish(),
     intermediateResponses: z.array(z.tuple([z.string(), parts])).nullish(),
+    invocationEvents: z.array(invocationEvent).nullish(),
   })
   .nullish()
-  .transform((data) => ({ toolUses: data?.toolUses ?? [], intermediateResponses: data?.intermediateResponses ?? [] }))
+  .transform((data) => {
+    const events = (data?.invocationEvents ?? []).map(
+      ({ author, content: said }) => [author, said?.parts ?? []] as const,
+    )
+    return {
+      toolUses: data?.toolUses ?? events.flatMap(([, all]) => all.flatMap(({ functionCall }) => functionCall ?? [])),
+      intermediateResponses:
+        data?.intermediateResponses ??
+        events.flatMap(([author, all]) => {
+          const texts = all.flatMap(({ text }) => (text ? [{ text }] : []))
+          return texts.length === 0 ? [] : [[author, texts] as const]
+        }),
+    }
+  })
 
 const invocation = z.preprocess(
   camelKeys,
@@ -45,7 +72,12 @@ export const evalCaseSchema = z.preprocess(
   camelKeys,
   z.object({
     evalId: z.string().min(1).max(200),
-    conversation: z.array(invocation).max(1000),
+    // A case may have a scenario for a simulated user instead.
+    conversation: z
+      .array(invocation)
+      .max(1000)
+      .nullish()
+      .transform((turns) => turns ?? []),
     sessionInput: sessionInput.nullish().transform((value) => value ?? undefined),
     creationTimestamp: z.number().default(0),
   }),
@@ -59,8 +91,8 @@ export const evalSetSchema = z.preprocess(
       .min(1)
       .max(200)
       .regex(/^[\w.-]+$/, 'only letters, digits, `_`, `-` and `.`'),
-    name: z.string().optional(),
-    description: z.string().optional(),
+    name: unset(z.string()),
+    description: unset(z.string()),
     evalCases: z.array(evalCaseSchema).max(1000).default([]),
     creationTimestamp: z.number().default(0),
   }),

@@ -101,7 +101,7 @@ describe('files', () => {
 
   test('no name leads out of the folder', () => expect(readdirSync(folder)).toEqual(['contract']))
 
-  test('sets that ADK wrote, in snake_case, are read', async () => {
+  test('sets that ADK wrote, in snake_case, with nulls, and with the events of its newer versions, are read', async () => {
     mkdirSync(join(folder, 'adk', 'clerk'), { recursive: true })
     const file = join(folder, 'adk', 'clerk', 'home.evalset.json')
     const turn = {
@@ -131,6 +131,35 @@ describe('files', () => {
         },
       ],
     })
+    const said = (author: string, part: object) => ({ author, content: { role: 'model', parts: [part] } })
+    const events = [
+      said('clerk', { function_call: { id: 'f', name: 'look', args: { at_once: true } }, text: null }),
+      said('clerk', { function_response: { id: 'f', name: 'look', response: {} } }),
+      said('scout', { text: 'on the way' }),
+      { author: 'clerk', content: null },
+    ]
+    const newer = { ...turn, intermediate_data: { invocation_events: events }, rubrics: null }
+    const scenario = { eval_id: 's', conversation: null, conversation_scenario: { starting_prompt: 'hi' } }
+    const unnamed = {
+      eval_set_id: 'home',
+      name: null,
+      description: null,
+      eval_cases: [{ eval_id: 'n', conversation: [newer], session_input: null }, scenario],
+    }
+    writeFileSync(file, JSON.stringify(unnamed))
+    expect((await store.set(owner, 'home'))?.evalCases).toMatchObject([
+      {
+        conversation: [
+          {
+            intermediateData: {
+              toolUses: [{ name: 'look', args: { at_once: true } }],
+              intermediateResponses: [['scout', [{ text: 'on the way' }]]],
+            },
+          },
+        ],
+      },
+      { evalId: 's', conversation: [] },
+    ])
     writeFileSync(file, '{"eval_set_id": 1}')
     await expect(store.set(owner, 'home')).rejects.toThrow(/home\.evalset\.json is no evaluation set: evalSetId: /)
     writeFileSync(file, '{')

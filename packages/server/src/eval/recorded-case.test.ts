@@ -45,6 +45,61 @@ function clerk(name: string, edit: (source: string) => string = (source) => sour
   return settingOf(join(root, name))
 }
 
+/** A chat model of the author: it calls a tool, then says what it saw. */
+function chatModel({ stream, gone = false }: { readonly stream: boolean; readonly gone?: boolean }): string {
+  const ends =
+    "response_metadata: { model_name: 'chatty-1', finish_reason: 'stop' }, usage_metadata: { input_tokens: 5, output_tokens: 7, total_tokens: 12 }"
+  const call = "{ type: 'tool_call', id: 'call_1', name: 'look', args: { at: 'sky' } }"
+  const asked = gone
+    ? "throw new Error('the model was called')"
+    : "const isAnswered = messages.at(-1).getType() === 'tool'"
+  const streams = `async *_streamResponseChunks(messages, _options, run) {
+    ${asked}
+    const texts = isAnswered ? ['It is', ' blue', ' today.'] : ['']
+    for (const [i, text] of texts.entries()) {
+      const piece = isAnswered ? {} : { tool_call_chunks: [{ index: 0, id: 'call_1', name: 'look', args: '{"at":"sky"}' }] }
+      const last = isAnswered && i === texts.length - 1 ? { ${ends} } : {}
+      const chunk = new ChatGenerationChunk({ text, message: new AIMessageChunk({ id: isAnswered ? 'm2' : 'm1', content: text, ...piece, ...last }) })
+      yield chunk
+      await run?.handleLLMNewToken(text, undefined, undefined, undefined, undefined, { chunk })
+    }
+  }`
+  return `
+    import { BaseChatModel } from '@langchain/core/language_models/chat_models'
+    import { AIMessage, AIMessageChunk } from '@langchain/core/messages'
+    import { ChatGenerationChunk } from '@langchain/core/outputs'
+    class Chatty extends BaseChatModel {
+      _llmType() { return 'chatty' }
+      async _generate(messages) {
+        ${asked}
+        const message = isAnswered ? new AIMessage({ content: 'It is blue today.', ${ends} }) : new AIMessage({ content: '', tool_calls: [${call}] })
+        return { generations: [{ text: message.text, message }] }
+      }
+      ${stream ? streams : ''}
+    }
+    const chat = new Chatty({})`
+}
+
+/** A graph whose author brings a chat model. */
+function talker(name: string, model: string): CaseSetting {
+  const file = join(root, name, 'talker/agent.ts')
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(
+    file,
+    `${model}
+    import { ToolMessage } from '@langchain/core/messages'
+    import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
+    export const graph = new StateGraph(MessagesAnnotation)
+      .addNode('talk', async ({ messages }) => ({ messages: [await chat.invoke(messages)] }))
+      .addNode('look', ({ messages }) => ({ messages: messages.at(-1).tool_calls.map(({ id, name }) => new ToolMessage({ content: 'blue', tool_call_id: id, name })) }))
+      .addEdge('__start__', 'talk')
+      .addConditionalEdges('talk', ({ messages }) => (messages.at(-1).tool_calls.length > 0 ? 'look' : '__end__'), ['look', '__end__'])
+      .addEdge('look', 'talk')
+      .compile()`,
+  )
+  return settingOf(join(root, name))
+}
+
 const question = { agent: 'clerk', turns: [{ user: 'How many are there?' }] }
 
 /** The findings of the case on a changed agent. */
@@ -110,26 +165,67 @@ describe('a recorded run as a test', () => {
     expect(await found(made, clerk('own-gone', own("throw new Error('the model was called')")))).toEqual([])
   })
 
-  test('counts the model calls that cannot be played: those of a chat model that a graph makes itself', async () => {
-    const file = join(root, 'graphs/talker/agent.ts')
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(
-      file,
-      `import { FakeListChatModel } from '@langchain/core/utils/testing'
-      import { MessagesAnnotation, StateGraph } from '@langchain/langgraph'
-      const chat = new FakeListChatModel({ responses: ['Hello.'] })
-      export const graph = new StateGraph(MessagesAnnotation)
-        .addNode('talk', async ({ messages }) => ({ messages: [await chat.invoke(messages)] }))
-        .addEdge('__start__', 'talk')
-        .compile()`,
-    )
-    const { made, verdict } = await recordCase(
+  test('plays the answers of a chat model that a graph makes itself, and keeps its state steady', async () => {
+    const { made, verdict, unsteady } = await recordCase(
       { agent: 'talker', turns: [{ user: 'Hi' }] },
-      settingOf(join(root, 'graphs')),
+      talker('graph-own', chatModel({ stream: false })),
     )
-    expect([verdict.unplayable, made.turns[0]?.expect?.response]).toEqual([1, 'Hello.'])
-    const { verdict: own } = await recordCase(question, clerk('played'))
-    expect(own.unplayable).toBe(0)
+    expect([verdict.unplayable, unsteady]).toEqual([0, []])
+    expect(made.judge).toMatchObject({ requests: true, state: true })
+    const [call, end] = made.answers?.talk ?? []
+    expect(call).toMatchObject({
+      parts: [{ functionCall: { name: 'look', args: { at: 'sky' } } }],
+      message: { content: '', tool_calls: [{ id: 'call_1', name: 'look' }] },
+    })
+    expect(end).toMatchObject({ model: 'chatty-1', finish: 'stop', usage: { totalTokenCount: 12 } })
+    expect(end?.parts).toEqual([{ text: 'It is blue today.' }])
+    const gone = talker('graph-gone', chatModel({ stream: false, gone: true }))
+    const again = await runRecordedCase(made, gone)
+    expect([again.findings, again.unplayable, again.facts.tokens]).toEqual([[], 0, 12])
+    // What a newer version of the agent streams is played in one piece.
+    expect(await found(made, talker('graph-streams', chatModel({ stream: true, gone: true })))).toEqual([])
+  })
+
+  test('plays what such a model streamed, chunk by chunk', async () => {
+    const { made, unsteady } = await recordCase(
+      { agent: 'talker', turns: [{ user: 'Hi' }] },
+      talker('stream-own', chatModel({ stream: true })),
+    )
+    expect(unsteady).toEqual([])
+    expect(made.answers?.talk?.[1]?.chunks).toContain(' blue')
+    const gone = talker('stream-gone', chatModel({ stream: true, gone: true }))
+    const { findings, facts } = await runRecordedCase(made, gone)
+    expect(findings).toEqual([])
+    const partials = facts.rows.flatMap(({ event }) =>
+      event.kind === 'agent' && event.event.partial === true ? (event.event.content?.parts ?? []) : [],
+    )
+    expect(partials.map(({ text }) => text)).toEqual(['It is', ' blue', ' today.'])
+    expect(await found(made, talker('stream-whole', chatModel({ stream: false, gone: true })))).toEqual([])
+  })
+
+  test('plays an answer of a log, and an error, to such a model', async () => {
+    const setting = talker('graph-log', chatModel({ stream: true, gone: true }))
+    const request = { instruction: '', tools: '', contents: [], words: 0 }
+    const one: RecordedCase = {
+      case: 1,
+      agent: 'talker',
+      turns: [{ user: 'Hi', expect: { response: 'All is well.' } }],
+      judge: { response: { text: true } },
+      answers: {
+        talk: [
+          { request, parts: [{ functionCall: { name: 'look', args: { at: 'sea' } } }] },
+          { request, parts: [{ text: 'Hm.', thought: true }, { text: 'All is well.' }], usage: { totalTokenCount: 3 } },
+        ],
+      },
+    }
+    expect(await found(one, setting)).toEqual([])
+    const failing = {
+      ...one,
+      answers: { talk: [{ request, parts: [], error: { code: 'RateLimit', message: 'later' } }] },
+    }
+    expect(await found(failing, setting)).toContain('outcome: the run ended as failed, expected done: later')
+    const { made } = await recordCase({ agent: 'talker', turns: [{ user: 'Hi' }] }, setting)
+    expect(made.answers?.talk).toMatchObject([{ error: { code: 'Error', message: 'the model was called' } }])
   })
 
   test('finds a longer prompt, and names the agent and the call', async () => {

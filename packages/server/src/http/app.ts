@@ -71,9 +71,6 @@ export async function createApp(deps: AppDeps, surfaces: readonly Surface[] = al
   const basePath = (deps.basePath ?? '').replace(/\/+$/, '')
   const app = Fastify(serverOptions(deps, basePath))
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply))
-  // `validateBody` validates and lists every bad path; route schemas are documentation.
-  app.setValidatorCompiler(() => () => true)
-  app.setSerializerCompiler(() => JSON.stringify)
   const access = deps.access ?? {}
   requireDeclarations(app)
   // First, so that refusals have its headers, too.

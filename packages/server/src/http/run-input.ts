@@ -1,4 +1,4 @@
-import type { JsonObject, RunInput } from '@millrace/core'
+import { isObject, type JsonObject, type RunInput } from '@millrace/core'
 import { z } from 'zod'
 import type { HttpLimits } from './deps.ts'
 import { bodyRefusal } from './doors/validate-body.ts'
@@ -59,4 +59,15 @@ export function boundState(limits: Pick<HttpLimits, 'state'>, state: JsonObject,
 function tooMuchState({ state: most }: Pick<HttpLimits, 'state'>, state: JsonObject | undefined, path: string) {
   const size = state === undefined ? 0 : Buffer.byteLength(JSON.stringify(state))
   return size > most ? [{ path, message: `at most ${most} bytes as JSON` }] : []
+}
+
+/** The title of a session that begins with this input: what the user says. */
+export function openingTitle({ messages }: RunInput): string {
+  const parts: readonly unknown[] = messages.findLast(({ role }) => role === 'user')?.content.parts ?? []
+  return titleFrom(parts.map((part) => (isObject(part) ? (part.text ?? '') : '')).join(''))
+}
+
+/** The beginning of a text. A log refuses half an emoji in a title, which the cut or the client may leave, and U+0000. */
+export function titleFrom(text: string): string {
+  return text.slice(0, 80).replaceAll(/\p{Surrogate}|\0/gu, '')
 }

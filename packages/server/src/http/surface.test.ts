@@ -1,3 +1,4 @@
+import type {} from '@fastify/swagger'
 import { memoryLog } from '@millrace/core'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, test } from 'vitest'

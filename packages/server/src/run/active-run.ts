@@ -8,6 +8,7 @@ import {
   type RunInput,
 } from '@millrace/core'
 import type { Agent, RunContext } from '../agent/agent.ts'
+import type { ReadyIterator } from '../agent/lazy-stream.ts'
 import type { RecordSeal } from '../agent/record-seal.ts'
 import { cancelled, failed, problemFromError } from './ending.ts'
 import { RunLedger } from './ledger.ts'
@@ -44,8 +45,11 @@ const stretch = 128
 /** `setTimeout` fires at once for anything longer. */
 const longestTimer = 2 ** 31 - 1
 
-/** How a run ends, and whether the agent ended it: then there is nothing to abort. Or another process goes on with it. */
-type Decision = { readonly ending: RunFinished; readonly byAgent: boolean } | 'hand-over'
+/** Who ended a run: its agent, which has returned or may still clean up, or others, and then it is aborted. */
+type EndedBy = 'return' | 'event' | 'others'
+
+/** How a run ends. Or another process goes on with it. */
+type Decision = { readonly ending: RunFinished; readonly by: EndedBy } | 'hand-over'
 
 /** The lease of a run that its process let go of is under this name, and has run out: the next process takes it at once. */
 export const handedOver = 'millrace:handed-over'
@@ -135,10 +139,10 @@ export class ActiveRun {
     this.#phase = nextPhase(this.#phase, step)
   }
 
-  #finish(ending: RunFinished, byAgent = false): void {
+  #finish(ending: RunFinished, by: EndedBy = 'others'): void {
     this.#step('finish')
     this.#wake()
-    this.#decided.resolve({ ending, byAgent })
+    this.#decided.resolve({ ending, by })
   }
 
   async #live(stopBeating: () => void): Promise<void> {
@@ -165,10 +169,10 @@ export class ActiveRun {
       )
       return this.#writer.handOver()
     }
-    const { ending, byAgent } = decision
+    const { ending, by } = decision
     const { code = 'cancelled', message = '' } = ending.error ?? {}
-    if (!byAgent) this.#abort.abort(new MillraceError(code, message))
-    return this.#writer.finish(ending)
+    if (by === 'others') this.#abort.abort(new MillraceError(code, message))
+    return this.#writer.finish(ending, by === 'return')
   }
 
   async #release(how: FinishResult, pulled: Promise<void>, stopBeating: () => void): Promise<void> {
@@ -187,15 +191,19 @@ export class ActiveRun {
 
   /** Takes what the agent yields while the run is running. Never rejects. */
   async #pull(): Promise<void> {
-    let source: AsyncIterator<unknown> | undefined
+    let source: ReadyIterator<unknown> | undefined
     try {
       const history = await this.#options.history()
       if (this.#phase === 'running') source = this.#callAgent(history)
       for (let taken = 1; this.#phase === 'running' && source !== undefined; taken += 1) {
-        const next = await source.next()
+        const here = source.ready?.()
+        const next = here === undefined ? await source.next() : { done: false, value: here }
         if (this.#phase !== 'running') break
-        if (next.done === true) this.#finish(this.#outcome(), true)
-        else await this.#take(next.value, taken)
+        if (next.done === true) this.#finish(this.#outcome(), 'return')
+        else {
+          const room = this.#take(next.value, taken, source)
+          if (room !== undefined) await room
+        }
         this.#taken = taken
         if (this.#waiting.length > 0) this.#wake()
         if (taken % stretch === 0) await new Promise((resolve) => setImmediate(resolve))
@@ -210,7 +218,7 @@ export class ActiveRun {
     }
   }
 
-  #callAgent(history: readonly Recorded[]): AsyncIterator<unknown> {
+  #callAgent(history: readonly Recorded[]): ReadyIterator<unknown> {
     const { agent, input, context, lease, log, seal, user, now, newId } = this.#options
     const { session, run } = lease
     const sealed = seal?.newest(history, { user, agent: agent.name })
@@ -246,7 +254,7 @@ export class ActiveRun {
     for (const resume of waiting) resume()
   }
 
-  #take(value: unknown, taken: number): Promise<void> | undefined {
+  #take(value: unknown, taken: number, source: ReadyIterator<unknown>): Promise<void> | undefined {
     const { limits } = this.#options
     const admitted = validateEvent(value, limits.eventSize)
     if ('problem' in admitted) {
@@ -256,7 +264,7 @@ export class ActiveRun {
     }
     const { event, size } = admitted
     if (event.kind === 'run.finished') {
-      this.#finish(event, true)
+      this.#finish(event, source.over?.() === true ? 'return' : 'event')
       return undefined
     }
     if (taken > limits.events) {
@@ -288,7 +296,8 @@ export class ActiveRun {
         this.#lease = await log.renew(this.#lease, limits.leaseTtl)
         renewed = at
       } catch (error) {
-        if (isLost(error) || isOverdue(renewed, now(), limits.leaseTtl)) await this.#writer.abandon()
+        const mayWrite = this.#writer.isEnding || !isLost(error)
+        if (!mayWrite || isOverdue(renewed, now(), limits.leaseTtl)) await this.#writer.abandon()
       }
     }
     const once = (): void => {

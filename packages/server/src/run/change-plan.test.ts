@@ -41,6 +41,8 @@ const adk = (events: readonly RunEvent[], more: Partial<ChangedRun> = {}): Chang
   prompts: true,
   sealed: (rows) => rows.findLast(isCheckpoint)?.seq,
   hasRecord: (rows) => rows.some(isCheckpoint),
+  isRecord: (event) => event.kind === 'log' && event.message === 'checkpoint',
+  isLeftOut: (event) => event.kind === 'log' && event.message === 'left out',
   by: 'ada',
   ...more,
 })
@@ -142,6 +144,9 @@ describe('what is reused of a run', () => {
     expect(last).toMatchObject({ seq: 20, reused: { modelCalls: 1, toolCalls: 1 }, changed: { after: { earlier: 1 } } })
     expect(planChange(graph(events), state(23)).reused).toEqual({ modelCalls: 1, toolCalls: 1 })
     expect(planChange(graph(events.slice(0, 9)), tool).seq).toBe(19)
+    // The end of a step and its checkpoint belong together, unless another step is open.
+    expect(planChange(graph(events), state(19)).seq).toBe(20)
+    expect(planChange(graph([open('left@1'), ...events]), state(20)).seq).toBe(20)
   })
 })
 
@@ -196,7 +201,13 @@ describe('what cannot be changed says why', () => {
       'this tool ran in a graph inside another',
     ],
     ['a request outside any step', graph([asked('c1', 'x@1', { contents: [] })]), prompt('c1'), 'belongs to no step'],
-    ['a graph without checkpoints', graph(steps), tool, 'records no checkpoint after each step'],
+    ['a graph without checkpoints', graph(steps), tool, 'has no checkpoint of its steps; change the message instead'],
+    [
+      'a step whose state was too large',
+      graph([checkpoint, ...steps.slice(0, 3), { kind: 'log', level: 'debug', message: 'left out' }, done]),
+      tool,
+      'was too large to be recorded after this step',
+    ],
     [
       'a checkpoint of another server',
       graph([...steps.slice(0, 3), checkpoint], { sealed: () => undefined }),

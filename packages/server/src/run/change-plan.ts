@@ -32,6 +32,9 @@ export interface ChangedRun {
   readonly sealed: (rows: readonly Recorded[]) => number | undefined
   /** Whether the rows have any such record, whoever wrote it. */
   readonly hasRecord: (rows: readonly Recorded[]) => boolean
+  /** Whether the event is such a record, or stands where one was too large to be kept. */
+  readonly isRecord: (event: RunEvent) => boolean
+  readonly isLeftOut: (event: RunEvent) => boolean
   readonly by: string
 }
 
@@ -66,8 +69,9 @@ export function planChange(of: ChangedRun, change: Change): ChangedStart {
     return { ...place, seq: started.seq - 1, reused: none, again: callsIn(of.rows, of), input, changed }
   }
   checkAgent(of, started.event.agent)
-  const cut = cutOf(of, change)
-  const kept = of.rows.filter(({ seq }) => seq <= cut.seq)
+  const { seq: end, ...cut } = cutOf(of, change)
+  const seq = withRecord(of, end, change.run)
+  const kept = of.rows.filter((row) => row.seq <= seq)
   if (kept.length > mostRows)
     throw cannot('limit', `the run has ${kept.length} rows up to this step; at most ${mostRows} can be reused`)
   checkCheckpoint(of, kept)
@@ -82,7 +86,7 @@ export function planChange(of: ChangedRun, change: Change): ChangedStart {
     change.field === 'state' ? [{ event: { kind: 'state', patch: change.patch } as const }] : []
   return {
     ...place,
-    seq: cut.seq,
+    seq,
     reused,
     again: {
       modelCalls: all.modelCalls - reused.modelCalls,
@@ -121,7 +125,7 @@ function checkAgent({ about }: ChangedRun, agent: string): void {
 }
 
 /** An engine with checkpoints goes on from one, and only from one that this server wrote: another could name any step. */
-function checkCheckpoint({ about, sealed, hasRecord }: ChangedRun, kept: readonly Recorded[]): void {
+function checkCheckpoint({ about, sealed, hasRecord, isLeftOut: isMark }: ChangedRun, kept: readonly Recorded[]): void {
   if (about.redoesNodes !== true) return
   if (about.checkpoints === 'own')
     throw cannot(
@@ -129,7 +133,14 @@ function checkCheckpoint({ about, sealed, hasRecord }: ChangedRun, kept: readonl
       `the graph ${about.name} keeps its checkpoints in its own ${about.checkpointer ?? 'store'}, which has none of a new session; change the message instead`,
     )
   const isBegun = kept.some(({ event }) => event.kind === 'node.finished')
-  if (!isBegun || sealed(kept) !== undefined) return
+  const newest = sealed(kept)
+  const isLeftOut = kept.some(({ seq, event }) => seq > (newest ?? 0) && isMark(event))
+  if (!isBegun || (newest !== undefined && !isLeftOut)) return
+  if (isLeftOut)
+    throw cannot(
+      'conflict',
+      `the state of the graph ${about.name} was too large to be recorded after this step; change an earlier step or the message instead`,
+    )
   throw hasRecord(kept)
     ? cannot(
         'conflict',
@@ -137,8 +148,19 @@ function checkCheckpoint({ about, sealed, hasRecord }: ChangedRun, kept: readonl
       )
     : cannot(
         'conflict',
-        `the graph ${about.name} records no checkpoint after each step; export \`resumable = true\` beside it, and later runs can be changed at every step`,
+        `this run of the graph ${about.name} has no checkpoint of its steps; change the message instead, and the run that it makes can be changed at every step`,
       )
+}
+
+/**
+ * A checkpoint is recorded right after the end of its step: a cut between the two would run the step again. While other
+ * steps are open, the checkpoint may have their results, and the rows do not.
+ */
+function withRecord({ rows, isRecord }: ChangedRun, seq: number, run: string): number {
+  const next = rows.find((row) => row.seq > seq)
+  if (next === undefined || !isRecord(next.event)) return seq
+  const kept = rows.filter((row) => row.seq <= seq)
+  return RunLedger.of(kept, run).openNodes.length === 0 ? next.seq : seq
 }
 
 function eventOf({ session, by }: ChangedRun, { field, run }: Change, seq: number): Omit<Changed, 'after'> {

@@ -42,6 +42,8 @@ export async function planFor(parts: EngineParts, { session, id, change, by }: C
       prompts: recordingOf(parts, agent).recording?.prompts === true,
       sealed: (kept) => seal?.newest(kept, place),
       hasRecord: (kept) => seal?.hasRecord(kept, name) === true,
+      isRecord: (event) => seal?.isRecord(event) === true,
+      isLeftOut: (event) => seal?.isLeftOut(event) === true,
     },
     change,
   )

@@ -1,4 +1,4 @@
-import { type Lease, MillraceError } from '@millrace/core'
+import { type AcquireOptions, type Lease, MillraceError } from '@millrace/core'
 import type { EngineParts } from './engine-parts.ts'
 
 /**
@@ -10,8 +10,9 @@ export async function acquireLease(
   { log, owner, limits }: Pick<EngineParts, 'log' | 'owner' | 'limits'>,
   session: string,
   run: string,
+  options: AcquireOptions = {},
 ): Promise<Lease> {
-  const acquire = (): Promise<Lease> => log.acquire(session, run, owner, limits.leaseTtl)
+  const acquire = (): Promise<Lease> => log.acquire(session, run, owner, limits.leaseTtl, options)
   try {
     return await acquire()
   } catch (error) {

@@ -40,6 +40,8 @@ export class RunWriter {
   #isScheduled = false
   #finished: Promise<FinishResult> | undefined
   #broken: unknown
+  /** The next append is the last. */
+  #last = false
   #room: (() => void) | undefined
   #idle: (() => void) | undefined
   /** How many events were put, how many of them are in the commit under way, and how many are durable. */
@@ -80,10 +82,18 @@ export class RunWriter {
     await landed
   }
 
-  /** Writes the end; resolves when it is durable. The first call decides; later ones wait for the same end. */
-  finish(ending: RunFinished): Promise<FinishResult> {
-    this.#finished ??= this.#end(ending)
+  /**
+   * Writes the end; resolves when it is durable. The first call decides; later ones wait for the same end. With `isDone`
+   * the agent needs the lease no longer, and the log may release it with the end.
+   */
+  finish(ending: RunFinished, isDone = false): Promise<FinishResult> {
+    this.#finished ??= this.#end(ending, isDone)
     return this.#finished
+  }
+
+  /** Whether the end is on its way: its append finds out by itself whether the lease is lost, or releases it. */
+  get isEnding(): boolean {
+    return this.#last
   }
 
   /** Another process has the run: nothing more is written, not even an end. */
@@ -99,10 +109,11 @@ export class RunWriter {
     return this.#finished
   }
 
-  async #end(ending: RunFinished): Promise<FinishResult> {
+  async #end(ending: RunFinished, isDone: boolean): Promise<FinishResult> {
     const { lease, ledger } = this.#options
     if (this.#broken === undefined) {
       this.#pending.push(...draftsOf(lease.run, closing(ledger, ending)))
+      this.#last = isDone
       this.#send()
       await new Promise<void>((resolve) => {
         this.#idle = resolve
@@ -148,7 +159,7 @@ export class RunWriter {
     this.#pendingSize = 0
     this.#sent = this.#put
     this.#isCommitting = true
-    log.append(lease.session, batch, lease).then(
+    log.append(lease.session, batch, lease, { last: this.#last }).then(
       () => this.#landed(),
       (error: unknown) => this.#break(error),
     )

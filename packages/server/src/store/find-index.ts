@@ -137,6 +137,8 @@ export function findOver(
       await upToDate(query.user)
       checkOpen()
       const limit = findLimit(query.limit)
+      // Before the matches: an index that is whole only after them must not be called whole for them.
+      const progress = await index.progress(query.user)
       const matches = await index.match(query, words, after, limit + 1)
       const page = matches.slice(0, limit)
       const found: FoundRow[] = []
@@ -145,7 +147,7 @@ export function findOver(
         const shown = row?.seq === place.seq ? foundRow(place, row, words) : undefined
         if (shown !== undefined) found.push(shown)
       }
-      return pageOf(found, page, matches.length > limit, await index.progress(query.user))
+      return pageOf(found, page, matches.length > limit, progress)
     },
   }
 }

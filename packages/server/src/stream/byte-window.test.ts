@@ -43,7 +43,7 @@ test('a write is bounded, but one event is never split', () => {
   expect(window.chunkAfter(0, undefined)?.seq).toBe(1)
   expect(window.chunkAfter(1, undefined)?.seq).toBe(2)
   expect(window.chunkAfter(2, undefined)?.bytes.plain.length).toBe(200_000)
-  expect(window.ahead(1)).toBe(220_000 + '4e20\r\n\r\n30d40\r\n\r\n'.length)
+  expect(window.ahead(1)).toBe(220_000)
 })
 
 test('the terminal event ends a reader of the run, even where it prints nothing', () => {
@@ -62,7 +62,7 @@ test('pieces of text are joined to one HTTP chunk, and pieces of bytes stay chun
     const { chunked, plain, size } = bytesOf(text)
     expect(chunked.toString()).toBe(`${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`)
     expect(plain.toString()).toBe(text)
-    expect(size).toBe(chunked.length)
+    expect(size).toBe(text.length)
     window.add(i + 1, piece(i + 1, text))
   }
   const all = texts.join('')

@@ -6,7 +6,7 @@ export interface Bytes {
   readonly plain: Buffer
   /** The same bytes as one HTTP chunk (or several, where pieces were joined). */
   readonly chunked: Buffer
-  /** How many bytes `chunked` has. */
+  /** About how many bytes there are; for text its UTF-16 units, because counting its bytes would make it whole. 0 for none. */
   readonly size: number
 }
 
@@ -42,14 +42,14 @@ const sizeLine = (length: number): string => `${length.toString(16)}\r\n`
  */
 class TextBytes implements Bytes {
   readonly text: string
-  readonly size: number
-  readonly #length: number
   #chunked: Buffer | undefined
 
   constructor(text: string) {
     this.text = text
-    this.#length = Buffer.byteLength(text)
-    this.size = this.#length + hexDigits(this.#length) + 4
+  }
+
+  get size(): number {
+    return this.text.length
   }
 
   get chunked(): Buffer {
@@ -59,18 +59,19 @@ class TextBytes implements Bytes {
 
   /** Few readers need it: those of HTTP/1.0. */
   get plain(): Buffer {
-    return this.chunked.subarray(this.size - this.#length - 2, this.size - 2)
+    return this.chunked.subarray(this.chunked.indexOf(10) + 1, -2)
   }
 
   #make(): Buffer {
-    const chunked = Buffer.allocUnsafe(this.size)
-    chunked.write(`${sizeLine(this.#length)}${this.text}\r\n`, 'utf8')
+    const length = Buffer.byteLength(this.text)
+    const line = sizeLine(length)
+    const chunked = Buffer.allocUnsafe(line.length + length + 2)
+    // Three writes: a text of all three would be one more copy.
+    chunked.write(line, 0, 'latin1')
+    chunked.write(this.text, line.length, 'utf8')
+    chunked.write('\r\n', line.length + length, 'latin1')
     return chunked
   }
-}
-
-function hexDigits(length: number): number {
-  return length === 0 ? 1 : (35 - Math.clz32(length)) >> 2
 }
 
 export function joinBytes(parts: readonly Bytes[]): Bytes {

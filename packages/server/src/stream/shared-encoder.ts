@@ -281,23 +281,16 @@ export class SharedEncoder {
   /** What the row prints; undefined for nothing. A row that no reader needs still has to go through the encoder. */
   #printed(row: Recorded | RawRecorded): Bytes | undefined {
     const needed = row.seq > this.#skipTo
-    const { printRaw } = this.#options.format
+    const { printRaw, printOne, printLine } = this.#options.format
     if (!('event' in row) && printRaw !== undefined) return needed ? bytesOf(printRaw(row)) : undefined
-    const frames = 'event' in row ? this.#encoder.push(row) : this.#pushed(row)
-    const { printOne } = this.#options.format
+    const raw = 'event' in row ? undefined : this.#encoder.pushRaw?.(row)
+    const frames = raw ?? this.#encoder.push('event' in row ? row : parsed(row))
     const [only] = frames
+    if (needed && raw?.length === 1 && only !== undefined && printLine !== undefined)
+      return bytesOf(printLine(only.data, row.seq))
     if (needed && printOne !== undefined && only !== undefined && frames.length === 1)
       return bytesOf(printOne(only, row.seq))
     return needed && frames.length > 0 ? this.#print(withSeq(frames, this.#idOf(row.seq, row.run))) : undefined
-  }
-
-  /** What a stored row prints; it is parsed where its text does not do. */
-  #pushed(row: RawRecorded): readonly Frame[] {
-    const frames = this.#encoder.pushRaw?.(row)
-    if (frames !== undefined) return frames
-    const { seq, at, run, body } = row
-    const event: RunEvent = JSON.parse(body)
-    return this.#encoder.push({ seq, at, run, event })
   }
 
   /**
@@ -336,10 +329,15 @@ export class SharedEncoder {
 }
 
 /** Parses a long row in one turn; it is printed in another. */
-async function parsedAlone({ seq, at, run, body }: RawRecorded): Promise<Recorded> {
+async function parsedAlone(raw: RawRecorded): Promise<Recorded> {
   await longTurn()
+  const row = parsed(raw)
+  await longTurn()
+  return row
+}
+
+function parsed({ seq, at, run, body }: RawRecorded): Recorded {
   const event: RunEvent = JSON.parse(body)
-  await longTurn()
   return { seq, at, run, event }
 }
 

@@ -17,6 +17,8 @@ export interface StreamFormat {
   print(frame: Frame): string | Uint8Array
   /** Prints the only frame of a row, with its seq as the id; absent where ids are made in another way. */
   printOne?(frame: Frame, seq: number): string
+  /** The same for data that is known to be one line. */
+  printLine?(data: string, seq: number): string
   /** What `encoder` and `print` make of a row, from its stored text; absent where the dialect must look inside. */
   printRaw?(row: RawRecorded): string
   /** Sent once, before anything else; may be empty. */
@@ -27,7 +29,8 @@ export interface StreamFormat {
   readonly heartbeat: string | Uint8Array
 }
 
-export interface SseFormatOptions extends Pick<EncoderOptions, 'echo' | 'protocol' | 'chunks' | 'endsAtQuestion'> {
+export interface SseFormatOptions
+  extends Pick<EncoderOptions, 'echo' | 'protocol' | 'questions' | 'chunks' | 'endsAtQuestion'> {
   /** How long a browser waits before it reconnects, in milliseconds. */
   readonly retry?: number
   /** Ids name their run: a browser that reconnects to the GET that started a run sends nothing but the last id. */
@@ -45,16 +48,18 @@ export function sseFormat(
     encoder: (options) => dialect.encoder({ ...options, ...own }),
     fromFacts: dialect.fromFacts === true,
     print: printFrame,
-    ...(namesRun ? {} : { printOne: printWithSeq }),
+    ...(namesRun ? {} : { printOne: printWithSeq, printLine }),
     ...(namesRun ? { cursor: printCursor } : {}),
     opening: `retry: ${retry}\n\n`,
     heartbeat: ': heartbeat\n\n',
   }
 }
 
+const printLine = (data: string, seq: number): string => `id: ${seq}\ndata: ${data}\n\n`
+
 /** Most frames are one line of data. */
 function printWithSeq(frame: Frame, seq: number): string {
   const { data, event, id, comment } = frame
   const isPlain = event === undefined && id === undefined && comment === undefined && !/[\r\n]/.test(data)
-  return isPlain ? `id: ${seq}\ndata: ${data}\n\n` : printFrame({ ...frame, id: String(seq) })
+  return isPlain ? printLine(data, seq) : printFrame({ ...frame, id: String(seq) })
 }

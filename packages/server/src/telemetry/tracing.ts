@@ -57,9 +57,11 @@ class RunSpans {
   /** Whether the log has records of model calls: then no span is made of a message. */
   #isRecorded = false
   #over = false
+  readonly #startedAt: number
 
   constructor(tracer: Tracer, root: Context, session: string, { at, run, event }: Recorded) {
     this.#tracer = tracer
+    this.#startedAt = at
     const attributes = {
       'gen_ai.conversation.id': idInKey(session),
       'millrace.run.id': run,
@@ -111,8 +113,9 @@ class RunSpans {
     }
   }
 
-  #modelStarted(at: number, { call, agent, model, parameters = {}, node }: ModelStarted): void {
+  #modelStarted(at: number, { call, agent, model, parameters = {}, node, waited }: ModelStarted): void {
     this.#isRecorded = true
+    const startTime = Math.max(this.#startedAt, at - Math.max(0, waited ?? 0))
     const {
       temperature,
       topP,
@@ -123,7 +126,7 @@ class RunSpans {
     const attributes = {
       'gen_ai.operation.name': 'generate_content',
       'gen_ai.agent.name': agent,
-      'gen_ai.request.model': model,
+      ...defined({ [`gen_ai.${waited === undefined ? 'request' : 'response'}.model`]: model }),
       ...numbers({
         'gen_ai.request.temperature': temperature,
         'gen_ai.request.top_p': otherTopP,
@@ -132,12 +135,13 @@ class RunSpans {
     }
     const within = this.#open.get(node ?? '')?.within ?? this.#within
     this.#models.set(call, {
-      span: this.#tracer.startSpan('generate_content', { startTime: at, attributes }, within),
-      at,
+      span: this.#tracer.startSpan('generate_content', { startTime, attributes }, within),
+      at: startTime,
     })
   }
 
-  #modelFinished(at: number, { call, duration, firstToken, finishReason, usage, cost, error }: ModelFinished): void {
+  #modelFinished(at: number, event: ModelFinished): void {
+    const { call, duration, firstToken, finishReason, model: named, usage, cost, error } = event
     const model = this.#models.get(call)
     if (model === undefined) return
     this.#models.delete(call)
@@ -154,6 +158,7 @@ class RunSpans {
       }),
       ...defined({
         'gen_ai.response.finish_reasons': finishReason === undefined ? undefined : [finishReason],
+        'gen_ai.response.model': named,
         'millrace.cost.currency': cost?.currency,
         'error.type': error?.code,
       }),

@@ -1,13 +1,14 @@
-import { useEffect, useRef } from 'react'
 import { create } from 'zustand'
 import { IconButton, Kbd } from '../ui/controls.tsx'
 import { command } from '../ui/key-name.ts'
+import { Sheet } from '../ui/sheet.tsx'
 import { panels } from './panels.ts'
 import './key-sheet.css'
 
 const useSheet = create<{ readonly open: boolean }>()(() => ({ open: false }))
 
 export const showKeys = (): void => useSheet.setState({ open: true })
+const hide = (): void => useSheet.setState({ open: false })
 
 const groups: readonly (readonly [string, readonly (readonly [readonly string[], string])[]])[] = [
   [
@@ -48,23 +49,12 @@ const groups: readonly (readonly [string, readonly (readonly [readonly string[],
 /** Lists all keyboard shortcuts. */
 export function KeySheet() {
   const { open } = useSheet()
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    if (open) dialog.current?.showModal()
-    else dialog.current?.close()
-  }, [open])
   const all = [...groups, ['Panels', panels.map(({ key, title }) => [[key], title.toLowerCase()] as const)] as const]
   return (
-    <dialog
-      ref={dialog}
-      className="key-sheet"
-      aria-labelledby="key-sheet-title"
-      data-testid="key-sheet"
-      onClose={() => useSheet.setState({ open: false })}
-    >
+    <Sheet open={open} onClose={hide} className="key-sheet" testId="key-sheet" titleId="key-sheet-title">
       <header>
         <h2 id="key-sheet-title">Keyboard shortcuts</h2>
-        <IconButton icon="close" label="Close" onClick={() => useSheet.setState({ open: false })} />
+        <IconButton icon="close" label="Close" onClick={hide} />
       </header>
       <div className="key-groups">
         {all.map(([title, keys]) => (
@@ -85,6 +75,6 @@ export function KeySheet() {
           </section>
         ))}
       </div>
-    </dialog>
+    </Sheet>
   )
 }

@@ -90,6 +90,8 @@ function isTaken({ target, key }: KeyboardEvent): boolean {
   // Esc closes a modal dialog, also when what had the focus in it is gone and the page has it.
   if (document.querySelector('dialog:modal') !== null) return true
   if (!(target instanceof HTMLElement)) return false
+  // The scrubber keeps the focus after a click, and needs only the keys that move it.
+  if (target.matches('input[type="range"]')) return /^(Arrow|Page|Home|End)/.test(key)
   if (target.closest('dialog, [popover], input, textarea, select, [contenteditable="true"]') !== null) return true
   return key === ' ' && target.closest('button, summary, a, [role="slider"]') !== null
 }

@@ -6,8 +6,12 @@ export type Pane = 'sidebar' | 'inspector' | 'timeline'
 
 const small = matchMedia('(max-width: 820px)')
 
-/** On a narrow screen one pane at a time covers the conversation. It is not remembered. */
-const useDrawer = create<{ readonly open: Pane | undefined }>()(() => ({ open: undefined }))
+/** On a narrow screen one pane at a time covers the conversation. A link to a panel opens the inspector. */
+const useDrawer = create<{ readonly open: Pane | undefined }>()(() => ({
+  open: new URL(location.href).searchParams.has('panel') ? 'inspector' : undefined,
+}))
+
+export const isNarrow = (): boolean => small.matches
 
 export function useNarrow(): boolean {
   return useSyncExternalStore(

@@ -18,7 +18,9 @@ export function RemovedList() {
       <ul>
         {sessions.map((info) => (
           <li key={info.id}>
-            <span className="ellipsis">{titleOf(info)}</span>
+            <span className="ellipsis" title={titleOf(info)}>
+              {titleOf(info)}
+            </span>
             <span className="faint">
               <Time at={info.createdAt} />
             </span>

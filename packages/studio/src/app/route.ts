@@ -48,6 +48,11 @@ function address({ session, at, panel, compare, agent, unknown }: Route): string
   return `${new URL(root).pathname}${path}${text === '' ? '' : `?${text}`}`
 }
 
+/** The route as it was asked for. What is drawn may be a little behind it. */
+export function routeNow(): Route {
+  return current
+}
+
 /** The address of a session, for a link that can be opened in a new tab. */
 export function hrefOf(session: string): string {
   return address({ session, at: undefined, panel: 'flow', compare: undefined, agent: undefined, unknown: false })

@@ -1,6 +1,6 @@
-import { useEffect, useRef } from 'react'
 import { create } from 'zustand'
 import { IconButton } from '../ui/controls.tsx'
+import { Sheet } from '../ui/sheet.tsx'
 import { PriceFields } from './price-fields.tsx'
 import { RemovedList } from './removed-list.tsx'
 import { useSettings } from './settings.ts'
@@ -9,6 +9,7 @@ import './key-sheet.css'
 const useSheet = create<{ readonly open: boolean }>()(() => ({ open: false }))
 
 export const showSettings = (): void => useSheet.setState({ open: true })
+const hide = (): void => useSheet.setState({ open: false })
 
 const themes = [
   ['system', 'as the system'],
@@ -20,22 +21,17 @@ const themes = [
 export function SettingsSheet() {
   const { open } = useSheet()
   const { theme, timeZone, set } = useSettings()
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    if (open) dialog.current?.showModal()
-    else dialog.current?.close()
-  }, [open])
   return (
-    <dialog
-      ref={dialog}
+    <Sheet
+      open={open}
+      onClose={hide}
       className="key-sheet settings-sheet"
-      aria-labelledby="settings-title"
-      data-testid="settings-sheet"
-      onClose={() => useSheet.setState({ open: false })}
+      testId="settings-sheet"
+      titleId="settings-title"
     >
       <header>
         <h2 id="settings-title">Settings</h2>
-        <IconButton icon="close" label="Close" onClick={() => useSheet.setState({ open: false })} />
+        <IconButton icon="close" label="Close" onClick={hide} />
       </header>
       <div className="settings-fields">
         <label htmlFor="settings-theme">Theme</label>
@@ -68,6 +64,6 @@ export function SettingsSheet() {
       </div>
       <PriceFields />
       {open && <RemovedList />}
-    </dialog>
+    </Sheet>
   )
 }

@@ -145,7 +145,7 @@ function Workspace({ session }: { readonly session: SessionHandle }) {
   const agent = info?.agent ?? ''
   return (
     <div className="workspace">
-      <div className={`upper ${maximised ? 'maximised' : ''}`}>
+      <div className={`upper ${maximised ? 'maximised' : ''}`} aria-busy={shown !== at}>
         <main className="centre">
           <Conversation session={session} info={info} at={shown} />
         </main>

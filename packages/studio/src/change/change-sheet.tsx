@@ -1,7 +1,8 @@
 import type { CallCounts, ChangePlan } from '@millrace/core'
-import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, useState } from 'react'
 import { titleOf, useSessionInfo } from '../session/sessions.ts'
 import { Button, IconButton } from '../ui/controls.tsx'
+import { Sheet } from '../ui/sheet.tsx'
 import { type ChangeTarget, changeFrom, type DraftField, fieldsOf } from './draft.ts'
 import { closeChange, runChanged, useChange } from './open-change.ts'
 import '../app/key-sheet.css'
@@ -10,24 +11,20 @@ import './change.css'
 /** The editor of one thing of a run. It says what is reused before anything runs. */
 export function ChangeSheet() {
   const { session, target } = useChange()
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    if (target === undefined) return dialog.current?.close()
-    dialog.current?.showModal()
-    dialog.current?.querySelector('textarea')?.focus()
-  }, [target])
   return (
-    <dialog
-      ref={dialog}
-      className="key-sheet change-sheet"
-      aria-labelledby="change-title"
-      data-testid="change-sheet"
+    <Sheet
+      open={target !== undefined}
       onClose={closeChange}
+      className="key-sheet change-sheet"
+      testId="change-sheet"
+      titleId="change-title"
+      closesOutside={false}
+      focus="textarea"
     >
       {session !== undefined && target !== undefined && (
         <Editor key={keyOf(target)} session={session} target={target} />
       )}
-    </dialog>
+    </Sheet>
   )
 }
 

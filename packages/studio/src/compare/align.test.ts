@@ -44,3 +44,9 @@ test('no message is lost, whatever the order', () => {
   expect(pairs.flatMap((pair) => pair.left ?? [])).toEqual(left)
   expect(pairs.flatMap((pair) => pair.right ?? [])).toEqual(right)
 })
+
+test('two long sessions that differ at their end are paired without a search through all of them', () => {
+  const before = Array.from({ length: 20_000 }, (_, i) => said(i % 2 === 0 ? 'user' : 'a', `${i}`))
+  const pairs = align([...before, said('b', 'old')], [...before, said('c', 'new'), said('b', 'old')])
+  expect(pairs.slice(-3).map(({ kind }) => kind)).toEqual(['same', 'right', 'same'])
+})

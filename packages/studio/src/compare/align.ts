@@ -8,7 +8,7 @@ export interface Pairing {
   readonly kind: 'same' | 'changed' | 'left' | 'right'
 }
 
-/** Above this many messages, the longest common subsequence is too expensive and messages are matched one by one. */
+/** Above this many messages that differ, the longest common subsequence is too expensive: messages are matched in turn. */
 const most = 1500
 
 /** Pairs messages of the same author with the same tools, in order and as many as possible. */
@@ -19,12 +19,18 @@ export function align(a: readonly Message[], b: readonly Message[]): readonly Pa
     pairs.push({ key, left, right, kind: kindOf(left, right) })
   }
   const [keysA, keysB] = [a.map(placeKey), b.map(placeKey)]
-  const lengths = a.length <= most && b.length <= most ? commonLengths(keysA, keysB) : undefined
   let [i, j] = [0, 0]
+  // A session that was run on begins as the other did: that part needs no search.
+  while (i < a.length && i < b.length && keysA[i] === keysB[i]) put(a[i], b[i++])
+  j = i
+  const isSmall = a.length - i <= most && b.length - j <= most
+  const common = isSmall ? commonLengths(keysA.slice(i), keysB.slice(j)) : undefined
+  const start = i
+  const after = (left: number, right: number): number => common?.[left - start]?.[right - start] ?? 0
   while (i < a.length || j < b.length) {
     const same = i < a.length && j < b.length && keysA[i] === keysB[j]
     if (same) put(a[i++], b[j++])
-    else if (j >= b.length || (i < a.length && (lengths?.[i + 1]?.[j] ?? 0) >= (lengths?.[i]?.[j + 1] ?? 0))) {
+    else if (j >= b.length || (i < a.length && after(i + 1, j) >= after(i, j + 1))) {
       put(a[i++], undefined)
     } else put(undefined, b[j++])
   }
@@ -35,12 +41,20 @@ export function messagesOf(items: Iterable<Item>): readonly Message[] {
   return [...items].filter((item) => item.kind === 'message')
 }
 
+/** A message never changes, so its content is made once, although a session that runs is compared many times. */
+const contents = new WeakMap<Message, string>()
+
 /** The text of a message and its tool calls with their results; equal messages give equal strings. */
-export function comparableContent({ text, parts }: Message): string {
-  return JSON.stringify([
+export function comparableContent(message: Message): string {
+  const known = contents.get(message)
+  if (known !== undefined) return known
+  const { text, parts } = message
+  const made = JSON.stringify([
     text.trim(),
     ...parts.flatMap((part) => (part.kind === 'tool' ? [[part.name, part.args, part.result, part.error]] : [])),
   ])
+  contents.set(message, made)
+  return made
 }
 
 function kindOf(left: Message | undefined, right: Message | undefined): Pairing['kind'] {

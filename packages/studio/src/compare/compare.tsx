@@ -1,22 +1,19 @@
-import { diffState, type Message } from '@millrace/core'
+import { diffState } from '@millrace/core'
 import { type ReactNode, useMemo, useState } from 'react'
 import { useKeyboard } from '../app/keyboard.ts'
 import { navigate } from '../app/route.ts'
 import { changeSentence } from '../conversation/change-sentence.ts'
-import { ItemRow } from '../conversation/item-row.tsx'
-import { ToolCardRow } from '../conversation/tool-card.tsx'
 import { useSessions } from '../session/sessions.ts'
-import { agentColour } from '../ui/agent-colour.ts'
-import { Avatar } from '../ui/avatar.tsx'
 import { Button, Pill } from '../ui/controls.tsx'
+import { TextBlock } from '../ui/text-block.tsx'
 import { align, type Pairing } from './align.ts'
 import { type Divergence, firstDivergence } from './divergence.ts'
+import { PairList, showPair } from './pair-list.tsx'
 import { RunsTable } from './runs-table.tsx'
 import { figuresOf, type SideFacts, toolFigures } from './side-facts.ts'
 import { SideName } from './side-name.tsx'
 import { type ComparedSide, printSides, readSides, sideKey } from './sides.ts'
-import { useSide } from './use-side.ts'
-import { wordDifference } from './words.ts'
+import { useIsLoading, useSide } from './use-side.ts'
 import '../conversation/conversation.css'
 import './compare.css'
 
@@ -60,7 +57,18 @@ interface PairProps {
 }
 
 /** Two sides: figures, final state and messages, with the differences marked. */
-function Pair({ left, right, more, children }: PairProps) {
+function Pair(props: PairProps) {
+  const isLoading = [useIsLoading(props.left), useIsLoading(props.right)].includes(true)
+  return isLoading ? (
+    <p className="compare-loading faint" role="status">
+      Loading both sides …
+    </p>
+  ) : (
+    <LoadedPair {...props} />
+  )
+}
+
+function LoadedPair({ left, right, more, children }: PairProps) {
   const a = useSide(left)
   const b = useSide(right)
   const pairs = useMemo(() => align(a.messages, b.messages), [a, b])
@@ -100,12 +108,7 @@ function Pair({ left, right, more, children }: PairProps) {
         {divergence !== undefined && <FirstDifference divergence={divergence} pairs={pairs} />}
         <Figures sides={[a, b]} />
         <StateDifferences a={a} b={b} />
-        <section aria-label="Messages">
-          <h2>Messages</h2>
-          {pairs.map((pair) => (
-            <PairRow key={pair.key} pair={pair} />
-          ))}
-        </section>
+        <PairList pairs={pairs} />
       </div>
     </>
   )
@@ -173,64 +176,11 @@ function StateDifferences({ a, b }: { readonly a: SideFacts; readonly b: SideFac
           <li key={path}>
             <code>{path}</code>
             <Pill tone={tones[kind]}>{words[kind]}</Pill>
-            <pre>{before === undefined ? '—' : JSON.stringify(before)}</pre>
-            <pre>{after === undefined ? '—' : JSON.stringify(after)}</pre>
+            <TextBlock label={`${path}, left`}>{before === undefined ? '—' : JSON.stringify(before)}</TextBlock>
+            <TextBlock label={`${path}, right`}>{after === undefined ? '—' : JSON.stringify(after)}</TextBlock>
           </li>
         ))}
       </ul>
     </section>
   )
-}
-
-const labels = { same: undefined, changed: 'differs', left: 'left only', right: 'right only' } as const
-
-function PairRow({ pair }: { readonly pair: Pairing }) {
-  const { left, right, kind } = pair
-  return (
-    <div className={`pair ${kind}`} data-testid={`pair-${kind}`} id={`pair ${pair.key}`}>
-      <div>{left !== undefined && <Side message={left} other={right} kind="del" />}</div>
-      <div>{right !== undefined && <Side message={right} other={left} kind="ins" />}</div>
-      {labels[kind] !== undefined && <span className="visually-hidden">{labels[kind]}</span>}
-    </div>
-  )
-}
-
-interface SideProps {
-  readonly message: Message
-  readonly other: Message | undefined
-  readonly kind: 'ins' | 'del'
-}
-
-/** A message of one side. Where its text differs from that of the other side, the words that differ are marked. */
-function Side({ message, other, kind }: SideProps) {
-  if (other === undefined || message.role === 'user' || message.text === other.text || message.text === '') {
-    return <ItemRow item={message} />
-  }
-  const [own] = wordDifference(message.text, other.text)
-  const Mark = kind
-  return (
-    <article className="message">
-      <Avatar agent={message.author} />
-      <div className="message-body">
-        <header>
-          <span className="author" style={{ color: agentColour(message.author) }}>
-            {message.author}
-          </span>
-        </header>
-        <p className="word-difference">
-          {own.map((run, i) =>
-            // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text have no other name
-            run.own ? <Mark key={i}>{run.text}</Mark> : <span key={i}>{run.text}</span>,
-          )}
-        </p>
-        {message.parts.map((part) =>
-          part.kind === 'tool' ? <ToolCardRow key={part.key} card={part} run={message.run} /> : null,
-        )}
-      </div>
-    </article>
-  )
-}
-
-function showPair(key: string): void {
-  document.getElementById(`pair ${key}`)?.scrollIntoView({ block: 'center' })
 }

@@ -66,3 +66,17 @@ test('what only one side has is found on that side', () => {
   )
   expect(firstDivergence(many.slice(0, 11), many)).toMatchObject({ name: 'your 12th message' })
 })
+
+test.each([
+  [11, '11th'],
+  [21, '21st'],
+  [22, '22nd'],
+  [113, '113th'],
+  [123, '123rd'],
+])('message %d is the %s', (number, name) => {
+  const many = Array.from(
+    { length: number },
+    (_, i): Happened => ({ kind: 'message', agent: 'user', name: '', seq: i, content: 'x' }),
+  )
+  expect(firstDivergence(many.slice(0, -1), many)).toMatchObject({ name: `your ${name} message` })
+})

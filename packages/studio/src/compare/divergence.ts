@@ -51,9 +51,27 @@ function numbered(all: readonly Happened[]): Numbered {
 }
 
 function nameOf({ kind, agent, name }: Happened, number: number): string {
-  const which = ordinals[number - 1] ?? `${number}th`
+  const which = ordinals[number - 1] ?? `${number}${endingOf(number)}`
   if (kind === 'message') return agent === 'user' ? `your ${which} message` : `${agent}’s ${which} message`
   return kind === 'model' ? `${agent}’s ${which} model call` : `${agent}’s ${which} call of ${name}`
+}
+
+/** 21st, 22nd, 23rd, 111th. */
+function endingOf(number: number): string {
+  if (Math.floor(number / 10) % 10 === 1) return 'th'
+  return ['th', 'st', 'nd', 'rd'][number % 10] ?? 'th'
+}
+
+/** A content never changes, so it is printed once, although a session that runs is compared many times. */
+const printed = new WeakMap<object, string>()
+
+function print(content: Json): string {
+  if (typeof content !== 'object' || content === null) return JSON.stringify(content)
+  const known = printed.get(content)
+  if (known !== undefined) return known
+  const made = JSON.stringify(withoutIds(content))
+  printed.set(content, made)
+  return made
 }
 
 /** What happened, in the order of the log. Where no model call is recorded, the messages of the agents are compared. */
@@ -61,8 +79,13 @@ export function happenedIn(messages: readonly Message[], calls: Calls, run: stri
   const isOf = (each: { readonly run: string }): boolean => run === undefined || each.run === run
   const models = calls.calls.toArray().filter((call) => call.kind === 'model' && call.status !== 'cut' && isOf(call))
   const asked = models.map((call): Happened => {
-    const content = JSON.stringify(modelAnswersOf(calls, call).map(withoutIds))
-    return { kind: 'model', agent: call.agent, name: '', seq: call.startSeq, content }
+    return {
+      kind: 'model',
+      agent: call.agent,
+      name: '',
+      seq: call.startSeq,
+      content: modelAnswersOf(calls, call).map(print).join(),
+    }
   })
   const said = messages
     .filter((message) => isOf(message) && message.superseded !== true)

@@ -1,6 +1,8 @@
+import { useSession, useView } from '@millrace/react'
 import { useMemo } from 'react'
+import { runsView } from '../session/runs.ts'
 import { firstDivergence } from './divergence.ts'
-import { figuresOf } from './side-facts.ts'
+import { figuresOf, type SideFacts } from './side-facts.ts'
 import { SideName } from './side-name.tsx'
 import { type ComparedSide, sideKey } from './sides.ts'
 import { useSide } from './use-side.ts'
@@ -15,12 +17,26 @@ interface TableProps {
 /** Several runs, one in each line, compared with the first. */
 export function RunsTable({ sides, shown, onShow }: TableProps) {
   const [first] = sides
-  if (first === undefined) return null
+  return first === undefined ? null : <Rows sides={sides} first={first} shown={shown} onShow={onShow} />
+}
+
+function Rows({ sides, first, shown, onShow }: TableProps & { readonly first: ComparedSide }) {
+  const base = useSide(first)
+  const names = useMemo(() => figuresOf([base]).map(({ name }) => name), [base])
+  const all = useRunCount(first)
   return (
     <section aria-label="Runs" className="runs-table scroll">
       <table data-testid="runs-table">
         <thead>
-          <Names side={first} />
+          <tr>
+            <th scope="col">Run</th>
+            {names.map((name) => (
+              <th key={name} scope="col">
+                {name}
+              </th>
+            ))}
+            <th scope="col">First difference</th>
+          </tr>
         </thead>
         <tbody>
           {sides.map((side, i) => (
@@ -28,7 +44,8 @@ export function RunsTable({ sides, shown, onShow }: TableProps) {
               // biome-ignore lint/suspicious/noArrayIndexKey: a side may be listed twice
               key={`${sideKey(side)} ${i}`}
               side={side}
-              first={first}
+              base={base}
+              names={names}
               isFirst={i === 0}
               isShown={i === shown}
               onShow={() => onShow(i)}
@@ -36,39 +53,35 @@ export function RunsTable({ sides, shown, onShow }: TableProps) {
           ))}
         </tbody>
       </table>
+      {all > sides.length && (
+        <p className="faint">
+          The newest {sides.length} of {all.toLocaleString('en')} runs.
+        </p>
+      )}
     </section>
   )
 }
 
-function Names({ side }: { readonly side: ComparedSide }) {
-  const facts = useSide(side)
-  return (
-    <tr>
-      <th scope="col">Run</th>
-      {figuresOf([facts]).map(({ name }) => (
-        <th key={name} scope="col">
-          {name}
-        </th>
-      ))}
-      <th scope="col">First difference</th>
-    </tr>
-  )
+/** How many runs the session has, where the sides are its runs. */
+function useRunCount({ session, run }: ComparedSide): number {
+  const { log } = useSession(session)
+  const count = useView(log, runsView).length
+  return run === undefined ? 0 : count
 }
 
 interface RowProps {
   readonly side: ComparedSide
-  readonly first: ComparedSide
+  /** The facts of the first side, and the figures that are its columns. */
+  readonly base: SideFacts
+  readonly names: readonly string[]
   readonly isFirst: boolean
   readonly isShown: boolean
   readonly onShow: () => void
 }
 
-function SideRow({ side, first, isFirst, isShown, onShow }: RowProps) {
-  const base = useSide(first)
+function SideRow({ side, base, names, isFirst, isShown, onShow }: RowProps) {
   const facts = useSide(side)
   const divergence = useMemo(() => firstDivergence(base.happened, facts.happened), [base, facts])
-  // The costs that the first has are the columns.
-  const names = figuresOf([base]).map(({ name }) => name)
   const figures = figuresOf([base, facts]).filter(({ name }) => names.includes(name))
   return (
     <tr data-testid="runs-row" className={isShown ? 'shown' : ''}>

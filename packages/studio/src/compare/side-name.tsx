@@ -18,21 +18,23 @@ export function SideName({
   const runs = useView(log, runsView)
   const span = run === undefined ? undefined : runs.toArray().find((each) => each.run === run)
   const title = info === undefined ? session : titleOf(info)
+  const name = span === undefined ? title : `Run ${span.number}: ${span.text === '' ? title : span.text}`
   const open = (): void => navigate({ session, compare: undefined, at: span?.endSeq })
   return (
     <>
-      <button type="button" className="link" onClick={open}>
-        {span === undefined ? title : `Run ${span.number}: ${span.text === '' ? title : span.text}`}
+      <button type="button" className="link" title={name} onClick={open}>
+        {name}
       </button>
-      {at !== undefined && (
-        <span className="faint compare-date">
-          <DateText at={at} />
-        </span>
-      )}
+      {at !== undefined && <CompareDate at={at} />}
     </>
   )
 }
 
-function DateText({ at }: { readonly at: number }) {
-  return useDateText(at)
+function CompareDate({ at }: { readonly at: number }) {
+  const date = useDateText(at)
+  return (
+    <span className="faint compare-date" title={date}>
+      {date}
+    </span>
+  )
 }

@@ -1,5 +1,5 @@
 import { callsView, stateView, transcriptView, usageView } from '@millrace/core'
-import { useSession, useView } from '@millrace/react'
+import { useConnectionState, useSession, useView } from '@millrace/react'
 import { useMemo } from 'react'
 import { type SideFacts, sideFacts } from './side-facts.ts'
 import type { ComparedSide } from './sides.ts'
@@ -13,3 +13,13 @@ export function useSide({ session, run }: ComparedSide): SideFacts {
   const state = useView(log, stateView)
   return useMemo(() => sideFacts({ transcript, usage, calls, state }, run), [transcript, usage, calls, state, run])
 }
+
+/** Whether nothing of the session has arrived yet, so that nothing can be said about it. */
+export function useIsLoading({ session }: ComparedSide): boolean {
+  const handle = useSession(session)
+  const { phase } = useConnectionState(handle)
+  const hasRows = useView(handle.log, anyRowView)
+  return phase === 'connecting' && !hasRows
+}
+
+const anyRowView = { name: 'any-row', initial: false, apply: () => true }

@@ -30,7 +30,7 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
   const connection = useConnectionState(session)
   // biome-ignore lint/correctness/useExhaustiveDependencies: each session needs its own cache of rows
   const rowsAt = useMemo(rowMaker, [session])
-  const { actions, run, agent, absent } = useConversationActions(session, info, at)
+  const { actions, run, agent, absent, agentsReady } = useConversationActions(session, info, at)
   const { runs } = actions
   const shown = useMemo(() => {
     const cause = (run: string) => runs.get(run)?.cause ?? 'message'
@@ -77,7 +77,11 @@ export const Conversation = memo(function Conversation({ session, info, at }: Co
               can be read but not continued.
             </p>
           )}
-          {!isFile(session.id) && label.lost !== true && (!absent || running) && (
+          {/* Until the agents are known, nothing is offered that may have to be taken back. */}
+          {!isFile(session.id) && label.lost !== true && !agentsReady && !running && (
+            <div className="composer-place awaited" />
+          )}
+          {!isFile(session.id) && label.lost !== true && ((agentsReady && !absent) || running) && (
             <div className="composer-place">
               {run.error !== undefined && (
                 <p className="bad-text" role="alert">

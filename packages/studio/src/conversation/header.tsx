@@ -2,7 +2,7 @@ import type { SessionInfo } from '@millrace/core'
 import type { SessionHandle } from '@millrace/react'
 import { useState } from 'react'
 import { togglePane, usePane } from '../app/panes.ts'
-import { linkTo } from '../app/route.ts'
+import { linkTo, routeNow } from '../app/route.ts'
 import { showFailure } from '../app/toast.tsx'
 import { isFile } from '../session/files.ts'
 import { download, downloadReport, fork, rename, saveToServer } from '../session/session-actions.ts'
@@ -29,7 +29,8 @@ export function ConversationHeader({ session, info, at, agent, label }: HeaderPr
   const inspector = usePane('inspector')
   const timeline = usePane('timeline')
   const { copied: shared, copy } = useCopied()
-  const share = (id: string, moment: number | undefined): void => copy(linkTo(id, moment))
+  // The header may be drawn a little behind the cursor, and the link is for the moment that the person chose.
+  const share = (): void => copy(linkTo(session.id, routeNow().at))
   return (
     <header className="conversation-head">
       {!sidebar && (
@@ -78,7 +79,7 @@ export function ConversationHeader({ session, info, at, agent, label }: HeaderPr
                   : `Copy a link to event ${at}`
             }
             data-testid="share"
-            onClick={() => share(session.id, at)}
+            onClick={share}
           />
         )}
         <IconButton icon="download" label="Export" onClick={() => showFailure(download(session.id))} />

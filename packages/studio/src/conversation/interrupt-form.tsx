@@ -2,6 +2,7 @@ import { type Asked, isJsonObject, type Json, type JsonObject } from '@millrace/
 import { useMemo, useState } from 'react'
 import { Button, Pill } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { TextBlock } from '../ui/text-block.tsx'
 import { useActions } from './actions.ts'
 import { decidedWords, reviewOf } from './decisions.ts'
 import { DecisionsForm } from './decisions-form.tsx'
@@ -52,7 +53,9 @@ export function InterruptForm({ asked }: { readonly asked: Asked }) {
       ) : (
         <Question asked={asked} open={open} onAnswer={resolve} onCancel={cancel} />
       )}
-      {asked.answer !== undefined && decided === undefined && <pre>{JSON.stringify(asked.answer, null, 2)}</pre>}
+      {asked.answer !== undefined && decided === undefined && (
+        <TextBlock label="Answer">{JSON.stringify(asked.answer, null, 2)}</TextBlock>
+      )}
     </section>
   )
 }
@@ -93,7 +96,7 @@ function Confirmation({ asked, open, onAnswer }: AnswerProps) {
         </div>
       )}
       {tool === undefined && asked.payload !== undefined && asked.payload !== null && (
-        <pre>{JSON.stringify(asked.payload, null, 2)}</pre>
+        <TextBlock label="Details">{JSON.stringify(asked.payload, null, 2)}</TextBlock>
       )}
       {problem !== undefined && (
         <p className="bad-text" role="alert">
@@ -149,7 +152,9 @@ function Question({ asked, open, onAnswer, onCancel }: AnswerProps & { readonly 
   }
   return (
     <>
-      {asked.payload !== undefined && asked.payload !== null && <pre>{JSON.stringify(asked.payload, null, 2)}</pre>}
+      {asked.payload !== undefined && asked.payload !== null && (
+        <TextBlock label="Details">{JSON.stringify(asked.payload, null, 2)}</TextBlock>
+      )}
       {open && (
         <>
           {fields === undefined ? (

@@ -38,9 +38,9 @@ export const ItemRow = memo(function ItemRow({ item }: { readonly item: Item }) 
     case 'foreign':
       return (
         <div className="foreign" data-testid="foreign">
-          <h4>
+          <p className="foreign-reason">
             <Icon name="problems" /> Could not be read: {item.reason}
-          </h4>
+          </p>
           <code>{item.raw}</code>
         </div>
       )

@@ -6,6 +6,7 @@ import { navigate } from '../app/route.ts'
 import { useTaskActions } from '../plan/task-actions.ts'
 import { Button } from '../ui/controls.tsx'
 import { Icon, type IconName } from '../ui/icon.tsx'
+import { taskWords } from '../ui/state-word.ts'
 import { useActions } from './actions.ts'
 
 interface PlanPlace {
@@ -27,12 +28,6 @@ const icons: Readonly<Record<PlanTask['status'], IconName>> = {
   in_progress: 'play',
   done: 'check',
   failed: 'problems',
-}
-const words: Readonly<Record<PlanTask['status'], string>> = {
-  pending: 'not started',
-  in_progress: 'running',
-  done: 'done',
-  failed: 'failed',
 }
 
 function Plan({ session, agent, at }: PlanPlace) {
@@ -72,7 +67,7 @@ function Plan({ session, agent, at }: PlanPlace) {
           <li key={id} className={status}>
             <Icon name={icons[status]} size={14} />
             <span>{title}</span>
-            <span className="faint">{words[status]}</span>
+            <span className="faint">{taskWords[status]}</span>
           </li>
         ))}
       </ol>

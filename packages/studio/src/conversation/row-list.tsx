@@ -4,7 +4,7 @@ import { memo, type RefObject, useEffect, useLayoutEffect, useMemo } from 'react
 import { ItemRow } from './item-row.tsx'
 import { LanesRow } from './lanes-row.tsx'
 import { rowSize, tailOf } from './row-size.ts'
-import type { FindGoal } from './use-find-marks.ts'
+import type { RowGoal } from './use-find-marks.ts'
 
 interface ListProps {
   readonly blocks: readonly Block[]
@@ -39,12 +39,21 @@ export function EndOfList({ blocks }: ListProps) {
 
 interface ManyRowsProps extends ListProps {
   readonly scroller: RefObject<HTMLDivElement | null>
-  /** The row with the match that a search in the conversation shows. */
-  readonly goal: FindGoal | undefined
+  /** How far above the end the reader was before this list was drawn, in pixels. */
+  readonly away: RefObject<number>
+  /** The row that a search shows, or the one with a lit card. */
+  readonly goal: RowGoal | undefined
 }
 
+/** Frames in which the list tries to reach a row, and in which the row must stay drawn. */
+const mostTries = 60
+const stays = 10
+
+/** Pixels from the end at which a reader starts who has only begun to scroll. */
+const oneRow = 80
+
 /** A long list that the reader has scrolled: only the rows on the screen, at their positions. */
-export function ManyRows({ blocks, scroller, goal }: ManyRowsProps) {
+export function ManyRows({ blocks, scroller, away, goal }: ManyRowsProps) {
   const virtual = useVirtualizer({
     count: blocks.length,
     getScrollElement: () => scroller.current,
@@ -56,12 +65,38 @@ export function ManyRows({ blocks, scroller, goal }: ManyRowsProps) {
   })
   useLayoutEffect(() => {
     const element = scroller.current
-    // This list replaces `EndOfList`, so start where the reader was, one row up.
-    if (element !== null) element.scrollTop = element.scrollHeight - element.clientHeight - 80
-  }, [scroller])
+    // This list replaces `EndOfList`, so start where the reader was, one row up. Who is further away (Home, a page up, the
+    // focus on a row above) stays there: both lists guess the same heights.
+    if (element !== null && away.current < oneRow)
+      element.scrollTop = element.scrollHeight - element.clientHeight - oneRow
+  }, [scroller, away])
   // biome-ignore lint/correctness/useExhaustiveDependencies: each step of a search is a new goal
   useEffect(() => {
-    if (goal !== undefined && goal.index >= 0) virtual.scrollToIndex(goal.index, { align: 'center' })
+    if (goal === undefined || goal.index < 0) return
+    const element = scroller.current
+    let frame = 0
+    let left = mostTries
+    let drawn = 0
+    // The heights of rows that were never drawn are guessed, so that one try may miss a row that is far away, and a row
+    // that was reached may be moved out of sight again when those above it are measured.
+    const go = (): void => {
+      const isDrawn = element?.querySelector(`.placed[data-index="${goal.index}"]`) != null
+      drawn = isDrawn ? drawn + 1 : 0
+      if (drawn === stays || left === 0) return
+      if (!isDrawn) {
+        left -= 1
+        virtual.scrollToIndex(goal.index, { align: 'center' })
+      }
+      frame = requestAnimationFrame(go)
+    }
+    // The person scrolls now.
+    const stop = (): void => cancelAnimationFrame(frame)
+    element?.addEventListener('wheel', stop, { once: true, passive: true })
+    go()
+    return () => {
+      stop()
+      element?.removeEventListener('wheel', stop)
+    }
   }, [goal])
   return (
     <div className="blocks-inner" style={{ height: virtual.getTotalSize() }}>

@@ -8,6 +8,7 @@ import { Pill } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
 import { wordTones } from '../ui/state-word.ts'
+import { TextBlock } from '../ui/text-block.tsx'
 import { useActions } from './actions.ts'
 
 const words = { pending: 'running', ok: 'done', error: 'failed', cut: 'cut off' } as const
@@ -18,9 +19,11 @@ export function ToolCardRow({ card, run }: { readonly card: Card; readonly run: 
   const isLit = useLit(({ calls }) => calls.has(card.call))
   const no = card.status === 'error' && rejected.has(card.call)
   const waiting = card.status === 'pending' && (card.longRunning === true || !working)
+  const args = card.args === undefined ? '' : brief(card.args)
   const word = waiting ? 'waiting' : words[card.status]
-  // The time until a person said no is not the time of the tool.
-  const took = no ? undefined : (callTimes.get(card.call) ?? card.duration)
+  const outcome = no ? 'Answer' : card.error === undefined ? 'Result' : 'Error'
+  // The time until a person said no is not the time of the tool, and at an earlier moment nobody knows how long it takes.
+  const took = no || card.status === 'pending' ? undefined : (callTimes.get(card.call) ?? card.duration)
   return (
     <details
       className={`tool ${no ? 'rejected' : card.status}${isLit ? ' lit' : ''}`}
@@ -28,18 +31,24 @@ export function ToolCardRow({ card, run }: { readonly card: Card; readonly run: 
     >
       <summary>
         <Icon name="tool" />
-        <span className="tool-name">{card.name}</span>
-        <span className="tool-args ellipsis">{card.args === undefined ? '' : brief(card.args)}</span>
+        <span className="tool-name" title={card.name}>
+          {card.name}
+        </span>
+        <span className="tool-args ellipsis" title={args}>
+          {args}
+        </span>
         {took !== undefined && <span className="number faint">{duration(took)}</span>}
         {no ? <Pill>rejected</Pill> : <Pill tone={wordTones[word]}>{word}</Pill>}
       </summary>
       <div className="tool-body">
-        <h4>Arguments</h4>
-        <pre>{JSON.stringify(card.args ?? {}, null, 2)}</pre>
+        <p className="tool-label">Arguments</p>
+        <TextBlock label={`Arguments of ${card.name}`}>{JSON.stringify(card.args ?? {}, null, 2)}</TextBlock>
         {(card.result !== undefined || card.error !== undefined) && (
           <>
-            <h4>{no ? 'Answer' : card.error === undefined ? 'Result' : 'Error'}</h4>
-            <pre>{card.error ?? JSON.stringify(card.result, null, 2)}</pre>
+            <p className="tool-label">{outcome}</p>
+            <TextBlock label={`${outcome} of ${card.name}`}>
+              {card.error ?? JSON.stringify(card.result, null, 2)}
+            </TextBlock>
           </>
         )}
         <button type="button" className="link" onClick={() => goTo(card.endSeq ?? card.seq)}>

@@ -17,14 +17,25 @@ import { useAgentAbsent } from '../session/agent-absent.ts'
 import { isFile } from '../session/files.ts'
 import { runsView } from '../session/runs.ts'
 import { fork } from '../session/session-actions.ts'
+import { useSessions } from '../session/sessions.ts'
 import type { Actions } from './actions.ts'
 
-/** The actions on a session, and the agent that would run next; `absent` if it is not on this server. */
+interface ConversationActions {
+  readonly actions: Actions
+  readonly run: RunControls
+  /** The agent that would run next. */
+  readonly agent: string
+  /** It is not on this server. */
+  readonly absent: boolean
+  readonly agentsReady: boolean
+}
+
+/** The actions on a session, and the agent that would run next. */
 export function useConversationActions(
   session: SessionHandle,
   info: SessionInfo | undefined,
   at: number | undefined,
-): { readonly actions: Actions; readonly run: RunControls; readonly agent: string; readonly absent: boolean } {
+): ConversationActions {
   const latest = useView(session.log, transcriptView, { select: latestAgent })
   const activeRun = useView(session.log, transcriptView, { select: runAtWork, at })
   // Selected by id: a rebuilt array would look like a change and render every row of the conversation.
@@ -41,8 +52,10 @@ export function useConversationActions(
   const run = useRun(session.id, agent)
   const [given, setGiven] = useState<ReadonlyMap<string, ResumeAnswer>>(new Map())
   const absent = useAgentAbsent(agent)
+  const agentsReady = useSessions((state) => state.agentsReady)
   const canFork = at === undefined && !isFile(session.id)
-  const canRun = canFork && !absent
+  // Until the agents are known, nothing is offered that may have to be taken back.
+  const canRun = canFork && agentsReady && !absent
   const { pending, resume, send } = run
   const actions = useMemo((): Actions => {
     return {
@@ -89,7 +102,7 @@ export function useConversationActions(
     resume,
     send,
   ])
-  return { actions, run, agent, absent }
+  return { actions, run, agent, absent, agentsReady }
 }
 
 const openIds = (transcript: Transcript): string =>

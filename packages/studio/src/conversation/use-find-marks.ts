@@ -1,10 +1,11 @@
 import type { Block } from '@millrace/core'
 import { type RefObject, useEffect, useMemo } from 'react'
+import { type InView, settleInView } from './bring-into-view.ts'
 import { placesOf, sameLength } from './find-matches.ts'
 import { useFindBar } from './find-store.ts'
 
-/** The row that the list must show, because the current match is in it. Each step is a new object. */
-export interface FindGoal {
+/** The row that the list must show, because the current match is in it, or a card that is lit. Each step is a new object. */
+export interface RowGoal {
   readonly key: string
   readonly index: number
 }
@@ -18,7 +19,7 @@ export function useFindMarks(
   scroller: RefObject<HTMLDivElement | null>,
   blocks: readonly Block[],
   leave: () => void,
-): FindGoal | undefined {
+): RowGoal | undefined {
   const { open, text, current, matches } = useFindBar()
   const match = matches[current]
   const wanted = sameLength(text.trim())
@@ -29,14 +30,17 @@ export function useFindMarks(
       match === undefined ? undefined : { key: match.key, index: blocks.findIndex(({ key }) => key === match.key) },
     [match],
   )
+  // Each step leaves the end again: the match before may have been there.
   useEffect(() => {
-    if (isWanted) leave()
-  }, [isWanted, leave])
+    if (isWanted && goal !== undefined) leave()
+  }, [isWanted, goal, leave])
   useEffect(() => {
     const element = scroller.current
     if (element === null || !open || wanted === '' || !('highlights' in CSS)) return
     let frame = 0
     let shown = false
+    let wantedPlace: InView | undefined
+    let settled = (): void => {}
     const draw = (): void => {
       frame = 0
       const rows = [...element.querySelectorAll<HTMLElement>('.block[data-key]')]
@@ -47,9 +51,10 @@ export function useFindMarks(
       const now = own[Math.min(match?.nth ?? 0, own.length - 1)]
       CSS.highlights.set('found', new Highlight(...all))
       CSS.highlights.set('found-now', new Highlight(...(now === undefined ? [] : [now])))
+      wantedPlace = now ?? row
       if (row === undefined || shown) return
       shown = true
-      bringIntoView(element, now ?? row)
+      settled = settleInView(element, () => wantedPlace)
     }
     const soon = (): void => {
       if (frame === 0) frame = requestAnimationFrame(draw)
@@ -60,6 +65,7 @@ export function useFindMarks(
     soon()
     return () => {
       changed.disconnect()
+      settled()
       cancelAnimationFrame(frame)
       CSS.highlights.delete('found')
       CSS.highlights.delete('found-now')
@@ -72,12 +78,6 @@ export function useFindMarks(
 function unfold(row: HTMLElement, wanted: string): void {
   for (const details of row.querySelectorAll('details'))
     if (!details.open && sameLength(details.textContent ?? '').includes(wanted)) details.open = true
-}
-
-function bringIntoView(scroller: HTMLElement, target: Range | HTMLElement): void {
-  const [outer, inner] = [scroller.getBoundingClientRect(), target.getBoundingClientRect()]
-  if (inner.top >= outer.top + 40 && inner.bottom <= outer.bottom - 40) return
-  scroller.scrollTop += inner.top - outer.top - outer.height / 2
 }
 
 /** The matches in a row. A match may begin in one text node and end in another, but never crosses a line break. */

@@ -5,20 +5,27 @@ const near = 60
 
 interface Following {
   readonly following: boolean
+  /** How far the reader was above the end when following stopped, in pixels. */
+  readonly away: RefObject<number>
   /** Stops following, because the reader scrolls up. */
   leave(): void
   /** Scrolls to the newest row and follows again. */
   jump(): void
 }
 
-/** Keeps the scroll position at the bottom while the content grows or changes its size, until the reader scrolls up. */
+/**
+ * Keeps the scroll position at the bottom while the content grows or changes its size, until the reader scrolls up.
+ * While a search shows a place, arriving at the bottom does not start it again: the place may be there.
+ */
 export function useFollowing(
   scroller: RefObject<HTMLDivElement | null>,
   at: number | undefined,
   content: unknown,
+  searching: RefObject<boolean>,
 ): Following {
   const [following, setFollowing] = useState(true)
   const held = useRef(true)
+  const away = useRef(0)
   const hold = useCallback((next: boolean): void => {
     held.current = next
     setFollowing(next)
@@ -33,7 +40,9 @@ export function useFollowing(
   }, [hold, toEnd])
   const leave = useCallback(() => {
     const element = scroller.current
-    if (element !== null && element.scrollHeight > element.clientHeight) hold(false)
+    if (element === null || element.scrollHeight <= element.clientHeight) return
+    if (held.current) away.current = 0
+    hold(false)
   }, [scroller, hold])
   useEffect(() => {
     const element = scroller.current
@@ -44,7 +53,10 @@ export function useFollowing(
       const atEnd = element.scrollHeight - element.clientHeight - element.scrollTop < near
       // New content moves the bottom away without any scrolling, so only scrolling up stops following.
       if (atEnd ? element.scrollTop >= top : element.scrollTop < top - 1) {
-        if (held.current !== atEnd) hold(atEnd)
+        if (held.current !== atEnd && !(atEnd && searching.current)) {
+          away.current = element.scrollHeight - element.clientHeight - element.scrollTop
+          hold(atEnd)
+        }
       }
       top = element.scrollTop
     }
@@ -58,7 +70,7 @@ export function useFollowing(
       grown.disconnect()
       element.removeEventListener('scroll', onScroll)
     }
-  }, [scroller, hold, toEnd])
+  }, [scroller, searching, hold, toEnd])
   // The newest row at the cursor is the one that the reader wants to see.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs whenever the cursor moves
   useLayoutEffect(() => hold(true), [at, hold])
@@ -66,5 +78,5 @@ export function useFollowing(
   useLayoutEffect(() => {
     if (held.current) toEnd()
   }, [content, at, toEnd])
-  return { following, leave, jump }
+  return { following, away, leave, jump }
 }

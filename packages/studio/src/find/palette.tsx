@@ -7,6 +7,7 @@ import { agentColour } from '../ui/agent-colour.ts'
 import { Button, Kbd } from '../ui/controls.tsx'
 import { ago } from '../ui/duration.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
+import { Sheet } from '../ui/sheet.tsx'
 import { type PaletteGroup, type PaletteOption, paletteGroups } from './palette-options.ts'
 import { hidePalette, usePalette } from './palette-store.ts'
 import { useSearch } from './use-search.ts'
@@ -34,23 +35,10 @@ const moreActions = [{ label: 'Keyboard shortcuts', icon: 'keyboard', keys: '?',
 /** Finds anything in all sessions, and offers the actions of the page. */
 export function Palette() {
   const { open } = usePalette()
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    if (open) dialog.current?.showModal()
-    else dialog.current?.close()
-  }, [open])
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes a dialog by itself
-    <dialog
-      ref={dialog}
-      className="palette"
-      aria-label="Search everything"
-      data-testid="palette"
-      onClose={hidePalette}
-      onClick={(event) => event.target === event.currentTarget && hidePalette()}
-    >
+    <Sheet open={open} onClose={hidePalette} className="palette" testId="palette" label="Search everything">
       {open && <PaletteBody />}
-    </dialog>
+    </Sheet>
   )
 }
 
@@ -267,16 +255,19 @@ function Marked({ snippet: { text, marks } }: { readonly snippet: Snippet }) {
   const pieces: ReactNode[] = []
   let at = 0
   for (const [start, end] of marks) {
-    pieces.push(text.slice(at, start), <mark key={start}>{text.slice(start, end)}</mark>)
+    pieces.push(plain(text.slice(at, start)), <mark key={start}>{text.slice(start, end)}</mark>)
     at = end
   }
   return (
     <>
       {pieces}
-      {text.slice(at)}
+      {plain(text.slice(at))}
     </>
   )
 }
+
+/** The words of an answer without the signs of its markdown. */
+const plain = (text: string): string => text.replace(/\*\*|`|(^|\s)#{1,6} /g, '$1')
 
 /** How far the search is, what it did not find, or why it failed. */
 function Footer({

@@ -60,5 +60,7 @@ function joinedLinks(a: DrawnLink, b: DrawnLink): DrawnLink {
     forth: [...a.forth, ...b.forth],
     back: [...a.back, ...b.back],
     keys: [...new Set([...a.keys, ...b.keys])],
+    // The counts of joined links are added.
+    repeated: a.forth.length + b.forth.length > 1 || a.repeated || b.repeated,
   }
 }

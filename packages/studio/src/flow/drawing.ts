@@ -23,6 +23,8 @@ export interface DrawnLink {
   readonly back: readonly string[]
   /** The state keys that were changed along it, in the order of their first use. */
   readonly keys: readonly string[]
+  /** It was taken more than once, and says how often. */
+  readonly repeated: boolean
 }
 
 /** The graph as the agent describes it, with the steps that have not run. */
@@ -72,7 +74,15 @@ export function drawingOf(
     const target = byAgent.get(to)
     if (source === undefined || target === undefined || known.has(`${source}\n${target}`)) continue
     known.add(`${source}\n${target}`)
-    links.push({ id: `plan ${source}->${target}`, from: source, to: target, forth: [], back: [], keys: [] })
+    links.push({
+      id: `plan ${source}->${target}`,
+      from: source,
+      to: target,
+      forth: [],
+      back: [],
+      keys: [],
+      repeated: false,
+    })
   }
   const containment: Containment = { parents, boxes: boxesOf(parents, links, planned, drawn) }
   return folded({ nodes: drawn, links }, containment, open)
@@ -89,11 +99,13 @@ function joined(edges: readonly FlowEdge[]): DrawnLink[] {
     const back = edge.from === edge.to ? undefined : answers.get(`${edge.to}->${edge.from}`)
     if (back !== undefined) answers.delete(back.id)
     const keys = [...changed(edge), ...(back === undefined ? [] : changed(back))]
-    const { id, from, to } = edge
-    links.push({ id, from, to, forth: [id], back: back === undefined ? [] : [back.id], keys: [...new Set(keys)] })
+    const { id, from, to, count } = edge
+    const ids = { forth: [id], back: back === undefined ? [] : [back.id] }
+    links.push({ id, from, to, ...ids, keys: [...new Set(keys)], repeated: count > 1 })
   }
   for (const edge of answers.values()) {
-    links.push({ id: edge.id, from: edge.from, to: edge.to, forth: [edge.id], back: [], keys: changed(edge) })
+    const { id, from, to, count } = edge
+    links.push({ id, from, to, forth: [id], back: [], keys: changed(edge), repeated: count > 1 })
   }
   return links
 }

@@ -1,13 +1,14 @@
 import { activeNodes, defined, type Flow } from '@millrace/core'
 import { Background, Controls, MarkerType, ReactFlow, useReactFlow } from '@xyflow/react'
-import { type RefObject, useEffect, useMemo, useRef, useState } from 'react'
+import { type RefObject, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react'
 import type { RunSpan } from '../session/runs.ts'
 import { type StateWord, stepWord } from '../ui/state-word.ts'
 import { carriedOn, type Drawing } from './drawing.ts'
-import { type Layout, layOutGraph } from './layout.ts'
+import { layOutGraph } from './layout.ts'
 import { type LinkEdge, LinkEdgeView } from './link-edge.tsx'
+import type { Layout, Size } from './size.ts'
 import { type StepNode, StepNodeView } from './step-node.tsx'
-import { isInView, viewportOf } from './viewport.ts'
+import { bestFor, isCut, isInView, viewportOf } from './viewport.ts'
 import '@xyflow/react/dist/style.css'
 
 const nodeTypes = { step: StepNodeView }
@@ -23,7 +24,9 @@ interface FlowGraphProps {
 
 export function FlowGraph({ drawing, shown, runs, onToggle }: FlowGraphProps) {
   const place = useRef<HTMLDivElement>(null)
-  const layout = useLayout(drawing, place)
+  const room = useRoom(place)
+  const layout = useLayout(drawing, room)
+  const [cut, setCut] = useState(false)
   const [lit, setLit] = useState<string>()
   const nodes = useMemo(
     () => (layout === undefined ? [] : nodesOf(layout.drawing, layout.made, shown, runs, onToggle)),
@@ -51,12 +54,19 @@ export function FlowGraph({ drawing, shown, runs, onToggle }: FlowGraphProps) {
         disableKeyboardA11y
         minZoom={0.2}
         maxZoom={1.6}
+        // A person who has moved the graph knows that it can be moved.
+        onMoveStart={(event) => event !== null && setCut(false)}
         colorMode="system"
       >
         <Background gap={22} size={1} />
         <Controls showInteractive={false} fitViewOptions={everything} />
-        <Fitting layout={layout?.made} latest={latest} place={place} />
+        <Fitting layout={layout?.made} latest={latest} room={room} onCut={setCut} />
       </ReactFlow>
+      {cut && (
+        <p className="flow-cut" data-testid="flow-cut">
+          Drag to see the rest
+        </p>
+      )}
       {layout === undefined && (
         <p className="flow-waiting" role="status">
           Drawing the graph …
@@ -72,38 +82,51 @@ const everything = { padding: 0.04, maxZoom: 1 }
 interface FittingProps {
   readonly layout: Layout | undefined
   readonly latest: string | undefined
-  readonly place: RefObject<HTMLDivElement | null>
+  readonly room: Size
+  readonly onCut: (cut: boolean) => void
 }
 
 /** Shows the graph at a scale that can be read, and keeps the node of the latest event in view. */
-function Fitting({ layout, latest, place }: FittingProps) {
+function Fitting({ layout, latest, room, onCut }: FittingProps) {
   const { setViewport, getViewport } = useReactFlow()
   const focus = useRef(latest)
   focus.current = latest
   useEffect(() => {
-    const element = place.current
-    if (layout === undefined || element === null) return
-    const show = (): void => void setViewport(viewportOf(layout, roomOf(element), focus.current))
-    const observer = new ResizeObserver(show)
-    observer.observe(element)
-    const frame = requestAnimationFrame(show)
-    return () => {
-      observer.disconnect()
-      cancelAnimationFrame(frame)
-    }
-  }, [layout, place, setViewport])
+    if (layout === undefined) return
+    const frame = requestAnimationFrame(() => {
+      const viewport = viewportOf(layout, room, focus.current)
+      onCut(isCut(layout, room, viewport))
+      void setViewport(viewport)
+    })
+    return () => cancelAnimationFrame(frame)
+  }, [layout, room, setViewport, onCut])
   useEffect(() => {
-    const element = place.current
-    if (layout === undefined || element === null || latest === undefined) return
-    const [room, now] = [roomOf(element), getViewport()]
+    if (layout === undefined || latest === undefined) return
+    const now = getViewport()
     if (isInView(layout, room, now, latest)) return
-    const { x, y } = viewportOf(layout, room, latest)
-    void setViewport({ x, y, zoom: Math.max(now.zoom, viewportOf(layout, room, latest).zoom) })
-  }, [layout, latest, place, setViewport, getViewport])
+    const { x, y, zoom } = viewportOf(layout, room, latest)
+    void setViewport({ x, y, zoom: Math.max(now.zoom, zoom) })
+  }, [layout, latest, room, setViewport, getViewport])
   return null
 }
 
-const roomOf = ({ clientWidth: width, clientHeight: height }: Element) => ({ width, height })
+/** The size of an element, as it is now. */
+function useRoom(place: RefObject<HTMLDivElement | null>): Size {
+  const [room, setRoom] = useState<Size>({ width: 480, height: 600 })
+  useLayoutEffect(() => {
+    const element = place.current
+    if (element === null) return
+    const measure = (): void => {
+      const { clientWidth: width, clientHeight: height } = element
+      setRoom((before) => (before.width === width && before.height === height ? before : { width, height }))
+    }
+    const observer = new ResizeObserver(measure)
+    observer.observe(element)
+    measure()
+    return () => observer.disconnect()
+  }, [place])
+  return room
+}
 
 interface LaidOut {
   readonly drawing: Drawing
@@ -111,31 +134,33 @@ interface LaidOut {
 }
 
 /**
- * Computes the layout only when the graph itself changes, not when a node becomes active or the cursor moves. The layout
+ * Computes the layouts only when the graph itself changes, not when a node becomes active or the cursor moves. A layout
  * comes with the drawing that it was made for, so that no node is drawn at a place of another drawing.
  */
-function useLayout(drawing: Drawing, place: RefObject<HTMLDivElement | null>): LaidOut | undefined {
-  const [layout, setLayout] = useState<LaidOut>()
+function useLayout(drawing: Drawing, room: Size): LaidOut | undefined {
+  const [laidOut, setLaidOut] = useState<{ readonly drawing: Drawing; readonly layouts: readonly Layout[] }>()
   const shape = useMemo(
     () =>
       JSON.stringify([
         drawing.nodes.map(({ id, box, parent }) => [id, box, parent]),
-        drawing.links.map(({ id, keys, forth, back }) => [id, keys, forth, back]),
+        drawing.links.map(({ id, keys, repeated, forth, back }) => [id, keys, repeated, forth, back]),
       ]),
     [drawing],
   )
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the layout depends only on the shape of the drawing
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the layouts depend only on the shape of the drawing
   useEffect(() => {
     let stale = false
-    const { clientWidth: width = 480, clientHeight: height = 600 } = place.current ?? {}
-    layOutGraph(drawing, { width, height })
-      .then((made) => !stale && setLayout({ drawing, made }))
+    layOutGraph(drawing)
+      .then((layouts) => !stale && setLaidOut({ drawing, layouts }))
       .catch(() => undefined)
     return () => {
       stale = true
     }
   }, [shape])
-  return layout
+  return useMemo(() => {
+    const made = laidOut === undefined ? undefined : bestFor(laidOut.layouts, room)
+    return laidOut === undefined || made === undefined ? undefined : { drawing: laidOut.drawing, made }
+  }, [laidOut, room])
 }
 
 function nodesOf(

@@ -1,34 +1,9 @@
 import Elk, { type ELK, type ElkNode } from 'elkjs/lib/elk-api.js'
 import workerUrl from 'elkjs/lib/elk-worker.min.js?url'
-import type { Drawing, DrawnNode } from './drawing.ts'
+import type { Drawing } from './drawing.ts'
+import { outlineOf } from './outline.ts'
+import { border, type Layout, labelSize, nodeSize, type Point, type Size } from './size.ts'
 
-export interface Point {
-  readonly x: number
-  readonly y: number
-}
-export interface Layout {
-  readonly width: number
-  readonly height: number
-  readonly nodes: ReadonlyMap<string, Point & Size>
-  readonly links: ReadonlyMap<string, { readonly points: readonly Point[]; readonly label: Point | undefined }>
-}
-
-const border = { width: 34, height: 34 }
-
-export interface Size {
-  readonly width: number
-  readonly height: number
-}
-
-/** The size of a closed node: as wide as its name needs, within limits. */
-export function nodeSize({ kind, agent, box }: DrawnNode): Size {
-  if (kind !== 'step') return border
-  const name = agent.length * 7.8 + (box === undefined ? 62 : 92)
-  return { width: Math.round(Math.min(300, Math.max(150, name))), height: 54 }
-}
-/** How many keys are shown on a link; the others are only counted. */
-export const mostPills = 3
-const pillHeight = 24
 /** Room for the name of an open box above its inside. */
 const boxPadding = '[top=52,left=16,bottom=16,right=16]'
 
@@ -43,24 +18,19 @@ const options = {
   'elk.layered.nodePlacement.bk.fixedAlignment': 'BALANCED',
   'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
   'elk.layered.cycleBreaking.strategy': 'MODEL_ORDER',
-  'elk.padding': '[top=12,left=12,bottom=12,right=12]',
+  'elk.padding': `[top=${border},left=${border},bottom=${border},right=${border}]`,
 }
 
 /** ELK runs in a worker: it is as large as the rest of the page, and a layout takes longer than a frame. */
 const elk: ELK = new Elk({ workerFactory: () => new Worker(workerUrl) })
 
-/** Tries both directions and returns the layout that can be shown larger in the available room. */
-export async function layOutGraph(
-  drawing: Drawing,
-  room: { readonly width: number; readonly height: number },
-): Promise<Layout> {
-  const made = await Promise.all(
+/** The ways to draw the graph, of which the panel shows the one that fits its room best. */
+export async function layOutGraph(drawing: Drawing): Promise<readonly Layout[]> {
+  const layers = await Promise.all(
     ['DOWN', 'RIGHT'].map(async (direction) => read(await elk.layout(toElk(drawing, direction)))),
   )
-  const size = ({ width, height }: Layout): number => Math.min(room.width / width, room.height / height, 1)
-  const [down, right] = made
-  if (down === undefined || right === undefined) throw new Error('ELK returned no layout')
-  return size(right) > size(down) ? right : down
+  const outline = outlineOf(drawing)
+  return outline === undefined ? layers : [...layers, outline]
 }
 
 function toElk({ nodes, links }: Drawing, direction: string): ElkNode {
@@ -89,24 +59,23 @@ function toElk({ nodes, links }: Drawing, direction: string): ElkNode {
       ...(nested ? { 'elk.hierarchyHandling': 'INCLUDE_CHILDREN' } : {}),
     },
     children: inside(undefined),
-    edges: links.map(({ id, from, to, keys, forth }) => ({
+    edges: links.map(({ id, from, to, keys, repeated, forth }) => ({
       id,
       sources: [from],
       targets: [to],
       labels:
         forth.length === 0
           ? []
-          : [{ id: `${id} label`, text: id, ...labelSize(keys), layoutOptions: { 'elk.edgeLabels.inline': 'true' } }],
+          : [
+              {
+                id: `${id} label`,
+                text: id,
+                ...labelSize({ keys, repeated }),
+                layoutOptions: { 'elk.edgeLabels.inline': 'true' },
+              },
+            ],
     })),
   }
-}
-
-function labelSize(keys: readonly string[]): Size {
-  const shown = keys.slice(0, mostPills)
-  if (keys.length === 0) return { width: 30, height: 18 }
-  const longest = Math.max(4, ...shown.map((key) => Math.min(key.length, 20)))
-  const rows = Math.max(1, shown.length + (keys.length > mostPills ? 1 : 0))
-  return { width: longest * 7.6 + 24, height: rows * pillHeight }
 }
 
 function read({ width = 1, height = 1, children = [], edges = [] }: ElkNode): Layout {

@@ -3,7 +3,8 @@ import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps } from '@xyflow/
 import { useId, useState } from 'react'
 import { Tooltip } from '../ui/tooltip.tsx'
 import type { Carried } from './drawing.ts'
-import { mostPills, type Point, roundedPath } from './layout.ts'
+import { roundedPath } from './layout.ts'
+import { mostPills, type Point } from './size.ts'
 
 export type LinkEdge = Edge<
   Omit<Carried, 'lastSeq'> & {

@@ -1,6 +1,6 @@
 import { type Asked, openInterrupts, type SessionInfo, transcriptView } from '@millrace/core'
 import { useConnectionState, useSession, useView } from '@millrace/react'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import { closeDrawer } from '../app/panes.ts'
 import { navigate } from '../app/route.ts'
 import { showFailure } from '../app/toast.tsx'
@@ -14,29 +14,17 @@ import { agentColour } from '../ui/agent-colour.ts'
 import { Button, Empty, IconButton } from '../ui/controls.tsx'
 import { ago } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
+import { Sheet } from '../ui/sheet.tsx'
 import { hideInbox, runningIn, useInbox, waitingIn } from './inbox-store.ts'
 import './inbox.css'
 
 /** The sessions that wait for a person, with their questions, and those that run. */
 export function Inbox() {
   const { open } = useInbox()
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    if (open) dialog.current?.showModal()
-    else dialog.current?.close()
-  }, [open])
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes a dialog by itself
-    <dialog
-      ref={dialog}
-      className="inbox"
-      aria-labelledby="inbox-title"
-      data-testid="inbox"
-      onClose={hideInbox}
-      onClick={(event) => event.target === event.currentTarget && hideInbox()}
-    >
+    <Sheet open={open} onClose={hideInbox} className="inbox" testId="inbox" titleId="inbox-title">
       {open && <InboxBody />}
-    </dialog>
+    </Sheet>
   )
 }
 

@@ -5,6 +5,7 @@ import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
 import { MarkdownText } from '../ui/markdown.tsx'
 import { SeqLink } from '../ui/seq-link.tsx'
+import { taskWords, wordTones } from '../ui/state-word.ts'
 import type { TaskActions } from './task-actions.ts'
 
 interface TaskCardProps {
@@ -13,9 +14,6 @@ interface TaskCardProps {
   readonly actions: TaskActions
   readonly editable: boolean
 }
-
-const words = { pending: 'pending', in_progress: 'working', done: 'done', failed: 'failed' } as const
-const tones = { pending: 'soft', in_progress: 'accent', done: 'ok', failed: 'bad' } as const
 
 /** One task with its status; its result and tool calls when it is opened. */
 export function TaskCard({ task, active, actions, editable }: TaskCardProps) {
@@ -36,7 +34,7 @@ export function TaskCard({ task, active, actions, editable }: TaskCardProps) {
         {startedAt !== undefined && finishedAt !== undefined && (
           <span className="number faint task-time">{duration(finishedAt - startedAt)}</span>
         )}
-        <Pill tone={tones[status]}>{words[status]}</Pill>
+        <Pill tone={wordTones[taskWords[status]]}>{taskWords[status]}</Pill>
         {editable && (
           <span className="task-actions">
             {settled && <IconButton icon="retry" label={`Retry ${title}`} onClick={() => actions.retry(id)} />}

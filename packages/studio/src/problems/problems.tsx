@@ -35,7 +35,7 @@ export function ProblemsPanel({ session, at }: PanelProps) {
       <Empty icon="check" title="No problems">
         {session.log.lastSeq === 0
           ? 'Every event is checked as it arrives: order, pairing, text, state, tools.'
-          : `Nothing failed, and all ${at ?? session.log.lastSeq} events follow the contract.`}
+          : `Nothing failed, and all ${(at ?? session.log.lastSeq).toLocaleString('en')} events follow the contract.`}
       </Empty>
     )
   }
@@ -53,7 +53,7 @@ export function ProblemsPanel({ session, at }: PanelProps) {
       <section className="panel-section" aria-label="Findings in the stream">
         <h3>In the stream</h3>
         {found.length === 0 ? (
-          <p className="nothing">All {at ?? session.log.lastSeq} events follow the contract.</p>
+          <p className="nothing">All {(at ?? session.log.lastSeq).toLocaleString('en')} events follow the contract.</p>
         ) : (
           <Findings found={found} total={settled.total} at={at} />
         )}

@@ -61,18 +61,41 @@ function sentence(text: string, claim: Claim, from: number, to: number, support:
   }
   for (const figure of claim.figures) {
     if (figure.end <= from || figure.start >= to) continue
-    plain(Math.max(from, figure.start))
+    const [first, last] = [Math.max(from, figure.start), Math.min(to, figure.end)]
+    const [before, after] = [opening(text, at, first), closing(text, last, to)]
+    plain(before)
     const held = support.of(figure)
     const kind = held[0]?.evidence.kind
     const state = kind === undefined ? 'unheld' : kind === 'tool' || kind === 'data' ? 'held' : 'stated'
-    children.push({
+    const button: MarkupNode = {
       type: 'element',
       tagName: 'button',
       properties: { type: 'button', className: ['figure', state], dataFigure: figure.start - claim.start },
-      children: [{ type: 'text', value: text.slice(at, Math.min(to, figure.end)) }],
+      children: [{ type: 'text', value: text.slice(first, last) }],
+    }
+    const beside = [text.slice(before, first), text.slice(last, after)].map((value) => ({ type: 'text', value }))
+    const kept = [beside[0], button, beside[1]].filter((node) => node !== undefined && node.value !== '')
+    children.push({
+      type: 'element',
+      tagName: 'span',
+      properties: { className: ['kept'] },
+      children: kept as MarkupNode[],
     })
-    at = Math.min(to, figure.end)
+    at = after
   }
   plain(to)
   return { type: 'element', tagName: 'span', properties: { className: ['claim'], dataClaim: said }, children }
+}
+
+/** A line breaks beside a button, and no line may end with a bracket or begin with a full stop. */
+function opening(text: string, from: number, figure: number): number {
+  let at = figure
+  while (at > from && /[([{“"'’]/.test(text[at - 1] ?? '')) at -= 1
+  return at
+}
+
+function closing(text: string, figure: number, to: number): number {
+  let at = figure
+  while (at < to && /[)\]}”"'’.,;:!?%]/.test(text[at] ?? '')) at += 1
+  return at
 }

@@ -1,24 +1,27 @@
 import {
   claimSupport,
   claimsIn,
+  defined,
   type Evidence,
-  evidenceBefore,
   itemsOf,
   type Proof,
   type Support,
   type SupportIndex,
-  supportIn,
   transcriptView,
 } from '@millrace/core'
 import { type SessionHandle, useView } from '@millrace/react'
 import { type MouseEvent, useEffect, useMemo, useState } from 'react'
+import { closeDrawer, isNarrow } from '../app/panes.ts'
 import { useLit } from '../session/lit.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Icon } from '../ui/icon.tsx'
 import { MarkdownText } from '../ui/markdown.tsx'
 import { SeqLink } from '../ui/seq-link.tsx'
 import { claimMarks } from './claim-marks.ts'
+import { useSupport } from './use-support.ts'
 import './why.css'
+
+const looking = 'Looking up the figures …'
 
 interface Chosen {
   readonly sentence: string
@@ -40,17 +43,22 @@ export function WhyThisAnswer({ session, answer }: { readonly session: SessionHa
         '',
       ),
   })
-  const { support, isCut } = useMemo(() => {
-    const found = evidenceBefore(session.log.rows, { run, seq, ...(message === undefined ? {} : { message }) })
-    return { support: supportIn(found.evidence), isCut: found.isCut }
-  }, [session.log, run, seq, message])
-  const marks = useMemo(() => claimMarks(support), [support])
+  const found = useSupport(session.log, answer)
+  const support = found?.support
+  const marks = useMemo(() => (support === undefined ? undefined : claimMarks(support)), [support])
+  const counts = useMemo(() => (support === undefined ? looking : countsIn(text, support)), [text, support])
   const [chosen, choose] = useState<Chosen>()
-  const places = useMemo(() => (chosen === undefined ? [] : placesOf(chosen, support)), [chosen, support])
+  const places = useMemo(
+    () => (chosen === undefined || support === undefined ? [] : placesOf(chosen, support)),
+    [chosen, support],
+  )
   const light = useLit(({ light }) => light)
   useEffect(() => {
     light(places.map(({ evidence }) => evidence))
-    return () => light([])
+    // On a narrow screen the panel closes so that the cards can be seen.
+    return () => {
+      if (!isNarrow()) light([])
+    }
   }, [places, light])
   const onClick = ({ target }: MouseEvent): void => {
     if (!(target instanceof Element)) return
@@ -67,13 +75,13 @@ export function WhyThisAnswer({ session, answer }: { readonly session: SessionHa
     <section className="panel-section why" data-testid="why">
       <h3>Why this answer</h3>
       <p className="faint why-counts" data-testid="why-counts">
-        {countsIn(text, support)}
-        {isCut && ' Only the newest 5,000 results and messages were searched.'}
+        {counts}
+        {found?.isCut === true && ' Only the newest 5,000 results and messages were searched.'}
       </p>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: every figure inside is a button; a click on a sentence is a shortcut */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: as above */}
       <div className="why-text" onClick={onClick}>
-        <MarkdownText text={text} marks={marks} />
+        <MarkdownText text={text} {...defined({ marks })} />
       </div>
       {chosen !== undefined && (
         <div className="why-found" aria-live="polite">
@@ -139,6 +147,11 @@ function Places({ chosen, places }: { readonly chosen: Chosen; readonly places: 
             </p>
             {path !== '' && <code>{path}</code>}
             <blockquote>{excerpt}</blockquote>
+            {(evidence.kind === 'tool' || evidence.kind === 'agent') && (
+              <button type="button" className="link" data-testid="why-show" onClick={() => showCard(evidence)}>
+                Show in the conversation
+              </button>
+            )}
           </li>
         ))}
       </ul>
@@ -149,6 +162,11 @@ function Places({ chosen, places }: { readonly chosen: Chosen; readonly places: 
       )}
     </>
   )
+}
+
+function showCard({ call, seq }: Evidence): void {
+  useLit.setState({ asked: { seq, ...defined({ call }) } })
+  closeDrawer()
 }
 
 function kindOf({ kind }: Evidence): string {

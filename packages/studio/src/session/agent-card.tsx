@@ -56,7 +56,9 @@ export function AgentCard({ agent, letters, chosen, pending, onBegin }: AgentCar
         {examples.slice(0, 4).map((example) => (
           <li key={example}>
             <button type="button" disabled={pending} onClick={() => onBegin(name, example)}>
-              <span className="ellipsis">{example}</span>
+              <span className="ellipsis" title={example}>
+                {example}
+              </span>
               <Icon name="right" size={12} />
             </button>
           </li>

@@ -1,11 +1,6 @@
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { flushSync } from 'react-dom'
-
-/** Milliseconds of one screen frame, and how many more go unnoticed. */
-const frame = 17
-const slack = 3
-/** Idle milliseconds granted to the slider per millisecond of overrun. */
-const idlePerOverrun = 11
+import { CursorFollower } from './cursor-follower.ts'
 
 /**
  * The cursor as the panels show it. If a moment is drawn within a frame, the panels follow the cursor frame by frame; if
@@ -13,31 +8,21 @@ const idlePerOverrun = 11
  */
 export function useContentCursor(at: number | undefined): number | undefined {
   const [shown, setShown] = useState(at)
-  const wanted = useRef(at)
-  const drawn = useRef(at)
-  const busy = useRef(false)
-  wanted.current = at
-  useEffect(() => {
-    const draw = (): void => {
-      const begun = performance.now()
-      drawn.current = wanted.current
-      flushSync(() => setShown(wanted.current))
-      afterPaint(() => {
-        const over = performance.now() - begun - frame
-        setTimeout(next, over <= slack ? 0 : over * idlePerOverrun)
-      })
-    }
-    const next = (): void => {
-      busy.current = drawn.current !== wanted.current
-      if (busy.current) draw()
-    }
-    if (busy.current || drawn.current === at) return
-    busy.current = true
-    queueMicrotask(draw)
-  }, [at])
+  const [follower] = useState(
+    () =>
+      new CursorFollower(at, {
+        draw: (moment) => flushSync(() => setShown(moment)),
+        now: () => performance.now(),
+        // React draws nothing at once while it is inside an effect.
+        soon: (action) => queueMicrotask(action),
+        later: (milliseconds, action) => {
+          const timer = setTimeout(action, milliseconds)
+          return () => clearTimeout(timer)
+        },
+        afterPaint: (action) => requestAnimationFrame(() => setTimeout(action, 0)),
+      }),
+  )
+  useEffect(() => follower.want(at), [follower, at])
+  useEffect(() => () => follower.rest(), [follower])
   return shown
-}
-
-function afterPaint(callback: () => void): void {
-  requestAnimationFrame(() => setTimeout(callback, 0))
 }

@@ -6,8 +6,12 @@ const pollEvery = 4000
 
 /** Keeps the list of sessions fresh while the page is visible, also where the list itself is hidden: notices need it. */
 export function useSessionPolling(): void {
-  const refresh = useSessions((state) => state.refresh)
-  useRepeated(() => void refresh())
+  useRepeated(() => {
+    const { refresh, status, agentsReady, loadAgents } = useSessions.getState()
+    void refresh()
+    // A connection that was lost just then has left the page without its agents.
+    if (status !== 'loading' && status !== 'unauthorized' && !agentsReady) void loadAgents()
+  })
 }
 
 /** The time, for the ages in a list. */

@@ -1,5 +1,6 @@
 import { type Costs, callCost, costsText, type ModelPrices, spentOn, type Usage } from '@millrace/core'
 import { duration } from '../ui/duration.ts'
+import { FigureList } from '../ui/figure-list.tsx'
 import { usePrices } from '../usage/prices.ts'
 import { callsIn, type SessionStep } from './steps.ts'
 
@@ -11,14 +12,14 @@ export function Figures({ step, steps }: { readonly step: SessionStep; readonly 
   const cells = cellsOf(step, steps, prices).filter((cell) => cell[1] !== undefined)
   if (cells.length === 0) return null
   return (
-    <dl className="totals step-figures" data-testid="step-figures">
-      {cells.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd className="number">{value}</dd>
-        </div>
-      ))}
-    </dl>
+    <>
+      <FigureList figures={cells} className="step-figures" testId="step-figures" />
+      {step.call?.remote === true && (
+        <p className="nothing" data-testid="step-arrival">
+          Another server made this call: its times are those of arrival here.
+        </p>
+      )}
+    </>
   )
 }
 

@@ -50,7 +50,12 @@ export function ModelWords({ call, calls, session }: WordsProps) {
             </>
           )}
         </h3>
-        {request === undefined ? (
+        {request === undefined && call.remote === true ? (
+          <p className="nothing" data-testid="step-no-prompt">
+            Another server called this model, and the log has only what came back: its wire does not tell the request,
+            or this server does not record prompts.
+          </p>
+        ) : request === undefined ? (
           <p className="nothing" data-testid="step-no-prompt">
             The log does not have what the model was told. Start the server with <code>--record-prompts on</code> to
             record it for new runs.
@@ -97,7 +102,10 @@ function PromptWords({ request, form, before }: RequestProps) {
       {tools !== undefined && (
         <details className="step-system">
           <summary>
-            Tools <Pill>{names.length}</Pill> <span className="faint ellipsis">{names.join(', ')}</span>
+            Tools <Pill>{names.length}</Pill>{' '}
+            <span className="faint ellipsis" title={names.join(', ')}>
+              {names.join(', ')}
+            </span>
           </summary>
           <pre className="step-pre">{prettyJson(tools)}</pre>
         </details>

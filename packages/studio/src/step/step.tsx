@@ -13,7 +13,7 @@ import {
 import { useView } from '@millrace/react'
 import { useEffect, useMemo } from 'react'
 import type { PanelProps } from '../app/panels.ts'
-import { root } from '../app/route.ts'
+import { root, routeNow } from '../app/route.ts'
 import { EditButton } from '../change/edit-button.tsx'
 import { FeedbackBar } from '../feedback/feedback.tsx'
 import { Differences } from '../state/differences.tsx'
@@ -31,8 +31,15 @@ import { callsIn, type SessionStep, stepAt, stepsOf } from './steps.ts'
 import { ToolWords } from './tool-words.tsx'
 import './step.css'
 
-const tones = { running: 'accent', ok: 'ok', error: 'bad', cut: 'warn', interrupted: 'warn' } as const
-const words = { running: 'running', ok: 'done', error: 'failed', cut: 'cut off', interrupted: 'waiting' } as const
+const tones = { running: 'accent', ok: 'ok', error: 'bad', cut: 'warn', waiting: 'warn', interrupted: 'warn' } as const
+const words = {
+  running: 'running',
+  ok: 'done',
+  error: 'failed',
+  cut: 'cut off',
+  waiting: 'waiting',
+  interrupted: 'waiting',
+} as const
 
 /** One step of the session: what went in, what came out, what it cost. It follows the cursor, and j and k walk the steps. */
 export function StepPanel({ session, at }: PanelProps) {
@@ -81,7 +88,10 @@ function useWalk(steps: readonly SessionStep[], here: number): void {
       const isTyping = target instanceof HTMLElement && target.closest('input, textarea, select, dialog') !== null
       if (by === 0 || isTyping || event.metaKey || event.ctrlKey || event.altKey) return
       event.preventDefault()
-      open(steps[here + by])
+      // Keys may come faster than the panel is drawn: the next step is the one after the step that was asked for last.
+      const asked = useStepChoice.getState()
+      const chosen = asked.at === routeNow().at ? steps.findIndex(({ key }) => key === asked.key) : -1
+      open(steps[(chosen < 0 ? here : chosen) + by])
     }
     addEventListener('keydown', onKeyDown)
     return () => removeEventListener('keydown', onKeyDown)
@@ -100,10 +110,13 @@ function Head({
   const { call, execution } = step
   const status = call?.status ?? execution?.status ?? 'ok'
   const agent = call?.agent ?? execution?.agent ?? ''
+  const name = call === undefined ? agent : `${agent} → ${call.name}`
+  const node = call?.node ?? execution?.node
+  const title = node === undefined ? name : `${name} in ${node}`
   return (
     <header className="step-head">
       <Icon name={call === undefined ? 'flow' : call.kind === 'model' ? 'thought' : 'tool'} />
-      <h2 className="ellipsis" title={call?.node ?? execution?.node}>
+      <h2 className="ellipsis" title={title}>
         <span style={{ color: agentColour(agent) }}>{agent}</span>
         {call !== undefined && <span className="faint"> → </span>}
         {call?.name}

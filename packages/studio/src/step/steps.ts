@@ -46,7 +46,15 @@ export function stepAt(steps: readonly SessionStep[], at: number | undefined, ke
   return open >= 0 ? open : steps.findLastIndex(({ startSeq }) => startSeq <= at)
 }
 
-/** The calls that an execution made, its own only. */
-export function callsIn(steps: readonly SessionStep[], { run, node }: Execution): readonly SessionStep[] {
-  return steps.filter(({ call }) => call !== undefined && call.run === run && call.node === node)
+/** The calls that an execution made, its own only. A log without nodes shows by agent and place which those are. */
+export function callsIn(steps: readonly SessionStep[], execution: Execution): readonly SessionStep[] {
+  const { run, node, agent, key, inferred } = execution
+  const turns = steps.flatMap((step) =>
+    step.execution?.run === run && step.execution.agent === agent ? [step.execution] : [],
+  )
+  return steps.filter(({ call }) => {
+    if (call === undefined || call.run !== run) return false
+    if (call.node !== undefined || inferred !== true) return call.node === node
+    return call.agent === agent && turns.findLast(({ startSeq }) => startSeq <= call.startSeq)?.key === key
+  })
 }

@@ -2,7 +2,7 @@ import { callCost, costText } from '@millrace/core'
 import { memo, useState } from 'react'
 import { usePlayer } from '../session/play.ts'
 import { openStep } from '../step/open-step.ts'
-import { nodeKey } from '../step/steps.ts'
+import { callKey, nodeKey } from '../step/steps.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -15,16 +15,15 @@ import type { Span } from './spans.ts'
 interface BarProps {
   readonly bar: PlacedBar
   readonly top: number
-  readonly x: (seq: number) => number
 }
 
 /** One span. Selecting it goes to its end, where the panels show its results. Pointing at it only explains it. */
-export const BarView = memo(function BarView({ bar, top, x }: BarProps) {
+export const BarView = memo(function BarView({ bar, top }: BarProps) {
   const { span, left, right } = bar
   const [anchor, setAnchor] = useState<Element>()
   const style = { left, width: right - left, top, '--agent': agentColour(span.agent) } as React.CSSProperties
   if (bar.count > 1) return <Band bar={bar} style={style} />
-  const { kind, name, number, word, startSeq, endSeq, superseded, critical, firstSeq } = span
+  const { kind, name, number, word, startSeq, endSeq, superseded, critical } = span
   const time = span.duration === undefined ? '' : duration(span.duration)
   const wide = right - left > 54
   const several = number !== undefined && number !== '1' && kind === 'agent'
@@ -41,10 +40,10 @@ export const BarView = memo(function BarView({ bar, top, x }: BarProps) {
       onBlur={() => setAnchor(undefined)}
       onClick={() => {
         usePlayer.setState({ playing: false })
-        openStep(endSeq ?? startSeq, kind === 'agent' ? nodeKey(span) : undefined)
+        openStep(span.recordSeq ?? endSeq ?? startSeq, stepKeyOf(span))
       }}
     >
-      {firstSeq !== undefined && <i className="first-token" style={{ left: x(firstSeq) - left }} />}
+      {bar.first !== undefined && <i className="first-token" style={{ left: bar.first }} />}
       {word === 'failed' && <Icon name="problems" size={12} />}
       {(word === 'waiting' || word === 'cut off') && right - left > 24 && <Icon name="question" size={12} />}
       {time !== '' && (wide || bar.room > 56) && (
@@ -62,6 +61,12 @@ export const BarView = memo(function BarView({ bar, top, x }: BarProps) {
   )
 })
 
+/** Several calls may be open at the end of one: the bar names the one that it shows. */
+function stepKeyOf(span: Span): string | undefined {
+  if (span.kind === 'agent') return nodeKey(span)
+  return span.call === undefined ? undefined : callKey(span.run, span.call)
+}
+
 const whole = new Intl.NumberFormat('en')
 const kinds = { run: 'run', agent: 'step', model: 'model call', tool: 'tool call' } as const
 
@@ -74,6 +79,7 @@ function SpanFacts({ span }: { readonly span: Span }) {
     ['state', word],
     ['took', took === undefined ? '' : duration(took)],
     ['first token', firstAfter === undefined ? '' : `after ${duration(firstAfter)}`],
+    ['measured', span.remote === true ? 'on arrival: another server made this call' : ''],
     ['tokens', usage?.totalTokens === undefined ? '' : whole.format(usage.totalTokens)],
     ['cost', cost === undefined ? '' : costText(cost)],
     ['critical path', critical === true ? 'yes: the run waited for it' : ''],

@@ -5,9 +5,13 @@ import {
   functionResponsesOf,
   isJsonObject,
   isModelCall,
+  isObject,
   isPartial,
+  type ModelFinished,
   type Recorded,
+  type ToolFinished,
   type Usage,
+  unknownModel,
   type View,
 } from '@millrace/core'
 import { Dictionary, Sequence } from '@millrace/core/persistent'
@@ -20,7 +24,7 @@ export interface CallSpan {
   readonly run: string
   /** The step that made the call: its node, or its agent where the log has no nodes. */
   readonly owner: string
-  /** The id of the function call. */
+  /** The id of the call in its run, where the log has one. */
   readonly call?: string
   readonly startSeq: number
   readonly startedAt: number
@@ -28,8 +32,19 @@ export interface CallSpan {
   readonly firstSeq?: number
   readonly firstAt?: number
   readonly endSeq?: number
+  /** The event with the record of its end, where that is later than `endSeq`. */
+  readonly recordSeq?: number
   readonly endedAt?: number
   readonly failed?: boolean
+  /** A later run brought the answer. The bar ends with the run that asked, because the wait for a person is no work. */
+  readonly answered?: true
+  /** Milliseconds, as the record of the call has them: the same figures as in the Step panel. */
+  readonly duration?: number
+  readonly firstAfter?: number
+  /** Another server made the call: its times count from what arrived before its answer. */
+  readonly remote?: true
+  /** For such a call: the last whole event of its step before the first sign of the call. */
+  readonly ledBy?: number
   /** Of a model call. */
   readonly usage?: Usage
   readonly cost?: Cost
@@ -50,33 +65,38 @@ export const callSpansView: View<Calls> = {
   apply(state, row) {
     const { event, run } = row
     if (isModelCall(event)) return modelCalled(state, row)
-    if (event.kind === 'model.finished')
-      return finished(state, `${run}\ncall ${event.call}`, row, event.duration, event.status === 'error', event)
-    if (event.kind === 'tool.finished')
-      return finished(state, `${run}\ntool ${event.call}`, row, event.duration, event.status === 'error')
+    if (event.kind === 'model.finished') return finished(state, `${run}\ncall ${event.call}`, row, event)
+    if (event.kind === 'tool.finished') return finished(state, toolKey(state, run, event.call), row, event)
     if (event.kind === 'run.finished')
-      return state.open === Dictionary.empty ? state : { ...state, open: Dictionary.empty }
+      return state.open === Dictionary.empty || event.outcome === 'interrupted'
+        ? state
+        : { ...state, open: Dictionary.empty }
     if (event.kind === 'node.finished') {
-      const place = state.open.get(`${run}\nmodel ${event.node}`)
+      const place = state.open.get(`${run}\nline ${event.node}`)
       return place === undefined
         ? state
-        : ended(state, place, `${run}\nmodel ${event.node}`, row, event.status === 'error')
+        : ended(state, place, `${run}\nline ${event.node}`, row, event.status === 'error')
     }
-    if (event.kind !== 'agent' || event.event.author === 'user') return state
+    if (event.kind !== 'agent') return state
     const owner = event.node ?? event.event.author ?? ''
-    const answering = state.open.get(`${run}\nmodel ${owner}`)
-    if (isPartial(event.event)) return answering === undefined ? state : firstToken(state, answering, row)
+    const answering = state.open.get(`${run}\nline ${owner}`)
+    if (isPartial(event.event)) {
+      const speaking = answering ?? state.open.get(`${run}\nmodel ${owner}`)
+      return speaking === undefined ? state : firstToken(state, speaking, row)
+    }
     const responses = functionResponsesOf(event.event)
     let next = state
     for (const { id, response } of responses) {
-      const place = id === undefined ? undefined : next.open.get(`${run}\ntool ${id}`)
-      const failed = isJsonObject(response as never) && 'error' in (response as object)
-      if (place !== undefined) next = ended(next, place, `${run}\ntool ${id}`, row, failed)
+      const key = id === undefined ? '' : toolKey(next, run, id)
+      const place = next.open.get(key)
+      const failed = isObject(response) && Boolean(response.error)
+      if (place !== undefined) next = ended(next, place, key, row, failed)
     }
-    if (responses.length > 0) return next
+    if (event.event.author !== 'user') next = { ...next, open: next.open.set(`${run}\nsaid ${owner}`, row.seq) }
+    if (responses.length > 0 || event.event.author === 'user') return next
     const { content, usageMetadata } = event.event
     if (answering !== undefined && (content !== undefined || usageMetadata !== undefined)) {
-      next = ended(next, answering, `${run}\nmodel ${owner}`, row, event.event.errorCode !== undefined)
+      next = ended(next, answering, `${run}\nline ${owner}`, row, event.event.errorCode !== undefined)
     }
     for (const { id, name } of functionCallsOf(event.event)) {
       if (id === undefined || name === 'transfer_to_agent' || name.startsWith('adk_request_')) continue
@@ -92,50 +112,91 @@ export const callSpansView: View<Calls> = {
         startSeq: seq,
         startedAt: at,
       }
-      next = { list: next.list.append(span), open: next.open.set(`${run}\ntool ${id}`, next.list.length) }
+      const place = next.list.length
+      const opened = next.open.set(`${run}\ntool ${id}`, place).set(`waiting ${id}`, place)
+      next = { list: next.list.append(span), open: opened }
     }
     return next
   },
 }
 
+/** A tool that waited for a person is answered in a later run. */
+function toolKey({ open }: Calls, run: string, id: string): string {
+  const own = `${run}\ntool ${id}`
+  return open.get(own) === undefined ? `waiting ${id}` : own
+}
+
 function modelCalled(state: Calls, { seq, at, run, event }: Recorded): Calls {
   // Logs of older servers have a debug line in place of `model.started`.
   const data = event.kind === 'log' && isJsonObject(event.data) ? event.data : {}
-  const model = event.kind === 'model.started' ? event.model : data.model
-  const owner =
-    event.kind === 'model.started' ? (event.node ?? event.agent) : event.kind === 'log' ? (event.node ?? '') : ''
-  const name = typeof model === 'string' ? model : 'model'
-  const span: CallSpan = { key: `model ${seq}`, kind: 'model', name, run, owner, startSeq: seq, startedAt: at }
-  const open = state.open.set(`${run}\nmodel ${owner}`, state.list.length)
-  const named = event.kind === 'model.started' ? open.set(`${run}\ncall ${event.call}`, state.list.length) : open
-  return { list: state.list.append(span), open: named }
+  const record = event.kind === 'model.started' ? event : undefined
+  const model = record?.model ?? data.model
+  const owner = record === undefined ? (event.kind === 'log' ? (event.node ?? '') : '') : (record.node ?? record.agent)
+  const name = typeof model === 'string' ? model : unknownModel
+  const ledBy = state.open.get(`${run}\nsaid ${owner}`)
+  const remote =
+    record?.waited === undefined
+      ? {}
+      : ({ remote: true, startedAt: at - Math.max(0, record.waited), ...defined({ ledBy }) } as const)
+  const span: CallSpan = {
+    key: `model ${seq}`,
+    kind: 'model',
+    name,
+    run,
+    owner,
+    startSeq: seq,
+    startedAt: at,
+    ...defined({ call: record?.call }),
+    ...remote,
+  }
+  const place = state.list.length
+  // Only its record ends a recorded call.
+  const open =
+    record === undefined
+      ? state.open.set(`${run}\nline ${owner}`, place)
+      : state.open.set(`${run}\nmodel ${owner}`, place).set(`${run}\ncall ${record.call}`, place)
+  return { list: state.list.append(span), open }
 }
 
 /** The engine measured how long it took; the times of the log may lie a little later. */
-function finished(
-  state: Calls,
-  key: string,
-  row: Recorded,
-  took: number | undefined,
-  failed: boolean,
-  { usage, cost }: Pick<CallSpan, 'usage' | 'cost'> = {},
-): Calls {
+function finished(state: Calls, key: string, row: Recorded, event: ModelFinished | ToolFinished): Calls {
   const place = state.open.get(key)
   const span = place === undefined ? undefined : state.list.at(place)
   if (place === undefined || span === undefined) return state
-  const told = ended(state, place, key, row, failed)
+  const told = ended(state, place, key, row, event.status === 'error')
   const owner = `${row.run}\nmodel ${span.owner}`
   const next = told.open.get(owner) === place ? { ...told, open: told.open.delete(owner) } : told
-  const times =
-    took === undefined
-      ? {}
-      : span.kind === 'tool'
-        ? { startedAt: Math.max(span.startedAt, row.at - took) }
-        : { endedAt: Math.min(row.at, span.startedAt + took) }
   const done = next.list.at(place)
+  const said = state.open.get(`${row.run}\nsaid ${span.owner}`)
   return done === undefined
     ? next
-    : { ...next, list: next.list.with(place, { ...done, ...times, ...defined({ usage, cost }) }) }
+    : { ...next, list: next.list.with(place, { ...done, ...recorded(span, row, event, said) }) }
+}
+
+function recorded(
+  span: CallSpan,
+  { at, seq }: Recorded,
+  event: ModelFinished | ToolFinished,
+  said: number | undefined,
+): Partial<CallSpan> {
+  const { duration } = event
+  if (event.kind === 'tool.finished')
+    return { duration: event.duration, startedAt: Math.max(span.startedAt, at - event.duration) }
+  const { usage, cost, firstToken, model } = event
+  const endedAt = duration === undefined ? undefined : Math.min(at, span.startedAt + duration)
+  // The record of another server's call may come late: only the next sign shows that nothing more comes of it.
+  const endSeq = span.remote === true && said !== undefined && said > span.startSeq ? said : undefined
+  const name = span.name === unknownModel ? model : undefined
+  return defined({
+    duration,
+    firstAfter: firstToken,
+    usage,
+    cost,
+    endedAt,
+    endSeq,
+    recordSeq: endSeq === undefined ? undefined : seq,
+    name,
+  })
 }
 
 function firstToken(state: Calls, place: number, { seq, at }: Recorded): Calls {
@@ -144,9 +205,15 @@ function firstToken(state: Calls, place: number, { seq, at }: Recorded): Calls {
   return { ...state, list: state.list.with(place, { ...span, firstSeq: seq, firstAt: at }) }
 }
 
-function ended(state: Calls, place: number, key: string, { seq, at }: Recorded, failed: boolean): Calls {
+function ended(state: Calls, place: number, key: string, { seq, at, run }: Recorded, failed: boolean): Calls {
   const span = state.list.at(place)
   if (span === undefined) return state
-  const done = defined({ ...span, endSeq: seq, endedAt: at, failed: failed || undefined })
-  return { list: state.list.with(place, done), open: state.open.delete(key) }
+  const isOwn = span.run === run
+  const end = isOwn ? { endSeq: seq } : ({ answered: true } as const)
+  const done = defined({ ...span, ...end, endedAt: at, failed: failed || undefined })
+  const open = state.open.delete(key)
+  return {
+    list: state.list.with(place, done),
+    open: span.kind === 'model' ? open : open.delete(`waiting ${span.call}`),
+  }
 }

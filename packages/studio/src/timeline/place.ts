@@ -1,4 +1,6 @@
+import { defined } from '@millrace/core'
 import type { WaterfallLayout } from './lanes.ts'
+import type { Scale } from './scale.ts'
 import type { Span } from './spans.ts'
 
 /** A bar with its position in pixels. */
@@ -9,6 +11,8 @@ export interface PlacedBar {
   right: number
   /** Free pixels to the right of the bar. */
   room: number
+  /** Pixels from its left to the first token of a model's answer. */
+  readonly first?: number
   /** How many spans the bar shows: spans that are too narrow to distinguish are merged into one band. */
   count: number
   last: Span
@@ -18,12 +22,13 @@ export interface PlacedBar {
 const speck = 7
 const touching = 3
 
-export function place({ bars }: WaterfallLayout, x: (seq: number) => number, width: number): readonly PlacedBar[] {
+export function place({ bars }: WaterfallLayout, scale: Scale, width: number): readonly PlacedBar[] {
+  const x = (seq: number): number => xOf(scale, width, seq)
+  const perMillisecond = scale.ordinal ? undefined : (width - 8) / scale.total
   const ends = new Map<number, PlacedBar>()
   const placed: PlacedBar[] = []
   for (const { span, row } of bars) {
-    const left = x(span.startSeq)
-    const right = Math.max(left + 4, span.endSeq === undefined ? width - 4 : x(span.endSeq))
+    const { left, right, first } = edgesOf(span, x, width, perMillisecond)
     const before = ends.get(row)
     if (before !== undefined && isSpeck(before) && right - left < speck && left - before.right < touching) {
       if (before.span.word === span.word) {
@@ -36,11 +41,37 @@ export function place({ bars }: WaterfallLayout, x: (seq: number) => number, wid
     }
     if (before !== undefined) before.room = left - before.right
     const room = Math.max(0, width - right)
-    const bar: PlacedBar = { span, row, left, right, room, count: 1, last: span }
+    const bar: PlacedBar = { span, row, left, right, room, count: 1, last: span, ...defined({ first }) }
     ends.set(row, bar)
     placed.push(bar)
   }
   return placed
+}
+
+/** The place of an event, in pixels. */
+export function xOf(scale: Scale, width: number, seq: number): number {
+  return 4 + (scale.of(seq) / scale.total) * (width - 8)
+}
+
+/**
+ * A call is as long as it took, which its record says: a busy server may write the events of a call later than they
+ * happened. A model works from the start of its call on, a tool until its end.
+ */
+function edgesOf(
+  { kind, startSeq, endSeq, duration, remote, firstSeq, firstAfter }: Span,
+  x: (seq: number) => number,
+  width: number,
+  perMillisecond: number | undefined,
+): { readonly left: number; readonly right: number; readonly first: number | undefined } {
+  const [from, to] = [x(startSeq), endSeq === undefined ? width - 4 : x(endSeq)]
+  const isCall = (kind === 'model' || kind === 'tool') && remote === undefined
+  const own = isCall && perMillisecond !== undefined && endSeq !== undefined ? duration : undefined
+  const length = own === undefined ? to - from : Math.min(to - from, own * (perMillisecond ?? 0))
+  const left = kind === 'tool' ? to - length : from
+  const right = Math.max(left + 4, left + length)
+  if (firstSeq === undefined) return { left, right, first: undefined }
+  const after = own === undefined || firstAfter === undefined ? x(firstSeq) - left : firstAfter * (perMillisecond ?? 0)
+  return { left, right, first: Math.min(after, right - left - 2) }
 }
 
 function isSpeck({ left, right, count }: PlacedBar): boolean {

@@ -24,3 +24,25 @@ test('feedback takes no time on the axis and makes no break, also while a run wo
   expect(scale.breaks).toEqual([])
   expect([scale.of(3), scale.of(4), scale.of(6)]).toEqual([50, 5050, 5060])
 })
+
+test('the times of the axis are those of the events, also after pauses that are too short for a break', () => {
+  const pauses = [0, 40, 400, 999, 1000, 1050, 60_000]
+  let now = 0
+  const rows = pauses.flatMap((pause, i): Recorded[] => {
+    const start = now + pause
+    now = start + 170
+    return [
+      { seq: i * 2 + 1, at: start, run: `r${i}`, event: { kind: 'run.started', agent: 'a', input: { messages: [] } } },
+      { seq: i * 2 + 2, at: now, run: `r${i}`, event: { kind: 'run.finished', outcome: 'done' } },
+    ]
+  })
+  const log = liveLog((flush) => flush())
+  log.append(rows)
+  const scale = scaleOf(log)
+  const timeAt = (place: number): number => {
+    const stretch = scale.stretches.findLast((each) => each.place <= place)
+    return stretch === undefined ? 0 : stretch.real + place - stretch.place
+  }
+  expect(rows.map(({ seq }) => timeAt(scale.of(seq)))).toEqual(rows.map(({ at }) => at))
+  expect(scale.breaks.map(({ gap }) => gap)).toEqual([1000, 1050, 60_000])
+})

@@ -22,10 +22,10 @@ export interface Stretch {
   readonly length: number
 }
 
-/** Pauses between two runs, and before the first step of a run, are shortened to this many milliseconds. */
-const longestPause = 100
+/** Long pauses between two runs, and before the first step of a run, are drawn as breaks that are as wide as so many milliseconds. */
+const breakWidth = 100
 
-/** A shortened pause of at least this many milliseconds is drawn as a break. */
+/** A shorter pause has its real length, so that the times above the lanes are those of the events. */
 const leastBreak = 1000
 
 const borders: ReadonlySet<string> = new Set(['run.started', 'run.finished'])
@@ -68,7 +68,7 @@ function stretchesOf(breaks: Places['breaks'], total: number): readonly Stretch[
   let [place, real] = [0, 0]
   for (const each of breaks) {
     made.push({ place, real, length: each.place - place })
-    place = each.place + longestPause
+    place = each.place + breakWidth
     real = each.real + each.gap
   }
   return [...made, { place, real, length: Math.max(0, total - place) }]
@@ -93,9 +93,9 @@ function placesOf(log: LiveLog): Places {
     }
     const earlier = workBefore(rows, i)
     const gap = earlier === undefined || row === undefined ? 0 : Math.max(0, row.at - earlier.at)
-    const short = isIdle(earlier, row) ? Math.min(gap, longestPause) : gap
-    if (gap - short >= leastBreak && earlier !== undefined) breaks.push({ place, gap, real: earlier.at - first })
-    of.push(place + short)
+    const isBreak = gap >= leastBreak && isIdle(earlier, row)
+    if (isBreak && earlier !== undefined) breaks.push({ place, gap, real: earlier.at - first })
+    of.push(place + (isBreak ? breakWidth : gap))
   }
   places.last = rows.at(-1)
   return places
@@ -112,5 +112,7 @@ function isIdle(earlier: Recorded | undefined, row: Recorded | undefined): boole
   if (earlier === undefined || row === undefined) return false
   const { event } = row
   const crashed = event.kind === 'run.finished' && event.error?.code === 'crashed'
-  return crashed || earlier.run === '' || borders.has(earlier.event.kind)
+  // The first sign of a run on another server: that server worked since it was asked.
+  const isAnswer = earlier.run === row.run && (event.kind === 'agent' || event.kind === 'model.started')
+  return crashed || earlier.run === '' || (borders.has(earlier.event.kind) && !isAnswer)
 }

@@ -18,6 +18,9 @@ export interface Span {
   readonly startSeq: number
   readonly startedAt: number
   readonly endSeq?: number
+  /** The call that it shows, and the event that has its result where that is later than its end. */
+  readonly call?: string
+  readonly recordSeq?: number
   /** Milliseconds. */
   readonly duration?: number
   readonly word: StateWord
@@ -25,6 +28,8 @@ export interface Span {
   readonly firstSeq?: number
   /** Milliseconds until the first token. */
   readonly firstAfter?: number
+  /** Another server made the call: its times count from what arrived before its answer. */
+  readonly remote?: true
   /** Of a model call. */
   readonly usage?: Usage
   readonly cost?: Cost
@@ -115,16 +120,29 @@ function spansOfCalls(
 ): readonly Span[] {
   const steps = new Set(executions.flatMap(({ call }) => call ?? []))
   const owners = new Map<string, Execution>()
+  const turns = new Map<string, Execution[]>()
   for (const each of executions) {
     owners.set(`${each.run}\n${each.node}`, each)
-    owners.set(`${each.run}\n${each.agent}`, each)
+    const name = `${each.run}\n${each.agent}`
+    const known = turns.get(name)
+    if (known === undefined) turns.set(name, [each])
+    else known.push(each)
+  }
+  // A log without nodes shows by agent and place which execution made a call.
+  const turnOf = ({ run, owner, startSeq }: CallSpan): Execution | undefined => {
+    const all = turns.get(`${run}\n${owner}`)
+    return all?.findLast((each) => each.startSeq <= startSeq) ?? all?.[0]
   }
   return calls.flatMap((call) => {
-    const owner = owners.get(`${call.run}\n${call.owner}`)
-    if (owner === undefined || (call.call !== undefined && steps.has(call.call))) return []
-    const { key, kind, name, run, startSeq, startedAt, firstSeq, firstAt, endSeq, endedAt, failed, usage, cost } = call
+    const owner = owners.get(`${call.run}\n${call.owner}`) ?? turnOf(call)
+    if (owner === undefined || (call.kind === 'tool' && call.call !== undefined && steps.has(call.call))) return []
+    const { key, kind, name, run, startedAt, firstSeq, firstAt, endSeq, endedAt, failed, usage, cost, remote } = call
+    // A call of another server is recorded with its first sign, but it began before: after the last sign of its step.
+    const startSeq = remote === undefined ? call.startSeq : Math.max(owner.startSeq, call.ledBy ?? 0)
     const over = owner.endSeq !== undefined || runs.get(run)?.endSeq !== undefined
-    const word: StateWord = endSeq !== undefined ? (failed === true ? 'failed' : 'done') : over ? 'cut off' : 'running'
+    const waits = kind === 'tool' && runs.get(run)?.outcome === 'interrupted'
+    const open = over ? (waits ? 'waiting' : 'cut off') : 'running'
+    const word: StateWord = endSeq === undefined && call.answered !== true ? open : failed === true ? 'failed' : 'done'
     return [
       defined({
         key,
@@ -136,12 +154,15 @@ function spansOfCalls(
         startSeq,
         startedAt,
         endSeq: endSeq ?? (over ? owner.endSeq : undefined),
-        duration: endedAt === undefined ? undefined : endedAt - startedAt,
+        call: call.call,
+        recordSeq: call.recordSeq,
+        duration: call.duration ?? (endedAt === undefined ? undefined : endedAt - startedAt),
         word,
         firstSeq,
-        firstAfter: firstAt === undefined ? undefined : firstAt - startedAt,
+        firstAfter: call.firstAfter ?? (firstAt === undefined ? undefined : firstAt - startedAt),
         usage,
         cost,
+        remote,
       }),
     ]
   })

@@ -12,14 +12,13 @@ import {
 import { goTo } from '../session/cursor.ts'
 import { usePlayer } from '../session/play.ts'
 import { agentColour } from '../ui/agent-colour.ts'
-import { duration, moment } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
+import { Axis } from './axis.tsx'
 import { BarView } from './bar.tsx'
 import type { WaterfallLane, WaterfallLayout } from './lanes.ts'
 import type { TimelineMark } from './marks.ts'
-import { isNow, type PlacedBar, place } from './place.ts'
+import { isNow, type PlacedBar, place, xOf } from './place.ts'
 import type { Scale } from './scale.ts'
-import { ticks } from './ticks.ts'
 
 interface WaterfallProps {
   readonly picture: WaterfallLayout
@@ -39,8 +38,8 @@ export function Waterfall({ picture, scale, marks, at, zoom, onZoom }: Waterfall
   const scroller = useRef<HTMLDivElement>(null)
   const { view, measure } = useWindow(scroller)
   const width = view.width * zoom - 16
-  const x = useCallback((seq: number): number => 4 + (scale.of(seq) / scale.total) * (width - 8), [scale, width])
-  const placed = useMemo(() => place(picture, x, width), [picture, x, width])
+  const x = useCallback((seq: number): number => xOf(scale, width, seq), [scale, width])
+  const placed = useMemo(() => place(picture, scale, width), [picture, scale, width])
   const head = at === undefined ? width - 4 : x(at)
   useEffect(() => {
     const element = scroller.current
@@ -129,14 +128,13 @@ interface TracksProps {
 const Tracks = memo(function Tracks({ lanes, placed, marks, scale, width, x, from, to }: TracksProps) {
   return (
     <>
-      <Axis scale={scale} width={width} from={from} to={to} />
       {lanes.map(({ path, top, rows }) => (
         <div key={path} className="lane-band" style={{ top: axisHeight + top * rowHeight, height: rows * rowHeight }} />
       ))}
-      <Flags marks={marks} x={x} from={from} to={to} />
+      <Axis scale={scale} marks={marks} width={width} x={x} from={from} to={to} />
       {placed.map((bar) =>
         bar.right < from || bar.left > to ? null : (
-          <BarView key={bar.span.key} bar={bar} top={axisHeight + bar.row * rowHeight} x={x} />
+          <BarView key={bar.span.key} bar={bar} top={axisHeight + bar.row * rowHeight} />
         ),
       )}
     </>
@@ -179,72 +177,3 @@ const LaneNames = memo(function LaneNames({ lanes }: { readonly lanes: readonly 
     </div>
   )
 })
-
-function Axis({
-  scale,
-  width,
-  from,
-  to,
-}: {
-  readonly scale: Scale
-  readonly width: number
-  readonly from: number
-  readonly to: number
-}) {
-  return (
-    <div className="axis" aria-hidden="true">
-      {ticks(scale.stretches, scale.total, width).map(({ place, real }) => {
-        const left = 4 + (place / scale.total) * (width - 8)
-        if (left < from || left > to || left > width - 36) return null
-        return (
-          <span key={place} className="tick number" style={{ left }}>
-            {scale.ordinal ? `#${real}` : moment(real)}
-          </span>
-        )
-      })}
-      {scale.breaks.map(({ place, gap }) => {
-        const left = 4 + (place / scale.total) * (width - 8)
-        if (left < from || left > to) return null
-        return (
-          <span
-            key={place}
-            className="break"
-            style={{ left }}
-            data-testid="timeline-break"
-            title={`No event for ${duration(gap)}`}
-          />
-        )
-      })}
-    </div>
-  )
-}
-
-function Flags({
-  marks,
-  x,
-  from,
-  to,
-}: {
-  readonly marks: readonly TimelineMark[]
-  readonly x: (seq: number) => number
-  readonly from: number
-  readonly to: number
-}) {
-  let last = Number.NEGATIVE_INFINITY
-  return marks.map(({ seq, kind, text }) => {
-    const left = x(seq)
-    if (left < from || left > to || (kind === 'run' && left - last < 10)) return null
-    last = left
-    return (
-      <button
-        type="button"
-        key={seq}
-        className={`flag ${kind}`}
-        style={{ left }}
-        title={text}
-        aria-label={`${text}, event ${seq}`}
-        onClick={() => goTo(seq)}
-      />
-    )
-  })
-}

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { moment } from './duration.ts'
+import { duration, moment } from './duration.ts'
 
 test.each([
   [640, '640 ms'],
@@ -8,6 +8,19 @@ test.each([
   [65_000, '1:05'],
   [65_200, '1:05.2'],
   [1_258_250, '20:58.25'],
+  [3_600_000, '1:00:00'],
+  [4_505_200, '1:15:05.2'],
 ])('%d ms after the start is %s', (ms, text) => {
   expect(moment(ms)).toBe(text)
+})
+
+test.each([
+  [59_960, '1 m 00 s'],
+  [65_000, '1 m 05 s'],
+  [119_700, '2 m 00 s'],
+  [3_600_000, '1 h 00 m'],
+  [4_505_000, '1 h 15 m'],
+  [172_830_000, '2 d 0 h'],
+])('%d ms take %s', (ms, text) => {
+  expect(duration(ms)).toBe(text)
 })

@@ -1,20 +1,29 @@
-/** A short text for a duration: 640 ms, 3.2 s, 1 m 05 s. */
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000]
+
+/** A short text for a duration: 640 ms, 3.2 s, 1 m 05 s, 1 h 15 m, 2 d 3 h. */
 export function duration(ms: number): string {
-  if (ms < 1000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s`
-  const minutes = Math.floor(ms / 60_000)
-  return `${minutes} m ${String(Math.round((ms % 60_000) / 1000)).padStart(2, '0')} s`
+  if (Math.round(ms) < 1000) return `${Math.round(ms)} ms`
+  // What would be rounded to 60.0 s is a minute.
+  if (ms < minute - 50) return `${(ms / 1000).toFixed(1)} s`
+  const seconds = Math.round(ms / 1000)
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} m ${two(seconds % 60)} s`
+  if (ms < day) return `${Math.floor(ms / hour)} h ${two(Math.floor((ms % hour) / minute))} m`
+  return `${Math.floor(ms / day)} d ${Math.floor((ms % day) / hour)} h`
 }
 
-/** A moment since the start, exact enough to tell two ticks of an axis apart: 640 ms, 3.2 s, 20:58.4. */
+const two = (number: number): string => String(number).padStart(2, '0')
+
+/** A moment since the start, exact enough to tell two ticks of an axis apart: 640 ms, 3.2 s, 20:58.4, 1:15:05. */
 export function moment(ms: number): string {
-  if (ms < 60_000) return duration(ms)
-  const seconds = (ms % 60_000) / 1000
+  if (ms < minute) return duration(ms)
+  const seconds = (ms % minute) / 1000
   const exact =
     seconds === Math.floor(seconds)
       ? String(seconds)
       : seconds.toFixed(seconds * 10 === Math.floor(seconds * 10) ? 1 : 2)
-  return `${Math.floor(ms / 60_000)}:${exact.padStart(exact.includes('.') ? exact.length + (seconds < 10 ? 1 : 0) : 2, '0')}`
+  const padded = exact.padStart(exact.includes('.') ? exact.length + (seconds < 10 ? 1 : 0) : 2, '0')
+  if (ms < hour) return `${Math.floor(ms / minute)}:${padded}`
+  return `${Math.floor(ms / hour)}:${two(Math.floor((ms % hour) / minute))}:${padded}`
 }
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })

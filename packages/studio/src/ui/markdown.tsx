@@ -1,6 +1,7 @@
 import { memo } from 'react'
 import Markdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
+import { TextBlock } from './text-block.tsx'
 import './markdown.css'
 
 /**
@@ -19,11 +20,14 @@ const components: Components = {
     ),
   // A wide table scrolls on its own and can be scrolled with the keyboard.
   table: ({ children }) => (
+    // A group and no region: a landmark needs a name of its own, and an answer may have many tables (axe: landmark-unique).
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable (axe: scrollable-region-focusable)
-    <section className="wide" aria-label="Table" tabIndex={0}>
+    <div className="wide" role="group" aria-label="Table" tabIndex={0}>
       <table>{children}</table>
-    </section>
+    </div>
   ),
+  pre: ({ children }) => <TextBlock label="Code">{children}</TextBlock>,
   img: ({ alt, src }) => (
     <span className="no-image">[image: {alt === undefined || alt === '' ? String(src ?? '') : alt}]</span>
   ),

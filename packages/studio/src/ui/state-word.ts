@@ -1,4 +1,4 @@
-import type { Execution, Outcome } from '@millrace/core'
+import type { Execution, Outcome, PlanTask } from '@millrace/core'
 import type { Tone } from './controls.tsx'
 
 /** The words for the state of a session, a run, a step or a tool call. The page uses no others. */
@@ -26,6 +26,14 @@ const runWords: Readonly<Record<'idle' | 'running' | Outcome, StateWord>> = {
 /** The word for a session or a run. `code` is the reason of its end: a run without a known end is no failure. */
 export function runWord(status: keyof typeof runWords, code?: string): StateWord {
   return status === 'failed' && (code === 'cut' || code === 'crashed') ? 'cut off' : runWords[status]
+}
+
+/** The words for the tasks of a plan. */
+export const taskWords: Readonly<Record<PlanTask['status'], StateWord>> = {
+  pending: 'not started',
+  in_progress: 'running',
+  done: 'done',
+  failed: 'failed',
 }
 
 /** The word for a step. How an unfinished step ended depends on its run, if that has ended. */

@@ -1,10 +1,11 @@
 import { costsText, type FirstToken, type Spent, type Usage, type UsageReport, usageView } from '@millrace/core'
 import { useView } from '@millrace/react'
-import { useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Empty, Pill } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
+import { FigureList } from '../ui/figure-list.tsx'
 import { useSpent } from './prices.ts'
 import './usage.css'
 
@@ -48,15 +49,17 @@ function Totals({ report: { total, firstToken, runs }, spent }: PartProps) {
     ['Mean first token', mean(firstToken)],
     ['Run time', time === 0 ? '–' : duration(time)],
   ] as const
+  return <FigureList figures={cells} />
+}
+
+/** A wide table scrolls on its own, with the keyboard too. */
+function Scroll({ name, children }: { readonly name: string; readonly children: ReactNode }) {
   return (
-    <dl className="totals">
-      {cells.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd className="number">{value}</dd>
-        </div>
-      ))}
-    </dl>
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable (axe: scrollable-region-focusable)
+    <div className="table-scroll scroll" role="group" aria-label={name} tabIndex={0}>
+      {children}
+    </div>
   )
 }
 
@@ -68,7 +71,7 @@ function Models({ spent: { models } }: Pick<PartProps, 'spent'>) {
       <h3>
         Models <Pill>{models.length}</Pill>
       </h3>
-      <div className="table-scroll scroll">
+      <Scroll name="Models">
         <table>
           <thead>
             <tr>
@@ -91,7 +94,7 @@ function Models({ spent: { models } }: Pick<PartProps, 'spent'>) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   )
 }
@@ -104,7 +107,7 @@ function Agents({ report, spent }: PartProps) {
       <h3>
         Agents <Pill>{agents.length}</Pill>
       </h3>
-      <div className="table-scroll scroll">
+      <Scroll name="Agents">
         <table>
           <thead>
             <tr>
@@ -146,7 +149,7 @@ function Agents({ report, spent }: PartProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   )
 }
@@ -187,7 +190,7 @@ function Runs({ report, spent }: PartProps) {
           </button>
         )}
       </h3>
-      <div className="table-scroll scroll">
+      <Scroll name="Runs">
         <table>
           <thead>
             <tr>
@@ -216,7 +219,7 @@ function Runs({ report, spent }: PartProps) {
             ))}
           </tbody>
         </table>
-      </div>
+      </Scroll>
     </section>
   )
 }

@@ -97,7 +97,7 @@ function TypeChips({ types, only, onOnly }: TypeChipsProps) {
           data-testid="wire-chip"
           onClick={() => toggle(name)}
         >
-          {name} <span className="number faint">{count}</span>
+          {name} <span className="number faint">{count.toLocaleString('en')}</span>
         </button>
       ))}
     </div>

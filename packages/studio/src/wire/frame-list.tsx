@@ -5,6 +5,7 @@ import { openStep } from '../step/open-step.ts'
 import { Button } from '../ui/controls.tsx'
 import { LabelledCopy } from '../ui/copy.tsx'
 import { duration, moment } from '../ui/duration.ts'
+import { TextBlock } from '../ui/text-block.tsx'
 import { pretty, sizeOf, type WireFrame, wireTextOf } from './frames.ts'
 
 interface FrameListProps {
@@ -59,7 +60,8 @@ export function FrameList({ frames, count, began, at, done, raw, curl }: FrameLi
         onScroll={({ currentTarget: { scrollHeight, clientHeight, scrollTop } }) => {
           if (scrollHeight - clientHeight - scrollTop < near) setFollowing(true)
         }}
-        onPointerDown={() => setFollowing(false)}
+        // A press on the scroll bar. On a row it would put the button below over that row before the click has ended.
+        onPointerDown={({ target, currentTarget }) => target === currentTarget && setFollowing(false)}
       >
         <div style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {virtual.getVirtualItems().map(({ index, start, key }) => {
@@ -127,7 +129,13 @@ function FrameRow({ frame, before, began, current, raw, open, onToggle, curl }: 
       data-seq={frame.seq}
       aria-current={current ? 'true' : undefined}
     >
-      <button type="button" className="frame-line" aria-expanded={open} onClick={onToggle}>
+      <button
+        type="button"
+        className="frame-line"
+        title={`${frame.name}: ${open ? 'show one line' : 'show all of it'}`}
+        aria-expanded={open}
+        onClick={onToggle}
+      >
         <span className="number frame-seq">{frame.seq}</span>
         <span className="number frame-time">{moment(Math.max(0, frame.at - began))}</span>
         <span className="number frame-delta">
@@ -139,7 +147,9 @@ function FrameRow({ frame, before, began, current, raw, open, onToggle, curl }: 
       </button>
       {open && (
         <div className="frame-body">
-          <pre className="scroll">{raw ? wireTextOf(frame) : data === '' ? wireTextOf(frame) : pretty(data)}</pre>
+          <TextBlock label={`Frame ${frame.name}, event ${frame.seq}`} className="scroll">
+            {raw || data === '' ? wireTextOf(frame) : pretty(data)}
+          </TextBlock>
           <div className="frame-actions">
             <LabelledCopy label="frame" text={() => wireTextOf(frame)} />
             <LabelledCopy label="data" text={() => data} />

@@ -8,7 +8,7 @@ const seam = '},"message":"'
 const rest = /^,"message":"(?:[^"\\]|\\.)*"(?:,"node":"(?:[^"\\]|\\.)*")?\}$/
 const time = '"timestamp":'
 /** Fields that the encoder keeps note of, or prints in another way. */
-const noted = ['"errorCode":', '"errorMessage":', '"invocationId":""'] as const
+const noted = ['"error', '"invocationId":""'] as const
 const calls = '"longRunningToolIds":['
 
 /** The event of a partial as it is printed, from the text of its row; undefined where the row has to be parsed. */

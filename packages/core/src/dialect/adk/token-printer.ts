@@ -1,5 +1,6 @@
 import type { AdkEvent } from '../../event/adk-event.ts'
 import type { Frame } from '../../frame/frame.ts'
+import { printString } from '../../json/print-string.ts'
 import { seconds } from './wire.ts'
 
 /** The fields of such an event, in the order in which decoders make them. */
@@ -39,7 +40,7 @@ export class TokenPrinter {
       between = { author, invocationId, role, timestamp, text }
       this.#between = between
     }
-    return { data: `{"id":${JSON.stringify(id)}${between.text}${JSON.stringify(part.text)}}]},"partial":true}` }
+    return { data: `{"id":${printString(id)}${between.text}${printString(part.text)}}]},"partial":true}` }
   }
 }
 

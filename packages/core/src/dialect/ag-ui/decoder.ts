@@ -3,7 +3,7 @@ import type { Frame } from '../../frame/frame.ts'
 import { isObject, parseJson } from '../../json/json.ts'
 import type { Decoder, DecoderOptions } from '../dialect.ts'
 import { factHandlers } from './decode/fact.ts'
-import { emptySpan, messageHandlers, readToken } from './decode/message.ts'
+import { emptySpan, messageHandlers, readNextToken, readToken } from './decode/message.ts'
 import { runHandlers } from './decode/run.ts'
 import { DecoderState, type Handler, ignored } from './decode/state.ts'
 import { upgrade } from './decode/upgrade.ts'
@@ -17,8 +17,8 @@ const handlers: ReadonlyMap<string, Handler> = new Map(
  * Reads AG-UI events. A run ends only by its RUN_FINISHED or RUN_ERROR: when the stream just closes, no end is invented
  * (the problems view reports that it is missing), but a cut is a failure (SPEC 3.6).
  */
-export function agUiDecoder({ run, agent = 'assistant', history }: DecoderOptions): Decoder {
-  const decoder = new DecoderState(run, agent, history)
+export function agUiDecoder({ run, agent = 'assistant', history, sent }: DecoderOptions): Decoder {
+  const decoder = new DecoderState(run, agent, history, sent)
   const plain = upgrade(run)
 
   const take = (event: AgUiEvent): string | undefined => {
@@ -43,8 +43,13 @@ export function agUiDecoder({ run, agent = 'assistant', history }: DecoderOption
     },
     push(frame) {
       if (frame.data === '') return []
+      const next = frame.truncated === true ? undefined : readNextToken(frame.data, decoder)
+      if (next !== undefined) return [next]
       const event = frame.truncated === true ? 'the frame is too long' : eventOf(frame.data)
-      if (typeof event !== 'string' && plain.idle && readToken(event, decoder)) return drafts()
+      const token = typeof event !== 'string' && plain.idle ? readToken(event, decoder) : undefined
+      if (token !== undefined) return [token]
+      // Any other frame may end the message, or open it again.
+      decoder.streaming = undefined
       const events = typeof event === 'string' ? event : plain.push(event)
       if (typeof events === 'string') foreign(frame, events)
       else {

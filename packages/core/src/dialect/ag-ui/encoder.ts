@@ -77,13 +77,13 @@ class Encoding implements AgUiEncoder {
   /** The messages of a snapshot that is about to be printed, as they were read. */
   readonly #snapshot = new Map<string, AgUiMessage>()
 
-  constructor({ session, echo = true, protocol = '1', history }: EncoderOptions) {
+  constructor({ session, echo = true, protocol = '1', questions, history }: EncoderOptions) {
     this.#session = session
     this.#writer = new AgUiWriter(history)
     this.#nodes = new Nodes(this.#writer)
     this.#speaker = new MessageEncoder(this.#writer, this.#nodes)
     this.#echo = echo
-    this.#downgrade = protocol === '0' ? downgrade() : undefined
+    this.#downgrade = protocol === '0' ? downgrade(questions) : undefined
   }
 
   get messages(): readonly AgUiMessage[] {
@@ -334,7 +334,7 @@ class Encoding implements AgUiEncoder {
   #log(event: Logged & RunEvent): void {
     const kept = keptOf(event)
     if (isWireMessage(kept.message)) this.#snapshot.set(kept.message.id, kept.message)
-    else if (Array.isArray(kept.snapshot)) this.#retell(kept.snapshot, restOf(kept))
+    else if (Array.isArray(kept.snapshot)) this.#retell(kept.snapshot, kept.same, restOf(kept))
     else if (kept.type === 'REASONING_START' || kept.type === 'REASONING_END') {
       const mark = { tag: this.#nodes.tagOf(event.node), rest: restOf(kept) }
       const id = typeof kept.messageId === 'string' ? kept.messageId : ''
@@ -347,7 +347,9 @@ class Encoding implements AgUiEncoder {
     }
   }
 
-  #retell(ids: readonly Json[], rest: JsonObject | undefined): void {
+  #retell(ids: readonly Json[], same: Json | undefined, rest: JsonObject | undefined): void {
+    for (const message of Array.isArray(same) ? same : [])
+      if (isWireMessage(message)) this.#snapshot.set(message.id, message)
     const find = (id: Json) =>
       typeof id === 'string' ? (this.#snapshot.get(id) ?? this.#writer.document.message(id)) : undefined
     this.#writer.write({ type: 'MESSAGES_SNAPSHOT', messages: ids.flatMap((id) => find(id) ?? []), ...rest })

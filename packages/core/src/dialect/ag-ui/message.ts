@@ -239,7 +239,8 @@ export function argumentText({ args, argsText }: { readonly args?: unknown; read
 }
 
 export function partsIn(value: unknown): readonly AdkPart[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
+  if (!Array.isArray(value)) return []
+  return value.every(isObject) ? value : value.filter(isObject)
 }
 
 function str(value: unknown): string {

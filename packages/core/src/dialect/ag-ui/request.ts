@@ -34,7 +34,7 @@ export function toRunAgentInput(start: AgUiStart): RunAgentInput {
   const fresh = (echo?.messages ?? []).map((message) =>
     known.has(message.id) ? { ...message, id: `${message.id} ${runId}` } : message,
   )
-  const all = [...encoder.messages, ...fresh]
+  const all = [...afterCalls(encoder.messages), ...fresh]
   const sent = all.filter(({ role }) => role !== 'activity' && !(legacy && role === 'reasoning'))
   const { resume } = echo ?? {}
   return {
@@ -48,6 +48,21 @@ export function toRunAgentInput(start: AgUiStart): RunAgentInput {
     forwardedProps: echo?.forwardedProps ?? {},
     ...defined({ resume }),
   }
+}
+
+/**
+ * The messages with the results of tools right after their calls, where models want them. A snapshot may leave them later:
+ * a client keeps the places of messages that it knows, and adds the others at the end.
+ */
+function afterCalls(messages: readonly AgUiMessage[]): readonly AgUiMessage[] {
+  const called = new Set(messages.flatMap(({ toolCalls = [] }) => toolCalls.map(({ id }) => id)))
+  const isAnswer = ({ role, toolCallId }: AgUiMessage): boolean => role === 'tool' && called.has(toolCallId ?? '')
+  const answers = messages.filter(isAnswer)
+  return messages.flatMap((message) => {
+    if (isAnswer(message)) return []
+    const own = new Set(message.toolCalls?.map(({ id }) => id))
+    return own.size === 0 ? message : [message, ...answers.filter(({ toolCallId }) => own.has(toolCallId ?? ''))]
+  })
 }
 
 /** A message without the fields that 1.0 has added. */

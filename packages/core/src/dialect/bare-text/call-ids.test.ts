@@ -27,3 +27,11 @@ test('the id of a result without a call is never that of a later call', () => {
   expect(ids.result('search', 'r:search#0').implied).toBe(true)
   expect(ids.call('search', undefined).id).toBe('r:search#1')
 })
+
+test('two calls with the same id are answered one after the other', () => {
+  const ids = callIds('r')
+  ids.call('search', 'c')
+  ids.call('search', 'c')
+  expect([ids.result('search', 'c').id, ids.result('search', 'c').id]).toEqual(['c', 'c'])
+  expect(ids.result('search', undefined).id).toBe('r:search#0')
+})

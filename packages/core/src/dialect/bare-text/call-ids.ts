@@ -16,35 +16,45 @@ export interface CallId {
   readonly implied: boolean
 }
 
+/** The calls of one name. */
+interface NamedCalls {
+  made: number
+  readonly open: OpenList<CallId>
+  readonly openById: Map<string, OpenList<CallId>>
+}
+
 export function callIds(run: string): CallIds {
-  const made = new Map<string, number>()
-  /** Open calls, under their name, and under their name and id. */
-  const open = new Map<string, OpenList<CallId>>()
-  const keysOf = (name: string, id: string): readonly string[] => [`\n${name}`, `${name}\n${id}`]
+  const named = new Map<string, NamedCalls>()
+  const callsOf = (name: string): NamedCalls => {
+    const known = named.get(name)
+    if (known !== undefined) return known
+    const calls = { made: 0, open: new OpenList<CallId>(), openById: new Map() }
+    named.set(name, calls)
+    return calls
+  }
   return {
     call(name, id) {
-      const count = (made.get(name) ?? 0) + 1
-      made.set(name, count)
-      const implied = `${run}:${name}#${count}`
+      const calls = callsOf(name)
+      calls.made += 1
+      const implied = `${run}:${name}#${calls.made}`
       const call = { id: id ?? implied, implied: id === undefined || id === implied }
-      for (const key of keysOf(name, call.id)) {
-        const waiting = open.get(key) ?? new OpenList()
-        open.set(key, waiting)
-        waiting.open(call)
-      }
+      calls.open.open(call)
+      const alike = calls.openById.get(call.id) ?? new OpenList()
+      calls.openById.set(call.id, alike)
+      alike.open(call)
       return call
     },
     result(name, id) {
+      const calls = named.get(name)
       // Calls are numbered from 1, so the id of a result without a call (#0) is never that of a later call.
-      const waiting = open.get(`\n${name}`)?.first
+      const waiting = calls?.open.first
       const oldest = waiting ?? { id: `${run}:${name}#0`, implied: true }
-      const answered = id === undefined ? waiting : open.get(`${name}\n${id}`)?.first
-      if (answered !== undefined) {
-        for (const key of keysOf(name, answered.id)) {
-          const alike = open.get(key)
-          alike?.close(answered)
-          if (alike?.size === 0) open.delete(key)
-        }
+      const answered = id === undefined ? waiting : calls?.openById.get(id)?.first
+      if (calls !== undefined && answered !== undefined) {
+        calls.open.close(answered)
+        const alike = calls.openById.get(answered.id)
+        alike?.close(answered)
+        if (alike?.size === 0) calls.openById.delete(answered.id)
       }
       return id === undefined || id === oldest.id ? oldest : { id, implied: false }
     },

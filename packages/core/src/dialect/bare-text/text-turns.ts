@@ -1,5 +1,7 @@
+import type { AdkPart } from '../../event/adk-event.ts'
 import { partsOf, textOf } from '../../event/parts.ts'
 import type { AgentSaid, NodeId } from '../../event/run-event.ts'
+import { beginsWith } from '../../json/begins-with.ts'
 
 /** A piece of an agent's text, ready for a wire that has no message ids. */
 export interface TextPiece {
@@ -21,7 +23,8 @@ export interface TextPiece {
  * A lane is one speaker: its messages come one after the other.
  */
 export interface TextTurns {
-  partial(said: AgentSaid, lane: string): readonly TextPiece[]
+  /** `node`: the speaker of a log that has no nodes. */
+  partial(said: AgentSaid, lane: string, node?: NodeId): readonly TextPiece[]
   whole(said: AgentSaid, lane: string): readonly TextPiece[]
   /** The lane is about to do something else: returns its waiting text, which must come first. */
   before(lane: string): readonly TextPiece[]
@@ -42,8 +45,8 @@ export interface TextTurnsOptions {
 
 interface Turn {
   readonly lane: string
-  /** The text of its partials, printed or waiting: text, then thoughts. */
-  readonly streamed: [text: string, thoughts: string]
+  /** The length of its partials, printed or waiting: text, then thoughts. */
+  readonly streamed: [text: number, thoughts: number]
   /** How much of it was printed before, when it had ended once already. */
   readonly before: readonly [text: number, thoughts: number]
   printed: Growing[]
@@ -83,7 +86,7 @@ export function textTurns({ marksEnds = false }: TextTurnsOptions = {}): TextTur
     forget(message, turn)
     const [oldest] = over.size >= mostOver ? over.keys() : []
     if (oldest !== undefined) over.delete(oldest)
-    over.set(message, [before[0] + streamed[0].length, before[1] + streamed[1].length])
+    over.set(message, [before[0] + streamed[0], before[1] + streamed[1]])
     if (marksEnds) pieces.push({ text: '', thought: false, author: '', message, ends: true })
   }
   const release = (turn: Turn): TextPiece[] => {
@@ -115,7 +118,7 @@ export function textTurns({ marksEnds = false }: TextTurnsOptions = {}): TextTur
     const known = turns.get(message)
     if (known !== undefined) return known
     const before = over.get(message) ?? nothing
-    const turn: Turn = { lane, streamed: ['', ''], before, printed: [], waiting: [], whole: false }
+    const turn: Turn = { lane, streamed: [0, 0], before, printed: [], waiting: [], whole: false }
     turns.set(message, turn)
     const own = lanes.get(lane) ?? new Map<string, Turn>()
     lanes.set(lane, own.set(message, turn))
@@ -123,7 +126,7 @@ export function textTurns({ marksEnds = false }: TextTurnsOptions = {}): TextTur
     return turn
   }
   const add = (turn: Turn, piece: TextPiece): void => {
-    turn.streamed[piece.thought ? 1 : 0] += piece.text
+    turn.streamed[piece.thought ? 1 : 0] += piece.text.length
     turn.waiting.push(piece)
   }
   /** A lane has one message at a time: an unfinished one has ended when its lane starts another. */
@@ -146,13 +149,13 @@ export function textTurns({ marksEnds = false }: TextTurnsOptions = {}): TextTur
   }
 
   return {
-    partial(said, lane) {
+    partial(said, lane, node = said.node) {
       const streams = front === said.message ? turns.get(front) : undefined
       if (streams?.lane === lane && streams.waiting.length === 0 && !streams.whole) {
         // Nearly every token is the next one of the message that streams: it neither waits nor ends another.
-        const pieces = piecesOf(said)
+        const pieces = piecesOf(said, node)
         for (const piece of pieces) {
-          streams.streamed[piece.thought ? 1 : 0] += piece.text
+          streams.streamed[piece.thought ? 1 : 0] += piece.text.length
           print(streams, piece)
         }
         return pieces
@@ -160,12 +163,12 @@ export function textTurns({ marksEnds = false }: TextTurnsOptions = {}): TextTur
       const abandoned = abandon(lane, said.message)
       const turn = turnOf(said.message, lane)
       front ??= said.message
-      for (const piece of piecesOf(said)) add(turn, piece)
+      for (const piece of piecesOf(said, node)) add(turn, piece)
       return front === said.message ? [...abandoned, ...release(turn)] : abandoned
     },
     whole(said, lane) {
       const abandoned = abandon(lane, said.message)
-      const pieces = piecesOf(said)
+      const pieces = piecesOf(said, said.node)
       if (pieces.length === 0 && !turns.has(said.message)) return abandoned
       const turn = turnOf(said.message, lane)
       for (const piece of leftOut(pieces, turn)) add(turn, piece)
@@ -198,34 +201,40 @@ export function textTurns({ marksEnds = false }: TextTurnsOptions = {}): TextTur
 }
 
 /** What the aggregate adds to its partials: everything if nothing streamed, nothing unless partials were lost. */
-function leftOut(pieces: readonly TextPiece[], { streamed, before }: Turn): TextPiece[] {
+function leftOut(pieces: readonly TextPiece[], { streamed, before, printed, waiting }: Turn): TextPiece[] {
   return ([1, 0] as const).flatMap((kind) => {
     const own = pieces.filter((piece) => piece.thought === (kind === 1))
-    const text = own.map((piece) => piece.text).join('')
+    const text = joined(own)
     const [first] = own
+    const known = before[kind] + streamed[kind]
+    // Nearly always nothing was left out, and the texts need not be compared.
+    if (first === undefined || text.length <= known) return []
     // Of the text printed before, only the length is known.
-    const goesOn = before[kind] > 0 || text.startsWith(streamed[kind])
-    const rest = goesOn ? text.slice(before[kind] + streamed[kind].length) : ''
-    return first === undefined || rest === '' ? [] : [{ ...first, text: rest }]
+    const partials = [...printed, ...waiting].filter((piece) => piece.thought === (kind === 1))
+    const goesOn = before[kind] > 0 || beginsWith(text, joined(partials))
+    return goesOn ? [{ ...first, text: text.slice(known) }] : []
   })
 }
 
-function piecesOf({ event, message, node, task }: AgentSaid): TextPiece[] {
-  const pieces: TextPiece[] = []
-  for (const part of partsOf(event.content)) {
-    const text = textOf(part)
-    if (text === '') continue
-    const thought = part.thought === true
-    if (node === undefined && task === undefined) pieces.push({ text, thought, author: event.author, message })
-    else
-      pieces.push({
-        text,
-        thought,
-        author: event.author,
-        message,
-        ...(node === undefined ? {} : { node }),
-        ...(task === undefined ? {} : { task }),
-      })
-  }
-  return pieces
+function joined(pieces: readonly TextPiece[]): string {
+  return pieces.map((piece) => piece.text).join('')
 }
+
+function piecesOf(said: AgentSaid, node: NodeId | undefined): readonly TextPiece[] {
+  const parts = partsOf(said.event.content)
+  const [only] = parts
+  // A token is a single part. A list that is made by `push` has room for 17 entries.
+  if (only !== undefined && parts.length === 1) return textOf(only) === '' ? none : [pieceOf(said, only, node)]
+  return parts.flatMap((part) => (textOf(part) === '' ? [] : [pieceOf(said, part, node)]))
+}
+
+function pieceOf({ event, message, task }: AgentSaid, part: AdkPart, node: NodeId | undefined): TextPiece {
+  const text = textOf(part)
+  const thought = part.thought === true
+  const { author } = event
+  // Written out, because each token passes here and a spread takes longer than all the rest.
+  if (task !== undefined) return { text, thought, author, message, task, ...(node === undefined ? {} : { node }) }
+  return node === undefined ? { text, thought, author, message } : { text, thought, author, message, node }
+}
+
+const none: readonly never[] = []

@@ -1,5 +1,6 @@
 import type { Draft, RunEvent, RunFinished } from '../../event/run-event.ts'
 import type { Frame } from '../../frame/frame.ts'
+import { bareString } from '../../json/bare-string.ts'
 import type { JsonObject } from '../../json/json.ts'
 import { isJsonObject, parseJson } from '../../json/json.ts'
 import { foreignFrame } from '../bare-text/raw-frame.ts'
@@ -21,6 +22,8 @@ export class PlanDecoder implements Decoder {
 
   push(frame: Frame): readonly Draft[] {
     if (frame.event === undefined && frame.data === '' && frame.comment !== undefined) return []
+    const text = this.#run.phase === 'open' && this.#run.troubled === undefined ? contentIn(frame) : undefined
+    if (text !== undefined) return this.#token(text)
     const payload = payloadOf(frame)
     const type = typeof payload === 'string' ? undefined : payload.type
     if (this.#run.phase === 'finished' && starts(type)) {
@@ -35,6 +38,14 @@ export class PlanDecoder implements Decoder {
     const read = typeof payload === 'string' ? payload : readPlan(run, payload)
     this.session ??= sessionIn(payload)
     return [...before, ...this.#drafts(typeof read === 'string' ? [foreignFrame('plan', frame, read)] : read)]
+  }
+
+  #token(text: string): readonly Draft[] {
+    const run = this.#run
+    const events = run.speech.delta(run.speaker, text)
+    const [only] = events
+    if (only !== undefined && events.length === 1) return [{ run: run.id, event: only }]
+    return events.map((event) => ({ run: run.id, event }))
   }
 
   /** A token of a run that is open: nearly every frame is one, and it neither starts nor settles anything. */
@@ -67,6 +78,12 @@ export class PlanDecoder implements Decoder {
     }
     return events.map((event) => ({ run: run.id, event }))
   }
+}
+
+/** The text of a token without a task, in the form in which nearly every frame comes; undefined for any other frame. */
+function contentIn({ event, data, truncated }: Frame): string | undefined {
+  if (event !== undefined && event !== 'content' && event !== 'message') return undefined
+  return truncated === true ? undefined : bareString(data, '{"type":"content","content":"')
 }
 
 /** The JSON of a frame with its type, which is in the event line, in the `type` field, or in both. */

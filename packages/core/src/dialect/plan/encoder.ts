@@ -4,6 +4,7 @@ import type { AgentSaid, ArtifactSaved, Recorded, RunEvent, RunFinished, Task } 
 import { isPartial } from '../../event/streaming.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
+import { printString } from '../../json/print-string.ts'
 import { type CallIds, callIds } from '../bare-text/call-ids.ts'
 import { resultFromResponse } from '../bare-text/message-builder.ts'
 import { printForeignFrame } from '../bare-text/raw-frame.ts'
@@ -37,14 +38,15 @@ export class PlanEncoder implements Encoder {
 
   push(recorded: Recorded): readonly Frame[] {
     const { event } = recorded
-    this.#tasks.apply(event)
+    if (event.kind !== 'agent') this.#tasks.apply(event)
     if (event.kind === 'foreign') return event.dialect === 'plan' ? [printForeignFrame(event)] : []
     if (recorded.run === '') return []
     // The waiting text of a run that never ended is printed before the next run begins.
-    const late = this.#run !== undefined && this.#run.id !== recorded.run ? say(this.#run.turns.flush()) : []
+    const last = this.#run
+    const late = last !== undefined && last.id !== recorded.run ? say(last.turns.flush()) : undefined
     const run = this.#runOf(recorded)
     const frames = event.kind === 'agent' ? this.#agent(run, event) : this.#fact(run, event)
-    return late.length === 0 ? frames : [...late, ...frames]
+    return late === undefined || late.length === 0 ? frames : [...late, ...frames]
   }
 
   /** The wire has no start and no snapshot: a client that joins late reads the tasks over REST. */
@@ -210,16 +212,18 @@ export class PlanEncoder implements Encoder {
 }
 
 /** Thoughts have no place on this wire. */
-function say(pieces: readonly TextPiece[], more?: JsonObject): Frame[] {
-  const frames: Frame[] = []
-  for (const { text, thought, task } of pieces) {
-    if (thought) continue
-    // Each token passes here: without other fields its text is all that JSON.stringify has to print.
-    if (task === undefined && (more === undefined || more === noFields))
-      frames.push({ event: 'content', data: `{"type":"content","content":${JSON.stringify(text)}}` })
-    else frames.push(json('content', { ...(task === undefined ? {} : { taskId: task }), content: text }, more))
-  }
-  return frames
+function say(pieces: readonly TextPiece[], more: JsonObject = noFields): Frame[] {
+  const [only] = pieces
+  // Nearly always it is one token. A list that is made by `push` has room for 17 entries.
+  if (only !== undefined && pieces.length === 1) return only.thought ? [] : [contentFrame(only, more)]
+  return pieces.flatMap((piece) => (piece.thought ? [] : [contentFrame(piece, more)]))
+}
+
+/** Without other fields the text is all that JSON.stringify has to print. */
+function contentFrame({ text, task }: TextPiece, more: JsonObject): Frame {
+  if (task === undefined && more === noFields)
+    return { event: 'content', data: `{"type":"content","content":${printString(text)}}` }
+  return json('content', { ...(task === undefined ? {} : { taskId: task }), content: text }, more)
 }
 
 /** The output of a tool is text on this wire: its own text as it is, everything else as JSON. */

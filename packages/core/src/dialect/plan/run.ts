@@ -1,6 +1,6 @@
 import type { RunEvent } from '../../event/run-event.ts'
 import { type CallIds, callIds } from '../bare-text/call-ids.ts'
-import { type MessageBuilder, messageBuilder } from '../bare-text/message-builder.ts'
+import { type MessageAuthor, type MessageBuilder, messageBuilder } from '../bare-text/message-builder.ts'
 import { PlanTasks } from './tasks.ts'
 
 /** What a frame means, or why it could not be read. */
@@ -10,6 +10,8 @@ export type PlanFrameResult = readonly RunEvent[] | string
 export class PlanRun {
   readonly id: string
   readonly author: string
+  /** The author of what belongs to no task. */
+  readonly speaker: MessageAuthor
   phase: 'new' | 'open' | 'finished' = 'new'
   readonly calls: CallIds
   readonly speech: MessageBuilder
@@ -26,6 +28,7 @@ export class PlanRun {
   constructor(id: string, author: string, before?: PlanRun) {
     this.id = id
     this.author = author
+    this.speaker = { author }
     this.calls = callIds(id)
     this.speech = messageBuilder(id)
     this.tasks = before?.tasks ?? new PlanTasks()

@@ -250,7 +250,7 @@ function noted(payload: JsonObject, message: string): RunEvent {
 
 function speakerOf(run: PlanRun, payload: JsonObject): MessageAuthor {
   const { taskId: task } = payload
-  return typeof task === 'string' ? { author: run.author, task } : { author: run.author }
+  return typeof task === 'string' ? { author: run.author, task } : run.speaker
 }
 
 function taskIn({ taskId: task }: JsonObject): { task?: string } {

@@ -1,3 +1,5 @@
+import { beginsWith } from '../../json/begins-with.ts'
+
 /** What a `chunk` adds; undefined when it only repeats the text so far. */
 export type Delta = { readonly text: string; readonly restarted?: true } | undefined
 
@@ -12,7 +14,7 @@ export class ChunkText {
   #kind: 'unknown' | 'delta' | 'cumulative' = 'unknown'
   #server: 'unknown' | 'schema' | 'upstream' = 'unknown'
   /** The text so far, by speaker. A chunk of ADK Studio's own server has the text of all speakers of a turn. */
-  readonly #texts = new Map<string, string>()
+  readonly #texts = new Map<string, { text: string }>()
   #last = ''
   #interrupted = false
 
@@ -46,13 +48,15 @@ export class ChunkText {
 
   read(speaker: string, chunk: string): Delta {
     const key = this.#keyOf(speaker)
-    const before = this.#texts.get(key) ?? ''
+    const known = this.#texts.get(key)
+    const before = known?.text ?? ''
     if (this.#kind === 'unknown' && before !== '') this.#kind = this.#decide(before, chunk)
     this.#interrupted = false
     const delta = this.#kind === 'cumulative' ? cumulative(before, chunk) : { text: chunk }
     if (delta === undefined) return undefined
     const text = this.#kind === 'delta' ? before + chunk : chunk
-    this.#texts.set(key, text)
+    if (known === undefined) this.#texts.set(key, { text })
+    else known.text = text
     this.#last = text
     return delta
   }
@@ -62,13 +66,13 @@ export class ChunkText {
   }
 
   #decide(before: string, chunk: string): 'unknown' | 'delta' | 'cumulative' {
-    if (chunk.startsWith(before) && (chunk.length > before.length || this.#server === 'upstream')) return 'cumulative'
+    if (beginsWith(chunk, before) && (chunk.length > before.length || this.#server === 'upstream')) return 'cumulative'
     return this.#interrupted ? 'unknown' : 'delta'
   }
 }
 
 function cumulative(before: string, chunk: string): Delta {
-  if (chunk.length > before.length && chunk.startsWith(before)) return { text: chunk.slice(before.length) }
+  if (chunk.length > before.length && beginsWith(chunk, before)) return { text: chunk.slice(before.length) }
   if (before.endsWith(chunk)) return undefined
   return { text: chunk, ...(before === '' ? {} : { restarted: true }) }
 }

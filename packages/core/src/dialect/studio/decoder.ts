@@ -30,12 +30,24 @@ export class StudioDecoder implements Decoder {
   }
 
   push(frame: Frame): readonly Draft[] {
+    if (frame.event === 'chunk' && this.#run.phase === 'open') return this.#chunk(frame)
     if (frame.event === undefined && frame.data === '' && frame.comment !== undefined) return []
     const left = frame.event === 'session' ? this.#leave() : []
     const started = this.#start()
     const read = frame.event === 'session' ? this.#session(frame.data, started.length > 0) : readFrame(this.#run, frame)
     const events = typeof read === 'string' ? [foreignFrame('studio', frame, read)] : read
     return [...left, ...this.#drafts([...started, ...events])]
+  }
+
+  /** Text of a run that is open: nearly every frame is that, and it neither starts a run nor changes the state. */
+  #chunk(frame: Frame): readonly Draft[] {
+    const run = this.#run
+    const read = readChunk(run, frame.data)
+    if (typeof read === 'string') return [{ run: run.id, event: foreignFrame('studio', frame, read) }]
+    run.busy = true
+    const [only] = read
+    if (only !== undefined && read.length === 1) return [{ run: run.id, event: only }]
+    return read.map((event) => ({ run: run.id, event }))
   }
 
   end(how: 'closed' | 'cut'): readonly Draft[] {

@@ -192,12 +192,19 @@ export class StudioEncoder implements Encoder {
 
   #agent(run: PrintedRun, said: AgentSaid, at: number, before: JsonObject): Frame[] {
     const { event } = said
-    const { frames, node } = this.#speaker(run, said, at)
-    const own: AgentSaid = node === undefined ? said : { ...said, node }
-    const lane = node ?? `${event.branch ?? ''}\n${event.author}\n${said.task ?? ''}`
     const { speech } = run
     const speaks = event.author !== 'user'
-    if (isPartial(event)) return speaks ? [...frames, ...speech.say(speech.turns.partial(own, lane))] : frames
+    // Nearly every event is a token of the speaker before: it starts and ends no node.
+    const infers = speaks && said.node === undefined && !run.named
+    const again = infers && isPartial(event) ? run.lanes.again(event) : undefined
+    if (again !== undefined) return speech.say(speech.turns.partial(said, again, again))
+    const { frames, node } = this.#speaker(run, said, at)
+    const own: AgentSaid = node === undefined || node === said.node ? said : { ...said, node }
+    const lane = node ?? `${event.branch ?? ''}\n${event.author}\n${said.task ?? ''}`
+    if (isPartial(event)) {
+      const text = speaks ? speech.say(speech.turns.partial(own, lane)) : []
+      return frames.length === 0 ? text : [...frames, ...text]
+    }
     const text = speaks ? speech.say(speech.turns.whole(own, lane)) : []
     if (speaks) run.keys.answer(event.content, node)
     const acts = this.#acts(run, own, node)

@@ -1,6 +1,7 @@
 import type { RunEvent } from '../../event/run-event.ts'
 import type { EventLog, Lease } from '../../log/event-log.ts'
 import { memoryLog } from '../../log/memory-log.ts'
+import { rowKindOf } from '../../log/retention.ts'
 import { type Dice, dice } from '../dice.ts'
 import { drafts, finished, type Kit, note, notes, partialEvent, rejection, started, type TestClock } from './kit.ts'
 
@@ -39,7 +40,11 @@ function randomCall(random: Dice, held: readonly Lease[], clock: TestClock): Cal
   const id = ids[random(ids.length)] ?? 'a'
   const run = `r${random(3)}`
   const lease = held[held.length - 1 - random(Math.min(4, held.length))]
-  const some = Array.from({ length: random(4) }, () => events[random(events.length)] ?? note(''))
+  // The same partial several times, because a store may keep those that follow each other together.
+  const some = Array.from({ length: random(4) }, () => {
+    const event = events[random(events.length)] ?? note('')
+    return Array.from({ length: rowKindOf(event) === 'partial' ? 1 + random(5) : 1 }, () => event)
+  }).flat()
   const ttl = random(40)
   const after = random(30)
   if (random(6) === 0) clock.pass(random(20))

@@ -7,7 +7,7 @@ import { defined } from '../../json/defined.ts'
 import { isObject, type Json } from '../../json/json.ts'
 import type { View } from '../view.ts'
 import { sentContent, withRequest } from './request.ts'
-import { type Call, type Calls, type ModelRequest, noCalls, withCallsIndex } from './state.ts'
+import { type Call, type Calls, type ModelRequest, noCalls, unknownModel, withCallsIndex } from './state.ts'
 
 /** Every call of a model and of a tool, with its figures. `modelRequestOf` and `responseOf` have the words. */
 export const callsView: View<Calls> = {
@@ -29,8 +29,12 @@ export const callsView: View<Calls> = {
       case 'superseded':
         return cut(state, row, (node) => node !== undefined && event.nodes.includes(node))
       case 'run.finished':
-        // A tool that waits for a person has not ended with the run that asked.
-        return cut(state, row, (_node, kind) => event.outcome !== 'interrupted' || kind === 'model')
+        return event.outcome === 'interrupted'
+          ? waits(
+              cut(state, row, (_node, kind) => kind === 'model'),
+              row,
+            )
+          : cut(state, row, () => true)
       default:
         return state
     }
@@ -85,20 +89,22 @@ function isError(error: unknown): boolean {
 }
 
 function modelStarted(state: Calls, row: Recorded, event: ModelStarted): Calls {
-  const { call, agent, model, node, parameters, request } = event
+  const { call, agent, model = unknownModel, node, parameters, request, waited } = event
   const named = { kind: 'model', call, agent, name: model, recorded: request !== undefined } as const
-  const next = begun(state, row, { ...named, ...defined({ node, parameters }) })
+  const remote = waited === undefined ? {} : ({ remote: true, startedAt: row.at - Math.max(0, waited) } as const)
+  const next = begun(state, row, { ...named, ...remote, ...defined({ node, parameters }) })
   return next === state ? state : withRequest(next, keyOf(row.run, call), event)
 }
 
 function modelFinished(state: Calls, row: Recorded, event: ModelFinished): Calls {
-  const { call, status, firstToken, duration, finishReason, usage, cost, messages, error, response } = event
+  const { call, status, firstToken, duration, finishReason, usage, cost, messages, error, response, model } = event
   const key = keyOf(row.run, call)
   const next = ended(state, row, key, (before) => {
     const took = duration ?? Math.max(0, row.at - before.startedAt)
     const figures = { firstToken, finishReason, usage, cost, messages, error }
     return {
       ...before,
+      ...(model !== undefined && before.name === unknownModel ? { name: model } : {}),
       status,
       duration: took,
       endedAt: Math.min(row.at, before.startedAt + took),
@@ -111,8 +117,7 @@ function modelFinished(state: Calls, row: Recorded, event: ModelFinished): Calls
 
 /** The tool has run; its answer is still to come. Its engine knows when it really began. */
 function toolFinished(state: Calls, row: Recorded, { call, status, duration }: ToolFinished): Calls {
-  const key = keyOf(row.run, call)
-  return ended(state, row, key, (before) => ({
+  return ended(state, row, toolKey(state, row, call), (before) => ({
     ...before,
     status,
     duration,
@@ -123,7 +128,7 @@ function toolFinished(state: Calls, row: Recorded, { call, status, duration }: T
 
 /** A tool of another engine, or one that a person answered, ends with its answer. */
 function toolAnswered(state: Calls, row: Recorded, call: string, failed: boolean): Calls {
-  return ended(state, row, keyOf(row.run, call), (before) => ({
+  return ended(state, row, toolKey(state, row, call), (before) => ({
     ...before,
     status: failed ? 'error' : 'ok',
     duration: Math.max(0, row.at - before.startedAt),
@@ -149,10 +154,32 @@ function begun(state: Calls, row: Recorded, fields: Begun): Calls {
 function ended(state: Calls, row: Recorded, key: string, change: (call: Call) => Call): Calls {
   const position = state.index.places.get(key)
   const call = position === undefined ? undefined : state.calls.at(position)
-  if (position === undefined || call?.status !== 'running') return state
+  if (position === undefined || (call?.status !== 'running' && call?.status !== 'waiting')) return state
   const running = (state.index.running.get(call.run) ?? []).filter((each) => each !== position)
   const calls = state.calls.with(position, { ...change(call), endSeq: row.seq })
-  return withCallsIndex({ ...state, calls }, { running: state.index.running.set(call.run, running) })
+  return withCallsIndex(
+    { ...state, calls },
+    { running: state.index.running.set(call.run, running), waiting: state.index.waiting.delete(call.call) },
+  )
+}
+
+/** A tool that waits for a person has not ended with the run that asked. */
+function waits(state: Calls, { run }: Recorded): Calls {
+  let { calls } = state
+  let { waiting } = state.index
+  for (const position of state.index.running.get(run) ?? []) {
+    const call = calls.at(position)
+    if (call === undefined) continue
+    calls = calls.with(position, { ...call, status: 'waiting' })
+    waiting = waiting.set(call.call, call.key)
+  }
+  return calls === state.calls ? state : withCallsIndex({ ...state, calls }, { waiting })
+}
+
+/** The call that a tool's answer belongs to: of its own run, else the one that an earlier run left waiting. */
+function toolKey({ index }: Calls, { run }: Recorded, call: string): string {
+  const own = keyOf(run, call)
+  return index.places.get(own) === undefined ? (index.waiting.get(call) ?? own) : own
 }
 
 /** A call without an answer has no end that anything measured. */

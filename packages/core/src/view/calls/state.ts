@@ -14,10 +14,13 @@ export interface Call {
   readonly call: string
   readonly agent: string
   readonly node?: NodeId
-  /** The name of the model or of the tool. */
+  /** The name of the model (`unknownModel` where the log does not have it) or of the tool. */
   readonly name: string
-  /** `cut`: its run ended, or was interrupted by a crash, before the answer came. */
-  readonly status: 'running' | 'ok' | 'error' | 'cut'
+  /**
+   * `cut`: its run ended, or was interrupted by a crash, before the answer came. `waiting`: its run has ended with a question
+   * to a person, and a later run may bring the answer.
+   */
+  readonly status: 'running' | 'waiting' | 'ok' | 'error' | 'cut'
   readonly startSeq: number
   readonly startedAt: number
   readonly endSeq?: number
@@ -33,7 +36,15 @@ export interface Call {
   readonly error?: Problem
   /** Whether the log has the request of this model call. */
   readonly recorded?: boolean
+  /**
+   * Another server called its model. Its times are those of arrival: where the wire does not tell the call, `duration` and
+   * `firstToken` count from what came before the answer.
+   */
+  readonly remote?: true
 }
+
+/** The name of a model that the log does not have. */
+export const unknownModel = 'unknown model'
 
 /** What was sent to a model, put together from the log. */
 export interface ModelRequest {
@@ -59,6 +70,8 @@ export interface CallsIndex {
   readonly places: Dictionary<number>
   /** Positions of the calls that run, by run. */
   readonly running: Dictionary<readonly number[]>
+  /** The keys of the tool calls that wait for a person, by call. */
+  readonly waiting: Dictionary<string>
   readonly requests: Dictionary<KeptRequest>
   readonly responses: Dictionary<Json>
   readonly values: Dictionary<Json>
@@ -72,6 +85,7 @@ export const noCalls: Calls = {
   index: {
     places: Dictionary.empty,
     running: Dictionary.empty,
+    waiting: Dictionary.empty,
     requests: Dictionary.empty,
     responses: Dictionary.empty,
     values: Dictionary.empty,

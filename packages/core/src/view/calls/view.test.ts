@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { loadViewVectors } from '../../../../../test/kit/vectors.ts'
+import type { AdkPart } from '../../event/adk-event.ts'
 import type { SentRequest } from '../../event/call-record.ts'
 import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import { describeView } from '../../testing/index.ts'
@@ -106,6 +107,25 @@ test('a crash cuts the calls of its nodes; a tool that waits for a person goes o
   expect(calls.calls.toArray().map(({ call, status, endSeq }) => [call, status, endSeq])).toEqual([
     ['c1', 'cut', 3],
     ['c2', 'cut', 5],
-    ['x', 'running', undefined],
+    ['x', 'waiting', undefined],
   ])
+})
+
+test('a tool that waited for a person ends with its answer, which another run brings', () => {
+  const spoke = (part: AdkPart): RunEvent => ({
+    kind: 'agent',
+    message: 't',
+    event: { id: 't', author: 'a', invocationId: 'r', timestamp: 1, content: { role: 'model', parts: [part] } },
+  })
+  const call = spoke({ functionCall: { id: 'x', name: 'ask', args: {} } })
+  const answer = spoke({ functionResponse: { id: 'x', name: 'ask', response: { yes: true } } })
+  const [first, second] = [
+    rowsOf([call, { kind: 'run.finished', outcome: 'interrupted' }]),
+    rowsOf([{ kind: 'tool.finished', call: 'x', name: 'ask', status: 'ok', duration: 1 }, answer]),
+  ]
+  const later = second.map((row) => ({ ...row, seq: row.seq + 2, at: row.at + 1000, run: 'r2' }))
+  const [asked] = fold(callsView, [...first, ...later]).calls.toArray()
+  expect(asked).toMatchObject({ key: 'r1/x', status: 'ok', endSeq: 3, duration: 1 })
+  const again = [...first, ...rowsOf([call, answer]).map((row) => ({ ...row, seq: row.seq + 2, run: 'r2' }))]
+  expect(fold(callsView, again).calls.toArray()).toMatchObject([{ status: 'waiting' }, { key: 'r2/x', status: 'ok' }])
 })

@@ -3,7 +3,7 @@ import type { Recorded, RunEvent } from '../../event/run-event.ts'
 import { claimsIn } from './claim.ts'
 import { type Evidence, evidenceBefore } from './evidence.ts'
 import { figuresIn } from './figure.ts'
-import { claimSupport, supportIn } from './support.ts'
+import { claimSupport, supportIn, supportSteps } from './support.ts'
 
 describe('figures', () => {
   const keys = (text: string) => figuresIn(text).map(({ kind, key }) => `${kind} ${key}`)
@@ -115,6 +115,30 @@ describe('support', () => {
       expect(index.of(each, 10)).toHaveLength(1)
       expect(index.of(each, 9)).toEqual([])
     }
+  })
+  test('of many places the best are given, however late they come', () => {
+    const [figure] = figuresIn('127,311 acres')
+    if (figure === undefined) throw new Error('no figure')
+    const many = (count: number, from: number, value: unknown, kind: Evidence['kind'] = 'tool'): Evidence[] =>
+      Array.from({ length: count }, (_, i) => tool(value, { seq: from + i, kind }))
+    const evidence = [
+      ...many(30, 100, 'It is 127,311 acres', 'agent'),
+      ...many(30, 60, { acres: 127311 }),
+      ...many(15, 1, { area: '127,311 acres' }),
+    ]
+    const found = supportIn(evidence).of(figure)
+    expect(found.map(({ how, evidence: { seq } }) => [how, seq])).toEqual([
+      ...Array.from({ length: 15 }, (_, i) => ['exact', 15 - i]),
+      ...Array.from({ length: 5 }, (_, i) => ['same', 89 - i]),
+    ])
+  })
+  test('the evidence is read piece by piece, with the same result', () => {
+    const steps = supportSteps([tool({ acres: 1 }), tool({ acres: 250 })])
+    expect([steps.next().done, steps.next().done]).toEqual([false, false])
+    const { done, value } = steps.next()
+    expect(done).toBe(true)
+    const [figure] = figuresIn('250 acres')
+    expect(figure === undefined ? [] : (value as ReturnType<typeof supportIn>).of(figure)).toHaveLength(1)
   })
   test('a name is found whatever its case, with the text around it', () => {
     const text = `${'x'.repeat(100)} the WALDO LAKE trail ${'y'.repeat(100)}`

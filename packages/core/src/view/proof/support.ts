@@ -38,9 +38,19 @@ const mostPlaces = 20
 const mostValues = 200_000
 const mostText = 16 * 2 ** 20
 const order = ['tool', 'data', 'agent', 'person'] as const
+const hows = ['exact', 'same', 'rounded'] as const
 
 /** Reads all evidence once; a look-up then costs what it finds. */
 export function supportIn(evidence: readonly Evidence[]): SupportIndex {
+  const steps = supportSteps(evidence)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** The same with a pause after each piece of evidence, so that a page can draw while a long session is read. */
+export function* supportSteps(evidence: readonly Evidence[]): Generator<undefined, SupportIndex, void> {
   const places = new Map<string, Place[]>()
   const numbers: Place[] = []
   const texts: { readonly evidence: Evidence; readonly path: string; readonly text: string }[] = []
@@ -68,22 +78,22 @@ export function supportIn(evidence: readonly Evidence[]): SupportIndex {
       for (const [key, each] of Object.entries(value)) walk(one, each, path === '' ? key : `${path}.${key}`)
   }
   const sorted = evidence.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind) || b.seq - a.seq)
-  for (const one of sorted) walk(one, one.value, '')
+  for (const one of sorted) {
+    walk(one, one.value, '')
+    yield undefined
+  }
   numbers.sort((a, b) => (a.figure.value ?? 0) - (b.figure.value ?? 0))
   return {
     of: (figure, before = Number.POSITIVE_INFINITY) => {
-      const earlier = (key: string): readonly Place[] =>
-        (places.get(key) ?? []).filter((place) => place.evidence.seq < before)
-      const found = [
-        ...earlier(figure.key).map((place) =>
-          supportOf(place, place.figure.text === figure.text ? 'exact' : 'same', figure),
-        ),
-        ...sharesOf(figure)
-          .flatMap(earlier)
-          .map((place) => supportOf(place, 'same', figure)),
-      ].filter((each) => each !== undefined)
-      const all = found.length > 0 ? found : roundedIn(numbers, figure, before)
-      return all.toSorted((a, b) => rank(a) - rank(b)).slice(0, mostPlaces)
+      const found = new Ranked(figure)
+      for (const place of places.get(figure.key) ?? []) {
+        if (place.evidence.seq < before) found.add(place, place.figure.text === figure.text ? 'exact' : 'same')
+      }
+      for (const place of sharesOf(figure).flatMap((key) => places.get(key) ?? [])) {
+        if (place.evidence.seq < before) found.add(place, 'same')
+      }
+      if (found.isEmpty) for (const place of roundedIn(numbers, figure, before)) found.add(place, 'rounded')
+      return found.best()
     },
     ofName: (name) => {
       const wanted = name.toLowerCase()
@@ -112,14 +122,34 @@ export function claimSupport({ figures }: Claim, index: SupportIndex): ClaimSupp
   return held ? 'supported' : 'stated'
 }
 
-function rank({ evidence, how }: Support): number {
-  return order.indexOf(evidence.kind) * 3 + ['exact', 'same', 'rounded'].indexOf(how)
-}
+/**
+ * The best places of one figure. A session with a thousand runs holds a figure in thousands of places, and a few are
+ * shown: once enough of a rank are known, further ones are not read.
+ */
+class Ranked {
+  readonly #figure: ClaimFigure
+  readonly #ranks: Support[][] = []
 
-function supportOf(place: Place, how: Support['how'], wanted: ClaimFigure): Support | undefined {
-  if (!countsTheSame(place, wanted)) return undefined
-  const { evidence, path, text, figure } = place
-  return { evidence, path, excerpt: around(text, figure.start, figure.end), how }
+  constructor(figure: ClaimFigure) {
+    this.#figure = figure
+  }
+
+  add(place: Place, how: Support['how']): void {
+    const rank = order.indexOf(place.evidence.kind) * hows.length + hows.indexOf(how)
+    const same = this.#ranks[rank] ?? []
+    this.#ranks[rank] = same
+    if (same.length === mostPlaces || !countsTheSame(place, this.#figure)) return
+    const { evidence, path, text, figure } = place
+    same.push({ evidence, path, excerpt: around(text, figure.start, figure.end), how })
+  }
+
+  get isEmpty(): boolean {
+    return this.#ranks.every((same) => same.length === 0)
+  }
+
+  best(): readonly Support[] {
+    return this.#ranks.flat().slice(0, mostPlaces)
+  }
 }
 
 function countsTheSame({ figure, path }: Place, wanted: ClaimFigure): boolean {
@@ -137,24 +167,23 @@ function sharesOf({ kind, value }: ClaimFigure): readonly string[] {
 }
 
 /** Results with more digits than the answer gives. */
-function roundedIn(numbers: readonly Place[], figure: ClaimFigure, before: number): readonly Support[] {
+function* roundedIn(numbers: readonly Place[], figure: ClaimFigure, before: number): Generator<Place> {
   const { value, step } = figure
-  if (value === undefined || step === undefined || step === 0) return []
-  const ranges = figure.kind === 'percent' ? [1, 1 / 100] : [1]
-  return ranges.flatMap((scale) => {
+  if (value === undefined || step === undefined || step === 0) return
+  for (const scale of figure.kind === 'percent' ? [1, 1 / 100] : [1]) {
     const [low, high] = [(value - step / 2) * scale, (value + step / 2) * scale]
-    const found: Support[] = []
-    for (let i = firstFrom(numbers, low); i < numbers.length && found.length < mostPlaces; i++) {
+    let count = 0
+    for (let i = firstFrom(numbers, low); i < numbers.length && count < mostPlaces; i++) {
       const place = numbers[i]
       if (place === undefined || (place.figure.value ?? 0) >= high) break
       if (place.evidence.seq >= before) continue
       // A whole number that is rounded to another whole number is no rounding of a count.
       if ((place.figure.step ?? 0) >= step * scale && place.figure.step !== 0) continue
-      const support = supportOf(place, 'rounded', figure)
-      if (support !== undefined) found.push(support)
+      if (!countsTheSame(place, figure)) continue
+      count += 1
+      yield place
     }
-    return found
-  })
+  }
 }
 
 function firstFrom(numbers: readonly Place[], low: number): number {

@@ -111,8 +111,10 @@ function causeOf(line: Timeline, row: Recorded, author: string, branch: string):
     const led = below.length > 0 ? below : [top]
     return { cause: after(led, hop(led, author), top.cause), ends: [top, ...below] }
   }
-  const beside =
-    branch === '' ? undefined : speakers.findLast((each) => parentBranch(each.branch) === parentBranch(branch))
+  // The main conversation is around every other branch, never beside one.
+  const isBeside = (each: SpeakingAgent): boolean =>
+    each.branch !== '' && parentBranch(each.branch) === parentBranch(branch)
+  const beside = branch === '' ? undefined : speakers.findLast(isBeside)
   if (beside !== undefined) return { cause: beside.cause, ends: [] }
   const over = nearestAbove(speakers, branch)
   if (over === undefined) {

@@ -380,3 +380,24 @@ describe('a log without nodes', () => {
     expect(line.executions.toArray().filter(({ status }) => status === 'running').length).toBe(256)
   })
 })
+
+test('specialists that speak on branches of their own ran when they were asked, once each', () => {
+  const call = (name: string): AdkPart => ({ functionCall: { id: `call-${name}`, name, args: { request: 'x' } } })
+  const answer = (name: string): AdkPart => ({ functionResponse: { id: `call-${name}`, name, response: {} } })
+  const on = (name: string): RunEvent => said(name, [{ text: 'x' }], { branch: `${name}@call-${name}` })
+  const rows = rowsOf([
+    started,
+    said('a', [{ text: 'Let me ask.' }]),
+    said('a', [call('b'), call('c')]),
+    on('b'),
+    on('c'),
+    said('a', [answer('b'), answer('c')]),
+    said('a'),
+    done,
+  ])
+  expect(shape(fold(timelineView, rows))).toEqual([
+    { node: 'a@1', via: 'start', seqs: [1, 7], status: 'ok' },
+    { node: 'b@1', parent: 'a@1', via: 'delegate', seqs: [3, 4], status: 'ok' },
+    { node: 'c@1', parent: 'a@1', via: 'delegate', seqs: [3, 5], status: 'ok' },
+  ])
+})

@@ -1,6 +1,6 @@
 import type { AdkEvent } from '../../event/adk-event.ts'
 import { isErrorEvent } from '../../event/adk-rules.ts'
-import type { Cost, ModelFinished } from '../../event/call-record.ts'
+import type { Cost, ModelFinished, ModelStarted } from '../../event/call-record.ts'
 import { partsOf, responseOf } from '../../event/parts.ts'
 import type { AgentSaid, Recorded, RunFinished, Usage } from '../../event/run-event.ts'
 import { hasText, isPartial } from '../../event/streaming.ts'
@@ -40,10 +40,7 @@ export const usageView: View<UsageReport> = {
       case 'run.finished':
         return runFinished(state, row, event)
       case 'model.started':
-        return withUsageIndex(state, {
-          recorded: state.index.recorded.set(inRun(run, event.call), event.agent),
-          recordedRuns: state.index.recordedRuns.set(run, true),
-        })
+        return modelStarted(state, row, event)
       case 'model.finished':
         return modelFinished(state, row, event)
       case 'node.started':
@@ -54,16 +51,39 @@ export const usageView: View<UsageReport> = {
   },
 }
 
-/** A recorded call counts once, by what its record says. One that never finished has no record of what it used. */
+/** A call counts once it is made, also if it never ends: the steps and the timeline show it too. */
+function modelStarted(state: UsageReport, { run, at }: Recorded, event: ModelStarted): UsageReport {
+  const { call, agent, waited: before } = event
+  const key = inRun(run, call)
+  if (state.index.recorded.get(key) !== undefined) return state
+  const startedAt = typeof before === 'number' ? at - before : at
+  const noted = withUsageIndex(state, {
+    recorded: state.index.recorded.set(key, { agent, startedAt }),
+    recordedRuns: state.index.recordedRuns.set(run, true),
+  })
+  return spent(noted, run, agent, { modelCalls: 1 })
+}
+
+/** What a recorded call used is what its record says. One that never finished has no record of it. */
 function modelFinished(state: UsageReport, { run }: Recorded, event: ModelFinished): UsageReport {
   const key = inRun(run, event.call)
-  const agent = state.index.recorded.get(key)
-  if (agent === undefined) return state
+  const known = state.index.recorded.get(key)
+  if (known === undefined) return state
+  const { agent, startedAt } = known
   const { usage, firstToken: wait, cost } = event
   let next = withUsageIndex(state, { recorded: state.index.recorded.delete(key) })
-  next = spent(next, run, agent, { ...usage, modelCalls: 1 })
-  if (typeof wait === 'number') next = firstToken(next, run, agent, wait)
+  if (isObject(usage)) next = spent(next, run, agent, tokensOf(usage))
+  if (typeof wait === 'number') next = recordedToken(next, run, agent, wait, startedAt + wait)
   return isObject(cost) ? paid(next, run, agent, cost) : next
+}
+
+/** Records come as calls end. Of calls at the same time, the one whose first token came first is the run's. */
+function recordedToken(state: UsageReport, run: string, agent: string, wait: number, at: number): UsageReport {
+  const next = firstToken(state, run, agent, wait)
+  const before = state.index.firstAt.get(run)
+  if (before !== undefined && before <= at) return next
+  const known = runChanged(next, run, (each) => ({ ...each, firstToken: Math.max(0, wait) }))
+  return withUsageIndex(known, { firstAt: state.index.firstAt.set(run, at) })
 }
 
 function paid(state: UsageReport, run: string, agent: string, cost: Cost): UsageReport {
@@ -166,10 +186,24 @@ function runFinished(state: UsageReport, row: Recorded, { usage: sum }: RunFinis
   const position = next.index.places.get(`run ${run}`)
   const known = position === undefined ? undefined : next.runs.at(position)
   if (position === undefined || known === undefined || known.duration !== undefined) return next
-  const silent = sum !== undefined && Object.keys(known.usage).length === 0
-  const counted = silent ? addUsage({}, sum) : known.usage
-  const done: RunUsage = { ...known, usage: counted, duration: Math.max(0, at - known.startedAt) }
-  return { ...next, total: silent ? addUsage(next.total, sum) : next.total, runs: next.runs.with(position, done) }
+  const told = toldByEnd(known.usage, sum)
+  const done: RunUsage = {
+    ...known,
+    usage: addUsage(known.usage, told),
+    duration: Math.max(0, at - known.startedAt),
+  }
+  return { ...next, total: addUsage(next.total, told), runs: next.runs.with(position, done) }
+}
+
+function tokensOf({ modelCalls: _, ...tokens }: Usage): Usage {
+  return tokens
+}
+
+/** What only the end of the run tells: its tokens, if no call and no message had any, and its calls, if none was seen. */
+function toldByEnd({ modelCalls: seen, ...tokens }: Usage, sum: Usage = {}): Usage {
+  if (Object.keys(tokens).length > 0) return {}
+  const { modelCalls, ...rest } = sum
+  return { ...rest, ...(modelCalls === undefined || seen !== undefined ? {} : { modelCalls }) }
 }
 
 function spent(state: UsageReport, run: string, agent: string, more: Usage, less?: Usage): UsageReport {

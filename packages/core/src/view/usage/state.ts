@@ -23,7 +23,10 @@ export interface RunUsage {
   readonly usage: Usage
   readonly startedAt: number
   readonly duration?: number
-  /** The wait of the first model call that streamed, in milliseconds: the same figure as that of its agent. */
+  /**
+   * The wait of the model call whose first token came first, in milliseconds: the same figure as that of the call. With
+   * calls at the same time, that is not the first to begin and not the first to end.
+   */
   readonly firstToken?: number
   readonly costs?: Costs
 }
@@ -53,6 +56,10 @@ export interface StreamedMessageUsage {
   readonly reported?: Usage
   readonly whole: boolean
 }
+export interface RecordedCall {
+  readonly agent: string
+  readonly startedAt: number
+}
 export interface MessageKeys {
   readonly key: string
   readonly before: MessageKeys | undefined
@@ -67,8 +74,10 @@ export interface UsageIndex {
   /** The messages that streamed in a run, and when anything in it was last whole. */
   readonly open: Dictionary<{ readonly halves: MessageKeys | undefined; readonly at: number }>
   readonly nodes: Dictionary<number>
-  /** The agents of recorded model calls, by run and call. */
-  readonly recorded: Dictionary<string>
+  /** The agents of recorded model calls and when they were made, by run and call. */
+  readonly recorded: Dictionary<RecordedCall>
+  /** When the first token of each run with recorded calls came, as far as is known. */
+  readonly firstAt: Dictionary<number>
   /** The runs whose model calls are recorded: there, messages do not count. */
   readonly recordedRuns: Dictionary<true>
   toJSON(): undefined
@@ -86,6 +95,7 @@ export const emptyUsage: UsageReport = {
     open: Dictionary.empty,
     nodes: Dictionary.empty,
     recorded: Dictionary.empty,
+    firstAt: Dictionary.empty,
     recordedRuns: Dictionary.empty,
     toJSON: () => undefined,
   },
@@ -108,6 +118,7 @@ export function withUsageIndex(state: UsageReport, changed: Partial<UsageIndex>)
       open: changed.open ?? index.open,
       nodes: changed.nodes ?? index.nodes,
       recorded: changed.recorded ?? index.recorded,
+      firstAt: changed.firstAt ?? index.firstAt,
       recordedRuns: changed.recordedRuns ?? index.recordedRuns,
       toJSON: index.toJSON,
     },

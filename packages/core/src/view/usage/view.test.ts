@@ -140,6 +140,29 @@ describe('calls', () => {
   })
 })
 
+test('SPEC 5.7: of calls at the same time, the first token of the run is the one that came first', () => {
+  const begins = (call: string, waited?: number): RunEvent => ({
+    kind: 'model.started',
+    call,
+    agent: 'a',
+    ...(waited === undefined ? {} : { waited }),
+  })
+  const ends = (call: string, first?: number): RunEvent => ({
+    kind: 'model.finished',
+    call,
+    status: 'ok',
+    duration: 0,
+    ...(first === undefined ? {} : { firstToken: first }),
+  })
+  const waitOf = (...events: RunEvent[]) => fold(usageView, rowsOf([started, ...events])).runs.at(0)?.firstToken
+  // Rows are 100 ms apart: c1 begins at 100 and c2 at 200, which ends first.
+  expect(waitOf(begins('c1'), begins('c2'), ends('c2', 90), ends('c1', 150))).toBe(150)
+  expect(waitOf(begins('c1'), begins('c2'), ends('c1', 250), ends('c2', 140))).toBe(140)
+  expect(waitOf(begins('c1'), begins('c2'), ends('c2'), ends('c1', 150))).toBe(150)
+  // The call of another server began before its row.
+  expect(waitOf(begins('c1', 80), begins('c2', 190), ends('c1', 90), ends('c2', 95))).toBe(95)
+})
+
 test('SPEC 5.7: calls and waits are those of the records, in the sum, by agent and by run', () => {
   for (const { name, rows } of loadViewVectors('usage')) {
     if (name !== 'recorded-calls') continue

@@ -31,6 +31,7 @@ import '../../../../../test/kit/adk/conversation.ts'
 import '../../../../../test/kit/adk/interrupts.ts'
 import '../../../../../test/kit/adk/model-silence.ts'
 import '../../../../../test/kit/adk/models.ts'
+import '../../../../../test/kit/adk/partials.ts'
 import '../../../../../test/kit/adk/resume.ts'
 import '../../../../../test/kit/adk/services.ts'
 import '../../../../../test/kit/adk/specialists.ts'
@@ -475,6 +476,30 @@ describe('plugins', () => {
     }
     await alone(new LlmAgent({ name: 'root', model: llm(() => say('hi')) }), [new Watcher('watcher')])
     expect(before).not.toHaveBeenCalled()
+  })
+
+  class Excuse extends BasePlugin {
+    override async onModelErrorCallback({ error }: { error: Error }) {
+      return modelSays({ text: `sorry: ${error.message}` })
+    }
+  }
+  const failing = () => {
+    const model = new TurnsLlm([])
+    model.generateContentAsync = () => {
+      throw new Error('no ink')
+    }
+    return new LlmAgent({ name: 'writer', model })
+  }
+
+  test('ADK: fails with an answer in place of a model’s error, because that is no event', async () => {
+    await expect(alone(failing(), [new Excuse('excuse')])).rejects.toThrow('skipSummarization')
+  })
+
+  test('here: that answer is the agent’s', async () => {
+    const app = { name: 'app', rootAgent: failing(), plugins: [new Excuse('excuse')] }
+    const lines = outline(await testSession(agentOf(app)).run('go'))
+    expect(lines).toContain('writer “sorry: no ink”')
+    expect(lines.at(-1)).toBe('done')
   })
 })
 

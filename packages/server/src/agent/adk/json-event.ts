@@ -1,4 +1,4 @@
-import type { Event } from '@google/adk'
+import type { Event, LlmResponse } from '@google/adk'
 import { isObject, MillraceError } from '@millrace/core'
 
 /** What ADK writes for an event without actions. One object for all events, which is safe because it is frozen. */
@@ -8,6 +8,8 @@ const noActions = Object.freeze({
   requestedAuthConfigs: Object.freeze({}),
   requestedToolConfirmations: Object.freeze({}),
 })
+
+const noIds: readonly string[] = Object.freeze([])
 
 /**
  * An event as JSON that does not change later. A value that is not JSON, put in by a tool or callback, fails the run with
@@ -34,4 +36,34 @@ export function jsonEvent(event: Event, run: string): unknown {
     const where = keys.length === 0 ? '' : ` (state keys: ${keys.join(', ')})`
     throw new MillraceError('agent-error', `'${event.author}' yielded an event that is not JSON${where}: ${reason}`)
   }
+}
+
+/** The event that ADK makes of a partial answer of a model, as `jsonEvent` copies it. */
+export function spokenEvent(answer: LlmResponse, run: string, author: string, branch: string | undefined): unknown {
+  const event: Record<string, unknown> = { invocationId: run, author }
+  if (branch !== undefined) event.branch = branch
+  event.id = newEventId()
+  event.actions = noActions
+  event.longRunningToolIds = noIds
+  // By the clock that ADK reads for its events.
+  event.timestamp = Date.now()
+  for (const key of Object.keys(answer)) {
+    const value: unknown = Reflect.get(answer, key)
+    if (value !== undefined) event[key] = value
+  }
+  return event
+}
+
+const signs = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** An id as ADK makes them. */
+function newEventId(): string {
+  let id = ''
+  for (let i = 0; i < 8; i++) id += signs[Math.floor(Math.random() * signs.length)]
+  return id
+}
+
+/** Whether it has text other than white space, or a call, a picture or code. */
+export function hasContent({ content }: Pick<Event, 'content'>): boolean {
+  return content?.parts?.some(({ text }) => text === undefined || /\S/.test(text)) === true
 }

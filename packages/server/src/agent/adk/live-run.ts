@@ -1,6 +1,7 @@
-import { type Event, isBaseAgent, isLlmAgent, type Runner } from '@google/adk'
+import { type BasePlugin, type Event, isBaseAgent, isLlmAgent, type LlmResponse, type Runner } from '@google/adk'
 import {
   type AdkEvent,
+  type AgentSaid,
   adkIngest,
   type ClientTool,
   type Interrupted,
@@ -21,15 +22,17 @@ import { CallRecorder, type OpenModelCall } from '../call-recorder.ts'
 import { type ChangedPrompt, changedPrompt } from '../changed-prompt.ts'
 import { type ModelSettings, secretsOf } from '../model/settings.ts'
 import { isNested } from '../nested-event.ts'
+import { PrintedPartial } from '../printed-partial.ts'
 import { problemOf } from '../problem.ts'
 import { LogArtifacts } from './artifacts.ts'
 import { instructionsOf, type Past } from './history.ts'
 import { waitingCalls } from './interrupts.ts'
-import { jsonEvent } from './json-event.ts'
+import { hasContent, jsonEvent, spokenEvent } from './json-event.ts'
 import { NodeTracker } from './nodes.ts'
 import { repeatedNodes } from './past-nodes.ts'
+import { PartialPrinter } from './print-partial.ts'
 import { afterAnswer, afterCrash, type Resumption } from './resume.ts'
-import type { AdkLimits, AdkRun, Scope } from './scope.ts'
+import type { AdkLimits, AdkRun, Scope, Speaker } from './scope.ts'
 import type { Tree } from './tree.ts'
 
 export type AdkRoot = Runner['agent']
@@ -37,6 +40,7 @@ export type AdkRoot = Runner['agent']
 export interface LiveRunParts {
   readonly root: AdkRoot
   readonly tree: Tree
+  readonly plugins: readonly BasePlugin[]
   readonly input: RunInput
   readonly context: RunContext
   readonly past: Past
@@ -61,12 +65,15 @@ export class LiveRun implements AdkRun {
   readonly changedPrompt: ChangedPrompt | undefined
   readonly modelCalls = new Map<NodeId | undefined, number>()
   readonly silent = new Set<NodeId | undefined>()
+  readonly streaming = new Set<NodeId | undefined>()
+  readonly direct: boolean
   readonly openCalls = new Map<NodeId | undefined, OpenModelCall>()
   readonly calls: CallRecorder
   readonly now: () => number
   readonly #run: string
   readonly #out: BoundedQueue<RunEvent>
   readonly #ingest = adkIngest()
+  readonly #printer = new PartialPrinter()
   readonly #asked: PendingCalls
   /** The questions that are in the log. */
   readonly #told = new Set<string>()
@@ -76,7 +83,7 @@ export class LiveRun implements AdkRun {
   readonly #unseen = new Set<string>()
   #failure: Problem | undefined
 
-  constructor({ root, tree, input, context, past, settings, limits, resumable, signal, out }: LiveRunParts) {
+  constructor({ root, tree, plugins, input, context, past, settings, limits, resumable, signal, out }: LiveRunParts) {
     this.settings = settings
     this.limits = limits
     this.clientTools = input.tools ?? []
@@ -94,6 +101,8 @@ export class LiveRun implements AdkRun {
     const answered = context.resumed ? new Map() : answeredBy(input, past.interrupts)
     this.changedPrompt = changedPrompt(context)
     this.resumption = resumptionOf(root, context, answered)
+    // A plugin may change partials, and a resumed run leaves out what it repeats.
+    this.direct = plugins.length === 0 && this.resumption === undefined
     this.nodes = new NodeTracker(
       (event) => this.emit(event),
       (node) => this.#questionsOf(node),
@@ -162,14 +171,30 @@ export class LiveRun implements AdkRun {
 
   deliver(event: Event, node: NodeId | undefined): void {
     if (this.#unseen.has(event.id) || this.resumption?.isRepeated(event) === true) return
-    const taken = this.#ingest(jsonEvent(event, this.#run))
-    if ('reason' in taken)
-      throw new MillraceError('garbage', `ADK yielded a value that is not an event: ${taken.reason}`)
-    this.emit({ kind: 'agent', ...taken, ...(node === undefined ? {} : { node }) })
+    const taken = this.#ingested(jsonEvent(event, this.#run))
+    this.emit(node === undefined ? taken : { ...taken, node })
     this.#answered(taken, node)
     if (isPartial(taken.event) || isNested(taken.event)) return
     this.#asked.push(taken.event, node)
     this.#failBy(taken.event)
+  }
+
+  speak(answer: LlmResponse, { author, branch, node }: Speaker): void {
+    if (hasContent(answer)) this.streaming.add(node)
+    const said: AgentSaid = { ...this.#ingested(spokenEvent(answer, this.#run, author, branch)), node }
+    const text = this.#printer.print(said, answer)
+    const event = text === undefined ? said : new PrintedPartial(text, said.message, node, said)
+    this.calls.note(event)
+    this.#emitted += 1
+    this.#out.pushSoon(event)
+    this.#answered(said, node)
+  }
+
+  #ingested(event: unknown): AgentSaid {
+    const taken = this.#ingest(event)
+    if ('reason' in taken)
+      throw new MillraceError('garbage', `ADK yielded a value that is not an event: ${taken.reason}`)
+    return { kind: 'agent', ...taken }
   }
 
   /** A workflow retries its nodes and may catch their errors; it throws when it gives up. */

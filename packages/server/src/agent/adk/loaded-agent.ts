@@ -51,5 +51,8 @@ function programOf(exported: unknown): Pick<AdkProgram, 'root' | 'plugins'> {
   if (isObject(exported) && isRunnableRoot(exported.rootAgent)) {
     return { root: exported.rootAgent, plugins: Array.isArray(exported.plugins) ? exported.plugins : [] }
   }
-  throw new MillraceError('agent-error', 'rootAgent must be an agent or a workflow of @google/adk')
+  throw new MillraceError(
+    'agent-error',
+    'the exported object has a name and can run, but is of another kind: it must be an agent or a workflow of @google/adk, such as new LlmAgent({ … })',
+  )
 }

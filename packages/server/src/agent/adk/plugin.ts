@@ -10,9 +10,11 @@ import {
 import { defined, isObject, type Json, type JsonObject, nodePath } from '@millrace/core'
 import type { ChangedPrompt } from '../changed-prompt.ts'
 import { bindRequest } from '../model/binding.ts'
+import { messageOf } from '../problem.ts'
 import { toolError } from '../tool-result.ts'
 import { answerOpenCalls } from './call-repair.ts'
 import { ClientSideTool, offerTools } from './client-tool.ts'
+import { directPartials } from './direct-partials.ts'
 import { modelName } from './model-name.ts'
 import { type AdkRun, type Scope, scopeOf } from './scope.ts'
 import { parametersOf, wordsOf } from './sent-request.ts'
@@ -66,11 +68,8 @@ export class MillracePlugin extends BasePlugin {
     const { invocationContext } = callbackContext
     const scope = scopeOf(invocationContext)
     if (scope === undefined) return undefined
-    const again = this.#run.resumption?.turnOf(scope.agent?.name ?? '', invocationContext.branch)
-    if (again?.content !== undefined) {
-      this.#offer(scope, invocationContext, llmRequest)
-      return { content: again.content }
-    }
+    const again = this.repeatedTurn(callbackContext, llmRequest)
+    if (again !== undefined) return again
     const over = this.#overLimit(scope)
     if (over !== undefined) return over
     this.#run.silent.add(scope.node)
@@ -78,6 +77,7 @@ export class MillracePlugin extends BasePlugin {
       settings: this.#run.settings,
       agent: scope.agent?.name ?? '',
       state: json(invocationContext.session.state),
+      ...defined({ partials: directPartials(scope, invocationContext.branch) }),
       report: (message) => this.#run.emit({ kind: 'log', level: 'warn', message, ...defined({ node: scope.node }) }),
     })
     // The client's tools and context are for its own conversation, not for that of a specialist.
@@ -90,6 +90,16 @@ export class MillracePlugin extends BasePlugin {
     this.#begin(scope, llmRequest)
     this.#offer(scope, invocationContext, llmRequest)
     return undefined
+  }
+
+  /** The turn that a resumed agent was in the middle of, in place of another call of its model. */
+  repeatedTurn({ invocationContext }: Context, llmRequest: LlmRequest): LlmResponse | undefined {
+    const scope = scopeOf(invocationContext)
+    if (scope === undefined) return undefined
+    const again = this.#run.resumption?.turnOf(scope.agent?.name ?? '', invocationContext.branch)
+    if (again?.content === undefined) return undefined
+    this.#offer(scope, invocationContext, llmRequest)
+    return { content: again.content }
   }
 
   /** Sends what a person gave this call in the place of what ADK has put together. */
@@ -165,7 +175,7 @@ export class MillracePlugin extends BasePlugin {
 
   /** ADK swallows the error of a long-running tool; as a result it reaches the model and the log. */
   override async onToolErrorCallback({ error }: ToolCall & { error: Error }): Promise<JsonObject> {
-    return toolError(error.message)
+    return toolError(messageOf(error))
   }
 
   /** Begins a turn: from here on every tool name resolves, and the calls of the turn run in parallel. */
@@ -205,6 +215,20 @@ export class MillracePlugin extends BasePlugin {
         : `The run made ${limits.maxLlmCallsPerRun} model calls. The limit is maxLlmCallsPerRun.`
     scope.fail({ code: 'limit', message })
     return { errorCode: 'LIMIT', errorMessage: message }
+  }
+}
+
+/** Comes before the plugins of an author: they have seen the turn that a resumed agent repeats. */
+export class RepeatedTurns extends BasePlugin {
+  readonly #plugin: MillracePlugin
+
+  constructor(plugin: MillracePlugin) {
+    super('millrace-repeated')
+    this.#plugin = plugin
+  }
+
+  override async beforeModelCallback({ callbackContext, llmRequest }: ModelCall): Promise<LlmResponse | undefined> {
+    return this.#plugin.repeatedTurn(callbackContext, llmRequest)
   }
 }
 

@@ -1,4 +1,5 @@
-import { type Event, type LlmResponse, PluginManager } from '@google/adk'
+import { createEvent, type Event, type LlmResponse, PluginManager } from '@google/adk'
+import { defined } from '@millrace/core'
 
 /** What every plugin answers that has nothing to say. */
 const nothing = Promise.resolve(undefined)
@@ -18,5 +19,18 @@ export class OwnPlugins extends PluginManager {
     const parts = asked.llmResponse.content?.parts
     if (!parts?.some(({ functionCall }) => functionCall !== undefined)) return nothing
     return super.runAfterModelCallback(asked)
+  }
+}
+
+/** The plugins of an author, and ours. */
+export class AuthorPlugins extends PluginManager {
+  /** ADK takes what a plugin has in place of a model's error for an event, and fails where it lacks what an event has. */
+  override async runOnModelErrorCallback(
+    asked: Parameters<PluginManager['runOnModelErrorCallback']>[0],
+  ): Promise<LlmResponse | undefined> {
+    const given = await super.runOnModelErrorCallback(asked)
+    if (given === undefined) return undefined
+    const { invocationId, agent, branch } = asked.callbackContext.invocationContext
+    return { ...createEvent({ invocationId, ...defined({ author: agent?.name, branch }) }), ...given }
   }
 }

@@ -13,14 +13,15 @@ import type { RunContext } from '../agent.ts'
 import { answeredBy } from '../answer-parts.ts'
 import { thrownAt } from '../author-place.ts'
 import { BoundedQueue } from '../bounded-queue.ts'
+import type { ReadyIterator } from '../lazy-stream.ts'
 import type { ModelSettings } from '../model/settings.ts'
 import { problemOf } from '../problem.ts'
 import { adkContent, authored, inputContents, type Past, pastOf } from './history.ts'
 import { callsBeside } from './interrupts.ts'
 import { type AdkRoot, LiveRun } from './live-run.ts'
 import { LogMemory } from './memory.ts'
-import { MillracePlugin } from './plugin.ts'
-import { OwnPlugins } from './run-plugins.ts'
+import { MillracePlugin, RepeatedTurns } from './plugin.ts'
+import { AuthorPlugins, OwnPlugins } from './run-plugins.ts'
 import { type AdkLimits, openScope } from './scope.ts'
 import { RunSessions } from './session.ts'
 import { useToolsets } from './toolsets.ts'
@@ -74,16 +75,16 @@ export function runAdk(
     stop.abort(over)
     out.end()
   })
-  return {
-    [Symbol.asyncIterator]: () => ({
-      next: () => out.next(),
-      async return() {
-        const end = await out.return()
-        await toolsets.release()
-        return end
-      },
-    }),
+  const iterator: ReadyIterator<RunEvent> = {
+    ready: () => out.ready(),
+    next: () => out.next(),
+    async return() {
+      const end = await out.return()
+      await toolsets.release()
+      return end
+    },
   }
+  return { [Symbol.asyncIterator]: () => iterator }
 }
 
 /** Reads ADK's stream to its end. Never rejects: an error becomes the run's failure. */
@@ -108,14 +109,17 @@ async function drive(
     const runner = new Runner({
       appName: app,
       agent: root,
-      plugins: plugins.length === 0 ? [] : [...plugins, plugin],
       sessionService: new RunSessions(session, context.resumed),
       artifactService: run.artifacts,
       memoryService: new LogMemory(context),
       // ADK resumes the agent that asked. In a pipeline, and after a crash, the root must run instead.
       resumabilityConfig: { isResumable: run.resumption === undefined },
     })
-    if (plugins.length === 0) Reflect.set(runner, 'pluginManager', new OwnPlugins([plugin]))
+    const manager =
+      plugins.length === 0
+        ? new OwnPlugins([plugin])
+        : new AuthorPlugins([new RepeatedTurns(plugin), ...plugins, plugin])
+    Reflect.set(runner, 'pluginManager', manager)
     const first = isBaseAgent(root) ? root.findAgent(run.resumption?.first ?? '') : undefined
     // ADK begins with the agent that spoke last; a resumed run begins where it began before.
     if (first !== undefined) Reflect.set(runner, 'determineAgentForResumption', () => first)

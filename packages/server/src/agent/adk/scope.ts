@@ -1,4 +1,11 @@
-import type { BaseAgent, Event, InvocationContext, PluginManager, SessionArtifactService } from '@google/adk'
+import type {
+  BaseAgent,
+  Event,
+  InvocationContext,
+  LlmResponse,
+  PluginManager,
+  SessionArtifactService,
+} from '@google/adk'
 import { type ClientTool, defined, type NodeId, type Problem, type RunEvent } from '@millrace/core'
 import type { CallRecorder, OpenModelCall } from '../call-recorder.ts'
 import type { ChangedPrompt } from '../changed-prompt.ts'
@@ -32,10 +39,16 @@ export interface AdkRun {
   unseen(event: Event): Event
   /** Sends an ADK event to the log. */
   deliver(event: Event, node: NodeId | undefined): void
+  /** Whether partials may go to the log without passing through ADK. */
+  readonly direct: boolean
+  /** Sends a partial answer of a model to the log, as the event that ADK would make of it. */
+  speak(answer: LlmResponse, by: Speaker): void
   /** A promise to await while the log is behind; undefined when it is not. */
   room(): Promise<void> | undefined
   /** Model calls made, by execution of an agent. */
   readonly modelCalls: Map<NodeId | undefined, number>
+  /** Executions whose model has sent tokens, and not their aggregate yet. */
+  readonly streaming: Set<NodeId | undefined>
   /** Executions whose model was called and has not answered yet. */
   readonly silent: Set<NodeId | undefined>
   readonly calls: CallRecorder
@@ -44,6 +57,13 @@ export interface AdkRun {
   /** Records the end of the model call of this execution, if one is open. */
   endCall(node: NodeId | undefined, error?: Problem): void
   readonly now: () => number
+}
+
+/** Who speaks an event, and in which execution. */
+export interface Speaker {
+  readonly author: string
+  readonly branch: string | undefined
+  readonly node: NodeId
 }
 
 export interface AdkLimits {

@@ -129,8 +129,8 @@ async function execute(
     if (typeof invalid === 'string') {
       return toolError(`The arguments of '${tool.name}' are not a JSON object: ${invalid.slice(0, 200)}`)
     }
-    const instead = await beforeTool(tool, args, context)
-    if (instead !== undefined) return toolResult(tool.name, instead, limits.maxToolResult)
+    const guarded = await beforeTool(tool, args, context)
+    if (guarded !== undefined) return toolResult(tool.name, guarded, limits.maxToolResult)
     const problem = isFunctionTool(tool) ? argsProblem(Reflect.get(tool, 'parameters'), args) : undefined
     if (problem !== undefined) return toolError(`Invalid arguments for '${tool.name}': ${problem}`)
     // AgentTool itself would lose errors and stream nothing, so consult() runs its agent.
@@ -145,8 +145,27 @@ async function execute(
     const message = messageOf(error)
     const thrown = thrownAt(watched.thrown() ?? error, `the tool ${tool.name}`, message)
     if (thrown !== undefined) run.emit(thrown)
-    return toolError(message)
+    return afterError(tool, call, context, error, limits.maxToolResult).catch(() => toolError(message))
   }
+}
+
+/** What a plugin of the author has in place of an error (`onToolErrorCallback`); ours is the last, and has the error. */
+async function afterError(
+  tool: BaseTool,
+  call: FunctionCall,
+  context: Context,
+  thrown: unknown,
+  maxResult: number,
+): Promise<JsonObject> {
+  const error = thrown instanceof Error ? thrown : new Error(messageOf(thrown))
+  const { pluginManager } = context.invocationContext
+  const given: unknown = await pluginManager.runOnToolErrorCallback({
+    tool,
+    toolArgs: call.args ?? {},
+    toolContext: context,
+    error,
+  })
+  return given === undefined ? toolError(messageOf(error)) : toolResult(tool.name, given, maxResult)
 }
 
 function agentOf(tool: BaseTool): Parameters<typeof consult>[0] {

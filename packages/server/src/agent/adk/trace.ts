@@ -10,6 +10,7 @@ import {
 import type { Problem } from '@millrace/core'
 import { problemOf } from '../problem.ts'
 import { goOn, leaveLoop, skipBeforeCallback } from './go-on.ts'
+import { hasContent } from './json-event.ts'
 import { inOrder } from './nodes.ts'
 import { type Scope, scopeOf, withScope } from './scope.ts'
 
@@ -69,7 +70,7 @@ async function* traceAgent(
   scope: Scope,
   run: BaseAgent['runAsync'],
 ): AsyncGenerator<Event, void, void> {
-  const { nodes, silent, signal, resumption } = scope.run
+  const { nodes, silent, streaming, signal, resumption } = scope.run
   // ADK's pipelines continue with the next agent although a person was asked. That must not happen.
   if (inOrder(scope.agent) && scope.run.isWaiting) {
     if (isLoopAgent(scope.agent)) yield leaveLoop(agent, scope)
@@ -82,8 +83,6 @@ async function* traceAgent(
     return
   }
   let error: Problem | undefined
-  /** Whether deltas came whose aggregate is still missing. */
-  let pending = false
   try {
     const progress = resumption?.progressOf(agent.name, context.branch)
     const own = withScope(context, { ...inside, node, agent, begun: progress !== undefined })
@@ -93,13 +92,14 @@ async function* traceAgent(
       if (event.author === agent.name) {
         keepOutput(agent, event)
         if (event.errorCode !== undefined) error = problemOf(event)
-        pending = event.partial === true && (pending || hasContent(event))
+        if (event.partial !== true) streaming.delete(node)
+        else if (hasContent(event)) streaming.add(node)
         if (event.errorCode !== undefined || (event.partial !== true && hasContent(event))) silent.delete(node)
       }
       yield event
     }
     if (silent.has(node) && !signal.aborted) {
-      error = pending
+      error = streaming.has(node)
         ? modelError(`The model of '${agent.name}' broke off before its answer was complete.`, 'TRUNCATED')
         : modelError(`The model of '${agent.name}' gave an empty answer.`, 'EMPTY')
       scope.fail(error)
@@ -114,11 +114,6 @@ async function* traceAgent(
 
 function modelError(message: string, source: string): Problem {
   return { code: 'model-error', message, source }
-}
-
-/** Whether the event has text other than white space, or a call, a picture or code. */
-function hasContent({ content }: Event): boolean {
-  return content?.parts?.some(({ text }) => text === undefined || /\S/.test(text)) === true
 }
 
 /** ADK mistakes the tool answer by which an agent leaves a loop for its output, and empties the output key. */

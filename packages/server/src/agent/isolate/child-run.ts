@@ -8,6 +8,8 @@ import {
   type RunEvent,
 } from '@millrace/core'
 import type { Agent, RunContext } from '../agent.ts'
+import type { ReadyIterator } from '../lazy-stream.ts'
+import { PrintedPartial } from '../printed-partial.ts'
 import { messageOf } from '../problem.ts'
 import { askingFunctions, problemOfCall } from './context-functions.ts'
 import type { Outbox } from './outbox.ts'
@@ -46,7 +48,7 @@ export class ChildRun {
   /** Runs to the end, and reports it. Never rejects. */
   async drive(agent: Agent, { input, context, functions }: Start, own: Pick<RunContext, 'history' | 'now' | 'newId'>) {
     let problem: Problem | undefined
-    let source: AsyncIterator<RunEvent> | undefined
+    let source: ReadyIterator<RunEvent> | undefined
     try {
       const asking = askingFunctions(functions, context, (name, args) => this.#ask(name, args))
       const recorded = functions.includes('recorded') ? { recorded: (count?: number) => this.#recorded(count) } : {}
@@ -54,7 +56,8 @@ export class ChildRun {
       const stream = agent.run(input, { ...given, signal: this.#abort.signal })
       source = stream[Symbol.asyncIterator]()
       while (!this.#abort.signal.aborted) {
-        const next = await source.next()
+        const here = source.ready?.()
+        const next = here === undefined ? await source.next() : { done: false as const, value: here }
         if (next.done === true) break
         this.#push(next.value, agent.name)
         if (this.#credit === 0) await this.#room()
@@ -160,6 +163,7 @@ export class ChildRun {
 
 /** `agent` is the name of the run's agent: the log has named it when the run started. */
 function canWait(event: RunEvent, agent: string): boolean {
+  if (event instanceof PrintedPartial) return true
   if (event.kind === 'agent') return isPartial(event.event) || saysOnlyText(event.event)
   if (event.kind === 'node.started') return event.parent === undefined && event.agent === agent
   if (event.kind === 'node.finished') return !event.node.includes('/')

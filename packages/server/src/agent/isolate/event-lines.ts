@@ -16,8 +16,9 @@ export function printEvents(events: readonly RunEvent[]): string {
   let node: string | undefined
   for (const event of events) {
     // `undefined` has no text; as null it is refused by the server, which names it in the log.
-    const text = JSON.stringify(event) ?? 'null'
-    if (isPlainPartial(event)) {
+    const isPrinted = event instanceof PrintedPartial
+    const text = isPrinted ? event.text : (JSON.stringify(event) ?? 'null')
+    if (isPrinted || isPlainPartial(event)) {
       if (event.message !== message || event.node !== node) {
         ;({ message, node } = event)
         lines += `${speakerMark}${JSON.stringify([message, node])}\n`

@@ -1,6 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
+/**
+ * How large each half of the heap for new objects may become, in MB; V8 lets it grow while many objects survive. With
+ * its own limit of 16 MB, runs at once were collected in the middle: 50 of them took 5 to 10 % longer.
+ */
+const youngSpace = 64
+
 /** Starts a process that waits for its agent. It does not keep the server's process alive. */
 export function forkChild(memory: number, env?: Readonly<Record<string, string | undefined>>): ChildProcess {
   const child = fork(entry(), {
@@ -8,7 +14,7 @@ export function forkChild(memory: number, env?: Readonly<Record<string, string |
     detached: true,
     ...(env === undefined ? {} : { env: { ...env } }),
     // Nothing of the server's own flags, such as the port of a debugger.
-    execArgv: [`--max-old-space-size=${memory}`],
+    execArgv: [`--max-old-space-size=${memory}`, `--max-semi-space-size=${youngSpace}`],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     // Copies a text as it is. The default would print it as JSON, which our messages are already.
     serialization: 'advanced',

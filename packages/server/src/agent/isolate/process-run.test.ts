@@ -1,5 +1,6 @@
 import { MillraceError, type RunEvent } from '@millrace/core'
 import { describe, expect, test } from 'vitest'
+import { runContext } from '../../../../../test/kit/run-context.ts'
 import type { RunContext } from '../agent.ts'
 import { ChildRun } from './child-run.ts'
 import { functionNames } from './context-functions.ts'
@@ -13,18 +14,7 @@ type Script = (context: RunContext & Record<string, never>) => AsyncIterable<unk
 function isolated(script: Script, more: object = {}) {
   const stop = new AbortController()
   const sent: FromProcess[] = []
-  const context: RunContext = {
-    session: 's',
-    run: 'r',
-    user: 'u',
-    history: [],
-    state: {},
-    resumed: false,
-    signal: stop.signal,
-    now: () => 0,
-    newId: () => 'id',
-    ...more,
-  }
+  const context = runContext({ signal: stop.signal, now: () => 0, ...more })
   const toHost = (message: FromProcess): void => {
     const text = printSent(message)
     sent.push(readSentText(text))

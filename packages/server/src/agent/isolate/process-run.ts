@@ -1,12 +1,13 @@
 import { MillraceError, type Problem, type RunEvent } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
+import type { ReadyIterator } from '../lazy-stream.ts'
 import { callFunction, problemOfCall } from './context-functions.ts'
 import { eventsOnTheWay, type FromProcess, type ToProcess } from './protocol.ts'
 
 const finished: IteratorReturnResult<undefined> = { done: true, value: undefined }
 
 /** A run in the process of its agent, as the server reads it. */
-export class ProcessRun implements AsyncIterableIterator<RunEvent> {
+export class ProcessRun implements AsyncIterableIterator<RunEvent>, ReadyIterator<RunEvent> {
   readonly #call: number
   readonly #context: RunContext
   readonly #send: (message: ToProcess) => void
@@ -40,6 +41,14 @@ export class ProcessRun implements AsyncIterableIterator<RunEvent> {
     this.#context.signal.removeEventListener('abort', this.#abort)
     if (problem !== undefined) this.#failure = new MillraceError(problem.code, problem.message)
     this.#serve()
+  }
+
+  over(): boolean {
+    return this.#over
+  }
+
+  ready(): RunEvent | undefined {
+    return this.#shift()
   }
 
   next(): Promise<IteratorResult<RunEvent>> {

@@ -1,10 +1,10 @@
 import { type Changed, isObject, type Json, type JsonObject, MillraceError, type Recorded } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
+import { messageParts } from '../langchain-message.ts'
 import { isCheckpoint, ownCheckpoint } from './checkpoint.ts'
 import { pastMessages } from './checkpoint-rebuild.ts'
 import { channelsOf, controlIn, replacing } from './graph-input.ts'
 import type { CompiledGraph, Snapshot } from './langgraph-agent.ts'
-import { messageParts } from './message-parts.ts'
 
 /** What a person changed in the state of a graph that goes on from a checkpoint. */
 export interface ChangedState {

@@ -6,9 +6,8 @@ import {
 } from '@langchain/core/language_models/chat_models'
 import type { AIMessageChunk, BaseMessage } from '@langchain/core/messages'
 import { ChatGenerationChunk, type ChatResult } from '@langchain/core/outputs'
-import type { Runnable, RunnableConfig } from '@langchain/core/runnables'
-import { getConfig } from '@langchain/langgraph'
-import { isObject, MillraceError } from '@millrace/core'
+import type { Runnable } from '@langchain/core/runnables'
+import { MillraceError } from '@millrace/core'
 import { bindRequest } from '../model/binding.ts'
 import { ChosenLlm } from '../model/model.ts'
 import type { OfflineScript } from '../model/offline.ts'
@@ -16,8 +15,8 @@ import type { ModelChoice, ModelSettings } from '../model/settings.ts'
 import { lastChunk, partialChunk } from './chat-chunks.ts'
 import { chatRequest } from './chat-request.ts'
 import { noteChatModel } from './graph-model.ts'
-import { promptIn } from './graph-prompt.ts'
 import { record } from './record.ts'
+import { runBinding } from './run-binding.ts'
 
 export interface ChatModelOptions {
   /** `gemini-…`, `claude-…`, `openai:<model>` or `offline`; without it, MILLRACE_MODEL or whichever key is set. */
@@ -59,7 +58,7 @@ class MillraceChatModel extends BaseChatModel<ChatCallOptions> {
   override invocationParams(options?: this['ParsedCallOptions']): Record<string, unknown> {
     const { config } = chatRequest([], options ?? {})
     const [{ functionDeclarations: tools = [] } = {}] = (config?.tools ?? []) as { functionDeclarations?: unknown[] }[]
-    return { model: this.choose(binding().settings).name, tools }
+    return { model: this.choose(runBinding().settings).name, tools }
   }
 
   override async *_streamResponseChunks(
@@ -68,7 +67,7 @@ class MillraceChatModel extends BaseChatModel<ChatCallOptions> {
     runManager?: CallbackManagerForLLMRun,
   ): AsyncGenerator<ChatGenerationChunk> {
     const request = chatRequest(messages, options)
-    const { settings, agent, config, prompt } = binding()
+    const { settings, agent, config, prompt } = runBinding()
     prompt?.apply(runManager?.runId, request)
     const reports: string[] = []
     bindRequest(request, { settings, agent, state: {}, report: (message) => reports.push(message) })
@@ -99,12 +98,4 @@ class MillraceChatModel extends BaseChatModel<ChatCallOptions> {
     if (whole === undefined) throw new MillraceError('model-error', 'the model gave an empty answer')
     return { generations: [whole] }
   }
-}
-
-/** The model settings and the node: the graph's own configuration carries both. */
-function binding() {
-  const config = (getConfig() ?? {}) as RunnableConfig
-  const given: unknown = config.configurable?.millrace
-  const settings = isObject(given) && isObject(given.models) ? (given.models as ModelSettings) : {}
-  return { settings, agent: String(config.metadata?.langgraph_node ?? ''), config, prompt: promptIn(given) }
 }

@@ -3,7 +3,7 @@ import type { BindToolsInput } from '@langchain/core/language_models/chat_models
 import type { BaseMessage } from '@langchain/core/messages'
 import { convertToOpenAITool } from '@langchain/core/utils/function_calling'
 import { type AdkPart, isObject } from '@millrace/core'
-import { messageParts } from './message-parts.ts'
+import { messageParts } from '../langchain-message.ts'
 
 export interface ChatRequestOptions {
   readonly tools?: readonly BindToolsInput[]

@@ -2,7 +2,7 @@ import { Annotation, END, MessagesAnnotation, START, StateGraph } from '@langcha
 import { defined, isObject, type Recorded, type RunEvent } from '@millrace/core'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { newestRecord } from '../../../../../test/kit/run-agent.ts'
-import type { RunContext } from '../agent.ts'
+import { runContext } from '../../../../../test/kit/run-context.ts'
 import { isCheckpoint } from './checkpoint.ts'
 import { type CompiledGraph, graphAgent } from './langgraph-agent.ts'
 
@@ -25,19 +25,8 @@ function watching() {
 }
 
 async function run(graph: CompiledGraph, history: readonly Recorded[], session: string): Promise<readonly Recorded[]> {
-  const context: RunContext = {
-    session,
-    run: 'r',
-    user: 'u',
-    history,
-    // As if the seal were ours: what is read must be harmless even then.
-    ...defined({ sealed: newestRecord(history) }),
-    state: {},
-    resumed: false,
-    signal: new AbortController().signal,
-    now: () => 1,
-    newId: () => 'id',
-  }
+  // As if the seal were ours: what is read must be harmless even then.
+  const context = runContext({ session, history, ...defined({ sealed: newestRecord(history) }) })
   const events: RunEvent[] = []
   const message = { id: `m${history.length}`, role: 'user' as const, content: { parts: [{ text: 'hi' }] } }
   for await (const event of graphAgent('g', async () => ({ graph })).run({ messages: [message] }, context)) {

@@ -6,6 +6,9 @@ import type { CompiledGraph } from './langgraph-agent.ts'
 /** The message of the `log` row that holds a graph's checkpoint, so that another process can continue the graph. */
 export const checkpointMessage = 'langgraph.checkpoint'
 
+/** The message of the `log` row where a step has no checkpoint, because the state was too large then. */
+export const checkpointLeftOut = 'the state of the graph is too large for a checkpoint after this step'
+
 export function isCheckpoint(event: RunEvent): boolean {
   return event.kind === 'log' && event.message === checkpointMessage
 }

@@ -1,11 +1,13 @@
 import { defined, isObject, type Json, type JsonObject, type NodeId, type RunEvent, usageOf } from '@millrace/core'
 import type { CallRecorder, OpenModelCall } from '../call-recorder.ts'
 import type { ChangedPrompt } from '../changed-prompt.ts'
+import { langChainCall } from '../langchain-call.ts'
+import { messageParts } from '../langchain-message.ts'
+import { langChainRequest } from '../langchain-request.ts'
 import type { RequestWords } from '../request-writer.ts'
 import type { GraphNode } from './graph-nodes.ts'
 import type { GraphPrompt } from './graph-prompt.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
-import { messageParts, modelCallOf, toolAnswer } from './message-parts.ts'
 import { toJson } from './state-json.ts'
 
 interface RunningTool {
@@ -21,6 +23,8 @@ export class GraphCalls {
   readonly #parameters = new Map<string, Readonly<Record<string, unknown>>>()
   readonly #open = new Map<string, { readonly call: OpenModelCall; readonly node: NodeId }>()
   readonly #tools = new Map<string, RunningTool>()
+  /** The call of a model that a tool runs for, by the LangChain run of the tool. */
+  readonly #called = new Map<string, string>()
 
   constructor(recorder: CallRecorder, now: () => number, prompt: GraphPrompt) {
     this.#prompt = prompt
@@ -28,7 +32,7 @@ export class GraphCalls {
     this.#now = now
   }
 
-  /** A handler of LangChain: only handlers are given the parameters and the tools of a call. */
+  /** A handler of LangChain: only handlers are given the parameters and the tools of a call, and the call of a tool. */
   readonly handler = {
     name: 'millrace',
     awaitHandlers: true,
@@ -44,6 +48,18 @@ export class GraphCalls {
       if (isObject(metadata)) this.#prompt.begin(run, metadata.langgraph_node)
       const given = isObject(more) ? more.invocation_params : undefined
       if (isObject(given)) this.#parameters.set(run, given)
+    },
+    handleToolStart: (
+      _tool: unknown,
+      _input: unknown,
+      run: string,
+      _parent?: string,
+      _tags?: unknown,
+      _metadata?: unknown,
+      _name?: unknown,
+      call?: unknown,
+    ): void => {
+      if (typeof call === 'string') this.#called.set(run, call)
     },
   }
 
@@ -66,7 +82,7 @@ export class GraphCalls {
       tools: tools.length,
       ...defined({ parameters: parametersOf(given, metadata) }),
       words: () => ({
-        ...wordsOf(event.data?.input, tools),
+        ...toldIn(event.data?.input, tools),
         ...changedWords(this.#prompt.of(event.run_id)),
       }),
     })
@@ -86,12 +102,11 @@ export class GraphCalls {
     this.#prompt.check(run_id)
     open.call.heard()
     const output = data?.output
-    const told = isObject(output) && isObject(output.response_metadata) ? output.response_metadata : {}
-    const reason = [told.finish_reason, told.stop_reason, told.finishReason].find((each) => typeof each === 'string')
+    const { usage, finishReason } = langChainCall(output, metadata)
     const { parts } = messageParts(output)
     open.call.answered(message, {
-      usage: usageOf(modelCallOf(output, metadata).usage),
-      finishReason: reason as string | undefined,
+      usage: usageOf(usage),
+      finishReason,
       response: message === undefined && parts.length > 0 ? ({ role: 'model', parts } as unknown as Json) : undefined,
     })
     yield open.call.finish()
@@ -104,6 +119,13 @@ export class GraphCalls {
       this.#open.delete(run)
       yield open.call.finish({ code: 'model-error', message })
     }
+  }
+
+  /** The call that this tool runs for, where LangChain knows it. */
+  calledBy(run: string): string | undefined {
+    const call = this.#called.get(run)
+    this.#called.delete(run)
+    return call
   }
 
   toolStarted(run: string, call: string): void {
@@ -134,32 +156,8 @@ function parametersOf(
   return plain.length === 0 ? undefined : (Object.fromEntries(plain) as JsonObject)
 }
 
-/** What the model was told. LangChain gives a list of lists, one for each prompt of a batch. */
-function wordsOf(input: unknown, tools: readonly unknown[]): RequestWords {
-  const given = isObject(input) ? input.messages : input
-  const messages: readonly unknown[] = Array.isArray(given) ? given.flat() : []
-  const names = new Map<string, string>()
-  const system: string[] = []
-  const contents: Json[] = []
-  for (const message of messages) {
-    const { type, parts } = messageParts(message)
-    for (const { functionCall } of parts)
-      if (functionCall?.id !== undefined) names.set(functionCall.id, functionCall.name)
-    if (type === 'system') system.push(parts.map(({ text = '' }) => text).join(''))
-    else if (type === 'tool') contents.push(answerOf(message, names))
-    else contents.push({ role: type === 'ai' ? 'model' : 'user', parts } as unknown as Json)
-  }
-  const declared = toJson(tools)
-  return {
-    contents,
-    ...(system.length === 0 ? {} : { system: system.join('\n\n') }),
-    ...(tools.length === 0 || declared === undefined ? {} : { tools: declared }),
-  }
-}
-
-function answerOf(message: unknown, names: ReadonlyMap<string, string>): Json {
-  const { id, response } = toolAnswer(message)
-  const own = isObject(message) && typeof message.name === 'string' ? message.name : undefined
-  const name = own ?? names.get(id ?? '') ?? ''
-  return { role: 'user', parts: [{ functionResponse: { ...defined({ id }), name, response } }] }
+/** What the model was told, with its tools. */
+export function toldIn(input: unknown, tools: readonly unknown[]): RequestWords {
+  const declared = tools.length === 0 ? undefined : toJson(tools)
+  return { ...langChainRequest(input), ...defined({ tools: declared }) }
 }

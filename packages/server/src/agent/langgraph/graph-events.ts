@@ -1,6 +1,8 @@
 import { type AdkEvent, type AdkPart, isObject, type Json, MillraceError, type RunEvent } from '@millrace/core'
 import type { AgentGraph, RunContext } from '../agent.ts'
 import { thrownAt } from '../author-place.ts'
+import { type LangChainCall, langChainCall } from '../langchain-call.ts'
+import { messageParts, type ToolAnswer, toolAnswer } from '../langchain-message.ts'
 import { messageOf } from '../problem.ts'
 import { resultTooLarge } from '../tool-result.ts'
 import { customRecord } from './custom-stream.ts'
@@ -9,12 +11,11 @@ import type { GraphCalls } from './graph-calls.ts'
 import { type GraphNode, GraphNodes } from './graph-nodes.ts'
 import { type GraphState, updatesOf } from './graph-state.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
-import { type GraphModelCall, messageParts, modelCallOf, type ToolAnswer, toolAnswer } from './message-parts.ts'
 import { cachedUpdates } from './node-cache.ts'
 import type { RunChain } from './run-chain.ts'
 import { toJson } from './state-json.ts'
 import { inSteps, type StepEvent } from './steps.ts'
-import { type HeldAnswer, ToolAnswers } from './tool-answers.ts'
+import { answerIn, type HeldAnswer, ToolAnswers } from './tool-answers.ts'
 
 /** The name of the custom event by which a graph's own code records a canonical event (tasks, artifacts, data). */
 export const recordEvent = 'millrace'
@@ -71,7 +72,7 @@ const inNode: ReadonlySet<RunEvent['kind']> = new Set([
 ])
 
 /** What an ADK event has beside its parts. */
-interface Said extends GraphModelCall {
+interface Said extends Pick<LangChainCall, 'usage' | 'model'> {
   readonly id: string
   readonly partial?: boolean
   readonly role?: string
@@ -118,7 +119,10 @@ export class EventMapper {
     // The end of a step without an open node: the run's input, or the state from before.
     if (event.values !== undefined && !this.nodes.has(event.run_id)) yield* this.#state.step(event.values)
     if (event.tags?.includes('langsmith:hidden') === true) return
-    if (!event.event.startsWith('on_chain_')) yield* this.#told(this.#answers.take(this.nodes.of(event).node))
+    if (!event.event.startsWith('on_chain_')) {
+      const goesOn = !event.event.startsWith('on_tool_')
+      yield* this.#told(this.#answers.take(this.nodes.of(event).node, goesOn))
+    }
     switch (event.event) {
       case 'on_chain_stream':
         for (const [name, output] of cachedUpdates(event)) yield* this.#cached(event, name, output)
@@ -145,7 +149,7 @@ export class EventMapper {
         yield* this.#toolStarted(event)
         return
       case 'on_tool_end':
-        yield* this.#toolEnded(event, toolAnswer(event.data?.output))
+        yield* this.#toolEnded(event, answerIn(event.data?.output, this.#answers.callOf(event.run_id)))
         return
       case 'on_tool_error':
         // The tool asks a person and runs again with the answer.
@@ -255,33 +259,43 @@ export class EventMapper {
       if (!partial) yield* this.#usedOnly(event)
       return
     }
-    const used = partial ? {} : modelCallOf(message, event.metadata)
+    const used = partial ? {} : langChainCall(message, event.metadata)
     yield this.#agent(node, shown, { id: event.run_id, partial, ...used })
   }
 
   /** A model call that people do not see has used tokens too. */
   *#usedOnly(event: StreamEvent): Generator<RunEvent> {
-    const used = modelCallOf(event.data?.output, event.metadata)
+    const used = langChainCall(event.data?.output, event.metadata)
     if (used.usage !== undefined) yield this.#agent(this.nodes.of(event), [], { id: event.run_id, ...used })
   }
 
   /** A tool that a node calls itself, without a message, gets a call too; its id is the LangChain run of the tool. */
   *#toolStarted(event: StreamEvent): Generator<RunEvent> {
-    const called = [...this.#waiting].find(([, name]) => name === event.name)?.[0]
+    const node = this.nodes.of(event)
+    const asked = this.calls.calledBy(event.run_id)
+    const isSure = asked !== undefined && this.#calls.has(asked)
+    const called = isSure ? this.#openCall(asked, node) : this.#openCallOf(event.name)
+    const call = called ?? event.run_id
+    this.#answers.started(event.run_id, call, node, isSure)
+    this.calls.toolStarted(event.run_id, call)
     if (called !== undefined) {
       this.#waiting.delete(called)
-      this.#answers.started(event.run_id, called, this.nodes.of(event))
-      this.calls.toolStarted(event.run_id, called)
       return
     }
     const input = toJson(event.data?.input)
     const args = isObject(input) ? (input as Record<string, Json>) : { input: input ?? null }
     const part = { functionCall: { id: event.run_id, name: event.name, args } }
-    const node = this.nodes.of(event)
-    this.#answers.started(event.run_id, event.run_id, node)
-    this.calls.toolStarted(event.run_id, event.run_id)
     yield this.#agent(node, [part], { id: `call-${event.run_id}`, byCode: true })
     this.#waiting.delete(event.run_id)
+  }
+
+  /** The call that a tool runs for, unless that call has its answer already. */
+  #openCall(call: string, node: GraphNode): string | undefined {
+    return this.#answers.isTriedAgain(call, node) || this.#waiting.has(call) ? call : undefined
+  }
+
+  #openCallOf(tool: string): string | undefined {
+    return [...this.#waiting].find(([, name]) => name === tool)?.[0]
   }
 
   *#toolEnded(event: StreamEvent, answer: ToolAnswer): Generator<RunEvent> {

@@ -1,10 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type InputMessage, isObject, type Json, MillraceError, type ResumeAnswer, type RunInput } from '@millrace/core'
+import {
+  applyState,
+  type InputMessage,
+  isObject,
+  type Json,
+  type JsonObject,
+  MillraceError,
+  type ResumeAnswer,
+  type RunInput,
+} from '@millrace/core'
 import type { RunContext } from '../agent.ts'
+import { messageParts } from '../langchain-message.ts'
 import { ownCheckpoint } from './checkpoint.ts'
-import { breakpointOf, openQuestions } from './graph-interrupts.ts'
+import { breakpointOf, graphIdOf, openQuestions } from './graph-interrupts.ts'
 import type { CompiledGraph, Snapshot } from './langgraph-agent.ts'
-import { messageParts } from './message-parts.ts'
 import { hasBegunIn } from './own-saver.ts'
 import { toJson } from './state-json.ts'
 
@@ -22,11 +31,11 @@ export async function graphInput(
   const edits = await editedKeys(graph, context, before)
   if (answers.length > 0) {
     const open = new Set(openQuestions(before).map(({ asked }) => asked.id))
-    const known = answers.filter(({ interrupt }) => open.has(interrupt))
+    const known = answers.filter(({ interrupt }) => open.has(graphIdOf(interrupt)))
     if (known.length > 0) {
       const { Command } = await import('@langchain/langgraph')
       const resume = known.map(({ interrupt, payload, status }) => [
-        interrupt,
+        graphIdOf(interrupt),
         status === 'cancelled' ? { cancelled: true } : (payload ?? true),
       ])
       const update = Object.keys(edits).length === 0 ? {} : { update: edits }
@@ -42,7 +51,7 @@ export async function graphInput(
   const past = Array.isArray(rebuilt.messages) ? (rebuilt.messages as unknown[]) : []
   return {
     ...rebuilt,
-    ...clientState(graph, input, before),
+    ...clientState(graph, input, context, before),
     ...edits,
     messages: [...past, ...(await messagesOf(input))],
   }
@@ -57,7 +66,7 @@ export function goesOn(input: unknown): boolean {
  * The answers of this input. An ADK client answers with a function response, which is always an object: ADK wraps any
  * other value as `result`, and the graph gets the value itself.
  */
-function answersIn({ resume = [], messages }: RunInput): readonly ResumeAnswer[] {
+export function answersIn({ resume = [], messages }: RunInput): readonly ResumeAnswer[] {
   const responses = messages
     .flatMap(({ content }) => content.parts ?? [])
     .flatMap(({ functionResponse }): readonly ResumeAnswer[] => {
@@ -103,13 +112,25 @@ export function messageIds({ values, tasks = [] }: Snapshot): readonly string[] 
   return [...own, ...inner]
 }
 
-/** A client sends the whole state back. Unchanged keys are left out, because a reducer would add them once more. */
-function clientState(graph: CompiledGraph, input: RunInput, before: Snapshot): Readonly<Record<string, Json>> {
+/**
+ * A client sends the whole state back. Unchanged keys are left out, because a reducer would add them once more, and what
+ * an untracked channel had is a result of the run before.
+ */
+function clientState(
+  graph: CompiledGraph,
+  input: RunInput,
+  { history, run }: RunContext,
+  before: Snapshot,
+): Readonly<Record<string, Json>> {
   const known = channelsOf(graph)
+  const results = untrackedChannels(graph)
   const changed = Object.entries(input.state ?? {}).filter(
     ([key, value]) => known.has(key) && key !== 'messages' && !isSame(before, key, value),
   )
-  return Object.fromEntries(changed)
+  if (!changed.some(([key]) => results.has(key))) return Object.fromEntries(changed)
+  const earlier = history.filter((row) => row.run !== run)
+  const values = earlier.reduce<JsonObject>((sum, { event }) => applyState(sum, event), {})
+  return Object.fromEntries(changed.filter(([key, value]) => !results.has(key) || !isSame({ values }, key, value)))
 }
 
 /**
@@ -155,8 +176,18 @@ export function channelsOf({ channels = {} }: CompiledGraph): ReadonlyMap<string
   return new Map(Object.entries(channels).filter(([name, channel]) => !isInternal(name, channel)))
 }
 
+/** The channels that no checkpoint has, such as the structured response of `createAgent`. */
+export function untrackedChannels(graph: CompiledGraph): ReadonlySet<string> {
+  const found = [...channelsOf(graph)].filter(([, channel]) => kindOf(channel) === 'UntrackedValue')
+  return new Set(found.map(([key]) => key))
+}
+
+function kindOf(channel: unknown): unknown {
+  return isObject(channel) ? channel.lc_graph_name : undefined
+}
+
 function isInternal(name: string, channel: unknown): boolean {
-  const kind = isObject(channel) ? channel.lc_graph_name : undefined
+  const kind = kindOf(channel)
   return /^(__|branch:|join:)/.test(name) || kind === 'EphemeralValue' || /^NamedBarrierValue/.test(String(kind))
 }
 
@@ -180,7 +211,7 @@ export function controlIn(value: unknown): string | undefined {
 }
 
 function hasReducer(channel: unknown): boolean {
-  return isObject(channel) && channel.lc_graph_name === 'BinaryOperatorAggregate'
+  return kindOf(channel) === 'BinaryOperatorAggregate'
 }
 
 async function messagesOf({ messages }: RunInput): Promise<readonly unknown[]> {

@@ -16,6 +16,18 @@ export function openQuestions({
   )
 }
 
+/**
+ * The id under which a question is asked. LangGraph gives the second `interrupt()` of a task the id of the first, so
+ * that an answer which comes late or twice would answer the next question: each further one gets a number, `id~2`.
+ */
+export function askedAs(id: string, answered: Iterable<string>): string {
+  const before = new Set([...answered].filter((each) => graphIdOf(each) === id)).size
+  return before === 0 ? id : `${id}~${before + 1}`
+}
+
+/** LangGraph's own id of a question. */
+export const graphIdOf = (id: string): string => id.replace(/~\d+$/, '')
+
 const breakpoint = 'breakpoint-'
 
 /** The id of the stop at `interruptBefore` or `interruptAfter`; undefined when the graph does not stop there. */

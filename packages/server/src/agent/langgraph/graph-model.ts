@@ -1,4 +1,4 @@
-import { defined, isObject } from '@millrace/core'
+import { isObject } from '@millrace/core'
 import type { Agent, AgentDescription } from '../agent.ts'
 import type { ModelChoice, ModelSettings } from '../model/settings.ts'
 
@@ -28,9 +28,7 @@ export function describeModel(name: string, exported: unknown, agent: Agent, set
     async describe() {
       const known = givenModel(exported, settings) ?? namedModel(answered) ?? madeModel(name, settings)
       const { model: _, ...described } = await agent.describe()
-      const capabilities = { ...described.capabilities, ...defined({ changedPrompts: callsOurs(name, exported) }) }
-      const description = { ...described, capabilities }
-      return known === undefined ? description : { ...description, model: known }
+      return known === undefined ? described : { ...described, model: known }
     },
     async *run(input, context) {
       for await (const event of agent.run(input, context)) {
@@ -45,13 +43,6 @@ const namedModel = (name: string | undefined): Model | undefined =>
   name === undefined || name === '' ? undefined : { name, offline: name === 'offline' }
 
 const chosenModel = ({ name, kind }: ModelChoice): Model => ({ name, offline: kind === 'offline' })
-
-/** Whether the graph calls a chat model of Millrace, which can send another request than LangChain has put together. */
-function callsOurs(agent: string, exported: unknown): true | undefined {
-  const options = isObject(exported) && isObject(exported.options) ? exported.options : {}
-  const isGiven = isObject(options.model) && typeof options.model.choose === 'function'
-  return isGiven || [...made.keys()].some((file) => isIn(file, agent)) ? true : undefined
-}
 
 function isIn(file: string, agent: string): boolean {
   return file.split(/[\\/]/).includes(agent)

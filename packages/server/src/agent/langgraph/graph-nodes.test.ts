@@ -1,7 +1,8 @@
 import { AIMessage } from '@langchain/core/messages'
-import { Annotation, Command, END, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
+import { Annotation, Command, END, MemorySaver, MessagesAnnotation, START, StateGraph } from '@langchain/langgraph'
 import { describe, expect, test, vi } from 'vitest'
 import { outline, testSession } from '../../../../../test/kit/run-agent.ts'
+import { isCheckpoint } from './checkpoint.ts'
 import { type CompiledGraph, graphAgent } from './langgraph-agent.ts'
 
 // What authors of graphs return from their nodes, and what a run shows of it.
@@ -21,7 +22,7 @@ describe('a node that', () => {
     ['one message without a list', new AIMessage('hi')],
   ])('returns %s has said it', async (_, messages) => {
     const events = await sessionOf(only(() => ({ messages }) as Returned)).run('go')
-    expect(outline(events)).toEqual(['state', '> node@1', 'node “hi”', 'state', '< node@1', 'log'])
+    expect(outline(events)).toEqual(['state', '> node@1', 'node “hi”', 'state', '< node@1'])
   })
 
   test.each([
@@ -31,7 +32,7 @@ describe('a node that', () => {
     const inner = only(() => ({ messages: [message()] }) as Returned)
     const outer = new StateGraph(State).addNode('outer', inner).addEdge(START, 'outer').addEdge('outer', END).compile()
     const session = sessionOf(outer)
-    const once = ['> outer@1', '> outer/node@1', 'node “new”', '< outer/node@1', 'state', '< outer@1', 'log']
+    const once = ['> outer@1', '> outer/node@1', 'node “new”', '< outer/node@1', 'state', '< outer@1']
     expect(outline(await session.run('go'))).toEqual(['state', ...once])
     // The same message of the user once more: the state has it.
     expect(outline(await session.run('go'))).toEqual(once)
@@ -49,7 +50,7 @@ describe('a node that', () => {
       .compile()
     const session = sessionOf(outer)
     const events = outline(await session.run('go')).filter((line) => line !== 'state')
-    expect(events).toEqual(['> outer@1', '> outer/in@1', '< outer/in@1', '< outer@1', '> last@1', '< last@1', 'log'])
+    expect(events).toEqual(['> outer@1', '> outer/in@1', '< outer/in@1', '< outer@1', '> last@1', '< last@1'])
     expect(session.state.extra).toBe('sent on')
   })
 
@@ -58,7 +59,7 @@ describe('a node that', () => {
       only(({ messages }) => ({ messages: [...messages, new AIMessage(`${messages.length}`)] })),
     )
     await session.run('go')
-    expect(outline(await session.run('go'))).toEqual(['> node@1', 'node “2”', 'state', '< node@1', 'log'])
+    expect(outline(await session.run('go'))).toEqual(['> node@1', 'node “2”', 'state', '< node@1'])
   })
 
   test('is retried has two executions, of which the first failed', async () => {
@@ -80,7 +81,6 @@ describe('a node that', () => {
       '> node@2',
       'state',
       '< node@2',
-      'log',
     ])
     log.mockRestore()
   })
@@ -91,14 +91,17 @@ describe('a node that', () => {
     })
     const session = sessionOf(thrower)
     await expect(session.run('go')).rejects.toThrow('quota exceeded')
-    expect(session.rows.at(-1)?.event).toMatchObject({ kind: 'node.finished', error: { message: 'quota exceeded' } })
+    expect(session.rows.findLast(({ event }) => !isCheckpoint(event))?.event).toMatchObject({
+      kind: 'node.finished',
+      error: { message: 'quota exceeded' },
+    })
   })
 
   test('returns a value that is not JSON continues, and the log names what is left out', async () => {
     const cyclic: Record<string, unknown> = {}
     cyclic.self = cyclic
     const events = await sessionOf(only(() => ({ extra: cyclic }))).run('go')
-    expect(events[2]).toEqual({
+    expect(events).toContainEqual({
       kind: 'log',
       level: 'warn',
       message: "'node' returned a value that is not JSON in extra: it stays in the graph and is left out of the log",
@@ -114,4 +117,34 @@ describe('a node that', () => {
       /^the graph's state is 5\.\d MB as a checkpoint; the limit is 4\.0 MB\. Keep less in it/,
     )
   })
+})
+
+test('a step that ended before its run failed stays in the state, as with a checkpointer of LangGraph', async () => {
+  const graphOf = (checkpointer?: MemorySaver) => {
+    let isSick = true
+    return new StateGraph(State)
+      .addNode('first', ({ messages }) => ({ extra: `seen ${messages.length}`, messages: [new AIMessage('first')] }))
+      .addNode('second', ({ messages }) => {
+        if (isSick) {
+          isSick = false
+          throw new Error('no network')
+        }
+        return { messages: [new AIMessage(`second after ${messages.length}`)] }
+      })
+      .addEdge(START, 'first')
+      .addEdge('first', 'second')
+      .addEdge('second', END)
+      .compile(checkpointer === undefined ? {} : { checkpointer })
+  }
+  const bare = graphOf(new MemorySaver())
+  const config = { configurable: { thread_id: 't' } }
+  await expect(bare.invoke({ messages: ['go'] }, config)).rejects.toThrow('no network')
+  const own = await bare.invoke({ messages: ['again'] }, config)
+
+  const session = sessionOf(graphOf())
+  await expect(session.run('go')).rejects.toThrow('no network')
+  await session.run({ messages: [{ id: 'm2', role: 'user', content: { parts: [{ text: 'again' }] } }] })
+  const texts = (session.state.messages as { content: string }[]).map(({ content }) => content)
+  expect(texts).toEqual(own.messages.map(({ content }) => content))
+  expect(session.state.extra).toBe(own.extra)
 })

@@ -4,8 +4,8 @@ import type { RunContext } from '../agent.ts'
 import { type ChangedPrompt, changedPrompt } from '../changed-prompt.ts'
 
 /**
- * The request that a person gave one model call of a graph. LangChain gives handlers no way to change what is sent, so only
- * a chat model of Millrace can send it; with any other one the run fails, rather than go on as if nothing was changed.
+ * The request that a person gave one model call of a graph. A chat model of Millrace sends it, and so does one of LangChain
+ * whose class is hooked. With any other one the run fails, rather than go on as if nothing was changed.
  */
 export class GraphPrompt {
   readonly #changed: ChangedPrompt | undefined
@@ -31,11 +31,22 @@ export class GraphPrompt {
     return run !== undefined && run === this.#run ? this.#changed : undefined
   }
 
+  /** Whether a call still has to send it. */
+  get isOpen(): boolean {
+    return this.#changed !== undefined && !this.#sent
+  }
+
+  /** What the call is about to send in the place of its own words. */
+  take(run: string | undefined): ChangedPrompt | undefined {
+    const changed = this.of(run)
+    if (changed !== undefined) this.#sent = true
+    return changed
+  }
+
   /** Changes the request of the call. */
   apply(run: string | undefined, request: LlmRequest): void {
-    const changed = this.of(run)
+    const changed = this.take(run)
     if (changed === undefined) return
-    this.#sent = true
     if (changed.system !== undefined) request.config = { ...request.config, systemInstruction: changed.system }
     if (changed.contents !== undefined) request.contents = structuredClone(changed.contents) as never
   }
@@ -46,7 +57,7 @@ export class GraphPrompt {
     if (changed === undefined || this.#sent) return
     throw new MillraceError(
       'agent-error',
-      `the model of ${changed.agent} is not one of Millrace, so its request cannot be changed; change the message or the state instead`,
+      `the model of ${changed.agent} is not a chat model of LangChain that Millrace knows, so its request cannot be changed; change the message or the state instead`,
     )
   }
 }

@@ -11,12 +11,15 @@ export class GraphState {
   #recorded: JsonObject
   /** The keys that the graph had after its last step. */
   #keys: ReadonlySet<string>
+  readonly #untracked: ReadonlySet<string>
   /** The last node of this step that wrote a key. */
   readonly #writers = new Map<string, NodeId>()
 
-  constructor(recorded: JsonObject, values: unknown) {
+  /** `untracked` are the channels that no checkpoint has: a run begins without the values of the one before. */
+  constructor(recorded: JsonObject, values: unknown, untracked: ReadonlySet<string> = new Set()) {
     this.#recorded = recorded
-    this.#keys = new Set(Object.keys(stateIn(values) ?? {}))
+    this.#untracked = untracked
+    this.#keys = new Set([...Object.keys(stateIn(values) ?? {}), ...untracked])
   }
 
   /** Must get every recorded event: the graph's own code may record state changes too. */
@@ -26,6 +29,14 @@ export class GraphState {
 
   wrote(node: NodeId, output: unknown): void {
     for (const [key] of updatesOf(output)) this.#writers.set(key, node)
+  }
+
+  /** The values of the last checkpoint. They are all that the graph has, but for its untracked channels. */
+  *checkpoint(given: unknown): Generator<RunEvent> {
+    const values = stateIn(given)
+    if (values === undefined) return
+    const untracked = Object.entries(this.#recorded).filter(([key]) => this.#untracked.has(key) && this.#keys.has(key))
+    yield* this.step({ ...Object.fromEntries(untracked), ...values })
   }
 
   /** After a step: one event for each node that wrote, and one for changes by no node (the run's input). */

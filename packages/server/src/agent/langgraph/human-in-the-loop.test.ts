@@ -84,6 +84,30 @@ describe('a graph compiled with MemorySaver', () => {
   })
 })
 
+describe('a node that asks one question after the other', () => {
+  const build = () =>
+    new StateGraph(State)
+      .addNode('form', () => ({ parts: ['Name?', 'Age?', 'Town?'].map((question) => String(interrupt(question))) }))
+      .addEdge(START, 'form')
+      .addEdge('form', END)
+      .compile()
+
+  test('asks each under an id of its own, so that a late answer is not the answer to the next one', async () => {
+    const session = sessionOf(build)
+    const name = await session.run('hi')
+    const age = await session.run(answer(name, 'Ann'))
+    const functionResponse = { id: asked(age)[0]?.id ?? '', name: 'question', response: { result: 41 } }
+    const said = { id: 'm', role: 'user' as const, content: { role: 'user', parts: [{ functionResponse }] } }
+    const town = await session.run({ messages: [said] })
+    const questions = [name, age, town].flatMap(asked)
+    expect(questions.map(({ message }) => message)).toEqual(['Name?', 'Age?', 'Town?'])
+    const first = questions[0]?.id
+    expect(questions.map(({ id }) => id)).toEqual([first, `${first}~2`, `${first}~3`])
+    await session.run(answer(town, 'Rome'))
+    expect(session.state).toMatchObject({ parts: ['Ann', '41', 'Rome'] })
+  })
+})
+
 describe('a graph inside a node', () => {
   const inner = new StateGraph(State)
     .addNode('first', () => ({ messages: [new AIMessage('hello')] }))

@@ -1,6 +1,6 @@
 import { defined, MillraceError } from '@millrace/core'
 import type { FileEngine } from '../agent-engine.ts'
-import { checkpointMessage } from './checkpoint.ts'
+import { checkpointLeftOut, checkpointMessage } from './checkpoint.ts'
 import { describeModel } from './graph-model.ts'
 import { type CompiledGraph, graphAgent, langgraphAbout } from './langgraph-agent.ts'
 import { threadMessage } from './own-saver.ts'
@@ -13,6 +13,7 @@ export const langgraphEngine: FileEngine = {
   packages: ['@langchain/core', '@langchain/langgraph'],
   modules: { '@millrace/server/langgraph': () => import('./authoring.ts') },
   privateLogs: [checkpointMessage, threadMessage],
+  leftOutLogs: [checkpointLeftOut],
   recognises: (value) => graphIn(value) !== undefined,
   factories: true,
   remedy: 'it must be a compiled LangGraph, a function that returns one, or an agent of createAgent',
@@ -23,6 +24,10 @@ export const langgraphEngine: FileEngine = {
       graph,
     })
     return describeModel(name, exported, graphAgent(name, load, models), models)
+  },
+  async hookModels(file) {
+    const { hookChatModels } = await import('./own-chat-models.ts')
+    await hookChatModels(file)
   },
 }
 

@@ -8,7 +8,8 @@ import { applyState, defined, type JsonObject, type Recorded, type RunEvent, typ
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { newestRecord } from '../../../../../test/kit/run-agent.ts'
-import type { RunContext } from '../agent.ts'
+import { runContext } from '../../../../../test/kit/run-context.ts'
+import { isCheckpoint } from './checkpoint.ts'
 import { graphAgent } from './langgraph-agent.ts'
 
 const State = Annotation.Root({ ...MessagesAnnotation.spec, plan: Annotation<string[]>() })
@@ -30,18 +31,8 @@ async function runAll(graph: unknown, input: Partial<RunInput>, history: readonl
   let id = 0
   const before = history.map(({ event }) => event).reduce(applyEvent, {})
   const agent = graphAgent('g', async () => ({ graph: graph as never, resumable }))
-  const context: RunContext = {
-    session: 's',
-    run: 'r',
-    user: 'u',
-    history,
-    state: before,
-    ...defined({ sealed: newestRecord(history) }),
-    resumed: false,
-    signal: new AbortController().signal,
-    now: () => 1,
-    newId: () => `id${++id}`,
-  }
+  const sealed = newestRecord(history)
+  const context = runContext({ history, state: before, ...defined({ sealed }), newId: () => `id${++id}` })
   const events: RunEvent[] = []
   let error: unknown
   try {
@@ -67,9 +58,12 @@ const brief = (event: RunEvent): string => {
   if (event.kind === 'node.started') return `> ${event.node}${event.after ? ` after ${event.after.join()}` : ''}`
   if (event.kind === 'node.finished') return `< ${event.node} ${event.status}`
   if (event.kind === 'state') return `state ${event.patch.map(({ op, path }) => `${op} ${path}`)}`
-  if (event.kind === 'log') return 'checkpoint'
   return event.kind
 }
+
+/** All but the checkpoints, which are there after each step. */
+const briefs = (events: readonly RunEvent[]): readonly string[] =>
+  events.filter((event) => !isCheckpoint(event)).map(brief)
 
 describe('a LangGraph graph behind the agent port', () => {
   test('tokens, tools, state and the edges really taken', async () => {
@@ -89,7 +83,7 @@ describe('a LangGraph graph behind the agent port', () => {
       .addEdge('tools', END)
       .compile()
     const { events } = await runAll(graph, hello)
-    expect(events.map(brief)).toEqual([
+    expect(briefs(events)).toEqual([
       'state add /messages',
       '> chat@1',
       'model.started',
@@ -112,7 +106,6 @@ describe('a LangGraph graph behind the agent port', () => {
       'tools:{"city":"Oslo","sky":"clear"}',
       'state add /messages/3',
       '< tools@1 ok',
-      'checkpoint',
     ])
     const messages = events.flatMap((event) =>
       event.kind === 'agent' && event.event.author === 'chat' ? [event.message] : [],
@@ -167,7 +160,7 @@ describe('a LangGraph graph behind the agent port', () => {
       .addEdge('broken', END)
       .compile()
     const { events, error } = await runAll(graph, hello)
-    expect(events.map(brief)).toEqual(['state add /messages', '> broken@1', '< broken@1 error'])
+    expect(briefs(events)).toEqual(['state add /messages', '> broken@1', '< broken@1 error'])
     expect(error).toMatchObject({ message: 'the data set is gone' })
   })
 
@@ -182,7 +175,7 @@ describe('a LangGraph graph behind the agent port', () => {
       .addEdge('work', END)
       .compile()
     const { events } = await runAll(graph, hello)
-    expect(events.map(brief)).toEqual([
+    expect(briefs(events)).toEqual([
       'state add /messages',
       '> work@1',
       'work:weather',
@@ -192,7 +185,6 @@ describe('a LangGraph graph behind the agent port', () => {
       'tool.finished',
       expect.stringContaining('no network'),
       '< work@1 ok',
-      'checkpoint',
     ])
   })
 

@@ -1,6 +1,7 @@
 import { Annotation, END, START, StateGraph } from '@langchain/langgraph'
-import type { RunEvent } from '@millrace/core'
+import type { Recorded, RunEvent } from '@millrace/core'
 import { expect, test } from 'vitest'
+import { runContext } from '../../../../../test/kit/run-context.ts'
 import type { RunContext } from '../agent.ts'
 import { type CompiledGraph, graphAgent } from './langgraph-agent.ts'
 
@@ -16,21 +17,13 @@ async function runInOrder(build: (ran: (name: string) => { parts: string[] }) =>
     return { parts: [name] }
   })
   const taken: RunEvent[] = []
-  const context: RunContext = {
-    session: 's',
-    run: 'r',
-    user: 'u',
-    history: [],
-    state: {},
-    resumed: false,
-    signal: new AbortController().signal,
-    now: () => 1,
+  const context = runContext({
     newId: () => crypto.randomUUID(),
     recorded: async () => {
       const last = taken.at(-1)
       order.push(`log has ${last?.kind === 'node.started' ? last.node : last?.kind}`)
     },
-  }
+  })
   const agent = graphAgent('g', async () => ({ graph: graph as CompiledGraph, resumable: true }))
   for await (const event of agent.run({ messages: [] }, context)) taken.push(event)
   return { order, taken }
@@ -131,4 +124,49 @@ test('SPEC 4.6: when the run is aborted before the log has the start of a node, 
   // What LangGraph still has to do, it does in these turns.
   for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve))
   expect(order).toEqual(['one'])
+})
+
+test('SPEC 4.6: a step that ended beside one that was cut does not run again: its writes are in the log at once', async () => {
+  const ran: string[] = []
+  let hold = true
+  const graph = new StateGraph(State)
+    .addNode('quick', () => {
+      ran.push('quick')
+      return { parts: ['quick'] }
+    })
+    .addNode('held', async (_, { signal }) => {
+      ran.push('held')
+      if (hold) await new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason)))
+      return { parts: ['held'] }
+    })
+    .addEdge(START, 'quick')
+    .addEdge(START, 'held')
+    .addEdge('quick', END)
+    .addEdge('held', END)
+    .compile()
+  const agent = graphAgent('g', async () => ({ graph: graph as unknown as CompiledGraph, resumable: true }))
+  const crash = new AbortController()
+  const newId = () => crypto.randomUUID()
+  const rows: Recorded[] = []
+  const add = (event: RunEvent): void => void rows.push({ seq: rows.length + 1, at: 1, run: 'r', event })
+  add({ kind: 'run.started', agent: 'g', input: { messages: [] } })
+  let ended = false
+  for await (const event of agent.run({ messages: [] }, runContext({ newId, signal: crash.signal }))) {
+    add(event)
+    ended ||= event.kind === 'node.finished' && event.node === 'quick@1'
+    // The log ends with the row after the end of the step.
+    if (ended && event.kind === 'log' && event.message === 'langgraph.checkpoint') break
+  }
+  crash.abort()
+  expect(ran.toSorted()).toEqual(['held', 'quick'])
+
+  hold = false
+  const sealed = rows.at(-1)?.seq ?? 0
+  const again: RunEvent[] = []
+  const context = runContext({ newId, history: rows, resumed: true, sealed })
+  for await (const event of agent.run({ messages: [] }, context)) again.push(event)
+  expect(ran.filter((name) => name === 'quick')).toEqual(['quick'])
+  expect(ran.filter((name) => name === 'held')).toHaveLength(2)
+  const patches = again.flatMap((event) => (event.kind === 'state' ? event.patch : []))
+  expect(JSON.stringify(patches)).toContain('held')
 })

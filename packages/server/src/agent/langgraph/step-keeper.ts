@@ -1,24 +1,27 @@
 import type { RunEvent } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
-import { checkpointEvent, type SeededSaver } from './checkpoint.ts'
+import { checkpointEvent, checkpointLeftOut, type SeededSaver } from './checkpoint.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
 import { isGated, NodeGate } from './node-gate.ts'
 import { OwnSaver } from './own-saver.ts'
 
 /**
- * Records the checkpoints of a resumable run step by step, or waits for the author's saver to store them, and keeps the
- * graph from running ahead of them.
+ * Records the checkpoints of a run step by step, or waits for the author's saver to store them, and keeps the graph from
+ * running ahead of them: a changed run goes on from the checkpoint of any step. The nodes of a resumable run also wait
+ * until the log has what came before on disk.
  */
 export class StepKeeper {
   readonly #saver: SeededSaver | OwnSaver
   readonly #context: RunContext
+  readonly #isResumable: boolean
   readonly #gate = new NodeGate()
   /** The data of the last checkpoint, as text. */
   #recorded = ''
 
-  constructor(saver: SeededSaver | OwnSaver, context: RunContext) {
+  constructor(saver: SeededSaver | OwnSaver, context: RunContext, isResumable: boolean) {
     this.#saver = saver
     this.#context = context
+    this.#isResumable = isResumable
     context.signal.addEventListener('abort', () => this.close(), { once: true })
   }
 
@@ -34,11 +37,21 @@ export class StepKeeper {
   /** The checkpoint, where it is another than the last one that was recorded. */
   *before(): Generator<RunEvent> {
     if (this.#saver instanceof OwnSaver) return
-    const event = checkpointEvent(this.#saver, this.#context.session)
+    const event = this.#checkpoint(this.#saver)
     const text = JSON.stringify(event)
     if (text === this.#recorded) return
     this.#recorded = text
     yield event
+  }
+
+  /** A state that the log cannot take ends a resumable run at once. Another run may still trim it before its end. */
+  #checkpoint(saver: SeededSaver): RunEvent {
+    try {
+      return checkpointEvent(saver, this.#context.session)
+    } catch (error) {
+      if (this.#isResumable) throw error
+      return { kind: 'log', level: 'debug', message: checkpointLeftOut }
+    }
   }
 
   /** LangGraph stores what a node wrote right after it reports the node's end: then no other work is in between. */
@@ -47,9 +60,9 @@ export class StepKeeper {
     if (this.#saver instanceof OwnSaver) await this.#saver.stored()
   }
 
-  /** The events of a start were taken: the node may run once the log has them. */
+  /** The events of a start were taken: the node may run, in a resumable run once the log has them. */
   readonly started = async (event: StreamEvent): Promise<void> => {
-    if (isGated(event.name, event.metadata)) await this.#context.recorded?.()
+    if (this.#isResumable && isGated(event.name, event.metadata)) await this.#context.recorded?.()
     this.#gate.open(event)
   }
 

@@ -1,5 +1,6 @@
 import type { LlmRequest } from '@google/adk'
 import type { JsonObject } from '@millrace/core'
+import type { PartialTaker } from './partial-taker.ts'
 import type { ModelSettings } from './settings.ts'
 
 /** What a model call needs besides the request itself. */
@@ -9,6 +10,8 @@ export interface ModelBinding {
   readonly state: JsonObject
   /** Records a warning in the log of the run. */
   readonly report?: (message: string) => void
+  /** What becomes of partial answers; absent: they go the way of all answers. */
+  readonly partials?: PartialTaker
 }
 
 /**

@@ -3,6 +3,7 @@ import { BaseLlm, Gemini, LLMRegistry, type LlmRequest, type LlmResponse } from 
 import { bindingOf } from './binding.ts'
 import type { OfflineScript } from './offline.ts'
 import { OfflineLlm } from './offline-llm.ts'
+import { withoutTaken } from './partial-taker.ts'
 import { chooseModel, type ModelChoice, type ModelSettings } from './settings.ts'
 import { taped } from './tape.ts'
 
@@ -47,9 +48,10 @@ export class ChosenLlm extends BaseLlm {
     stream = false,
     signal?: AbortSignal,
   ): AsyncGenerator<LlmResponse, void> {
-    const { settings, agent } = bindingOf(request)
+    const { settings, agent, partials } = bindingOf(request)
     const ask = (): AsyncGenerator<LlmResponse, void> => this.#ask(settings, request, stream, signal)
-    yield* settings.tape === undefined ? ask() : taped(settings.tape, agent, request, stream, ask)
+    const answers = settings.tape === undefined ? ask() : taped(settings.tape, agent, request, stream, ask)
+    yield* withoutTaken(answers, partials)
   }
 
   async *#ask(

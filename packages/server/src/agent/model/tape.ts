@@ -34,6 +34,10 @@ export interface TapedAnswer {
   readonly usage?: JsonObject
   readonly finish?: string
   readonly error?: { readonly code: string; readonly message: string }
+  /** The message of a chat model of LangChain, which may say more than the parts do. */
+  readonly message?: JsonObject
+  /** In its place, where the message was streamed: each chunk as it differs from the one before; a text differs in its content. */
+  readonly chunks?: readonly (string | JsonObject)[]
 }
 
 type Answers = AsyncGenerator<LlmResponse, void>
@@ -46,7 +50,7 @@ export async function* taped(
   stream: boolean,
   ask: () => Answers,
 ): Answers {
-  const call: TapedCall = { agent, request: printOf(request), messages: request.contents.map(nameOf) }
+  const call = tapedCall(agent, request)
   const recorded = tape.play(call)
   if (recorded !== undefined) {
     yield* played(recorded, stream)
@@ -59,6 +63,11 @@ export async function* taped(
   }
   // A call that was stopped has no whole answer.
   if (whole.length > 0) tape.keep(call, answerOf(whole))
+}
+
+/** A request as a tape compares it. */
+export function tapedCall(agent: string, request: Pick<LlmRequest, 'contents' | 'config'>): TapedCall {
+  return { agent, request: printOf(request), messages: request.contents.map(nameOf) }
 }
 
 function* played({ model, parts, usage, finish, error }: TapedAnswer, stream: boolean): Generator<LlmResponse> {
@@ -91,7 +100,7 @@ function answerOf(whole: readonly LlmResponse[]): TapedAnswer {
   }
 }
 
-function printOf({ contents, config }: LlmRequest): RequestPrint {
+function printOf({ contents, config }: Pick<LlmRequest, 'contents' | 'config'>): RequestPrint {
   const instruction = config?.systemInstruction ?? ''
   const messages = contents.map(({ role, parts }) => JSON.stringify([role, (parts ?? []).map(bare)]))
   return {
@@ -107,7 +116,8 @@ function bare(part: object): Json {
   return keysSorted(withoutId(plain(part)))
 }
 
-function withoutId(part: Json): Json {
+/** A part without the id of its call, which differs each time. */
+export function withoutId(part: Json): Json {
   if (!isObject(part)) return part
   const { functionCall, functionResponse, ...rest } = part as Record<string, Json>
   const strip = (value: Json | undefined): Json | undefined => {

@@ -8,6 +8,7 @@ import {
   type RunFinished,
 } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
+import type { RemoteCalls } from './remote-calls.ts'
 import type { RemoteEntry } from './remote-entry.ts'
 import { stoppable } from './stoppable.ts'
 
@@ -26,6 +27,8 @@ export interface RemoteRun {
   readonly host: Host
   readonly context: RunContext
   readonly truncated?: Truncation
+  /** Makes records of the model calls that the wire shows. */
+  readonly calls: RemoteCalls
 }
 
 /** For dialects without a final event: whether a stream that ended was complete. */
@@ -40,7 +43,7 @@ export interface Truncation {
  * `run.finished` is held until the connection has ended: only then it is clear whether the stream was complete.
  */
 export async function* follow(run: RemoteRun): AsyncGenerator<RunEvent> {
-  const { url, dialect, body, name, entry, context, truncated } = run
+  const { url, dialect, body, name, entry, context, truncated, calls } = run
   const { headers, timeout = silence } = entry
   const upstream = stoppable(run.host, headers)
   const connection = connect(url, {
@@ -62,7 +65,7 @@ export async function* follow(run: RemoteRun): AsyncGenerator<RunEvent> {
       continue
     }
     truncated?.take(event)
-    yield ofRun(event, context.run)
+    yield* calls.take(ofRun(event, context.run))
   }
   const { state } = connection
   if (last === undefined) upstream.stop()
@@ -70,8 +73,11 @@ export async function* follow(run: RemoteRun): AsyncGenerator<RunEvent> {
   const ended = state.phase === 'closed' && state.how === 'ended'
   const seemsWhole = last?.outcome === 'done' || (ended && last?.error?.code === 'cut')
   const cut = seemsWhole ? truncated?.why() : undefined
-  if (ended && last !== undefined && cut === undefined) yield last
-  else yield failed(url, state.phase === 'closed' ? state.problem : undefined, cut)
+  const isWhole = ended && cut === undefined
+  const end =
+    isWhole && last !== undefined ? last : failed(url, state.phase === 'closed' ? state.problem : undefined, cut)
+  yield* calls.end(end.error)
+  yield end
 }
 
 /** The invocation is the run here: the other server's id is on none of the messages and spans of this one. */

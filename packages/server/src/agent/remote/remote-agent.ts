@@ -1,8 +1,19 @@
-import { adk, agUi, defined, type Host, type RunEvent, type RunInput, toRunAgentInput } from '@millrace/core'
+import {
+  adk,
+  agUi,
+  type Dialect,
+  defined,
+  type Host,
+  type RunEvent,
+  type RunInput,
+  toRunAgentInput,
+} from '@millrace/core'
 import { agentSession } from '@millrace/core/store'
 import type { Agent, AgentDescription, EngineDescription, RunContext } from '../agent.ts'
 import { protocolHeader } from '../protocol-header.ts'
+import { adkCalls } from './adk-calls.ts'
 import { openAdkSession, toRunRequest } from './adk-request.ts'
+import { agUiCalls } from './ag-ui-calls.ts'
 import { follow, truncatedAdk } from './follow.ts'
 import type { RemoteEntry } from './remote-entry.ts'
 
@@ -47,8 +58,11 @@ async function* runAgUi(
 ): AsyncGenerator<RunEvent> {
   const { session: threadId, run: runId, history, state } = context
   const body = toRunAgentInput({ threadId, runId, input, history, state })
+  const calls = agUiCalls(name, input, context)
   const versioned = { ...entry, headers: { [protocolHeader]: '1.0', ...entry.headers } }
-  yield* follow({ url: entry.url, dialect: agUi, body, name, entry: versioned, host, context })
+  // Adapters of LangGraph end every run with the whole conversation, most of which this log has.
+  const dialect: Dialect = { ...agUi, decoder: (options) => agUi.decoder({ ...options, sent: body.messages }) }
+  yield* follow({ url: entry.url, dialect, body, name, entry: versioned, host, context, calls })
 }
 
 async function* runAdk(
@@ -66,5 +80,6 @@ async function* runAdk(
     yield { kind: 'log', level: 'warn', message }
   }
   const body = toRunRequest(app, input, context, made)
-  yield* follow({ url: `${base}/run_sse`, dialect: adk, body, name, entry, host, context, truncated: truncatedAdk() })
+  const [url, truncated, calls] = [`${base}/run_sse`, truncatedAdk(), adkCalls(input, context)]
+  yield* follow({ url, dialect: adk, body, name, entry, host, context, truncated, calls })
 }

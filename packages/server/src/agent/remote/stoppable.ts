@@ -1,7 +1,10 @@
 import type { FetchAnswer, FetchInit, Host } from '@millrace/core'
 
-/** Milliseconds that an unanswered request stays open after its run was stopped, to learn where to cancel it. */
-const grace = 2_000
+/**
+ * Milliseconds that an unanswered request stays open after its run was stopped, to learn where to cancel it. A busy server
+ * takes seconds for its first answer: with two of them a run went on there until its model's time was over.
+ */
+const grace = 30_000
 
 /**
  * Closing the connection stops most servers, but not a Millrace, where leaving is not stopping. So its run is cancelled

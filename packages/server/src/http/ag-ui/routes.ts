@@ -12,13 +12,13 @@ import { protocolHeader } from '../../agent/protocol-header.ts'
 import { type LoadedSession, loadSession, refreshSession } from '../../run/load-session.ts'
 import type { HttpDeps } from '../deps.ts'
 import { userFor } from '../doors/access.ts'
-import { bodyRefusal } from '../doors/validate-body.ts'
-import { boundInput } from '../run-input.ts'
+import { bodyRefusal, validateBody } from '../doors/validate-body.ts'
+import { boundInput, openingTitle } from '../run-input.ts'
 import { serveRun, serveStream } from '../stream.ts'
 import { documented, type Surface } from '../surface.ts'
 import { capabilitiesOf } from './capabilities.ts'
 import { agUiProtobuf } from './protobuf.ts'
-import { messageText, type ThreadSession } from './thread-index.ts'
+import type { ThreadSession } from './thread-index.ts'
 import { type ThreadTurn, turnOf } from './turn.ts'
 
 /** For the documentation only: `readRunAgentInput` reads 1.0 and 0.x, camelCase and snake_case, and validates. */
@@ -37,6 +37,17 @@ const runAgentInput = z.looseObject({
   resume: z.array(z.looseObject({ interruptId: z.string() })).optional(),
 })
 
+const runQuery = z.looseObject({
+  disconnect: z
+    .enum(['continue', 'cancel'])
+    .optional()
+    .describe('What happens to the run when this connection is closed; absent: as the server is set'),
+  interrupts: z
+    .enum(['outcome', 'custom'])
+    .default('outcome')
+    .describe('`custom`: AG-UI 0.x with questions only as `CUSTOM on_interrupt`, as LangGraph’s own integration sends'),
+})
+
 /** AG-UI 1.0 or 0.x, as the request asks: one POST starts a run and streams it. A thread is a session. */
 const agUiRoutes =
   (deps: HttpDeps): FastifyPluginAsync =>
@@ -46,6 +57,7 @@ const agUiRoutes =
       effect: 'start',
       summary: 'Run an agent',
       body: runAgentInput,
+      query: runQuery,
       answer: 'AG-UI events',
       stream: true,
       streamTypes: [agUiProtobuf],
@@ -87,9 +99,9 @@ function readBody({ limits }: HttpDeps, body: unknown): AgUiRequest {
 async function serve(deps: HttpDeps, request: FastifyRequest, reply: FastifyReply, asked: AgUiRequest, agent: string) {
   if (deps.agents.get(agent) === undefined) throw new MillraceError('not-found', `unknown agent ${agent}`)
   const { threadId, runId, parentRunId } = asked
-  const loaded = await thread(deps, request, asked, agent)
   const protocol = request.headers[protocolHeader] === '1.0' ? '1' : asked.protocol
   const wire = wireOf(request, protocol)
+  const loaded = await thread(deps, request, asked, agent)
   const again = (known: ThreadSession, turn: ThreadTurn): Promise<boolean> =>
     streamedAgain(deps, request, reply, known, turn, asked, wire)
   const session = await withRows(deps, request, loaded)
@@ -172,7 +184,7 @@ async function thread(
   let known = await log.get(id)
   if (known === undefined) {
     try {
-      return loadSession(log, await log.create({ id, user: userFor(request), agent, title: titleOf(input) }))
+      return loadSession(log, await log.create({ id, user: userFor(request), agent, title: openingTitle(input) }))
     } catch (error) {
       // Another request for this thread has created it meanwhile.
       known = isConflict(error) ? await log.get(id) : undefined
@@ -187,6 +199,8 @@ function wireOf(
   request: FastifyRequest,
   protocol: AgUiProtocol,
 ): { dialect: string; headers?: Record<string, string> } {
+  const { interrupts } = validateBody(runQuery.pick({ interrupts: true }), request.query)
+  if (interrupts === 'custom') return { dialect: 'ag-ui-0-custom' }
   const named = (request.headers.accept ?? '').split(',').some((range) => {
     const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase())
     return type === agUiProtobuf && !parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter))
@@ -194,9 +208,6 @@ function wireOf(
   const dialect = protocol === '1' ? 'ag-ui' : 'ag-ui-0'
   return named ? { dialect: `${dialect}-protobuf`, headers: { 'content-type': agUiProtobuf } } : { dialect }
 }
-
-const titleOf = ({ messages }: RunInput): string =>
-  messageText(messages.findLast(({ role }) => role === 'user') ?? { id: '', role: 'user', content: {} }).slice(0, 80)
 
 export const agUiSurface: Surface = {
   tag: 'AG-UI',

@@ -68,6 +68,14 @@ export function openIdentities(access: IdentityAccess, now: () => number): Ident
   if (!needsProof(access)) return undefined
   const { tokens, jwt, proxy } = access
   const users = [...(tokens ?? [])].map(([token, user]) => ({ digest: configuredDigest(token), user }))
+  // Found by its hash, however many users there are. How long that takes tells nothing about a token: a sender who does
+  // not have it cannot choose its hash. Of two users with one token the first has it.
+  const byName = new Map(users.toReversed().map((entry) => [nameOfDigest(entry.digest), entry]))
+  const holderOf = (token: string) => {
+    const sent = tokenDigest(token)
+    const known = byName.get(nameOfDigest(sent))
+    return known !== undefined && timingSafeEqual(known.digest, sent) ? known : undefined
+  }
   const operators = new Set(access.operators ?? [])
   const contentOperators = new Set(access.contentOperators ?? [])
   const readJwt = jwt && jwtReader(jwt, now)
@@ -77,8 +85,7 @@ export function openIdentities(access: IdentityAccess, now: () => number): Ident
   const byBearer = async (header: string): Promise<Identity> => {
     const token = /^Bearer +(\S+)$/i.exec(header)?.[1]
     if (token === undefined) throw unproven()
-    const sent = tokenDigest(token)
-    const user = users.find(({ digest }) => timingSafeEqual(digest, sent))?.user
+    const user = holderOf(token)?.user
     if (user !== undefined) return { user, operator: false, by: 'token' }
     // A token of an issuer has three parts; no other text is worth asking for its keys.
     if (readJwt !== undefined && token.split('.').length === 3) return readJwt(token)
@@ -106,8 +113,7 @@ export function openIdentities(access: IdentityAccess, now: () => number): Ident
     },
     ticketFor({ headers }, { user, operator, until = Number.POSITIVE_INFINITY }) {
       const end = Math.min(until, now() + longestTicket)
-      const digest = tokenDigest(/^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '')
-      const own = users.find((entry) => timingSafeEqual(entry.digest, digest))
+      const own = holderOf(/^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1] ?? '')
       const ticket: Ticket = {
         user,
         // An operator by name is looked up with every request, so that a restart without the name takes the role away.

@@ -7,6 +7,7 @@ import type { HttpDeps } from '../deps.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { listShape, shapeOf } from '../openapi/answers.ts'
+import { titleFrom } from '../run-input.ts'
 import { serveRun } from '../stream.ts'
 import { documented, type Surface } from '../surface.ts'
 import {
@@ -62,7 +63,7 @@ const planRoutes =
         const message: InputMessage = { id: deps.newId(), role: 'user', content: { role: 'user', parts: [{ text }] } }
         const session = await sessionForRequest(deps, request, request.params.id)
         const { log } = deps.own(request)
-        if (session.title === '') await log.rename(session.id, text.slice(0, 80))
+        if (session.title === '') await log.rename(session.id, titleFrom(text))
         const loaded = await loadSession(log, session)
         return run(request, reply, loaded, { messages: [message], props: { mode: 'chat' } })
       },

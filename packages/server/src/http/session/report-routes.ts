@@ -1,5 +1,5 @@
 import { defined, MillraceError, type Recorded } from '@millrace/core'
-import { type ReportAbout, sessionReport } from '@millrace/core/report'
+import type { ReportAbout } from '@millrace/core/report'
 import type { FastifyPluginAsync } from 'fastify'
 import { z } from 'zod'
 import type { HttpDeps } from '../deps.ts'
@@ -35,6 +35,7 @@ export const reportRoutes =
           throw new MillraceError('not-found', `unknown run ${run}`)
         const { id, title, agent } = session
         const about: ReportAbout = { session: id, title, agent, ...defined({ user: request.principal, run }) }
+        const { sessionReport } = await import('@millrace/core/report')
         const left = new AbortController()
         reply.raw.once('close', () => left.abort(new MillraceError('cancelled', 'the client has left')))
         const made = {

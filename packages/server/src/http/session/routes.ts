@@ -6,7 +6,7 @@ import { userFor } from '../doors/access.ts'
 import { sessionForRequest } from '../doors/session-access.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import type { OwnLog } from '../own-sessions.ts'
-import { boundInput, runInput } from '../run-input.ts'
+import { boundInput, openingTitle, runInput } from '../run-input.ts'
 import { cursorOf, serveStream } from '../stream.ts'
 import { documented, type Surface } from '../surface.ts'
 import { changeRoutes } from './change-routes.ts'
@@ -20,10 +20,10 @@ import { sendPieces } from './send-pieces.ts'
 
 const eventsQuery = z.object({
   dialect: z
-    .enum([...dialectNames, 'adk-whole', 'adk-authors', 'ag-ui-0', 'studio-delta'])
+    .enum([...dialectNames, 'adk-whole', 'adk-authors', 'ag-ui-0', 'ag-ui-0-custom', 'studio-delta'])
     .default('millrace')
     .describe(
-      'The dialect of the stream; `adk-whole` is `adk` without partials and specialists, `adk-authors` only without partials, `ag-ui-0` is AG-UI before 1.0, `studio-delta` is `studio` for clients that append chunks',
+      'The dialect of the stream; `adk-whole` is `adk` without partials and specialists, `adk-authors` only without partials, `ag-ui-0` is AG-UI before 1.0, `ag-ui-0-custom` the same with questions only as `CUSTOM on_interrupt`, `studio-delta` is `studio` for clients that append chunks',
     ),
   run: z.string().min(1).max(200).optional().describe('Only this run; the stream ends with it'),
   after: z.string().optional().describe('Resume after this seq; `Last-Event-ID` wins'),
@@ -97,7 +97,10 @@ const sessionRoutes =
         const { log, engine } = deps.own(request)
         const session = await log.get(request.params.id)
         const name = agent ?? session?.agent ?? deps.agents.fallback
-        if (session === undefined) await log.create({ id: request.params.id, user: userFor(request), agent: name })
+        if (session === undefined) {
+          const title = openingTitle(input as RunInput)
+          await log.create({ id: request.params.id, user: userFor(request), agent: name, title })
+        }
         const { run: made, seq } = await engine.start({
           session: request.params.id,
           user: session?.user ?? userFor(request),

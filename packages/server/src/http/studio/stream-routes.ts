@@ -7,6 +7,7 @@ import { userFor } from '../doors/access.ts'
 import { rejoin } from '../doors/rejoin.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import type { OwnSessions } from '../own-sessions.ts'
+import { titleFrom } from '../run-input.ts'
 import { cancelsOnDisconnect, serveRun, serveStream } from '../stream.ts'
 import { documented } from '../surface.ts'
 import { answersWith, typedAnswer } from './answer.ts'
@@ -54,7 +55,7 @@ export const streamRoutes =
       const { input, session_id: wanted, run } = asked
       const { name } = projectNamed(deps, request.params.id)
       const id = wanted ?? run ?? deps.newId()
-      const info = await sessionFor(deps, request, { id, agent: name, title: input.slice(0, 80) })
+      const info = await sessionFor(deps, request, { id, agent: name, title: titleFrom(input) })
       const { log, keyOf } = deps.own(request)
       const loaded = await loadSession(log, info)
       webhooks.reads(keyOf(info.id), asked.binary_path !== undefined)

@@ -2,7 +2,7 @@ import type { EventLog, FoundPage } from '@millrace/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Postgres, startPostgres } from '../../../../../test/kit/postgres.ts'
 import { pgConnect } from './connection.ts'
-import { type PostgresLog, postgresLog } from './log.ts'
+import { type PostgresLog, postgresLog } from './index.ts'
 
 let postgres: Postgres
 beforeAll(async () => {

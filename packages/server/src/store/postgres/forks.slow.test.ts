@@ -2,7 +2,7 @@ import { type EventLog, forkSession } from '@millrace/core'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Postgres, startPostgres } from '../../../../../test/kit/postgres.ts'
-import { postgresLog } from './log.ts'
+import { postgresLog } from './index.ts'
 
 let postgres: Postgres
 let admin: pg.Client

@@ -1,7 +1,7 @@
 import { describeEventLog } from '@millrace/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Postgres, startPostgres } from '../../../../../test/kit/postgres.ts'
-import { postgresLog } from './log.ts'
+import { postgresLog } from './index.ts'
 
 let postgres: Postgres
 beforeAll(async () => {

@@ -50,7 +50,7 @@ const troublePatience = 2_000
  * is set there) before a reader sees them (SPEC 2.2). When the database cannot be opened, it rejects with `store-failed`
  * and changes nothing.
  */
-export async function postgresLog(options: PostgresLogOptions): Promise<PostgresLog> {
+export async function openPostgresLog(options: PostgresLogOptions): Promise<PostgresLog> {
   const { url, schema = 'millrace', connections = 10, patience = 10_000 } = options
   const opening = pgConnect({ url, schema, connections, patience: 0 })
   try {

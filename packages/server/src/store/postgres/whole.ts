@@ -15,7 +15,7 @@ import { linkRows, pgPartsIn } from './shared-rows.ts'
 import { wholePostgresShared } from './whole-shared.ts'
 
 /** The whole store of a database. Servers can go on using it; `inUse` says whether any does. */
-export async function wholePostgres(url: string, schema = 'millrace'): Promise<WholeStore> {
+export async function openWholePostgres(url: string, schema = 'millrace'): Promise<WholeStore> {
   const connection = pgConnect({ url, schema, connections: 3, patience: 10_000, name: 'millrace move' })
   const { query, place } = connection
   try {

@@ -2,6 +2,7 @@ import type { RawRecorded } from '@millrace/core'
 import { rowKindNumbers } from '../row-kind.ts'
 import type { ReadConnection } from './connection.ts'
 import { lineOf, rowsIn } from './event-row.ts'
+import { isPartialRow, messageOfRow } from './strips.ts'
 
 /** Some rows, and the seq up to which the search for them got. */
 export interface BriefPage {
@@ -24,12 +25,16 @@ export function briefRows(
   const wholes = reader.prepare(
     `SELECT run, json_extract(body, '$.message') FROM event WHERE session = ? AND seq > ? AND mark = ${rowKindNumbers.whole}`,
   )
-  // A partial hands over only the id of its message; most partials are left out.
-  const text = `iif(mark = ${rowKindNumbers.partial}, json_quote(json_extract(body, '$.message')), body)`
+  // A partial, or a strip of them, hands over only the id of its message; most partials are left out.
+  const text = `iif(${isPartialRow}, json_quote(${messageOfRow}), body)`
+  const mark = `iif(${isPartialRow}, ${rowKindNumbers.partial}, mark)`
   const page = reader.prepare(
-    `SELECT ${lineOf(text)} FROM (SELECT * FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ${pageRows})`,
+    `SELECT ${lineOf(text, mark)} FROM (SELECT * FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ${pageRows})`,
   )
-  const body = reader.prepare('SELECT body FROM event WHERE session = ? AND seq = ?')
+  // A range of seqs, because a fork may split a strip at any moment.
+  const whole = reader.prepare(
+    `SELECT ${lineOf('body')} FROM (SELECT * FROM event WHERE session = ? AND seq > ? AND seq <= ? ORDER BY seq)`,
+  )
   // The end of a partial's run, and the whole of its message, come after it: nothing before `first` matters.
   return (session, first) => {
     const endedRuns = new Set(ended([session, first]).map(([run]) => run))
@@ -37,15 +42,22 @@ export function briefRows(
     return (after, limit) => {
       const [lines] = page([session, after])[0] ?? []
       if (typeof lines !== 'string') return undefined
+      const most = Math.min(limit, pageRows)
       const rows: RawRecorded[] = []
       let cursor = after
+      const partials = (upTo: number): readonly RawRecorded[] => {
+        const [text] = whole([session, cursor, upTo])[0] ?? []
+        return typeof text === 'string' ? rowsIn(text).filter(({ seq }) => seq > after) : []
+      }
       for (const row of rowsIn(lines)) {
-        cursor = row.seq
-        if (row.kind !== 'partial') rows.push(row)
-        else if (!endedRuns.has(row.run) || !wholeMessages.has(keyOf(row.run, JSON.parse(row.body)))) {
-          rows.push({ ...row, body: String(body([session, row.seq])[0]?.[0]) })
+        const isLeftOut = (): boolean =>
+          endedRuns.has(row.run) && wholeMessages.has(keyOf(row.run, JSON.parse(row.body)))
+        const events = row.kind !== 'partial' ? [row] : isLeftOut() ? [] : partials(row.seq)
+        for (const event of events) {
+          rows.push(event)
+          if (rows.length === most) return { rows, cursor: event.seq }
         }
-        if (rows.length === limit) break
+        cursor = row.seq
       }
       return { rows, cursor }
     }

@@ -26,13 +26,22 @@ async function setUp(takeSql = () => '') {
     close: () => undefined,
   }
   const inserts = { insertHere: () => void made.push('rows'), takeSql }
-  const timing = await commitTiming(writer, inserts, () => clock)
+  let copied = (): void => {}
+  const copier = {
+    copy: () => {
+      made.push('copy')
+      return new Promise<void>((resolve) => {
+        copied = resolve
+      })
+    },
+  }
+  const timing = await commitTiming(writer, inserts, copier, () => clock)
   const commit = async (milliseconds: number, size = small): Promise<string | undefined> => {
     takes = milliseconds
     await timing.commit(size)
     return made.at(-1)
   }
-  return { made, timing, commit }
+  return { made, timing, commit, copied: () => copied() }
 }
 
 test('on a quick disk commits run on this thread', async () => {
@@ -61,7 +70,7 @@ test('a steadily slow disk commits away after a few commits, one with rare slow 
 test('many rows, much text and whole sessions commit away on any disk', async () => {
   const { commit } = await setUp()
   expect(await commit(0.4, { ...small, rows: 200, text: 60_000 })).toBe('here')
-  expect(await commit(0.4, { ...small, rows: 201, jobs: 150 })).toBe('away')
+  expect(await commit(0.4, { ...small, rows: 201 })).toBe('away')
   expect(await commit(0.4, { ...small, text: 1_000_000 })).toBe('away')
   expect(await commit(0.4, { ...small, bulk: true })).toBe('away')
   expect(await commit(0.4)).toBe('here')
@@ -74,23 +83,39 @@ test('the jobs of several runs commit away, together with their rows', async () 
   expect(made).toEqual(['rows', 'here', 'INSERT;COMMIT'])
 })
 
+test('small commits right after those of several runs run away too, until the runs have been silent for a while', async () => {
+  const { commit } = await setUp()
+  await commit(0.4, { ...small, rows: 20, jobs: 20 })
+  for (let i = 0; i < 10; i++) expect(await commit(0.4)).toBe('away')
+  for (let i = 0; i < 20; i++) await commit(0.4)
+  expect(await commit(0.4)).toBe('here')
+})
+
 test('rows with very much text are inserted on this thread, and only the COMMIT runs away', async () => {
   const { made, commit } = await setUp()
   await commit(0.4, { ...small, text: 10_000_000 })
   expect(made).toEqual(['rows', 'away'])
 })
 
-test('checkpoints run away, by the number of pages written, and a failed one rejects nothing', async () => {
-  const { made, timing, commit } = await setUp()
-  for (let i = 0; i < 2000; i++) {
-    await commit(0.1)
-    await timing.between()
+test('a long WAL is copied while commits go on; then the rest is copied between two commits, and a failure rejects nothing', async () => {
+  const { made, timing, commit, copied } = await setUp()
+  const commits = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i++) {
+      await commit(0.1)
+      await timing.between()
+    }
   }
-  const checkpoints = made.filter((what) => what.includes('wal_checkpoint'))
-  expect(checkpoints.length).toBe(2) // 5 pages each, and some text
-  await commit(0.1, { ...small, rows: 10, text: 40_000_000 })
-  await timing.between()
-  expect(made.at(-1)).toContain('wal_checkpoint')
+  const copies = (): readonly string[] => made.filter((what) => what === 'copy' || what.includes('wal_checkpoint'))
+  await commits(700) // 5 pages each, and some text
+  expect(copies()).toEqual([])
+  await commits(1300)
+  expect(copies()).toEqual(['copy'])
+  copied()
+  await commits(1)
+  expect(copies()).toEqual(['copy', 'PRAGMA wal_checkpoint(PASSIVE)'])
+  // More than enough was written meanwhile, so the next copy begins at once.
+  await commits(1)
+  expect(copies()).toEqual(['copy', 'PRAGMA wal_checkpoint(PASSIVE)', 'copy'])
 })
 
 test('a streak of commits on this thread gives other work a turn', async () => {

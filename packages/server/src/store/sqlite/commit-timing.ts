@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { WriteConnection } from './connection.ts'
 import type { EventInserts } from './event-inserts.ts'
+import type { WalCopier } from './wal-copier.ts'
 
 /** How much a transaction writes, which decides on which thread it commits. */
 export interface CommitSize {
@@ -14,7 +15,7 @@ export interface CommitSize {
 
 export interface CommitTiming {
   commit(size: CommitSize): Promise<void>
-  /** Called between two commits. Gives other work a turn, and checkpoints the WAL on libsql's thread when it is long. */
+  /** Called between two commits. Gives other work a turn, and has the WAL copied into the file when it is long. */
   between(): Promise<void>
 }
 
@@ -27,11 +28,13 @@ const maxRows = 200
 const maxText = 256 * 1024
 /** More jobs than this come from several active runs: while libsql's thread commits, this thread serves them. */
 const maxJobs = 3
+/** How many jobs are expected of a commit, as a share of those of the commit before: runs that just wrote write again. */
+const fading = 0.9
 /** More text than this is inserted on this thread, value by value: as one SQL text it would be copied several times. */
 const maxSql = 4 * 1024 * 1024
 /** SQLite checkpoints inside a COMMIT when the WAL has this many pages. */
 export const autocheckpoint = 5000
-/** `between` checkpoints earlier, at about this many pages; `pageText` UTF-16 units fill about one. */
+/** `between` begins earlier, at about this many pages; `pageText` UTF-16 units fill about one. */
 const checkpointPages = 4000
 const pageText = 3500
 /** After commits on this thread for this long without a break, other work gets a turn; in ms. */
@@ -47,21 +50,27 @@ const maxStreak = 4
  * 0.74 of a bare libsql loop. On a disk that is 20 ms slower, 50 commits block this thread for 21 ms instead of 1,100 ms.
  * With several busy processes on each core nothing is gained (0.7 to 1.0).
  *
- * When several runs write at once, their rows go to libsql's thread together with the COMMIT, as one SQL text.
+ * When several runs write at once, their rows go to libsql's thread together with the COMMIT, as one SQL text. The small
+ * commits between the large ones go there, too: with 50 runs at once this thread waited for the disk in a fifth of its
+ * time, and a run took 0.70 to 0.74 ms instead of 0.79 to 0.81 ms (medians, two cores).
  */
 export async function commitTiming(
   writer: WriteConnection,
   inserts: Pick<EventInserts, 'insertHere' | 'takeSql'>,
+  copier: Pick<WalCopier, 'copy'>,
   stopwatch: () => number,
 ): Promise<CommitTiming> {
   const commitHere = await writer.prepare('COMMIT')
   let average = 0
+  let crowd = 0
   let pages = 0
+  let copy: 'none' | 'under way' | 'made' = 'none'
   let lastTurn = stopwatch()
   return {
     commit: async ({ rows, text, jobs, bulk }) => {
       const begun = stopwatch()
-      if (average <= quick && jobs <= maxJobs && rows <= maxRows && text <= maxText && !bulk) {
+      crowd = Math.max(jobs, crowd * fading)
+      if (average <= quick && crowd <= maxJobs && rows <= maxRows && text <= maxText && !bulk) {
         inserts.insertHere()
         commitHere.run([])
       } else {
@@ -72,9 +81,17 @@ export async function commitTiming(
       pages += 4 + jobs + text / pageText
     },
     between: async () => {
-      if (pages >= checkpointPages) {
+      if (pages >= checkpointPages && copy === 'none') {
         pages = 0
-        await writer.exec('PRAGMA wal_checkpoint(PASSIVE)').catch(() => undefined) // the next checkpoint, or SQLite itself, will succeed
+        copy = 'under way'
+        void copier.copy().then(() => {
+          copy = 'made'
+        })
+      }
+      if (copy === 'made') {
+        copy = 'none'
+        // Only what was written during the copy is left. Once all is copied, the next commit begins the WAL anew.
+        await writer.exec('PRAGMA wal_checkpoint(PASSIVE)').catch(() => undefined) // the next one, or SQLite itself, will succeed
       } else if (stopwatch() - lastTurn > maxStreak) await nextTurn()
       else return
       lastTurn = stopwatch()

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Bound, Statement, WriteConnection } from './connection.ts'
+import type { Statement, WriteConnection } from './connection.ts'
 
 /**
  * The event rows of a transaction, gathered until its COMMIT. A lone run inserts them on this thread with a prepared
@@ -63,18 +63,31 @@ export async function eventInserts(writer: WriteConnection): Promise<EventInsert
     },
     takeSql: () => {
       const taken = take()
-      return taken.length === 0 ? '' : `${into} ${taken.map(tuple).join(',')};`
+      return taken.length === 0 ? '' : sqlOf(taken)
     },
     clear: () => void take(),
   }
 }
 
-function tuple([session, seq, at, run, mark, body]: EventValues): string {
-  return `(${session},${seq},${at},${quoted(run)},${mark},${quoted(body)})`
+/** Rows that follow each other are mostly of one run and one time, so what they share is printed once. */
+function sqlOf(rows: readonly EventValues[]): string {
+  let sql = ''
+  let last: EventValues | undefined
+  let start = ''
+  let middle = ''
+  for (const row of rows) {
+    const [session, seq, at, run, mark, body] = row
+    if (last === undefined || last[0] !== session || last[2] !== at || last[3] !== run || last[4] !== mark) {
+      start = `(${session},`
+      middle = `,${at},'${quotable(run)}',${mark},'`
+    }
+    sql += `${last === undefined ? `${into} ` : ','}${start}${seq}${middle}${quotable(body)}')`
+    last = row
+  }
+  return `${sql};`
 }
 
 /** SQL text has one special character, the quote. U+0000 would end the text: such a group fails, and its jobs run one by one with bound values. */
-function quoted(value: Bound): string {
-  const text = String(value)
-  return text.includes("'") ? `'${text.replaceAll("'", "''")}'` : `'${text}'`
+function quotable(text: string): string {
+  return text.includes("'") ? text.replaceAll("'", "''") : text
 }

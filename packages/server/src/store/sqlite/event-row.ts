@@ -1,11 +1,18 @@
 import type { RawRecorded } from '@millrace/core'
+import { firstIndexWhere } from '@millrace/core/persistent'
 import { rowKindNames } from '../row-kind.ts'
 import type { ReadConnection } from './connection.ts'
 import type { RowsPart } from './shared-rows.ts'
+import { eventsInRow } from './strips.ts'
 
 /** The most rows and bytes of a page. The limit on bytes matters because a slow reader holds a page in memory. */
 const pageRows = 500
 const pageText = 2 ** 20
+
+/** The `widest` of a session with strips is at least this, so that a page never takes a number of rows for one of events. */
+export const widestOfStrips = pageText
+/** How many times as many seqs as events are wanted are looked at: after retention, most seqs are gone. */
+const sparse = 4
 
 /** Where the rows of a session are. */
 export interface RowsPlace {
@@ -37,17 +44,19 @@ export function eventPages(reader: ReadConnection): EventPages {
   // `octet_length` needs no text in memory, so a page of huge events is cut before it is read.
   const fitting = reader.prepare(
     `SELECT count(*) FROM (
-       SELECT sum(octet_length(body)) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) AS text
-       FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ?) WHERE text <= ${pageText}`,
+       SELECT sum(octet_length(body)) OVER earlier AS text, sum(${eventsInRow}) OVER earlier AS events
+       FROM event WHERE session = ?1 AND seq > ?2 AND seq <= ?3
+       WINDOW earlier AS (ORDER BY seq ROWS UNBOUNDED PRECEDING) ORDER BY seq LIMIT ?4)
+     WHERE text <= ${pageText} AND events <= ?4`,
   )
   const read = (key: number, widest: number, after: number, limit: number): readonly RawRecorded[] => {
     let wanted = Math.min(limit, pageRows)
     if (widest * wanted > pageText) {
-      const [fit] = fitting([key, after, wanted])[0] ?? []
+      const [fit] = fitting([key, after, after + wanted * sparse, wanted])[0] ?? []
       wanted = Math.min(wanted, Math.max(1, Number(fit)))
     }
     const [text] = page([key, after, wanted])[0] ?? []
-    return typeof text === 'string' ? rowsIn(text) : []
+    return typeof text === 'string' ? upToMany(eventsAfter(rowsIn(text), after), limit) : []
   }
   return {
     next: ({ key, widest, parts, lastSeq }, after, limit) => {
@@ -64,16 +73,26 @@ export function eventPages(reader: ReadConnection): EventPages {
   }
 }
 
+/** The first row may be a strip that has events up to `after`, too. */
+function eventsAfter(rows: readonly RawRecorded[], after: number): readonly RawRecorded[] {
+  const isAfter = (at: number): boolean => (rows[at]?.seq ?? 0) > after
+  return isAfter(0) ? rows : rows.slice(firstIndexWhere(rows.length, isAfter))
+}
+
+function upToMany(rows: readonly RawRecorded[], limit: number): readonly RawRecorded[] {
+  return rows.length <= limit ? rows : rows.slice(0, limit)
+}
+
 function upToSeq(rows: readonly RawRecorded[], last: number): readonly RawRecorded[] {
   return (rows.at(-1)?.seq ?? 0) <= last ? rows : rows.filter(({ seq }) => seq <= last)
 }
 
-/** The SQL for rows as lines, which `rowsIn` reads; `text` is the SQL for the last field. */
-export function lineOf(text: string): string {
-  return `group_concat(seq || char(9) || at || char(9) || mark || char(9) || json_quote(run) || char(9) || ${text}, char(10))`
+/** The SQL for rows as lines, which `rowsIn` reads; `text` is the SQL for the last field, of as many lines as `mark` says. */
+export function lineOf(text: string, mark = 'mark'): string {
+  return `group_concat(seq || char(9) || at || char(9) || ${mark} || char(9) || json_quote(run) || char(9) || ${text}, char(10))`
 }
 
-/** Reads lines of `seq at mark run body`, separated by tabs. */
+/** Reads lines of `seq at mark run body`, separated by tabs. A strip has a line for each further event. */
 export function rowsIn(text: string): readonly RawRecorded[] {
   const rows: RawRecorded[] = []
   let quoted = '""'
@@ -83,20 +102,21 @@ export function rowsIn(text: string): readonly RawRecorded[] {
     const at = text.indexOf('\t', seq + 1)
     const mark = text.indexOf('\t', at + 1)
     const name = text.indexOf('\t', mark + 1)
-    const newline = text.indexOf('\n', name + 1)
-    const end = newline === -1 ? text.length : newline
     if (!text.startsWith(quoted, mark + 1) || mark + 1 + quoted.length !== name) {
       quoted = text.slice(mark + 1, name)
       run = JSON.parse(quoted)
     }
-    rows.push({
-      seq: Number(text.slice(start, seq)),
-      at: Number(text.slice(seq + 1, at)),
-      run,
-      kind: rowKindNames[Number(text.slice(at + 1, mark))] ?? 'other',
-      body: text.slice(name + 1, end),
-    })
-    start = end + 1
+    const last = Number(text.slice(start, seq))
+    const time = Number(text.slice(seq + 1, at))
+    const sort = Number(text.slice(at + 1, mark))
+    const kind = sort < 0 ? 'partial' : (rowKindNames[sort] ?? 'other')
+    start = name + 1
+    for (let one = sort < 0 ? last + sort + 1 : last; one <= last; one++) {
+      const newline = text.indexOf('\n', start)
+      const end = newline === -1 ? text.length : newline
+      rows.push({ seq: one, at: time, run, kind, body: text.slice(start, end) })
+      start = end + 1
+    }
   }
   return rows
 }

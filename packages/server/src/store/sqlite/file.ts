@@ -10,6 +10,7 @@ import { closeToOthers, folderSecret, prepareFolder } from './data-folder.ts'
 import { type Presence, watchPresence } from './presence.ts'
 import { applicationId, migrate, migrations } from './schema.ts'
 import { keySessions } from './session-keys.ts'
+import { type WalCopier, walCopier } from './wal-copier.ts'
 
 /** An open database file: a connection that writes, one that reads, and a lock against other processes. */
 export interface SqliteFile {
@@ -18,6 +19,7 @@ export interface SqliteFile {
   readonly size: number
   readonly writer: WriteConnection
   readonly reader: ReadConnection
+  readonly copier: WalCopier
   readonly presence: Presence
   /** See `EventLog.secret`. */
   readonly secret: Uint8Array
@@ -62,6 +64,7 @@ export async function openSqliteFile({ folder, now, owned, maxBytes, onLost }: S
     await migrate(writer, now)
     if (owned !== undefined) await keySessions(writer, owned)
     const reader = guarded(openReader(path), path)
+    const copier = walCopier(path)
     reader.exec('PRAGMA busy_timeout = 1000')
     const presence = watchPresence({
       paths: [path, `${path}-wal`],
@@ -78,11 +81,13 @@ export async function openSqliteFile({ folder, now, owned, maxBytes, onLost }: S
       size: size ?? 0,
       writer,
       reader,
+      copier,
       presence,
       secret,
       integrity: () => integrity(path),
       close: async () => {
         presence.close()
+        await copier.close()
         // This may fail: the WAL is durable already, and the next open reads it.
         await writer.exec('PRAGMA wal_checkpoint(TRUNCATE)').catch(() => undefined)
         reader.close()

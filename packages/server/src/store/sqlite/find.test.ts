@@ -41,7 +41,7 @@ test('a store of an earlier version is indexed in slices, the newest session fir
   await log.close()
   // The file as the version before had it.
   const file = database('old')
-  file.exec(`DROP TABLE found_words; DROP TABLE found_text; DELETE FROM migration WHERE version = 6;
+  file.exec(`DROP TABLE found_words; DROP TABLE found_text; DELETE FROM migration WHERE version >= 6;
     ALTER TABLE session DROP COLUMN found_to; ALTER TABLE session DROP COLUMN found_version`)
   file.close()
   const again = await open('old')

@@ -1,7 +1,7 @@
 import type { ReadConnection, WriteConnection } from './connection.ts'
 import type { EventInserts } from './event-inserts.ts'
 import { unfindSql } from './find.ts'
-import type { GroupCommit } from './group-commit.ts'
+import type { GroupCommit, Turn } from './group-commit.ts'
 import { sharedUpTo } from './shared-rows.ts'
 
 /**
@@ -13,7 +13,7 @@ export interface Leftovers {
   /** Inside a transaction: these rows have no session. The user is charged with `size`. */
   note(key: number, user?: string, size?: number): void
   /** Inside a transaction: the session of these rows is there. */
-  adopted(key: number): void
+  adopted(key: number, turn: Pick<Turn, 'onCommit'>): void
   /** Deletes the rows that no fork needs, a few in each transaction. */
   clear(key: number): Promise<void>
   /** Deletes what an earlier process left. */
@@ -22,19 +22,31 @@ export interface Leftovers {
 
 export interface LeftoversDeps {
   readonly writer: WriteConnection
-  readonly reader: ReadConnection
   readonly commit: GroupCommit['run']
   readonly inserts: EventInserts
+  readonly keys: Set<number>
+}
+
+/** The numbers that may be in the table, so that what counts them along asks it only then: it is empty most of the time. */
+export function leftoverKeys(reader: ReadConnection): Set<number> {
+  return new Set(
+    reader
+      .prepare('SELECT session FROM leftover')([])
+      .map(([key]) => Number(key)),
+  )
 }
 
 /** Rows, and bytes of them, that one transaction deletes at most: that takes a few milliseconds. */
 const batch = { rows: 500, text: 2 * 1024 * 1024, checkpoints: 16 }
 
-export async function leftovers({ writer, reader, commit, inserts }: LeftoversDeps): Promise<Leftovers> {
+export async function leftovers({ writer, commit, inserts, keys }: LeftoversDeps): Promise<Leftovers> {
   const put = await writer.prepare('INSERT OR REPLACE INTO leftover (session, user, size) VALUES (?, ?, ?)')
   const drop = await writer.prepare('DELETE FROM leftover WHERE session = ?')
   const changes = await writer.prepare('SELECT changes()')
-  const all = reader.prepare('SELECT session FROM leftover')
+  const dropped = (key: number, turn: Pick<Turn, 'onCommit'>): void => {
+    drop.run([key])
+    turn.onCommit(() => void keys.delete(key))
+  }
 
   /** Whether something was deleted. */
   const deleted = async (sql: string): Promise<boolean> => {
@@ -47,18 +59,21 @@ export async function leftovers({ writer, reader, commit, inserts }: LeftoversDe
       inserts.insertHere() // rows of the same transaction may be among what is deleted
       if ((await deleted(rowsSql(key))) || (await deleted(checkpointsSql(key)))) return true
       if (await deleted(unfindSql(key, batch.rows))) return true
-      drop.run([key])
+      dropped(key, turn)
       return false
     })
   const clear = async (key: number): Promise<void> => {
     while (await clearSome(key));
   }
   return {
-    note: (key, user = '', size = 0) => void put.run([key, user, size]),
-    adopted: (key) => void drop.run([key]),
+    note: (key, user = '', size = 0) => {
+      keys.add(key) // at once, and also if the transaction fails: the table is asked then, and says so
+      put.run([key, user, size])
+    },
+    adopted: dropped,
     clear,
     clearAll: async () => {
-      for (const [key] of all([])) await clear(Number(key))
+      for (const key of [...keys]) await clear(key)
     },
   }
 }

@@ -59,9 +59,16 @@ async function life(
 ): Promise<readonly Said[]> {
   const child = run('appender', [folder, name])
   const said: Said[] = []
-  for await (const line of createInterface({ input: child.stdout! })) {
-    said.push(JSON.parse(line))
-    if (said.length === 100) await meanwhile?.()
+  let text = ''
+  for await (const chunk of child.stdout!.setEncoding('utf8')) {
+    text += chunk
+    const lines = text.split('\n')
+    // A killed process may have printed a half of its last line.
+    text = lines.pop() ?? ''
+    for (const line of lines) {
+      said.push(JSON.parse(line))
+      if (said.length === 100) await meanwhile?.()
+    }
     if (said.length >= rows) child.kill('SIGKILL')
   }
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit')

@@ -8,7 +8,7 @@ import { checkpoints } from './facts.ts'
 import { openSqliteFile, type SqliteFile } from './file.ts'
 import { sqliteFind } from './find.ts'
 import { type CommitHooks, type GroupCommit, groupCommit } from './group-commit.ts'
-import { leftovers } from './leftovers.ts'
+import { leftoverKeys, leftovers } from './leftovers.ts'
 import { sqliteReads } from './read.ts'
 import { sqliteSearch } from './search.ts'
 import { sessionCache } from './session-cache.ts'
@@ -63,16 +63,17 @@ export async function sqliteLog(options: SqliteLogOptions): Promise<SqliteLog> {
 const worthSparing = 2 ** 20
 
 async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
-  const { writer, reader, path, presence, secret } = file
+  const { writer, reader, copier, path, presence, secret } = file
   let closing: Promise<void> | undefined
   const checkOpen = (): void => {
     if (closing !== undefined) throw new MillraceError('unavailable', 'the log is closed')
   }
   const tails = newTails()
-  const usage = usageCounts(reader)
+  const keys = leftoverKeys(reader)
+  const usage = usageCounts(reader, keys)
   const sessions = await sessionCache(writer, usage)
   const inserts = await eventInserts(writer)
-  const timing = await commitTiming(writer, inserts, () => performance.now())
+  const timing = await commitTiming(writer, inserts, copier, () => performance.now())
   const group = await groupCommit(writer, path, withInserts(sessions, inserts), timing, presence)
   const health = writeHealth(dirname(path), writer, group.run)
   const commit: GroupCommit['run'] = async (job) => {
@@ -84,7 +85,7 @@ async function logOn(file: SqliteFile, now: () => number): Promise<SqliteLog> {
   if (file.size >= worthSparing) void spare.take()
   const due = new Map<number, SessionFacts>()
   const shared = anythingShared(reader)
-  const left = await leftovers({ writer, reader, commit, inserts })
+  const left = await leftovers({ writer, commit, inserts, keys })
   // Beside other work. What fails now is tried at the next start.
   void left.clearAll().catch(() => undefined)
   const reads = sqliteReads({ reader, tails, now, checkOpen, due, usage, known: sessions.committedRow })

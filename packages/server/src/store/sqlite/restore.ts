@@ -45,10 +45,10 @@ export async function restoring(
       return { ...session, ...counts, info: tallyRestored(session.info, rows) }
     })
   const adopted = (session: SessionRow): Promise<SessionInfo> =>
-    commit(() => {
+    commit((turn) => {
       refuseTaken(session.info.id)
       sessions.insertAs(session)
-      leftovers.adopted(session.key)
+      leftovers.adopted(session.key, turn)
       return session.info
     })
   const restorePages: EventLog['restorePages'] = async (wanted, pages) => {

@@ -14,7 +14,7 @@ export interface Migration {
  * with a (session, seq) primary key. Events refer to a session by number, so that the index stays small. Every number
  * column is INTEGER, because libsql binds numbers as REAL elsewhere. A session's number is never used again
  * (AUTOINCREMENT), so that a reader of a removed session does not continue in a newer one. `mark` is the kind of an
- * event, for queries that do not parse it. No index holds `updated_at`, because every append changes it: the index cost
+ * event, for queries that do not parse it, or below zero for a strip of several (`strips.ts`). No index holds `updated_at`, because every append changes it: the index cost
  * a tenth of each commit, and without it a page of a user's 10,000 sessions is sorted in 5 ms.
  */
 export const migrations: readonly Migration[] = [
@@ -144,6 +144,12 @@ export const migrations: readonly Migration[] = [
       CREATE INDEX found_text_by_session ON found_text (session);
       CREATE VIRTUAL TABLE found_words USING fts5(
         words, content='', contentless_delete=1, detail=none, prefix='2 3', tokenize="ascii tokenchars '='");`,
+  },
+  {
+    // A row of `event` may be a strip of several partials (`strips.ts`). Earlier rows stay as they are; the number alone
+    // keeps earlier versions of the server, which would misread a strip, from opening the file.
+    version: 7,
+    sql: '',
   },
 ]
 

@@ -3,8 +3,9 @@ import { tally } from '@millrace/core/store'
 import { recordedOf } from '../recorded.ts'
 import { rowKindNumbers } from '../row-kind.ts'
 import type { SharedPart } from '../shared-part.ts'
-import type { ReadConnection } from './connection.ts'
+import type { WriteConnection } from './connection.ts'
 import { lineOf, rowsIn } from './event-row.ts'
+import { eventsInRow } from './strips.ts'
 
 /** The number of a session is its key. */
 export type RowsPart = SharedPart<number>
@@ -21,18 +22,22 @@ const none: readonly RowsPart[] = []
 export const partsColumn = `(SELECT json_group_array(json_array(origin, upto)) FROM shared_rows WHERE session = s.id)`
 
 /** What the rows of these parts add to a new session: its counts and its status (SPEC 2.8). */
-export function sharedTally(reader: ReadConnection): (info: SessionInfo, parts: readonly RowsPart[]) => SessionInfo {
+export async function sharedTally(
+  writer: WriteConnection,
+): Promise<(info: SessionInfo, parts: readonly RowsPart[]) => SessionInfo> {
   const where = 'FROM event WHERE session = ? AND seq > ? AND seq <= ?'
-  const count = reader.prepare(`SELECT count(*), coalesce(max(at), 0), coalesce(max(seq), 0) ${where}`)
-  const bounds = reader.prepare(
+  const count = await writer.prepare(
+    `SELECT coalesce(sum(${eventsInRow}), 0), coalesce(max(at), 0), coalesce(max(seq), 0) ${where}`,
+  )
+  const bounds = await writer.prepare(
     `SELECT ${lineOf('body')} FROM (SELECT * ${where} AND mark IN (${rowKindNumbers.start}, ${rowKindNumbers.end}) ORDER BY seq)`,
   )
   return (info, parts) => {
     let next = info
     let from = 0
     for (const { origin, upTo } of parts) {
-      const [events, at, last] = (count([origin, from, upTo])[0] ?? []).map(Number)
-      const [text] = bounds([origin, from, upTo])[0] ?? []
+      const [events, at, last] = (count.first([origin, from, upTo]) ?? []).map(Number)
+      const [text] = bounds.first([origin, from, upTo]) ?? []
       const rows: readonly RawRecorded[] = typeof text === 'string' ? rowsIn(text) : []
       const { status, lastRun, runs } = tally(
         next,

@@ -21,15 +21,17 @@ export type SessionChange = readonly [before: SessionRow | undefined, after: Ses
 /** The number of users whose counts are kept. */
 const maxKept = 10_000
 
-export function usageCounts(reader: ReadConnection): UsageCounts {
+/** `leftovers` are the numbers that may be in the table of that name. */
+export function usageCounts(reader: ReadConnection, leftovers: Pick<ReadonlySet<number>, 'size'>): UsageCounts {
   const columns = 'SELECT count(*), coalesce(sum(size), 0) FROM session'
   const one = reader.prepare(`${columns} WHERE user = ?`)
   const all = reader.prepare(columns)
   const restoring = 'SELECT coalesce(sum(size), 0) FROM leftover'
   const oneLeft = reader.prepare(`${restoring} WHERE user = ?`)
   const allLeft = reader.prepare(restoring)
-  /** A session that is being restored counts already. The table is empty most of the time. */
+  /** A session that is being restored counts already. */
   const withRestoring = (user: string | undefined, { sessions, bytes }: LogUsage): LogUsage => {
+    if (leftovers.size === 0) return { sessions, bytes }
     const [[more] = []] = user === undefined ? allLeft([]) : oneLeft([user])
     return { sessions, bytes: bytes + Number(more) }
   }

@@ -8,6 +8,7 @@ import { folderSecret, keepFolderSecret } from './data-folder.ts'
 import { eventPages } from './event-row.ts'
 import { openSqliteFile } from './file.ts'
 import { insertSession, insertValues, rowColumns, type SessionRow, sessionRowOf } from './session-row.ts'
+import { stripSplitter } from './strips.ts'
 import { wholeSqliteShared } from './whole-shared.ts'
 
 /** Rows of a removed session that this one, a fork, still needs: no other store has rows without a session. */
@@ -91,6 +92,7 @@ async function putting(writer: WriteConnection, path: string): Promise<WholeStor
   const lease = await writer.prepare('INSERT INTO lease (session, run, owner, epoch, until) VALUES (?, ?, ?, ?, ?)')
   const share = await writer.prepare('INSERT INTO shared_rows (session, origin, upto) VALUES (?, ?, ?)')
   const event = await writer.prepare('INSERT INTO event (session, seq, at, run, mark, body) VALUES (?, ?, ?, ?, ?, ?)')
+  const split = await stripSplitter(writer)
   const rest = await writer.prepare('UPDATE session SET remembered = ?, partials = ?, size = ? WHERE id = ?')
   const inside = async (stored: StoredSession, rows: AsyncIterable<readonly RawRecorded[]>): Promise<boolean> => {
     const { info, epoch, leases, remembered, parts, widest } = stored
@@ -101,6 +103,7 @@ async function putting(writer: WriteConnection, path: string): Promise<WholeStor
     for (const { origin, upTo } of parts) {
       const found = keyOf.first([origin])
       if (found === undefined) throw new Error(`session ${info.id} shares rows of ${origin}, which is not there`)
+      split(Number(found[0]), upTo)
       share.run([key, Number(found[0]), upTo])
     }
     let partials = 0

@@ -1,4 +1,4 @@
-import { type EventLog, MillraceError, type RawRecorded, type Recorded } from '@millrace/core'
+import { type EventLog, type Lease, MillraceError, type RawRecorded, type Recorded } from '@millrace/core'
 import { checkHistory, checkNames, checkWriter, emptySession, release, tally } from '@millrace/core/store'
 import { type Grant, leaseGrants } from '../lease-grants.ts'
 import { countedRows, printedOf, rawRowsOf, rowsFrom } from '../new-rows.ts'
@@ -8,9 +8,11 @@ import { partsOfFork } from '../shared-part.ts'
 import type { Tails } from '../tail.ts'
 import type { ReadConnection, WriteConnection } from './connection.ts'
 import type { EventInserts } from './event-inserts.ts'
+import { widestOfStrips } from './event-row.ts'
 import type { Checkpoints } from './facts.ts'
 import type { GroupCommit, Turn } from './group-commit.ts'
 import type { Leftovers } from './leftovers.ts'
+import { type PromisedLeases, promisedLeases } from './promised-leases.ts'
 import { removing } from './remove.ts'
 import { restoring } from './restore.ts'
 import type { SessionCache } from './session-cache.ts'
@@ -18,6 +20,7 @@ import type { SessionRow } from './session-row.ts'
 import { type AnythingShared, type Share, sharedWrites } from './shared.ts'
 import { isSharedRowSql, sharedTally } from './shared-rows.ts'
 import { type SpareRoom, withSpareRoom } from './spare-room.ts'
+import { eventsInRow, isPartialRow, messageOfRow, storedRows, stripSplitter, textInRow } from './strips.ts'
 
 type Writes = Pick<
   EventLog,
@@ -52,12 +55,13 @@ export interface WriteDeps {
 }
 
 export async function sqliteWrites(deps: WriteDeps): Promise<Writes> {
+  const promised = promisedLeases(deps.now)
   return {
     ...(await sessionWrites(deps, deps.leftovers)),
     ...(await restoring(deps, deps.leftovers)),
     ...(await forkWrites(deps)),
-    ...appendWrites(deps, await sharedWrites(deps.writer, deps.shared)),
-    ...leaseWrites(deps),
+    ...appendWrites(deps, await sharedWrites(deps.writer, deps.shared), promised),
+    ...leaseWrites(deps, promised),
     ...(await forgetting(deps)),
     ...(await retention(deps)),
   }
@@ -84,9 +88,10 @@ async function sessionWrites(
 }
 
 async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {
-  const { writer, reader, sessions, now, commit, inserts } = deps
+  const { writer, sessions, now, commit, inserts } = deps
   const put = await writer.prepare('INSERT INTO shared_rows (session, origin, upto) VALUES (?, ?, ?)')
-  const tallied = sharedTally(reader)
+  const tallied = await sharedTally(writer)
+  const split = await stripSplitter(writer)
   return {
     fork: async (source, seq, wanted, ends) => {
       checkHistory(ends)
@@ -97,8 +102,11 @@ async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {
           throw new MillraceError('invalid', `session ${source} has no seq ${seq}`, { session: source, seq })
         const made = make(deps, emptySession(wanted, now()))
         const parts = partsOfFork(origin, seq)
-        for (const part of parts) put.run([made.key, part.origin, part.upTo])
-        // Rows up to `seq` were committed before the caller could know of them, so the reader sees them.
+        inserts.insertHere() // an append of the same transaction may be among what is shared
+        for (const { origin: key, upTo } of parts) {
+          split(key, upTo)
+          put.run([made.key, key, upTo])
+        }
         const info = { ...tallied(made.info, parts), lastSeq: seq }
         const session = await take(inserts, turn, { ...made, info, parts, widest: origin.widest }, ends, raw)
         sessions.change(session)
@@ -115,23 +123,41 @@ function make({ sessions }: WriteDeps, info: SessionRow['info']): SessionRow {
   return session
 }
 
-function appendWrites({ sessions, tails, now, commit, inserts }: WriteDeps, share: Share): Pick<Writes, 'append'> {
+function appendWrites(
+  { sessions, tails, now, commit, inserts, checkpoints }: WriteDeps,
+  share: Share,
+  promised: PromisedLeases,
+): Pick<Writes, 'append'> {
+  const freed = releasing(sessions, checkpoints)
   return {
-    append: async (id, drafts, holder) => {
+    append: async (id, drafts, holder, { last = false } = {}) => {
       const printed = drafts.map(printedOf)
       return commit(async (turn) => {
-        const session = sessions.must(id)
-        checkWriter(session.leases, id, drafts, holder)
+        const found = sessions.must(id)
+        const leases = promised.with(found, holder)
+        checkWriter(leases, id, drafts, holder)
+        if (leases !== found.leases) sessions.changeLeases(found, leases)
+        const session = { ...found, leases }
         const rows = rowsFrom(drafts, session.info.lastSeq + 1, now())
         if (rows.length === 0) return rows
         const raw = rawRowsOf(rows, printed)
-        sessions.change(await take(inserts, turn, session, rows, raw))
+        const longer = await take(inserts, turn, session, rows, raw)
+        if (last && holder !== undefined) freed(longer, holder)
+        else sessions.change(longer)
         for (const [i, row] of rows.entries())
           if (raw[i]?.kind !== 'partial') share(session.info, row, raw[i]?.body ?? '')
         turn.onCommit(() => tails.publish(id, () => raw))
         return rows
       })
     },
+  }
+}
+
+/** Releases a lease inside a transaction. */
+function releasing(sessions: SessionCache, checkpoints: Checkpoints) {
+  return (session: SessionRow, lease: Pick<Lease, 'run' | 'epoch'>): void => {
+    sessions.changeLeases(session, release(session.leases, lease))
+    checkpoints.writeDue(session) // off the way of readers: the run is over
   }
 }
 
@@ -143,20 +169,21 @@ async function take(
   rows: readonly Recorded[],
   raw: readonly RawRecorded[],
 ): Promise<SessionRow> {
-  for (const { seq, at, run, kind, body } of raw) {
-    inserts.add([session.key, seq, at, run, rowKindNumbers[kind], body])
-    turn.wrote(body.length)
+  const stored = storedRows(session.key, rows, raw)
+  for (const row of stored) {
+    inserts.add(row)
+    turn.wrote(row[5].length)
     if (inserts.isMuch) await inserts.insertInTurns()
   }
-  return { ...session, ...countedRows(session, raw), info: tally(session.info, rows) }
+  const counts = countedRows(session, raw)
+  const widest = stored.length === raw.length ? counts.widest : Math.max(counts.widest, widestOfStrips)
+  return { ...session, ...counts, widest, info: tally(session.info, rows) }
 }
 
-function leaseWrites({
-  sessions,
-  now,
-  commit,
-  checkpoints,
-}: WriteDeps): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
+function leaseWrites(
+  { sessions, now, commit, checkpoints }: WriteDeps,
+  promised: PromisedLeases,
+): Pick<Writes, 'acquire' | 'renew' | 'release' | 'takeOver'> {
   const grant: Grant = (id, decide) =>
     commit(() => {
       const session = sessions.must(id)
@@ -164,15 +191,24 @@ function leaseWrites({
       sessions.changeLeases(session, leases)
       return lease
     })
+  const freed = releasing(sessions, checkpoints)
+  const granted = leaseGrants(grant, now)
   return {
-    ...leaseGrants(grant, now),
-    release: (lease) =>
-      commit(() => {
+    ...granted,
+    acquire: async (session, run, owner, ttl, { withFirst = false } = {}) => {
+      const known = withFirst ? sessions.committedRow(session) : undefined
+      if (known === undefined) return granted.acquire(session, run, owner, ttl)
+      return promised.promise(known, { session, run, owner }, ttl)
+    },
+    release: async (lease) => {
+      // The last rows of the run may have released it.
+      const known = sessions.committedRow(lease.session)
+      if (known !== undefined && release(known.leases, lease) === known.leases) return
+      await commit(() => {
         const session = sessions.find(lease.session)
-        if (session === undefined) return
-        sessions.changeLeases(session, release(session.leases, lease))
-        checkpoints.writeDue(session) // off the way of readers: the run is over
-      }),
+        if (session !== undefined) freed(session, lease)
+      })
+    },
   }
 }
 
@@ -199,7 +235,10 @@ async function retention({
 }: WriteDeps): Promise<Pick<Writes, 'prune'>> {
   const candidates = reader.prepare('SELECT name FROM session WHERE partials > 0')
   const changes = await writer.prepare('SELECT changes()')
-  const left = await writer.prepare('SELECT coalesce(sum(length(body)), 0) FROM event WHERE session = ?')
+  const left = await writer.prepare(
+    `SELECT coalesce(sum(iif(${isPartialRow}, ${eventsInRow}, 0)), 0), coalesce(sum(${textInRow}), 0)
+     FROM event WHERE session = ?`,
+  )
   const pruneOne = (id: string, before: number): Promise<number> =>
     commit(async (turn) => {
       const session = sessions.find(id)
@@ -207,11 +246,13 @@ async function retention({
       turn.bulk()
       inserts.insertHere()
       await writer.exec(pruneSql(session.key, before))
-      const gone = Number(changes.first([])?.[0])
+      if (Number(changes.first([])?.[0]) === 0) return 0
+      const [partials, size] = (left.first([session.key]) ?? []).map(Number)
+      const gone = session.partials - (partials ?? 0)
       sessions.change({
         ...session,
-        partials: session.partials - gone,
-        size: gone === 0 ? session.size : Number(left.first([session.key])?.[0]),
+        partials: partials ?? 0,
+        size: size ?? 0,
         info: { ...session.info, events: session.info.events - gone },
       })
       turn.onCommit(() => tails.forget(id))
@@ -230,8 +271,8 @@ async function retention({
 /** The SQL holds its numbers as text, because `exec`, which runs on another thread, takes no parameters. */
 function pruneSql(key: number, before: number): string {
   const ofSession = `FROM event WHERE session = ${key}`
-  return `DELETE ${ofSession} AND mark = ${rowKindNumbers.partial} AND NOT ${isSharedRowSql(key)}
+  return `DELETE ${ofSession} AND ${isPartialRow} AND NOT ${isSharedRowSql(key)}
     AND run IN (SELECT run ${ofSession} GROUP BY run HAVING max(mark = ${rowKindNumbers.end}) = 1 AND max(at) < ${before})
-    AND (run, json_extract(body, '$.message')) IN
+    AND (run, ${messageOfRow}) IN
       (SELECT run, json_extract(body, '$.message') ${ofSession} AND mark = ${rowKindNumbers.whole})`
 }

@@ -99,7 +99,8 @@ function activityPart(type: string, content: JsonObject): AdkPart | undefined {
 
 /**
  * A snapshot is the whole conversation. What is new in it becomes events: new messages, and `superseded` for messages
- * that are gone or changed. Printed again, all of these events together are the one frame, at the last of them.
+ * that are gone or changed. Printed again, all of these events together are the one frame, at the last of them. That one
+ * has the messages that are the same in other words, as they came.
  */
 function emitSnapshot(
   decoder: DecoderState,
@@ -111,8 +112,18 @@ function emitSnapshot(
   const given = new Map(wire.map((message) => [message.id, message]))
   const known = (id: string) => decoder.document.message(id)
   const tracked = rolesIn(wire)
-  const gone = decoder.document.messages.filter((message) => !given.has(message.id) && !survives(message, tracked))
-  const news = decoder.document.remembered(messages).filter(({ id }) => !sameJson(known(id), given.get(id)))
+  const renamed = renamedResults(decoder, wire)
+  const before = (message: AgUiMessage) => known(message.id) ?? known(renamed.get(message.id) ?? '')
+  const same = new Map(
+    wire
+      .filter((message) => isSame(before(message), message) || isSame(decoder.sentAs(message), message))
+      .map((message) => [message.id, message]),
+  )
+  const stay = new Set(renamed.values())
+  const gone = decoder.document.messages.filter(
+    (message) => !given.has(message.id) && !stay.has(message.id) && !survives(message, tracked),
+  )
+  const news = decoder.document.remembered(messages).filter(({ id }) => !same.has(id))
   const changed = news.filter(({ id }) => known(id) !== undefined)
   const over = [...gone, ...changed].flatMap(({ id }) => idsOf(decoder, id))
   if (over.length > 0) decoder.emit({ kind: 'superseded', messages: over, nodes: [] }, quiet, { snapshot: true })
@@ -120,14 +131,58 @@ function emitSnapshot(
     if (known(message.id) !== undefined) decoder.aliases.set(message.id, decoder.eventOf(`${message.id}:again`))
     emitMessage(decoder, message, given.get(message.id), quiet)
   }
+  for (const [id, earlier] of renamed) decoder.aliases.set(id, decoder.messageOf(earlier))
   const order = wire.map((message) => message.id)
-  decoder.emit({ kind: 'log', level: 'debug', message: 'MESSAGES_SNAPSHOT' }, context, { snapshot: order })
+  const reworded = messages.flatMap((message) => {
+    const word = same.get(message.id)
+    if (word === undefined || decoder.sentAs(word)?.id === word.id || sameJson(known(word.id), word)) return []
+    return verbatimOf(message, word)
+  })
+  decoder.emit({ kind: 'log', level: 'debug', message: 'MESSAGES_SNAPSHOT' }, context, {
+    snapshot: order,
+    ...(reworded.length === 0 ? {} : { same: reworded }),
+  })
+}
+
+/**
+ * The results of tools that have another id in the snapshot, by that id: LangGraph's adapter streams a result under an id
+ * that it makes up, and repeats it under the id of the graph.
+ */
+function renamedResults(decoder: DecoderState, wire: readonly AgUiMessage[]): ReadonlyMap<string, string> {
+  const results = new Map<string | undefined, AgUiMessage>()
+  for (const message of decoder.document.messages) if (message.role === 'tool') results.set(message.toolCallId, message)
+  const renamed = new Map<string, string>()
+  for (const message of wire) {
+    const result = message.role === 'tool' ? results.get(message.toolCallId) : undefined
+    if (result === undefined || decoder.document.message(message.id) !== undefined) continue
+    if (isSame(result, message)) renamed.set(message.id, result.id)
+  }
+  return renamed
+}
+
+/** Whether two messages say the same. Adapters write an absent text as '' and absent calls as []. */
+function isSame(known: AgUiMessage | undefined, given: AgUiMessage): boolean {
+  if (known === undefined) return false
+  return sameJson(plainly(known), plainly({ ...given, id: known.id }))
+}
+
+function plainly({ content, toolCalls, ...message }: AgUiMessage): JsonObject {
+  return {
+    ...message,
+    ...(content === '' || content === undefined ? {} : { content }),
+    ...(toolCalls === undefined || toolCalls.length === 0 ? {} : { toolCalls }),
+  }
 }
 
 /** The messages of the log behind one message of the wire: its own, and those of calls with their own message. */
 function idsOf(decoder: DecoderState, id: string): readonly string[] {
   const calls = decoder.document.message(id)?.toolCalls ?? []
   return [decoder.messageOf(id), ...calls.map((call) => call.id).filter((call) => call !== id)]
+}
+
+/** The message as it came, or in the form of 1.0 where it came in an older one. */
+function verbatimOf(read: ReadMessage, wire: AgUiMessage | undefined): readonly AgUiMessage[] {
+  return wire !== undefined && isCurrent(wire) ? [wire] : inputMessage(read).flatMap(printMessage)
 }
 
 function emitMessage(
@@ -137,7 +192,7 @@ function emitMessage(
   context: FrameContext,
 ): void {
   const { id, role, name, parts } = read
-  const verbatim = isCurrent(wire) ? wire : inputMessage(read).flatMap(printMessage)[0]
+  const [verbatim] = verbatimOf(read, wire)
   const tag = typeof wire?.subagentRunId === 'string' ? wire.subagentRunId : undefined
   if (role === 'activity') {
     note(decoder, 'info', wire?.activityType ?? role, wire?.content ?? {}, { ...context, tag }, { message: verbatim })

@@ -1,4 +1,6 @@
 import type { AdkEvent, AdkFunctionCall } from '../../../event/adk-event.ts'
+import type { Draft } from '../../../event/run-event.ts'
+import { bareString } from '../../../json/bare-string.ts'
 import type { Json } from '../../../json/json.ts'
 import { sameJson } from '../../../json/json.ts'
 import { Fault } from '../../../schema/fault.ts'
@@ -161,15 +163,31 @@ export const messageHandlers: Readonly<Record<string, Handler>> = {
 
 /**
  * The fast path for what nearly every frame is: a bare token of an open message. The general path makes six temporary
- * objects for each, which is half of the time for a long answer. Returns false for any other frame.
+ * objects for each, which is half of the time for a long answer. Undefined for any other frame.
  */
-export function readToken(wire: AgUiEvent, decoder: DecoderState): boolean {
+export function readToken(wire: AgUiEvent, decoder: DecoderState): Draft | undefined {
   const thinks = wire.type === 'REASONING_MESSAGE_CONTENT'
-  if (!thinks && (wire.type !== 'TEXT_MESSAGE_CONTENT' || decoder.held.size > 0)) return false
+  if (!thinks && (wire.type !== 'TEXT_MESSAGE_CONTENT' || decoder.held.size > 0)) return undefined
   const { messageId, delta } = wire
-  if (typeof messageId !== 'string' || typeof delta !== 'string' || !isBare(wire)) return false
+  if (typeof messageId !== 'string' || typeof delta !== 'string' || !isBare(wire)) return undefined
   const open = (thinks ? decoder.reasonings : decoder.texts).get(messageId)
-  if (open === undefined || open.tag !== undefined) return false
+  if (open === undefined || open.tag !== undefined) return undefined
+  if (decoder.streaming?.open !== open) {
+    const head = `{"type":"${wire.type}","messageId":${JSON.stringify(messageId)},"delta":"`
+    decoder.streaming = { open, head, thinks }
+  }
+  return tokenOf(open, delta, thinks, decoder)
+}
+
+/** The same without parsing it, for the next token of the message that streams: nothing else has come since the last. */
+export function readNextToken(data: string, decoder: DecoderState): Draft | undefined {
+  const { streaming } = decoder
+  const delta = streaming === undefined ? undefined : bareString(data, streaming.head)
+  if (streaming === undefined || delta === undefined) return undefined
+  return tokenOf(streaming.open, delta, streaming.thinks, decoder)
+}
+
+function tokenOf(open: StreamedMessage, delta: string, thinks: boolean, decoder: DecoderState): Draft {
   open.deltas.push(delta)
   const { message, author, role } = open
   const event: AdkEvent = {
@@ -180,8 +198,7 @@ export function readToken(wire: AgUiEvent, decoder: DecoderState): boolean {
     content: { role, parts: [thinks ? { text: delta, thought: true } : { text: delta }] },
     partial: true,
   }
-  decoder.drafts.push({ run: decoder.run, event: { kind: 'agent', message, event } })
-  return true
+  return { run: decoder.run, event: { kind: 'agent', message, event } }
 }
 
 function continueMessage(kind: 'text' | 'reasoning'): Handler {

@@ -4,6 +4,7 @@ import type { Json, JsonObject } from '../../../json/json.ts'
 import { Fault } from '../../../schema/fault.ts'
 import { type FieldReaders, type Fields, fields } from '../../../schema/fields.ts'
 import { dataObject, string, time } from '../../../schema/readers.ts'
+import type { SentMessage } from '../../dialect.ts'
 import { keepFor } from '../../kept-fields.ts'
 import { AgUiDocument } from '../document.ts'
 import type { ToolNames } from '../message.ts'
@@ -72,6 +73,8 @@ export class DecoderState {
   session: string | undefined
   readonly agent: string
   drafts: Draft[] = []
+  /** The message whose tokens come one after the other, and how each begins on the wire. */
+  streaming: { readonly open: StreamedMessage; readonly head: string; readonly thinks: boolean } | undefined
   /** A run has started and has not ended. */
   active = false
   readonly document: AgUiDocument
@@ -92,10 +95,23 @@ export class DecoderState {
   /** Messages that are opened again, or that a snapshot changed, have another id in the log from then on. */
   readonly aliases = new Map<string, string>()
 
-  constructor(run: string, agent: string, history: number | undefined) {
+  /** The messages that the peer was sent: by id, and results of tools also by their call. */
+  readonly #sent = new Map<string, AgUiMessage>()
+  readonly #results = new Map<string, AgUiMessage>()
+
+  constructor(run: string, agent: string, history: number | undefined, sent: readonly SentMessage[] = []) {
     this.run = run
     this.agent = agent
     this.document = new AgUiDocument(history)
+    for (const message of sent as readonly AgUiMessage[]) {
+      this.#sent.set(message.id, message)
+      if (message.role === 'tool') this.#results.set(message.toolCallId ?? '', message)
+    }
+  }
+
+  /** What the peer was sent in the place of this message: peers know a result by its call and give it an id of their own. */
+  sentAs({ id, role, toolCallId }: AgUiMessage): AgUiMessage | undefined {
+    return this.#sent.get(id) ?? (role === 'tool' ? this.#results.get(toolCallId ?? '') : undefined)
   }
 
   /** Forgets the oldest messages where there are too many, and what is known of their ids. */

@@ -74,6 +74,20 @@ describe('for a client before 1.0', () => {
     expect(push(finished)).toEqual([finished])
   })
 
+  test('where a client wants the event alone, the outcome has no question', () => {
+    const end = { type: 'RUN_FINISHED', threadId: 't', runId: 'r' }
+    const asked = [{ id: 'i', reason: 'input_required', message: 'Name?', metadata: { payload: 'Name?' } }]
+    const finished = { ...end, outcome: { type: 'interrupt', interrupts: asked } }
+    const { push, repeat } = downgrade('custom')
+    const told = [
+      { type: 'CUSTOM', name: 'on_interrupt', value: 'Name?' },
+      { ...end, metadata: { millrace: { outcome: 'interrupted' } } },
+    ]
+    expect(push(finished)).toEqual(told)
+    expect(repeat(finished)).toEqual(told)
+    expect(push({ ...end, outcome: { type: 'success' } })).toEqual([end])
+  })
+
   test('subagents are steps, each with a name that no open step has, also for a reader that joins', () => {
     const { push, repeat } = lastOf()
     const start = (subagentRunId: string) => ({ type: 'SUBAGENT_STARTED', subagentRunId, name: 'a' })

@@ -1,5 +1,6 @@
 import { defined } from '../../../json/defined.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../../json/json.ts'
+import type { EncoderOptions } from '../../dialect.ts'
 import { type AgUiEvent, print } from '../wire.ts'
 
 /**
@@ -15,6 +16,9 @@ import { type AgUiEvent, print } from '../wire.ts'
  * | files in a tool's result | its text |
  * | image, audio, video, document in a user's message | binary |
  * | subagentRunId | absent |
+ *
+ * With `custom`, an `interrupt` goes to the metadata too: `useLangGraphInterrupt` of CopilotKit reads the event only if
+ * the outcome has no interrupt.
  */
 export interface Downgrade {
   push(event: AgUiEvent): readonly AgUiEvent[]
@@ -22,7 +26,7 @@ export interface Downgrade {
   repeat(event: AgUiEvent): readonly AgUiEvent[]
 }
 
-export function downgrade(): Downgrade {
+export function downgrade(questions: EncoderOptions['questions'] = 'outcome'): Downgrade {
   const steps = new Steps()
   const known = new KnownMessages()
   let asked = false
@@ -31,7 +35,7 @@ export function downgrade(): Downgrade {
       case 'RUN_STARTED':
         return isJsonObject(event.input) ? { ...event, input: inputFor0x(event.input) } : event
       case 'RUN_FINISHED':
-        return finishFor0x(event)
+        return finishFor0x(event, questions)
       case 'MESSAGES_SNAPSHOT':
         return { ...event, messages: messagesFor0x(event.messages) }
       case 'TOOL_CALL_RESULT':
@@ -175,12 +179,14 @@ function inputFor0x(input: JsonObject): JsonObject {
   return { ...input, messages: messagesFor0x(messages), tools: [...listed(tools)], context: [...listed(context)] }
 }
 
-function finishFor0x(event: AgUiEvent): AgUiEvent {
+function finishFor0x(event: AgUiEvent, questions: EncoderOptions['questions']): AgUiEvent {
   const { outcome, metadata, ...rest } = event
   const kind = isJsonObject(outcome) ? outcome.type : undefined
-  const note = kind === 'cancelled' ? noted(metadata, { outcome: kind }) : metadata
+  const hidden =
+    kind === 'cancelled' ? kind : kind === 'interrupt' && questions === 'custom' ? 'interrupted' : undefined
+  const note = hidden === undefined ? metadata : noted(metadata, { outcome: hidden })
   const same: AgUiEvent = { ...rest, type: event.type, ...(note === undefined ? {} : { metadata: note }) }
-  if (!isJsonObject(outcome) || kind !== 'interrupt') return same
+  if (!isJsonObject(outcome) || kind !== 'interrupt' || hidden !== undefined) return same
   const interrupts = listed(outcome.interrupts).map((one) => (isJsonObject(one) ? untag(one) : one))
   return { ...same, outcome: { type: kind, interrupts } }
 }

@@ -2,6 +2,7 @@ import type { AdkFunctionResponse, AdkPart } from '../../../event/adk-event.ts'
 import { adkRequest } from '../../../event/adk-request.ts'
 import type { AgentSaid, RunEvent } from '../../../event/run-event.ts'
 import { isPartial } from '../../../event/streaming.ts'
+import { beginsWith } from '../../../json/begins-with.ts'
 import { isJsonObject, isObject, type Json, type JsonObject } from '../../../json/json.ts'
 import { contentFromResponse, mediaPart } from '../content.ts'
 import { mediaActivity, partActivity } from '../decode/fact.ts'
@@ -10,7 +11,7 @@ import { argumentText, partsIn } from '../message.ts'
 import { keptOf, restOf } from '../wire.ts'
 import type { Nodes } from './node.ts'
 import { StreamingText } from './streaming-text.ts'
-import { type AgUiWriter, tagged, type WrittenMark } from './writer.ts'
+import { type AgUiWriter, marked, tagged, type WrittenMark } from './writer.ts'
 
 /** One message of the log: its ids on the wire, and what was streamed since its last aggregate. */
 interface Speech {
@@ -35,8 +36,8 @@ export class MessageEncoder {
   readonly #writer: AgUiWriter
   readonly #nodes: Nodes
   readonly #speeches = new Map<string, Speech>()
-  /** The wire ids of each printed message of the log, needed when it no longer counts. */
-  readonly #printed = new Map<string, Set<string>>()
+  /** The wire ids of each printed message of the log, needed when it no longer counts. Nearly all have only one. */
+  readonly #printed = new Map<string, string | Set<string>>()
   readonly #waiting = new Map<string, Waiting>()
   #wired = false
   /** The text that the last event continued, for the tokens that follow. */
@@ -67,7 +68,7 @@ export class MessageEncoder {
         this.#writer.closeReasoning(speech.reasoning, speech.span, {})
         this.#writer.closeText(speech.text, {})
       }
-      for (const id of this.#printed.get(message) ?? []) {
+      for (const id of this.#printedOf(message)) {
         ids.add(id)
         for (const { id: call } of this.#writer.document.message(id)?.toolCalls ?? []) {
           this.#writer.closeCall(call, {})
@@ -135,13 +136,15 @@ export class MessageEncoder {
     // If no call, result or file of this event has taken the kept fields, they belong to the END.
     const alone = parts.some((part) => typeof part.text !== 'string')
     this.#writer.closeReasoning(speech.reasoning, speech.span, alone || text !== '' ? plain : mark)
-    this.#writer.closeText(speech.text, { ...plain, rest: endRest(said, alone ? undefined : mark.rest) })
+    this.#writer.closeText(speech.text, { tag: mark.tag, rest: endRest(said, alone ? undefined : mark.rest) })
     speech.said = ''
     speech.thought = ''
     speech.last = { event: said.event.id, length, hash }
     if (wrong) this.snapshot()
-    const calls = new Set<string>()
-    for (const [index, part] of parts.entries()) this.#do(said, part, index, calls, mark, kept)
+    if (parts.some(isMoreThanText)) {
+      const calls = new Set<string>()
+      for (const [index, part] of parts.entries()) this.#do(said, part, index, calls, mark, kept)
+    }
     this.#seal(speech, parts, plain)
   }
 
@@ -158,11 +161,11 @@ export class MessageEncoder {
     kept: JsonObject,
   ): boolean {
     let wrong = false
-    if (thought.startsWith(speech.thought)) {
+    if (beginsWith(thought, speech.thought)) {
       const rest = thought.slice(speech.thought.length)
       if (rest !== '') this.#think(said, speech, rest, mark, kept)
     } else if (thought !== '') wrong = this.#correct(speech.reasoning, speech.thought, thought)
-    if (text.startsWith(speech.said)) {
+    if (beginsWith(text, speech.said)) {
       const rest = text.slice(speech.said.length)
       if (rest !== '') this.#talk(said, speech, rest, mark, kept)
     } else wrong = this.#correct(speech.text, speech.said, text) || wrong
@@ -179,9 +182,9 @@ export class MessageEncoder {
   forget(): void {
     const { document } = this.#writer
     this.#writer.forget()
-    for (const [message, ids] of this.#printed) {
+    for (const message of this.#printed.keys()) {
       let held = false
-      for (const id of ids) held ||= document.message(id) !== undefined
+      for (const id of this.#printedOf(message)) held ||= document.message(id) !== undefined
       if (!held) this.#printed.delete(message)
     }
     for (const message of this.#speeches.keys()) if (!this.#printed.has(message)) this.#speeches.delete(message)
@@ -217,11 +220,12 @@ export class MessageEncoder {
     if (this.#writer.document.call(id) !== undefined) return false
     const call = part.functionCall
     const speech = this.#speech(said.message, kept)
-    const own = speech.text === id ? undefined : speech.text
-    const parent = kept.parent === undefined ? own : kept.parent
+    const shared = speech.text === id ? undefined : speech.text
+    const parent = kept.parent === undefined ? shared : kept.parent
     const name = typeof call?.name === 'string' ? call.name : ''
-    const opener = { tag: mark.tag, rest: { ...task(said), ...(call?.argsDelta === '' ? mark.rest : {}) } }
-    this.#writer.openCall(id, name, typeof parent === 'string' ? parent : undefined, opener)
+    const own = call?.argsDelta === '' ? mark.rest : undefined
+    const rest = said.task === undefined ? own : { ...task(said), ...own }
+    this.#writer.openCall(id, name, typeof parent === 'string' ? parent : undefined, { tag: mark.tag, rest })
     this.#print(said.message, this.#writer.document.call(id)?.message.id ?? id)
     this.#waiting.set(id, { id, name })
     return true
@@ -243,15 +247,9 @@ export class MessageEncoder {
     const content: Json = kept.content ?? contentFromResponse(response.response, partsIn(response.parts))
     this.#waiting.delete(id)
     this.#print(said.message, messageId)
-    this.#writer.write({
-      type: 'TOOL_CALL_RESULT',
-      messageId,
-      toolCallId: id,
-      content,
-      ...tagged(mark.tag),
-      ...task(said),
-      ...mark.rest,
-    })
+    const result = { type: 'TOOL_CALL_RESULT', messageId, toolCallId: id, content }
+    const rest = said.task === undefined ? mark.rest : { ...task(said), ...mark.rest }
+    this.#writer.write(marked(result, mark.tag, rest))
   }
   /** For sources without call ids: a result answers the oldest open call of its name. */
   #oldest(name: unknown): string {
@@ -310,7 +308,7 @@ export class MessageEncoder {
     const voice = role === 'assistant' ? this.#nodes.voice(mark.tag, said.event.author) : role
     const name = said.event.author === voice ? kept.name : said.event.author
     this.#print(said.message, speech.text)
-    const rest = { ...task(said), ...mark.rest }
+    const rest = said.task === undefined ? mark.rest : { ...task(said), ...mark.rest }
     this.#writer.openText(speech.text, role, typeof name === 'string' ? name : undefined, { tag: mark.tag, rest })
   }
 
@@ -327,8 +325,13 @@ export class MessageEncoder {
 
   #print(message: string, id: string): void {
     const ids = this.#printed.get(message)
-    if (ids === undefined) this.#printed.set(message, new Set([id]))
-    else ids.add(id)
+    if (ids === undefined) this.#printed.set(message, id)
+    else if (typeof ids !== 'string') ids.add(id)
+    else if (ids !== id) this.#printed.set(message, new Set([ids, id]))
+  }
+  #printedOf(message: string): Iterable<string> {
+    const ids = this.#printed.get(message) ?? []
+    return typeof ids === 'string' ? [ids] : ids
   }
 }
 
@@ -343,6 +346,10 @@ function hashOf(text: string, before = 0x811c9dc5): number {
   let hash = before
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
   return hash
+}
+
+function isMoreThanText({ text, functionCall, functionResponse }: AdkPart): boolean {
+  return typeof text !== 'string' || functionCall !== undefined || functionResponse !== undefined
 }
 
 function textIn(parts: readonly AdkPart[], thought: boolean): string {
@@ -365,6 +372,8 @@ function task({ task: id }: AgentSaid): JsonObject {
 /** What is known only at the end of a message: its finish reason, unless it is normal, and its grounding. */
 function endRest({ event }: AgentSaid, rest: JsonObject | undefined): JsonObject | undefined {
   const { finishReason, groundingMetadata, citationMetadata } = event
+  const ends = finishReason === undefined || finishReason === 'STOP'
+  if (ends && groundingMetadata === undefined && citationMetadata === undefined) return rest
   const metadata = {
     ...(typeof finishReason === 'string' && finishReason !== 'STOP' ? { finishReason } : {}),
     ...(isObject(groundingMetadata) ? { groundingMetadata } : {}),

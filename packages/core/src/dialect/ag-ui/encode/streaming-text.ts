@@ -2,6 +2,7 @@ import type { AdkPart } from '../../../event/adk-event.ts'
 import type { AgentSaid, RunEvent } from '../../../event/run-event.ts'
 import { isPartial } from '../../../event/streaming.ts'
 import { isObject } from '../../../json/json.ts'
+import { printString } from '../../../json/print-string.ts'
 import type { AgUiWriter } from './writer.ts'
 
 /** A text message on the wire, and what was streamed of it since its last aggregate. */
@@ -51,7 +52,7 @@ export class StreamingText {
     const delta = onlyText(event.content?.parts)
     if (delta === undefined) return undefined
     open.speech.said += delta
-    return `${open.head}${JSON.stringify(delta)}${open.tail}`
+    return `${open.head}${printString(delta)}${open.tail}`
   }
 
   /** Something else than a token comes: it may change anything, so the next token is printed like any event. */

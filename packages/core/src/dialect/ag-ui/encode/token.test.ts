@@ -62,3 +62,10 @@ test('a text that something else interrupts, or another speaks, goes on as the g
   expect(printed(rows)).toEqual(printed(rows.map(marked)))
   expect(printed(rows)[2]).toEqual(['{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"two "}'])
 })
+
+test('SPEC 3.1: parts that are no objects, in a log that was not checked, are left out', () => {
+  const parts = [null, 7, { text: 'Hi' }] as unknown as NonNullable<AdkEvent['content']>['parts']
+  const event = { id: 'e', author: 'a', invocationId: 'i', timestamp: 1, content: { role: 'model', parts } } as AdkEvent
+  const row: Recorded = { seq: 1, at: 1, run: 'r', event: { kind: 'agent', message: 'm', event } }
+  expect(printed([row]).flat().join()).toContain('"delta":"Hi"')
+})

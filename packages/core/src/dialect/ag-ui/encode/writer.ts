@@ -62,19 +62,14 @@ export class AgUiWriter {
   openText(id: string, role: string, name: string | undefined, mark: WrittenMark): void {
     if (this.#texts.has(id)) return
     const tag = this.#owner(id, mark.tag)
-    this.#open(this.#texts, id, {
-      type: 'TEXT_MESSAGE_START',
-      messageId: id,
-      role,
-      ...(name === undefined ? {} : { name }),
-      ...tagged(tag),
-      ...mark.rest,
-    })
+    const type = 'TEXT_MESSAGE_START'
+    const start = name === undefined ? { type, messageId: id, role } : { type, messageId: id, role, name }
+    this.#open(this.#texts, id, marked(start, tag, mark.rest))
   }
   appendText(id: string, delta: string, mark: WrittenMark): void {
     if (delta === '') return // 0.x clients refuse an empty delta
     const tag = this.#owner(id, mark.tag)
-    this.write({ type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta, ...tagged(tag), ...mark.rest })
+    this.write(marked({ type: 'TEXT_MESSAGE_CONTENT', messageId: id, delta }, tag, mark.rest))
   }
   /** What a printed delta of this text has before and after the delta itself. */
   deltaText(id: string, tag: string | undefined): { readonly head: string; readonly tail: string } {
@@ -86,7 +81,7 @@ export class AgUiWriter {
   }
   closeText(id: string, mark: WrittenMark): void {
     if (!this.#texts.delete(id)) return
-    this.write({ type: 'TEXT_MESSAGE_END', messageId: id, ...tagged(this.#owner(id, mark.tag)), ...mark.rest })
+    this.write(marked({ type: 'TEXT_MESSAGE_END', messageId: id }, this.#owner(id, mark.tag), mark.rest))
   }
   isTextOpen(id: string): boolean {
     return this.#texts.has(id)
@@ -106,7 +101,7 @@ export class AgUiWriter {
     this.write({ type: 'REASONING_MESSAGE_CONTENT', messageId: id, delta, ...tagged(tag), ...mark.rest })
   }
   closeReasoning(id: string, span: string | null, mark: WrittenMark): void {
-    if (!this.#reasonings.delete(id)) return
+    if (this.#reasonings.size === 0 || !this.#reasonings.delete(id)) return
     const tag = this.#owner(id, mark.tag)
     this.write({ type: 'REASONING_MESSAGE_END', messageId: id, ...tagged(tag), ...mark.rest })
     if (span !== null) this.closeSpan(span, { tag })
@@ -127,25 +122,23 @@ export class AgUiWriter {
   openCall(id: string, name: string, wanted: string | undefined, mark: WrittenMark): void {
     if (this.#calls.has(id)) return
     const parent = this.#parent(id, wanted, mark.tag)
-    this.#open(this.#calls, id, {
-      type: 'TOOL_CALL_START',
-      toolCallId: id,
-      toolCallName: name,
-      ...(parent === undefined ? {} : { parentMessageId: parent }),
-      ...tagged(mark.tag),
-      ...mark.rest,
-    })
+    const type = 'TOOL_CALL_START'
+    const start: AgUiEvent =
+      parent === undefined
+        ? { type, toolCallId: id, toolCallName: name }
+        : { type, toolCallId: id, toolCallName: name, parentMessageId: parent }
+    this.#open(this.#calls, id, marked(start, mark.tag, mark.rest))
   }
   appendCall(id: string, delta: string, mark: WrittenMark): void {
     const start = this.#calls.get(id)
     if (delta === '' || start === undefined) return
-    this.write({ type: 'TOOL_CALL_ARGS', toolCallId: id, delta, ...callerTag(start, mark), ...mark.rest })
+    this.write(marked({ type: 'TOOL_CALL_ARGS', toolCallId: id, delta }, callerTag(start, mark), mark.rest))
   }
   closeCall(id: string, mark: WrittenMark): void {
     const start = this.#calls.get(id)
     if (start === undefined) return
     this.#calls.delete(id)
-    this.write({ type: 'TOOL_CALL_END', toolCallId: id, ...callerTag(start, mark), ...mark.rest })
+    this.write(marked({ type: 'TOOL_CALL_END', toolCallId: id }, callerTag(start, mark), mark.rest))
   }
   isCallOpen(id: string): boolean {
     return this.#calls.has(id)
@@ -238,8 +231,13 @@ export function tagged(tag: string | undefined): { readonly subagentRunId?: stri
   return tag === undefined ? {} : { subagentRunId: tag }
 }
 
-function callerTag(start: AgUiEvent, { tag }: WrittenMark): { readonly subagentRunId?: string } {
-  return start.subagentRunId === tag ? tagged(tag) : {}
+/** The event with its subagent and the kept fields. Nearly every event has neither, and a spread is slow. */
+export function marked(event: AgUiEvent, tag: string | undefined, rest: JsonObject | undefined): AgUiEvent {
+  return tag === undefined && rest === undefined ? event : { ...event, ...tagged(tag), ...rest }
+}
+
+function callerTag(start: AgUiEvent, { tag }: WrittenMark): string | undefined {
+  return start.subagentRunId === tag ? tag : undefined
 }
 
 function markOf(tag: unknown): WrittenMark {

@@ -7,10 +7,11 @@ import { readObject, type StudioFrameResult, type StudioRun } from './run.ts'
 // Reads the frames other than `trace`: those of the schema, and those that only ADK Studio's own server sends.
 
 export function readChunk(run: StudioRun, data: string): StudioFrameResult {
-  const delta = run.chunks.read(run.nodes.speaker?.id ?? '', data)
+  const speaker = run.speaker()
+  const delta = run.chunks.read(speaker.node ?? '', data)
   if (delta === undefined) return 'the chunk repeats the text so far'
-  const closed = delta.restarted === true ? run.speech.close() : []
-  return [...closed, ...run.speech.delta(run.speaker(), delta.text)]
+  if (delta.restarted !== true) return run.speech.delta(speaker, delta.text)
+  return [...run.speech.close(), ...run.speech.delta(speaker, delta.text)]
 }
 
 export function readThinking(run: StudioRun, data: string): StudioFrameResult {

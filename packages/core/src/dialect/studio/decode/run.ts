@@ -4,7 +4,7 @@ import { type CallIds, callIds } from '../../bare-text/call-ids.ts'
 import { type MessageAuthor, type MessageBuilder, messageBuilder } from '../../bare-text/message-builder.ts'
 import { ChunkText } from '../chunks.ts'
 import { StudioInterrupts } from '../interrupts.ts'
-import { OpenNodes } from '../nodes.ts'
+import { type OpenNode, OpenNodes } from '../nodes.ts'
 
 /** What a frame means, or why it could not be read. */
 export type StudioFrameResult = readonly RunEvent[] | string
@@ -45,9 +45,12 @@ export class StudioRun {
   /** The open node of that name, or the current speaker. */
   speaker(name?: string): MessageAuthor {
     const node = name === undefined ? this.nodes.speaker : this.nodes.named(name)
-    if (node !== undefined) return { author: node.name, node: node.id }
-    return { author: name ?? this.author }
+    if (node === undefined) return { author: name ?? this.author }
+    if (this.#last?.node !== node) this.#last = { node, author: { author: node.name, node: node.id } }
+    return this.#last.author
   }
+  /** The node that spoke last, because each token asks for its author. */
+  #last: { readonly node: OpenNode; readonly author: MessageAuthor } | undefined
 
   /** The node that a frame names in `node_id`, or the current speaker. */
   speakerOf({ node_id: id }: JsonObject): MessageAuthor {

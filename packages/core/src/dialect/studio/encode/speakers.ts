@@ -18,6 +18,14 @@ export class StudioSpeakers {
   readonly #open = new Map<string, OpenSpeaker>()
   #last: OpenSpeaker | undefined
 
+  /** The node of a token, where the agent that speaks is the one that spoke last: nothing starts or ends then. */
+  again({ branch = '', author }: { branch?: string; author: string }): NodeId | undefined {
+    const last = this.#last
+    if (last?.branch !== branch || last.author !== author) return undefined
+    last.streaming = true
+    return last.node
+  }
+
   /** An agent speaks: returns the nodes that this ends, and the agent's node, which `fresh` makes if it starts here. */
   enter(
     { branch = '', author, partial = false }: { branch?: string; author: string; partial?: boolean },

@@ -27,6 +27,10 @@ export class Speech {
   }
 
   say(pieces: readonly TextPiece[]): Frame[] {
+    const [only] = pieces
+    // Nearly always it is one token.
+    if (only !== undefined && pieces.length === 1 && this.#pieces === undefined && !only.thought && only.ends !== true)
+      return this.#chunk(this.#texts.add(only))
     return pieces.flatMap((piece, i) => {
       if (piece.ends === true) return this.#chunk(this.#texts.end(piece.message))
       if (piece.thought) return [this.#thinking(piece)]
@@ -84,10 +88,12 @@ export class Speech {
     const { speaker } = this.#nodes
     const first = spoken.printed === 0
     const mixed = this.#texts.print(spoken, speaker?.id ?? '')
-    const mark = speaker === undefined ? [{ event: 'agent', data: '' }] : this.#names(speaker.id)
     // The page takes text for that of the node that started last, even after that node has ended.
     const away = first && named.length === 0 && speaker !== undefined && this.shows(speaker.name)
-    return [...named, ...(mixed || away ? mark : []), chunkFrame(spoken.text)]
+    const chunk = chunkFrame(spoken.text)
+    if (!mixed && !away) return named.length === 0 ? [chunk] : [...named, chunk]
+    const mark = speaker === undefined ? [{ event: 'agent', data: '' }] : this.#names(speaker.id)
+    return [...named, ...mark, chunk]
   }
 
   #thinking({ text, author, node }: TextPiece): Frame {

@@ -1,3 +1,4 @@
+import { beginsWith } from '../../../json/begins-with.ts'
 import type { TextPiece } from '../../bare-text/text-turns.ts'
 
 /** A message that is not over, and how much of it was printed. */
@@ -17,17 +18,21 @@ const short = 64
 export class SpokenTexts {
   readonly #open = new Map<string, SpokenText>()
   /** What a reader has of each speaker, and whether the speaker did something after it. */
-  readonly #heard = new Map<string, { readonly text: string; acted: boolean }>()
+  readonly #heard = new Map<string, { text: string; acted: boolean }>()
   #last: string | undefined
 
   /** Adds a piece. Returns the message where it is due to be printed. */
   add(piece: TextPiece): SpokenText | undefined {
-    const known = this.#open.get(piece.message) ?? { piece, text: '', printed: 0 }
+    const known = this.#open.get(piece.message) ?? this.#begin(piece)
     known.text += piece.text
-    this.#open.set(piece.message, known)
     // Half a character would be printed as another one.
-    const half = /[\ud800-\udbff]$/.test(piece.text)
-    return !half && known.text.length - known.printed >= known.text.length / short ? known : undefined
+    return !endsInHalf(piece.text) && known.text.length - known.printed >= known.text.length / short ? known : undefined
+  }
+
+  #begin(piece: TextPiece): SpokenText {
+    const begun = { piece, text: '', printed: 0 }
+    this.#open.set(piece.message, begun)
+    return begun
   }
 
   /** The message is over. Returns it where its end is not printed yet. */
@@ -63,8 +68,20 @@ export class SpokenTexts {
     const goesOn = this.#last === speaker && heard?.acted === false
     spoken.printed = text.length
     this.#last = speaker
-    this.#heard.set(speaker, { text, acted: false })
-    if (!first || heard === undefined) return false
-    return goesOn || text.startsWith(heard.text) || heard.text.endsWith(text)
+    if (heard === undefined) {
+      this.#heard.set(speaker, { text, acted: false })
+      return false
+    }
+    const heardText = heard.text
+    heard.text = text
+    heard.acted = false
+    if (!first) return false
+    return goesOn || beginsWith(text, heardText) || heardText.endsWith(text)
   }
+}
+
+/** Whether the text ends with the first half of a surrogate pair. */
+function endsInHalf(text: string): boolean {
+  const code = text.charCodeAt(text.length - 1)
+  return code >= 0xd800 && code <= 0xdbff
 }

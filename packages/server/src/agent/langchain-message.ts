@@ -1,4 +1,4 @@
-import { type AdkPart, type AdkUsage, isObject, type Json } from '@millrace/core'
+import { type AdkPart, isObject, type Json } from '@millrace/core'
 
 /** The parts of a LangChain message. It is read by shape: a graph may bring its own copy of the library. */
 export function messageParts(message: unknown): { id: string | undefined; type: string; parts: readonly AdkPart[] } {
@@ -68,40 +68,5 @@ function jsonOf(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return undefined
-  }
-}
-
-/** The tokens and the model of one model call, as far as the message has them. */
-export interface GraphModelCall {
-  readonly usage?: AdkUsage
-  readonly model?: string
-}
-
-/** `metadata` is LangChain's own for the call; it names the model as the author configured it. */
-export function modelCallOf(message: unknown, metadata: Readonly<Record<string, unknown>> = {}): GraphModelCall {
-  if (!isObject(message)) return {}
-  const { usage_metadata: usage, response_metadata: response } = message
-  const told = isObject(response) ? response : {}
-  const model = [told.model_name, told.model, told.modelName, metadata.ls_model_name].find(
-    (name) => typeof name === 'string' && name !== '',
-  )
-  return {
-    ...(isObject(usage) ? { usage: usageFrom(usage) } : {}),
-    ...(typeof model === 'string' ? { model } : {}),
-  }
-}
-
-function usageFrom(usage: Readonly<Record<string, unknown>>): AdkUsage {
-  const count = (value: unknown): number => (typeof value === 'number' ? value : 0)
-  const detail = (of: unknown, name: string): unknown => (isObject(of) ? of[name] : undefined)
-  const thoughts = detail(usage.output_token_details, 'reasoning')
-  const cached = detail(usage.input_token_details, 'cache_read')
-  return {
-    promptTokenCount: count(usage.input_tokens),
-    // LangChain counts the reasoning among the output; ADK counts it apart.
-    candidatesTokenCount: Math.max(0, count(usage.output_tokens) - count(thoughts)),
-    totalTokenCount: count(usage.total_tokens),
-    ...(typeof thoughts === 'number' ? { thoughtsTokenCount: thoughts } : {}),
-    ...(typeof cached === 'number' ? { cachedContentTokenCount: cached } : {}),
   }
 }

@@ -1,0 +1,39 @@
+import { type AdkUsage, isObject } from '@millrace/core'
+
+/** The tokens and the model of one model call, as far as the message has them. */
+export interface LangChainCall {
+  readonly usage?: AdkUsage
+  readonly model?: string
+  readonly finishReason?: string
+}
+
+/** `metadata` is LangChain's own for the call; it names the model as the author configured it. */
+export function langChainCall(message: unknown, metadata: Readonly<Record<string, unknown>> = {}): LangChainCall {
+  if (!isObject(message)) return {}
+  const { usage_metadata: usage, response_metadata: response } = message
+  const told = isObject(response) ? response : {}
+  const model = [told.model_name, told.model, told.modelName, metadata.ls_model_name].find(
+    (name) => typeof name === 'string' && name !== '',
+  )
+  const reason = [told.finish_reason, told.stop_reason, told.finishReason].find((each) => typeof each === 'string')
+  return {
+    ...(isObject(usage) ? { usage: usageFrom(usage) } : {}),
+    ...(typeof model === 'string' ? { model } : {}),
+    ...(typeof reason === 'string' ? { finishReason: reason } : {}),
+  }
+}
+
+function usageFrom(usage: Readonly<Record<string, unknown>>): AdkUsage {
+  const count = (value: unknown): number => (typeof value === 'number' ? value : 0)
+  const detail = (of: unknown, name: string): unknown => (isObject(of) ? of[name] : undefined)
+  const thoughts = detail(usage.output_token_details, 'reasoning')
+  const cached = detail(usage.input_token_details, 'cache_read')
+  return {
+    promptTokenCount: count(usage.input_tokens),
+    // LangChain counts the reasoning among the output; ADK counts it apart.
+    candidatesTokenCount: Math.max(0, count(usage.output_tokens) - count(thoughts)),
+    totalTokenCount: count(usage.total_tokens),
+    ...(typeof thoughts === 'number' ? { thoughtsTokenCount: thoughts } : {}),
+    ...(typeof cached === 'number' ? { cachedContentTokenCount: cached } : {}),
+  }
+}

@@ -1,0 +1,86 @@
+import { defined, isObject, type JsonObject, type NodeId, type RunEvent, type RunInput, usageOf } from '@millrace/core'
+import type { RunContext } from '../agent.ts'
+import { CallRecorder, type OpenModelCall } from '../call-recorder.ts'
+import { langChainCall } from '../langchain-call.ts'
+import { langChainRequest } from '../langchain-request.ts'
+import type { RemoteCalls } from './remote-calls.ts'
+
+/** An event of LangChain's `streamEvents`, which AG-UI's adapter of LangGraph sends along as RAW. */
+interface StreamEvent {
+  readonly event: string
+  readonly run_id: string
+  readonly name?: unknown
+  readonly data?: unknown
+  readonly metadata?: unknown
+}
+
+/**
+ * The model calls that an AG-UI server shows. AG-UI itself has messages, and whether a model made one is not on the wire:
+ * no call is recorded of a message alone. A server that sends the events of LangGraph along shows when its models were
+ * called, which, with what words and with how many tokens. It does not show their tools.
+ */
+export function agUiCalls(name: string, input: RunInput, context: RunContext): RemoteCalls {
+  const recorder = new CallRecorder(context, input)
+  const open = new Map<string, OpenModelCall>()
+  /** The newest open node of each agent. */
+  const nodes = new Map<string, NodeId>()
+  const messages = new Set<string>()
+
+  function* raw(event: StreamEvent): Generator<RunEvent> {
+    const call = open.get(event.run_id)
+    const metadata = isObject(event.metadata) ? event.metadata : {}
+    const { chunk, output, input: told } = isObject(event.data) ? event.data : {}
+    if (event.event === 'on_chat_model_start' && call === undefined) {
+      const step = typeof metadata.langgraph_node === 'string' ? metadata.langgraph_node : undefined
+      const model = [metadata.ls_model_name, event.name].find((each) => typeof each === 'string' && each !== '')
+      const begun = recorder.begin({
+        agent: step ?? name,
+        node: step === undefined ? undefined : nodes.get(step),
+        since: context.now(),
+        ...defined({
+          model: model as string | undefined,
+          words: isObject(told) && Array.isArray(told.messages) ? () => langChainRequest(told) : undefined,
+        }),
+      })
+      open.set(event.run_id, begun)
+      yield begun.started
+    } else if (event.event === 'on_chat_model_stream' && chunk !== undefined) call?.heard()
+    else if (event.event === 'on_chat_model_end' && call !== undefined) {
+      open.delete(event.run_id)
+      call.heard('whole')
+      const { usage, finishReason, model } = langChainCall(output)
+      const id = [isObject(output) ? output.id : undefined, event.run_id].find(
+        (each) => typeof each === 'string' && messages.has(each),
+      )
+      call.answered(id as string | undefined, { usage: usageOf(usage), finishReason, model })
+      yield call.finish()
+    }
+  }
+
+  return {
+    *take(event) {
+      if (event.kind === 'node.started') nodes.set(event.agent, event.node)
+      if (event.kind === 'agent') messages.add(event.message)
+      recorder.note(event)
+      if (event.kind !== 'log' || !isStreamEvent(event.data)) {
+        yield event
+        return
+      }
+      yield context.recording?.prompts === true ? event : { ...event, data: withoutInput(event.data) }
+      yield* raw(event.data)
+    },
+    *end(error) {
+      for (const call of open.values()) yield call.finish(error)
+    },
+  }
+}
+
+/** Where requests are not recorded, the event that shows one must not hold it either. */
+function withoutInput(event: StreamEvent): JsonObject {
+  const { input: _input, ...data } = isObject(event.data) ? event.data : {}
+  return { ...event, data } as JsonObject
+}
+
+function isStreamEvent(data: unknown): data is StreamEvent {
+  return isObject(data) && typeof data.event === 'string' && typeof data.run_id === 'string'
+}

@@ -1,0 +1,115 @@
+import type { RawRecorded, Recorded } from '@millrace/core'
+import { rowKindNumbers } from '../row-kind.ts'
+import type { WriteConnection } from './connection.ts'
+import type { EventValues } from './event-inserts.ts'
+
+/**
+ * A strip is one row of the table `event` that holds several events: partials of one message that follow each other in
+ * one append and have the same time. Most events are partials, and a row for each of them made most of what a run costs
+ * in SQLite: 47 rows took 128 to 225 µs of CPU, and with 40 partials in one row 82 to 90 µs.
+ *
+ * The `mark` of a strip is the number of its events below zero, its `seq` is that of its last event, and its `body` has a
+ * line for each event. No other row has a mark below zero. Retention deletes the partials of a message, so it deletes
+ * whole strips; a fork that ends inside a strip splits it first, so that a row is shared as a whole or not at all.
+ * Only an append makes strips: rows that are restored or moved stay single, and all readers take both.
+ */
+const most = { events: 64, text: 64 * 1024 }
+
+/** SQL for the number of events in a row. */
+export const eventsInRow = 'max(1, -mark)'
+/** SQL for the characters of the events in a row: the newlines between them do not count. */
+export const textInRow = 'length(body) - max(0, -mark - 1)'
+/** SQL for whether the events of a row are partials. */
+export const isPartialRow = `(mark = ${rowKindNumbers.partial} OR mark < 0)`
+/** SQL for the id of the message that a row is about. */
+export const messageOfRow = `json_extract(iif(mark < 0, substr(body, 1, instr(body, char(10)) - 1), body), '$.message')`
+
+/** The new rows of a session as the table has them. `raw` has the text of each event. */
+export function storedRows(
+  session: number,
+  rows: readonly Recorded[],
+  raw: readonly RawRecorded[],
+): readonly EventValues[] {
+  const stored: EventValues[] = []
+  let strip: Strip | undefined
+  const close = (): void => {
+    if (strip === undefined) return
+    const { seq, at, run, count, body } = strip
+    stored.push([session, seq, at, run, markOf(count), body])
+    strip = undefined
+  }
+  for (const [i, { seq, at, run, kind, body }] of raw.entries()) {
+    if (kind !== 'partial') {
+      close()
+      stored.push([session, seq, at, run, rowKindNumbers[kind], body])
+      continue
+    }
+    const message = messageOf(rows[i])
+    if (strip !== undefined && continues(strip, seq, at, run, message, body)) {
+      strip.seq = seq
+      strip.count += 1
+      strip.body += `\n${body}`
+    } else {
+      close()
+      strip = { seq, at, run, message, count: 1, body }
+    }
+  }
+  close()
+  return stored
+}
+
+interface Strip {
+  seq: number
+  readonly at: number
+  readonly run: string
+  readonly message: string | undefined
+  count: number
+  body: string
+}
+
+function continues(
+  strip: Strip,
+  seq: number,
+  at: number,
+  run: string,
+  message: string | undefined,
+  body: string,
+): boolean {
+  return (
+    strip.message === message &&
+    strip.at === at &&
+    strip.run === run &&
+    strip.seq === seq - 1 &&
+    strip.count < most.events &&
+    strip.body.length + body.length < most.text
+  )
+}
+
+function messageOf(row: Recorded | undefined): string | undefined {
+  return row?.event.kind === 'agent' ? row.event.message : undefined
+}
+
+function markOf(count: number): number {
+  return count === 1 ? rowKindNumbers.partial : -count
+}
+
+/**
+ * Splits the strip that has this event and later ones, if there is one, so that a fork can share the rows up to it.
+ * Called inside the transaction that makes the fork.
+ */
+export async function stripSplitter(writer: WriteConnection): Promise<(session: number, seq: number) => void> {
+  const find = await writer.prepare(
+    'SELECT id, seq, at, run, mark, body FROM event WHERE session = ? AND seq >= ? ORDER BY seq LIMIT 1',
+  )
+  const shorten = await writer.prepare('UPDATE event SET mark = ?, body = ? WHERE id = ?')
+  const insert = await writer.prepare('INSERT INTO event (session, seq, at, run, mark, body) VALUES (?, ?, ?, ?, ?, ?)')
+  return (session, seq) => {
+    const [id, last, at, run, mark, body] = find.first([session, seq]) ?? []
+    const later = Number(last) - seq
+    const before = -Number(mark) - later
+    if (!(Number(mark) < 0 && later > 0 && before > 0)) return
+    const lines = String(body).split('\n')
+    shorten.run([markOf(later), lines.slice(before).join('\n'), Number(id)])
+    insert.run([session, seq, Number(at), String(run), markOf(before), lines.slice(0, before).join('\n')])
+  }
+}

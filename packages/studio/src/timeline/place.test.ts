@@ -1,0 +1,49 @@
+import { liveLog, type Recorded } from '@millrace/core'
+import { expect, test } from 'vitest'
+import { place } from './place.ts'
+import { scaleOf } from './scale.ts'
+import type { Span } from './spans.ts'
+
+/** A run of 1000 ms whose events are 100 ms apart, drawn at one pixel for each millisecond. */
+function placedOf(span: Partial<Span>) {
+  const log = liveLog((flush) => flush())
+  const rows = Array.from({ length: 11 }, (_, i): Recorded => {
+    const kind = i === 0 ? ('run.started' as const) : ('node.started' as const)
+    const event =
+      kind === 'run.started' ? { kind, agent: 'a', input: { messages: [] } } : { kind, node: 'a@1', agent: 'a' }
+    return { seq: i + 1, at: i * 100, run: 'r', event }
+  })
+  log.append(rows)
+  const whole: Span = {
+    key: 'k',
+    kind: 'model',
+    path: 'p',
+    agent: 'a',
+    name: 'm',
+    run: 'r',
+    startSeq: 2,
+    startedAt: 100,
+    endSeq: 6,
+    word: 'done',
+    ...span,
+  }
+  const [bar] = place({ bars: [{ span: whole, row: 0 }], lanes: [], rows: 1 }, scaleOf(log), 1008)
+  return { from: (bar?.left ?? 0) - 4, to: (bar?.right ?? 0) - 4, first: bar?.first }
+}
+
+test('a model call is as long as its record says, from its start on, also when its events were written later', () => {
+  expect(placedOf({ duration: 250, firstSeq: 4, firstAfter: 40 })).toEqual({ from: 100, to: 350, first: 40 })
+})
+
+test('a tool ends with its result', () => {
+  expect(placedOf({ kind: 'tool', duration: 50 })).toEqual({ from: 450, to: 500, first: undefined })
+})
+
+test('a call never reaches beyond its events, and one of another server is as long as they are', () => {
+  expect(placedOf({ duration: 9000 })).toEqual({ from: 100, to: 500, first: undefined })
+  expect(placedOf({ duration: 50, remote: true, firstSeq: 3 })).toEqual({ from: 100, to: 500, first: 100 })
+})
+
+test('a call without an end reaches to the end of the log', () => {
+  expect(placedOf({ duration: 50, endSeq: undefined as never })).toEqual({ from: 100, to: 1000, first: undefined })
+})
