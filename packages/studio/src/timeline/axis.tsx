@@ -2,6 +2,7 @@ import { goTo } from '../session/cursor.ts'
 import { duration, moment } from '../ui/duration.ts'
 import { type Crowd, crowds } from './crowd.ts'
 import type { TimelineMark } from './marks.ts'
+import { margin } from './place.ts'
 import type { Scale } from './scale.ts'
 import { ticks } from './ticks.ts'
 
@@ -22,7 +23,7 @@ const breakDistance = 56
 /** The times above the lanes, the breaks between them, and the flags of runs, questions and failures. */
 export function Axis({ scale, marks, width, x, from, to }: AxisProps) {
   const isSeen = (left: number): boolean => left >= from && left <= to
-  const placed = (place: number): number => 4 + (place / scale.total) * (width - 8)
+  const placed = (place: number): number => margin + (place / scale.total) * (width - 2 * margin)
   const flags = [...flagsOf(marks, x, (kind) => kind === 'run'), ...flagsOf(marks, x, (kind) => kind !== 'run')]
   // The flag of a run is below the labels. The others are as high as a label, and say more than it.
   const taken = flags.filter(({ first }) => first.kind !== 'run').map(({ first }) => x(first.seq))

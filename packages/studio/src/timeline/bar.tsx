@@ -26,11 +26,12 @@ export const BarView = memo(function BarView({ bar, top }: BarProps) {
   const { kind, name, number, word, startSeq, endSeq, superseded, critical } = span
   const time = span.duration === undefined ? '' : duration(span.duration)
   const wide = right - left > 54
+  const roomy = isRoomy(bar)
   const several = number !== undefined && number !== '1' && kind === 'agent'
   return (
     <button
       type="button"
-      className={`bar of-${kind} ${word.replace(' ', '-')} ${superseded === true ? 'lost' : ''} ${critical === true ? 'critical' : ''}`}
+      className={`bar of-${kind} ${roomy ? 'roomy' : ''} ${word.replace(' ', '-')} ${superseded === true ? 'lost' : ''} ${critical === true ? 'critical' : ''}`}
       style={style}
       data-testid={`bar-${kind}`}
       aria-label={`${name}, ${word}${time === '' ? '' : `, ${time}`}, events ${startSeq} to ${endSeq ?? 'now'}`}
@@ -44,8 +45,8 @@ export const BarView = memo(function BarView({ bar, top }: BarProps) {
       }}
     >
       {bar.first !== undefined && <i className="first-token" style={{ left: bar.first }} />}
-      {word === 'failed' && <Icon name="problems" size={12} />}
-      {(word === 'waiting' || word === 'cut off') && right - left > 24 && <Icon name="question" size={12} />}
+      {word === 'failed' && (roomy || bar.room > 12) && <Icon name="problems" size={12} />}
+      {(word === 'waiting' || word === 'cut off') && roomy && <Icon name="question" size={12} />}
       {time !== '' && (wide || bar.room > 56) && (
         <span className={`bar-time number ${wide ? '' : 'outside'}`}>
           {several && wide ? `${number} · ` : ''}
@@ -60,6 +61,11 @@ export const BarView = memo(function BarView({ bar, top }: BarProps) {
     </button>
   )
 })
+
+/** Padding would make a narrow bar wider than its place, so that it covers the one beside it. */
+function isRoomy({ left, right }: PlacedBar): boolean {
+  return right - left > 24
+}
 
 /** Several calls may be open at the end of one: the bar names the one that it shows. */
 function stepKeyOf(span: Span): string | undefined {
@@ -109,7 +115,7 @@ function Band({ bar, style }: { readonly bar: PlacedBar; readonly style: React.C
   const { span, last, count, left, right } = bar
   return (
     <div
-      className={`bar band of-${span.kind} ${span.word.replace(' ', '-')}`}
+      className={`bar band ${isRoomy(bar) ? 'roomy' : ''} of-${span.kind} ${span.word.replace(' ', '-')}`}
       style={style}
       title={`${span.name}, ${count} times, events ${span.startSeq} to ${last.endSeq ?? 'now'}. Zoom in to see each one.`}
     >

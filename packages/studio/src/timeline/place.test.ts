@@ -47,3 +47,8 @@ test('a call never reaches beyond its events, and one of another server is as lo
 test('a call without an end reaches to the end of the log', () => {
   expect(placedOf({ duration: 50, endSeq: undefined as never })).toEqual({ from: 100, to: 1000, first: undefined })
 })
+
+test('a call without a duration at the very end can be hit: all of its bar is on the canvas', () => {
+  for (const kind of ['model', 'tool', 'agent'] as const)
+    expect(placedOf({ kind, duration: 0, startSeq: 11, endSeq: 11 })).toMatchObject({ from: 998, to: 1004 })
+})

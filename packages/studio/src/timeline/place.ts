@@ -21,10 +21,13 @@ export interface PlacedBar {
 /** Bars narrower than `speck` pixels that are less than `touching` pixels apart are merged into a band. */
 const speck = 7
 const touching = 3
+/** The narrowest bar that the mouse can hit, and the space at both ends of the canvas. */
+const narrowest = 6
+export const margin = 4
 
 export function place({ bars }: WaterfallLayout, scale: Scale, width: number): readonly PlacedBar[] {
   const x = (seq: number): number => xOf(scale, width, seq)
-  const perMillisecond = scale.ordinal ? undefined : (width - 8) / scale.total
+  const perMillisecond = scale.ordinal ? undefined : (width - 2 * margin) / scale.total
   const ends = new Map<number, PlacedBar>()
   const placed: PlacedBar[] = []
   for (const { span, row } of bars) {
@@ -50,7 +53,7 @@ export function place({ bars }: WaterfallLayout, scale: Scale, width: number): r
 
 /** The place of an event, in pixels. */
 export function xOf(scale: Scale, width: number, seq: number): number {
-  return 4 + (scale.of(seq) / scale.total) * (width - 8)
+  return margin + (scale.of(seq) / scale.total) * (width - 2 * margin)
 }
 
 /**
@@ -63,12 +66,13 @@ function edgesOf(
   width: number,
   perMillisecond: number | undefined,
 ): { readonly left: number; readonly right: number; readonly first: number | undefined } {
-  const [from, to] = [x(startSeq), endSeq === undefined ? width - 4 : x(endSeq)]
+  const [from, to] = [x(startSeq), endSeq === undefined ? width - margin : x(endSeq)]
   const isCall = (kind === 'model' || kind === 'tool') && remote === undefined
   const own = isCall && perMillisecond !== undefined && endSeq !== undefined ? duration : undefined
   const length = own === undefined ? to - from : Math.min(to - from, own * (perMillisecond ?? 0))
-  const left = kind === 'tool' ? to - length : from
-  const right = Math.max(left + 4, left + length)
+  // The canvas clips what is beyond its end, so a short call there begins a little earlier.
+  const left = Math.min(kind === 'tool' ? to - length : from, width - narrowest)
+  const right = Math.max(left + narrowest, left + length)
   if (firstSeq === undefined) return { left, right, first: undefined }
   const after = own === undefined || firstAfter === undefined ? x(firstSeq) - left : firstAfter * (perMillisecond ?? 0)
   return { left, right, first: Math.min(after, right - left - 2) }

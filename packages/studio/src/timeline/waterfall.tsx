@@ -17,7 +17,7 @@ import { Axis } from './axis.tsx'
 import { BarView } from './bar.tsx'
 import type { WaterfallLane, WaterfallLayout } from './lanes.ts'
 import type { TimelineMark } from './marks.ts'
-import { isNow, type PlacedBar, place, xOf } from './place.ts'
+import { isNow, margin, type PlacedBar, place, xOf } from './place.ts'
 import type { Scale } from './scale.ts'
 
 interface WaterfallProps {
@@ -40,7 +40,7 @@ export function Waterfall({ picture, scale, marks, at, zoom, onZoom }: Waterfall
   const width = view.width * zoom - 16
   const x = useCallback((seq: number): number => xOf(scale, width, seq), [scale, width])
   const placed = useMemo(() => place(picture, scale, width), [picture, scale, width])
-  const head = at === undefined ? width - 4 : x(at)
+  const head = at === undefined ? width - margin : x(at)
   useEffect(() => {
     const element = scroller.current
     if (element === null || zoom === 1) return
@@ -50,7 +50,7 @@ export function Waterfall({ picture, scale, marks, at, zoom, onZoom }: Waterfall
   const scrub = (event: PointerEvent<HTMLElement>): void => {
     const { left } = event.currentTarget.getBoundingClientRect()
     usePlayer.setState({ playing: false })
-    goTo(scale.seqAt(((event.clientX - left - 4) / (width - 8)) * scale.total))
+    goTo(scale.seqAt(((event.clientX - left - margin) / (width - 2 * margin)) * scale.total))
   }
   const onWheel = (event: WheelEvent): void => {
     if (event.ctrlKey) onZoom(Math.min(64, Math.max(1, zoom * (event.deltaY < 0 ? 1.25 : 0.8))))
