@@ -24,8 +24,12 @@ export interface Served {
  */
 export const oneProcess: readonly string[] = full ? [] : ['--isolate', 'off']
 
-export function serveBuilt(args: readonly string[], env: Record<string, string> = {}): Promise<Served> {
-  return serveCommand(process.execPath, [packedMain, ...args], { cwd: packedFolder, env })
+export function serveBuilt(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  nodeFlags: readonly string[] = [],
+): Promise<Served> {
+  return serveCommand(process.execPath, [...nodeFlags, packedMain, ...args], { cwd: packedFolder, env })
 }
 
 /** Any command that prints `listening on http://…`. */
