@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, beforeEach, expect, test } from 'vitest'
-import { press } from './pointer.ts'
+import { press, pressKey } from './pointer.ts'
 import { studioTests, type Tab } from './studio-page.ts'
 
 const studio = studioTests(0)
@@ -61,8 +61,7 @@ test('flow: a click with the mouse on a node opens its last step, and so does th
   const clicked = await tab.getByTestId('scrubber').inputValue()
   await open('flow')
   await tab.getByTestId('moment-bar').waitFor({ state: 'detached' })
-  await node.focus()
-  await tab.keyboard.press('Enter')
+  await pressKey(tab, node)
   await tab.getByTestId('moment-bar').waitFor()
   expect(await tab.getByTestId('scrubber').inputValue()).toBe(clicked)
 })

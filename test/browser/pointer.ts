@@ -28,6 +28,20 @@ export async function pointAt(page: Page, target: Target): Promise<void> {
   await page.mouse.move(x, y)
 }
 
+/** Presses a key on an element that has the focus. The focus would be gone if the panel were drawn anew in between. */
+export async function pressKey(page: Page, target: Locator, key = 'Enter'): Promise<void> {
+  await drawn(page)
+  const focused = async (): Promise<boolean> => {
+    await target.focus()
+    return target.evaluate((element) => element === document.activeElement)
+  }
+  await expect.poll(focused, { timeout: hang }).toBe(true)
+  await page.keyboard.press(key)
+}
+
+/** The panels of a slow machine follow the cursor a little later. */
+export const drawn = (page: Page): Promise<void> => page.locator('.upper[aria-busy="false"]').waitFor()
+
 /** Milliseconds after which a wait hangs. A busy machine draws a page in seconds. */
 const hang = 120_000
 const moving = 'the element moves'

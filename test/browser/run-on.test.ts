@@ -1,7 +1,7 @@
 import type { Recorded } from '@millrace/core'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
-import { pointAt, press } from './pointer.ts'
+import { pointAt, press, pressKey } from './pointer.ts'
 import { studioTests } from './studio-page.ts'
 
 const studio = studioTests(0)
@@ -64,8 +64,7 @@ test('a result is edited on its card, and the comparison names where the runs pa
 test('a request is edited in the step panel, with the keyboard alone', async () => {
   const { page } = await studio.open(`/s/${chat}`, wide)
   await press(page, page.getByTestId('message-step').last())
-  await page.getByTestId('edit-prompt').focus()
-  await page.keyboard.press('Enter')
+  await pressKey(page, page.getByTestId('edit-prompt'))
   expect(await planned(page)).toContain('1 model call and 1 tool call are reused, not called again')
   await page.keyboard.press('ControlOrMeta+A')
   await page.keyboard.type('Answer like a pirate, j and k.')

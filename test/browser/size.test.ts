@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { full } from '../kit/full.ts'
 import { repeatedSession } from './long-session.ts'
-import { press } from './pointer.ts'
+import { drawn, press, pressKey } from './pointer.ts'
 import { studioTests } from './studio-page.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-size-'))
@@ -65,8 +65,11 @@ async function toTheMiddle(page: Page): Promise<void> {
     width: 0,
     height: 0,
   }
+  const before = await page.getByTestId('scrubber').inputValue()
   await page.mouse.click(x + width / 2, y + height / 2)
+  await expect.poll(() => page.getByTestId('scrubber').inputValue()).not.toBe(before)
   await page.getByTestId('moment-bar').waitFor()
+  await drawn(page)
 }
 
 function isInWindow(element: Element): boolean {
@@ -107,8 +110,7 @@ test('a long session: flow, waterfall, inspector and wire lead to a step, live a
   await expect.poll(look).toBeGreaterThanOrEqual(0)
   await press(page, bar.nth(visible))
   await expect.poll(() => stepOf(page)).toMatch(/^node /)
-  await bar.nth(visible).focus()
-  await page.keyboard.press('Enter')
+  await pressKey(page, bar.nth(visible))
   await expect.poll(() => stepOf(page)).toMatch(/^node /)
   await page.keyboard.press('5')
   const current = page.locator('.frame.current').last()
@@ -193,8 +195,7 @@ test('a long session: a figure of the last answer and of one in the middle leads
   await page.getByTestId('moment-bar').waitFor()
   await toTheMiddle(page)
   await figure.waitFor()
-  await figure.focus()
-  await page.keyboard.press('Enter')
+  await pressKey(page, figure)
   await why.getByTestId('why-place').first().waitFor()
   expect(await page.getByTestId('moment-bar').count()).toBe(1)
 })
@@ -237,8 +238,7 @@ test('a long session runs on from its last message, and what is identical is fol
   await findLastQuestion(page)
   await page.getByTestId('find-input').press('Escape')
   const edit = page.getByTestId('edit-message').last()
-  await edit.focus()
-  await page.keyboard.press('Enter')
+  await pressKey(page, edit)
   await page.getByTestId('change-sheet').waitFor()
   await expect.poll(() => textOf(page, 'change-plan')).toContain('Earlier runs stay as they are.')
   await page.keyboard.press('ControlOrMeta+A')
@@ -346,8 +346,7 @@ test('an imported recording is read, searched and compared; nothing can be sent,
   await expect.poll(() => stepOf(page)).toMatch(/^node /)
   await press(page, page.getByTestId('bar-agent').first())
   await page.getByTestId('step-state').waitFor()
-  await page.getByTestId('step-state').getByTestId('edit-state').focus()
-  await page.keyboard.press('Enter')
+  await pressKey(page, page.getByTestId('step-state').getByTestId('edit-state'))
   await expect.poll(() => textOf(page, 'change-plan')).toContain('Not possible: the server has no agent')
   expect(await page.getByTestId('change-run').isDisabled()).toBe(true)
   await page.keyboard.press('Escape')

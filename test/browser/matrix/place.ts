@@ -1,7 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { full } from '../../kit/full.ts'
-import { intoView, press, type Target } from '../pointer.ts'
+import { drawn, intoView, press, type Target } from '../pointer.ts'
 
 export const kinds = ['examples', 'imported', 'long'] as const
 export const cursors = ['latest', 'scrubbed'] as const
@@ -169,9 +169,6 @@ export async function setOut(place: Place): Promise<void> {
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur())
   await closePanes(place)
 }
-
-/** The panels of a slow machine follow the cursor a little later. */
-const drawn = (page: Page): Promise<void> => page.locator('.upper[aria-busy="false"]').waitFor()
 
 /** The last element of those that are in sight and can be pressed: a list may go on where nobody sees it. */
 export async function reachable(all: Locator): Promise<Locator> {
