@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Served } from '../kit/built-server.ts'
 import { full } from '../kit/full.ts'
+import { loadedAgents } from '../kit/loaded-agents.ts'
 import { bareRun } from './adk/bare.ts'
 import { errorsIn, foldState, linesOf } from './adk/compare.ts'
 import { conversations } from './adk/conversations.ts'
@@ -34,8 +35,7 @@ const asides: ReadonlySet<WireName> = new Set(['ag-ui', 'plan'])
 const keys: Readonly<Record<WireName, string>> = { adk: 'adk', 'ag-ui': 'agui', studio: 'studio', plan: 'plan' }
 
 test('every agent of the folder loads', async () => {
-  const answer = await (await fetch(`${served.address}/agents`)).json()
-  const listed = (answer as { agents: { name: string; engine: string; error?: string }[] }).agents
+  const listed = await loadedAgents(served.address)
   expect(listed.map(({ name, engine, error }) => [name, error ?? engine])).toEqual(
     Object.keys(conversations).map((name) => [name, 'adk']),
   )

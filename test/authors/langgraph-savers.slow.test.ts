@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { authorFolder } from '../kit/author-folder.ts'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
 import { full } from '../kit/full.ts'
+import { loadedAgents } from '../kit/loaded-agents.ts'
 import { type Postgres, startPostgres } from '../kit/postgres.ts'
 import { follow } from './kit/killed.ts'
 import { savedAgents } from './kit/saved-agents.ts'
@@ -128,9 +129,7 @@ describe.each(full ? [sqlite, postgres] : [sqlite])('a graph with a $saver', ({ 
   })
 
   test('is listed with it', async () => {
-    const { agents: listed } = (await (await fetch(`${address}/agents`)).json()) as {
-      agents: Record<string, unknown>[]
-    }
+    const listed = await loadedAgents(address)
     expect(
       listed.map(({ name, checkpoints, checkpointer, error }) => [name, checkpoints, checkpointer, error]),
     ).toEqual(['asks', 'chat', 'gone', 'steps'].map((name) => [name, 'own', saver, undefined]))

@@ -7,6 +7,7 @@ import { adkRequest, applyState, type JsonObject, type Recorded, type SessionInf
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Served } from '../kit/built-server.ts'
 import { full } from '../kit/full.ts'
+import { loadedAgents } from '../kit/loaded-agents.ts'
 import { bareAgent, branched } from './kit/bare-agent.ts'
 import { type BareRun, plainState } from './kit/bare-graph.ts'
 import { serveAuthors } from './kit/served.ts'
@@ -45,9 +46,7 @@ const foldState = (rows: readonly Recorded[]): JsonObject =>
   rows.reduce<JsonObject>((state, { event }) => applyState(state, event), {})
 
 test('every agent of the folder loads', async () => {
-  const { agents: listed } = (await (await fetch(`${served.address}/agents`)).json()) as {
-    agents: { name: string; engine: string; error?: string }[]
-  }
+  const listed = await loadedAgents(served.address)
   expect(listed.map(({ name, engine, error }) => [name, error ?? engine])).toEqual(
     Object.keys(turns).map((name) => [name, 'langgraph']),
   )

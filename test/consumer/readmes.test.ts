@@ -12,6 +12,7 @@ import { readSettings } from '../../packages/cli/src/serve/settings.ts'
 import { packedFolder, published } from '../../scripts/pack.mjs'
 import { type Author, author } from '../kit/author-server.ts'
 import { oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
+import { loadedAgents } from '../kit/loaded-agents.ts'
 import { readBlocks } from './readme-blocks.ts'
 
 /** Every block of code in every document runs: against the server as it ships, or where the note beside it says. */
@@ -217,9 +218,7 @@ describe('agents and configuration', () => {
       export const graph = new StateGraph(MessagesAnnotation).addNode('ask', ask).addEdge(START, 'ask').addEdge('ask', END).compile()`
     for (const [block, name] of Object.entries(agents))
       mine.write(`agents/${name}/agent.ts`, name === 'searcher' ? graph : codeOf(block))
-    const { agents: listed } = (await mine.serve([], { MILLRACE_MODEL: 'offline' }).get('/agents')) as {
-      agents: readonly { name: string; error?: string }[]
-    }
+    const listed = await loadedAgents(await mine.serve([], { MILLRACE_MODEL: 'offline' }).address)
     expect(listed.map(({ name, error = '' }) => name + error)).toEqual(Object.values(agents).toSorted())
   })
 

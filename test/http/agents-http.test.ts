@@ -5,6 +5,7 @@ import { type AdkEvent, type AdkPart, sseReader } from '@millrace/core'
 import { discoverAgents } from '@millrace/server'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exampleAgents } from '../kit/built-packages.ts'
+import { loadedAgents } from '../kit/loaded-agents.ts'
 import { testServer } from '../kit/server.ts'
 
 /** Agents out of a folder, behind the server as a client meets it. */
@@ -111,7 +112,7 @@ describe('artifacts that an ADK tool saved', () => {
 
 describe('the agents of a folder', () => {
   test('one that does not load is listed with its error, and the others run', async () => {
-    const { agents } = (await get('/agents')) as { agents: readonly { name: string; engine: string; error?: string }[] }
+    const agents = await loadedAgents(address)
     expect(agents.map(({ name }) => name)).toEqual(['broken', 'notes', 'assistant', 'planner', 'recovery', 'research'])
     expect(agents[0]).toMatchObject({ engine: 'broken', error: expect.stringContaining('DATABASE_URL is not set') })
     for (const { engine } of agents.slice(1)) expect(engine).not.toBe('broken')

@@ -5,7 +5,10 @@ import { type SqliteLog, sqliteLog } from '../../packages/server/src/store/sqlit
 import { streams } from '../../packages/server/src/stream/streams.ts'
 import { steppingAgent } from './stepping-agent.ts'
 
-/** The whole system over one folder, as a process has it after a start: under the same name each time. */
+/**
+ * The whole system over one folder, as a process has it after a start: under the same name each time. Heartbeats come so
+ * often that no reader is without them, however fast the machine is; a reader that is slow keeps its connection.
+ */
 export async function openSystem(folder: string, pace: number) {
   const log: SqliteLog = await sqliteLog({ folder, now: Date.now })
   const agents = [
@@ -20,7 +23,7 @@ export async function openSystem(folder: string, pace: number) {
     owner: 'crash test',
     limits: { abortGrace: 10, resumes: 100 },
   })
-  return { log, engine, streams: streams({ log, dialects: [adk, millrace] }) }
+  return { log, engine, streams: streams({ log, dialects: [adk, millrace], heartbeat: 50, patience: Infinity }) }
 }
 
 export const sessions = 20

@@ -20,6 +20,7 @@ import { packedFolder, tarballs } from '../../scripts/pack.mjs'
 import { packedMain } from '../kit/built-packages.ts'
 import { type Served, serveCommand } from '../kit/built-server.ts'
 import { full } from '../kit/full.ts'
+import { loadedAgents } from '../kit/loaded-agents.ts'
 
 /**
  * What a stranger gets: the tarballs, installed by npm in a folder that has no other packages above it. To install the
@@ -61,11 +62,6 @@ function tooNew(folder: string): readonly string[] {
     const { name, version, engines } = JSON.parse(readFileSync(join(root, folder, 'node_modules', file), 'utf8'))
     return engines?.node === undefined || satisfies('20.19.0', engines.node) ? [] : [`${name}@${version}`]
   })
-}
-
-async function agentsOf(address: string): Promise<readonly { name: string; engine: string; error?: string }[]> {
-  const answer = (await (await fetch(`${address}/agents`)).json()) as { agents: never[] }
-  return answer.agents
 }
 
 async function ask(address: string, agent: string, session: string): Promise<string> {
@@ -122,7 +118,7 @@ describe('the command', () => {
   test('serves the example agents and the page, from nothing but its package', async () => {
     mkdirSync(join(home, 'elsewhere'))
     served = await start('elsewhere')
-    const agents = await agentsOf(served.address)
+    const agents = await loadedAgents(served.address)
     expect(agents.map(({ name }) => name)).toEqual(['assistant', 'planner', 'recovery', 'research'])
     expect(agents.flatMap(({ error }) => error ?? [])).toEqual([])
     for (const { name } of agents) expect(await ask(served.address, name, name)).toContain('RUN_FINISHED')
@@ -134,7 +130,7 @@ describe('the command', () => {
     const [code = ''] = blocks('packages/cli/README.md', 'ts')
     write(join(home, 'own/agents/greeter/agent.ts'), code.replace("'gemini-2.5-flash'", "'offline'"))
     served = await start('own')
-    expect(await agentsOf(served.address)).toMatchObject([{ name: 'greeter', engine: 'adk' }])
+    expect(await loadedAgents(served.address)).toMatchObject([{ name: 'greeter', engine: 'adk' }])
     expect(await ask(served.address, 'greeter', 'g')).toContain('RUN_FINISHED')
     await served.kill()
   })
@@ -164,7 +160,7 @@ describe('the server as a library', () => {
       "import { chatModel } from '@millrace/server/langgraph'\nexport const graph = chatModel()\n",
     )
     served = await serveCommand(process.execPath, ['server.js'], { cwd: join(root, 'library'), env: {} })
-    const errors = (await agentsOf(served.address)).map(({ name, error }) => [name, error])
+    const errors = (await loadedAgents(served.address)).map(({ name, error }) => [name, error])
     const needs = (wanted: string) =>
       expect.stringContaining(`is not installed, and this agent needs it. Run: npm install "${wanted}`)
     expect(errors).toEqual([

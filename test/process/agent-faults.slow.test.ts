@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { agentWithTool, askingGraph, authorFolder, goodAgent } from '../kit/author-folder.ts'
 import { built, type Served, serveBuilt } from '../kit/built-server.ts'
 import { isAlive } from '../kit/is-alive.ts'
+import { type ListedAgent, loadedAgents } from '../kit/loaded-agents.ts'
 
 /** Agents of an author's folder on the built server: what is wrong with one of them harms no other. */
 const root = mkdtempSync(join(tmpdir(), 'millrace-faults-'))
@@ -250,13 +251,8 @@ const startedBy = (pid = 0): readonly number[] =>
 const pidIn = (rows: readonly Recorded[]): number =>
   Number([...JSON.stringify(rows).matchAll(/"pid":(\d+)/g)].at(-1)?.[1])
 
-interface Listed {
-  readonly name: string
-  readonly error?: string
-}
-async function listed(): Promise<ReadonlyMap<string, Listed>> {
-  const { agents } = (await (await fetch(`${server.address}/agents`)).json()) as { agents: readonly Listed[] }
-  return new Map(agents.map((agent) => [agent.name, agent]))
+async function listed(): Promise<ReadonlyMap<string, ListedAgent>> {
+  return new Map((await loadedAgents(server.address)).map((agent) => [agent.name, agent]))
 }
 
 /** So long that only what hangs reaches it. */

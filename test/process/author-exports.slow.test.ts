@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Author, type AuthorServer, author } from '../kit/author-server.ts'
 import { built } from '../kit/built-server.ts'
+import { loadedAgents } from '../kit/loaded-agents.ts'
 
 /** What authors export, written as each framework's documentation teaches it, on the built command. */
 let mine: Author
@@ -121,7 +122,7 @@ beforeAll(async () => {
 afterAll(() => mine.close())
 
 test('every export that a framework teaches is found', async () => {
-  const { agents } = (await server.get('/agents')) as { agents: readonly { name: string; engine: string }[] }
+  const agents = await loadedAgents(await server.address)
   const engines = Object.fromEntries(agents.map(({ name, engine }) => [name, engine]))
   expect(engines).toEqual({
     ...Object.fromEntries(Object.entries(runnable).map(([name, { engine }]) => [name, engine])),
@@ -139,12 +140,12 @@ test.each(Object.keys(runnable))('%s runs', async (name) => {
 })
 
 test.each(Object.keys(refused))('%s is refused in one sentence with the file, the export and the fix', async (name) => {
-  const { agents } = (await server.get('/agents')) as { agents: readonly { name: string; error?: string }[] }
+  const agents = await loadedAgents(await server.address)
   expect(agents.find((agent) => agent.name === name)?.error).toBe(refused[name]?.reason)
 })
 
 test('an agent in Python is listed with where it runs', async () => {
-  const { agents } = (await server.get('/agents')) as { agents: readonly { name: string; error?: string }[] }
+  const agents = await loadedAgents(await server.address)
   expect(agents.find(({ name }) => name === 'py')?.error).toBe(
     'py/agent.py is written in Python: it runs behind `adk api_server` or `langgraph dev`, see docs/python-agents.md',
   )

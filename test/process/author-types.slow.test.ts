@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Author, author } from '../kit/author-server.ts'
 import { built } from '../kit/built-server.ts'
+import { loadedAgents } from '../kit/loaded-agents.ts'
 
 /** The recipe and the agents of docs/agents.md, in a folder outside the repository. */
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -41,11 +42,9 @@ test('the agents of the page compile by its recipe, and a wrong type is an error
 
 test('the same folder runs', async () => {
   const server = mine.serve([], { MILLRACE_MODEL: 'offline' })
-  expect(await server.get('/agents')).toMatchObject({
-    agents: [
-      { name: 'greeter', engine: 'langgraph' },
-      { name: 'weather', engine: 'adk', tools: ['forecast'] },
-    ],
-  })
+  expect(await loadedAgents(await server.address)).toMatchObject([
+    { name: 'greeter', engine: 'langgraph' },
+    { name: 'weather', engine: 'adk', tools: ['forecast'] },
+  ])
   expect(await server.run('greeter', 'Ada', 's')).toContain('Hello, Ada')
 })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { fold, planView, problemsView, type Recorded, timelineView } from '@millrace/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { built, oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
+import { loadedAgents } from '../kit/loaded-agents.ts'
 
 // Graphs as LangGraph's documentation writes them, on the built server, killed in the middle.
 
@@ -120,8 +121,7 @@ const wrong = (rows: readonly Recorded[]) =>
 
 test('MemorySaver, a question in an inner graph, SIGKILL: the answer resumes at the question', async () => {
   const before = await serve()
-  const agents = (await (await fetch(`${before}/agents`)).json()) as { agents: { name: string; checkpoints: string }[] }
-  expect(JSON.stringify(agents)).toContain('"checkpoints":"log"')
+  expect(JSON.stringify(await loadedAgents(before))).toContain('"checkpoints":"log"')
   await start(before, 's1', 'asking', hi)
   await follow(before, 's1', '"outcome":"interrupted"')
   const address = await serve()

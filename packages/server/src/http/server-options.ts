@@ -32,6 +32,8 @@ export function serverOptions(
   return {
     logger,
     bodyLimit: limits.body,
+    // A machine that is so busy that a part takes ten seconds must still start the server.
+    pluginTimeout: 0,
     forceCloseConnections: true,
     schemaController,
     http: patience,

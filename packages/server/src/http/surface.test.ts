@@ -1,7 +1,7 @@
 import type {} from '@fastify/swagger'
 import { memoryLog } from '@millrace/core'
 import type { FastifyInstance } from 'fastify'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { memoryEvalStore } from '../eval/eval-store.ts'
 import { runEngine } from '../run/engine.ts'
 import { streams } from '../stream/streams.ts'
@@ -59,6 +59,16 @@ describe('a surface', () => {
 
   test('with an open route that acts fails the building of the app', async () => {
     await expect(appWith([toy({ effect: 'write', open: true })])).rejects.toThrow('GET /toy is open')
+  })
+
+  test('may take as long to start as a busy machine needs', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const slow: Surface = { tag: 'Toy', routes: () => async () => void vi.advanceTimersByTime(3_600_000) }
+    try {
+      await expect(appWith([slow])).resolves.toBeDefined()
+    } finally {
+      vi.useRealTimers()
+    }
   })
 
   test('is what every route belongs to', async () => {

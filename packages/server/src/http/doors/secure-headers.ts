@@ -14,7 +14,7 @@ export async function secureHeaders(app: FastifyInstance, policy: FastifyHelmetO
 }
 
 async function headersOf(policy: FastifyHelmetOptions): Promise<readonly (readonly [string, string])[]> {
-  const probe = Fastify()
+  const probe = Fastify({ pluginTimeout: 0 })
   await probe.register(helmet, policy)
   probe.get('/', (_request, reply) => {
     reply.hijack()
