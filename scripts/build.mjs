@@ -12,10 +12,11 @@ const typed = ['core', 'server', 'react', 'cli', 'studio'].flatMap((name) => [
   `packages/${name}/tsconfig.json`,
 ])
 
-/** What is built: from which files, into which (one of them), and how. */
+/** What is built: from which files, into which (one of them), and how. Only `serves` is needed to serve. */
 const parts = [
   {
     name: 'javascript',
+    serves: true,
     inputs: [...everywhere, ...shippedSources, 'agents', 'scripts/strip.mjs', 'scripts/emit.mjs'],
     outputs: [
       'packages/core/dist/index.js',
@@ -28,20 +29,24 @@ const parts = [
   },
   {
     name: 'declarations',
+    serves: false,
     inputs: [...everywhere, 'tsconfig.json', ...typed, 'agents'],
     outputs: ['packages/core/dist/index.d.ts', 'packages/server/dist/index.d.ts', 'packages/react/dist/index.d.ts'],
     make: () => runBeside(bin('tsc'), ['-b']),
   },
   {
     name: 'page',
+    serves: true,
     inputs: [...everywhere, 'packages/core/src', 'packages/react/src', 'packages/studio'],
     outputs: ['packages/cli/page/index.html'],
     make: () => runBeside(bin('vite'), ['build', '--logLevel', 'warn', 'packages/studio']),
   },
 ]
 
-export async function ensureBuilt() {
-  const stale = parts.map((part) => ({ ...part, wanted: part.inputs.map(fingerprint).join('\n') })).filter(isStale)
+/** @param {'serving' | 'all'} scope */
+export async function ensureBuilt(scope = 'all') {
+  const asked = parts.filter(({ serves }) => serves || scope === 'all')
+  const stale = asked.map((part) => ({ ...part, wanted: part.inputs.map(fingerprint).join('\n') })).filter(isStale)
   if (stale.length === 0) return
   console.log('Building …')
   mkdirSync(`${root}.cache`, { recursive: true })

@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util'
 import { restartable } from './dev-server.mjs'
 import { ensureInstalled, root } from './install.mjs'
 
-ensureInstalled()
+ensureInstalled('serving')
 const { createServer } = await import('vite')
 const args = process.argv.slice(2)
 const options = { port: { type: 'string' }, agents: { type: 'string' } }

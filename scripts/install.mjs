@@ -1,8 +1,9 @@
-// Installs what is missing. A fresh clone has nothing; an installed tree pays one hash of the lock file.
+// Installs what is missing: for `npm start` what building and serving need (`dependencies`), for all other commands the
+// tools of tests and gates too (`devDependencies`). A fresh clone has nothing; an installed tree pays one hash of the lock file.
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../', import.meta.url))
@@ -12,30 +13,52 @@ const stamp = `${root}node_modules/.millrace-installed`
 // was made from does not hold them all.
 const install = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
 
-export function ensureInstalled() {
-  const wanted = missing()
-  if (wanted === undefined) return
-  run('npm', install)
-  writeFileSync(stamp, wanted)
+/** Where the environment says NODE_ENV=production, npm leaves out the tools unless it is told. */
+const flagsOf = { serving: [...install, '--omit=dev'], all: [...install, '--include=dev'] }
+
+/** @param {'serving' | 'all'} scope */
+export function ensureInstalled(scope = 'all') {
+  const missing = begin(scope)
+  if (missing === undefined) return
+  run('npm', flagsOf[missing.scope])
+  writeFileSync(stamp, missing.stamp)
 }
 
-/** The same without waiting in line: the installs of other folders go on beside it. */
+/** Everything, without waiting in line: the installs of other folders go on beside it. */
 export async function installBeside() {
-  const wanted = missing()
-  if (wanted === undefined) return
-  await runBeside('npm', install)
-  writeFileSync(stamp, wanted)
+  const missing = begin('all')
+  if (missing === undefined) return
+  await runBeside('npm', flagsOf[missing.scope])
+  writeFileSync(stamp, missing.stamp)
 }
 
-/** What the stamp has to say once everything is installed; undefined when it says so already. */
-function missing() {
-  const wanted = createHash('sha256')
-    .update(readFileSync(`${root}package-lock.json`))
-    .digest('hex')
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return undefined
+/**
+ * What to install, and what the stamp says once that is done; undefined when it says so already. npm removes what an
+ * install leaves out, so a tree that has the tools keeps them, whoever installed them.
+ *
+ * @param {{ scope: 'serving' | 'all', lock: string | Buffer, stamped: string, hasTools: boolean }} given
+ * @returns {{ scope: 'serving' | 'all', stamp: string } | undefined}
+ */
+export function missingOf({ scope, lock, stamped, hasTools }) {
+  const hash = createHash('sha256').update(lock).digest('hex')
+  if (stamped === `all ${hash}` || stamped === `${scope} ${hash}`) return undefined
+  const widest = hasTools ? 'all' : scope
+  return { scope: widest, stamp: `${widest} ${hash}` }
+}
+
+/** Takes the stamp away first: an install that is interrupted is begun again. */
+function begin(scope) {
+  const missing = missingOf({
+    scope,
+    lock: readFileSync(`${root}package-lock.json`),
+    stamped: existsSync(stamp) ? readFileSync(stamp, 'utf8') : '',
+    hasTools: existsSync(`${root}node_modules/vitest`),
+  })
+  if (missing === undefined) return undefined
   const fresh = !existsSync(`${root}node_modules`)
   console.log(fresh ? 'Installing packages (first time, about a minute) …' : 'Installing packages …')
-  return wanted
+  rmSync(stamp, { force: true })
+  return missing
 }
 
 /** Runs a command in the root with our own stdio; a failure ends this process with its code. */

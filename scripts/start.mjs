@@ -4,8 +4,8 @@ import { ensureInstalled, root } from './install.mjs'
 import { stopWithShell } from './parent.mjs'
 
 stopWithShell()
-ensureInstalled()
-await ensureBuilt()
+ensureInstalled('serving')
+await ensureBuilt('serving')
 const { main } = await import('../packages/cli/dist/main.js')
 // Here, `./agents` is the sources of the examples: serve what was built of them.
 process.exitCode = await main(process.argv.slice(2), `${root}packages/cli/agents`)

@@ -5,11 +5,20 @@ import { adkAgent, discoverAgents } from '@millrace/server'
 import { call, model, type OfflineRequest, type OfflineTurn, say } from '@millrace/server/adk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exampleAgents } from '../kit/built-packages.ts'
+import { scriptedAgent, speech, textOf } from '../kit/scripted-agent.ts'
 import { testServer } from '../kit/server.ts'
+import { aborted } from '../kit/waiting.ts'
 
 /** Asks the client for a colour, with the client's own tool, and says which it is. */
 const asks = ({ step, results }: OfflineRequest): OfflineTurn =>
   step === 0 ? call('pick_colour', { of: 'sky' }) : say(`It is ${JSON.stringify(results[0]?.response)}`)
+
+/** Begins to tell something and never ends by itself, so that an abort always comes before the end; greets otherwise. */
+const teller = scriptedAgent('teller', async function* (input, { signal }) {
+  if (textOf(input) === 'Hello') return yield* speech('teller', 'Hello!', { message: 'greeting' })
+  yield* speech('teller', 'Once upon a time', { message: 'story' })
+  await aborted(signal)
+})
 
 /** The official client against the running server, with the agents that ship with it. */
 describe('the official AG-UI client', () => {
@@ -21,7 +30,7 @@ describe('the official AG-UI client', () => {
     })
     const asker = adkAgent('asker', async () => new LlmAgent({ name: 'asker', model: model({ offline: asks }) }))
     server = await testServer({
-      agents: { agents: new Map([...agents.agents, ['asker', asker]]) },
+      agents: { agents: new Map([...agents.agents, ['asker', asker], ['teller', teller]]) },
       fallback: 'assistant',
     })
     address = await server.app.listen({ port: 0, host: '127.0.0.1' })
@@ -158,11 +167,13 @@ describe('the official AG-UI client', () => {
   })
 
   test('abort, then a new run on the same thread', async () => {
-    const agent = thread()
-    agent.addMessage({ id: `user-${++ids}`, role: 'user', content: 'Count slowly to 200' })
+    const agent = thread('teller')
+    agent.addMessage({ id: `user-${++ids}`, role: 'user', content: 'Tell me a story' })
     await agent.runAgent({}, { onTextMessageContentEvent: () => agent.abortRun() })
+    expect(await server.log.get(agent.threadId)).toMatchObject({ status: 'running', runs: 1 })
     const { seen } = await say(agent, 'Hello')
     expect(seen.at(-1)).toBe('RUN_FINISHED')
+    expect(lastText(agent)).toBe('Hello!')
   })
 
   test('protobuf for a client that names it exactly', async () => {

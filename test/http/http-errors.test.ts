@@ -309,7 +309,8 @@ describe('SPEC 6.1: refusals', () => {
     await closing.log.create({ id: 'plan', user: 'user', agent: 'echo' })
     const running = await post('/ag-ui/patient', { ...body, threadId: 'long' })
     expect(running.status).toBe(200)
-    const closed = closing.close(1_500)
+    // The grace is longer than any test: the run ends because it is cancelled, after all the questions were asked.
+    const closed = closing.close(900_000)
     for (const [path, given] of [
       ['/', body],
       ['/run', { ...adkBody, sessionId: 'plan' }],
@@ -325,6 +326,7 @@ describe('SPEC 6.1: refusals', () => {
     }
     expect((await fetch(`${at}/ready`)).status).toBe(503)
     expect((await fetch(`${at}/health`)).status).toBe(200)
+    expect(await closing.engine.cancel('long')).toBe(true)
     expect(await running.text()).toContain('RUN_FINISHED')
     await closed
   })

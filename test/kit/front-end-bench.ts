@@ -82,7 +82,9 @@ export class OpenPage {
   stop(): Promise<void> {
     return this.#bench.frontEnd.stop(this.page)
   }
-  regenerate(): Promise<void> {
+  /** Once the run is over: the button may be there before. */
+  async regenerate(): Promise<void> {
+    await this.idle()
     return this.#bench.frontEnd.regenerate(this.page)
   }
   press(name: string): Promise<void> {
@@ -98,8 +100,12 @@ export class OpenPage {
   async reload(): Promise<void> {
     await this.page.reload()
   }
+  /** Waits until the runs of the thread have ended so. What a run says is on the page before its end is in the log. */
+  runsAre(expected: readonly string[]): Promise<void> {
+    return expect.poll(() => this.#runs()).toEqual(expected)
+  }
   /** How the runs of the thread ended, and what is active. */
-  async runs(): Promise<readonly string[]> {
+  async #runs(): Promise<readonly string[]> {
     const thread = new URL(this.page.url()).searchParams.get('thread')
     const lines = (await (await this.#bench.fetch(`/sessions/${thread}/log`)).text()).trim().split('\n').slice(1)
     const events = lines.map((line) => JSON.parse(line).event as { readonly kind: string; readonly outcome?: string })

@@ -29,7 +29,7 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
       await page.say('Again')
       await page.shows('You said Again.')
       await page.shows('You said Hello.')
-      expect(await page.runs()).toEqual(['done', 'done'])
+      await page.runsAre(['done', 'done'])
       return page.close()
     },
   },
@@ -45,7 +45,7 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
       await page.say('look up: race')
       await page.shows(found('race'))
       await page.shows(found('mill'))
-      expect(await page.runs()).toEqual(['done', 'done'])
+      await page.runsAre(['done', 'done'])
       return page.close()
     },
   },
@@ -83,7 +83,7 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
       const page = await bench.open()
       await page.say('size: window')
       await page.shows('Measured: pick_size {"result":"large"}')
-      expect(await page.runs()).toEqual(['interrupted', 'done'])
+      await page.runsAre(['interrupted', 'done'])
       return page.close()
     },
   },
@@ -136,7 +136,7 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
       await page.press('Reject')
       await page.hides('Erase the notes?')
       await page.state({ notes: ['milk'] })
-      await expect.poll(() => page.runs(), { timeout: 60_000 }).toEqual(['done', 'interrupted', 'done'])
+      await page.runsAre(['done', 'interrupted', 'done'])
       return page.close()
     },
   },
@@ -159,7 +159,7 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
       await page.say(`wait: ${bench.name()}`)
       await page.shows('Waiting.')
       await page.stop()
-      await expect.poll(() => page.runs(), { timeout: 60_000 }).toEqual(['cancelled'])
+      await page.runsAre(['cancelled'])
       await page.say('Hello')
       await page.shows('You said Hello.')
       return page.close()
@@ -176,7 +176,7 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
       await page.shows('Waiting.')
       await bench.openDoor(door)
       await page.shows('Going on.')
-      expect(await page.runs()).toEqual(['done'])
+      await page.runsAre(['done'])
       return page.close()
     },
   },
@@ -190,7 +190,7 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
       await page.shows('Number 2.')
       await page.say('Hello')
       await page.shows('You said Hello.')
-      expect(await page.runs()).toEqual(['done', 'done', 'done'])
+      await page.runsAre(['done', 'done', 'done'])
       return page.close()
     },
   },
@@ -200,7 +200,7 @@ export const frontEndScenarios: readonly FrontEndScenario[] = [
       const page = await bench.open('team')
       await page.say('search')
       const { showsParallelMessages } = bench.frontEnd
-      await expect.poll(() => page.runs(), { timeout: 60_000 }).toEqual(['done'])
+      await page.runsAre(['done'])
       if (!showsParallelMessages) await page.reload()
       await page.shows('Found on the left.')
       await page.shows('Found on the right.')

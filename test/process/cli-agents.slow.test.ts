@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { detectDialect, type Recorded } from '@millrace/core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exampleAgents } from '../kit/built-packages.ts'
@@ -101,8 +102,12 @@ describe('millrace run', () => {
   })
 
   test('Ctrl-C cancels the run, and the log says so; a reader that leaves is no failure', async () => {
-    const slow = { env: { MILLRACE_OFFLINE_TOKENS_PER_SECOND: '20' }, cwd: root }
-    const child = startCommand(['run', 'assistant', 'Count slowly to 200', '--data-dir', data, '--session', 's'], slow)
+    // This agent says that it waits, and then does so without an end.
+    const agents = fileURLToPath(new URL('../kit/ag-ui-agents/', import.meta.url))
+    const child = startCommand(
+      ['run', 'desk', 'wait: for ever', '--agents', agents, '--data-dir', data, '--session', 's'],
+      { env: quick, cwd: root },
+    )
     const ended = endOf(child)
     await once(child.stdout, 'data')
     child.kill('SIGINT')

@@ -62,9 +62,13 @@ async function restless(client: SseClient): Promise<number> {
 
 test(`${clientsEach} clients of one run in each of ${dialects.length} dialects drop and resume: each has every frame once`, async () => {
   const start = gate()
+  const half = gate()
+  const more = gate()
   const agent = scripted('busy', async function* () {
     await start.opened
     for (let turn = 0; turn < turns; turn += 1) {
+      if (turn === turns / 2) half.open()
+      if (turn === turns / 2) await more.opened
       for (const event of happenings(turn)) yield event
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
@@ -87,8 +91,9 @@ test(`${clientsEach} clients of one run in each of ${dialects.length} dialects d
     const first = clients.map((all) => all.slice(0, early).map(restless))
     await run('busy', { run: 'r' })
     start.open()
-    await new Promise((resolve) => setTimeout(resolve, 200))
+    await half.opened
     const middle = clients.map((all) => all.slice(early, late).map(restless))
+    more.open()
     expect(await whole).toEqual(dialects.map(() => true))
     const last = clients.map((all) => all.slice(late).map(restless))
     const drops = (await Promise.all([...first, ...middle, ...last].flat())).reduce((sum, more) => sum + more, 0)

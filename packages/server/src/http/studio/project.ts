@@ -79,7 +79,28 @@ function edgesOf({ nodes, edges }: AgentGraph): readonly ProjectEdge[] {
     ...own,
     ...ends.map((from) => ({ from, to: 'END' })),
   ]
-  return [...new Map(all.map((edge) => [`${edge.from}\n${edge.to}`, edge])).values()]
+  return withoutCircles([...new Map(all.map((edge) => [`${edge.from}\n${edge.to}`, edge])).values()])
+}
+
+/**
+ * Leaves out the edges that lead back: the page gives a node the layer of its longest way from START, which has no end
+ * in a circle, and its tab would hang as soon as the project is opened.
+ */
+function withoutCircles(edges: readonly ProjectEdge[]): readonly ProjectEdge[] {
+  const back = new Set<ProjectEdge>()
+  const done = new Set<string>()
+  const way = new Set<string>()
+  const visit = (node: string): void => {
+    way.add(node)
+    for (const edge of edges.filter(({ from }) => from === node)) {
+      if (way.has(edge.to)) back.add(edge)
+      else if (!done.has(edge.to)) visit(edge.to)
+    }
+    way.delete(node)
+    done.add(node)
+  }
+  for (const { from } of edges) if (!done.has(from)) visit(from)
+  return edges.filter((edge) => !back.has(edge))
 }
 
 /** Nodes to which no other leads; the first node where all are in a circle. */
