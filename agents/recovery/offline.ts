@@ -1,5 +1,6 @@
 import { defined } from '@millrace/core'
 import { call, type OfflineRequest, type OfflineScript, type OfflineTurn, say } from '@millrace/server/adk'
+import { amountIn, areas, lengths } from './amounts.ts'
 import type { assessBurn } from './assess-burn.ts'
 import type { assessNepa } from './assess-nepa.ts'
 import type { assessSalvage } from './assess-salvage.ts'
@@ -23,27 +24,11 @@ export const recoveryScript: OfflineScript = {
     return report(request, 'assess_salvage', args, salvageReport)
   },
   nepa_advisor(request) {
-    const salvage_acres = amountIn(request.user, 'acres?')
-    const temporary_road_miles = amountIn(request.user, 'miles?')
+    const salvage_acres = amountIn(request.user, areas)
+    const temporary_road_miles = amountIn(request.user, lengths)
     const args = { fire_id: fireOf(request.user), ...defined({ salvage_acres, temporary_road_miles }) }
     return report(request, 'decide_pathway', args, nepaReport)
   },
-}
-
-const small = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten']
-
-/** The amount that a question gives in this unit: `2 miles`, `1,200 acres`, `two miles`, `half a mile`. */
-export function amountIn(text: string, unit: string): number | undefined {
-  const words = `half an?|quarter of an?|an?|${small.join('|')}`
-  const [, given] =
-    new RegExp(`(\\d[\\d,]*(?:\\.\\d+)?|\\.\\d+|\\b(?:${words}))[\\s-]*${unit}\\b`, 'i').exec(text) ?? []
-  if (given === undefined) return undefined
-  const word = given.toLowerCase()
-  if (word.startsWith('half')) return 0.5
-  if (word.startsWith('quarter')) return 0.25
-  if (word === 'a' || word === 'an') return 1
-  const at = small.indexOf(word)
-  return at < 0 ? Number(given.replaceAll(',', '')) : at
 }
 
 function fireOf(text: string): string {
@@ -65,12 +50,15 @@ function report<T>(
   return format(found as T)
 }
 
+/** A question about a road is one about the rule, whatever else it has. */
+const isAboutRoad = (text: string): boolean => /\broads?\b/i.test(text) && amountIn(text, lengths) !== undefined
+
 const wanted: readonly { readonly about: RegExp; readonly specialist: string }[] = [
   { about: /burn|sever|dnbr|soil/i, specialist: 'burn_analyst' },
   { about: /trail|bridge|clos/i, specialist: 'trail_assessor' },
   { about: /timber|salvage.*worth|volume|value|cruis/i, specialist: 'cruising_assistant' },
   {
-    about: /nepa|pathway|regulation|exclusion|cfr|assessment|salvage|acres?\b|temporary road/i,
+    about: /nepa|pathway|regulation|exclusion|cfr|assessment|salvage|acres?\b|hectares?\b|temporary road/i,
     specialist: 'nepa_advisor',
   },
 ]
@@ -83,7 +71,9 @@ function coordinator(request: OfflineRequest): OfflineTurn {
     return `I have data for ${knownFires} only. I have none for ${named.other}, so I give no figures for it. Ask me about the ${knownFires} Fire.`
   }
   const fire = `fire_id:${named.fire.id}`
-  const narrow = /briefing|everything|overview/i.test(user) ? undefined : wanted.find(({ about }) => about.test(user))
+  const narrow = /briefing|everything|overview/i.test(user)
+    ? undefined
+    : wanted.find(({ about, specialist }) => (isAboutRoad(user) ? specialist === 'nepa_advisor' : about.test(user)))
   if (narrow !== undefined) {
     if (step === 0) return call(narrow.specialist, { request: `${fire} ${user}` })
     return say(narrowAnswer(results))

@@ -129,6 +129,11 @@ describe('recovery, offline', () => {
     ['Can we salvage 200 acres if we build two miles of temporary road?', 'environmental assessment', 2],
     ['Can we salvage 200 acres with half a mile of temporary road?', 'categorical exclusion', 0.5],
     ['Which pathway for 1,200 acres?', 'environmental assessment', 0],
+    ['Can we salvage 200 acres with 1 km of temporary road?', 'environmental assessment', 0.621],
+    ['Can we salvage 80 hectares with 800 metres of temporary road?', 'categorical exclusion', 0.497],
+    ['Can we salvage 120 ha?', 'environmental assessment', 0],
+    ['200 acres, a road of 0.3 miles and another road of 0.4 miles: allowed?', 'environmental assessment', 0.7],
+    ['How severe is it, and may we build 2 miles of road for 100 acres?', 'environmental assessment', 2],
   ])('the numbers of the question decide: %s', async (question, pathway, miles) => {
     const own = testSession('recovery')
     const answer = said(await own.run(question)).at(-1)
@@ -144,6 +149,11 @@ describe('recovery, offline', () => {
     ['Give me a recovery briefing for Bootleg', 'Bootleg'],
     ['How severe was Bootleg?', 'Bootleg'],
     ['Which trails must stay closed after the Cedar Fire?', 'Cedar'],
+    ['Compare Cedar Creek and Dixie Fire acres', 'Dixie'],
+    ['Compare the Cedar Creek and Dixie fires', 'Dixie'],
+    ['Compare Cedar Creek and Dixie', 'Dixie'],
+    ['Is Dixie worse than Cedar Creek?', 'Dixie'],
+    ['How does Cedar Creek compare with the Cedar Creek II fire?', 'Cedar Creek II'],
   ])('another fire gets no figures: %s', async (question, name) => {
     const own = testSession('recovery')
     const answers = said(await own.run(question))

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Served } from '../kit/built-server.ts'
 import { full } from '../kit/full.ts'
 import { loadedAgents } from '../kit/loaded-agents.ts'
-import { bareAgent, branched } from './kit/bare-agent.ts'
-import { type BareRun, plainState } from './kit/bare-graph.ts'
+import { bareAgent, branched, graphOf } from './kit/bare-agent.ts'
+import { type BareRun, Heard, plainState, take } from './kit/bare-graph.ts'
 import { serveAuthors } from './kit/served.ts'
 import { logOf, patchState, post, runOnce, stateOf, type Turn, wrongWith } from './kit/session.ts'
 import { type Spoken, spoken } from './kit/spoken.ts'
@@ -32,6 +32,7 @@ afterAll(async () => {
 
 /** Graphs of the shapes that came later: on all wires in the full form only. */
 const later: ReadonlySet<string> = new Set([
+  'breakpoints',
   'cached',
   'deferred',
   'failures',
@@ -93,6 +94,23 @@ test.each([
   expect(wrongWith(rows)).toEqual([])
   expect(spoken(rows)).toEqual(bare.spoken)
   expect(plainState(await stateOf(served.address, session))).toEqual(bare.state)
+})
+
+test('breakpoints: a value that a person changes at a stop is the one that the graph goes on with', async () => {
+  const [first, ...rest] = turns.breakpoints ?? []
+  const graph = await graphOf('breakpoints')
+  const config = { configurable: { thread_id: crypto.randomUUID() } }
+  const heard = new Heard()
+  await take(graph, config, first as Turn, heard)
+  await graph.updateState(config, { plan: 'stay' })
+  for (const turn of rest) await take(graph, config, turn, heard)
+
+  const { session } = await converse(served.address, 'breakpoints', 'ag-ui', [first as Turn])
+  await patchState(served.address, { id: session, agent: 'breakpoints', user: 'user' }, { plan: 'stay' })
+  for (const turn of rest) await runOnce(served.address, 'breakpoints', session, turn)
+  expect(wrongWith(await logOf(served.address, session))).toEqual([])
+  expect(plainState(await stateOf(served.address, session))).toEqual(heard.result().state)
+  expect(heard.result().state.seen).toEqual(['thought', 'acted: stay'])
 })
 
 describe('a session that is forked at an earlier moment goes on as the framework does from that checkpoint', () => {

@@ -107,6 +107,28 @@ const refused: Readonly<Record<string, { readonly text: string; readonly reason:
   },
 }
 
+/** Projects of LangGraph's platform: a `langgraph.json`, and no file that is named `agent`. */
+const platform: Readonly<Record<string, { graphs: object; engine: string; reason: string }>> = {
+  'lg-python': {
+    graphs: { agent: './src/agent/graph.py:graph' },
+    engine: 'python',
+    reason:
+      'lg-python/langgraph.json names ./src/agent/graph.py, which is written in Python: it runs behind `langgraph dev`, see docs/python-agents.md',
+  },
+  'lg-typed': {
+    graphs: { agent: './src/agent/graph.ts:graph' },
+    engine: 'broken',
+    reason:
+      "lg-typed/langgraph.json names ./src/agent/graph.ts: write lg-typed/agent.ts with `export { graph } from './src/agent/graph.ts'`.",
+  },
+  'lg-two': {
+    graphs: { triage: { path: './src/triage.ts:workflow', description: 'Sorts' }, reply: './src/reply.ts:default' },
+    engine: 'broken',
+    reason:
+      "lg-two/langgraph.json names 2 graphs (triage, reply): write triage/agent.ts with `export { workflow as graph } from '../lg-two/src/triage.ts'`, and the same for the others.",
+  },
+}
+
 beforeAll(async () => {
   await built()
   mine = author()
@@ -115,6 +137,10 @@ beforeAll(async () => {
   mine.write('agents/py/agent.py', "from google.adk.agents import Agent\nroot_agent = Agent(name='py')\n")
   mine.write('agents/py-package/__init__.py', 'from .main import root_agent\n')
   mine.write('agents/py-lib/__init__.py', '')
+  for (const [name, { graphs }] of Object.entries(platform))
+    mine.write(`agents/${name}/langgraph.json`, JSON.stringify({ dependencies: ['.'], graphs }))
+  mine.write('agents/lg-broken/langgraph.json', '{ "graphs": ')
+  mine.write('agents/lg-empty/langgraph.json', '{}')
   // In one process: twenty would take as long as the rest of these tests. Agents in their own are tested elsewhere.
   server = mine.serve(['--isolate', 'off'])
   await server.address
@@ -129,6 +155,8 @@ test('every export that a framework teaches is found', async () => {
     ...Object.fromEntries(Object.keys(refused).map((name) => [name, 'broken'])),
     py: 'python',
     'py-package': 'python',
+    ...Object.fromEntries(Object.entries(platform).map(([name, { engine }]) => [name, engine])),
+    'lg-broken': 'broken',
   })
 })
 
@@ -150,6 +178,32 @@ test('an agent in Python is listed with where it runs', async () => {
     'py/agent.py is written in Python: it runs behind `adk api_server` or `langgraph dev`, see docs/python-agents.md',
   )
   expect(await server.run('py', 'hi', 'python')).toContain('py/agent.py is written in Python')
+})
+
+test.each(Object.keys(platform))('%s: the graphs of a langgraph.json are listed with what to do', async (name) => {
+  const { agents } = (await server.get('/agents')) as { agents: readonly { name: string; error?: string }[] }
+  expect(agents.find((agent) => agent.name === name)?.error).toBe(platform[name]?.reason)
+})
+
+test('a langgraph.json that is no JSON is named, and the line that the sentence gives makes its graph an agent', async () => {
+  const { agents } = (await server.get('/agents')) as { agents: readonly { name: string; error?: string }[] }
+  expect(agents.find(({ name }) => name === 'lg-broken')?.error).toMatch(/^lg-broken\/langgraph\.json is no JSON: /)
+  mine.write('agents/lg-typed/src/agent/graph.ts', runnable['graph-object']?.text ?? '')
+  const [, line = ''] = /`(.*)`/.exec(platform['lg-typed']?.reason ?? '') ?? []
+  mine.write('agents/lg-typed/agent.ts', line)
+  expect(await server.run('lg-typed', 'hi', 'platform')).toContain('RUN_FINISHED')
+})
+
+test('an agents folder that is itself such a project is listed with what to do', async () => {
+  const project = author()
+  project.write('agents/langgraph.json', JSON.stringify({ graphs: { helper: './src/agent/graph.ts:graph' } }))
+  const { agents } = (await project.serve(['--isolate', 'off']).get('/agents')) as {
+    agents: readonly { error?: string }[]
+  }
+  expect(agents.map(({ error }) => error)).toEqual([
+    "langgraph.json names ./src/agent/graph.ts: write helper/agent.ts with `export { graph } from '../src/agent/graph.ts'`.",
+  ])
+  await project.close()
 })
 
 test('the start prints the agents as a table, aligned and without colours in a pipe', async () => {

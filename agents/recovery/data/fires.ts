@@ -44,7 +44,7 @@ const isName = (name: string, fire: Fire): boolean =>
 
 /** Words before “fire” that are no name. */
 const plain =
-  /^(?:a|after|an|any|at|about|briefing|by|each|every|for|forest|from|how|in|is|it|last|me|my|no|of|on|our|post|recovery|severe|that|the|this|was|what|which|wild|with|your)$/i
+  /^(?:a|after|all|an|and|any|at|about|between|both|briefing|by|compare|each|every|for|forest|from|how|in|is|it|last|me|my|no|of|on|or|our|post|recovery|severe|than|that|the|these|this|those|two|versus|vs|was|were|what|which|wild|with|your)$/i
 
 /** Further words name no fire; the time to look for names grows with the square of the length. */
 const longestQuestion = 2000
@@ -52,13 +52,15 @@ const longestQuestion = 2000
 /** The fires that a text names: “the Bootleg Fire”, “the Camp burn”, “a briefing for Bootleg”. */
 function namesIn(question: string): readonly string[] {
   const text = question.slice(0, longestQuestion)
-  const before = [...text.matchAll(/((?:[\w'’-]+\s+){1,4})(?:fire|burn|complex)\b/gi)].map(([, words = '']) => {
+  const before = [...text.matchAll(/((?:[\w'’-]+\s+){1,4})(?:fires?|burn|complex)\b/gi)].map(([, words = '']) => {
     const list = words.trim().split(/\s+/)
     return list.slice(list.findLastIndex((word) => plain.test(word)) + 1).join(' ')
   })
-  const after = [...text.matchAll(/\b(?:for|of|at|in|about|was|were)\s+(?:the\s+)?((?:[A-Z][\w'’-]+\s?)+)/g)].map(
-    ([, words = '']) => words.replace(/\s*\b(?:Fire|Burn|Complex)\b.*$/, '').trim(),
-  )
+  const after = [
+    ...text.matchAll(
+      /\b(?:for|of|at|in|about|was|were|and|or|than|versus|vs|between|[Ii]s|[Cc]ompare)\s+(?:the\s+)?((?:[A-Z][\w'’-]+\s?)+)/g,
+    ),
+  ].map(([, words = '']) => words.replace(/\s*\b(?:Fires?|Burn|Complex)\b.*$/, '').trim())
   return [...before, ...after].filter((name) => name !== '' && !noFire.test(name) && !isPlace(name))
 }
 
@@ -72,4 +74,5 @@ const isPlace = (name: string): boolean =>
   places.some((place) => place.startsWith(`${name.toLowerCase()} `) && name.includes(' '))
 
 /** Capitalised words of this trade that are not the name of a fire. */
-const noFire = /^(?:NEPA|BAER|CFR|FSM|USDA|MTBS|TP-\d+|TD-\d+|[A-Z]+-\d+|Oregon|Willamette.*|I|Post-?|Wild)$/i
+const noFire =
+  /^(?:Trails?|Timber|Salvage|Severity|Soils?|Roads?|Bridges?|NEPA|BAER|CFR|FSM|USDA|MTBS|TP-\d+|TD-\d+|[A-Z]+-\d+|Oregon|Willamette.*|I|Post-?|Wild)$/i

@@ -50,16 +50,20 @@ export async function take(graph: BareGraph, config: object, turn: Turn, heard: 
       if (node !== INTERRUPT) for (const each of [update].flat()) heard.update(node, each)
     }
   }
-  const { tasks } = hasSaver(graph) ? await graph.getState(config) : { tasks: [] }
-  for (const { value } of tasks.flatMap(({ interrupts }) => interrupts)) heard.questions.push(value)
+  const { tasks, next } = hasSaver(graph) ? await graph.getState(config) : { tasks: [], next: [] }
+  const asked = tasks.flatMap(({ interrupts }) => interrupts)
+  for (const { value } of asked) heard.questions.push(value)
+  // A breakpoint has no question of its own: the nodes that come next are what a person is asked about.
+  if (asked.length === 0 && next.length > 0) heard.questions.push({ next: [...next] })
 }
 
 const hasSaver = ({ checkpointer }: BareGraph): boolean => checkpointer !== undefined && checkpointer !== false
 
-async function answerOf(graph: BareGraph, config: object, answer: Json): Promise<Command> {
+/** The answers to the questions of the graph; null continues a graph that stops at a breakpoint. */
+async function answerOf(graph: BareGraph, config: object, answer: Json): Promise<Command | null> {
   const { tasks } = await graph.getState(config)
   const ids = tasks.flatMap(({ interrupts }) => interrupts.flatMap(({ id }) => id ?? []))
-  return new Command({ resume: Object.fromEntries(ids.map((id) => [id, answer])) })
+  return ids.length === 0 ? null : new Command({ resume: Object.fromEntries(ids.map((id) => [id, answer])) })
 }
 
 /** Gathers what a bare graph says. */

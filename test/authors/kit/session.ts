@@ -77,7 +77,11 @@ export async function runOnce(address: string, agent: string, session: string, t
 }
 
 /** Changes the state by hand, as ADK's page does. */
-export async function patchState(address: string, { id, agent, user }: SessionInfo, delta: object): Promise<void> {
+export async function patchState(
+  address: string,
+  { id, agent, user }: Pick<SessionInfo, 'id' | 'agent' | 'user'>,
+  delta: object,
+): Promise<void> {
   const answer = await fetch(`${address}/apps/${agent}/users/${user}/sessions/${id}`, {
     method: 'PATCH',
     headers: { 'content-type': 'application/json' },

@@ -3,6 +3,7 @@ import type { Turn } from '../kit/session.ts'
 /** Each agent of this folder, and what a person says to it. */
 export const turns: Readonly<Record<string, readonly Turn[]>> = {
   approval: [{ say: 'Write to Ann' }, { answer: { decisions: [{ type: 'approve' }] } }],
+  breakpoints: [{ say: 'Go' }, { answer: true }, { answer: true }],
   cached: [{ say: 'Rome' }, { say: 'Rome' }],
   commands: [{ say: 'I want a refund' }],
   deferred: [{ say: 'Go' }],

@@ -99,7 +99,8 @@ describe('gemini', () => {
     const refusal = json({ error: { code: 429, message: 'quota exceeded' } }, 429, { 'retry-after-ms': '0' })
     const wire = await start([refusal])
     const seen = await sessionOf({ ...settings(wire), attempts: 2 }).run(words)
-    expect(seen.at(-1)).toMatchObject({ error: { code: 'model-error', source: '429', message: 'quota exceeded' } })
+    const message = 'gemini-2.5-flash: quota exceeded (HTTP 429). Try again later, or use another model.'
+    expect(seen.at(-1)).toMatchObject({ error: { code: 'model-error', source: '429', message } })
     expect(wire.requests).toHaveLength(2)
   })
 

@@ -1,13 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { MillraceError } from '@millrace/core'
+import { platformFile, platformRefusal, type Refusal } from './langgraph-json.ts'
 
 /** A folder that holds an agent. */
 export interface AgentFolder {
   readonly name: string
   readonly file: string
-  /** An agent that is written in Python cannot be loaded here. */
-  readonly python: boolean
+  /** Present when the agent can only be listed. */
+  readonly refusal?: Refusal
 }
 
 const files = ['agent.ts', 'agent.mts', 'agent.js', 'agent.mjs', 'agent.cjs']
@@ -18,14 +19,24 @@ export function agentFolders(folder: string): readonly AgentFolder[] {
   const entries = readdirSync(folder, { withFileTypes: true }).filter(
     (entry) => !/^[._]|^node_modules$/.test(entry.name),
   )
-  return entries
-    .flatMap(({ name }) => {
-      const file = files.map((candidate) => join(folder, name, candidate)).find((path) => existsSync(path))
-      if (file !== undefined) return [{ name, file, python: false }]
-      const python = pythonFile(join(folder, name))
-      return python === undefined ? [] : [{ name, file: python, python: true }]
-    })
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
+  const found = entries.flatMap(({ name }) => agentIn(folder, name) ?? [])
+  if (found.length > 0) return found.sort((a, b) => (a.name < b.name ? -1 : 1))
+  // The folder of all agents may itself be a project: without this, its author sees an empty list and no reason.
+  const refusal = platformRefusal(folder)
+  return refusal === undefined ? [] : [{ name: basename(resolve(folder)), file: join(folder, platformFile), refusal }]
+}
+
+function agentIn(root: string, name: string): AgentFolder | undefined {
+  const folder = join(root, name)
+  const file = files.map((candidate) => join(folder, candidate)).find((path) => existsSync(path))
+  if (file !== undefined) return { name, file }
+  const python = pythonFile(folder)
+  if (python !== undefined) {
+    const reason = `${name}/${basename(python)} is written in Python: it runs behind \`adk api_server\` or \`langgraph dev\`, see docs/python-agents.md`
+    return { name, file: python, refusal: { engine: 'python', reason } }
+  }
+  const refusal = platformRefusal(root, name)
+  return refusal === undefined ? undefined : { name, file: join(folder, platformFile), refusal }
 }
 
 /** `agent.py`, or a package whose `__init__.py` has the agent, as `adk web` finds them. */

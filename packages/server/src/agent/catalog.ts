@@ -1,13 +1,14 @@
 import { existsSync } from 'node:fs'
-import { dirname, relative, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { type Host, MillraceError } from '@millrace/core'
 import type { Agent, AgentDescription } from './agent.ts'
 import { type AgentFolder, agentFolders } from './agent-folders.ts'
-import { pythonDescription } from './broken-description.ts'
+import { brokenDescription, pythonDescription } from './broken-description.ts'
 import type { MillraceConfig } from './config.ts'
 import { type AgentEntry, entryEngines } from './engines.ts'
 import { FileAgent, type FileAgentOptions } from './file-agent.ts'
 import { type AgentProcesses, agentProcesses, type IsolateOptions } from './isolate/agent-processes.ts'
+import type { Refusal } from './langgraph-json.ts'
 import { lazyStream } from './lazy-stream.ts'
 import { type ModelSettings, modelSettings } from './model/settings.ts'
 import { openAgent } from './open-agent.ts'
@@ -78,7 +79,8 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
     for (const one of root === undefined ? [] : agentFolders(root)) {
       const { name, file } = one
       files.set(name, file)
-      const known = keptFiles.get(name) === file ? kept.get(name) : undefined
+      const before = keptFiles.get(name) === file ? kept.get(name) : undefined
+      const known = before instanceof FileAgent ? before : undefined
       agents.set(name, known ?? openFolder(one, fileOptions))
     }
     // An agent of the configuration keeps its name when a folder of the same name is added later.
@@ -94,7 +96,8 @@ export function discoverAgents(folder: string | undefined, options: DiscoveryOpt
   const refresh = (name?: string): void => {
     if (name !== undefined && looked.has(name)) return
     if (isClosed || root === undefined || !existsSync(root)) return
-    if (name !== undefined && (entries.has(name) || existsSync(files.get(name) ?? ''))) looked.add(name)
+    const isFile = name !== undefined && agents.get(name) instanceof FileAgent && existsSync(files.get(name) ?? '')
+    if (name !== undefined && (entries.has(name) || isFile)) looked.add(name)
     else scan()
   }
   return {
@@ -136,17 +139,15 @@ function openHere({ models = {}, env }: DiscoveryOptions): FileAgentOptions['ope
     openAgent(name, file, env === undefined ? models : { ...models, ...modelSettings(env(dirname(file))) }, again)
 }
 
-function openFolder({ name, file, python }: AgentFolder, options: FileAgentOptions): Agent {
-  return python ? pythonAgent(name, file) : new FileAgent(name, file, options)
+function openFolder({ name, file, refusal }: AgentFolder, options: FileAgentOptions): Agent {
+  return refusal === undefined ? new FileAgent(name, file, options) : listedAgent(name, refusal)
 }
 
 /** An agent that is listed only, so that its author sees how to run it. */
-function pythonAgent(name: string, file: string): Agent {
-  const shown = relative(dirname(dirname(file)), file)
-  const reason = `${shown} is written in Python: it runs behind \`adk api_server\` or \`langgraph dev\`, see docs/python-agents.md`
+function listedAgent(name: string, { engine, reason }: Refusal): Agent {
   return {
     name,
-    describe: async () => pythonDescription(name, reason),
+    describe: async () => (engine === 'python' ? pythonDescription(name, reason) : brokenDescription(name, reason)),
     run: () =>
       lazyStream(async () => {
         throw new MillraceError('agent-error', reason)

@@ -1,7 +1,7 @@
 import { isObject, type Json } from '@millrace/core'
 
 /** What stands in a record where a secret was. */
-const redacted = '[redacted]'
+export const redacted = '[redacted]'
 
 const secretKey =
   /^(proxy-)?authorization$|^(set-)?cookie$|^(x-)?api[-_]?key$|^(access|refresh|auth|bearer|id)[-_]?token$|^client[-_]?secret$|^(pass(word|wd|phrase)|secret|private[-_]?key|credentials?)$/i
@@ -10,11 +10,12 @@ const secretVariable = /(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|PRIVATE)$
 
 /** A shorter value of a variable is more likely a word than a secret, and would be found in every text. */
 const shortest = 8
+export const isLong = (value: string): boolean => value.length >= shortest
 
 /** The values of the variables whose names say that they are secret. */
 export function secretsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   const values = Object.entries(env).flatMap(([name, value = '']) =>
-    secretVariable.test(name.toUpperCase()) && value.length >= shortest ? [value] : [],
+    secretVariable.test(name.toUpperCase()) && isLong(value) ? [value] : [],
   )
   return [...new Set(values)]
 }

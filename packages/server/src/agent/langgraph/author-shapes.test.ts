@@ -7,6 +7,7 @@ import {
   InMemoryStore,
   type LangGraphRunnableConfig,
   MessagesAnnotation,
+  pushMessage,
   START,
   StateGraph,
   task,
@@ -29,6 +30,52 @@ const sessionOf = (graph: unknown) => testSession(agentOf(graph))
 const quiet = (events: readonly RunEvent[]) => outline(events).filter((line) => line !== 'state' && line !== 'log')
 const warnings = (events: readonly RunEvent[]) =>
   events.flatMap((event) => (event.kind === 'log' && event.level === 'warn' ? [event.message] : []))
+
+test('a message that a node pushes is said before the node ends, and once', async () => {
+  const graph = new StateGraph(State)
+    .addNode('talk', async (_state, config: LangGraphRunnableConfig) => {
+      pushMessage(new AIMessage({ id: 'early', content: 'one moment' }), config)
+      config.writer?.('after it')
+      return { messages: [new AIMessage('done')] }
+    })
+    .addEdge(START, 'talk')
+    .addEdge('talk', END)
+    .compile()
+  const session = sessionOf(graph)
+  expect(quiet(await session.run('go'))).toEqual(['> talk@1', 'talk “one moment”', 'talk “done”', '< talk@1'])
+  expect((session.state.messages as { content: string }[]).map(({ content }) => content)).toEqual([
+    'go',
+    'one moment',
+    'done',
+  ])
+})
+
+test('a graph gets the pictures and files of a message as blocks that every LangChain model reads', async () => {
+  const graph = new StateGraph(State)
+    .addNode('look', ({ messages }) => ({ parts: [JSON.stringify(messages.at(-1)?.content)] }))
+    .addEdge(START, 'look')
+    .addEdge('look', END)
+    .compile()
+  const session = sessionOf(graph)
+  const parts = [
+    { text: 'What is this?' },
+    { inlineData: { mimeType: 'image/png', data: 'AAAA' } },
+    { fileData: { mimeType: 'application/pdf', fileUri: 'https://example.com/a.pdf', displayName: 'a.pdf' } },
+  ]
+  await session.run({ messages: [{ id: 'm', role: 'user', content: { role: 'user', parts } }] })
+  const [seen = ''] = session.state.parts as string[]
+  expect(JSON.parse(seen)).toEqual([
+    { type: 'text', text: 'What is this?' },
+    { type: 'image', source_type: 'base64', data: 'AAAA', mime_type: 'image/png' },
+    {
+      type: 'file',
+      source_type: 'url',
+      url: 'https://example.com/a.pdf',
+      mime_type: 'application/pdf',
+      metadata: { filename: 'a.pdf', name: 'a.pdf' },
+    },
+  ])
+})
 
 describe('a workflow of the functional API', () => {
   const double = task('double', async (n: number) => 2 * n)

@@ -18,6 +18,23 @@ export async function streamWriter(): Promise<(chunk: unknown) => void> {
   }
 }
 
+/** The name of the custom event by which a node reports a message before it ends. */
+export const pushedEvent = 'langgraph.message'
+
+/**
+ * LangGraph's `pushMessage` looks for a handler of this name, which only its stream of messages has. The events that we
+ * read have none, so this one dispatches the message as a custom event of the node that pushes it.
+ */
+export async function pushedMessages(): Promise<object> {
+  const { dispatchCustomEvent } = await import('@langchain/core/callbacks/dispatch')
+  return {
+    name: 'StreamMessagesHandler',
+    _emit(_place: unknown, message: unknown) {
+      dispatchCustomEvent(pushedEvent, { message }).catch(() => {})
+    },
+  }
+}
+
 /** A custom event of the graph's own code, as a record of the log: `custom` is LangGraph's name of the writer's stream. */
 export function customRecord({ name, data }: StreamEvent, { node }: GraphNode): RunEvent {
   const message = name === writerEvent ? 'custom' : name

@@ -5,7 +5,7 @@ import { type LangChainCall, langChainCall } from '../langchain-call.ts'
 import { messageParts, type ToolAnswer, toolAnswer } from '../langchain-message.ts'
 import { messageOf } from '../problem.ts'
 import { resultTooLarge } from '../tool-result.ts'
-import { customRecord } from './custom-stream.ts'
+import { customRecord, pushedEvent } from './custom-stream.ts'
 import { errorText } from './error-text.ts'
 import type { GraphCalls } from './graph-calls.ts'
 import { type GraphNode, GraphNodes } from './graph-nodes.ts'
@@ -160,7 +160,8 @@ export class EventMapper {
         })
         return
       case 'on_custom_event':
-        if (event.name !== recordEvent) yield customRecord(event, this.nodes.of(event))
+        if (event.name === pushedEvent) yield* this.#newMessage(event, this.nodes.of(event), event.data?.message)
+        else if (event.name !== recordEvent) yield customRecord(event, this.nodes.of(event))
         else if (isObject(event.data)) yield this.#recorded(event)
         return
       default:

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { MessageContent } from '@langchain/core/messages'
 import {
   applyState,
   type InputMessage,
@@ -14,6 +15,7 @@ import { messageParts } from '../langchain-message.ts'
 import { ownCheckpoint } from './checkpoint.ts'
 import { breakpointOf, graphIdOf, openQuestions } from './graph-interrupts.ts'
 import type { CompiledGraph, Snapshot } from './langgraph-agent.ts'
+import { messageContent } from './message-content.ts'
 import { hasBegunIn } from './own-saver.ts'
 import { toJson } from './state-json.ts'
 
@@ -29,6 +31,7 @@ export async function graphInput(
   const answers = answersIn(input)
   refuseControls([input.state, answers.map(({ payload }) => payload)])
   const edits = await editedKeys(graph, context, before)
+  const hasEdits = Object.keys(edits).length > 0
   if (answers.length > 0) {
     const open = new Set(openQuestions(before).map(({ asked }) => asked.id))
     const known = answers.filter(({ interrupt }) => open.has(graphIdOf(interrupt)))
@@ -38,12 +41,16 @@ export async function graphInput(
         graphIdOf(interrupt),
         status === 'cancelled' ? { cancelled: true } : (payload ?? true),
       ])
-      const update = Object.keys(edits).length === 0 ? {} : { update: edits }
+      const update = hasEdits ? { update: edits } : {}
       return new Command({ resume: Object.fromEntries(resume), ...update })
     }
     const stop = breakpointOf(before)
     const atStop = answers.find(({ interrupt }) => interrupt === stop)
-    if (atStop !== undefined && isYes(atStop)) return null
+    if (atStop !== undefined && isYes(atStop)) {
+      if (!hasEdits) return null
+      const { Command } = await import('@langchain/langgraph')
+      return new Command({ update: edits })
+    }
     if (atStop !== undefined) throw new MillraceError('cancelled', 'the graph was not allowed to continue')
     if (!context.resumed && !input.messages.some(isSaid)) throw lostQuestion(fromLog)
   }
@@ -219,12 +226,13 @@ async function messagesOf({ messages }: RunInput): Promise<readonly unknown[]> {
   return messages.filter(isSaid).map(({ id, role, content }) => {
     const parts = content.parts ?? []
     const text = parts.map((part) => part.text ?? '').join('')
+    const sent = messageContent(parts) as MessageContent
     const answer = parts.find((part) => part.functionResponse !== undefined)?.functionResponse
     if (role === 'tool' && answer !== undefined) {
       return new ToolMessage({ id, content: JSON.stringify(answer.response ?? {}), tool_call_id: answer.id ?? '' })
     }
     if (role === 'assistant') return new AIMessage({ id, content: text })
     if (role === 'system' || role === 'developer') return new SystemMessage({ id, content: text })
-    return new HumanMessage({ id, content: text })
+    return new HumanMessage({ id, content: sent })
   })
 }

@@ -5,7 +5,7 @@ import { type ModelSettings, secretsOf } from '../model/settings.ts'
 import { changedState } from './changed-state.ts'
 import { checkpointEvent, replacedSaver, seedCheckpoint } from './checkpoint.ts'
 import { rebuiltState } from './checkpoint-rebuild.ts'
-import { streamWriter } from './custom-stream.ts'
+import { pushedMessages, streamWriter } from './custom-stream.ts'
 import { GraphCalls } from './graph-calls.ts'
 import { EventMapper, graphEvents } from './graph-events.ts'
 import { answersIn, goesOn, graphInput, messageIds, untrackedChannels } from './graph-input.ts'
@@ -46,7 +46,7 @@ export async function* runGraph(
     signal: own === undefined ? context.signal : AbortSignal.any([context.signal, own.saver.signal]),
     recursionLimit: graph.config?.recursionLimit ?? maxSteps,
     writer: await streamWriter(),
-    callbacks: [...(keep?.handlers ?? []), calls.handler],
+    callbacks: [...(keep?.handlers ?? []), calls.handler, await pushedMessages()],
     ...given,
     configurable: { ...given.configurable, thread_id: context.session, millrace: { input, context, models, prompt } },
   }
@@ -69,12 +69,19 @@ export async function* runGraph(
     const mapper = new EventMapper(describeGraph(graph), context, state, known, chain, calls)
     const streamed = eventsOf(graph, next, config)
     const events = own === undefined ? streamed : own.saver.during(streamed)
-    for await (const event of graphEvents(events, mapper, keep?.started)) {
-      state.saw(event)
-      if (event.kind === 'node.started') yield* keep?.before() ?? []
-      if (event.kind === 'node.finished') await keep?.stored()
-      yield event
-      if (event.kind === 'node.finished') yield* keep?.before() ?? []
+    try {
+      for await (const event of graphEvents(events, mapper, keep?.started)) {
+        state.saw(event)
+        if (event.kind === 'node.started') yield* keep?.before() ?? []
+        if (event.kind === 'node.finished') await keep?.stored()
+        yield event
+        if (event.kind === 'node.finished') yield* keep?.before() ?? []
+      }
+    } catch (error) {
+      // What the last whole step wrote, for example before the graph's limit of steps ended it.
+      const { values } = await wholeSteps(graph, config).catch((): Snapshot => ({}))
+      yield* [...state.checkpoint(values), ...(keep?.before() ?? [])]
+      throw error
     }
     const after = await stateOf(graph, config)
     // The writes of a last step that an interrupt kept from ending.
@@ -117,4 +124,12 @@ function isNote(event: RunEvent): boolean {
 async function stateOf(graph: CompiledGraph, config: object): Promise<Snapshot> {
   const has = graph.checkpointer !== undefined && graph.checkpointer !== false
   return has ? graph.getState(config, { subgraphs: true }) : {}
+}
+
+/** The state after the last step that ended. Without its id, LangGraph adds what the nodes of a failed step wrote. */
+async function wholeSteps(graph: CompiledGraph, config: { readonly configurable: object }): Promise<Snapshot> {
+  const { config: newest } = await stateOf(graph, config)
+  if (newest?.configurable === undefined) return {}
+  const { checkpoint_id, checkpoint_ns = '' } = newest.configurable
+  return stateOf(graph, { ...config, configurable: { ...config.configurable, checkpoint_id, checkpoint_ns } })
 }

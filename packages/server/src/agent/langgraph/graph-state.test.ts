@@ -307,3 +307,17 @@ describe('each change', () => {
     expect(state.parts).toEqual(['mine', 'l', 'r'])
   })
 })
+
+test('a run that the limit of steps ends has the state of its last step', async () => {
+  const graph = new StateGraph(State)
+    .addNode('a', () => ({ parts: ['a'] }))
+    .addNode('b', () => ({}))
+    .addEdge(START, 'a')
+    .addEdge('a', 'b')
+    .addEdge('b', 'a')
+    .compile()
+    .withConfig({ recursionLimit: 3 })
+  const session = sessionOf(graph)
+  await expect(session.run('go')).rejects.toThrow('Recursion limit of 3 reached')
+  expect(session.state.parts).toEqual(['a', 'a'])
+})

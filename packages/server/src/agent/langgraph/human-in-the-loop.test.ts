@@ -306,6 +306,22 @@ test('a stop before a node is a question, and the answer continues there', async
   expect(session.state.parts).toEqual(['one', 'two'])
 })
 
+test('what a person changes while the graph stops before a node is what the node sees', async () => {
+  const build = () =>
+    new StateGraph(State)
+      .addNode('one', () => ({ parts: ['one'] }))
+      .addNode('two', ({ parts }) => ({ parts: [`saw ${parts.join()}`] }))
+      .addEdge(START, 'one')
+      .addEdge('one', 'two')
+      .addEdge('two', END)
+      .compile({ checkpointer: new MemorySaver(), interruptBefore: ['two'] })
+  const session = sessionOf(build)
+  const first = await session.run('hi')
+  session.edit([{ op: 'replace', path: '/parts', value: ['by hand'] }])
+  await session.run(answer(first, true))
+  expect(session.state.parts).toEqual(['by hand', 'saw by hand'])
+})
+
 test('an edit by a person reaches the graph, past its reducer', async () => {
   const build = () =>
     new StateGraph(State)

@@ -18,11 +18,12 @@ const defaultMaxTokens = 16_384
 /** A Claude model, by Anthropic's own SDK. */
 export class AnthropicLlm extends SdkLlm {
   protected readonly sdk = Anthropic
+  protected readonly key = 'ANTHROPIC_API_KEY'
   readonly #client: Anthropic
   /** Whether the log says which settings are left out. Once is enough. */
   #told = false
   constructor(model: string, apiKey: string, settings: ModelSettings) {
-    super({ model })
+    super(model, settings)
     this.#client = new Anthropic({
       apiKey,
       // Always set: the SDK would read the environment otherwise, which only the CLI may do.

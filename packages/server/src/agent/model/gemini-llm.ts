@@ -1,6 +1,6 @@
 import { Gemini, type LlmRequest, type LlmResponse } from '@google/adk'
 import { defined } from '@millrace/core'
-import { streamFailure } from './failure.ts'
+import { refusal, streamFailure } from './failure.ts'
 import { finish } from './finish.ts'
 import { modelFetch } from './model-fetch.ts'
 import type { ModelSettings } from './settings.ts'
@@ -42,8 +42,7 @@ export class GeminiLlm extends Gemini {
       }
     } catch (error) {
       const failure = signal?.aborted ? undefined : streamFailure(error)
-      // ADK itself reads the code and the words of the vendor's own errors.
-      if (failure === undefined) throw error
+      if (failure === undefined) throw signal?.aborted ? error : this.#refused(error)
       yield failure
       return
     }
@@ -51,6 +50,25 @@ export class GeminiLlm extends Gemini {
       whole = { ...whole, errorCode: 'TRUNCATED', errorMessage: "the model's answer broke off before its end" }
     }
     if (whole !== undefined) yield { ...settled(whole), partial: false, modelVersion: whole.modelVersion ?? this.model }
+  }
+
+  /** The vendor's own error, in the form in which ADK reads its code and its words. */
+  #refused(error: unknown): unknown {
+    if (!(error instanceof Error) || error.name !== 'ApiError') return error
+    const status: unknown = Reflect.get(error, 'status')
+    const { code = status, message = error.message } = vendorError(error.message)
+    const called = { model: this.model, key: 'GOOGLE_API_KEY', settings: this.#settings }
+    error.message = JSON.stringify({ error: { code, message: refusal(status, message, called) } })
+    return error
+  }
+}
+
+function vendorError(text: string): { readonly code?: unknown; readonly message?: string } {
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: string } }
+    return error ?? {}
+  } catch {
+    return {}
   }
 }
 

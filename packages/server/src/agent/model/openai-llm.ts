@@ -14,11 +14,12 @@ type ChatRequest = OpenAI.Chat.Completions.ChatCompletionCreateParamsNonStreamin
 /** A model on any server with OpenAI's chat completions API: OpenAI itself, Ollama, vLLM, llama.cpp, LiteLLM. */
 export class OpenAiLlm extends SdkLlm {
   protected readonly sdk = OpenAI
+  protected readonly key = 'OPENAI_API_KEY'
   readonly #client: OpenAI
   /** Which name the token limit has: OpenAI's newer models refuse `max_tokens`, other servers know only that. */
   readonly #limitField: 'max_tokens' | 'max_completion_tokens'
   constructor(model: string, apiKey: string, settings: ModelSettings) {
-    super({ model })
+    super(model, settings)
     this.#limitField = settings.openaiBaseUrl === undefined ? 'max_completion_tokens' : 'max_tokens'
     this.#client = new OpenAI({
       apiKey,

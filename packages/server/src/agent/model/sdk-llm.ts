@@ -1,6 +1,7 @@
 import { BaseLlm, type LlmRequest, type LlmResponse } from '@google/adk'
 import { defined } from '@millrace/core'
 import { modelFailure, type SdkErrors } from './failure.ts'
+import type { ModelSettings } from './settings.ts'
 
 /** One model call: what an SDK's own request takes beside the body, and the signal that ends the call. */
 export interface CallOptions {
@@ -11,6 +12,14 @@ export interface CallOptions {
 export abstract class SdkLlm extends BaseLlm {
   /** The SDK, whose classes of errors say what went wrong. */
   protected abstract readonly sdk: SdkErrors
+  /** The variable that has the key. */
+  protected abstract readonly key: string
+  protected readonly settings: ModelSettings
+
+  constructor(model: string, settings: ModelSettings) {
+    super({ model })
+    this.settings = settings
+  }
 
   /** The answers of one call. It may throw whatever the SDK throws. */
   protected abstract answers(request: LlmRequest, stream: boolean, options: CallOptions): AsyncGenerator<LlmResponse>
@@ -29,7 +38,7 @@ export abstract class SdkLlm extends BaseLlm {
       }
     } catch (error) {
       if (signal?.aborted) return
-      yield modelFailure(error, this.sdk)
+      yield modelFailure(error, this.sdk, { model: this.model, key: this.key, settings: this.settings })
     }
   }
 
