@@ -104,6 +104,35 @@ export async function endOf(child: ChildProcessWithoutNullStreams): Promise<Ende
   return { code: code ?? -1, out, err }
 }
 
+/** A command that serves until Ctrl-C. */
+export interface ServingCommand {
+  readonly address: string
+  /** Ctrl-C. */
+  stop(): Promise<Ended>
+}
+
+/** Starts a command that serves, and resolves with its address. */
+export async function servingCommand(args: readonly string[], options: CommandOptions = {}): Promise<ServingCommand> {
+  const child = startCommand(args, options)
+  const ended = endOf(child)
+  const address = await new Promise<string>((resolve, reject) => {
+    let said = ''
+    child.stdout.on('data', (text: string) => {
+      said += text
+      const [, found] = /(?:listening on |"address":")(http:[^\s"]+)/.exec(said) ?? []
+      if (found !== undefined) resolve(found)
+    })
+    void ended.then(({ err }) => reject(new Error(`it ended: ${said}${err}`)))
+  })
+  return {
+    address,
+    async stop() {
+      child.kill('SIGINT')
+      return ended
+    },
+  }
+}
+
 /** The most memory that a process has had so far, in MB; undefined where the system does not say. */
 export function peakMemory(pid: number): number | undefined {
   const file = `/proc/${pid}/status`

@@ -212,4 +212,8 @@ test('serve --print-config says where each setting comes from, and shows no secr
   expect(out).toMatch(/^--lease +15 +default$/m)
   expect(out).toMatch(/^--token +set \(not shown\) +flag$/m)
   expect(out).not.toContain('secret-of')
+  expect(out).toMatch(/^--record-prompts +on, but off with users +default$/m)
+  expect(out).toMatch(/^--limit +– +default$/m)
+  const recording = await millrace(['serve', '--print-config'], { env: { MILLRACE_RECORD_PROMPTS: 'off' } })
+  expect(recording.out).toMatch(/^--record-prompts +off +MILLRACE_RECORD_PROMPTS$/m)
 })

@@ -10,7 +10,7 @@ import { detectDialect } from '@millrace/core'
 import { wireText } from '@millrace/core/testing'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
-import { endOf, runCommand, startCommand } from '../kit/command.ts'
+import { endOf, runCommand, servingCommand, startCommand } from '../kit/command.ts'
 import { loadVectors } from '../kit/vectors.ts'
 
 /** The commands that speak HTTP, as processes, before one Millrace server and small servers of this file. */
@@ -47,28 +47,6 @@ const saved = (name: string, text: string): string => {
   const file = join(folder, name)
   writeFileSync(file, text)
   return file
-}
-
-/** Starts a command that serves, and resolves with its address. */
-async function serving(args: readonly string[], env: Record<string, string> = {}) {
-  const child = startCommand(args, { env })
-  const ended = endOf(child)
-  const address = await new Promise<string>((resolve, reject) => {
-    let said = ''
-    child.stdout.on('data', (text: string) => {
-      said += text
-      const [, found] = /(?:listening on |"address":")(http:[^\s"]+)/.exec(said) ?? []
-      if (found !== undefined) resolve(found)
-    })
-    void ended.then(({ err }) => reject(new Error(`it ended: ${said}${err}`)))
-  })
-  return {
-    address,
-    async stop() {
-      child.kill('SIGINT')
-      return ended
-    },
-  }
 }
 
 async function session(id: string): Promise<void> {
@@ -203,7 +181,7 @@ describe('tail', () => {
 
 describe('replay', () => {
   test('the official AG-UI client, and clients of ADK, Studio and plan, are served one recording', async () => {
-    const replay = await serving(['replay', saved('run.sse', adkStream), '--port', '0', '--speed', '0'])
+    const replay = await servingCommand(['replay', saved('run.sse', adkStream), '--port', '0', '--speed', '0'])
     const agent = new HttpAgent({ url: `${replay.address}/ag-ui/x`, threadId: 'mine' })
     agent.addMessage({ id: 'u', role: 'user', content: 'hello' })
     const runs: string[] = []
@@ -233,7 +211,7 @@ describe('replay', () => {
 
   test('for a machine: the address, and each run that a client got', async () => {
     const file = saved('json.sse', adkStream)
-    const replay = await serving(['replay', file, '--port', '0', '--speed', '0', '--json'])
+    const replay = await servingCommand(['replay', file, '--port', '0', '--speed', '0', '--json'])
     await (await fetch(`${replay.address}/run_sse`, { method: 'POST', body: '{}' })).text()
     const { code, out } = await replay.stop()
     expect(code).toBe(0)
@@ -256,7 +234,7 @@ describe('replay', () => {
     ]
     const file = saved('timed.jsonl', rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
     const time = async (speed: string): Promise<number> => {
-      const replay = await serving(['replay', file, '--port', '0', '--speed', speed])
+      const replay = await servingCommand(['replay', file, '--port', '0', '--speed', speed])
       const begun = performance.now()
       const answer = await fetch(`${replay.address}/`, { method: 'POST' })
       expect(detectDialect(await answer.text())).toBe('ag-ui')
@@ -286,7 +264,7 @@ describe('replay', () => {
 describe('tap', () => {
   test('the official AG-UI client notices nothing, and the session is on the server and on its page', async () => {
     const upstream = millrace.address
-    const tap = await serving([
+    const tap = await servingCommand([
       'tap',
       upstream,
       '--dialect',
@@ -330,7 +308,7 @@ describe('tap', () => {
       })
     })
     const data = join(folder, 'tap-data')
-    const tap = await serving(['tap', url, '--dialect', 'adk', '--port', '0', '--data-dir', data, '--json'])
+    const tap = await servingCommand(['tap', url, '--dialect', 'adk', '--port', '0', '--data-dir', data, '--json'])
     const body = JSON.stringify({ appName: 'a', newMessage: { role: 'user', parts: [{ text: 'hello tap' }] } })
     const answer = await fetch(`${tap.address}/run_sse`, { method: 'POST', body })
     expect(await answer.text()).toBe(broken)
@@ -345,7 +323,7 @@ describe('tap', () => {
       bytes: Buffer.byteLength(broken),
       warnings: 1,
     })
-    const dead = await serving(['tap', 'http://127.0.0.1:2', '--port', '0'])
+    const dead = await servingCommand(['tap', 'http://127.0.0.1:2', '--port', '0'])
     const unreachable = await fetch(`${dead.address}/x`)
     expect([unreachable.status, await unreachable.text()]).toEqual([502, expect.stringContaining('cannot be reached')])
     const { code: failed, err } = await dead.stop()
@@ -377,7 +355,7 @@ describe('tap before a server that does not behave', () => {
       }
       response.writeHead(200, { 'content-type': 'text/event-stream' }).write(adkStream.slice(0, 400))
     })
-    const tap = await serving(['tap', url, '--dialect', 'adk', '--port', '0', '--json'])
+    const tap = await servingCommand(['tap', url, '--dialect', 'adk', '--port', '0', '--json'])
     expect(await (await fetch(`${tap.address}/packed`)).text()).toBe(adkStream)
     const half = await fetch(`${tap.address}/half`)
     await expect(half.text()).rejects.toThrow()

@@ -165,6 +165,28 @@ test('a case that is added to a set of ADK leaves the others as they are', async
   rmSync(file)
 })
 
+test('the final state that a set of ADK names is judged', async () => {
+  const file = join(root, 'agents/assistant/state.evalset.json')
+  const greeting = { user_content: { role: 'user', parts: [{ text: 'Hello' }] } }
+  const one = (eval_id: string, final_session_state: object | null) => ({
+    eval_id,
+    conversation: [greeting],
+    session_input: { app_name: 'assistant', user_id: 'u', state: { proverbs: ['a'], other: 1 } },
+    final_session_state,
+  })
+  const cases = [
+    one('null', null),
+    one('unset', {}),
+    one('held', { proverbs: ['a'] }),
+    one('lost', { proverbs: [], b: 2 }),
+  ]
+  writeFileSync(file, JSON.stringify({ eval_set_id: 'state', eval_cases: cases }))
+  const tested = await millrace(['test', '--live', file])
+  rmSync(file)
+  expect(tested.out).toContain('3 passed, 1 failed')
+  expect(tested.out).toMatch(/✗ \S+ lost .*\n +state +\/proverbs\/0 is new: "a"\n +state +\/b is missing\n/)
+})
+
 test('what is not a case is named', async () => {
   writeFileSync(join(root, 'bad.case.json'), '{"case":1,"agent":"assistant","turns":[],"judge":{}}')
   const [bad, missing, none] = await Promise.all([

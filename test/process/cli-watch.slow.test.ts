@@ -8,11 +8,10 @@ const root = mkdtempSync(join(tmpdir(), 'millrace-watch-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 test('serve --watch starts again when its configuration changes, also after a fault in it, and ends with a signal', async () => {
-  mkdirSync(join(root, 'agents'))
-  const child = startCommand(
-    ['serve', '--watch', '--port', '0', '--agents', 'agents', '--data-dir', join(root, 'data')],
-    { cwd: root },
-  )
+  // The folder of the agents is named, and the configuration is beside it and not here.
+  mkdirSync(join(root, 'project/agents'), { recursive: true })
+  const named = ['serve', 'project/agents', '--watch', '--port', '0', '--data-dir', join(root, 'data')]
+  const child = startCommand(named, { cwd: root })
   const ended = endOf(child)
   let said = ''
   const news = new Set<() => void>()
@@ -35,7 +34,7 @@ test('serve --watch starts again when its configuration changes, also after a fa
       look()
     })
   const listening = /listening on (http:\S+)/
-  const edit = (text: string): void => writeFileSync(join(root, 'millrace.config.json'), text)
+  const edit = (text: string): void => writeFileSync(join(root, 'project/millrace.config.json'), text)
 
   const first = await saysNext(listening)
   expect((await fetch(`${first}/health`)).status).toBe(200)

@@ -1,9 +1,14 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { packedMain } from '../kit/built-packages.ts'
 import { oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 import { type Ended, runCommand } from '../kit/command.ts'
 
@@ -186,5 +191,58 @@ test('`check` finds what a careless server does, by name', async () => {
   } finally {
     careless.closeAllConnections()
     careless.close()
+  }
+})
+
+test('what cannot be read or written is a sentence that says why', async () => {
+  const stream = 'data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}\n\n'
+  const at = (name: string, bytes: string | Buffer): string => {
+    writeFileSync(join(folder, name), bytes)
+    return name
+  }
+  const [empty, packed, long] = [
+    at('empty.sse', ' \n'),
+    at('packed.sse.gz', gzipSync(stream)),
+    at('long.sse', `data: "${'y'.repeat(17 * 1024 ** 2)}"\n\n`),
+  ]
+  const checked = await millrace('check', empty, packed, long)
+  expect([checked.code, checked.err]).toEqual([1, ''])
+  expect(checked.out).toContain('empty.sse\n  error  it is empty: there is nothing to check\n')
+  expect(checked.out).toContain('packed.sse.gz\n  error  packed.sse.gz is compressed with gzip; unpack it first')
+  expect(checked.out).toContain('frame 1: longer than 16 MB')
+  const named = await millrace('check', empty, '--from', 'adk', '--junit')
+  expect([named.code, named.out]).toEqual([1, expect.stringContaining('<failure message="it is empty')])
+
+  const failed = async (...args: readonly string[]): Promise<string> => {
+    const { code, err } = await millrace(...args)
+    expect(code, args.join(' ')).toBe(1)
+    return err
+  }
+  expect(await failed('test', empty)).toBe('millrace: empty.sse is empty\n')
+  expect(await failed('test', at('odd.case.json', '\u001b[31m{'))).not.toContain('\u001b')
+  expect(await failed('record', 'assistant', '--from', empty)).toBe('millrace: empty.sse is empty\n')
+  expect(await failed('replay', at('a.sse', stream), '--port', '0', '--host', '192.0.2.1')).toBe(
+    'millrace: 192.0.2.1 is no address of this machine; choose another with --host\n',
+  )
+  expect(await failed('init', join(empty, 'shop'))).toMatch(
+    /^millrace: \S+\/empty\.sse\/shop\/package\.json cannot be used, because a part of that path is a file\n$/,
+  )
+  expect(await failed('tap', 'http://127.0.0.1:2', '--port', '0', '--out', join(empty, 'runs'))).toMatch(
+    /empty\.sse\/runs cannot be used, because a part of that path is a file\n$/,
+  )
+})
+
+test('an output that cannot be written is a sentence and no stack', async () => {
+  const full = openSync('/dev/full', 'w')
+  try {
+    for (const args of [['--help'], ['convert', '--to', 'adk', 'full.sse'], ['doctor', '--json']]) {
+      writeFileSync(join(folder, 'full.sse'), 'data: {"type":"RUN_STARTED","threadId":"t","runId":"r"}\n\n')
+      const child = spawn(process.execPath, [packedMain, ...args], { cwd: folder, stdio: ['ignore', full, 'pipe'] })
+      if (child.stderr === null) throw new Error('it has no standard error')
+      const [err, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+      expect([code, err]).toEqual([1, 'millrace: the output cannot be written: the disk is full\n'])
+    }
+  } finally {
+    closeSync(full)
   }
 })

@@ -1,53 +1,22 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type Call, callsView, fold, type Recorded, usageView } from '@millrace/core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { wrongWith } from '../authors/kit/session.ts'
 import { adkApiServer } from '../kit/adk-api-server.ts'
 import { ending, type Front, frontOf, spoken } from '../kit/remote-front.ts'
+import { scriptedAdkAgents, scriptedAdkFolder } from '../kit/scripted-adk-agents.ts'
 
 // Agents on ADK's own API server, behind a Millrace that runs them as remote agents.
-
-const model = `import { BaseLlm, FunctionTool, LlmAgent, ParallelAgent, SequentialAgent } from '@google/adk'
-import { z } from 'zod'
-class Scripted extends BaseLlm {
-  constructor(reply) { super({ model: 'scripted' }); this.reply = reply }
-  async *generateContentAsync(request, stream = false) {
-    const { parts } = request.contents.at(-1)
-    const said = this.reply(parts.map(({ text }) => text ?? '').join(''), parts.find((part) => part.functionResponse)?.functionResponse)
-    const told = { usageMetadata: { promptTokenCount: 10 * request.contents.length, candidatesTokenCount: 7, totalTokenCount: 10 * request.contents.length + 7 }, modelVersion: 'scripted-1', finishReason: 'STOP' }
-    if (typeof said !== 'string') { yield { content: { role: 'model', parts: [{ functionCall: said }] }, ...told }; return }
-    for (const text of stream ? said.split(/(?<= )/) : []) yield { content: { role: 'model', parts: [{ text }] }, partial: true }
-    yield { content: { role: 'model', parts: [{ text: said }] }, ...told }
-  }
-}
-const agent = (name, reply, more = {}) => new LlmAgent({ name, model: new Scripted(reply), ...more })
-`
-const sources: Readonly<Record<string, string>> = {
-  desk: `${model}
-const look = new FunctionTool({ name: 'look', description: 'Looks', parameters: z.object({ order: z.string() }), execute: ({ order }, { state }) => { state.set('order', order); return { order, status: 'late' } } })
-const billing = agent('billing', (text, result) => (result?.name === 'look' ? 'Order A7 is late.' : { name: 'look', args: { order: 'A7' } }), { tools: [look], outputKey: 'advice' })
-export const rootAgent = agent('desk', (text) => { if (text === 'fail') throw new Error('the model is down'); return { name: 'transfer_to_agent', args: { agentName: 'billing' } } }, { subAgents: [billing] })
-`,
-  pair: `${model}
-const both = new ParallelAgent({ name: 'both', subAgents: [agent('north', () => 'It is cold.'), agent('south', () => 'It is warm.')] })
-export const rootAgent = new SequentialAgent({ name: 'pair', subAgents: [both, agent('sum', () => 'Cold and warm.')] })
-`,
-}
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-remote-adk-'))
 let upstream: Awaited<ReturnType<typeof adkApiServer>>
 const fronts = new Map<string, Front>()
 beforeAll(async () => {
-  symlinkSync(fileURLToPath(new URL('../../node_modules', import.meta.url)), join(folder, 'node_modules'))
-  for (const [name, source] of Object.entries(sources)) {
-    mkdirSync(join(folder, 'agents', name), { recursive: true })
-    writeFileSync(join(folder, 'agents', name, 'agent.mjs'), source)
-  }
-  upstream = await adkApiServer(join(folder, 'agents'))
-  for (const app of Object.keys(sources)) fronts.set(app, await frontOf({ url: upstream.url, dialect: 'adk', app }))
+  upstream = await adkApiServer(scriptedAdkFolder(folder))
+  for (const app of Object.keys(scriptedAdkAgents))
+    fronts.set(app, await frontOf({ url: upstream.url, dialect: 'adk', app }))
 })
 afterAll(async () => {
   for (const front of fronts.values()) await front.close()

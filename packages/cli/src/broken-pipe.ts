@@ -1,27 +1,27 @@
 let watched = false
+let goesOn = false
 
 /**
- * Ends the process quietly when the reader of its output leaves, as `millrace convert … | head` does. A reader that has
- * enough is no failure, so the code is 0.
+ * What happens when the output can no longer be written. A reader that has enough, as `millrace convert … | head`, is no
+ * failure, so the process ends quietly with 0. A full disk is one sentence, and the code is 1.
  */
-export function endOnBrokenPipe(): void {
+export function watchOutput(): void {
   if (watched) return
   watched = true
-  const end = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit(0)
+  const end = ({ code, message }: NodeJS.ErrnoException): void => {
+    if (goesOn) return
+    if (code === 'EPIPE') process.exit(0)
+    const why = code === 'ENOSPC' ? 'the disk is full' : message
+    process.stderr.write(`millrace: the output cannot be written: ${why}\n`)
+    process.exit(1)
   }
   process.stdout.on('error', end)
-  process.stderr.on('error', end)
+  process.stderr.on('error', () => {
+    if (!goesOn) process.exit(1)
+  })
 }
 
-/** For a server, whose work goes on when the reader of its lines leaves. */
-export function ignoreBrokenPipe(): void {
-  if (watched) return
-  watched = true
-  const ignore = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') throw error
-  }
-  process.stdout.on('error', ignore)
-  process.stderr.on('error', ignore)
+/** For a server, whose work goes on when its lines can no longer be written. */
+export function outliveOutput(): void {
+  goesOn = true
 }

@@ -52,16 +52,20 @@ export class EventPrinter {
     if (fresh !== '') this.#text(message, event.author, fresh)
     if (!partial && this.#open?.message === message) this.end()
     if (partial) return
-    for (const { id = '', name = '', args } of functionCallsOf(event)) {
+    const calls = functionCallsOf(event)
+    const responses = functionResponsesOf(event)
+    const state = Object.entries(event.actions?.stateDelta ?? {})
+    if (calls.length + responses.length + state.length > 0 || typeof event.errorMessage === 'string')
+      this.#head(event.author)
+    for (const { id = '', name = '', args } of calls) {
       this.#calls.set(id, at)
       this.#line(this.#colours.accent('→'), `${name} ${this.#json(args, name)}`)
     }
-    for (const { id = '', name = '', response } of functionResponsesOf(event)) {
+    for (const { id = '', name = '', response } of responses) {
       const took = this.#calls.has(id) ? `  ${durationText(at - (this.#calls.get(id) ?? at))}` : ''
       this.#calls.delete(id)
       this.#line(this.#colours.good('←'), `${name} ${this.#json(response, name + took)}${this.#colours.faint(took)}`)
     }
-    const state = Object.entries(event.actions?.stateDelta ?? {})
     if (state.length > 0)
       this.#line(
         this.#colours.faint('~'),
@@ -122,13 +126,18 @@ export class EventPrinter {
 
   #text(message: string, author: string, text: string): void {
     if (this.#open?.message !== message) {
-      this.end()
-      if (this.#author !== author) this.#write(`${this.#colours.strong(visible(author))}\n`)
-      this.#author = author
+      this.#head(author)
       this.#write('  ')
       this.#open = { message, printed: 0 }
     }
     this.#write(visible(text).replaceAll('\n', '\n  '))
+  }
+
+  /** Names who says and does what follows, where that is another than before. */
+  #head(author: string): void {
+    this.end()
+    if (this.#author !== author) this.#write(`${this.#colours.strong(visible(author))}\n`)
+    this.#author = author
   }
 
   #line(sign: string, text: string): void {

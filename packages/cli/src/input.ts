@@ -47,10 +47,17 @@ function openFile(path: string): AsyncIterable<Uint8Array> {
 }
 
 async function* readable(path: string): AsyncGenerator<Uint8Array, void> {
+  let isFirst = true
   try {
-    for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) yield chunk as Uint8Array
+    for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) {
+      const bytes = chunk as Uint8Array
+      if (isFirst && bytes[0] === 0x1f && bytes[1] === 0x8b)
+        throw new CommandError(`${path} is compressed with gzip; unpack it first with gunzip`)
+      isFirst = false
+      yield bytes
+    }
   } catch (error) {
-    throw new CommandError(whyUnreadable(path, error))
+    throw error instanceof CommandError ? error : new CommandError(whyUnreadable(path, error))
   }
 }
 

@@ -2,7 +2,7 @@
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Command, CommanderError } from 'commander'
-import { endOnBrokenPipe, ignoreBrokenPipe } from './broken-pipe.ts'
+import { outliveOutput, watchOutput } from './broken-pipe.ts'
 import { addCheck } from './check/command.ts'
 import type { CommandContext } from './command-context.ts'
 import { CommandError } from './command-error.ts'
@@ -21,6 +21,7 @@ import { addServe } from './serve/command.ts'
 import { addSessions } from './sessions/command.ts'
 import { addTail } from './tail/command.ts'
 import { addTap } from './tap/command.ts'
+import { visible } from './terminal.ts'
 import { addTest } from './test/command.ts'
 import { version } from './version.ts'
 
@@ -51,6 +52,7 @@ const ownFlags = new Set(['-h', '--help', '-v', '--version'])
 
 /** Runs a command and resolves with its exit code. `agents` is the folder to serve when no setting names one. */
 export async function main(args: readonly string[], agents?: string, env: Env = process.env): Promise<number> {
+  watchOutput()
   let code = 0
   const program = programOf({
     env,
@@ -86,8 +88,7 @@ function programOf(context: CommandContext): Command {
     .enablePositionalOptions()
     .exitOverride()
     .hook('preAction', (_program, command) => {
-      if (command.name() === 'serve') ignoreBrokenPipe()
-      else endOnBrokenPipe()
+      if (command.name() === 'serve') outliveOutput()
     })
   for (const add of commands) add(program, context)
   nameHelp(program, 'millrace')
@@ -108,7 +109,7 @@ function failed(error: unknown): number {
   // The parser has already printed its help or its sentence.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
   const sentence = error instanceof Error ? (errnoSentence(error) ?? error.message) : String(error)
-  process.stderr.write(shortened(`millrace: ${sentence}\n`))
+  process.stderr.write(shortened(`millrace: ${visible(sentence)}\n`))
   return error instanceof CommandError ? error.code : 1
 }
 

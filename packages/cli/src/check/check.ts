@@ -2,7 +2,7 @@ import { type DialectName, defined, MillraceError } from '@millrace/core'
 import { CommandError } from '../command-error.ts'
 import { ctrlC, interruptedCode } from '../ctrl-c.ts'
 import { fromAuto } from '../dialect-option.ts'
-import { isUrl, openInput } from '../input.ts'
+import { inputName, isUrl, openInput } from '../input.ts'
 import { lintStream } from '../lint-stream.ts'
 import { sayJson, sayLine } from '../output.ts'
 import { requestBody } from '../request-options.ts'
@@ -65,18 +65,35 @@ async function checked(file: string, options: CheckOptions, signal: AbortSignal)
   const chunks = await openInput(file, { signal, headers, ...defined({ body }) }).catch((error: unknown) => {
     throw withAdvice(error, body)
   })
-  const source = file === '-' ? 'standard input' : file
+  const source = inputName(file)
+  const seen = { text: false }
   try {
-    const report = await lintStream(chunks, dialect)
+    const report = await lintStream(noticed(chunks, seen), dialect)
+    if (!seen.text) return unreadable(source, dialect, emptyText)
     const probes =
       isUrl(file) && probe
         ? await probeServer(file, { headers, signal, dialect: report.dialect, ...defined({ body }) })
         : undefined
     return { source, ...report, ...defined({ probes }) }
   } catch (error) {
-    // A file in which no dialect is found is a finding, and the other files are checked all the same.
-    if (!(error instanceof MillraceError)) throw error
-    const nothing = { unit: 'frame', events: 0, findings: [], errors: 1, warnings: 0, infos: 0 } as const
-    return { source, dialect: dialect ?? 'millrace', ...nothing, unread: error.message }
+    // What cannot be read is a finding, and the other files are checked all the same.
+    if (!(error instanceof MillraceError || error instanceof CommandError)) throw error
+    const isEmpty = error instanceof MillraceError && !seen.text
+    return unreadable(source, dialect, isEmpty ? emptyText : error.message)
+  }
+}
+
+const emptyText = 'it is empty: there is nothing to check'
+
+function unreadable(source: string, dialect: DialectName | undefined, unread: string): Checked {
+  const nothing = { unit: 'frame', events: 0, findings: [], errors: 1, warnings: 0, infos: 0 } as const
+  return { source, dialect: dialect ?? 'millrace', ...nothing, unread }
+}
+
+/** Tells whether there is anything but spaces and line ends. */
+async function* noticed(chunks: AsyncIterable<Uint8Array>, seen: { text: boolean }): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of chunks) {
+    seen.text ||= chunk.some((byte) => byte > 0x20)
+    yield chunk
   }
 }

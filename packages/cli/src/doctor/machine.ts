@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { errnoSentence } from '../errno-sentence.ts'
 import type { DoctorFinding } from './doctor.ts'
 
 const oldestNode = [20, 19] as const
@@ -44,7 +45,9 @@ export function diskFinding(folder: string): DoctorFinding {
     return { what: 'disk', state: 'warn', says, advice: 'put the log on a local SSD with --data-dir' }
   } catch (error) {
     const advice = 'change the permissions of the folder, or use another --data-dir'
-    return { what: 'disk', state: 'bad', says: `cannot write to ${folder}: ${(error as Error).message}`, advice }
+    const { code, message } = error as NodeJS.ErrnoException
+    const says = errnoSentence({ code, path: folder }) ?? `cannot write to ${folder}: ${message}`
+    return { what: 'disk', state: 'bad', says, advice }
   }
 }
 

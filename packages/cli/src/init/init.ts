@@ -1,9 +1,10 @@
-import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
 import { caseTape, discoverAgents, printCase, recordCase } from '@millrace/server'
 import { CommandError } from '../command-error.ts'
 import { sayJson, sayLine } from '../output.ts'
 import { coloursOf } from '../terminal.ts'
+import { writeText } from '../write-text.ts'
 import { firstCases, templates } from './templates.ts'
 
 /** Writes a folder of agents. What exists is left as it is. */
@@ -18,14 +19,9 @@ export async function initCommand(dir: string, isJson: boolean): Promise<void> {
       .replace(/^[._-]+/, '') || 'agents'
   const written: string[] = []
   const kept: string[] = []
-  try {
-    for (const [path, text] of Object.entries(templates(name)))
-      (write(join(folder, path), text) ? written : kept).push(path)
-    for (const [path, text] of await cases(folder, written)) if (write(join(folder, path), text)) written.push(path)
-  } catch (error) {
-    if (error instanceof CommandError || (error as NodeJS.ErrnoException).code === undefined) throw error
-    throw new CommandError(`cannot write ${dir}: ${(error as Error).message}`)
-  }
+  for (const [path, text] of Object.entries(templates(name)))
+    (write(join(folder, path), text) ? written : kept).push(path)
+  for (const [path, text] of await cases(folder, written)) if (write(join(folder, path), text)) written.push(path)
   if (isJson) sayJson({ folder, written, kept })
   else tell(folder, written, kept)
 }
@@ -47,8 +43,7 @@ async function cases(folder: string, written: readonly string[]): Promise<readon
 
 function write(file: string, text: string): boolean {
   if (existsSync(file)) return false
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text)
+  writeText(file, text)
   return true
 }
 

@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
 import {
   defined,
   type Interrupted,
@@ -32,6 +32,7 @@ import { remark, sayLine } from '../output.ts'
 import { parseAnswer, questionText } from '../question.ts'
 import { coloursOf, counted } from '../terminal.ts'
 import { unplayableText } from '../test/report.ts'
+import { writeText } from '../write-text.ts'
 
 export interface RecordOptions {
   readonly answer: readonly string[]
@@ -109,6 +110,7 @@ async function sourceOf(messages: readonly string[], { from, live }: RecordOptio
 
 /** The events of an export, of a recorded stream, or of `millrace run --json`, whose lines have no header. */
 async function rowsIn(text: string, file: string): Promise<readonly Recorded[]> {
+  if (text.trim() === '') throw new CommandError(`${file} is empty`)
   const lines = text.trimEnd().split('\n')
   if ('recorded' in parseRecorded(lines[0] ?? ''))
     return lines.flatMap((line) => {
@@ -141,8 +143,7 @@ function write({ made }: MadeCase, file: string, title: string, { json, evalset 
     addToSet(evalset, made, slug(title))
     remark(`Added to ${shown(evalset)}.`)
   } else {
-    mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, printCase(made))
+    writeText(file, printCase(made))
     remark(`Wrote ${shown(file)}.`)
   }
 }
@@ -170,8 +171,7 @@ function addToSet(file: string, made: RecordedCase, id: string): void {
   const set = before as Readonly<Record<string, unknown>>
   const key = 'eval_cases' in set ? 'eval_cases' : 'evalCases'
   const kept = ((set[key] ?? []) as readonly unknown[]).filter((_, i) => evalCases[i]?.evalId !== id)
-  mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, `${JSON.stringify({ ...set, [key]: [...kept, evalOfCase(made, id, at)] }, null, 2)}\n`)
+  writeText(file, `${JSON.stringify({ ...set, [key]: [...kept, evalOfCase(made, id, at)] }, null, 2)}\n`)
 }
 
 function jsonOf(file: string): unknown {

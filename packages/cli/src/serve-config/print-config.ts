@@ -35,15 +35,17 @@ interface NamedSetting {
 }
 
 function settingsIn(help: string): readonly NamedSetting[] {
-  return [...help.matchAll(/^ {2}--([\w-]+)(.*)$/gm)].flatMap(([, flag = '', rest = '']) => {
+  // What a setting does may go on below its name.
+  return [...help.matchAll(/^ {2}--([\w-]+)(.*(?:\n {22}.*)?)$/gm)].flatMap(([, flag = '', rest = '']) => {
     if (flag === 'print-config' || flag === 'watch') return []
-    const [, variable, fallback] = /\(([A-Z][A-Z_]+)(?:=on)?(?:, ([^()]+))?\)\s*:?$/.exec(rest) ?? []
-    return [{ flag, variable, fallback }]
+    const [, variable, said] = /\(([A-Z][A-Z_]+)(?:=on)?(?:[,;] ([^()]+))?\)\s*:?$/m.exec(rest) ?? []
+    // The form of a variable is no default.
+    return [{ flag, variable, fallback: said?.startsWith('comma-separated') === true ? undefined : said }]
   })
 }
 
 /** The values of the flags; a flag that is given twice has both. */
-function flagsIn(args: readonly string[]): ReadonlyMap<string, string> {
+export function flagsIn(args: readonly string[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   args.forEach((arg, i) => {
     const [, flag = '', inline] = /^--([\w-]+)(?:=(.*))?$/s.exec(arg) ?? []

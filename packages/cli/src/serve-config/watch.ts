@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { unwatchFile, watchFile } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { envFiles } from '../env-files.ts'
 import { remark } from '../output.ts'
+import { flagsIn } from './print-config.ts'
 
 const main = fileURLToPath(new URL(`../main${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url))
 const names = ['millrace.config.ts', 'millrace.config.js', 'millrace.config.mjs', 'millrace.config.json', '.env']
@@ -13,13 +15,21 @@ const every = 500
 
 /**
  * Runs the server as a process of its own, and starts it again when a configuration or a `.env` file has changed. Agents
- * need no restart: the server reloads them itself. Resolves with the exit code of the server that a signal ends.
+ * need no restart: the server reloads them itself. `otherwise` is the folder of the agents when no setting names one.
+ * Resolves with the exit code of the server that a signal ends.
  */
-export async function watchServer(args: readonly string[], agents: string): Promise<number> {
+export async function watchServer(args: readonly string[], otherwise: string): Promise<number> {
   const rest = args.filter((arg) => arg !== '--watch')
-  const named = rest.includes('--agents') ? [] : ['--agents', agents]
+  const flags = flagsIn(rest)
+  // A copy: the server reads the files itself each time it starts, so that an edit of them counts.
+  const env = envFiles({ ...process.env }, process.cwd()).base
+  const given = flags.get('agents') ?? (env.MILLRACE_AGENTS || undefined)
+  const named = given === undefined ? ['--agents', otherwise] : []
+  const agents = given ?? otherwise
+  const config = flags.get('config') ?? (env.MILLRACE_CONFIG || undefined)
   const folders = new Set([process.cwd(), resolve(agents), resolve(agents, '..')])
-  const files = [...folders].flatMap((folder) => names.map((name) => join(folder, name)))
+  const usual = [...folders].flatMap((folder) => names.map((name) => join(folder, name)))
+  const files = config === undefined ? usual : [...new Set([resolve(config), ...usual])]
   let child: ChildProcess
   let changed = false
   let stopped = false

@@ -16,6 +16,7 @@ import {
 } from '@millrace/server'
 import { agentsFolder, configFor, isExamples, pageFolder } from '../agents-folder.ts'
 import { type EnvFiles, envFiles } from '../env-files.ts'
+import { whyNotListening } from '../listening.ts'
 import { type OpenStore, openStore } from '../open-store.ts'
 import { configLines } from '../serve-config/print-config.ts'
 import { coloursOf } from '../terminal.ts'
@@ -295,8 +296,8 @@ function logged({ app }: Millrace, what: string): (error: unknown) => void {
 
 /** The sentence to print. */
 function reasonOf(error: unknown, { host, port }: Settings): string {
-  const { code, message } = error as { code?: string; message?: string }
-  if (code === 'EADDRINUSE') return `port ${port} on ${host} is in use; choose another with --port`
-  if (code === 'EACCES') return `this user may not listen on port ${port}; choose one above 1023 with --port`
+  const listening = whyNotListening(error, { host, port })
+  if (listening !== undefined) return listening
+  const { message } = error as { message?: string }
   return error instanceof MillraceError ? error.message : (message ?? String(error))
 }

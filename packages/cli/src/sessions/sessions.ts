@@ -4,10 +4,11 @@ import { pipeline } from 'node:stream/promises'
 import type { SessionInfo } from '@millrace/core'
 import { CommandError } from '../command-error.ts'
 import type { Env } from '../env-files.ts'
-import { openInput } from '../input.ts'
+import { openInput, whyUnreachable } from '../input.ts'
 import { remark, sayJson, sayLine, textOut } from '../output.ts'
 import { askServer, type ServerAccess, serverAt } from '../server-access.ts'
 import { aligned, type Colours, coloursOf, columnsOf, counted, durationText, oneLine, widthOf } from '../terminal.ts'
+import { unwritable } from '../write-text.ts'
 
 export interface PlaceOptions {
   readonly dataDir?: string
@@ -81,7 +82,10 @@ export async function exportCommand(session: string, options: ExportOptions, env
     const answer = await askServer(server, path)
     if (options.out !== undefined) {
       await pipeline(Readable.fromWeb(answer.body as never), createWriteStream(options.out)).catch((error: Error) => {
-        throw new CommandError(`cannot write ${options.out}: ${error.message}`)
+        if ('syscall' in error) throw unwritable(options.out ?? '', error)
+        throw new CommandError(
+          `the session broke off while it was read (${whyUnreachable(error)}); ${options.out} is not whole`,
+        )
       })
       return
     }

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ExportHeader, printLine, type Recorded } from '@millrace/core'
 import { CommandError } from '../command-error.ts'
 import type { Env } from '../env-files.ts'
 import { refusal } from '../input.ts'
 import { serverAddress, tokenHeader } from '../server-address.ts'
+import { oneLine } from '../terminal.ts'
+import { unwritable, writeText } from '../write-text.ts'
 import type { TapOptions } from './tap.ts'
 import type { Taped } from './tape.ts'
 
@@ -41,7 +43,9 @@ function agentOf(rows: readonly Recorded[]): string {
   return ''
 }
 
-const titleOf = ({ method, path }: Taped): string => `${method} ${path}`.slice(0, 200)
+/** The first words of the user, by which people know a session; else the request. */
+const titleOf = ({ method, path, said }: Taped): string =>
+  (said && oneLine(said, 80)) || `${method} ${path}`.slice(0, 200)
 
 /** Each stream is a session of its own: a thread goes on in the next one, and a session that exists cannot be added to. */
 const newId = (): string => `tap-${randomUUID()}`
@@ -67,12 +71,18 @@ function exported(taped: Taped, id: string): string {
 }
 
 function inFiles(folder: string): Keeper {
-  mkdirSync(folder, { recursive: true })
+  // Before a client calls, so that a folder that cannot be made is known at once.
+  try {
+    mkdirSync(folder, { recursive: true })
+    accessSync(folder, constants.W_OK)
+  } catch (error) {
+    throw unwritable(folder, error)
+  }
   return {
     async keep(taped) {
       const id = newId()
       const file = join(folder, `${id}.jsonl`)
-      writeFileSync(file, exported(taped, id))
+      writeText(file, exported(taped, id))
       return [file]
     },
     close: async () => {},

@@ -7,7 +7,7 @@ import {
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { pipeline } from 'node:stream'
-import { type DialectName, defined } from '@millrace/core'
+import { type DialectName, defined, parseJson } from '@millrace/core'
 import { Tape, type Taped } from './tape.ts'
 import { unpacked } from './unpacked.ts'
 
@@ -30,8 +30,11 @@ const ofConnection = new Set([
   'trailer',
 ])
 
-/** Characters of a request's body that are kept for the recording. */
-const keptBody = 1024 * 1024
+/** Bytes of a request's body that are kept for the recording. AG-UI sends the whole conversation. */
+const keptBody = 16 * 1024 * 1024
+
+/** Bytes of an answer in one piece that are kept for the recording. */
+const keptAnswer = 64 * 1024 * 1024
 
 /** Passes requests on to `target` and bodies back as they come. Event streams are recorded on the way. */
 export function proxyHandler(target: string, { dialect, onTaped, onUnanswered }: ProxyOptions): RequestListener {
@@ -42,7 +45,8 @@ export function proxyHandler(target: string, { dialect, onTaped, onUnanswered }:
   const prefix = base.pathname.replace(/\/+$/, '')
   return (request, response) => {
     const { method = 'GET', url = '/' } = request
-    let body = ''
+    const sent: Buffer[] = []
+    let size = 0
     let left = false
     const options: RequestOptions = {
       agent,
@@ -56,13 +60,18 @@ export function proxyHandler(target: string, { dialect, onTaped, onUnanswered }:
       const headers = passedOn(answer.rawHeaders)
       response.writeHead(answer.statusCode ?? 502, answer.statusMessage, headers)
       response.flushHeaders()
+      const status = answer.statusCode ?? 0
+      const about = { method, path: url, status, now: Date.now }
+      const tapeOf = (as = dialect): Tape =>
+        new Tape({ ...about, body: Buffer.concat(sent).toString('utf8'), ...defined({ dialect: as }) })
       if (!isEventStream(answer)) {
+        if (isWholeRun(method, url, answer) && (dialect ?? 'adk') === 'adk')
+          readWholeRun(answer, tapeOf('adk'), (taped) => onTaped(Promise.resolve(taped)))
         // A body that breaks off must break off for the client, too.
         pipeline(answer, response, () => {})
         return
       }
-      const status = answer.statusCode ?? 0
-      const tape = new Tape({ method, path: url, status, body, now: Date.now, ...defined({ dialect }) })
+      const tape = tapeOf()
       const reading = unpacked(answer.headers['content-encoding'], (chunk) => tape.push(chunk))
       let ended = false
       const end = (how: 'closed' | 'cut'): void => {
@@ -103,7 +112,8 @@ export function proxyHandler(target: string, { dialect, onTaped, onUnanswered }:
       upstream.destroy()
     })
     request.on('data', (chunk: Buffer) => {
-      if (body.length < keptBody) body += chunk.toString('utf8')
+      size += chunk.length
+      if (size <= keptBody) sent.push(chunk)
     })
     request.pipe(upstream)
   }
@@ -129,4 +139,29 @@ function passedOn(raw: readonly string[]): string[] {
 
 function isEventStream({ headers }: IncomingMessage): boolean {
   return headers['content-type']?.toLowerCase().startsWith('text/event-stream') === true
+}
+
+/** ADK's `/run` answers with all events of a run in one JSON array. */
+function isWholeRun(method: string, url: string, { headers, statusCode }: IncomingMessage): boolean {
+  const isJson = headers['content-type']?.toLowerCase().startsWith('application/json') === true
+  return method === 'POST' && statusCode === 200 && isJson && /\/run(\?|$)/.test(url)
+}
+
+/** Reads beside the bytes that are passed on. What is no list of events is no run. */
+function readWholeRun(answer: IncomingMessage, tape: Tape, onTaped: (taped: Taped) => void): void {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  const reading = unpacked(answer.headers['content-encoding'], (chunk) => {
+    bytes += chunk.length
+    if (bytes <= keptAnswer) chunks.push(chunk)
+  })
+  answer.on('data', (chunk: Buffer) => reading.push(chunk))
+  answer.on('end', () =>
+    reading.end(() => {
+      const parsed = bytes > keptAnswer ? undefined : parseJson(Buffer.concat(chunks).toString('utf8'))
+      if (parsed === undefined || !('value' in parsed) || !Array.isArray(parsed.value)) return
+      tape.pushWhole(parsed.value, bytes)
+      onTaped(tape.end('closed'))
+    }),
+  )
 }

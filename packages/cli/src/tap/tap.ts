@@ -8,7 +8,7 @@ import { isUrl } from '../input.ts'
 import type { Finding } from '../lint-stream.ts'
 import { listening } from '../listening.ts'
 import { remark, sayLine } from '../output.ts'
-import { aligned, coloursOf, counted, durationText, visible } from '../terminal.ts'
+import { aligned, coloursOf, counted, durationText, oneLine, visible } from '../terminal.ts'
 import { keepersOf } from './keep.ts'
 import { proxyHandler } from './proxy.ts'
 import type { Taped } from './tape.ts'
@@ -40,8 +40,9 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
     const places = taped.rows.length === 0 ? [] : await keeper.keep(taped)
     const { method, path, status, report, took, bytes } = taped
     if (options.json === true) {
-      const { session, early } = taped
-      sayLine(JSON.stringify({ stream, method, path, status, bytes, took, early, session, places, ...report }))
+      const { session, early, ending } = taped
+      const told = { stream, method, path, status, bytes, took, early, session, outcome: ending?.outcome, places }
+      sayLine(JSON.stringify({ ...told, ...report }))
       return
     }
     const problems =
@@ -51,7 +52,7 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
           ? warn(counted(report.warnings, 'warning'))
           : good('no problems')
     const time = durationText(took) + (taped.early ? ', not read to its end' : '')
-    const about = `${status}  ${report.dialect}  ${counted(report.events, 'event')}  ${time}`
+    const about = `${status}  ${report.dialect}  ${counted(report.events, 'event')}  ${time}${endingText(taped)}`
     sayLine(
       `${String(stream).padStart(3)}  ${method} ${visible(path)}  ${about}  ${problems}  ${faint(places.join(' '))}`.trimEnd(),
     )
@@ -96,4 +97,11 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
   }
   if (unanswered > 0) remark(`millrace: ${counted(unanswered, 'request')} not answered by ${url}`)
   return errors > 0 || unanswered > 0 ? 1 : 0
+}
+
+/** How a run ended that was not done: the stream of a run that failed may be without fault. */
+function endingText({ ending, early }: Taped): string {
+  if (ending === undefined || ending.outcome === 'done' || early) return ''
+  const why = ending.error === undefined ? '' : `: ${oneLine(ending.error.message, 80)}`
+  return `  run ${ending.outcome}${why}`
 }

@@ -4,13 +4,15 @@ import {
   type DialectName,
   type Draft,
   dialects,
-  isObject,
   type Recorded,
   type RunEvent,
   sseReader,
 } from '@millrace/core'
 import { anyDialect } from '../any-dialect.ts'
 import { type LintReport, StreamLint } from '../lint-stream.ts'
+import { type Asked, askedIn } from './request.ts'
+
+type RunFinished = Extract<RunEvent, { kind: 'run.finished' }>
 
 /** A stream that was recorded to its end. */
 export interface Taped {
@@ -20,6 +22,10 @@ export interface Taped {
   /** The session that the wire named. */
   readonly session: string | undefined
   readonly rows: readonly Recorded[]
+  /** What the user said. */
+  readonly said: string | undefined
+  /** How the last run ended; undefined where the stream has none. */
+  readonly ending: RunFinished | undefined
   readonly report: LintReport
   /** The client left, or the tap was stopped, before the server had sent all. */
   readonly early: boolean
@@ -33,7 +39,7 @@ export interface TapeOptions {
   readonly path: string
   readonly status: number
   readonly dialect?: DialectName
-  /** The request, from which the user's message is taken where the stream does not repeat it. */
+  /** The request, from which the user's message and the agent are taken where the stream does not name them. */
   readonly body: string
   readonly now: () => number
 }
@@ -50,6 +56,7 @@ export class Tape {
   readonly #lint = new StreamLint()
   readonly #decoder: Decoder
   readonly #rows: Recorded[] = []
+  readonly #asked: Asked
   #dialect: DialectName
   #frame = 0
   #bytes = 0
@@ -57,6 +64,7 @@ export class Tape {
   constructor(options: TapeOptions) {
     this.#options = options
     this.#started = options.now()
+    this.#asked = askedIn(options.body)
     this.#dialect = options.dialect ?? 'millrace'
     const dialect: Dialect =
       options.dialect === undefined
@@ -75,6 +83,15 @@ export class Tape {
     }
   }
 
+  /** Events that came as one JSON array, as ADK answers `/run`. */
+  pushWhole(events: readonly unknown[], bytes: number): void {
+    this.#bytes += bytes
+    for (const event of events) {
+      this.#frame++
+      this.#take(this.#decoder.push({ data: JSON.stringify(event) }), this.#frame)
+    }
+  }
+
   end(how: 'closed' | 'cut', early = false): Taped {
     this.#take(this.#decoder.end(this.#frames.open ? 'cut' : how), undefined)
     const { method, path, status, now } = this.#options
@@ -84,6 +101,8 @@ export class Tape {
       status,
       session: this.#decoder.session,
       rows: this.#rows,
+      said: this.#asked.text,
+      ending: endingOf(this.#rows),
       report: early ? withoutEnd(this.#lint.end()) : this.#lint.end(),
       early,
       bytes: this.#bytes,
@@ -98,7 +117,7 @@ export class Tape {
         seq: this.#rows.length + 1,
         at: this.#options.now(),
         run,
-        event: withInput(event, this.#options.body),
+        event: withRequest(event, this.#asked),
       }
       this.#rows.push(row)
       this.#lint.push({ row, dialect: this.#dialect, session: undefined, number, unit: 'frame' })
@@ -112,34 +131,16 @@ function withoutEnd(report: LintReport): LintReport {
   return { ...report, findings, errors: report.errors - (report.findings.length - findings.length) }
 }
 
-/** Most wires do not repeat what the user said: it is taken from the request. */
-function withInput(event: RunEvent, body: string): RunEvent {
-  if (event.kind !== 'run.started' || event.input.messages.length > 0) return event
-  const text = saidIn(body)
-  if (text === undefined) return event
+/** Most wires do not repeat what the user said, and ADK's names only who speaks: both are taken from the request. */
+function withRequest(event: RunEvent, { text, agent }: Asked): RunEvent {
+  if (event.kind !== 'run.started') return event
+  const named = agent !== undefined ? { ...event, agent: agent.slice(0, 200) } : event
+  if (text === undefined || event.input.messages.length > 0) return named
   const message = { id: 'request', role: 'user', content: { role: 'user', parts: [{ text }] } } as const
-  return { ...event, input: { ...event.input, messages: [message] } }
+  return { ...named, input: { ...named.input, messages: [message] } }
 }
 
-/** The text of ADK's `newMessage`, of the last user message of AG-UI, or of a field that is named for it. */
-function saidIn(body: string): string | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(body)
-  } catch {
-    return undefined
-  }
-  if (!isObject(value)) return undefined
-  const content = isObject(value.newMessage)
-    ? value.newMessage
-    : isObject(value.new_message)
-      ? value.new_message
-      : undefined
-  const parts: unknown = content?.parts
-  if (Array.isArray(parts))
-    return parts.map((part: unknown) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
-  const messages: readonly unknown[] = Array.isArray(value.messages) ? value.messages : []
-  const last = messages.findLast((message) => isObject(message) && message.role === 'user')
-  const said = isObject(last) ? last.content : (value.input ?? value.message)
-  return typeof said === 'string' ? said : undefined
+function endingOf(rows: readonly Recorded[]): RunFinished | undefined {
+  const last = rows.findLast(({ event }) => event.kind === 'run.finished')?.event
+  return last?.kind === 'run.finished' ? last : undefined
 }

@@ -43,6 +43,7 @@ function filesOf(path: string): readonly string[] {
 
 function casesIn(file: string, shown: string, agents: string | undefined): readonly FoundCase[] {
   const text = readFileSync(file, 'utf8')
+  if (text.trim() === '') throw new CommandError(`${shown} is empty`)
   try {
     if (!file.endsWith('.evalset.json')) {
       const one = readCase(text, shown)

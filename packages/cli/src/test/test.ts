@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { MillraceError } from '@millrace/core'
 import { printCase, recordedAs } from '@millrace/server'
 import { agentsFolder } from '../agents-folder.ts'
 import { ask, isAsking } from '../ask.ts'
@@ -7,6 +5,7 @@ import { CommandError } from '../command-error.ts'
 import { ctrlC, interruptedCode } from '../ctrl-c.ts'
 import { sayJson, sayLine } from '../output.ts'
 import { type Colours, coloursOf, counted, widthOf } from '../terminal.ts'
+import { writeText } from '../write-text.ts'
 import { findCases } from './case-files.ts'
 import { caseLines, findingLines, jsonReport, junitReport, summaryLine } from './report.ts'
 import { type CaseResult, CaseRunner } from './run-cases.ts'
@@ -53,7 +52,7 @@ export async function testCommand(paths: readonly string[], options: TestOptions
         for (const line of caseLines(result, width, colours, widthOf(process.stdout))) sayLine(line)
     }
     const ms = performance.now() - begun
-    if (options.junit !== undefined) writeReport(options.junit, junitReport(results))
+    if (options.junit !== undefined) writeText(options.junit, junitReport(results))
     if (options.json === true) sayJson(jsonReport(results, ms))
     else sayLine(`\n${summaryLine(results, ms, colours, found.length - results.length)}`)
     if (signal.aborted) return interruptedCode
@@ -108,19 +107,9 @@ async function review(
         continue
       }
     }
-    writeFileSync(found.file, printCase(recordedAs(found.one, verdict)))
+    writeText(found.file, printCase(recordedAs(found.one, verdict)))
     sayLine(`${colours.good('updated')} ${found.name}`)
   }
   if (left.length > 0) sayLine(`${counted(left.length, 'case')} left as ${left.length === 1 ? 'it is' : 'they are'}`)
   return left.filter(({ passed }) => !passed)
-}
-
-function writeReport(file: string, text: string): void {
-  try {
-    writeFileSync(file, text)
-  } catch (error) {
-    throw new CommandError(
-      `cannot write ${file}: ${error instanceof MillraceError ? error.message : (error as Error).message}`,
-    )
-  }
 }

@@ -4,6 +4,7 @@ import { MillraceError } from '../event/problem.ts'
 import type { Draft, Recorded } from '../event/run-event.ts'
 import { applyState } from '../event/state-fold.ts'
 import type { Frame } from '../frame/frame.ts'
+import { maxFrameSize } from '../frame/sse.ts'
 import { type JsonObject, type PatchOp, parseJson, sameJson } from '../json/json.ts'
 import { pointerSegment } from '../json/pointer.ts'
 import { detectDialect } from './detect.ts'
@@ -141,7 +142,8 @@ export class RecordingReader implements FrameTaker, RowTaker {
       throw new MillraceError('invalid', what)
     }
     const place = `${this.unit} ${first.number}`
-    const parsed = parseJson(first.frame.data)
+    const isCut = first.frame.truncated === true
+    const parsed = isCut ? { reason: `longer than ${maxFrameSize / 1024 ** 2} MB` } : parseJson(first.frame.data)
     const reason = 'reason' in parsed ? parsed.reason : 'JSON, but no event of a known dialect'
     throw new MillraceError('invalid', `this is not a stream format that Millrace knows; ${place}: ${reason}`, {
       place,

@@ -2,15 +2,23 @@ import type { AdkContent, AdkPart, JsonObject } from '@millrace/core'
 import type { CaseTurn, RecordedCase } from './case-file.ts'
 import type { EvalCase, Invocation } from './eval-set.ts'
 
-/** A case of ADK's evaluation set: judged by its trajectory and by ROUGE-1, with ADK's own thresholds. */
-export function caseOfEval({ conversation, sessionInput, evalId }: EvalCase, agent: string): RecordedCase {
+/**
+ * A case of ADK's evaluation set: judged by its trajectory and by ROUGE-1, with ADK's own thresholds, and by the state
+ * that the case names.
+ */
+export function caseOfEval(
+  { conversation, sessionInput, evalId, finalSessionState: state = {} }: EvalCase,
+  agent: string,
+): RecordedCase {
+  const isStateNamed = Object.keys(state).length > 0
   return {
     case: 1,
     agent,
     description: evalId,
     ...(sessionInput === undefined ? {} : { begin: sessionInput.state }),
     turns: conversation.map(turnOf),
-    judge: { trajectory: 'exact', response: { rouge1: 0.8 } },
+    ...(isStateNamed ? { state } : {}),
+    judge: { trajectory: 'exact', response: { rouge1: 0.8 }, ...(isStateNamed ? { state: 'named' } : {}) },
   }
 }
 

@@ -59,8 +59,8 @@ export interface CaseJudge {
   readonly figures?: boolean
   /** Models must be sent what they were sent when the case was recorded. */
   readonly requests?: boolean
-  /** The state at the end is `state`; with --live, it has the same keys. */
-  readonly state?: boolean
+  /** The state at the end is `state`; with --live, it has the same keys. `named`: the keys of `state` have its values, others are free. */
+  readonly state?: boolean | 'named'
   readonly budget?: CaseBudget
   /** A file beside the case that exports a function as default. */
   readonly assert?: string
@@ -141,7 +141,7 @@ const judge = z.strictObject({
     .optional(),
   figures: z.boolean().optional(),
   requests: z.boolean().optional(),
-  state: z.boolean().optional(),
+  state: z.union([z.boolean(), z.literal('named')]).optional(),
   budget: z.strictObject({ seconds: amount, tokens: amount, calls: amount, cost: amount }).optional(),
   assert: z.string().min(1).optional(),
 })

@@ -36,6 +36,10 @@ export function judgeFacts(one: RecordedCase, facts: CaseFacts, live: boolean): 
     else judgeTurn(one.judge, turn, made, live, userWords(one, i), add)
   })
   if (one.judge.state === true) found.push(...stateFindings(one.state ?? {}, facts.state, live))
+  if (one.judge.state === 'named') {
+    const wanted = one.state ?? {}
+    found.push(...stateFindings(wanted, onlyKeysOf(facts.state, wanted), false))
+  }
   found.push(...budgetFindings(one.judge, facts))
   return found
 }
@@ -127,6 +131,11 @@ function jsonFindings(said: string, schema: JsonObject): readonly string[] {
   }
   const read = z.fromJSONSchema(schema as never).safeParse(value)
   return (read.error?.issues ?? []).map(({ path, message }) => `${path.join('.') || 'the JSON'}: ${message}`)
+}
+
+/** The part of a state whose keys are those of another. */
+export function onlyKeysOf(state: JsonObject, named: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(state).filter(([key]) => Object.hasOwn(named, key)))
 }
 
 function stateFindings(wanted: JsonObject, state: JsonObject, live: boolean): readonly CaseFinding[] {

@@ -24,7 +24,7 @@ import { runEngine } from '../run/engine.ts'
 import { type AnswerTape, answerTape } from './answer-tape.ts'
 import { type CaseFacts, endState, turnFacts } from './case-facts.ts'
 import type { CaseTurn, RecordedAnswer, RecordedCase } from './case-file.ts'
-import { type CaseFinding, judgeFacts } from './case-judge.ts'
+import { type CaseFinding, judgeFacts, onlyKeysOf } from './case-judge.ts'
 import { openingState } from './run-case.ts'
 
 /** A tape whose recording changes from case to case: agents are opened once, with this one. */
@@ -224,6 +224,7 @@ export function recordedAs(
       return { ...turn, expect: { outcome, tools, response } }
     }),
     ...(one.judge.state === true ? { state: facts.state } : {}),
+    ...(one.judge.state === 'named' ? { state: onlyKeysOf(facts.state, one.state ?? {}) } : {}),
     answers,
   }
 }

@@ -79,6 +79,7 @@ export const evalCaseSchema = z.preprocess(
       .nullish()
       .transform((turns) => turns ?? []),
     sessionInput: sessionInput.nullish().transform((value) => value ?? undefined),
+    finalSessionState: unset(json),
     creationTimestamp: z.number().default(0),
   }),
 ) as unknown as z.ZodType<EvalCase>

@@ -16,6 +16,8 @@ export interface EvalCase {
   readonly evalId: string
   readonly conversation: readonly Invocation[]
   readonly sessionInput?: SessionInput
+  /** What the state must hold at the end. ADK writes an empty one where nothing is expected. */
+  readonly finalSessionState?: JsonObject
   readonly creationTimestamp: number
 }
 

@@ -307,6 +307,18 @@ describe('a recorded run as a test', () => {
     expect(findings[3]).toBe('budget: model calls: 3, the budget is 2')
   })
 
+  test('a state of which only some keys are named leaves the others free', async () => {
+    const setting = clerk('named')
+    const begin = { kept: 1, free: 'yes' }
+    const { made } = await recordCase({ ...question, begin }, setting)
+    const one: RecordedCase = { ...made, state: { kept: 1 }, judge: { state: 'named' } }
+    expect(await found(one, setting)).toEqual([])
+    expect(await found({ ...one, state: { kept: 2 } }, setting)).toEqual(['state: /kept is 1, expected 2'])
+    expect(await found({ ...one, state: { none: 2 } }, { ...setting, live: true })).toEqual(['state: /none is missing'])
+    const verdict = await runRecordedCase({ ...one, state: { kept: 2 } }, setting)
+    expect(recordedAs({ ...one, state: { kept: 2 } }, verdict).state).toEqual({ kept: 1 })
+  })
+
   test('goes to ADK’s form and back', async () => {
     const setting = clerk('adk')
     const { made } = await recordCase(question, setting)
