@@ -75,6 +75,8 @@ test('a call that a person rejects is rejected: it did not fail, and it took no 
   await page.getByTestId('panel-problems').getByText('No problems').waitFor()
 })
 
+const crash = { code: 'crashed', message: 'the server stopped while this run was active' } as const
+
 test('a run that a crash cut off ends at its last event, and the pause after it is a break', async () => {
   const event = (seq: number, at: number, each: RunEvent): Recorded => ({
     seq,
@@ -86,13 +88,11 @@ test('a run that a crash cut off ends at its last event, and the pause after it 
     event(1, 0, { kind: 'run.started', agent: 'desk', input: { messages: [] } }),
     event(2, 10, { kind: 'node.started', node: 'desk@1', agent: 'desk' }),
     event(3, 2000, said('text', [{ text: 'Half a' }])),
-    event(4, 600_000, {
-      kind: 'run.finished',
-      outcome: 'failed',
-      error: { code: 'crashed', message: 'the server stopped while this run was active' },
-    }),
+    // The next start of the server ends the open steps, too.
+    event(4, 600_000, { kind: 'node.finished', node: 'desk@1', status: 'error', error: crash }),
+    event(5, 600_000, { kind: 'run.finished', outcome: 'failed', error: crash }),
   ]
-  const about = { id: 'x', user: 'user', agent: 'desk', title: 'Cut', status: 'failed', lastSeq: 4, events: 4, runs: 1 }
+  const about = { id: 'x', user: 'user', agent: 'desk', title: 'Cut', status: 'failed', lastSeq: 5, events: 5, runs: 1 }
   const header = { format: 'millrace.session', version: 1, session: { ...about, createdAt: 0, updatedAt: 0 } }
   const answer = await studio.app.inject({
     method: 'POST',
@@ -107,6 +107,9 @@ test('a run that a crash cut off ends at its last event, and the pause after it 
   expect(await bar.getAttribute('aria-label')).toBe('desk, cut off, 2.0 s, events 2 to 3')
   expect(await page.getByTestId('timeline-break').count()).toBe(1)
   expect(await page.getByTestId('message-complete').textContent()).toContain('cut off')
+  await press(page, page.locator('#tab-step'))
+  await page.getByTestId('step').waitFor()
+  expect(await page.getByTestId('panel-step').textContent()).not.toContain('10 m')
   await opened.shot('reading-cut-off')
 })
 

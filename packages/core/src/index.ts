@@ -39,6 +39,7 @@ export { nodePath } from './event/node-path.ts'
 export { costOf, costsText, costText, listPrices, type ModelPrice, type ModelPrices } from './event/price.ts'
 export {
   isProblemCode,
+  isUnseenEnd,
   MillraceError,
   type Problem,
   type ProblemCode,

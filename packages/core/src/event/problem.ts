@@ -39,6 +39,14 @@ export interface Problem {
   readonly source?: string
 }
 
+/**
+ * Whether nobody saw how it ended: the server or the stream stopped. An event with such a problem was written when that was
+ * found out, so its time says nothing about how long the work went on.
+ */
+export function isUnseenEnd(problem: { readonly code?: string | undefined } | undefined): boolean {
+  return problem?.code === 'crashed' || problem?.code === 'cut'
+}
+
 /** The value as a Problem, if it is one. */
 export function problemIn(value: unknown): Problem | undefined {
   if (!isObject(value) || !isProblemCode(value.code) || typeof value.message !== 'string') return undefined

@@ -1,6 +1,6 @@
 import { partsOf, textOf } from '../event/parts.ts'
 import type { ModelPrices } from '../event/price.ts'
-import type { Problem } from '../event/problem.ts'
+import { isUnseenEnd, type Problem } from '../event/problem.ts'
 import type { Outcome, Recorded } from '../event/run-event.ts'
 import { isPartial } from '../event/streaming.ts'
 import type { Calls } from '../view/calls/state.ts'
@@ -130,8 +130,9 @@ export class FactsOfReport {
         lastAt: at,
       })
     } else if (known !== undefined && known.outcome === undefined) {
-      if (event.kind !== 'run.finished') this.#runs.set(run, { ...known, lastAt: at })
-      else {
+      if (event.kind !== 'run.finished') {
+        if (event.kind !== 'node.finished' || !isUnseenEnd(event.error)) this.#runs.set(run, { ...known, lastAt: at })
+      } else {
         const { outcome, error } = event
         this.#runs.set(run, { ...known, endedAt: at, outcome, ...(error === undefined ? {} : { error }) })
       }

@@ -1,3 +1,4 @@
+import { isUnseenEnd } from '../event/problem.ts'
 import type { Outcome } from '../event/run-event.ts'
 
 /** 640 ms, 3.2 s, 1 m 05 s: as on the page. */
@@ -26,6 +27,6 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
 /** The words for the state of a run, as on the page. A run without a known end is no failure. */
 export function outcomeText(outcome: Outcome | undefined, code: string | undefined): string {
   if (outcome === undefined) return 'running'
-  if (outcome === 'failed' && (code === 'cut' || code === 'crashed')) return 'cut off'
+  if (outcome === 'failed' && isUnseenEnd({ code })) return 'cut off'
   return outcome === 'interrupted' ? 'waiting' : outcome
 }

@@ -52,6 +52,23 @@ const textIn = (page: string): string =>
     .replace(/<[^>]*>/g, ' ')
     .replace(/\s+/g, ' ')
 
+test('a run that a crash cut off ends at its last event, and not when the server started again', () => {
+  const crash = { code: 'crashed', message: 'the server stopped' } as const
+  const worked = rowsOf([asked('How large?'), { kind: 'node.started', node: 'a@1', agent: 'a' }, said('m', 'a')])
+  const late = rowsOf(
+    [
+      { kind: 'node.finished', node: 'a@1', status: 'error', error: crash },
+      { kind: 'run.finished', outcome: 'failed', error: crash },
+    ],
+    'r1',
+    9000,
+  )
+  const text = textIn(sessionReport(about, [...worked, ...late]))
+  expect(text).toContain('cut off')
+  expect(text).toContain('UTC · 200 ms ·')
+  expect(text).toContain('a@1: 100 ms')
+})
+
 describe('the report of a session', () => {
   const page = sessionReport(about, [
     ...rowsOf(run('The fire has **46,380 acres** and 777 houses.\n\nSources:\n- Forest Service map')),

@@ -1,4 +1,5 @@
 import { costsText } from '../event/price.ts'
+import { isUnseenEnd } from '../event/problem.ts'
 import { citedSources } from '../view/proof/cited.ts'
 import type { Proof } from '../view/proof/fact.ts'
 import type { ReportAnswer } from './answers.ts'
@@ -30,9 +31,8 @@ ${drawn(facts, run)}</section>`
 }
 
 function timeOf({ startedAt, endedAt, lastAt, error }: ReportRun): string {
-  const cut = error?.code === 'crashed' || error?.code === 'cut'
   if (endedAt === undefined) return ''
-  return ` · ${spanText((cut ? lastAt : endedAt) - startedAt)}`
+  return ` · ${spanText((isUnseenEnd(error) ? lastAt : endedAt) - startedAt)}`
 }
 
 function causeText({ cause }: ReportRun): string {

@@ -1,3 +1,4 @@
+import { isUnseenEnd } from '../event/problem.ts'
 import type { Call } from '../view/calls/state.ts'
 import type { Execution } from '../view/timeline/state.ts'
 import type { ReportFacts, ReportRun } from './facts.ts'
@@ -26,8 +27,7 @@ interface Bar {
 /** The steps of a run with their calls as a drawing, in the order of their starts. */
 export function waterfall(facts: ReportFacts, run: ReportRun): Markup | undefined {
   const { startedAt, endedAt, lastAt, error } = run
-  const cut = error?.code === 'crashed' || error?.code === 'cut'
-  const end = Math.max(startedAt + 1, (cut ? undefined : endedAt) ?? lastAt)
+  const end = Math.max(startedAt + 1, (isUnseenEnd(error) ? undefined : endedAt) ?? lastAt)
   const bars = barsOf(facts, run.run, end)
   if (bars.length === 0) return undefined
   const drawn = bars.slice(0, mostBars)
@@ -91,7 +91,8 @@ function depthOf({ path }: Execution): number {
 }
 
 function stepBar(step: Execution, end: number): Bar {
-  const { agent, node, startedAt, endedAt = end, status, error } = step
+  const { agent, node, startedAt, status, error } = step
+  const endedAt = Math.min(step.endedAt ?? end, isUnseenEnd(error) ? end : Number.POSITIVE_INFINITY)
   const title = `${node}: ${spanText(endedAt - startedAt)}${error === undefined ? '' : `, ${error.message}`}`
   const bad = status === 'error'
   return {
@@ -106,7 +107,9 @@ function stepBar(step: Execution, end: number): Bar {
 }
 
 function callBar(call: Call, depth: number, end: number): Bar {
-  const { name, kind, startedAt, endedAt = end, status, firstToken, usage } = call
+  const { name, kind, startedAt, status, firstToken, usage } = call
+  // As on the page: a call took as long as its record says, and its events may come a little later.
+  const endedAt = call.duration === undefined ? (call.endedAt ?? end) : startedAt + call.duration
   const tokens = usage?.totalTokens === undefined ? '' : `, ${countOf(usage.totalTokens, 'token')}`
   return {
     label: name,

@@ -1,5 +1,5 @@
 import { useView } from '@millrace/react'
-import { type KeyboardEvent, memo, Suspense, useRef } from 'react'
+import { type KeyboardEvent, memo, Suspense, useEffect, useRef } from 'react'
 import { failuresView } from '../problems/failures.ts'
 import { IconButton } from '../ui/controls.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -17,6 +17,10 @@ export const Inspector = memo(function Inspector(props: PanelProps) {
   const failures = useView(props.session.log, failuresView, { select: countOf })
   const list = useRef<HTMLDivElement>(null)
   const shown = panels.find(({ id }) => id === panel) ?? panels[0]
+  // On a phone the tabs go on beyond the edge, and a link or a key may open any of them.
+  useEffect(() => {
+    list.current?.querySelector(`#tab-${shown?.id}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+  }, [shown])
   if (shown === undefined) return null
   const onKeyDown = (event: KeyboardEvent): void => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0

@@ -40,6 +40,8 @@ export function useKeyboard(log: LiveLog | undefined): void {
         return
       }
       if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey || isTaken(event)) return
+      // A key that is held down would open and close what it toggles until it is released.
+      if (event.repeat && event.key in everywhere) return
       const act = everywhere[event.key] ?? (log === undefined ? undefined : inSession(event, log))
       if (act === undefined) return
       event.preventDefault()

@@ -1,4 +1,5 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { usePressed } from '../ui/pressed.ts'
 
 /** Pixels from the bottom that still count as the bottom. */
 const near = 60
@@ -34,6 +35,7 @@ export function useFollowing(
     const element = scroller.current
     if (element !== null) element.scrollTop = element.scrollHeight
   }, [scroller])
+  const pressed = usePressed(scroller, () => held.current && toEnd())
   const jump = useCallback(() => {
     hold(true)
     toEnd()
@@ -61,7 +63,7 @@ export function useFollowing(
       top = element.scrollTop
     }
     const grown = new ResizeObserver(() => {
-      if (held.current) toEnd()
+      if (held.current && !pressed.current) toEnd()
     })
     grown.observe(inner)
     grown.observe(element)
@@ -70,13 +72,13 @@ export function useFollowing(
       grown.disconnect()
       element.removeEventListener('scroll', onScroll)
     }
-  }, [scroller, searching, hold, toEnd])
+  }, [scroller, searching, hold, toEnd, pressed])
   // The newest row at the cursor is the one that the reader wants to see.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs whenever the cursor moves
   useLayoutEffect(() => hold(true), [at, hold])
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs before each paint, so that nothing jumps
   useLayoutEffect(() => {
-    if (held.current) toEnd()
+    if (held.current && !pressed.current) toEnd()
   }, [content, at, toEnd])
   return { following, away, leave, jump }
 }

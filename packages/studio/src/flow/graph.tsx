@@ -187,7 +187,10 @@ function nodesOf(
         : stepWord({ status: node.status, superseded: undefined, error: undefined }, run)
     const latest = node !== undefined && node.lastSeq === last
     const data = { drawn, node, active: isActive, latest, word, onToggle }
-    return [{ id: drawn.id, type: 'step', position, data, width, height } satisfies StepNode]
+    // Without `measured`, React Flow forgets where the edges of a new node begin, and takes them off the page until it has
+    // measured the node again: their keys would be other elements after every event, which a press and a tooltip do not survive.
+    const measured = { width, height }
+    return [{ id: drawn.id, type: 'step', position, data, width, height, measured } satisfies StepNode]
   })
 }
 

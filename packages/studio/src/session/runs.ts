@@ -1,4 +1,12 @@
-import { defined, type LiveLog, type Outcome, type ProblemCode, type Recorded, type View } from '@millrace/core'
+import {
+  defined,
+  isUnseenEnd,
+  type LiveLog,
+  type Outcome,
+  type ProblemCode,
+  type Recorded,
+  type View,
+} from '@millrace/core'
 import { Sequence } from '@millrace/core/persistent'
 import { rowIndexAt } from './row-index.ts'
 
@@ -57,21 +65,27 @@ function planned(runs: Sequence<RunSpan>, run: string): Sequence<RunSpan> {
   return runs.with(runs.length - 1, { ...last, plans: true })
 }
 
-/** Whether nothing is known of how the run ended: the server stopped, or the recording did. */
-export function hasNoKnownEnd({ code }: Pick<RunSpan, 'code'>): boolean {
-  return code === 'cut' || code === 'crashed'
-}
-
 /**
- * The last event of a run that was cut off. Its `run.finished` was written when the server started again, which says
- * nothing about how long the run worked.
+ * The last event of a run that was cut off; undefined for every other run. The end of the run and of its open steps was
+ * written when the server started again, which says nothing about how long they worked.
  */
-export function lastSignOf({ rows }: LiveLog, { run, startSeq, endSeq }: RunSpan): Recorded | undefined {
-  if (endSeq === undefined) return undefined
+export function lastSignOf({ rows }: LiveLog, { run, startSeq, endSeq, code }: RunSpan): Recorded | undefined {
+  if (endSeq === undefined || !isUnseenEnd({ code })) return undefined
   for (let i = rowIndexAt(rows, endSeq) - 1; i >= 0; i--) {
     const row = rows[i]
     if (row === undefined || row.seq < startSeq) return undefined
-    if (row.run === run) return row
+    if (row.run === run && !isLateEnd(row)) return row
   }
   return undefined
+}
+
+/** Whether the row closes a run or a step that nobody saw end. */
+export function isLateEnd({ event }: Recorded): boolean {
+  return (event.kind === 'run.finished' || event.kind === 'node.finished') && isUnseenEnd(event.error)
+}
+
+/** How long a run worked, in milliseconds; undefined while it works. */
+export function workedFor(log: LiveLog, run: RunSpan): number | undefined {
+  const end = lastSignOf(log, run)?.at ?? run.endedAt
+  return end === undefined ? undefined : end - run.startedAt
 }

@@ -1,4 +1,4 @@
-import { type Costs, callCost, costsText, type ModelPrices, spentOn, type Usage } from '@millrace/core'
+import { type Costs, callCost, costsText, isUnseenEnd, type ModelPrices, spentOn, type Usage } from '@millrace/core'
 import { duration } from '../ui/duration.ts'
 import { FigureList } from '../ui/figure-list.tsx'
 import { usePrices } from '../usage/prices.ts'
@@ -30,7 +30,8 @@ function cellsOf(
   steps: readonly SessionStep[],
   prices: ModelPrices | undefined,
 ): readonly Cell[] {
-  const took = call?.duration ?? execution?.duration
+  // The end of a step that was cut off was written when the server started again.
+  const took = call?.duration ?? (isUnseenEnd(execution?.error) ? undefined : execution?.duration)
   const time: Cell = ['Duration', took === undefined ? undefined : duration(took)]
   if (call !== undefined) {
     const wait: Cell = ['First token', call.firstToken === undefined ? undefined : duration(call.firstToken)]

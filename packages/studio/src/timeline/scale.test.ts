@@ -1,6 +1,9 @@
-import { liveLog, type Recorded, type RunEvent } from '@millrace/core'
+import { fold, liveLog, type Recorded, type RunEvent, timelineView } from '@millrace/core'
 import { expect, test } from 'vitest'
+import { runsView, workedFor } from '../session/runs.ts'
+import { callSpansView } from './calls.ts'
 import { scaleOf } from './scale.ts'
+import { barsOfLog } from './spans.ts'
 
 test('feedback takes no time on the axis and makes no break, also while a run works', () => {
   const row = (seq: number, at: number, event: RunEvent): Recorded => ({
@@ -45,4 +48,30 @@ test('the times of the axis are those of the events, also after pauses that are 
   }
   expect(rows.map(({ seq }) => timeAt(scale.of(seq)))).toEqual(rows.map(({ at }) => at))
   expect(scale.breaks.map(({ gap }) => gap)).toEqual([1000, 1050, 60_000])
+})
+
+test('a run that a crash cut off ends at its last event, with its open step and call, and a break follows', () => {
+  const crash = { code: 'crashed', message: 'the server stopped while this run was active' } as const
+  const row = (seq: number, at: number, event: RunEvent): Recorded => ({ seq, at, run: 'r', event })
+  const log = liveLog((flush) => flush())
+  const rows = [
+    row(1, 0, { kind: 'run.started', agent: 'a', input: { messages: [] } }),
+    row(2, 10, { kind: 'node.started', node: 'a@1', agent: 'a' }),
+    row(3, 20, { kind: 'model.started', call: 'c', agent: 'a', model: 'm', tools: 0, node: 'a@1' }),
+    row(4, 2000, { kind: 'log', level: 'info', message: 'still here' }),
+    row(5, 600_000, { kind: 'node.finished', node: 'a@1', status: 'error', error: crash }),
+    row(6, 600_000, { kind: 'run.finished', outcome: 'failed', error: crash }),
+  ]
+  log.append(rows)
+  const runs = fold(runsView, rows).toArray()
+  const steps = fold(timelineView, rows).executions.toArray()
+  const bars = barsOfLog(log, runs, steps, fold(callSpansView, rows).list.toArray())
+  expect(bars.map(({ kind, endSeq, word }) => [kind, endSeq, word])).toEqual([
+    ['run', 4, 'cut off'],
+    ['agent', 4, 'cut off'],
+    ['model', 4, 'cut off'],
+  ])
+  expect(bars.slice(0, 2).map(({ duration }) => duration)).toEqual([2000, 1990])
+  expect(scaleOf(log).breaks.map(({ gap }) => gap)).toEqual([598_000])
+  expect(runs.map((run) => workedFor(log, run))).toEqual([2000])
 })

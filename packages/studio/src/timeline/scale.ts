@@ -1,6 +1,7 @@
 import type { LiveLog, Recorded } from '@millrace/core'
 import { firstIndexWhere } from '@millrace/core/persistent'
 import { rowIndexAt } from '../session/row-index.ts'
+import { isLateEnd } from '../session/runs.ts'
 
 /** The positions of events on the waterfall, in milliseconds from the first event, without the breaks. */
 export interface Scale {
@@ -111,8 +112,7 @@ function workBefore(rows: readonly Recorded[], index: number): Recorded | undefi
 function isIdle(earlier: Recorded | undefined, row: Recorded | undefined): boolean {
   if (earlier === undefined || row === undefined) return false
   const { event } = row
-  const crashed = event.kind === 'run.finished' && event.error?.code === 'crashed'
   // The first sign of a run on another server: that server worked since it was asked.
   const isAnswer = earlier.run === row.run && (event.kind === 'agent' || event.kind === 'model.started')
-  return crashed || earlier.run === '' || (borders.has(earlier.event.kind) && !isAnswer)
+  return isLateEnd(row) || earlier.run === '' || (borders.has(earlier.event.kind) && !isAnswer)
 }

@@ -1,5 +1,5 @@
 import { type Cost, defined, type Execution, type LiveLog, type Usage } from '@millrace/core'
-import { hasNoKnownEnd, lastSignOf, type RunSpan } from '../session/runs.ts'
+import { lastSignOf, type RunSpan } from '../session/runs.ts'
 import { runWord, type StateWord, stepWord } from '../ui/state-word.ts'
 import type { CallSpan } from './calls.ts'
 import { criticalKeys } from './critical.ts'
@@ -50,18 +50,18 @@ export function barsOfLog(
   const ends = new Map(runs.map((run) => [run.run, run]))
   const cuts = new Map(
     runs.flatMap((run) => {
-      const last = hasNoKnownEnd(run) ? lastSignOf(log, run) : undefined
-      return last === undefined ? [] : [[run.run, { at: run.endSeq, last }] as const]
+      const last = lastSignOf(log, run)
+      return last === undefined ? [] : [[run.run, last] as const]
     }),
   )
-  const cutAt = (run: string, endSeq: number | undefined) => {
-    const cut = cuts.get(run)
-    return cut !== undefined && cut.at === endSeq ? cut.last : undefined
+  const cutAt = (run: string, endSeq: number | undefined): Sign | undefined => {
+    const last = cuts.get(run)
+    return last !== undefined && endSeq !== undefined && endSeq > last.seq ? last : undefined
   }
   const spans: Span[] = [
     ...runs.map((run) => spanOfRun(run, cutAt(run.run, run.endSeq))),
     ...executions.map((each) => spanOfExecution(each, ends.get(each.run), cutAt(each.run, each.endSeq))),
-    ...spansOfCalls(calls, executions, ends),
+    ...spansOfCalls(calls, executions, ends, cutAt),
   ]
   const critical = criticalKeys(spans)
   return spans
@@ -117,6 +117,7 @@ function spansOfCalls(
   calls: readonly CallSpan[],
   executions: readonly Execution[],
   runs: ReadonlyMap<string, RunSpan>,
+  cutAt: (run: string, endSeq: number | undefined) => Sign | undefined,
 ): readonly Span[] {
   const steps = new Set(executions.flatMap(({ call }) => call ?? []))
   const owners = new Map<string, Execution>()
@@ -153,7 +154,7 @@ function spansOfCalls(
         run,
         startSeq,
         startedAt,
-        endSeq: endSeq ?? (over ? owner.endSeq : undefined),
+        endSeq: endSeq ?? (over ? (cutAt(run, owner.endSeq)?.seq ?? owner.endSeq) : undefined),
         call: call.call,
         recordSeq: call.recordSeq,
         duration: call.duration ?? (endedAt === undefined ? undefined : endedAt - startedAt),

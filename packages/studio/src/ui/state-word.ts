@@ -1,4 +1,4 @@
-import type { Execution, Outcome, PlanTask } from '@millrace/core'
+import { type Execution, isUnseenEnd, type Outcome, type PlanTask } from '@millrace/core'
 import type { Tone } from './controls.tsx'
 
 /** The words for the state of a session, a run, a step or a tool call. The page uses no others. */
@@ -25,7 +25,7 @@ const runWords: Readonly<Record<'idle' | 'running' | Outcome, StateWord>> = {
 
 /** The word for a session or a run. `code` is the reason of its end: a run without a known end is no failure. */
 export function runWord(status: keyof typeof runWords, code?: string): StateWord {
-  return status === 'failed' && (code === 'cut' || code === 'crashed') ? 'cut off' : runWords[status]
+  return status === 'failed' && isUnseenEnd({ code }) ? 'cut off' : runWords[status]
 }
 
 /** The words for the tasks of a plan. */
@@ -44,7 +44,7 @@ export function stepWord(
   if (superseded === true) return 'cut off'
   if (status === 'running') return 'running'
   if (status === 'ok') return 'done'
-  if (status === 'error' && error?.code !== 'crashed' && error?.code !== 'cut') return 'failed'
+  if (status === 'error' && !isUnseenEnd(error)) return 'failed'
   if (run.outcome === 'cancelled' || error?.code === 'cancelled') return 'cancelled'
   return status === 'error' || run.outcome === 'failed' || error?.code === 'cut' ? 'cut off' : 'waiting'
 }

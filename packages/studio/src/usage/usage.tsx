@@ -2,6 +2,7 @@ import { costsText, type FirstToken, type Spent, type Usage, type UsageReport, u
 import { useView } from '@millrace/react'
 import { type ReactNode, useEffect, useState } from 'react'
 import type { PanelProps } from '../app/panels.ts'
+import { runsView, workedFor } from '../session/runs.ts'
 import { agentColour } from '../ui/agent-colour.ts'
 import { Empty, Pill } from '../ui/controls.tsx'
 import { duration } from '../ui/duration.ts'
@@ -15,6 +16,7 @@ const whole = new Intl.NumberFormat('en')
 export function UsagePanel({ session, at }: PanelProps) {
   const report = useView(session.log, usageView, { at })
   const spent = useSpent(session, at)
+  const spans = useView(session.log, runsView, { at })
   // The time to first token needs the tokens, and a long session is opened without them.
   useEffect(() => void session.fill(), [session])
   if (report.agents.length === 0) {
@@ -24,13 +26,14 @@ export function UsagePanel({ session, at }: PanelProps) {
       </Empty>
     )
   }
+  const times = new Map(spans.toArray().map((span) => [span.run, workedFor(session.log, span)]))
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable (axe: scrollable-region-focusable)
     <section className="usage-panel scroll" aria-label="Usage" tabIndex={0}>
-      <Totals report={report} spent={spent} />
+      <Totals report={report} spent={spent} times={times} />
       <Models spent={spent} />
       <Agents report={report} spent={spent} />
-      <Runs report={report} spent={spent} />
+      <Runs report={report} spent={spent} times={times} />
     </section>
   )
 }
@@ -40,8 +43,13 @@ interface PartProps {
   readonly spent: Spent
 }
 
-function Totals({ report: { total, firstToken, runs }, spent }: PartProps) {
-  const time = runs.toArray().reduce((sum, run) => sum + (run.duration ?? 0), 0)
+interface TimedProps extends PartProps {
+  /** How long each run worked; undefined while it works. */
+  readonly times: ReadonlyMap<string, number | undefined>
+}
+
+function Totals({ report: { total, firstToken }, spent, times }: TimedProps) {
+  const time = [...times.values()].reduce((sum: number, took) => sum + (took ?? 0), 0)
   const cells = [
     ['Tokens', number(total.totalTokens)],
     ['Model calls', number(total.modelCalls)],
@@ -175,7 +183,7 @@ function Split({
 
 const someRuns = 20
 
-function Runs({ report, spent }: PartProps) {
+function Runs({ report, spent, times }: TimedProps) {
   const [most, setMost] = useState(someRuns)
   const runs = report.runs.toArray()
   const first = Math.max(0, runs.length - most)
@@ -213,7 +221,7 @@ function Runs({ report, spent }: PartProps) {
                 <td className="number">{number(each.usage.totalTokens)}</td>
                 <td className="number">{number(each.usage.modelCalls)}</td>
                 <td className="number">{each.firstToken === undefined ? '–' : duration(each.firstToken)}</td>
-                <td className="number">{each.duration === undefined ? 'running' : duration(each.duration)}</td>
+                <td className="number">{timeOf(times.get(each.run))}</td>
                 <td className="number">{costsText(spent.runs.get(each.run))}</td>
               </tr>
             ))}
@@ -227,6 +235,8 @@ function Runs({ report, spent }: PartProps) {
 function number(value: number | undefined): string {
   return value === undefined ? '–' : whole.format(value)
 }
+
+const timeOf = (took: number | undefined): string => (took === undefined ? 'running' : duration(took))
 
 function mean(wait: FirstToken | undefined): string {
   return wait === undefined || wait.calls === 0 ? '–' : duration(wait.total / wait.calls)

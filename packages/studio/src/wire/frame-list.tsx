@@ -5,6 +5,7 @@ import { openStep } from '../step/open-step.ts'
 import { Button } from '../ui/controls.tsx'
 import { LabelledCopy } from '../ui/copy.tsx'
 import { duration, moment } from '../ui/duration.ts'
+import { usePressed } from '../ui/pressed.ts'
 import { TextBlock } from '../ui/text-block.tsx'
 import { pretty, sizeOf, type WireFrame, wireTextOf } from './frames.ts'
 
@@ -35,12 +36,16 @@ export function FrameList({ frames, count, began, at, done, raw, curl }: FrameLi
     estimateSize: () => 30,
     overscan: 12,
   })
+  const follow = (): void => {
+    if (following && count > 0) virtual.scrollToIndex(count - 1, { align: 'end' })
+  }
+  const pressed = usePressed(scroller, follow)
   // A move of the cursor is a wish to see that moment.
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs whenever the cursor moves
   useEffect(() => setFollowing(true), [at])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the list moves only when its end does
   useLayoutEffect(() => {
-    if (following && count > 0) virtual.scrollToIndex(count - 1, { align: 'end' })
+    if (!pressed.current) follow()
   }, [count, at, done, following])
   const current = frames[count - 1]?.seq
   return (
