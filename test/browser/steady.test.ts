@@ -133,3 +133,17 @@ test('the results of a search are words, without the signs of markdown', async (
   const texts = await page.getByTestId('palette-option').allTextContents()
   expect(texts.filter((text) => /\*\*|`/.test(text))).toEqual([])
 })
+
+test('costs are whole beside all other figures of an agent', async () => {
+  const { page } = await studio.open(`/s/${briefing}?panel=usage`, wide)
+  await page.evaluate(() => {
+    const prices = { currency: 'USD', models: { offline: { input: 2, output: 2 } } }
+    localStorage.setItem('millrace', JSON.stringify({ state: { prices }, version: 0 }))
+  })
+  await page.reload()
+  await expect.poll(() => page.getByTestId('usage-row').first().textContent()).toContain('$')
+  const hidden = await page
+    .locator('.table-scroll')
+    .evaluateAll((tables) => tables.map((table) => table.scrollWidth - table.clientWidth))
+  expect(hidden).toEqual([0, 0, 0])
+})
