@@ -29,7 +29,10 @@ export function changesFor(message: string, tasks: readonly GivenTask[], earlier
   if (title !== undefined) return task === undefined ? nothing : { ...nothing, update: [{ id: task.id, title }] }
   if (isSmallTalk(text) || (tasks.length > 0 && (asksForPlan(text) || earlier.includes(message)))) return nothing
   const present = new Set(tasks.map((each) => each.title.toLowerCase()))
-  return { ...nothing, add: tasksFor(text).filter((each) => !present.has(each.title.toLowerCase())) }
+  // “Also prepare a table” adds to the plan what it says, and begins no plan of its own.
+  const [, more] = /^(?:and|also|then|next|finally)[, ]+(?:also |please )*(.+)$/i.exec(text) ?? []
+  const add = more === undefined || tasks.length === 0 ? tasksFor(more ?? text) : stepsIn(more).map(lineOf)
+  return { ...nothing, add: add.filter((each) => !present.has(each.title.toLowerCase())) }
 }
 
 /** The answer in the conversation: what changes, and the plan as it is then. */
@@ -78,12 +81,8 @@ const clause = new RegExp(`\\s*(?:[,;.]|\\band\\b|\\bthen\\b)[\\s,]*(?:and |then
 
 /** The tasks that a request names one after the other; else two searches from different sides and a document. */
 function tasksFor(request: string): PlanChanges['add'] {
-  const steps = request
-    .replace(/^(?:can|could|would) you |^(?:help me |i want to |i need to |let us |let's )/i, '')
-    .replace(/[.?!]+$/, '')
-    .split(clause)
-    .filter((step) => step !== '')
-  if (steps.length > 1) return steps.map((step) => lineOf(capital(step)))
+  const steps = stepsIn(request)
+  if (steps.length > 1) return steps.map(lineOf)
   const subject = subjectOf(request) || 'this'
   const [, market] = /(?:analysis|comparison|study|survey) of (.+)$/i.exec(subject) ?? []
   if (market !== undefined) {
@@ -98,6 +97,15 @@ function tasksFor(request: string): PlanChanges['add'] {
     `Look into budget and risks of ${subject} — what it takes and what can go wrong`,
     `Write a brief on ${subject} — a document to share, with its sources`,
   ].map(lineOf)
+}
+
+function stepsIn(request: string): readonly string[] {
+  return request
+    .replace(/^(?:can|could|would) you |^(?:help me |i want to |i need to |let us |let's )/i, '')
+    .replace(/[.?!]+$/, '')
+    .split(clause)
+    .filter((step) => step !== '')
+    .map(capital)
 }
 
 const capital = (text: string): string => text.replace(/^./, (letter) => letter.toUpperCase())

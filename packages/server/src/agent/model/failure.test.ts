@@ -1,7 +1,7 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
-import { type CalledModel, modelFailure, providerRefusal, streamFailure } from './failure.ts'
+import { type CalledModel, modelFailure, streamFailure, vendorRefusal } from './failure.ts'
 
 // What a newcomer reads when a model refuses: which model, what its provider said, and what to do.
 
@@ -27,10 +27,10 @@ describe('a refusal names the model, the words of the provider, and what to do',
   })
 
   test('too many requests, and a server that fails', () => {
-    expect(providerRefusal(429, 'Rate limit reached', openai)).toBe(
+    expect(vendorRefusal(429, 'Rate limit reached', openai)).toBe(
       'gpt-4o-mini: Rate limit reached (HTTP 429). Try again later, or use another model.',
     )
-    expect(providerRefusal(500, 'The server had an error.', openai)).toBe(
+    expect(vendorRefusal(500, 'The server had an error.', openai)).toBe(
       'gpt-4o-mini: The server had an error (HTTP 500).',
     )
   })

@@ -33,13 +33,13 @@ export function modelFailure(
     const type: unknown = Reflect.get(error, 'type')
     const errorCode = String(error.status ?? error.code ?? type ?? 'UNKNOWN_ERROR')
     const words = wordsIn(Reflect.get(error, 'error')) ?? error.message.replace(/^\d{3} /, '')
-    return { errorCode, errorMessage: providerRefusal(error.status, words, called) }
+    return { errorCode, errorMessage: vendorRefusal(error.status, words, called) }
   }
   return { errorCode: 'UNKNOWN_ERROR', errorMessage: withoutKeys(reasonOf(error), called) }
 }
 
 /** What a provider said, with the model that it said it of, and what to do. */
-export function providerRefusal(status: unknown, words: string, called: CalledModel): string {
+export function vendorRefusal(status: unknown, words: string, called: CalledModel): string {
   const sentence = withoutKeys(words, called).replace(/[.\s]*$/, '')
   const http = typeof status === 'number' ? ` (HTTP ${status})` : ''
   return `${called.model}: ${sentence}${http}.${adviceFor(status, words, called)}`

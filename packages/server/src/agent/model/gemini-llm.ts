@@ -1,6 +1,6 @@
 import { Gemini, type LlmRequest, type LlmResponse } from '@google/adk'
 import { defined } from '@millrace/core'
-import { providerRefusal, streamFailure } from './failure.ts'
+import { streamFailure, vendorRefusal } from './failure.ts'
 import { finish } from './finish.ts'
 import { modelFetch } from './model-fetch.ts'
 import type { ModelSettings } from './settings.ts'
@@ -58,7 +58,7 @@ export class GeminiLlm extends Gemini {
     const status: unknown = Reflect.get(error, 'status')
     const { code = status, message = error.message } = vendorError(error.message)
     const called = { model: this.model, key: 'GOOGLE_API_KEY', settings: this.#settings }
-    error.message = JSON.stringify({ error: { code, message: providerRefusal(status, message, called) } })
+    error.message = JSON.stringify({ error: { code, message: vendorRefusal(status, message, called) } })
     return error
   }
 }
