@@ -1,7 +1,7 @@
 import { defined, isObject } from '@millrace/core'
 
 /** What a request says of the run that it starts. */
-export interface Asked {
+export interface TapedRequest {
   /** What the user said last. */
   readonly text?: string
   /** The agent that the request names, where its dialect has a field for it. */
@@ -9,7 +9,7 @@ export interface Asked {
 }
 
 /** Reads the body of a request of any dialect. */
-export function askedIn(body: string): Asked {
+export function askedIn(body: string): TapedRequest {
   let value: unknown
   try {
     value = JSON.parse(body)

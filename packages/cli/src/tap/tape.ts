@@ -10,7 +10,7 @@ import {
 } from '@millrace/core'
 import { anyDialect } from '../any-dialect.ts'
 import { type LintReport, StreamLint } from '../lint-stream.ts'
-import { type Asked, askedIn } from './request.ts'
+import { askedIn, type TapedRequest } from './request.ts'
 
 type RunFinished = Extract<RunEvent, { kind: 'run.finished' }>
 
@@ -56,7 +56,7 @@ export class Tape {
   readonly #lint = new StreamLint()
   readonly #decoder: Decoder
   readonly #rows: Recorded[] = []
-  readonly #asked: Asked
+  readonly #asked: TapedRequest
   #dialect: DialectName
   #frame = 0
   #bytes = 0
@@ -132,7 +132,7 @@ function withoutEnd(report: LintReport): LintReport {
 }
 
 /** Most wires do not repeat what the user said, and ADK's names only who speaks: both are taken from the request. */
-function withRequest(event: RunEvent, { text, agent }: Asked): RunEvent {
+function withRequest(event: RunEvent, { text, agent }: TapedRequest): RunEvent {
   if (event.kind !== 'run.started') return event
   const named = agent !== undefined ? { ...event, agent: agent.slice(0, 200) } : event
   if (text === undefined || event.input.messages.length > 0) return named
