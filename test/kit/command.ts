@@ -21,6 +21,8 @@ export interface CommandOptions {
   readonly tty?: true | readonly ('stdin' | 'stdout' | 'stderr')[]
   /** Of the terminals: 100. */
   readonly columns?: number
+  /** As the leader of a process group, which a terminal sends Ctrl-C to. */
+  readonly group?: true
   /** In a process of its own also in the small form. */
   readonly alone?: boolean
 }
@@ -37,10 +39,10 @@ function asTerminals(names: readonly string[], columns: number): string {
 
 /** Starts the command; its standard input is open. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): ChildProcessWithoutNullStreams {
-  const { env = {}, cwd = packedFolder, tty, columns = 100 } = options
+  const { env = {}, cwd = packedFolder, tty, columns = 100, group: detached = false } = options
   const code = asTerminals(tty === true ? outputs : (tty ?? []), columns)
   const before = tty === undefined ? [] : ['--import', `data:text/javascript,${encodeURIComponent(code)}`]
-  return spawn(process.execPath, [...before, packedMain, ...args], { cwd, env: { ...env } })
+  return spawn(process.execPath, [...before, packedMain, ...args], { cwd, env: { ...env }, detached })
 }
 
 /**

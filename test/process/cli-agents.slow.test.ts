@@ -80,6 +80,18 @@ describe('millrace run', () => {
     expect(given.out).toContain('Done: 0 proverbs deleted.')
     expect(typed.err).toContain('Delete all proverbs anyway? [y/n]')
     expect(typed.out).toContain('nothing was deleted')
+    const asked = startCommand(ask, { cwd: root, tty: person })
+    const ended = endOf(asked)
+    let said = ''
+    await new Promise<void>((resolve) => {
+      asked.stderr.on('data', (text: string) => {
+        said += text
+        if (said.includes('anyway? [y/n]')) resolve()
+      })
+    })
+    asked.kill('SIGINT')
+    const left = await ended
+    expect([left.code, left.err]).toEqual([130, expect.not.stringContaining('run it in a terminal')])
   })
 
   test('prints a wire, or the events; a prompt may be piped in', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -11,7 +11,7 @@ test('serve --watch starts again when its configuration changes, also after a fa
   // The folder of the agents is named, and the configuration is beside it and not here.
   mkdirSync(join(root, 'project/agents'), { recursive: true })
   const named = ['serve', 'project/agents', '--watch', '--port', '0', '--data-dir', join(root, 'data')]
-  const child = startCommand(named, { cwd: root })
+  const child = startCommand(named, { cwd: root, group: true })
   const ended = endOf(child)
   let said = ''
   const news = new Set<() => void>()
@@ -45,7 +45,22 @@ test('serve --watch starts again when its configuration changes, also after a fa
   edit('{ "agents": {} }')
   const second = await saysNext(listening)
   expect((await fetch(`${second}/health`)).status).toBe(200)
-  child.kill('SIGTERM')
+  // Ctrl-C at a terminal. It must reach the server once, so that it ends with what it has begun: not by the group, too.
+  expect(groupsBelow(child.pid ?? 0)).not.toContain(child.pid)
+  process.kill(-(child.pid ?? 0), 'SIGINT')
   expect((await ended).code).toBe(0)
   await expect(fetch(`${second}/health`)).rejects.toThrow()
 })
+
+/** The process groups of the children of a process, as Linux tells them. */
+function groupsBelow(pid: number): readonly number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  expect(children).toHaveLength(1)
+  return children.map((each) =>
+    Number(
+      readFileSync(`/proc/${each}/stat`, 'utf8')
+        .replace(/^.*\) /, '')
+        .split(' ')[2],
+    ),
+  )
+}

@@ -69,7 +69,7 @@ export async function runCommand(
       if (end.outcome !== 'interrupted') return end.outcome === 'done' ? 0 : 1
       const questions = rows.flatMap(({ event }) => (event.kind === 'interrupt' ? [event] : []))
       const resume = await answered(questions, answers, signal)
-      if (resume === undefined) return left(questions, session, options)
+      if (resume === undefined) return signal.aborted ? interruptedCode : left(questions, session, options)
       input = { messages: [], resume }
     }
   } finally {

@@ -33,8 +33,12 @@ export async function watchServer(args: readonly string[], otherwise: string): P
   let child: ChildProcess
   let changed = false
   let stopped = false
+  // Ctrl-C at a terminal goes to a whole group. The server has its own, because a second signal would end it at once.
   const start = (): ChildProcess =>
-    spawn(process.execPath, [...process.execArgv, main, 'serve', ...rest, ...named], { stdio: 'inherit' })
+    spawn(process.execPath, [...process.execArgv, main, 'serve', ...rest, ...named], {
+      stdio: 'inherit',
+      detached: true,
+    })
   const restart =
     (file: string) =>
     (now: { mtimeMs: number }, before: { mtimeMs: number }): void => {

@@ -57,8 +57,9 @@ export async function testCommand(paths: readonly string[], options: TestOptions
     else sayLine(`\n${summaryLine(results, ms, colours, found.length - results.length)}`)
     if (signal.aborted) return interruptedCode
     const failed = results.filter(({ passed }) => !passed)
-    const left =
-      options.update === true ? await review(results.filter(isChanged), options.yes === true, colours, signal) : failed
+    const changed = results.filter((result) => !result.passed || (live && hasNewAnswers(result)))
+    const left = options.update === true ? await review(changed, options.yes === true, colours, signal) : failed
+    if (signal.aborted) return interruptedCode
     if (options.open === true && left.length > 0) {
       const { showRuns } = await import('./show-runs.ts')
       await showRuns(left, signal)
@@ -70,10 +71,10 @@ export async function testCommand(paths: readonly string[], options: TestOptions
   }
 }
 
-/** Whether the case would be written otherwise now. With --live, a case may pass although its models answered otherwise. */
-function isChanged({ found, verdicts, passed }: CaseResult): boolean {
-  const verdict = verdicts.at(-1)
-  return !passed || (verdict !== undefined && printCase(recordedAs(found.one, verdict)) !== printCase(found.one))
+/** With --live, a case may pass although its models answered otherwise than recorded. */
+function hasNewAnswers({ found, verdicts }: CaseResult): boolean {
+  const answers = verdicts.at(-1)?.answers
+  return answers !== undefined && JSON.stringify(answers) !== JSON.stringify(found.one.answers ?? {})
 }
 
 /** Shows the changes of each case and writes those that are accepted; the rest is returned. */
@@ -97,11 +98,9 @@ async function review(
       sayLine(`\n${colours.strong(found.name)}`)
       if (verdict.findings.length === 0) sayLine('    its models answered otherwise than recorded')
       for (const line of findingLines(verdict.findings, colours)) sayLine(line)
-      const said = (await ask('  write what the agent does now? [y]es, [n]o, [a]ll, [q]uit ', signal))
-        ?.trim()
-        .toLowerCase()
+      const said = await choice('  write what the agent does now? [y]es, [n]o, [a]ll, [q]uit ', signal)
       accept = said === 'a'
-      stopped = said === 'q' || said === undefined
+      stopped = said === 'q'
       if (said !== 'y' && !accept) {
         left.push(result)
         continue
@@ -112,4 +111,14 @@ async function review(
   }
   if (left.length > 0) sayLine(`${counted(left.length, 'case')} left as ${left.length === 1 ? 'it is' : 'they are'}`)
   return left.filter(({ passed }) => !passed)
+}
+
+/** Asks until the answer is one of the four; no more input means to quit. */
+async function choice(question: string, signal: AbortSignal): Promise<'y' | 'n' | 'a' | 'q'> {
+  for (;;) {
+    const typed = await ask(question, signal)
+    if (typed === undefined) return 'q'
+    const [, said] = /^\s*(?:(y)(?:es)?|(n)o?|(a)(?:ll)?|(q)(?:uit)?)\s*$/i.exec(typed)?.filter(Boolean) ?? []
+    if (said !== undefined) return said.toLowerCase() as 'y' | 'n' | 'a' | 'q'
+  }
 }
