@@ -95,7 +95,7 @@ describe.each(rounds)(`killed when agents are $when (round $number of seed ${see
     const isStopped = (pattern: string): boolean => over.has(pattern) || linesIn(filesOf(name).held).includes(pattern)
     const enough = when === 'held' ? patterns.length : patterns.length / 2
     const broken = Promise.allSettled(talks)
-    await vi.waitUntil(() => patterns.filter(isStopped).length >= enough, { timeout: 120_000 })
+    await vi.waitUntil(() => patterns.filter(isStopped).length >= enough, { timeout: 600_000 })
     await first.kill()
     await broken
     const second = await serve(name, {})

@@ -1,7 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -19,6 +18,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { buildChild, has, message } from '../kit/built-child.ts'
 import { openSystem, sessions } from '../kit/crash-system.ts'
 import { full } from '../kit/full.ts'
+import { heard, StreamText } from '../kit/stream-text.ts'
 
 const rounds = full ? 25 : 6
 const dialects = [adk, millrace]
@@ -34,28 +34,10 @@ interface Ready {
   readonly recovered: { readonly failed: number; readonly resumed: number }
 }
 
-/** Everything one client received until the connection broke, without heartbeats: they come by the clock, not from the log. */
 interface Client {
   readonly session: string
   readonly dialect: Dialect
-  text: string
-}
-const heartbeat = ': heartbeat\n\n'
-
-function listen(port: number, session: string, dialect: Dialect): Promise<Client> {
-  const client: Client = { session, dialect, text: '' }
-  return new Promise((resolve) => {
-    const request = get({ port, host: '127.0.0.1', path: `/?session=${session}&dialect=${dialect.name}`, agent: false })
-    request.on('error', () => resolve(client))
-    request.on('response', (response) => {
-      response.setEncoding('utf8')
-      response.on('error', () => {})
-      response.on('data', (text) => {
-        client.text = (client.text + text).replaceAll(heartbeat, '')
-      })
-      resolve(client)
-    })
-  })
+  readonly received: StreamText
 }
 
 /** Starts the child, listens to all its sessions in every dialect, lets it run, kills it. */
@@ -71,7 +53,11 @@ async function runAndKill(
   const going = ready.then(async (system) => {
     recovered = system.recovered
     for (let i = 0; i < sessions; i += 1) {
-      for (const dialect of dialects) clients.push(await listen(system.port, `${round}.${i}`, dialect))
+      const session = `${round}.${i}`
+      for (const dialect of dialects) {
+        const url = `http://127.0.0.1:${system.port}/?session=${session}&dialect=${dialect.name}`
+        clients.push({ session, dialect, received: await StreamText.open(url) })
+      }
     }
     if (child.connected) child.send('go')
     return system
@@ -88,29 +74,10 @@ function printed(dialect: Dialect, session: string, rows: readonly Recorded[]): 
   const encoder = dialect.encoder({ session })
   return `retry: 1000\n\n${rows.flatMap((row) => withSeq(encoder.push(row), row.seq).map(printFrame)).join('')}`
 }
-
-/** The connection may have broken inside a heartbeat. */
-function withoutBrokenHeartbeat(text: string): string {
-  const last = text.lastIndexOf('\n\n') + 2
-  return heartbeat.startsWith(text.slice(last)) ? text.slice(0, last) : text
-}
-
-/** What a client received and what the log has, around the first character that differs. */
-function whereTheyPart(received: string, logged: string): string {
-  let at = 0
-  while (at < received.length && received[at] === logged[at]) at += 1
-  const near = (text: string): string => JSON.stringify(text.slice(Math.max(0, at - 200), at + 200))
-  return `after ${at} characters the client received\n${near(received)}\nand the log has\n${near(logged)}`
-}
-
-/** Until the clients have so many characters, all together. */
-async function heard(clients: readonly Client[], amount: number): Promise<void> {
-  while (clients.reduce((sum, { text }) => sum + text.length, 0) < amount) await wait(2)
-}
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
 test(`SPEC 2.3, 4.1: killed ${rounds} times with ${sessions} runs going: nothing a client saw is gone, every run has one end`, async () => {
-  let received = 0
+  let amount = 0
   let crashed = 0
   let resumed = 0
   for (let round = 0; round < rounds; round += 1) {
@@ -118,17 +85,23 @@ test(`SPEC 2.3, 4.1: killed ${rounds} times with ${sessions} runs going: nothing
     // counted in what clients have: a busy machine takes longer to get there, and no less happens.
     const moment = Math.random()
     const { clients, recovered } = await runAndKill(round, (ready, all) =>
-      round % 5 === 4 ? wait(moment * 200) : ready.then(() => heard(all, moment * 200_000)),
+      round % 5 === 4
+        ? wait(moment * 200)
+        : ready.then(() =>
+            heard(
+              all.map((client) => client.received),
+              moment * 200_000,
+            ),
+          ),
     )
     resumed += recovered.resumed
     const system = await openSystem(folder, 0)
     const { log, engine } = system
     expect(await log.integrity()).toEqual([])
-    for (const { session, dialect, ...client } of clients) {
-      const text = withoutBrokenHeartbeat(client.text)
+    for (const { session, dialect, received } of clients) {
       const whole = printed(dialect, session, await log.read(session, { after: 0 }))
-      expect(whole.startsWith(text), `${session} ${dialect.name}: ${whereTheyPart(text, whole)}`).toBe(true)
-      received += text.length
+      expect(received.partsFrom(whole), `${session} ${dialect.name}`).toBe(undefined)
+      amount += received.length
     }
     // Every other time the next process recovers, and may be killed doing it.
     if (round % 2 === 0 || round === rounds - 1) {
@@ -143,7 +116,7 @@ test(`SPEC 2.3, 4.1: killed ${rounds} times with ${sessions} runs going: nothing
     }
     await log.close()
   }
-  expect(received).toBeGreaterThan(rounds * 4000)
+  expect(amount).toBeGreaterThan(rounds * 4000)
   expect(crashed).toBeGreaterThan(rounds)
   expect(resumed).toBeGreaterThan(rounds)
 })

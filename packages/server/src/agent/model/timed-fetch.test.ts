@@ -52,6 +52,14 @@ describe('a time limit without bytes', () => {
     await last
   })
 
+  test('does not count a pause of this process, in which an answer has come', async () => {
+    const answers = (): Promise<Response> => new Promise((resolve) => setTimeout(resolve, 210, new Response('here')))
+    const asked = timedFetch(answers, 0.2)('http://x')
+    // Blocks this thread until both are due, the limit first.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+    expect(await (await asked).text()).toBe('here')
+  })
+
   test('0 is no limit; an abort of the caller is passed on', async () => {
     vi.useFakeTimers()
     const stop = new AbortController()

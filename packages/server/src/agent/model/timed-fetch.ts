@@ -40,21 +40,33 @@ export function timedFetch(fetch: typeof globalThis.fetch, seconds = defaultTime
 
 type InTime = <T>(work: Promise<T>) => Promise<T>
 
-/** Only the time of waiting counts, not the time that the reader takes between two chunks. */
+/** In how many parts a limit is counted. */
+const ticks = 8
+
+/**
+ * Only the time of waiting counts, not the time that the reader takes between two chunks. A pause of this process, or of
+ * the whole machine, counts as one tick at most: what came meanwhile is not read yet.
+ */
 function watch(seconds: number, stop: AbortController): InTime {
   return async (work) => {
     if (seconds === 0) return work
     let clock: NodeJS.Timeout | undefined
     const silence = new Promise<never>((_, reject) => {
-      clock = setTimeout(() => {
-        const error = new SilenceError(seconds)
-        reject(error)
-        stop.abort(error)
-      }, seconds * 1000)
+      let left = ticks
+      clock = setInterval(
+        () => {
+          left -= 1
+          if (left > 0) return
+          const error = new SilenceError(seconds)
+          reject(error)
+          stop.abort(error)
+        },
+        (seconds * 1000) / ticks,
+      )
     })
     // The loser of the race must not become an unhandled rejection.
     work.catch(() => undefined)
-    return Promise.race([work, silence]).finally(() => clearTimeout(clock))
+    return Promise.race([work, silence]).finally(() => clearInterval(clock))
   }
 }
 
