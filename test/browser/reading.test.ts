@@ -106,11 +106,27 @@ test('a run that a crash cut off ends at its last event, and the pause after it 
   await bar.waitFor()
   expect(await bar.getAttribute('aria-label')).toBe('desk, cut off, 2.0 s, events 2 to 3')
   expect(await page.getByTestId('timeline-break').count()).toBe(1)
-  expect(await page.getByTestId('message-complete').textContent()).toContain('cut off')
+  const end = page.getByTestId('message-complete')
+  expect(await end.textContent()).toContain('cut off')
+  expect(await end.locator('time').getAttribute('datetime')).toBe(new Date(1_767_000_002_000).toISOString())
   await press(page, page.locator('#tab-step'))
   await page.getByTestId('step').waitFor()
   expect(await page.getByTestId('panel-step').textContent()).not.toContain('10 m')
   await opened.shot('reading-cut-off')
+
+  // The list has the same word in the same colour, and its filter finds the session under it.
+  const id = answer.json().id
+  const dot = page.getByTestId(`session-${id}`).locator('.dot')
+  expect(await dot.textContent()).toBe('cut off')
+  const colour = await end.locator('.pill').evaluate((pill) => getComputedStyle(pill).color)
+  expect(await dot.evaluate((each) => getComputedStyle(each).backgroundColor)).toBe(colour)
+  await press(page, page.getByTestId('show-filters'))
+  await page.getByTestId('filter-status').selectOption('failed')
+  await expect.poll(() => page.getByTestId(`session-${id}`).count()).toBe(0)
+  await page.getByTestId('filter-status').selectOption('cut off')
+  await page.getByTestId(`session-${id}`).waitFor()
+  await open(`/s/${briefing}?compare=${id}`)
+  await expect.poll(() => page.getByRole('row', { name: /^Run time/ }).textContent()).toMatch(/[ms]2\.0 s/)
 })
 
 test('without a connection the page says what it knows, and nothing moves', async () => {

@@ -216,3 +216,28 @@ export const rootAgent = new LlmAgent({
     expect(text).not.toContain('/etc/lookup')
   }
 })
+
+test.each(['on', 'off'])(
+  'a key that an error repeats is not in the stream, the log or the output: --isolate %s',
+  async (isolate) => {
+    const key = 'sk-key-of-a-vendor'
+    mine.write('agents/a/.env', `VENDOR_API_KEY=${key}\n`)
+    mine.write(
+      'agents/a/agent.ts',
+      talks(
+        'await refuse()',
+        "const refuse = async () => { throw new Error('wrong key: ' + process.env.VENDOR_API_KEY) }",
+      ),
+    )
+    mine.write('agents/b/agent.ts', talks("void Promise.reject(new Error('lost: ' + process.env.VENDOR_API_KEY))"))
+    mine.write('agents/b/.env', `VENDOR_API_KEY=${key}\n`)
+    const server = mine.serve(['--isolate', isolate])
+    const answer = await server.run('a', 'hi', 'refused')
+    expect(answer).toContain('wrong key: [redacted]')
+    await server.run('b', 'hi', 'lost')
+    await server.says(/lost: \[redacted\]/)
+    const log = await (await fetch(`${await server.address}/sessions/refused/log`)).text()
+    expect(log).toContain('wrong key: [redacted]')
+    expect(answer + log + server.said()).not.toContain(key)
+  },
+)

@@ -193,6 +193,31 @@ describe('millrace sessions', () => {
       `millrace: there is no log in ${join(root, 'nowhere')}; name another with --data-dir, or a server with --server\n`,
     )
   })
+
+  test('a run whose recording ends in the middle is cut off in the list, in its filter and in `tail`', async () => {
+    await onServer('run', 'assistant', 'Add a proverb: Haste makes waste', '--session', 'whole')
+    const exported = await onServer('sessions', 'export', 'whole')
+    const file = join(root, 'half.jsonl')
+    writeFileSync(
+      file,
+      exported.out
+        .split('\n')
+        .filter((line) => !line.includes('"run.finished"'))
+        .join('\n'),
+    )
+    const own = ['--data-dir', join(root, 'half')]
+    mkdirSync(join(root, 'half'))
+    await millrace(['sessions', 'import', file, '--id', 'half', ...own])
+    const ids = async (status: string): Promise<readonly string[]> => {
+      const { out } = await millrace(['sessions', 'ls', '--json', '--status', status, ...own])
+      return (JSON.parse(out) as { id: string }[]).map(({ id }) => id)
+    }
+    const found = await millrace(['sessions', 'search', 'haste', '--status', 'cut-off', ...own])
+    expect(found.out).toMatch(/^half /)
+    const { out } = await millrace(['sessions', 'ls', ...own])
+    expect(out).toMatch(/\nhalf +assistant .* cut off +\d+ +.* ago\n$/)
+    expect([await ids('cut-off'), await ids('failed')]).toEqual([['half'], []])
+  })
 })
 
 test('doctor has a line for each thing, and the exit code 1 when an agent does not load', async () => {

@@ -60,7 +60,9 @@ test('a wrong argument is a sentence that names the help of its command', async 
   expect(flag.err).toBe("millrace: unknown option '--bogus'; see millrace serve --help\n")
   expect(missing.err).toBe("millrace: missing required argument 'session'\nSee millrace sessions export --help.\n")
   expect(unknown.err).toBe("millrace: unknown command 'frobnicate'\nSee millrace --help.\n")
-  expect(choice.err).toContain('Allowed choices are idle, running, done, failed, cancelled, interrupted.')
+  expect(choice.err).toContain(
+    'Allowed choices are not-started, running, waiting, done, failed, cancelled, cut-off, idle, interrupted.',
+  )
   expect(words.err).toBe('millrace: say what to search for: millrace sessions search "words"\n')
   expect(huge).toMatchObject({
     code: 1,

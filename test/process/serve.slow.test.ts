@@ -157,6 +157,12 @@ test('kill -9 and a start: the run it left has its end before anybody asks', asy
   const text = await events.text() // ends with the run
   expect(text.match(/"kind":"run.finished"/g)).toHaveLength(1)
   expect(text).toContain('"code":"crashed"')
+  for (const [query, sessions] of [
+    ['status=failed', [{ id: 's', status: 'failed', cutOff: true }]],
+    ['cutOff=true', [{ id: 's' }]],
+    ['status=failed&cutOff=false', []],
+  ] as const)
+    expect(await (await fetch(`${address}/sessions?search=s&${query}`)).json()).toMatchObject({ sessions })
   second.child.kill('SIGTERM')
   expect((await second.exit).code).toBe(0)
 })

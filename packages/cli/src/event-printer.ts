@@ -1,4 +1,4 @@
-import { functionCallsOf, functionResponsesOf, isPartial, type Recorded, type RunEvent } from '@millrace/core'
+import { functionCallsOf, functionResponsesOf, isPartial, type Recorded, type RunEvent, runWord } from '@millrace/core'
 import { type Colours, columnsOf, durationText, oneLine, plain, visible } from './terminal.ts'
 
 export interface PrinterOptions {
@@ -89,12 +89,15 @@ export class EventPrinter {
         return
       }
       case 'run.finished': {
-        const took = at - (this.#started.get(run) ?? at)
+        const began = this.#started.get(run) ?? at
         this.#started.delete(run)
-        const paint = event.outcome === 'done' ? good : event.outcome === 'failed' ? bad : warn
+        const word = runWord(event.outcome, event.error?.code)
+        const paint = word === 'done' ? good : word === 'failed' ? bad : warn
         const why = event.error === undefined ? '' : `: ${oneLine(event.error.message, this.#width)}`
-        const tokens = event.usage?.totalTokens === undefined ? '' : `, ${event.usage.totalTokens} tokens`
-        this.#line(paint('■'), `${paint(event.outcome)}${why} ${faint(`in ${durationText(took)}${tokens}`)}`)
+        const tokens = event.usage?.totalTokens === undefined ? [] : [`${event.usage.totalTokens} tokens`]
+        // The end of a run that was cut off was written when the server started again.
+        const took = word === 'cut off' ? [] : [`in ${durationText(at - began)}`]
+        this.#line(paint('■'), `${paint(word)}${why} ${faint([...took, ...tokens].join(', '))}`.trimEnd())
         return
       }
       case 'interrupt':

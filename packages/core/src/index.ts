@@ -47,6 +47,7 @@ export {
   problemIn,
 } from './event/problem.ts'
 export type * from './event/run-event.ts'
+export { type RunWord, runWord, sessionWord } from './event/run-word.ts'
 export {
   type FactsFold,
   factsFold,

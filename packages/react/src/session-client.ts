@@ -142,7 +142,7 @@ export function createClient(options: ClientOptions = {}): Client {
   }
 }
 
-function queryText(fields: readonly (readonly [string, string | number])[]): string {
+function queryText(fields: readonly (readonly [string, string | number | boolean])[]): string {
   return fields
     .map(([name, value]) => `${name}=${encodeURIComponent(String(value).replace(/\p{Cs}/gu, ' '))}`)
     .join('&')

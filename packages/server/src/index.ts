@@ -7,6 +7,7 @@ export { type GraphAgentFile, graphAgent } from './agent/langgraph/langgraph-age
 export { type ModelSettings, modelSettings } from './agent/model/settings.ts'
 export type { ModelTape, RequestPrint, TapedAnswer, TapedCall } from './agent/model/tape.ts'
 export { isNested } from './agent/nested-event.ts'
+export { type Explained, explainThrown } from './agent/problem.ts'
 export { remoteAgent } from './agent/remote/remote-agent.ts'
 export type { RemoteEntry } from './agent/remote/remote-entry.ts'
 export { type EmbeddedMillrace, type EmbedOptions, embedMillrace as millrace } from './embed.ts'

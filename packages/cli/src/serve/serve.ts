@@ -7,6 +7,7 @@ import {
   type AgentDescription,
   createMillrace,
   discoverAgents,
+  explainThrown,
   fileEvalStore,
   type Millrace,
   modelSettings,
@@ -273,7 +274,10 @@ async function runUntil(
       : [repeated(pruneEvery, () => log.prune(Date.now() - retain), logged(millrace, 'retention failed'))]),
   ]
   // An agent's code may leave a rejected promise unhandled; that must not end the runs of the other agents.
-  const onUnhandled = logged(millrace, 'unhandled rejection in agent code')
+  const onUnhandled = (error: unknown): void => {
+    const { message, ...place } = explainThrown(error)
+    millrace.app.log.error(place, `unhandled rejection in agent code: ${message}`)
+  }
   process.on('unhandledRejection', onUnhandled)
   await stop
   for (const chore of chores) clearInterval(chore)

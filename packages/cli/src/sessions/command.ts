@@ -6,8 +6,9 @@ import { CommandError } from '../command-error.ts'
 import { helpExamples } from '../examples.ts'
 import type { SearchOptions } from './search.ts'
 import type { ExportOptions, ListOptions, PlaceOptions } from './sessions.ts'
+import { statusQueries } from './status-query.ts'
 
-const statuses = ['idle', 'running', 'done', 'failed', 'cancelled', 'interrupted']
+const statuses = Object.keys(statusQueries)
 
 export function addSessions(program: Command, { env }: CommandContext): void {
   const sessions = program

@@ -5,6 +5,7 @@ import { remark, sayJson, sayLine } from '../output.ts'
 import { askServer, type ServerAccess } from '../server-access.ts'
 import { aligned, type Colours, coloursOf, columnsOf, counted, hanging, oneLine, widthOf } from '../terminal.ts'
 import { at, type ListOptions } from './sessions.ts'
+import { queryOfStatus } from './status-query.ts'
 
 export interface SearchOptions extends ListOptions {
   readonly kind?: string
@@ -78,7 +79,17 @@ async function foundRows(
   let cursor: string | undefined
   do {
     const size = String(Math.min(pageSize, limit - found.length))
-    const page = await asked(server, { q: text, kind, agent, status, from, to, order, limit: size, cursor })
+    const page = await asked(server, {
+      q: text,
+      kind,
+      agent,
+      ...queryOfStatus(status),
+      from,
+      to,
+      order,
+      limit: size,
+      cursor,
+    })
     found.push(...page.found)
     cursor = page.next
   } while (cursor !== undefined && found.length < limit)

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import type { SessionInfo } from '@millrace/core'
+import { type SessionInfo, sessionWord } from '@millrace/core'
 import { CommandError } from '../command-error.ts'
 import type { Env } from '../env-files.ts'
 import { openInput, whyUnreachable } from '../input.ts'
@@ -9,6 +9,7 @@ import { remark, sayJson, sayLine, textOut } from '../output.ts'
 import { askServer, type ServerAccess, serverAt } from '../server-access.ts'
 import { aligned, type Colours, coloursOf, columnsOf, counted, durationText, oneLine, widthOf } from '../terminal.ts'
 import { unwritable } from '../write-text.ts'
+import { queryOfStatus } from './status-query.ts'
 
 export interface PlaceOptions {
   readonly dataDir?: string
@@ -57,14 +58,16 @@ function fitted(rows: readonly (readonly string[])[], width = Number.POSITIVE_IN
   }
 }
 
-function rowOf({ id, agent, title, status, events, updatedAt }: SessionInfo, now: number, colours: Colours): string[] {
-  const paint = status === 'done' ? colours.good : status === 'failed' ? colours.bad : colours.warn
+function rowOf(info: SessionInfo, now: number, colours: Colours): string[] {
+  const { id, agent, title, events, updatedAt } = info
+  const word = sessionWord(info)
+  const paint = word === 'done' ? colours.good : word === 'failed' ? colours.bad : colours.warn
   const width = Math.max((widthOf(process.stdout) ?? 120) - 90, 20)
   return [
     id,
     agent,
     oneLine(title, width),
-    paint(status),
+    paint(word),
     events.toLocaleString('en-US'),
     `${durationText(now - updatedAt)} ago`,
   ]
@@ -148,7 +151,7 @@ async function listed(
 ): Promise<{ readonly sessions: readonly SessionInfo[]; readonly total: number }> {
   const query = new URLSearchParams({ limit: String(limit) })
   if (agent !== undefined) query.set('agent', agent)
-  if (status !== undefined) query.set('status', status)
+  for (const [name, value] of Object.entries(queryOfStatus(status))) if (value !== undefined) query.set(name, value)
   return (await (await askServer(server, `/sessions?${query}`)).json()) as never
 }
 

@@ -20,6 +20,8 @@ export interface SessionInfo {
   readonly title: string
   /** `running` while the last run is open, else how it ended; `idle` before the first. */
   readonly status: SessionStatus
+  /** The last run `failed` because the server or the recording stopped; how its work ended is not known. */
+  readonly cutOff?: true
   /** The run that started last: the one `status` is about, and the one to rejoin. */
   readonly lastRun?: string
   /** The highest seq given out; 0 for an empty log. */
@@ -65,6 +67,8 @@ export interface SessionQuery {
   readonly user?: string
   readonly agent?: string
   readonly status?: SessionStatus
+  /** True: only sessions that are cut off; false: none of them. They are `failed` for `status`. */
+  readonly cutOff?: boolean
   /** True: the sessions that were deleted and can still be brought back. They are in no other list of all sessions. */
   readonly aside?: boolean
   /** Part of the title or id, case-insensitive. */
@@ -122,6 +126,8 @@ export interface FindQuery {
   readonly agent?: string
   /** Of sessions that have this status now. */
   readonly status?: SessionStatus
+  /** As in `SessionQuery`. */
+  readonly cutOff?: boolean
   /** Rows that the log took at `from` or later and before `to`, in ms. */
   readonly from?: number
   readonly to?: number

@@ -4,6 +4,7 @@ import type { FindQuery, FoundKind, FoundRow, SessionInfo } from './event-log.ts
 import { snippetOf } from './find-snippet.ts'
 import { findTexts } from './find-text.ts'
 import { type FindWords, indexWords, matchWords, queryWords } from './find-words.ts'
+import { hasStatus } from './session-status.ts'
 import { isAsideUser } from './set-aside.ts'
 
 /** Grows when the words of a row change, so that stores index their rows anew. */
@@ -108,11 +109,12 @@ export function findLimit(limit = defaultLimit): number {
 }
 
 /** Whether a search looks into the session at all. */
-export function isFindable(info: SessionInfo, { user, agent, status }: FindQuery): boolean {
+export function isFindable(info: SessionInfo, query: FindQuery): boolean {
+  const { user, agent } = query
   return (
     (user === undefined ? !isAsideUser(info.user) : info.user === user) &&
     (agent === undefined || info.agent === agent) &&
-    (status === undefined || info.status === status)
+    hasStatus(info, query)
   )
 }
 

@@ -23,6 +23,7 @@ import { rowKindOf } from './retention.ts'
 import { searchLimit, searchScore, searchWords } from './search.ts'
 import * as session from './session-info.ts'
 import { idInKey } from './session-key.ts'
+import { hasStatus } from './session-status.ts'
 import { isAsideUser } from './set-aside.ts'
 import * as shared from './shared.ts'
 
@@ -188,8 +189,9 @@ function put(memory: Memory, wanted: NewSession, rows: Recorded[]): Stored {
 
 function list(
   memory: Memory,
-  { user, agent, status, search, aside = false, limit, offset = 0 }: SessionQuery,
+  query: SessionQuery,
 ): { readonly sessions: readonly SessionInfo[]; readonly total: number } {
+  const { user, agent, search, aside = false, limit, offset = 0 } = query
   const needle = search?.toLowerCase()
   const found = [...open(memory).values()]
     .map((stored) => stored.info)
@@ -197,7 +199,7 @@ function list(
       (info) =>
         (user === undefined ? isAsideUser(info.user) === aside : info.user === user) &&
         (agent === undefined || info.agent === agent) &&
-        (status === undefined || info.status === status) &&
+        hasStatus(info, query) &&
         (needle === undefined || `${info.title}\n${idInKey(info.id)}`.toLowerCase().includes(needle)),
     )
     .sort((a, b) => b.updatedAt - a.updatedAt || (a.id < b.id ? 1 : -1))

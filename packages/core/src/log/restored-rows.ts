@@ -3,11 +3,14 @@ import { factsFold, noFacts } from '../event/session-facts.ts'
 import { checkpointBlock, checkpointText, isCheckpointDue } from './checkpoint-rule.ts'
 import { rowKindOf } from './retention.ts'
 import { eventText } from './session-info.ts'
+import { wasCutOff } from './session-status.ts'
 
 /** A row as a store keeps it, with what the store would else have to parse it for. */
 export interface RestoredRow extends RawRecorded {
   /** Of a `run.finished`. */
   readonly outcome?: Outcome
+  /** Of a `run.finished` that nobody saw. */
+  readonly cutOff?: true
   /** Of a row of the kind `partial` or `whole`. */
   readonly message?: string
 }
@@ -83,7 +86,8 @@ export async function* pagesOfHistory(
 
 function restoredRow({ seq, at, run, event }: Recorded): RestoredRow {
   const row = { seq, at, run, kind: rowKindOf(event), body: eventText(event) }
-  if (event.kind === 'run.finished') return { ...row, outcome: event.outcome }
+  if (event.kind === 'run.finished')
+    return { ...row, outcome: event.outcome, ...(wasCutOff(event) ? { cutOff: true } : {}) }
   return event.kind === 'agent' && (row.kind === 'partial' || row.kind === 'whole')
     ? { ...row, message: event.message }
     : row

@@ -1,8 +1,9 @@
 import { MillraceError } from '../event/problem.ts'
 import type { Recorded } from '../event/run-event.ts'
 import { defined } from '../json/defined.ts'
-import type { NewSession, SessionInfo, SessionStatus } from './event-log.ts'
+import type { NewSession, SessionInfo } from './event-log.ts'
 import type { RestoredRow } from './restored-rows.ts'
+import { type KeptStatus, keptStatus, statusKept, wasCutOff } from './session-status.ts'
 
 /** A new session without events. */
 export function emptySession({ id, user, agent, title = '', forkOf }: NewSession, at: number): SessionInfo {
@@ -15,38 +16,43 @@ export function emptySession({ id, user, agent, title = '', forkOf }: NewSession
 /** The session after these rows were appended (SPEC 2.8). */
 export function tally(info: SessionInfo, rows: readonly Recorded[]): SessionInfo {
   return tallied(info, rows, ({ event }) => {
-    if (event.kind === 'run.finished') return event.outcome
+    if (event.kind === 'run.finished') return wasCutOff(event) ? 'cut' : event.outcome
     return event.kind === 'run.started' ? 'running' : undefined
   })
 }
 
 /** The same for rows that are text. */
 export function tallyRestored(info: SessionInfo, rows: readonly RestoredRow[]): SessionInfo {
-  return tallied(info, rows, ({ kind, outcome }) => (kind === 'start' ? 'running' : outcome))
+  return tallied(info, rows, ({ kind, outcome, cutOff }) => {
+    if (kind === 'start') return 'running'
+    return cutOff === true ? 'cut' : outcome
+  })
 }
 
 /** The one place that defines status and counts. A row that starts or ends a run has a status. */
 function tallied<T extends Pick<Recorded, 'seq' | 'at' | 'run'>>(
   info: SessionInfo,
   rows: readonly T[],
-  statusOf: (row: T) => SessionStatus | undefined,
+  statusOf: (row: T) => KeptStatus | undefined,
 ): SessionInfo {
-  let { status, lastRun, lastSeq, runs, updatedAt } = info
+  let { lastRun, lastSeq, runs, updatedAt } = info
+  let kept = keptStatus(info)
   for (const row of rows) {
     const { seq, at, run } = row
     lastSeq = seq
     if (at > updatedAt) updatedAt = at
     const now = statusOf(row)
     if (now === 'running') {
-      status = now
+      kept = now
       lastRun = run
       runs += 1
     } else if (now !== undefined && (lastRun === undefined || lastRun === run)) {
       // The late end of a crashed run does not change the status of a run that started after it.
-      status = now
+      kept = now
     }
   }
-  const next = { ...info, status, lastSeq, runs, updatedAt, events: info.events + rows.length }
+  const { cutOff: _before, ...known } = info
+  const next = { ...known, ...statusKept(kept), lastSeq, runs, updatedAt, events: info.events + rows.length }
   return lastRun === undefined || lastRun === info.lastRun ? next : { ...next, lastRun }
 }
 

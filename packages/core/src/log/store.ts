@@ -45,5 +45,6 @@ export {
   tallyRestored,
 } from './session-info.ts'
 export { agentSession, checkSessionId, idInKey, sessionKey, withOwnId } from './session-key.ts'
+export { hasStatus, type KeptStatus, keptStatus, statusKept } from './session-status.ts'
 export { asideKey, asideUser, isAsideUser, ownerOfAside } from './set-aside.ts'
 export { isShared, isSharedArtifact, sharedUser, shareState, writesShared } from './shared.ts'

@@ -1,5 +1,5 @@
-import { isUnseenEnd } from '../event/problem.ts'
 import type { Outcome } from '../event/run-event.ts'
+import { runWord } from '../event/run-word.ts'
 
 /** 640 ms, 3.2 s, 1 m 05 s: as on the page. */
 export function spanText(ms: number): string {
@@ -26,7 +26,5 @@ export function countOf(count: number, one: string, many = `${one}s`): string {
 
 /** The words for the state of a run, as on the page. A run without a known end is no failure. */
 export function outcomeText(outcome: Outcome | undefined, code: string | undefined): string {
-  if (outcome === undefined) return 'running'
-  if (outcome === 'failed' && isUnseenEnd({ code })) return 'cut off'
-  return outcome === 'interrupted' ? 'waiting' : outcome
+  return runWord(outcome ?? 'running', code)
 }

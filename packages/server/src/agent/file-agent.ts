@@ -3,6 +3,7 @@ import { defined, MillraceError, type RunEvent, type RunInput } from '@millrace/
 import type { Agent, AgentDescription, RunContext } from './agent.ts'
 import { brokenDescription, loadingDescription } from './broken-description.ts'
 import { lazyStream } from './lazy-stream.ts'
+import { withCleanError } from './own-secrets.ts'
 import { type Progress, settlesIn } from './patience.ts'
 import { messageOf } from './problem.ts'
 import { sourcesOf, stampOf } from './sources.ts'
@@ -102,9 +103,11 @@ export class FileAgent implements Agent {
         return used.agent.run(input, context)
       },
       {
-        saw: (event) => {
+        pass: (yielded) => {
+          const event = withCleanError(yielded)
           if (event.kind === 'log' && event.level === 'error')
             this.#options.onThrow(this.name, context.run, event.message)
+          return event
         },
         ended: () => {
           if (used !== undefined) this.#left(used)

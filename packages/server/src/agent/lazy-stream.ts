@@ -1,5 +1,6 @@
 export interface StreamHooks<T> {
-  readonly saw?: (value: T) => void
+  /** Gets each value, and returns what is passed on. */
+  readonly pass?: (value: T) => T
   /** Called once, when the stream has ended, has failed, or was left. */
   readonly ended?: () => void
 }
@@ -14,7 +15,7 @@ export interface ReadyIterator<T> extends AsyncIterator<T> {
 
 /** A stream that calls `ready` when it is first read. Written by hand: a generator would slow down every event. */
 export function lazyStream<T>(ready: () => Promise<AsyncIterable<T>>, hooks: StreamHooks<T> = {}): AsyncIterable<T> {
-  const { saw, ended } = hooks
+  const { pass, ended } = hooks
   return {
     [Symbol.asyncIterator]() {
       let inner: ReadyIterator<T> | undefined
@@ -25,8 +26,8 @@ export function lazyStream<T>(ready: () => Promise<AsyncIterable<T>>, hooks: Str
         over = true
       }
       const seen = (result: IteratorResult<T>): IteratorResult<T> => {
-        if (result.done === true) end()
-        else saw?.(result.value)
+        if (result.done !== true) return pass === undefined ? result : { done: false, value: pass(result.value) }
+        end()
         return result
       }
       const failed = (error: unknown): never => {
@@ -34,12 +35,11 @@ export function lazyStream<T>(ready: () => Promise<AsyncIterable<T>>, hooks: Str
         throw error
       }
       const next = (from: AsyncIterator<T>): Promise<IteratorResult<T>> =>
-        saw === undefined && ended === undefined ? from.next() : from.next().then(seen, failed)
+        pass === undefined && ended === undefined ? from.next() : from.next().then(seen, failed)
       const iterator: ReadyIterator<T> = {
         ready() {
           const value = inner?.ready?.()
-          if (value !== undefined) saw?.(value)
-          return value
+          return value === undefined || pass === undefined ? value : pass(value)
         },
         over: () => inner?.over?.() === true,
         next() {

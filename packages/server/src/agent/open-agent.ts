@@ -4,10 +4,12 @@ import { loadAgentFile } from './agent-file.ts'
 import { changedPrompt } from './changed-prompt.ts'
 import type { AgentConfig, AgentFile } from './exported.ts'
 import { lazyStream } from './lazy-stream.ts'
-import type { ModelSettings } from './model/settings.ts'
+import { type ModelSettings, secretsOf } from './model/settings.ts'
+import { knowSecrets } from './own-secrets.ts'
 
 /** Loads the file and opens its agent: the one place where an author's code enters this process. */
 export async function openAgent(name: string, file: string, models: ModelSettings, again: boolean): Promise<Agent> {
+  knowSecrets(secretsOf(models))
   const loaded = await loadAgentFile(file, again)
   const hook = async () => loaded.engine.hookModels?.(file)
   if (models.tape !== undefined) await hook()

@@ -1,4 +1,11 @@
-import { type EventLog, exportSession, MillraceError, type SessionInfo, type SessionQuery } from '@millrace/core'
+import {
+  defined,
+  type EventLog,
+  exportSession,
+  MillraceError,
+  type SessionInfo,
+  type SessionQuery,
+} from '@millrace/core'
 import { sessionKey, withOwnId } from '@millrace/core/store'
 import type { EvalStore } from '../eval/eval-store.ts'
 import type { RunEngine } from '../run/run-engine.ts'
@@ -21,7 +28,7 @@ export interface Everyone {
 /** A session without its title, which is what the user wrote first. */
 export type SessionFigures = Pick<
   SessionInfo,
-  'id' | 'user' | 'agent' | 'status' | 'events' | 'runs' | 'createdAt' | 'updatedAt'
+  'id' | 'user' | 'agent' | 'status' | 'cutOff' | 'events' | 'runs' | 'createdAt' | 'updatedAt'
 >
 
 interface Parts {
@@ -50,6 +57,16 @@ export function everyone({ log, engine, evals }: Parts, hasUsers: boolean): Ever
   }
 }
 
-function figuresOf({ id, user, agent, status, events, runs, createdAt, updatedAt }: SessionInfo): SessionFigures {
-  return { id, user, agent, status, events, runs, createdAt, updatedAt }
+function figuresOf({
+  id,
+  user,
+  agent,
+  status,
+  cutOff,
+  events,
+  runs,
+  createdAt,
+  updatedAt,
+}: SessionInfo): SessionFigures {
+  return { id, user, agent, status, ...defined({ cutOff }), events, runs, createdAt, updatedAt }
 }

@@ -1,5 +1,6 @@
 import { MillraceError, type Problem, type Recorded, type RunFinished, type SessionInfo } from '@millrace/core'
 import { withoutPaths } from '../agent/author-place.ts'
+import { withoutOwnSecrets } from '../agent/own-secrets.ts'
 
 const longestMessage = 2_000
 
@@ -33,6 +34,9 @@ export function problemFromError(error: unknown, otherwise: 'agent-error' | 'sto
   const text = error instanceof Error ? error.message || error.name : typeof error === 'string' ? error : ''
   return {
     code,
-    message: text === '' ? 'the agent threw without a message' : withoutPaths(text).slice(0, longestMessage),
+    message:
+      text === ''
+        ? 'the agent threw without a message'
+        : withoutPaths(withoutOwnSecrets(text)).slice(0, longestMessage),
   }
 }

@@ -1,5 +1,5 @@
-import type { Lease, SessionInfo, SessionStatus } from '@millrace/core'
-import { idInKey } from '@millrace/core/store'
+import type { Lease, SessionInfo, SessionQuery } from '@millrace/core'
+import { hasStatus, idInKey, type KeptStatus, statusKept } from '@millrace/core/store'
 
 /**
  * The info of a session from its columns, which every store selects in this order: id, user, agent, title, status, last
@@ -12,7 +12,7 @@ export function infoOf(row: readonly unknown[]): SessionInfo {
     user: String(user),
     agent: String(agent),
     title: String(title),
-    status: isStatus(status) ? status : 'idle',
+    ...statusKept(isStatus(status) ? status : 'idle'),
     ...(lastRun === null ? {} : { lastRun: String(lastRun) }),
     lastSeq: Number(lastSeq),
     events: Number(events),
@@ -37,14 +37,19 @@ export function searchText(title: string, id: string): string {
   return `${title}\n${idInKey(id)}`.toLowerCase()
 }
 
-const statuses: ReadonlySet<unknown> = new Set<SessionStatus>([
-  'idle',
-  'running',
-  'done',
-  'failed',
-  'cancelled',
-  'interrupted',
-])
-function isStatus(value: unknown): value is SessionStatus {
-  return statuses.has(value)
+const statuses: readonly KeptStatus[] = ['idle', 'running', 'done', 'failed', 'cancelled', 'interrupted', 'cut']
+function isStatus(value: unknown): value is KeptStatus {
+  return statuses.some((status) => status === value)
+}
+
+/** What the column `status` may have for this query; undefined when everything will do. */
+export function statusesFor(query: Pick<SessionQuery, 'status' | 'cutOff'>): readonly KeptStatus[] | undefined {
+  if (query.status === undefined && query.cutOff === undefined) return undefined
+  return statuses.filter((kept) => hasStatus(statusKept(kept), query))
+}
+
+/** The same as a JSON list for SQL that has it as one value. */
+export function statusText(query: Pick<SessionQuery, 'status' | 'cutOff'>): string | null {
+  const kept = statusesFor(query)
+  return kept === undefined ? null : JSON.stringify(kept)
 }

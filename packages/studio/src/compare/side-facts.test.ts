@@ -1,5 +1,15 @@
-import { callsView, fold, type Recorded, type RunEvent, stateView, transcriptView, usageView } from '@millrace/core'
+import {
+  callsView,
+  fold,
+  liveLog,
+  type Recorded,
+  type RunEvent,
+  stateView,
+  transcriptView,
+  usageView,
+} from '@millrace/core'
 import { expect, test } from 'vitest'
+import { cutEnds, runsView } from '../session/runs.ts'
 import { figuresOf, sideFacts, toolFigures } from './side-facts.ts'
 
 const started = (text: string): RunEvent => ({
@@ -33,6 +43,7 @@ const views = {
   usage: fold(usageView, rows),
   calls: fold(callsView, rows),
   state: fold(stateView, rows),
+  cuts: new Map(),
 }
 
 test('two runs of one session have figures of their own, with deltas', () => {
@@ -55,4 +66,22 @@ test('a whole session has the figures of all its runs; what is not reported says
     { text: 'not reported' },
     { text: '45' },
   ])
+})
+
+test('the run time of a run that a crash cut off ends at its last event', () => {
+  const error = { code: 'crashed', message: 'the server stopped while this run was active' } as const
+  const log = liveLog((flush) => flush())
+  const cut = [started('one'), ...call('c1', 10), { kind: 'run.finished', outcome: 'failed', error } as const]
+  log.append(cut.map((event, i): Recorded => ({ seq: i + 1, at: i === 3 ? 600_000 : 1000 * i, run: 'r', event })))
+  const side = sideFacts(
+    {
+      transcript: log.read(transcriptView),
+      usage: log.read(usageView),
+      calls: log.read(callsView),
+      state: log.read(stateView),
+      cuts: cutEnds(log, log.read(runsView)),
+    },
+    undefined,
+  )
+  expect(side).toMatchObject({ outcome: 'cut off', time: 2000 })
 })

@@ -7,14 +7,15 @@ import {
   itemsOf,
   type JsonObject,
   type Message,
+  runWord,
   type SessionState,
   stateAt,
   type Transcript,
   type Usage,
   type UsageReport,
 } from '@millrace/core'
+import type { CutEnd } from '../session/runs.ts'
 import { duration } from '../ui/duration.ts'
-import { runWord } from '../ui/state-word.ts'
 import { messagesOf } from './align.ts'
 import { type Happened, happenedIn } from './divergence.ts'
 
@@ -24,6 +25,7 @@ export interface SideViews {
   readonly usage: UsageReport
   readonly calls: Calls
   readonly state: SessionState
+  readonly cuts: ReadonlyMap<number, CutEnd>
 }
 
 /** What one side has, for figures and for the search of the first divergence. */
@@ -46,7 +48,7 @@ export interface SideFacts {
 }
 
 /** The facts of a session, or of one of its runs. */
-export function sideFacts({ transcript, usage, calls, state }: SideViews, run: string | undefined): SideFacts {
+export function sideFacts({ transcript, usage, calls, state, cuts }: SideViews, run: string | undefined): SideFacts {
   const items = itemsOf(transcript).filter((item) => run === undefined || item.run === run)
   const messages = messagesOf(items).filter(({ superseded }) => superseded !== true)
   const tools = new Map<string, number>()
@@ -64,7 +66,7 @@ export function sideFacts({ transcript, usage, calls, state }: SideViews, run: s
     changes: items.filter((item) => item.kind === 'changed'),
     outcome: runWord(latest ?? end?.outcome ?? 'running', end?.error?.code),
     at: items[0]?.at,
-    time: ends.reduce((sum, { duration: took = 0 }) => sum + took, 0),
+    time: ends.reduce((sum, { seq, duration: took = 0 }) => sum + (cuts.get(seq)?.worked ?? took), 0),
     usage: used,
     costs: own?.costs ?? [],
     modelCalls: used.modelCalls,

@@ -1,6 +1,7 @@
 import { callsView, stateView, transcriptView, usageView } from '@millrace/core'
 import { useConnectionState, useSession, useView } from '@millrace/react'
 import { useMemo } from 'react'
+import { cutEnds, runsView } from '../session/runs.ts'
 import { type SideFacts, sideFacts } from './side-facts.ts'
 import type { ComparedSide } from './sides.ts'
 
@@ -11,7 +12,12 @@ export function useSide({ session, run }: ComparedSide): SideFacts {
   const usage = useView(log, usageView)
   const calls = useView(log, callsView)
   const state = useView(log, stateView)
-  return useMemo(() => sideFacts({ transcript, usage, calls, state }, run), [transcript, usage, calls, state, run])
+  const runs = useView(log, runsView)
+  const cuts = useMemo(() => cutEnds(log, runs), [log, runs])
+  return useMemo(
+    () => sideFacts({ transcript, usage, calls, state, cuts }, run),
+    [transcript, usage, calls, state, cuts, run],
+  )
 }
 
 /** Whether nothing of the session has arrived yet, so that nothing can be said about it. */

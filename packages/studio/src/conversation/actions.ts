@@ -1,7 +1,7 @@
 import type { Asked, ResumeAnswer, RunEnd } from '@millrace/core'
 import { createContext, useContext } from 'react'
 import type { ChangeTarget } from '../change/draft.ts'
-import type { RunSpan } from '../session/runs.ts'
+import type { CutEnd, RunSpan } from '../session/runs.ts'
 
 /** The actions that a row of the conversation offers. None is available in a file or at an earlier moment. */
 export interface Actions {
@@ -26,6 +26,8 @@ export interface Actions {
   /** How long each call took that ran as a step of its own, in milliseconds. */
   readonly callTimes: ReadonlyMap<string, number>
   readonly runs: ReadonlyMap<string, RunSpan>
+  /** The runs that were cut off, by the seq of their end. */
+  readonly cuts: ReadonlyMap<number, CutEnd>
   /** The run whose end shows the plan. */
   readonly planRun: string | undefined
 }
@@ -45,6 +47,7 @@ const none: Actions = {
   rejected: new Set(),
   callTimes: new Map(),
   runs: new Map(),
+  cuts: new Map(),
   planRun: undefined,
 }
 

@@ -1,7 +1,7 @@
-import type { ConnectionState, RunStatus } from '@millrace/core'
+import { type ConnectionState, type RunStatus, runWord } from '@millrace/core'
 import { detailOf } from '../session/client.ts'
 import type { Tone } from '../ui/controls.tsx'
-import { runWord, wordTones } from '../ui/state-word.ts'
+import { wordTones } from '../ui/state-word.ts'
 
 /** The status of a session and its connection: a word for the header and, if there is a problem, a banner sentence. */
 export interface ConnectionLabel {

@@ -1,4 +1,4 @@
-import type { Item, Message, Part } from '@millrace/core'
+import { type Item, type Message, type Part, runWord } from '@millrace/core'
 import { memo, type ReactNode } from 'react'
 import { navigate, useRoute } from '../app/route.ts'
 import { type ComparedSide, printSides } from '../compare/sides.ts'
@@ -13,7 +13,7 @@ import './cards.css'
 import { duration } from '../ui/duration.ts'
 import { Icon } from '../ui/icon.tsx'
 import { MarkdownText } from '../ui/markdown.tsx'
-import { runWord, wordTones } from '../ui/state-word.ts'
+import { wordTones } from '../ui/state-word.ts'
 import { Time } from '../ui/time.tsx'
 import { useActions } from './actions.ts'
 import { changeSentence } from './change-sentence.ts'
@@ -105,7 +105,7 @@ function RunStartNote({ item }: { readonly item: Extract<Item, { kind: 'start' }
 /** The end of a run: outcome, duration and error, with the actions to retry it or to fork from there. */
 function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
   const { outcome, error, duration: took, seq } = item
-  const { canFork, canRun, pending, retry, forkAt, planRun, runs } = useActions()
+  const { canFork, canRun, pending, retry, forkAt, planRun, runs, cuts } = useActions()
   const isLaterRun = (runs.get(item.run)?.number ?? 1) > 1
   const word = runWord(outcome, error?.code)
   // A recording without its end is no failure: nothing is known of how the run ended.
@@ -121,7 +121,7 @@ function RunEnd({ item }: { readonly item: Extract<Item, { kind: 'end' }> }) {
       <div>
         <Pill tone={wordTones[word]}>{word}</Pill>
         {!cut && took !== undefined && <span className="number">{duration(took)}</span>}
-        <Time at={item.at} />
+        <Time at={cuts.get(seq)?.at ?? item.at} />
         <button type="button" className="link" title="Show the session at this moment" onClick={() => goTo(seq)}>
           event {seq}
         </button>

@@ -15,7 +15,7 @@ import { openChange } from '../change/open-change.ts'
 import { type Failures, failuresView } from '../problems/failures.ts'
 import { useAgentAbsent } from '../session/agent-absent.ts'
 import { isFile } from '../session/files.ts'
-import { runsView } from '../session/runs.ts'
+import { cutEnds, runsView } from '../session/runs.ts'
 import { fork } from '../session/session-actions.ts'
 import { useSessions } from '../session/sessions.ts'
 import type { Actions } from './actions.ts'
@@ -47,6 +47,7 @@ export function useConversationActions(
   const callTimes = useMemo(() => timesOf(executions.toArray()), [executions])
   const spans = useView(session.log, runsView, { at })
   const runs = useMemo(() => new Map(spans.toArray().map((span) => [span.run, span])), [spans])
+  const cuts = useMemo(() => cutEnds(session.log, spans), [session, spans])
   const planRun = useMemo(() => spans.toArray().findLast(({ plans }) => plans === true)?.run, [spans])
   const agent = latest ?? info?.agent ?? ''
   const run = useRun(session.id, agent)
@@ -69,6 +70,7 @@ export function useConversationActions(
       rejected,
       callTimes,
       runs,
+      cuts,
       planRun,
       change: isFile(session.id) ? undefined : (target) => void openChange(session.id, target),
       retry(end) {
@@ -98,6 +100,7 @@ export function useConversationActions(
     rejected,
     callTimes,
     runs,
+    cuts,
     planRun,
     resume,
     send,

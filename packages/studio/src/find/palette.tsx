@@ -163,7 +163,7 @@ function Group({ group, options, here, list, onChoose }: GroupProps) {
     // biome-ignore lint/a11y/useSemanticElements: a group of options in a list box
     <div role="group" aria-labelledby={title}>
       <div id={title} className="palette-title">
-        {session !== undefined && <StatusDot status={session.status} />}
+        {session !== undefined && <StatusDot info={session} />}
         <span className="ellipsis">{group.title}</span>
         {session !== undefined && session.agent !== '' && (
           <span className="palette-agent" style={{ color: agentColour(session.agent) }}>
@@ -235,7 +235,7 @@ function Line({ option: { row, session, action } }: { readonly option: PaletteOp
   if (session !== undefined) {
     return (
       <>
-        <StatusDot status={session.status} />
+        <StatusDot info={session} />
         <span className="palette-snippet ellipsis">{session.title === '' ? session.id : session.title}</span>
         <span className="palette-author ellipsis">{session.agent}</span>
       </>

@@ -31,6 +31,11 @@ test('a session elsewhere that begins to wait or ends is told once', () => {
   ).toEqual([])
 })
 
+test('a session whose run was cut off is not told as failed', () => {
+  const after = [{ ...session('a', 'failed'), cutOff: true as const }]
+  expect(told([session('a', 'running')], after)).toEqual(['a was cut off'])
+})
+
 test('the first look, the session that is shown, and old sessions that come into the list tell nothing', () => {
   expect(told([], [session('a', 'done')])).toEqual([])
   expect(told([session('a', 'running')], [session('a', 'done')], 'a')).toEqual([])

@@ -1,4 +1,4 @@
-import type { SessionInfo } from '@millrace/core'
+import { type RunWord, type SessionInfo, sessionWord } from '@millrace/core'
 
 /** What happened in a session that is not shown. */
 export interface Notice {
@@ -8,10 +8,11 @@ export interface Notice {
   readonly lasting: boolean
 }
 
-const texts: Partial<Record<SessionInfo['status'], string>> = {
-  interrupted: 'waits for you',
+const texts: Partial<Record<RunWord, string>> = {
+  waiting: 'waits for you',
   done: 'is done',
   failed: 'failed',
+  'cut off': 'was cut off',
 }
 
 /**
@@ -27,7 +28,7 @@ export function noticesBetween(
   const known = new Map(before.map((info) => [info.id, info]))
   return after.flatMap((info): Notice[] => {
     const old = known.get(info.id)
-    const text = texts[info.status]
+    const text = texts[sessionWord(info)]
     if (text === undefined || info.id === shown || old === info) return []
     // A session from before that only now came into the list is no news.
     if (old === undefined) return []

@@ -97,7 +97,7 @@ function InboxBody() {
 function Line({ info }: { readonly info: SessionInfo }) {
   return (
     <>
-      <StatusDot status={info.status} />
+      <StatusDot info={info} />
       <span className="inbox-name ellipsis">{titleOf(info)}</span>
       <span className="ellipsis" style={{ color: agentColour(info.agent) }}>
         {info.agent}

@@ -64,7 +64,7 @@ function NoticeRow({ notice }: { readonly notice: Notice }) {
           closeDrawer()
         }}
       >
-        <StatusDot status={info.status} />
+        <StatusDot info={info} />
         <b className="ellipsis">{titleOf(info)}</b> <span className="notice-text">{text}</span>
       </button>
       <IconButton icon="close" label={`Dismiss: ${titleOf(info)} ${text}`} onClick={() => drop(info.id)} />

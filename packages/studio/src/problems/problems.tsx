@@ -3,6 +3,7 @@ import {
   type ProblemsState,
   problemsAtEnd,
   problemsView,
+  runWord,
   type Severity,
   type StreamProblem,
 } from '@millrace/core'
@@ -12,7 +13,6 @@ import type { PanelProps } from '../app/panels.ts'
 import { goTo } from '../session/cursor.ts'
 import { isFile } from '../session/files.ts'
 import { Empty, Pill, type Tone } from '../ui/controls.tsx'
-import { runWord } from '../ui/state-word.ts'
 import { type Failure, failuresView } from './failures.ts'
 import './problems.css'
 

@@ -1,4 +1,4 @@
-import { liveLog, type Recorded, type SessionInfo, transcriptView, wholeRecording } from '@millrace/core'
+import { liveLog, type Recorded, runWord, type SessionInfo, transcriptView, wholeRecording } from '@millrace/core'
 import type { SessionHandle } from '@millrace/react'
 import { create } from 'zustand'
 
@@ -68,6 +68,7 @@ function infoOf(
     agent,
     title,
     status: latest?.status ?? 'idle',
+    ...(runWord(latest?.status ?? 'idle', latest?.error?.code) === 'cut off' ? { cutOff: true } : {}),
     lastSeq: log.lastSeq,
     events: rows.length,
     runs: new Set(rows.map(({ run }) => run)).size,

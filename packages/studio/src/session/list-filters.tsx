@@ -1,12 +1,11 @@
-import type { SessionInfo } from '@millrace/core'
+import { type RunWord, type SessionInfo, sessionWord } from '@millrace/core'
 import { create } from 'zustand'
-import { runWord } from '../ui/state-word.ts'
 import { useSessions } from './sessions.ts'
 
 /** What the list of sessions is narrowed to; an empty field lets everything through. */
 export interface ListFilters {
   readonly agent: string
-  readonly status: SessionInfo['status'] | ''
+  readonly status: RunWord | ''
   /** So many days back, counted from the last midnight. */
   readonly days: number
 }
@@ -24,11 +23,11 @@ export function isFiltered({ agent, status, days }: ListFilters): boolean {
 
 export function passes(info: SessionInfo, { agent, status, days }: ListFilters, now: number): boolean {
   if (agent !== '' && info.agent !== agent) return false
-  if (status !== '' && info.status !== status) return false
+  if (status !== '' && sessionWord(info) !== status) return false
   return days === 0 || info.updatedAt >= new Date(now).setHours(0, 0, 0, 0) - (days - 1) * 86_400_000
 }
 
-const statuses = ['running', 'interrupted', 'done', 'failed', 'cancelled', 'idle'] as const
+const statuses: readonly RunWord[] = ['running', 'waiting', 'done', 'failed', 'cut off', 'cancelled', 'not started']
 const times = [
   [0, 'Any time'],
   [1, 'Today'],
@@ -67,9 +66,7 @@ export function ListFilterFields() {
       >
         <option value="">Any status</option>
         {statuses.map((status) => (
-          <option key={status} value={status}>
-            {runWord(status)}
-          </option>
+          <option key={status}>{status}</option>
         ))}
       </select>
       <select

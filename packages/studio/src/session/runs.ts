@@ -89,3 +89,20 @@ export function workedFor(log: LiveLog, run: RunSpan): number | undefined {
   const end = lastSignOf(log, run)?.at ?? run.endedAt
   return end === undefined ? undefined : end - run.startedAt
 }
+
+/** The real end of a run that was cut off: the time of its last event, and how long it had worked, in milliseconds. */
+export interface CutEnd {
+  readonly at: number
+  readonly worked: number
+}
+
+/** The runs that were cut off, by the seq of their `run.finished`. */
+export function cutEnds(log: LiveLog, runs: Sequence<RunSpan>): ReadonlyMap<number, CutEnd> {
+  const ends = new Map<number, CutEnd>()
+  for (const run of runs.toArray()) {
+    const last = lastSignOf(log, run)
+    if (last === undefined || run.endSeq === undefined) continue
+    ends.set(run.endSeq, { at: last.at, worked: last.at - run.startedAt })
+  }
+  return ends
+}

@@ -49,7 +49,7 @@ export function SessionListRow({
   return (
     <li className="session" aria-current={current ? 'page' : undefined}>
       <a href={hrefOf(info.id)} onClick={open} data-testid={`session-${info.id}`}>
-        <StatusDot status={info.status} />
+        <StatusDot info={info} />
         <span className="session-title ellipsis">{titleOf(info)}</span>
         <span className="session-meta ellipsis">
           {info.agent !== '' && <span style={{ color: agentColour(info.agent) }}>{info.agent}</span>}

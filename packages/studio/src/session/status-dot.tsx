@@ -1,11 +1,11 @@
-import type { SessionInfo } from '@millrace/core'
-import { runWord } from '../ui/state-word.ts'
+import { type SessionInfo, sessionWord } from '@millrace/core'
 
 /** The status of a session as a coloured dot, with a text for screen readers. */
-export function StatusDot({ status }: { readonly status: SessionInfo['status'] }) {
+export function StatusDot({ info }: { readonly info: Pick<SessionInfo, 'status' | 'cutOff'> }) {
+  const word = sessionWord(info)
   return (
-    <span className={`dot ${status}`} title={runWord(status)}>
-      <span className="visually-hidden">{runWord(status)}</span>
+    <span className={`dot ${word.replace(' ', '-')}`} title={word}>
+      <span className="visually-hidden">{word}</span>
     </span>
   )
 }

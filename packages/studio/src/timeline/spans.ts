@@ -1,6 +1,6 @@
-import { type Cost, defined, type Execution, type LiveLog, type Usage } from '@millrace/core'
+import { type Cost, defined, type Execution, type LiveLog, runWord, type Usage } from '@millrace/core'
 import { lastSignOf, type RunSpan } from '../session/runs.ts'
-import { runWord, type StateWord, stepWord } from '../ui/state-word.ts'
+import { type StateWord, stepWord } from '../ui/state-word.ts'
 import type { CallSpan } from './calls.ts'
 import { criticalKeys } from './critical.ts'
 

@@ -1,8 +1,8 @@
-import { type Execution, isUnseenEnd, type Outcome, type PlanTask } from '@millrace/core'
+import { type Execution, isUnseenEnd, type Outcome, type PlanTask, type RunWord } from '@millrace/core'
 import type { Tone } from './controls.tsx'
 
 /** The words for the state of a session, a run, a step or a tool call. The page uses no others. */
-export type StateWord = 'not started' | 'running' | 'waiting' | 'done' | 'failed' | 'cancelled' | 'cut off'
+export type StateWord = RunWord
 
 export const wordTones: Readonly<Record<StateWord, Tone>> = {
   'not started': 'soft',
@@ -12,20 +12,6 @@ export const wordTones: Readonly<Record<StateWord, Tone>> = {
   failed: 'bad',
   cancelled: 'soft',
   'cut off': 'warn',
-}
-
-const runWords: Readonly<Record<'idle' | 'running' | Outcome, StateWord>> = {
-  idle: 'not started',
-  running: 'running',
-  done: 'done',
-  failed: 'failed',
-  cancelled: 'cancelled',
-  interrupted: 'waiting',
-}
-
-/** The word for a session or a run. `code` is the reason of its end: a run without a known end is no failure. */
-export function runWord(status: keyof typeof runWords, code?: string): StateWord {
-  return status === 'failed' && isUnseenEnd({ code }) ? 'cut off' : runWords[status]
 }
 
 /** The words for the tasks of a plan. */

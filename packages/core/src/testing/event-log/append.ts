@@ -91,6 +91,7 @@ function oneWriter({ check, expect }: Kit): void {
       expect(await log.get('s')).toMatchObject({ status: outcome, lastRun: outcome })
     }
     await log.append('s', [{ run: '', event: note('old news'), at: 5 }])
+    expect((await log.get('s'))?.cutOff).toBe(undefined)
     expect(await log.get('s')).toMatchObject({ updatedAt: clock.now(), status: 'interrupted', events: 17, runs: 4 })
   })
 }

@@ -1,5 +1,6 @@
 import type { Runner } from '../runner.ts'
 import { appendContract } from './append.ts'
+import { cutOffContract } from './cut-off.ts'
 import { factsContract } from './facts.ts'
 import { findContract } from './find.ts'
 import { followContract } from './follow.ts'
@@ -27,6 +28,7 @@ export function describeEventLog(runner: Runner, name: string, makeLog: MakeLog)
   runner.describe(`EventLog: ${name}`, () => {
     runner.describe('sessions', () => sessionContract(kit))
     runner.describe('append and read', () => appendContract(kit))
+    runner.describe('cut off', () => cutOffContract(kit))
     runner.describe('follow', () => followContract(kit))
     runner.describe('leases', () => leaseContract(kit))
     runner.describe('restore and prune', () => historyContract(kit))

@@ -87,6 +87,7 @@ export function recount(info: SessionInfo, rows: readonly Recorded[]): Partial<S
   const status = end?.kind === 'run.finished' ? end.outcome : lastRun === undefined ? 'idle' : 'running'
   return {
     status,
+    ...(end?.kind === 'run.finished' && end.error?.code === 'crashed' ? { cutOff: true } : {}),
     runs: starts.length,
     events: rows.length,
     lastSeq: rows.at(-1)?.seq ?? 0,

@@ -9,6 +9,7 @@ import {
 } from '@millrace/core'
 import type { Agent, RunContext } from '../agent.ts'
 import type { ReadyIterator } from '../lazy-stream.ts'
+import { withCleanError } from '../own-secrets.ts'
 import { PrintedPartial } from '../printed-partial.ts'
 import { messageOf } from '../problem.ts'
 import { askingFunctions, problemOfCall } from './context-functions.ts'
@@ -116,7 +117,7 @@ export class ChildRun {
    */
   #push(event: RunEvent, agent: string): void {
     if (this.#batch.length === 0) this.#outbox.atEndOfTurn(this.endTurn)
-    this.#batch.push(event)
+    this.#batch.push(withCleanError(event))
     this.#yielded += 1
     this.#credit -= 1
     if (!canWait(event, agent)) this.#flush()

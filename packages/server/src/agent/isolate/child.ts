@@ -7,7 +7,7 @@ import type { Agent } from '../agent.ts'
 import { brokenDescription } from '../broken-description.ts'
 import { lazyStream } from '../lazy-stream.ts'
 import { openAgent } from '../open-agent.ts'
-import { messageOf } from '../problem.ts'
+import { explainThrown, messageOf } from '../problem.ts'
 import { preloadEngines } from '../shared-modules.ts'
 import { ChildRun } from './child-run.ts'
 import { HistoryReceiver } from './history-transfer.ts'
@@ -125,11 +125,6 @@ async function leave(): Promise<void> {
   exit(0)
 }
 
-function explained(error: unknown): { readonly message: string; readonly stack?: string } {
-  const stack = error instanceof Error ? error.stack : undefined
-  return { message: messageOf(error), ...(stack === undefined ? {} : { stack }) }
-}
-
 process.on('message', (texts: readonly string[]) => {
   received.push(...texts)
   if (received.length === texts.length) takeNext()
@@ -137,9 +132,9 @@ process.on('message', (texts: readonly string[]) => {
 process.on('disconnect', () => void leave())
 process.on('uncaughtException', (error) => {
   // Once the server is gone, `leave` is already under way.
-  if (process.connected) send({ kind: 'fault', ...explained(error) }, () => exit(1))
+  if (process.connected) send({ kind: 'fault', ...explainThrown(error) }, () => exit(1))
 })
-process.on('unhandledRejection', (error) => send({ kind: 'stray', ...explained(error) }))
+process.on('unhandledRejection', (error) => send({ kind: 'stray', ...explainThrown(error) }))
 // The agent's code may have called process.exit: what it yielded before is still recorded.
 process.on('exit', () => {
   for (const run of runs.values()) run.endTurn()

@@ -10,6 +10,10 @@ const session = z.object({
   agent: z.string(),
   title: z.string(),
   status: z.enum(['idle', 'running', 'done', 'failed', 'cancelled', 'interrupted']),
+  cutOff: z
+    .literal(true)
+    .optional()
+    .describe('The last run failed because the server or the recording stopped; how its work ended is not known'),
   lastRun: z.string().optional(),
   lastSeq: z.int(),
   events: z.int(),

@@ -23,6 +23,7 @@ const sessionFigures = z.object({
   user: z.string(),
   agent: z.string(),
   status: z.string(),
+  cutOff: z.literal(true).optional(),
   events: z.int(),
   runs: z.int(),
   createdAt: z.number(),

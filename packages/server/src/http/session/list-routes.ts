@@ -8,10 +8,11 @@ import { validateBody } from '../doors/validate-body.ts'
 import { listShape, objectShape, shapeOf } from '../openapi/answers.ts'
 import { documented } from '../surface.ts'
 import { removeSession } from './remove-session.ts'
+import { statusFields, statusQuery } from './status-query.ts'
 
 const listQuery = z.object({
   agent: z.string().max(200).optional(),
-  status: z.enum(['idle', 'running', 'done', 'failed', 'cancelled', 'interrupted']).optional(),
+  ...statusFields,
   search: z.string().max(200).optional().describe('Part of the title or id'),
   removed: z
     .enum(['true', 'false'])
@@ -51,12 +52,13 @@ export const sessionsRoutes =
         result: objectShape({ sessions: listShape('Session'), total: { type: 'integer' } }),
       }),
       async (request) => {
-        const { limit, offset, agent, status, search, removed } = validateBody(listQuery, request.query)
+        const asked = validateBody(listQuery, request.query)
+        const { limit, offset, agent, search, removed } = asked
         if (removed === 'true') {
           const sessions = await deps.own(request).log.removed(deps.now())
           return { sessions: sessions.slice(offset, offset + limit), total: sessions.length }
         }
-        return deps.own(request).log.list(defined({ limit, offset, agent, status, search }))
+        return deps.own(request).log.list({ ...defined({ limit, offset, agent, search }), ...statusQuery(asked) })
       },
     )
     app.post(

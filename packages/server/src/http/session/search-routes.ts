@@ -6,6 +6,7 @@ import type { HttpDeps } from '../deps.ts'
 import { validateBody } from '../doors/validate-body.ts'
 import { shapeOf } from '../openapi/answers.ts'
 import { documented } from '../surface.ts'
+import { statusFields, statusQuery } from './status-query.ts'
 
 const time = z.string().max(40)
 const searchQuery = z.object({
@@ -15,7 +16,7 @@ const searchQuery = z.object({
     .describe('The words. All of them must be in one text; of the last one the beginning is enough'),
   kind: z.enum(foundKinds as readonly [FoundKind, ...FoundKind[]]).optional(),
   agent: z.string().max(200).optional().describe('Only sessions with this agent'),
-  status: z.enum(['idle', 'running', 'done', 'failed', 'cancelled', 'interrupted']).optional(),
+  ...statusFields,
   from: time.optional().describe('Not before this time: ISO 8601, or milliseconds'),
   to: time.optional().describe('Before this time: ISO 8601, or milliseconds'),
   order: z.enum(['best', 'newest']).default('best'),
@@ -37,9 +38,11 @@ export const searchRoutes =
         result: shapeOf('FoundPage'),
       }),
       async (request) => {
-        const { q, from, to, ...rest } = validateBody(searchQuery, request.query)
+        const { q, from, to, status, cutOff, ...rest } = validateBody(searchQuery, request.query)
         const times = { from: timeOf('from', from), to: timeOf('to', to) }
-        return deps.own(request).log.find({ text: q, ...defined({ ...rest, ...times }) })
+        return deps
+          .own(request)
+          .log.find({ text: q, ...defined({ ...rest, ...times }), ...statusQuery({ status, cutOff }) })
       },
     )
   }

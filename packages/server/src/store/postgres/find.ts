@@ -2,7 +2,7 @@ import type { EventLog, FindQuery } from '@millrace/core'
 import { type FindPlace, type FindWords, findVersion, foundKinds, inexactRank } from '@millrace/core/store'
 import { ownTurn } from '../../thread/turns.ts'
 import { type FindIndex, findOver, type IndexMatch, kindNumber, type Slice, scopeWords } from '../find-index.ts'
-import { infoOf, infoWidth } from '../session-info-row.ts'
+import { infoOf, infoWidth, statusesFor } from '../session-info-row.ts'
 import type { PgConnection, PgRow, Query, Value } from './connection.ts'
 import { pgInfoColumns } from './session-row.ts'
 
@@ -88,7 +88,8 @@ async function matching(
 ): Promise<readonly IndexMatch[]> {
   const values: Value[] = []
   const bind = (value: Value): string => `$${values.push(value)}`
-  const { user, agent, status, from, to, order } = wanted
+  const { user, agent, from, to, order } = wanted
+  const statuses = statusesFor(wanted)
   const all = bind(matchText(wanted, words))
   const inexact = (): string =>
     words.prefix === undefined
@@ -98,7 +99,7 @@ async function matching(
   const filters = [
     user === undefined ? isThere : `s.user_name = ${bind(user)}`,
     ...(agent === undefined ? [] : [`s.agent = ${bind(agent)}`]),
-    ...(status === undefined ? [] : [`s.status = ${bind(status)}`]),
+    ...(statuses === undefined ? [] : [`s.status = ANY(${bind(statuses)}::text[])`]),
     ...(from === undefined ? [] : [`t.at >= ${bind(from)}`]),
     ...(to === undefined ? [] : [`t.at < ${bind(to)}`]),
   ]

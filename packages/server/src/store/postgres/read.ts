@@ -3,7 +3,7 @@ import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/
 import { recordedOf } from '../recorded.ts'
 import { notFound } from '../refusals.ts'
 import { rowKindNumbers } from '../row-kind.ts'
-import { heldIn, infoOf } from '../session-info-row.ts'
+import { heldIn, infoOf, statusesFor } from '../session-info-row.ts'
 import type { Tail, Tails } from '../tail.ts'
 import type { PgConnection, Query, Value } from './connection.ts'
 import { rawColumns, rawOf } from './event-row.ts'
@@ -284,17 +284,18 @@ async function pageIn(
   return rows.map(rawOf)
 }
 
-async function list(query: Query, { user, agent, status, search, aside = false, limit, offset = 0 }: SessionQuery) {
+async function list(query: Query, wanted: SessionQuery) {
+  const { user, agent, search, aside = false, limit, offset = 0 } = wanted
   const filters: string[] = user === undefined ? [`left(s.user_name, 1) ${aside ? '=' : '<>'} chr(30)`] : []
   const values: Value[] = []
-  const where = (sql: (at: string) => string, value: string | undefined): void => {
+  const where = (sql: (at: string) => string, value: Value | undefined): void => {
     if (value === undefined) return
     values.push(value)
     filters.push(sql(`$${values.length}`))
   }
   where((at) => `s.user_name = ${at}`, user)
   where((at) => `s.agent = ${at}`, agent)
-  where((at) => `s.status = ${at}`, status)
+  where((at) => `s.status = ANY(${at}::text[])`, statusesFor(wanted))
   where((at) => `position(${at} in s.search) > 0`, search?.toLowerCase().replaceAll('\0', '�'))
   const from = `FROM session s ${filters.length === 0 ? '' : `WHERE ${filters.join(' AND ')}`}`
   const page = await query(

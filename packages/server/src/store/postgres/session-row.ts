@@ -1,5 +1,5 @@
 import type { SessionInfo } from '@millrace/core'
-import type { SessionLeases } from '@millrace/core/store'
+import { keptStatus, type SessionLeases } from '@millrace/core/store'
 import type { RowCounts } from '../new-rows.ts'
 import { heldIn, infoOf, infoWidth, searchText } from '../session-info-row.ts'
 import type { PgRow, Value } from './connection.ts'
@@ -55,18 +55,18 @@ export function pgUpdateValues(from: PgSession, to: PgSession, stamp: string): r
 }
 
 function changing({ info, leases, partials, widest, size, remembered }: PgSession, stamp: string): readonly Value[] {
-  const { id, title, status, lastRun, lastSeq, events, runs, updatedAt } = info
+  const { id, title, lastRun, lastSeq, events, runs, updatedAt } = info
   const { held, epoch } = leases
   const until = held.length === 0 ? null : Math.min(...held.map((lease) => lease.until))
   const text = JSON.stringify(held.map((lease) => [lease.run, lease.owner, lease.epoch, lease.until]))
-  const abandoned = status === 'running' && !held.some((lease) => lease.run === lastRun)
+  const abandoned = info.status === 'running' && !held.some((lease) => lease.run === lastRun)
   const counts = [lastSeq, events, runs, updatedAt, epoch]
   const found = [text, until, held.map(({ owner }) => owner), abandoned]
   return [
     stamp,
     title,
     searchText(title, id),
-    status,
+    keptStatus(info),
     lastRun ?? null,
     ...counts,
     ...found,

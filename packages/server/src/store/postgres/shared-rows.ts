@@ -70,15 +70,12 @@ export async function pgSharedTally(query: Query, info: SessionInfo, parts: read
       `SELECT ${rawColumns} ${where} AND e.kind IN (${rowKindNumbers.start}, ${rowKindNumbers.end}) ORDER BY e.seq`,
       values,
     )
-    const { status, lastRun, runs } = tally(
+    const bounded = tally(
       next,
       bounds.map((row) => recordedOf(rawOf(row))),
     )
     next = {
-      ...next,
-      status,
-      runs,
-      ...(lastRun === undefined ? {} : { lastRun }),
+      ...bounded,
       events: next.events + Number(events),
       updatedAt: Math.max(next.updatedAt, Number(at)),
       lastSeq: Math.max(next.lastSeq, Number(last)),

@@ -2,7 +2,7 @@ import type { EventLog, FindQuery } from '@millrace/core'
 import { type FindPlace, type FindWords, findVersion, foundKinds, inexactRank } from '@millrace/core/store'
 import { ownTurn } from '../../thread/turns.ts'
 import { type FindIndex, findOver, type IndexMatch, kindNumber, type Slice, scopeWords } from '../find-index.ts'
-import { infoOf, infoWidth } from '../session-info-row.ts'
+import { infoOf, infoWidth, statusText } from '../session-info-row.ts'
 import type { Bound, ReadConnection, Row, WriteConnection } from './connection.ts'
 import type { GroupCommit } from './group-commit.ts'
 import type { SessionCache } from './session-cache.ts'
@@ -99,7 +99,7 @@ function matching(reader: ReadConnection): FindIndex['match'] {
            SELECT rowid AS id FROM found_words WHERE found_words MATCH ?1 ORDER BY rowid DESC LIMIT ${mostMatches}) f
          CROSS JOIN found_text t ON t.id = f.id) m
        CROSS JOIN session s ON s.id = m.session
-       WHERE ${isOf('?3')} AND (?4 IS NULL OR s.agent = ?4) AND (?5 IS NULL OR s.status = ?5)
+       WHERE ${isOf('?3')} AND (?4 IS NULL OR s.agent = ?4) AND (?5 IS NULL OR s.status IN (SELECT value FROM json_each(?5)))
          AND (?6 IS NULL OR m.at >= ?6) AND (?7 IS NULL OR m.at < ?7)
          AND (?8 IS NULL OR (m.rank, -m.at, -m.seq, s.name, m.kind) > (?8, -?9, -?10, ?11, ?12))
        ORDER BY m.rank, m.at DESC, m.seq DESC, s.name, m.kind LIMIT ?13`,
@@ -109,9 +109,9 @@ function matching(reader: ReadConnection): FindIndex['match'] {
     `t.size + CASE WHEN ?2 IS NULL OR t.id IN (SELECT rowid FROM found_words WHERE found_words MATCH coalesce(?2, ?1)) THEN 0 ELSE ${inexactRank} END`,
   )
   return async (query, words, after, limit) => {
-    const { user, agent, status, from, to } = query
+    const { user, agent, from, to } = query
     const place = placeValues(after)
-    const filters = [user, agent, status, from, to].map((value): Bound => value ?? null)
+    const filters = [user, agent, statusText(query), from, to].map((value): Bound => value ?? null)
     const rows = query.order === 'newest' ? byTime : byRank
     return rows([matchText(query, words), wholeText(query, words), ...filters, ...place, limit]).map(matchOf)
   }

@@ -13,7 +13,7 @@ import { checkCursor, type FollowSource, followRows, pageSize } from '@millrace/
 import { ownTurn } from '../../thread/turns.ts'
 import { recordedOf } from '../recorded.ts'
 import { notFound } from '../refusals.ts'
-import { infoOf } from '../session-info-row.ts'
+import { infoOf, statusText } from '../session-info-row.ts'
 import type { Tail, Tails } from '../tail.ts'
 import { type BriefPage, briefRows } from './brief-rows.ts'
 import type { Bound, ReadConnection } from './connection.ts'
@@ -227,7 +227,7 @@ function placeFinder(reader: ReadConnection): (id: string) => SessionPlace | und
 }
 
 function sessionList(reader: ReadConnection): (query: SessionQuery) => { sessions: SessionInfo[]; total: number } {
-  const filter = `(?2 IS NULL OR s.agent = ?2) AND (?3 IS NULL OR s.status = ?3) AND (?4 IS NULL OR instr(s.search, ?4) > 0)`
+  const filter = `(?2 IS NULL OR s.agent = ?2) AND (?3 IS NULL OR s.status IN (SELECT value FROM json_each(?3))) AND (?4 IS NULL OR instr(s.search, ?4) > 0)`
   const select = (whose: string) => ({
     page: reader.prepare(
       `SELECT ${infoColumns} FROM session s WHERE ${whose} AND ${filter}
@@ -238,8 +238,9 @@ function sessionList(reader: ReadConnection): (query: SessionQuery) => { session
   const one = select('s.user = ?1') // a separate query, so that SQLite uses the index
   const aside = select('?1 IS NULL AND substr(s.user, 1, 1) = char(30)')
   const all = select('?1 IS NULL AND substr(s.user, 1, 1) <> char(30)')
-  return ({ user, agent, status, search, aside: isAside, limit, offset = 0 }) => {
-    const by: readonly Bound[] = [user ?? null, agent ?? null, status ?? null, search?.toLowerCase() ?? null]
+  return (query) => {
+    const { user, agent, search, aside: isAside, limit, offset = 0 } = query
+    const by: readonly Bound[] = [user ?? null, agent ?? null, statusText(query), search?.toLowerCase() ?? null]
     const { page, count } = user !== undefined ? one : isAside === true ? aside : all
     const sessions = page([...by, pageSize(limit), Math.max(0, Math.floor(offset))]).map(infoOf)
     return { sessions, total: Number(count(by)[0]?.[0]) }

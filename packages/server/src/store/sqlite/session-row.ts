@@ -1,5 +1,5 @@
 import type { SessionInfo } from '@millrace/core'
-import type { SessionLeases } from '@millrace/core/store'
+import { keptStatus, type SessionLeases } from '@millrace/core/store'
 import type { RowCounts } from '../new-rows.ts'
 import { heldIn, infoOf, infoWidth, searchText } from '../session-info-row.ts'
 import type { Bound, Row } from './connection.ts'
@@ -65,7 +65,7 @@ export function countValues({ key, info, partials, size }: SessionRow): readonly
 export function onlyCountsDiffer(before: SessionRow, { info, leases, widest }: SessionRow): boolean {
   return (
     before.info.title === info.title &&
-    before.info.status === info.status &&
+    keptStatus(before.info) === keptStatus(info) &&
     before.info.lastRun === info.lastRun &&
     before.info.runs === info.runs &&
     before.leases.epoch === leases.epoch &&
@@ -74,7 +74,7 @@ export function onlyCountsDiffer(before: SessionRow, { info, leases, widest }: S
 }
 
 function changing({ info, leases, partials, widest, size }: SessionRow): readonly Bound[] {
-  const { id, title, status, lastRun, lastSeq, events, runs, updatedAt } = info
+  const { id, title, lastRun, lastSeq, events, runs, updatedAt } = info
   const counts = [lastSeq, events, runs, updatedAt, leases.epoch, partials, widest, size]
-  return [title, searchText(title, id), status, lastRun ?? null, ...counts]
+  return [title, searchText(title, id), keptStatus(info), lastRun ?? null, ...counts]
 }

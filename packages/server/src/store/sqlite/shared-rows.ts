@@ -39,15 +39,12 @@ export async function sharedTally(
       const [events, at, last] = (count.first([origin, from, upTo]) ?? []).map(Number)
       const [text] = bounds.first([origin, from, upTo]) ?? []
       const rows: readonly RawRecorded[] = typeof text === 'string' ? rowsIn(text) : []
-      const { status, lastRun, runs } = tally(
+      const bounded = tally(
         next,
         rows.map((row): Recorded => recordedOf(row)),
       )
       next = {
-        ...next,
-        status,
-        runs,
-        ...(lastRun === undefined ? {} : { lastRun }),
+        ...bounded,
         events: next.events + (events ?? 0),
         updatedAt: Math.max(next.updatedAt, at ?? 0),
         lastSeq: Math.max(next.lastSeq, last ?? 0),
