@@ -106,6 +106,8 @@ function useWindow(scroller: React.RefObject<HTMLDivElement | null>) {
     setView((before) => (before.left === left && before.width === width ? before : { left, width }))
   }, [scroller])
   useLayoutEffect(() => {
+    // The observer calls after the first paint, which would be as wide as the guess above.
+    measure()
     const observer = new ResizeObserver(measure)
     if (scroller.current !== null) observer.observe(scroller.current)
     return () => observer.disconnect()
