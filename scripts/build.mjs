@@ -12,7 +12,7 @@ const typed = ['core', 'server', 'react', 'cli', 'studio'].flatMap((name) => [
   `packages/${name}/tsconfig.json`,
 ])
 
-/** What is built: from which files, into which (one of them), and how. Only `serves` is needed to serve. */
+/** What is built: its inputs, some of its outputs, and how. Serving needs only the parts with `serves`. */
 const parts = [
   {
     name: 'javascript',

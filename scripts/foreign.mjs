@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { root, runBeside } from './install.mjs'
 
-/** So many are installed at once: each of them waits for the network for most of its time. */
+/** How many are installed at once: each of them waits for the network most of the time. */
 const atOnce = 3
 
 export async function ensureForeign() {

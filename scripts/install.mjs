@@ -13,7 +13,7 @@ const stamp = `${root}node_modules/.millrace-installed`
 // was made from does not hold them all.
 const install = ['install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']
 
-/** Where the environment says NODE_ENV=production, npm leaves out the tools unless it is told. */
+/** With NODE_ENV=production, npm leaves out `devDependencies` unless a flag includes them. */
 const flagsOf = { serving: [...install, '--omit=dev'], all: [...install, '--include=dev'] }
 
 /** @param {'serving' | 'all'} scope */
@@ -24,7 +24,7 @@ export function ensureInstalled(scope = 'all') {
   writeFileSync(stamp, missing.stamp)
 }
 
-/** Everything, without waiting in line: the installs of other folders go on beside it. */
+/** Installs everything without blocking, so that other folders can be installed at the same time. */
 export async function installBeside() {
   const missing = begin('all')
   if (missing === undefined) return
@@ -33,8 +33,8 @@ export async function installBeside() {
 }
 
 /**
- * What to install, and what the stamp says once that is done; undefined when it says so already. npm removes what an
- * install leaves out, so a tree that has the tools keeps them, whoever installed them.
+ * What to install, and the stamp to write afterwards; undefined when the stamp is already that one. npm removes what an
+ * install leaves out, so a tree that already has the tools installs everything.
  *
  * @param {{ scope: 'serving' | 'all', lock: string | Buffer, stamped: string, hasTools: boolean }} given
  * @returns {{ scope: 'serving' | 'all', stamp: string } | undefined}
@@ -46,7 +46,7 @@ export function missingOf({ scope, lock, stamped, hasTools }) {
   return { scope: widest, stamp: `${widest} ${hash}` }
 }
 
-/** Takes the stamp away first: an install that is interrupted is begun again. */
+/** Removes the stamp first, so that an interrupted install is started again. */
 function begin(scope) {
   const missing = missingOf({
     scope,
@@ -72,7 +72,7 @@ export function run(command, args) {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-/** The same without waiting in line: other work goes on beside it. */
+/** The same without blocking this process. */
 export async function runBeside(command, args) {
   const child = spawn(command, args, { cwd: root, stdio: 'inherit', shell: process.platform === 'win32' })
   const [status] = await once(child, 'exit')

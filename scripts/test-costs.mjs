@@ -1,4 +1,4 @@
-// What a run of the tests has cost, so that its budget stays visible: each file writes its CPU time (test/kit/cpu-time.ts).
+// What a run of the tests cost, so that its budget stays visible: each file writes its CPU time (test/kit/cpu-time.ts).
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { root } from './install.mjs'

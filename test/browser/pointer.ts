@@ -10,9 +10,9 @@ interface Point {
 }
 
 interface Aim {
-  /** Milliseconds after which nobody could press it. */
+  /** Milliseconds after which the element counts as unreachable. */
   readonly timeout?: number
-  /** Where in a box of this size a person presses; its middle unless told. */
+  /** The point to press in a box of this size; the middle by default. */
   readonly spot?: (box: { readonly width: number; readonly height: number }) => Point
 }
 
@@ -42,7 +42,7 @@ export async function pressKey(page: Page, target: Locator, key = 'Enter'): Prom
 /** The panels of a slow machine follow the cursor a little later. */
 export const drawn = (page: Page): Promise<void> => page.locator('.upper[aria-busy="false"]').waitFor()
 
-/** Milliseconds after which a wait hangs. A busy machine draws a page in seconds. */
+/** Milliseconds after which a wait counts as hanging. A busy machine takes seconds to draw a page. */
 const hang = 120_000
 const moving = 'the element moves'
 const middle: NonNullable<Aim['spot']> = ({ width, height }) => ({ x: width / 2, y: height / 2 })

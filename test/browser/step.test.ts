@@ -100,7 +100,7 @@ test('a model call of another server has the same figures wherever it is shown, 
   const bar = page.getByTestId('bar-model').last()
   const label = (await bar.getAttribute('aria-label')) ?? ''
   await press(page, bar)
-  await page.getByTestId('step-no-prompt').getByText('does not tell the request').waitFor()
+  await page.getByTestId('step-no-prompt').getByText('does not send the prompt').waitFor()
   await page.getByTestId('step-arrival').waitFor()
   await page.getByTestId('step-response').getByText('Lisbon').first().waitFor()
   const figure = async (name: string): Promise<string> =>

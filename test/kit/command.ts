@@ -19,7 +19,7 @@ export interface CommandOptions {
   readonly cwd?: string
   /** Pretends that these streams are terminals; true: stdout and stderr. */
   readonly tty?: true | readonly ('stdin' | 'stdout' | 'stderr')[]
-  /** Of the terminals: 100. */
+  /** The columns of the terminals; 100 by default. */
   readonly columns?: number
   /** As the leader of a process group, which a terminal sends Ctrl-C to. */
   readonly group?: true
@@ -79,7 +79,7 @@ async function startHost(): Promise<ChildProcess> {
   const script = fileURLToPath(new URL('command-host.mjs', import.meta.url))
   const child = fork(script, [packedMain], { cwd: packedFolder, env: {} })
   await once(child, 'message')
-  // It ends with this worker, and does not keep it.
+  // It ends with this worker, and does not keep the worker alive.
   child.unref()
   child.channel?.unref()
   return child

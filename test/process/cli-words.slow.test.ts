@@ -12,7 +12,7 @@ import { packedMain } from '../kit/built-packages.ts'
 import { oneProcess, type Served, serveBuilt } from '../kit/built-server.ts'
 import { type Ended, runCommand } from '../kit/command.ts'
 
-// What a person reads who knows nothing yet: every help has examples, and every mistake is answered by a sentence that
+// What a newcomer reads: every help has examples, and every mistake is answered by a sentence that
 // says what to do.
 
 const folder = mkdtempSync(join(tmpdir(), 'millrace-words-'))
@@ -183,7 +183,7 @@ test('`check` finds what a careless server does, by name', async () => {
       probes: { name: string; ok: boolean; message: string }[]
     }
     expect([code, errors]).toEqual([1, 0])
-    expect(probes[0]?.message).toMatch(/^the server gave no whole answer: .* cannot be reached/)
+    expect(probes[0]?.message).toMatch(/^the server did not answer completely: .* cannot be reached/)
     expect(probes.map(({ name, ok }) => [name, ok])).toEqual([
       ['bad body', false],
       ['missing fields', false],

@@ -2,8 +2,8 @@ let watched = false
 let goesOn = false
 
 /**
- * What happens when the output can no longer be written. A reader that has enough, as `millrace convert … | head`, is no
- * failure, so the process ends quietly with 0. A full disk is one sentence, and the code is 1.
+ * What happens when the output can no longer be written. A reader that has enough, as in `millrace convert … | head`, is not
+ * a failure: the process exits silently with code 0. A full disk prints one sentence and exits with code 1.
  */
 export function watchOutput(): void {
   if (watched) return
@@ -21,7 +21,7 @@ export function watchOutput(): void {
   })
 }
 
-/** For a server, whose work goes on when its lines can no longer be written. */
+/** For a server, which keeps working when its output can no longer be written. */
 export function outliveOutput(): void {
   goesOn = true
 }

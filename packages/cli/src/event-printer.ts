@@ -136,7 +136,7 @@ export class EventPrinter {
     this.#write(visible(text).replaceAll('\n', '\n  '))
   }
 
-  /** Names who says and does what follows, where that is another than before. */
+  /** Prints the author of the lines that follow, unless it is the author of the lines before. */
   #head(author: string): void {
     this.end()
     if (this.#author !== author) this.#write(`${this.#colours.strong(visible(author))}\n`)

@@ -114,7 +114,7 @@ export async function refusal(answer: Response): Promise<string> {
   return said === undefined ? String(answer.status) : `${answer.status} (${said})`
 }
 
-/** What a server says of an answer that is no success. */
+/** The reason that a server gives in an answer that is not a success. */
 export async function statedReason(answer: Response): Promise<string | undefined> {
   const text = (await answer.text().catch(() => '')).slice(0, 2000)
   try {

@@ -95,13 +95,13 @@ function programOf(context: CommandContext): Command {
   return program
 }
 
-/** A wrong argument names the help of its own command. */
+/** The error for a wrong argument names the help of its own command. */
 function nameHelp(command: Command, path: string): void {
   command.showHelpAfterError(`See ${path} --help.`)
   for (const inner of command.commands) nameHelp(inner, `${path} ${inner.name()}`)
 }
 
-/** A sentence that repeats an argument stays a sentence, however long the argument is. */
+/** Shortens a long argument that an error repeats. */
 const shortened = (text: string): string => text.replace(/[^\s,;']{500,}/g, (word) => `${word.slice(0, 100)}…`)
 
 /** Prints why a command failed, as one sentence, and returns the exit code. */

@@ -1,4 +1,4 @@
-/** The keys that chat models ask for when they are made, long before they are called. */
+/** The keys that chat models require when they are constructed, long before they are called. */
 const names = [
   'ANTHROPIC_API_KEY',
   'CEREBRAS_API_KEY',
@@ -15,10 +15,10 @@ const names = [
   'XAI_API_KEY',
 ]
 
-/** What a provider would refuse, and what says in its error where it comes from. */
+/** A provider refuses this key, and its error then shows where the key came from. */
 const standIn = 'none-because-the-answers-are-recorded'
 
-/** Lets an agent that is played make its models without keys. A key that is set, or comes from an `.env` file, is kept. */
+/** Lets an agent whose answers are played construct its models without keys. A key that is set, or comes from an `.env` file, is kept. */
 export function addStandIns(variables: NodeJS.ProcessEnv): void {
   for (const name of names) variables[name] ||= standIn
 }

@@ -94,7 +94,7 @@ export function aligned(rows: readonly (readonly string[])[], right: readonly nu
   )
 }
 
-/** A text in lines of at most so many columns. A longer word has a line of its own. */
+/** Breaks a text into lines of at most `columns` columns. A longer word gets a line of its own. */
 export function wrapped(text: string, columns: number): readonly string[] {
   const lines: string[] = []
   let line = ''

@@ -4,8 +4,8 @@ import { CommandError } from './command-error.ts'
 import { errnoSentence } from './errno-sentence.ts'
 
 /**
- * Writes a text to a file, in folders that are made where they are missing. A file that exists keeps its text until all of
- * the new one is written. What cannot be written is a CommandError.
+ * Writes a text to a file, and creates missing folders. An existing file keeps its text until all of the new one is
+ * written. Throws a CommandError when the text cannot be written.
  */
 export function writeText(file: string, text: string): void {
   try {

@@ -30,7 +30,7 @@ export interface Place {
   readonly narrow: boolean
 }
 
-/** Milliseconds after which a cell has failed. It is long, because a busy machine draws a page in seconds. */
+/** Milliseconds after which a cell has failed. It is long, because a busy machine takes seconds to draw a page. */
 export const patience = full ? 90_000 : 30_000
 
 /** Waits for what a person would wait for. */
@@ -170,7 +170,7 @@ export async function setOut(place: Place): Promise<void> {
   await closePanes(place)
 }
 
-/** The last element of those that are in sight and can be pressed: a list may go on where nobody sees it. */
+/** The last element of those that are in sight and can be pressed: a list may continue out of sight. */
 export async function reachable(all: Locator): Promise<Locator> {
   let index = -1
   await until(async () => {

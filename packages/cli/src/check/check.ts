@@ -52,7 +52,7 @@ function fails({ errors, warnings, unread, probes }: Checked, strict: boolean): 
   return unread !== undefined || errors > 0 || (strict && warnings > 0) || (probes ?? []).some(({ ok }) => !ok)
 }
 
-/** Most agent servers are asked with POST. */
+/** Most agent servers accept only POST. */
 function withAdvice(error: unknown, body: string | undefined): unknown {
   if (!(error instanceof CommandError) || body !== undefined || !/ answered 40[45]\b/.test(error.message)) return error
   return new CommandError(`${error.message}; give the body of a run with --data to ask with POST`)
@@ -76,7 +76,7 @@ async function checked(file: string, options: CheckOptions, signal: AbortSignal)
         : undefined
     return { source, ...report, ...defined({ probes }) }
   } catch (error) {
-    // What cannot be read is a finding, and the other files are checked all the same.
+    // A file that cannot be read is a finding; the other files are still checked.
     if (!(error instanceof MillraceError || error instanceof CommandError)) throw error
     const isEmpty = error instanceof MillraceError && !seen.text
     return unreadable(source, dialect, isEmpty ? emptyText : error.message)
@@ -90,7 +90,7 @@ function unreadable(source: string, dialect: DialectName | undefined, unread: st
   return { source, dialect: dialect ?? 'millrace', ...nothing, unread }
 }
 
-/** Tells whether there is anything but spaces and line ends. */
+/** Whether there is anything but spaces and line ends. */
 async function* noticed(chunks: AsyncIterable<Uint8Array>, seen: { text: boolean }): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of chunks) {
     seen.text ||= chunk.some((byte) => byte > 0x20)

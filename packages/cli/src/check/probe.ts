@@ -26,10 +26,10 @@ export async function probeServer(url: string, options: ProbeOptions): Promise<r
   return found
 }
 
-/** A server that breaks down is found out, and what was seen before that is still reported. */
+/** A server that fails during a probe is a finding, so that the earlier probes are still reported. */
 function broken(name: Probe['name'], error: unknown, { signal }: ProbeOptions): Probe {
   if (signal.aborted) throw error
-  return { name, ok: false, message: `the server gave no whole answer: ${messageOf(error)}` }
+  return { name, ok: false, message: `the server did not answer completely: ${messageOf(error)}` }
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

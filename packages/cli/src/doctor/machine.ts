@@ -79,7 +79,7 @@ function whyTaken(port: number): Promise<string | undefined> {
   })
 }
 
-/** What the program on this port says of its API; undefined where it does not speak HTTP, or says nothing in time. */
+/** What the program on this port says about its API; undefined if it does not speak HTTP or does not answer in time. */
 async function openApi(port: number): Promise<string | undefined> {
   try {
     const answer = await fetch(`http://127.0.0.1:${port}/openapi.json`, { signal: AbortSignal.timeout(patience) })

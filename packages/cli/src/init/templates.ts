@@ -11,8 +11,8 @@ const tested = (
 const imported = ['@google/adk', '@langchain/core', '@langchain/langgraph', 'zod']
 
 /**
- * No agent imports it. LangGraph takes any `~1.12.0` of it, and 1.12.9 wants a newer `@langchain/core` than LangGraph
- * itself: npm then searched for ten minutes without an end.
+ * No agent imports it. LangGraph accepts any `~1.12.0` of it, but 1.12.9 needs a newer `@langchain/core` than LangGraph
+ * does, and npm was still resolving after ten minutes.
  */
 const held = ['@langchain/langgraph-sdk']
 

@@ -35,11 +35,11 @@ interface NamedSetting {
 }
 
 function settingsIn(help: string): readonly NamedSetting[] {
-  // What a setting does may go on below its name.
+  // The description of a setting may continue on the next line.
   return [...help.matchAll(/^ {2}--([\w-]+)(.*(?:\n {22}.*)?)$/gm)].flatMap(([, flag = '', rest = '']) => {
     if (flag === 'print-config' || flag === 'watch') return []
     const [, variable, said] = /\(([A-Z][A-Z_]+)(?:=on)?(?:[,;] ([^()]+))?\)\s*:?$/m.exec(rest) ?? []
-    // The form of a variable is no default.
+    // `comma-separated` describes the format of the variable; it is not a default.
     return [{ flag, variable, fallback: said?.startsWith('comma-separated') === true ? undefined : said }]
   })
 }

@@ -15,13 +15,13 @@ const every = 500
 
 /**
  * Runs the server as a process of its own, and starts it again when a configuration or a `.env` file has changed. Agents
- * need no restart: the server reloads them itself. `otherwise` is the folder of the agents when no setting names one.
+ * need no restart: the server reloads them itself. `otherwise` is the agents folder to use when no setting names one.
  * Resolves with the exit code of the server that a signal ends.
  */
 export async function watchServer(args: readonly string[], otherwise: string): Promise<number> {
   const rest = args.filter((arg) => arg !== '--watch')
   const flags = flagsIn(rest)
-  // A copy: the server reads the files itself each time it starts, so that an edit of them counts.
+  // A copy, because the server reads the files again at each start: an edit must take effect.
   const env = envFiles({ ...process.env }, process.cwd()).base
   const given = flags.get('agents') ?? (env.MILLRACE_AGENTS || undefined)
   const named = given === undefined ? ['--agents', otherwise] : []

@@ -7,8 +7,8 @@ const flagLine = /^ {2}(--[a-z-]+(?: (?:[A-Z][A-Z=]*|[a-z]+\|[a-z]+)(?= |$))?) *
 const indent = 30
 
 /**
- * The help of `serve` for a terminal of so many columns: what the flags do begins in one column, or below the flag where
- * that leaves too little room.
+ * The help of `serve` for a terminal of this width. The descriptions of the flags start in one column, or below the flag
+ * where that leaves too little room.
  */
 export function laidOut(help: string, columns: number): string {
   const isNarrow = columns < 72

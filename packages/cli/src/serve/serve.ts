@@ -167,7 +167,7 @@ async function compose(
   const opened = millrace
   warmWhenIdle(opened, async () => {
     const loaded = await agents.warm()
-    // The server may have been stopped while the agents loaded: what did not load then is not broken.
+    // The server may have been stopped while agents were loading: an agent that did not load then is not broken.
     if (!opened.app.server.listening) return
     console.log(agentTable(loaded, coloursOf(process.stdout)))
     watchAgents(opened, agents)

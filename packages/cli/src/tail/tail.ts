@@ -98,7 +98,7 @@ function codeOf(state: ConnectionState, url: string): number {
 async function sessionUrl(session: string, { follow, from, server: address }: TailOptions, env: Env): Promise<string> {
   const server = serverAt(address, env)
   const path = `/sessions/${encodeURIComponent(session)}`
-  // Read to its end, so that the stream gets the same connection.
+  // The body is read to its end, so that the stream can reuse the connection.
   await (await askServer(server, `${path}/state?at=0`)).text()
   const dialect = from === 'auto' ? 'millrace' : from
   return `${server.url}${path}/events?dialect=${dialect}${follow ? '' : '&until=idle'}`

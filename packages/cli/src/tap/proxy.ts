@@ -119,7 +119,7 @@ export function proxyHandler(target: string, { dialect, onTaped, onUnanswered }:
   }
 }
 
-/** The server is asked for plain bytes, which cost less to read on the way. */
+/** Leaves out `accept-encoding`, because uncompressed bytes are cheaper to record. */
 function headersOf({ headers }: IncomingMessage, host: string): NonNullable<RequestOptions['headers']> {
   const sent = Object.entries(headers).flatMap(([name, value]) =>
     value === undefined || ofConnection.has(name) || name === 'accept-encoding' ? [] : [[name, value] as const],
@@ -147,7 +147,7 @@ function isWholeRun(method: string, url: string, { headers, statusCode }: Incomi
   return method === 'POST' && statusCode === 200 && isJson && /\/run(\?|$)/.test(url)
 }
 
-/** Reads beside the bytes that are passed on. What is no list of events is no run. */
+/** Reads a copy of the bytes that are passed on. Only a list of events is recorded as a run. */
 function readWholeRun(answer: IncomingMessage, tape: Tape, onTaped: (taped: Taped) => void): void {
   const chunks: Uint8Array[] = []
   let bytes = 0

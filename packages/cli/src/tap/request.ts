@@ -1,6 +1,6 @@
 import { defined, isObject } from '@millrace/core'
 
-/** What a request says of the run that it starts. */
+/** What a request says about the run that it starts. */
 export interface TappedRequest {
   /** What the user said last. */
   readonly text?: string

@@ -41,8 +41,8 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
     const { method, path, status, report, took, bytes } = taped
     if (options.json === true) {
       const { session, early, ending } = taped
-      const told = { stream, method, path, status, bytes, took, early, session, outcome: ending?.outcome, places }
-      sayLine(JSON.stringify({ ...told, ...report }))
+      const line = { stream, method, path, status, bytes, took, early, session, outcome: ending?.outcome, places }
+      sayLine(JSON.stringify({ ...line, ...report }))
       return
     }
     const problems =
@@ -61,7 +61,9 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
     proxyHandler(url, {
       ...defined({ dialect: fromAuto(options.dialect) }),
       onTaped(taped) {
-        const kept = taped.then(onTaped).catch((error: Error) => remark(`millrace: stream not kept: ${error.message}`))
+        const kept = taped
+          .then(onTaped)
+          .catch((error: Error) => remark(`millrace: a stream was not recorded: ${error.message}`))
         work.add(kept)
         void kept.finally(() => work.delete(kept))
       },
@@ -99,7 +101,7 @@ export async function tapCommand(url: string, options: TapOptions, env: Env): Pr
   return errors > 0 || unanswered > 0 ? 1 : 0
 }
 
-/** How a run ended that was not done: the stream of a run that failed may be without fault. */
+/** How a run ended, unless it was done. The stream of a failed run may itself be valid. */
 function endingText({ ending, early }: Taped): string {
   if (ending === undefined || ending.outcome === 'done' || early) return ''
   const why = ending.error === undefined ? '' : `: ${oneLine(ending.error.message, 80)}`

@@ -27,7 +27,7 @@ export interface Taped {
   /** How the last run ended; undefined where the stream has none. */
   readonly ending: RunFinished | undefined
   readonly report: LintReport
-  /** The client left, or the tap was stopped, before the server had sent all. */
+  /** The client left, or the tap was stopped, before the server had sent everything. */
   readonly early: boolean
   readonly bytes: number
   /** In ms. */
@@ -125,13 +125,13 @@ export class Tape {
   }
 }
 
-/** A server that was not heard to its end is not to blame for a missing end. */
+/** If the client left early, a missing end is not the server's fault. */
 function withoutEnd(report: LintReport): LintReport {
   const findings = report.findings.filter(({ code }) => code !== 'no-end')
   return { ...report, findings, errors: report.errors - (report.findings.length - findings.length) }
 }
 
-/** Most wires do not repeat what the user said, and ADK's names only who speaks: both are taken from the request. */
+/** Most wires do not repeat the user's message, and ADK's events name only their author: the request has both. */
 function withRequest(event: RunEvent, { text, agent }: TappedRequest): RunEvent {
   if (event.kind !== 'run.started') return event
   const named = agent !== undefined ? { ...event, agent: agent.slice(0, 200) } : event

@@ -1,10 +1,10 @@
 import type { Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 
-/** Reads what a server sent, beside the bytes that are passed on. */
+/** Reads a copy of the bytes that a server sent. */
 export interface Unpacked {
   push(chunk: Uint8Array): void
-  /** Calls `done` when all that came is read. */
+  /** Calls `done` when everything that arrived has been read. */
   end(done: () => void): void
 }
 
@@ -15,11 +15,11 @@ const unpackers: Readonly<Record<string, () => Transform>> = {
   br: createBrotliDecompress,
 }
 
-/** Some servers compress a stream that was asked for plain. The client gets those bytes, and `read` gets the text in them. */
+/** Some servers compress a stream without being asked. The client gets those bytes, and `read` gets the unpacked ones. */
 export function unpacked(encoding: string | undefined, read: (chunk: Uint8Array) => void): Unpacked {
   const unpacker = unpackers[encoding?.trim().toLowerCase() ?? '']?.()
   if (unpacker === undefined) return { push: read, end: (done) => done() }
-  // What cannot be unpacked ends the reading; the client has its bytes all the same.
+  // If unpacking fails, the recording ends; the client still gets its bytes.
   unpacker.on('data', read).on('error', () => {})
   return {
     push(chunk) {

@@ -25,7 +25,7 @@ export function findCases(paths: readonly string[], agents: string | undefined):
   return [...new Map(files)].flatMap(([file, name]) => casesIn(file, name, agents))
 }
 
-/** The path from here. The examples are somewhere inside of the installed package, so that theirs begins with the agent. */
+/** The path from here. The examples are inside the installed package, so their paths begin with the agent. */
 const nameOf = (file: string, path: string): string =>
   relative(isExamples(path) ? path : process.cwd(), resolve(file)) || file
 

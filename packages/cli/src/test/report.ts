@@ -20,11 +20,11 @@ export function caseLines(
     ...(verdicts.length === 0 ? [] : [durationText(seconds * 1000)]),
   ]
   const mark = passed ? colours.good('✓') : colours.bad('✗')
-  const told = colours.faint(figures.join(' · '))
-  const head = `${mark} ${found.name.padEnd(width)}  ${told}`.trimEnd()
+  const details = colours.faint(figures.join(' · '))
+  const head = `${mark} ${found.name.padEnd(width)}  ${details}`.trimEnd()
   const isWide = columnsOf(head) <= columns
   const unplayable = Math.max(0, ...verdicts.map((verdict) => verdict.unplayable))
-  const shown = isWide ? [head] : [`${mark} ${found.name}`, `    ${told}`]
+  const shown = isWide ? [head] : [`${mark} ${found.name}`, `    ${details}`]
   const heads = unplayable === 0 ? shown : [...shown, `    ${colours.warn(unplayableText(unplayable))}`]
   if (passed && good === verdicts.length) return heads
   if (error !== undefined) return [...heads, `    ${colours.bad(error)}`]

@@ -42,8 +42,8 @@ export interface DecoderOptions {
   /** As in `EncoderOptions`. */
   readonly history?: number
   /**
-   * The messages that the peer was sent, in a dialect whose peers repeat the whole conversation (AG-UI): the log has them,
-   * so they are no news when they come back unchanged.
+   * The messages that the peer was sent, in a dialect whose peers repeat the whole conversation (AG-UI). The log has them,
+   * so they are not recorded again when they come back unchanged.
    */
   readonly sent?: readonly SentMessage[]
 }

@@ -8,7 +8,7 @@ export interface ModelStarted {
   /** Names the call in its run. */
   readonly call: string
   readonly agent: string
-  /** Absent where the wire of another server does not tell it. */
+  /** Absent where another server does not send it. */
   readonly model?: string
   /** How many tools the model was offered, where that is known. */
   readonly tools?: number

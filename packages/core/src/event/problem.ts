@@ -40,8 +40,8 @@ export interface Problem {
 }
 
 /**
- * Whether nobody saw how it ended: the server or the stream stopped. An event with such a problem was written when that was
- * found out, so its time says nothing about how long the work went on.
+ * Whether the real end is unknown, because the server or the stream stopped. An event with such a problem was written when
+ * that was discovered, so its time says nothing about how long the work took.
  */
 export function isUnseenEnd(problem: { readonly code?: string | undefined } | undefined): boolean {
   return problem?.code === 'crashed' || problem?.code === 'cut'

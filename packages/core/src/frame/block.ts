@@ -5,7 +5,7 @@ const LF = 10
 /** Of a block that is too long, this many characters are emitted. */
 const emittedLength = 1024
 
-/** Takes a block: `text` from `from` to `end`. It is not cut out, because most readers need only parts of it. */
+/** Takes the block in `text` from `from` to `end`. It is not sliced out, because most readers need only parts of it. */
 export type TakeBlock = (text: string, from: number, end: number, truncated: boolean) => void
 
 export interface BlockReader {

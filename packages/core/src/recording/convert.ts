@@ -27,7 +27,7 @@ export async function* convert(chunks: RecordingChunks, options: ConvertOptions)
   for await (const frames of convertChunks(chunks, options)) for (const frame of frames) yield frame
 }
 
-/** As `convert`, the frames of each chunk together: to await each frame by itself would cost more than to make it. */
+/** As `convert`, but with the frames of each chunk together: awaiting each frame costs more than making it. */
 export async function* convertChunks(
   chunks: RecordingChunks,
   options: ConvertOptions,

@@ -56,7 +56,7 @@ export interface Read extends PlacedRow {
   readonly unread: string | undefined
 }
 
-/** As `readRecording`, the rows of each chunk together: to await each of them costs more than to read it. */
+/** As `readRecording`, but with the rows of each chunk together: awaiting each row costs more than reading it. */
 export async function* readChunks(
   chunks: RecordingChunks,
   options: RecordingOptions,
@@ -74,7 +74,7 @@ export async function* readChunks(
   }
 }
 
-/** Reads chunk by chunk, and stops after each, so that what came of it can be passed on. */
+/** Reads chunk by chunk, and yields after each, so that its rows can be passed on. */
 export async function* readings(reader: RecordingReader, chunks: RecordingChunks): AsyncGenerator<void, void> {
   try {
     for await (const text of textsOf(chunks)) {

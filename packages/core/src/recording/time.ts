@@ -1,8 +1,8 @@
 import type { Draft, Recorded } from '../event/run-event.ts'
 
 /**
- * Takes the rows of a recording, one by one: a list of them costs more than to make them. It is an object and no
- * function, because V8 inlines a method that all objects of a class share, and no function that each reader makes anew.
+ * Takes the rows of a recording one by one, because a list of them costs more than making them. It is an object, because
+ * V8 inlines a method that all objects of a class share, but not a function that each reader creates.
  */
 export interface RowTaker {
   /** `number`: which frame, line or event the row was read from. */

@@ -59,9 +59,9 @@ function* gapsOf(
   const models = calls.calls.toArray().filter(({ kind }) => kind === 'model')
   const remote = models.filter((call) => call.remote === true && call.recorded !== true).length
   if (remote > 0)
-    yield `${countOf(remote, 'model call')} ${remote === 1 ? 'was' : 'were'} made by another server, which does not tell what its model was told. The times of ${remote === 1 ? 'this call are' : 'these calls are'} those of arrival.`
+    yield `${countOf(remote, 'model call')} ${remote === 1 ? 'was' : 'were'} made by another server, which does not send the prompt. The times of ${remote === 1 ? 'this call' : 'these calls'} were measured on arrival.`
   const silent = models.filter(({ recorded }) => recorded !== true).length - remote
-  if (silent > 0) yield `The log does not have what the model was told in ${countOf(silent, 'call')}.`
+  if (silent > 0) yield `The log does not have the prompt of ${countOf(silent, 'model call')}.`
   if (models.length === 0 && runs.length > 0) yield 'The log has no records of model calls.'
 }
 

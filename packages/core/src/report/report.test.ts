@@ -320,9 +320,9 @@ test('the report says that another server made the calls, and what is not known 
   ]
   const gapsOf = (...calls: readonly RunEvent[]): string =>
     textIn(sessionReport(about, rowsOf([asked('How large?'), ...calls, { kind: 'run.finished', outcome: 'done' }])))
-  expect(gapsOf(...call('c1'))).toContain('1 model call was made by another server, which does not tell')
+  expect(gapsOf(...call('c1'))).toContain('1 model call was made by another server, which does not send the prompt')
   const two = gapsOf(...call('c1'), ...call('c2'))
-  expect(two).toContain('2 model calls were made by another server, which does not tell')
-  expect(two).not.toContain('The log does not have what the model was told')
+  expect(two).toContain('2 model calls were made by another server, which does not send the prompt')
+  expect(two).not.toContain('The log does not have the prompt of')
   expect(two).toContain('unknown model')
 })

@@ -108,7 +108,7 @@ function stepBar(step: Execution, end: number): Bar {
 
 function callBar(call: Call, depth: number, end: number): Bar {
   const { name, kind, startedAt, status, firstToken, usage } = call
-  // As on the page: a call took as long as its record says, and its events may come a little later.
+  // As on the page, the record says how long a call took; its events may come a little later.
   const endedAt = call.duration === undefined ? (call.endedAt ?? end) : startedAt + call.duration
   const tokens = usage?.totalTokens === undefined ? '' : `, ${countOf(usage.totalTokens, 'token')}`
   return {

@@ -8,7 +8,7 @@ export interface AgentEngine {
   readonly about: EngineDescription
   /** Messages of the `log` rows in which the engine keeps its own data. Only Millrace's own clients receive these rows. */
   readonly privateLogs?: readonly string[]
-  /** Messages of the `log` rows that stand in the place of data that was too large to be kept. */
+  /** Messages of the `log` rows that replace data that was too large to keep. */
   readonly leftOutLogs?: readonly string[]
 }
 

@@ -33,7 +33,7 @@ export class BoundedQueue<T> implements AsyncIterableIterator<T>, ReadyIterator<
 
   /**
    * The same for a value that its reader need not have at once: a reader that waits gets what was pushed until the
-   * promises of this turn have settled. To wake it for each token of a burst takes longer than the tokens do.
+   * promises of this turn have settled. Waking it for each token of a burst takes longer than handling the tokens.
    */
   pushSoon(value: T): void {
     if (this.#over) return

@@ -22,7 +22,7 @@ const privateLogs: ReadonlySet<string> = new Set(all.flatMap((engine) => engine.
 
 const leftOutLogs: ReadonlySet<string> = new Set(all.flatMap((engine) => engine.leftOutLogs ?? []))
 
-/** Whether an engine could not keep its data here, because it was too large. */
+/** Whether the event replaces data of an engine that was too large to keep. */
 export function isLeftOutRecord(event: RunEvent): boolean {
   return event.kind === 'log' && leftOutLogs.has(event.message)
 }

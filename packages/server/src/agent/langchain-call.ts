@@ -11,11 +11,11 @@ export interface LangChainCall {
 export function langChainCall(message: unknown, metadata: Readonly<Record<string, unknown>> = {}): LangChainCall {
   if (!isObject(message)) return {}
   const { usage_metadata: usage, response_metadata: response } = message
-  const told = isObject(response) ? response : {}
-  const model = [told.model_name, told.model, told.modelName, metadata.ls_model_name].find(
+  const given = isObject(response) ? response : {}
+  const model = [given.model_name, given.model, given.modelName, metadata.ls_model_name].find(
     (name) => typeof name === 'string' && name !== '',
   )
-  const reason = [told.finish_reason, told.stop_reason, told.finishReason].find((each) => typeof each === 'string')
+  const reason = [given.finish_reason, given.stop_reason, given.finishReason].find((each) => typeof each === 'string')
   return {
     ...(isObject(usage) ? { usage: usageFrom(usage) } : {}),
     ...(typeof model === 'string' ? { model } : {}),

@@ -2,7 +2,7 @@ import { defined, isObject, type Json } from '@millrace/core'
 import { messageParts, toolAnswer } from './langchain-message.ts'
 import type { RequestWords } from './request-writer.ts'
 
-/** What a model was told. LangChain gives a list of lists, one for each prompt of a batch. */
+/** The request of a model call. LangChain gives a list of lists, one for each prompt of a batch. */
 export function langChainRequest(input: unknown): RequestWords {
   const given = isObject(input) ? input.messages : input
   const messages: readonly unknown[] = Array.isArray(given) ? given.flat() : []

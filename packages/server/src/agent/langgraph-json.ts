@@ -3,7 +3,7 @@ import { join, posix } from 'node:path'
 import { isObject } from '@millrace/core'
 import { messageOf } from './problem.ts'
 
-/** Why a folder cannot be run from here, and what its author does about it. */
+/** Why a folder cannot be run from here, and what its author can do about it. */
 export interface Refusal {
   readonly engine: 'python' | 'broken'
   readonly reason: string
@@ -40,7 +40,7 @@ export function platformRefusal(root: string, folder = ''): Refusal | undefined 
   const [graph, ...more] = graphs
   if (graph === undefined) return undefined
   const isAlone = more.length === 0 && folder !== ''
-  // One folder is one agent here, so that the graphs of a project with several are put beside it.
+  // Here one folder is one agent, so a project with several graphs needs a folder beside it for each.
   const target = isAlone ? folder : graph.name
   const path = isAlone ? `./${posix.normalize(graph.file)}` : `../${posix.join(folder, graph.file)}`
   const line = `export { ${asGraph(graph.exported)} } from '${path}'`

@@ -7,9 +7,9 @@ export interface StreamHooks<T> {
 
 /** A stream that may have several values at once. */
 export interface ReadyIterator<T> extends AsyncIterator<T> {
-  /** The next value if it is here; undefined where `next` has to be awaited. Waiting for each value costs more than most values do. */
+  /** The next value if it is available now; undefined if `next` must be awaited, which costs more than most values do. */
   ready?(): T | undefined
-  /** Whether the stream has ended and only values that are here can still be read. */
+  /** Whether the stream has ended, so that only the values available now can still be read. */
   over?(): boolean
 }
 

@@ -25,7 +25,7 @@ export interface RecordSeal {
   hasRecord(history: readonly Recorded[], agent: string): boolean
   /** Whether an engine keeps this event for itself. */
   isRecord(event: RunEvent): boolean
-  /** Whether the event stands where an engine could not keep its record, because it was too large. */
+  /** Whether the event replaces a record of an engine that was too large to keep. */
   isLeftOut(event: RunEvent): boolean
 }
 

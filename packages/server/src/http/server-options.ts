@@ -32,7 +32,7 @@ export function serverOptions(
   return {
     logger,
     bodyLimit: limits.body,
-    // A machine that is so busy that a part takes ten seconds must still start the server.
+    // The server must start even on a machine so busy that loading one part takes more than Fastify's ten seconds.
     pluginTimeout: 0,
     forceCloseConnections: true,
     schemaController,

@@ -45,10 +45,10 @@ const stretch = 128
 /** `setTimeout` fires at once for anything longer. */
 const longestTimer = 2 ** 31 - 1
 
-/** Who ended a run: its agent, which has returned or may still clean up, or others, and then it is aborted. */
+/** What ended a run: its agent's return, an event of its agent (which may still clean up), or others, who abort the agent. */
 type EndedBy = 'return' | 'event' | 'others'
 
-/** How a run ends. Or another process goes on with it. */
+/** How a run ends, or that another process continues it. */
 type Decision = { readonly ending: RunFinished; readonly by: EndedBy } | 'hand-over'
 
 /** The lease of a run that its process let go of is under this name, and has run out: the next process takes it at once. */

@@ -32,7 +32,7 @@ export interface ChangedRun {
   readonly sealed: (rows: readonly Recorded[]) => number | undefined
   /** Whether the rows have any such record, whoever wrote it. */
   readonly hasRecord: (rows: readonly Recorded[]) => boolean
-  /** Whether the event is such a record, or stands where one was too large to be kept. */
+  /** Whether the event is such a record, or replaces one that was too large to keep. */
   readonly isRecord: (event: RunEvent) => boolean
   readonly isLeftOut: (event: RunEvent) => boolean
   readonly by: string

@@ -78,7 +78,7 @@ async function open(
 ): Promise<StartedRun> {
   const { log, limits, seal, now, newId, runs, histories, audit, launch } = parts
   const { session, user, run, input, cancelOnDisconnect = false } = request
-  // A run that was left open is ended first, which needs a lease of its own and would overtake one that is not written.
+  // A run that was left open is ended first. That takes a lease of its own, which would overtake a promised one.
   const lease = await acquireLease(parts, session, run, { withFirst: info.status !== 'running' })
   try {
     const before = await edited(parts, await past(parts, request.loaded ?? { info, facts: noFacts }), request)

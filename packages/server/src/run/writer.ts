@@ -91,7 +91,7 @@ export class RunWriter {
     return this.#finished
   }
 
-  /** Whether the end is on its way: its append finds out by itself whether the lease is lost, or releases it. */
+  /** Whether the end is being written: its append itself notices a lost lease, or releases the lease. */
   get isEnding(): boolean {
     return this.#last
   }

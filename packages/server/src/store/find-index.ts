@@ -137,7 +137,7 @@ export function findOver(
       await upToDate(query.user)
       checkOpen()
       const limit = findLimit(query.limit)
-      // Before the matches: an index that is whole only after them must not be called whole for them.
+      // Read before the matches: an index that catches up only after them was still behind for them.
       const progress = await index.progress(query.user)
       const matches = await index.match(query, words, after, limit + 1)
       const page = matches.slice(0, limit)

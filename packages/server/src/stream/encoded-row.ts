@@ -6,7 +6,7 @@ export interface Bytes {
   readonly plain: Buffer
   /** The same bytes as one HTTP chunk (or several, where pieces were joined). */
   readonly chunked: Buffer
-  /** About how many bytes there are; for text its UTF-16 units, because counting its bytes would make it whole. 0 for none. */
+  /** About how many bytes there are. For text it counts UTF-16 units, because counting bytes would flatten the string. */
   readonly size: number
 }
 
@@ -66,7 +66,7 @@ class TextBytes implements Bytes {
     const length = Buffer.byteLength(this.text)
     const line = sizeLine(length)
     const chunked = Buffer.allocUnsafe(line.length + length + 2)
-    // Three writes: a text of all three would be one more copy.
+    // Three writes, because joining them would copy the text once more.
     chunked.write(line, 0, 'latin1')
     chunked.write(this.text, line.length, 'utf8')
     chunked.write('\r\n', line.length + length, 'latin1')

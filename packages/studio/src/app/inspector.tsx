@@ -17,7 +17,7 @@ export const Inspector = memo(function Inspector(props: PanelProps) {
   const failures = useView(props.session.log, failuresView, { select: countOf })
   const list = useRef<HTMLDivElement>(null)
   const shown = panels.find(({ id }) => id === panel) ?? panels[0]
-  // On a phone the tabs go on beyond the edge, and a link or a key may open any of them.
+  // On a phone some tabs are beyond the edge of the screen, and a link or a key may open any of them.
   useEffect(() => {
     list.current?.querySelector(`#tab-${shown?.id}`)?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
   }, [shown])

@@ -1,17 +1,17 @@
 import type { Pairing } from './align.ts'
 
-/** A stretch of a comparison: pairs that are shown, or pairs without a difference that are folded away. */
+/** A stretch of a comparison: pairs that are shown, or identical pairs that are folded. */
 export interface PairGroup {
   readonly key: string
   readonly pairs: readonly Pairing[]
   readonly folded: boolean
 }
 
-/** The pairs without a difference that stay beside one, and how many in a row are shown at least. */
+/** How many identical pairs stay visible next to a difference, and how many in a row are shown without folding. */
 const beside = 2
 const few = 12
 
-/** Folds long stretches without a difference away, except next to one. A comparison without any is folded after a few. */
+/** Folds long stretches of identical pairs, except next to a difference; without any difference, all but the first pairs. */
 export function foldPairs(pairs: readonly Pairing[]): readonly PairGroup[] {
   const made: PairGroup[] = []
   const add = (own: readonly Pairing[], folded: boolean): void => {

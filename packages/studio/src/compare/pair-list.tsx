@@ -12,7 +12,7 @@ import { wordDifference } from './words.ts'
 const most = 60
 const more = 50
 
-/** The messages of both sides. Long stretches without a difference are folded, and open a part at a time. */
+/** The messages of both sides. Long stretches of identical messages are folded, and open a part at a time. */
 export function PairList({ pairs }: { readonly pairs: readonly Pairing[] }) {
   const stretches = useMemo(() => foldPairs(pairs), [pairs])
   const [limit, setLimit] = useState(most)

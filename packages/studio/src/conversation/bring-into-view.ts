@@ -10,14 +10,14 @@ function bringIntoView(scroller: HTMLElement, target: InView): boolean {
   return Math.abs(scroller.scrollTop - before) > 1
 }
 
-/** A target rests after so many frames in which nothing moved it: rows above it may still be measured. */
+/** Frames without movement after which the target has settled: rows above it may still be measured. */
 const settling = 10
-/** Frames after which a list that never rests is left alone. */
+/** Frames after which to give up on a list that never settles. */
 const most = 600
 
 /**
  * Brings the target into view, and again while the rows around it get their real heights. A row that is scrolled away
- * meanwhile is drawn anew, so that the target is looked for in each frame. The result ends it.
+ * meanwhile is drawn anew, so the target is looked up in each frame. Call the result to stop.
  */
 export function settleInView(scroller: HTMLElement, find: () => InView | undefined): () => void {
   let calm = 0
@@ -30,7 +30,7 @@ export function settleInView(scroller: HTMLElement, find: () => InView | undefin
     if (calm < settling && frames < most) frame = requestAnimationFrame(go)
   }
   go()
-  // The person scrolls now.
+  // A user who scrolls takes over.
   const stop = (): void => cancelAnimationFrame(frame)
   scroller.addEventListener('wheel', stop, { once: true, passive: true })
   return () => {

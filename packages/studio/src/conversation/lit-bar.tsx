@@ -7,13 +7,13 @@ import type { LitCard } from './lit-cards.ts'
 import { rowSize } from './row-size.ts'
 import './lit-bar.css'
 
-/** How many cards hold the figure that was chosen in the proof panel, and the way to each of them. */
+/** Counts the cards that hold the figure chosen in the proof panel, and steps through them. */
 export function LitBar({ cards }: { readonly cards: readonly LitCard[] }) {
   const current = useLit((state) => state.current)
   if (cards.length === 0) return null
   const count = cards.length.toLocaleString('en')
   return (
-    // biome-ignore lint/a11y/useSemanticElements: no form
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for forms
     <div className="lit-bar" role="group" aria-label="Cards that hold the figure" data-testid="lit-bar">
       <Icon name="proof" size={14} />
       <span className="lit-count number" role="status">
@@ -28,7 +28,7 @@ export function LitBar({ cards }: { readonly cards: readonly LitCard[] }) {
         onClick={() => stepLit(-1, cards.length)}
       />
       <IconButton icon="down" label="Next card" data-testid="lit-next" onClick={() => stepLit(1, cards.length)} />
-      <IconButton icon="close" label="Put the light out" onClick={() => useLit.getState().light([])} />
+      <IconButton icon="close" label="Clear the highlight" onClick={() => useLit.getState().light([])} />
     </div>
   )
 }

@@ -49,7 +49,7 @@ interface ManyRowsProps extends ListProps {
 const mostTries = 60
 const stays = 10
 
-/** Pixels from the end at which a reader starts who has only begun to scroll. */
+/** Pixels above the end at which the list starts for a reader who has only begun to scroll. */
 const oneRow = 80
 
 /** A long list that the reader has scrolled: only the rows on the screen, at their positions. */
@@ -65,8 +65,8 @@ export function ManyRows({ blocks, scroller, away, goal }: ManyRowsProps) {
   })
   useLayoutEffect(() => {
     const element = scroller.current
-    // This list replaces `EndOfList`, so start where the reader was, one row up. Who is further away (Home, a page up, the
-    // focus on a row above) stays there: both lists guess the same heights.
+    // This list replaces `EndOfList`, so start where the reader was, one row up. A reader further away (Home, a page up,
+    // the focus on a row above) stays there: both lists estimate the same heights.
     if (element !== null && away.current < oneRow)
       element.scrollTop = element.scrollHeight - element.clientHeight - oneRow
   }, [scroller, away])
@@ -77,8 +77,8 @@ export function ManyRows({ blocks, scroller, away, goal }: ManyRowsProps) {
     let frame = 0
     let left = mostTries
     let drawn = 0
-    // The heights of rows that were never drawn are guessed, so that one try may miss a row that is far away, and a row
-    // that was reached may be moved out of sight again when those above it are measured.
+    // The heights of rows that were never drawn are estimated, so one try may miss a distant row, and a row that was
+    // reached may move out of sight again when the rows above it are measured.
     const go = (): void => {
       const isDrawn = element?.querySelector(`.placed[data-index="${goal.index}"]`) != null
       drawn = isDrawn ? drawn + 1 : 0
@@ -89,7 +89,7 @@ export function ManyRows({ blocks, scroller, away, goal }: ManyRowsProps) {
       }
       frame = requestAnimationFrame(go)
     }
-    // The person scrolls now.
+    // A user who scrolls takes over.
     const stop = (): void => cancelAnimationFrame(frame)
     element?.addEventListener('wheel', stop, { once: true, passive: true })
     go()

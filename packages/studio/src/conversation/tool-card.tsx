@@ -22,7 +22,7 @@ export function ToolCardRow({ card, run }: { readonly card: Card; readonly run: 
   const args = card.args === undefined ? '' : brief(card.args)
   const word = waiting ? 'waiting' : words[card.status]
   const outcome = no ? 'Answer' : card.error === undefined ? 'Result' : 'Error'
-  // The time until a person said no is not the time of the tool, and at an earlier moment nobody knows how long it takes.
+  // The time until a person said no is not the tool's time, and a call that is still running has no duration yet.
   const took = no || card.status === 'pending' ? undefined : (callTimes.get(card.call) ?? card.duration)
   return (
     <details

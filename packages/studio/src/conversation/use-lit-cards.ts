@@ -19,7 +19,7 @@ export function useLitCards(
   const { calls, seqs, current, asked } = useLit()
   const cards = useMemo(() => litCards(blocks, calls, seqs), [blocks, calls, seqs])
   const { key, index, nth, id } = (current === undefined ? undefined : cards[current]) ?? {}
-  // A token makes new cards of the same places; only another place is a new goal.
+  // Each token makes new card objects for the same places; only another place is a new goal.
   const goal = useMemo(
     () =>
       key === undefined || index === undefined || nth === undefined || id === undefined
@@ -27,7 +27,7 @@ export function useLitCards(
         : { key, index, nth, id },
     [key, index, nth, id],
   )
-  // Another session has no card of this one.
+  // The highlight belongs to this session alone.
   useEffect(() => () => useLit.getState().light([]), [])
   useEffect(() => {
     if (asked === undefined) return

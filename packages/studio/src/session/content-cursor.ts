@@ -13,7 +13,7 @@ export function useContentCursor(at: number | undefined): number | undefined {
       new CursorFollower(at, {
         draw: (moment) => flushSync(() => setShown(moment)),
         now: () => performance.now(),
-        // React draws nothing at once while it is inside an effect.
+        // React cannot draw synchronously inside an effect.
         soon: (action) => queueMicrotask(action),
         later: (milliseconds, action) => {
           const timer = setTimeout(action, milliseconds)

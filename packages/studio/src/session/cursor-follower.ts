@@ -3,7 +3,7 @@ const frame = 17
 const slack = 3
 /** Idle milliseconds granted to the slider per millisecond of overrun. */
 const idlePerOverrun = 11
-/** Milliseconds after which a cursor that does not move has come to rest: nobody drags the slider any more. */
+/** Milliseconds without movement after which the cursor has come to rest. */
 const still = 120
 
 /** What a follower of the cursor does to the page, and the clock of the page. */
@@ -11,14 +11,14 @@ interface Screen {
   draw(at: number | undefined): void
   now(): number
   soon(action: () => void): void
-  /** Resolves with what takes the action back. */
+  /** Returns a function that cancels the action. */
   later(milliseconds: number, action: () => void): () => void
   afterPaint(action: () => void): void
 }
 
 /**
- * Draws the moments of a cursor that moves. One that was slow to draw is followed by a pause, in which the slider is
- * smooth; the pause ends early once the cursor rests, so that nobody reads an earlier moment than the chosen one.
+ * Draws the moments of a cursor that moves. One that was slow to draw is followed by a pause, which keeps the
+ * slider smooth. The pause ends early once the cursor rests, so that the page soon shows the chosen moment.
  */
 export class CursorFollower {
   readonly #screen: Screen
@@ -42,7 +42,7 @@ export class CursorFollower {
     this.#screen.soon(this.#draw)
   }
 
-  /** Takes back what was to be drawn later. */
+  /** Cancels what was to be drawn later. */
   rest(): void {
     this.#endPause()
     this.#endStill()

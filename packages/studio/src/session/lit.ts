@@ -7,7 +7,7 @@ interface Lit {
   readonly seqs: ReadonlySet<number>
   /** The lit card that the conversation must show, from 0; undefined until the person asks for one. */
   readonly current: number | undefined
-  /** What the person wants to see, until the conversation has found its card. */
+  /** The evidence that the user asked to see, until the conversation has found its card. */
   readonly asked: Pick<Evidence, 'call' | 'seq'> | undefined
   light(evidence: readonly Evidence[]): void
 }

@@ -79,7 +79,7 @@ export function lastSignOf({ rows }: LiveLog, { run, startSeq, endSeq, code }: R
   return undefined
 }
 
-/** Whether the row closes a run or a step that nobody saw end. */
+/** Whether the row closes a run or a step whose real end is unknown. */
 export function isLateEnd({ event }: Recorded): boolean {
   return (event.kind === 'run.finished' || event.kind === 'node.finished') && isUnseenEnd(event.error)
 }

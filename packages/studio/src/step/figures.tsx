@@ -16,7 +16,7 @@ export function Figures({ step, steps }: { readonly step: SessionStep; readonly 
       <FigureList figures={cells} className="step-figures" testId="step-figures" />
       {step.call?.remote === true && (
         <p className="nothing" data-testid="step-arrival">
-          Another server made this call: its times are those of arrival here.
+          Another server made this call. Its times were measured on arrival here.
         </p>
       )}
     </>

@@ -52,13 +52,13 @@ export function ModelWords({ call, calls, session }: WordsProps) {
         </h3>
         {request === undefined && call.remote === true ? (
           <p className="nothing" data-testid="step-no-prompt">
-            Another server called this model, and the log has only what came back: its wire does not tell the request,
-            or this server does not record prompts.
+            Another server called this model, and the log has only what came back: the other server does not send the
+            prompt, or this server does not record prompts.
           </p>
         ) : request === undefined ? (
           <p className="nothing" data-testid="step-no-prompt">
-            The log does not have what the model was told. Start the server with <code>--record-prompts on</code> to
-            record it for new runs.
+            The log does not have the prompt. Start the server with <code>--record-prompts on</code> to record the
+            prompts of new runs.
           </p>
         ) : (
           <PromptWords request={request} form={form} before={before && modelRequestOf(calls, before.key)} />

@@ -163,9 +163,9 @@ function finished(state: Calls, key: string, row: Recorded, event: ModelFinished
   const place = state.open.get(key)
   const span = place === undefined ? undefined : state.list.at(place)
   if (place === undefined || span === undefined) return state
-  const told = ended(state, place, key, row, event.status === 'error')
+  const after = ended(state, place, key, row, event.status === 'error')
   const owner = `${row.run}\nmodel ${span.owner}`
-  const next = told.open.get(owner) === place ? { ...told, open: told.open.delete(owner) } : told
+  const next = after.open.get(owner) === place ? { ...after, open: after.open.delete(owner) } : after
   const done = next.list.at(place)
   const said = state.open.get(`${row.run}\nsaid ${span.owner}`)
   return done === undefined

@@ -5,7 +5,7 @@ export interface Crowd<T> {
   readonly count: number
 }
 
-/** Joins the marks that are less than `least` pixels behind the first of their crowd. The marks are in order. */
+/** Joins marks that are less than `least` pixels after the first of their crowd. `marks` must be in order. */
 export function crowds<T>(marks: readonly T[], left: (mark: T) => number, least: number): readonly Crowd<T>[] {
   const made: { first: T; last: T; count: number; readonly from: number }[] = []
   for (const mark of marks) {

@@ -23,7 +23,7 @@ export interface Stretch {
   readonly length: number
 }
 
-/** Long pauses between two runs, and before the first step of a run, are drawn as breaks that are as wide as so many milliseconds. */
+/** Long pauses between two runs, and before the first step of a run, are drawn as breaks as wide as this many milliseconds. */
 const breakWidth = 100
 
 /** A shorter pause has its real length, so that the times above the lanes are those of the events. */

@@ -4,15 +4,15 @@ import './sheet.css'
 interface SheetProps {
   readonly open: boolean
   readonly onClose: () => void
-  /** The name of its look, and its test id. */
+  /** The CSS class. */
   readonly className: string
   readonly testId: string
-  /** What it is called: words, or the id of its title. */
+  /** The accessible name: a text, or the id of the title. */
   readonly label?: string
   readonly titleId?: string
-  /** Whether a click beside it closes it; not where something was written that would be lost. */
+  /** Whether a click outside closes it; false where written text would be lost. */
   readonly closesOutside?: boolean
-  /** A selector of what gets the focus, if not the first thing that can have it. */
+  /** A selector for the element that gets the focus, if not the first focusable one. */
   readonly focus?: string
   readonly children: ReactNode
 }

@@ -1,13 +1,13 @@
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react'
 
 interface TextBlockProps {
-  /** What the text is, for a screen reader that comes to it. */
+  /** The accessible name of the text. */
   readonly label: string
   readonly className?: string
   readonly children: ReactNode
 }
 
-/** Preformatted text. Where it is too long for its room it scrolls, and the keyboard can scroll it too. */
+/** Preformatted text. If it does not fit, it scrolls, also with the keyboard. */
 export function TextBlock({ label, className, children }: TextBlockProps) {
   const block = useRef<HTMLPreElement>(null)
   const [scrolls, setScrolls] = useState(false)

@@ -37,8 +37,8 @@ export interface Call {
   /** Whether the log has the request of this model call. */
   readonly recorded?: boolean
   /**
-   * Another server called its model. Its times are those of arrival: where the wire does not tell the call, `duration` and
-   * `firstToken` count from what came before the answer.
+   * Another server called its model. Its times were measured on arrival: where the wire does not show the call itself,
+   * `duration` and `firstToken` count from what came before the answer.
    */
   readonly remote?: true
 }

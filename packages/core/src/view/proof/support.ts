@@ -123,8 +123,8 @@ export function claimSupport({ figures }: Claim, index: SupportIndex): ClaimSupp
 }
 
 /**
- * The best places of one figure. A session with a thousand runs holds a figure in thousands of places, and a few are
- * shown: once enough of a rank are known, further ones are not read.
+ * The best places of one figure. A session with a thousand runs may hold a figure in thousands of places, but only a few
+ * are shown: once enough places of a rank are known, further ones are not read.
  */
 class Ranked {
   readonly #figure: ClaimFigure

@@ -111,7 +111,7 @@ function causeOf(line: Timeline, row: Recorded, author: string, branch: string):
     const led = below.length > 0 ? below : [top]
     return { cause: after(led, hop(led, author), top.cause), ends: [top, ...below] }
   }
-  // The main conversation is around every other branch, never beside one.
+  // The main conversation encloses every other branch and never runs beside one.
   const isBeside = (each: SpeakingAgent): boolean =>
     each.branch !== '' && parentBranch(each.branch) === parentBranch(branch)
   const beside = branch === '' ? undefined : speakers.findLast(isBeside)

@@ -186,21 +186,21 @@ function runFinished(state: UsageReport, row: Recorded, { usage: sum }: RunFinis
   const position = next.index.places.get(`run ${run}`)
   const known = position === undefined ? undefined : next.runs.at(position)
   if (position === undefined || known === undefined || known.duration !== undefined) return next
-  const told = toldByEnd(known.usage, sum)
+  const added = onlyAtEnd(known.usage, sum)
   const done: RunUsage = {
     ...known,
-    usage: addUsage(known.usage, told),
+    usage: addUsage(known.usage, added),
     duration: Math.max(0, at - known.startedAt),
   }
-  return { ...next, total: addUsage(next.total, told), runs: next.runs.with(position, done) }
+  return { ...next, total: addUsage(next.total, added), runs: next.runs.with(position, done) }
 }
 
 function tokensOf({ modelCalls: _, ...tokens }: Usage): Usage {
   return tokens
 }
 
-/** What only the end of the run tells: its tokens, if no call and no message had any, and its calls, if none was seen. */
-function toldByEnd({ modelCalls: seen, ...tokens }: Usage, sum: Usage = {}): Usage {
+/** What only the end of the run reports: its tokens if no call or message had any, and its calls if none was seen. */
+function onlyAtEnd({ modelCalls: seen, ...tokens }: Usage, sum: Usage = {}): Usage {
   if (Object.keys(tokens).length > 0) return {}
   const { modelCalls, ...rest } = sum
   return { ...rest, ...(modelCalls === undefined || seen !== undefined ? {} : { modelCalls }) }

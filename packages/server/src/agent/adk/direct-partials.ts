@@ -5,8 +5,8 @@ import type { Scope } from './scope.ts'
 
 /**
  * Takes the tokens of a model straight to the log. ADK hands each of them through twelve generators, which costs more
- * than everything that happens to it afterwards, and does nothing with a partial on that way. Undefined where code of the
- * author could see the partials there: a callback, a plugin, a processor, a class of its own, a tool that runs an agent.
+ * than everything that happens to it afterwards, and changes nothing in a partial. Undefined where the author's code could
+ * see the partials: a callback, a plugin, a processor, a class of the author's own, a tool that runs an agent.
  */
 export function directPartials(scope: Scope, branch: string | undefined): PartialTaker | undefined {
   const { run, agent, node, nested, inWorkflow } = scope
@@ -41,7 +41,7 @@ function isPlain(agent: BaseAgent, made: { readonly prototype: object }): boolea
   return Object.getPrototypeOf(agent) === made.prototype && !methods.some((method) => Object.hasOwn(agent, method))
 }
 
-/** Those that a partial passes through. */
+/** The methods that a partial passes through. */
 const methods = [
   'runAsync',
   'runAsyncImpl',

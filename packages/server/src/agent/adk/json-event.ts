@@ -45,7 +45,7 @@ export function spokenEvent(answer: LlmResponse, run: string, author: string, br
   event.id = newEventId()
   event.actions = noActions
   event.longRunningToolIds = noIds
-  // By the clock that ADK reads for its events.
+  // ADK uses the same clock for its events.
   event.timestamp = Date.now()
   for (const key of Object.keys(answer)) {
     const value: unknown = Reflect.get(answer, key)
@@ -56,7 +56,7 @@ export function spokenEvent(answer: LlmResponse, run: string, author: string, br
 
 const signs = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** An id as ADK makes them. */
+/** An id in the form of ADK's own ids. */
 function newEventId(): string {
   let id = ''
   for (let i = 0; i < 8; i++) id += signs[Math.floor(Math.random() * signs.length)]

@@ -92,7 +92,7 @@ export class MillracePlugin extends BasePlugin {
     return undefined
   }
 
-  /** The turn that a resumed agent was in the middle of, in place of another call of its model. */
+  /** Replays the turn that a resumed agent was in the middle of, instead of calling its model again. */
   repeatedTurn({ invocationContext }: Context, llmRequest: LlmRequest): LlmResponse | undefined {
     const scope = scopeOf(invocationContext)
     if (scope === undefined) return undefined
@@ -218,7 +218,7 @@ export class MillracePlugin extends BasePlugin {
   }
 }
 
-/** Comes before the plugins of an author: they have seen the turn that a resumed agent repeats. */
+/** Runs before the author's plugins, which have already seen the turn that a resumed agent repeats. */
 export class RepeatedTurns extends BasePlugin {
   readonly #plugin: MillracePlugin
 

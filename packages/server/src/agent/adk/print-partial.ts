@@ -2,8 +2,8 @@ import type { LlmResponse } from '@google/adk'
 import type { AgentSaid } from '@millrace/core'
 
 /**
- * Prints the partials of a run as `JSON.stringify` does. All but the id, the time and the words is the same from one
- * partial of a message to the next, and is printed once.
+ * Prints the partials of a run as `JSON.stringify` does. Everything except the id, the time and the text is the same from one
+ * partial of a message to the next, and is printed only once.
  */
 export class PartialPrinter {
   #like: AgentSaid | undefined
@@ -11,7 +11,7 @@ export class PartialPrinter {
   #actions = ''
   #tail = ''
 
-  /** Undefined for a partial with more than words: it has to be checked, and is printed like every other event. */
+  /** Undefined for a partial with more than text: it has to be checked, and is printed like any other event. */
   print(said: AgentSaid, answer: LlmResponse): string | undefined {
     const { event, message, node } = said
     if (!hasOnlyWords(answer)) return undefined

@@ -24,7 +24,7 @@ export class OwnPlugins extends PluginManager {
 
 /** The plugins of an author, and ours. */
 export class AuthorPlugins extends PluginManager {
-  /** ADK takes what a plugin has in place of a model's error for an event, and fails where it lacks what an event has. */
+  /** ADK treats a plugin's answer to a model error as an event, and fails if it lacks the fields of one: they are added. */
   override async runOnModelErrorCallback(
     asked: Parameters<PluginManager['runOnModelErrorCallback']>[0],
   ): Promise<LlmResponse | undefined> {

@@ -47,7 +47,7 @@ export interface AdkRun {
   room(): Promise<void> | undefined
   /** Model calls made, by execution of an agent. */
   readonly modelCalls: Map<NodeId | undefined, number>
-  /** Executions whose model has sent tokens, and not their aggregate yet. */
+  /** Executions whose model has sent tokens but not yet their aggregate. */
   readonly streaming: Set<NodeId | undefined>
   /** Executions whose model was called and has not answered yet. */
   readonly silent: Set<NodeId | undefined>
@@ -59,7 +59,7 @@ export interface AdkRun {
   readonly now: () => number
 }
 
-/** Who speaks an event, and in which execution. */
+/** The author of an event, and its execution. */
 export interface Speaker {
   readonly author: string
   readonly branch: string | undefined

@@ -149,7 +149,7 @@ async function execute(
   }
 }
 
-/** What a plugin of the author has in place of an error (`onToolErrorCallback`); ours is the last, and has the error. */
+/** The answer of an author's plugin to an error (`onToolErrorCallback`). Our own plugin is the last, and answers with the error. */
 async function afterError(
   tool: BaseTool,
   call: FunctionCall,

@@ -3,18 +3,18 @@ import type { BaseMessage } from '@langchain/core/messages'
 import { type AdkPart, isObject } from '@millrace/core'
 import type { ChangedPrompt } from '../changed-prompt.ts'
 import { toldIn } from './graph-calls.ts'
-import type { LangchainCopy } from './langchain-copies.ts'
+import type { LangChainCopy } from './langchain-copies.ts'
 
 type Changed = Pick<ChangedPrompt, 'system' | 'contents'>
 
 /**
- * The messages of a model call with the words that a person gave it. A message whose words are the same stays the object
- * that the graph has made, with all that its provider has put into it.
+ * The messages of a model call, with the text that a person changed. A message with the same text stays the object that
+ * the graph made, with everything that its provider put into it.
  */
 export function changedMessages(
   given: BaseMessage[],
   { system, contents }: Changed,
-  copy: LangchainCopy,
+  copy: LangChainCopy,
 ): BaseMessage[] {
   const isSystem = (message: BaseMessage): boolean => message.getType() === 'system'
   const said = given.filter((message) => !isSystem(message))
@@ -28,12 +28,12 @@ export function changedMessages(
   return [...first, ...rest]
 }
 
-function systemOf(text: string, copy: LangchainCopy): BaseMessage[] {
+function systemOf(text: string, copy: LangChainCopy): BaseMessage[] {
   return text === '' ? [] : [new copy.SystemMessage({ content: text }) as BaseMessage]
 }
 
 /** The message with these words. Images and files of the user stay: the record of a request has the words alone. */
-function messageOf(content: unknown, before: BaseMessage | undefined, copy: LangchainCopy): BaseMessage {
+function messageOf(content: unknown, before: BaseMessage | undefined, copy: LangChainCopy): BaseMessage {
   const { role, parts } = isObject(content) ? content : {}
   const all = Array.isArray(parts) ? (parts as AdkPart[]) : []
   const text = all.map((part) => (part.thought === true ? '' : (part.text ?? ''))).join('')

@@ -29,13 +29,13 @@ export function lastChunk({ content, usageMetadata, modelVersion, finishReason }
       ...(modelVersion === undefined ? {} : { model_name: modelVersion }),
       ...(finishReason === undefined ? {} : { finish_reason: String(finishReason) }),
     },
-    ...(usageMetadata === undefined ? {} : { usage_metadata: langchainUsage(usageMetadata) }),
+    ...(usageMetadata === undefined ? {} : { usage_metadata: langChainUsage(usageMetadata) }),
   }
   return new AIMessageChunk(fields as unknown as AIMessageChunkFields)
 }
 
 /** LangChain counts reasoning among the output, and names what is part of a count. */
-export function langchainUsage(usage: NonNullable<LlmResponse['usageMetadata']>) {
+export function langChainUsage(usage: NonNullable<LlmResponse['usageMetadata']>) {
   const { promptTokenCount: input = 0, candidatesTokenCount: output = 0, thoughtsTokenCount: thoughts = 0 } = usage
   const { cachedContentTokenCount: cached = 0, totalTokenCount: total = input + output + thoughts } = usage
   return {

@@ -156,7 +156,7 @@ function parametersOf(
   return plain.length === 0 ? undefined : (Object.fromEntries(plain) as JsonObject)
 }
 
-/** What the model was told, with its tools. */
+/** The request of a model call, with its tools. */
 export function toldIn(input: unknown, tools: readonly unknown[]): RequestWords {
   const declared = tools.length === 0 ? undefined : toJson(tools)
   return { ...langChainRequest(input), ...defined({ tools: declared }) }

@@ -292,7 +292,7 @@ export class EventMapper {
 
   /** The call that a tool runs for, unless that call has its answer already. */
   #openCall(call: string, node: GraphNode): string | undefined {
-    return this.#answers.isTriedAgain(call, node) || this.#waiting.has(call) ? call : undefined
+    return this.#answers.dropFailedTry(call, node) || this.#waiting.has(call) ? call : undefined
   }
 
   #openCallOf(tool: string): string | undefined {

@@ -5,7 +5,7 @@ import { type ChangedPrompt, changedPrompt } from '../changed-prompt.ts'
 
 /**
  * The request that a person gave one model call of a graph. A chat model of Millrace sends it, and so does one of LangChain
- * whose class is hooked. With any other one the run fails, rather than go on as if nothing was changed.
+ * whose class is hooked. With any other model the run fails, so that it does not go on as if nothing had been changed.
  */
 export class GraphPrompt {
   readonly #changed: ChangedPrompt | undefined
@@ -36,7 +36,7 @@ export class GraphPrompt {
     return this.#changed !== undefined && !this.#sent
   }
 
-  /** What the call is about to send in the place of its own words. */
+  /** The request that the call must send instead of its own. */
   take(run: string | undefined): ChangedPrompt | undefined {
     const changed = this.of(run)
     if (changed !== undefined) this.#sent = true

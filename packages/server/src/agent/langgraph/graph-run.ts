@@ -86,7 +86,7 @@ export async function* runGraph(
     const after = await stateOf(graph, config)
     // The writes of a last step that an interrupt kept from ending.
     yield* state.checkpoint(after.values)
-    // A state that is too large fails the run here, in a sentence.
+    // Throws a one-sentence error if the state is too large.
     if (saver !== undefined) yield checkpointEvent(saver, context.session)
     yield* waiting(after, mapper, answeredIn(input, context))
   } finally {
@@ -96,7 +96,7 @@ export async function* runGraph(
   }
 }
 
-/** The questions that the graph stopped with: the nodes that ask wait for the answer. */
+/** The questions that the graph stopped with. The nodes that asked them wait for the answers. */
 function* waiting(after: Snapshot, mapper: EventMapper, answered: readonly string[]): Generator<RunEvent> {
   const open = openQuestions(after)
   const stop = breakpointOf(after)
@@ -110,11 +110,11 @@ function* waiting(after: Snapshot, mapper: EventMapper, answered: readonly strin
   yield { kind: 'run.finished', outcome: 'interrupted' }
 }
 
-/** The questions that were answered in this session, and that this run answers. */
+/** The questions that earlier runs of this session answered, and those that this run answers. */
 function answeredIn(input: RunInput, { history }: RunContext): readonly string[] {
   const inputs = history.flatMap(({ event }) => (event.kind === 'run.started' ? [event.input] : []))
-  const told = history.flatMap(({ event }) => (event.kind === 'resumed' ? [event.interrupt] : []))
-  return [...told, ...[...inputs, input].flatMap(answersIn).map(({ interrupt }) => interrupt)]
+  const resumed = history.flatMap(({ event }) => (event.kind === 'resumed' ? [event.interrupt] : []))
+  return [...resumed, ...[...inputs, input].flatMap(answersIn).map(({ interrupt }) => interrupt)]
 }
 
 function isNote(event: RunEvent): boolean {

@@ -7,8 +7,8 @@ import { isObject } from '@millrace/core'
 import { packageOf } from '../optional-package.ts'
 import { sourcesOf } from '../sources.ts'
 
-/** The classes of one copy of @langchain/core: those of two copies are not the same, and neither are its two builds. */
-export interface LangchainCopy {
+/** The classes of one copy of @langchain/core. Two copies have different classes, and so have the two builds of one copy. */
+export interface LangChainCopy {
   readonly BaseChatModel: { readonly prototype: object }
   readonly SystemMessage: new (fields: object) => object
   readonly HumanMessage: new (fields: object) => object
@@ -25,7 +25,7 @@ const modules = ['language_models/chat_models', 'messages', 'outputs'] as const
  * The copies that the chat models of an agent's file can come from: the one beside the file, those of the packages that it
  * imports, and the server's own where the file has none.
  */
-export async function langchainCopies(file: string): Promise<readonly LangchainCopy[]> {
+export async function langChainCopies(file: string): Promise<readonly LangChainCopy[]> {
   const { imports } = await sourcesOf(file)
   const beside = packageFolder(core, file)
   const packages = [...imports].map(([name, from]) => packageFolder(packageOf(name), from))
@@ -35,15 +35,15 @@ export async function langchainCopies(file: string): Promise<readonly LangchainC
   return [...copies.flat(), ...(beside === undefined ? [await ownCopy()] : [])]
 }
 
-/** The folder of a package as a file sees it, links followed, as Node does. A look into the folders needs no `exports`. */
+/** The folder of a package as a file sees it, with links followed as Node follows them. It is searched for by path, because `exports` may hide its package.json. */
 function packageFolder(name: string, from: string): string | undefined {
   const folders = createRequire(from).resolve.paths(name) ?? []
   const found = folders.map((folder) => join(folder, name)).find((folder) => existsSync(join(folder, 'package.json')))
   return found === undefined ? undefined : realpathSync(found)
 }
 
-/** The copy for `import`, and the one for `require` where a file has asked for it: to load it takes a while. */
-async function copiesIn(folder: string): Promise<readonly LangchainCopy[]> {
+/** The build for `import`, and the one for `require` if something has loaded it already: loading it takes a while. */
+async function copiesIn(folder: string): Promise<readonly LangChainCopy[]> {
   const manifest: unknown = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
   const exported = isObject(manifest) && isObject(manifest.exports) ? manifest.exports : {}
   const paths = (condition: 'import' | 'require'): readonly string[] =>
@@ -65,14 +65,14 @@ async function copiesIn(folder: string): Promise<readonly LangchainCopy[]> {
   })
 }
 
-async function ownCopy(): Promise<LangchainCopy> {
+async function ownCopy(): Promise<LangChainCopy> {
   const loaded = await Promise.all([
     import('@langchain/core/language_models/chat_models'),
     import('@langchain/core/messages'),
     import('@langchain/core/outputs'),
   ])
-  return Object.assign({}, ...loaded) as LangchainCopy
+  return Object.assign({}, ...loaded) as LangChainCopy
 }
 
-const isCopy = (value: object): value is LangchainCopy =>
+const isCopy = (value: object): value is LangChainCopy =>
   ['BaseChatModel', 'AIMessage', 'AIMessageChunk', 'ChatGenerationChunk'].every((name) => name in value)

@@ -6,12 +6,12 @@ import { type ModelTape, type TapedAnswer, type TapedCall, tapedCall } from '../
 import { messageOf } from '../problem.ts'
 import { changedMessages } from './changed-messages.ts'
 import { chatRequest } from './chat-request.ts'
-import { type LangchainCopy, langchainCopies } from './langchain-copies.ts'
+import { type LangChainCopy, langChainCopies } from './langchain-copies.ts'
 import { runBinding } from './run-binding.ts'
 import { toJson } from './state-json.ts'
 import { answerOfMessage, ChunkKeeper, type Generation, playedChunks, playedMessage } from './taped-chat.ts'
 
-/** What LangChain's BaseChatModel calls of a model, and what it calls to begin a call. */
+/** The methods of a chat model that LangChain's BaseChatModel calls. */
 interface ChatModel {
   _llmType(): string
   invocationParams?(options: CallOptions): unknown
@@ -44,21 +44,21 @@ interface Result {
 
 const hooked = new WeakSet<object>()
 const taped = new WeakSet<object>()
-/** Set while a model is asked whose answer is kept: what it calls itself is part of that answer. */
+/** Set while a model whose answer is kept is being called: the calls that it makes itself are part of that answer. */
 const asking = new AsyncLocalStorage<true>()
 
 /**
  * Reaches the chat models that a graph makes itself, such as `new ChatOpenAI()` or `initChatModel(…)`: recorded runs play
- * and keep their answers, and a run with a changed request sends it. LangChain has no way to answer in the place of a model
- * or to change what it is sent, so the methods by which BaseChatModel calls one are replaced, in each copy of the library
+ * and keep their answers, and a run with a changed request sends it. LangChain has no way to answer in place of a model or
+ * to change its request, so the methods by which BaseChatModel calls a model are replaced, in each copy of the library
  * that the file can use. Without a tape and a change a model is called as before.
  */
 export async function hookChatModels(file: string): Promise<void> {
-  for (const copy of await langchainCopies(file)) hook(copy)
+  for (const copy of await langChainCopies(file)) hook(copy)
 }
 
 /** A model is known when it is first called: its class may be loaded later, and its own methods come before the base's. */
-function hook(copy: LangchainCopy): void {
+function hook(copy: LangChainCopy): void {
   const base = copy.BaseChatModel.prototype
   if (hooked.has(base)) return
   hooked.add(base)
@@ -73,7 +73,7 @@ function hook(copy: LangchainCopy): void {
   }
 }
 
-function tapeModel(model: ChatModel, base: ChatModel, copy: LangchainCopy): void {
+function tapeModel(model: ChatModel, base: ChatModel, copy: LangChainCopy): void {
   // Millrace's own chat model has the tape of all its models.
   if (taped.has(model) || model._llmType() === 'millrace') return
   taped.add(model)
@@ -88,13 +88,13 @@ function tapeModel(model: ChatModel, base: ChatModel, copy: LangchainCopy): void
   const events = model._streamChatModelEvents?.bind(model)
   const ofChunks = base._streamChatModelEvents
   if (events === undefined || ofChunks === undefined) return
-  // The base makes its events of the chunks above.
+  // The base makes its events from the chunks above.
   replace('_streamChatModelEvents', (...args: never[]) =>
     tapeNow() === undefined && runBinding().prompt?.isOpen !== true ? events(...args) : ofChunks.apply(model, args),
   )
 }
 
-function tapedGenerate(model: ChatModel, generate: Generate, copy: LangchainCopy): Generate {
+function tapedGenerate(model: ChatModel, generate: Generate, copy: LangChainCopy): Generate {
   return async (given, options, run) => {
     const messages = sentMessages(given, run, copy)
     const tape = tapeNow()
@@ -114,7 +114,7 @@ function tapedGenerate(model: ChatModel, generate: Generate, copy: LangchainCopy
   }
 }
 
-function tapedStream(model: ChatModel, stream: Stream, copy: LangchainCopy): Stream {
+function tapedStream(model: ChatModel, stream: Stream, copy: LangChainCopy): Stream {
   return async function* (given, options, run) {
     const messages = sentMessages(given, run, copy)
     const tape = tapeNow()
@@ -152,8 +152,8 @@ function tapedStream(model: ChatModel, stream: Stream, copy: LangchainCopy): Str
   }
 }
 
-/** The messages of a call, with the words that a person gave it. */
-function sentMessages(given: BaseMessage[], run: RunManager | undefined, copy: LangchainCopy): BaseMessage[] {
+/** The messages of a call, with the text that a person changed. */
+function sentMessages(given: BaseMessage[], run: RunManager | undefined, copy: LangChainCopy): BaseMessage[] {
   const changed = runBinding().prompt?.take(run?.runId)
   return changed === undefined ? given : changedMessages(given, changed, copy)
 }
@@ -170,7 +170,7 @@ function callOf(model: ChatModel, messages: BaseMessage[], options: CallOptions)
   return tapedCall(runBinding().agent, { contents: request.contents, config } as LlmRequest)
 }
 
-/** The tools as the provider is sent them, which is what a model knows of them. */
+/** The tools in the form that the provider receives. */
 function toolsOf(model: ChatModel, options: CallOptions): readonly unknown[] {
   const sent = model.invocationParams?.(options)
   const params = isObject(sent) ? sent : {}

@@ -4,7 +4,7 @@ import { isObject } from '@millrace/core'
 import type { ModelSettings } from '../model/settings.ts'
 import { type GraphPrompt, promptIn } from './graph-prompt.ts'
 
-/** What a model call needs to know of the run that it is made in. */
+/** What a model call needs to know about its run. */
 export interface RunBinding {
   readonly settings: ModelSettings
   /** The node that calls. */

@@ -2,7 +2,6 @@ import { Annotation, END, START, StateGraph } from '@langchain/langgraph'
 import type { Recorded, RunEvent } from '@millrace/core'
 import { expect, test } from 'vitest'
 import { runContext } from '../../../../../test/kit/run-context.ts'
-import type { RunContext } from '../agent.ts'
 import { type CompiledGraph, graphAgent } from './langgraph-agent.ts'
 
 // A resumable graph must not run ahead of the log: what it did there would be done again after a crash.
@@ -101,21 +100,14 @@ test('SPEC 4.6: when the run is aborted before the log has the start of a node, 
     .compile()
   const abort = new AbortController()
   let node = ''
-  const context: RunContext = {
-    session: 's',
-    run: 'r',
-    user: 'u',
-    history: [],
-    state: {},
-    resumed: false,
+  const context = runContext({
     signal: abort.signal,
-    now: () => 1,
     newId: () => crypto.randomUUID(),
     // As it is when the server dies, or when a person cancels: the wait ends, but the log has no such row.
     recorded: async () => {
       if (node === 'two@1') abort.abort(new Error('the server stopped'))
     },
-  }
+  })
   const agent = graphAgent('g', async () => ({ graph: graph as unknown as CompiledGraph, resumable: true }))
   const run = async (): Promise<void> => {
     for await (const event of agent.run({ messages: [] }, context)) if (event.kind === 'node.started') node = event.node

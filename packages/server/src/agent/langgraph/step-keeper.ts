@@ -44,7 +44,7 @@ export class StepKeeper {
     yield event
   }
 
-  /** A state that the log cannot take ends a resumable run at once. Another run may still trim it before its end. */
+  /** A state that is too large for the log ends a resumable run at once. Any other run may still trim it before it ends. */
   #checkpoint(saver: SeededSaver): RunEvent {
     try {
       return checkpointEvent(saver, this.#context.session)

@@ -2,8 +2,8 @@ import { defined, isObject, type Json, type JsonObject } from '@millrace/core'
 import { langChainCall } from '../langchain-call.ts'
 import { messageParts } from '../langchain-message.ts'
 import { type TapedAnswer, withoutId } from '../model/tape.ts'
-import { langchainUsage } from './chat-chunks.ts'
-import type { LangchainCopy } from './langchain-copies.ts'
+import { langChainUsage } from './chat-chunks.ts'
+import type { LangChainCopy } from './langchain-copies.ts'
 import { toJson } from './state-json.ts'
 
 /** One answer of a chat model, whole or a piece of one: the class does not matter, because an author may bring a copy. */
@@ -23,7 +23,7 @@ const ofMessage = [...common, 'tool_calls', 'invalid_tool_calls'] as const
 /** What a chat model answered at once. */
 export function answerOfMessage(generation: Generation, llmOutput: unknown): TapedAnswer {
   const message = fieldsOf(generation, ofMessage)
-  return { ...summaryOf(generation), message: { ...message, ...defined({ llmOutput: full(llmOutput) }) } }
+  return { ...summaryOf(generation), message: { ...message, ...defined({ llmOutput: filled(llmOutput) }) } }
 }
 
 /** Gathers what a chat model streams. */
@@ -32,7 +32,7 @@ export class ChunkKeeper {
   #before: JsonObject = {}
   #whole: Chunk | undefined
 
-  /** Reads the chunk at once: those who are given it change it. */
+  /** Reads the chunk at once, because the code that receives it next modifies it. */
   add(chunk: Generation): void {
     const fields = fieldsOf(chunk, hasCallChunks(chunk.message) ? [...common, 'tool_call_chunks'] : ofMessage)
     const changed = changesOf(this.#before, fields)
@@ -42,14 +42,14 @@ export class ChunkKeeper {
     this.#whole = this.#whole === undefined ? (chunk as Chunk) : this.#whole.concat(chunk as Chunk)
   }
 
-  /** A model may end its stream without a word; LangChain then makes an error of that. */
+  /** A stream without any chunk is kept, too: LangChain reports it as an error. */
   answer(): TapedAnswer {
     return { ...(this.#whole === undefined ? { parts: [] } : summaryOf(this.#whole)), chunks: this.#chunks }
   }
 }
 
 /** The chunks of a recorded answer; one that was not streamed is a single chunk. */
-export function* playedChunks(answer: TapedAnswer, copy: LangchainCopy): Generator<Generation> {
+export function* playedChunks(answer: TapedAnswer, copy: LangChainCopy): Generator<Generation> {
   if (answer.chunks === undefined) {
     const { fields, generationInfo } = wholeOf(answer)
     yield chunkOf(fields, generationInfo, copy)
@@ -66,7 +66,7 @@ export function* playedChunks(answer: TapedAnswer, copy: LangchainCopy): Generat
 /** A recorded answer as the result of a call that does not stream. */
 export function playedMessage(
   answer: TapedAnswer,
-  copy: LangchainCopy,
+  copy: LangChainCopy,
 ): { generations: Generation[]; llmOutput?: Json } {
   if (answer.chunks !== undefined) {
     let whole: Chunk | undefined
@@ -80,7 +80,7 @@ export function playedMessage(
   return { generations: [generation], ...defined({ llmOutput }) }
 }
 
-function chunkOf(fields: JsonObject, generationInfo: Json | undefined, copy: LangchainCopy): Generation {
+function chunkOf(fields: JsonObject, generationInfo: Json | undefined, copy: LangChainCopy): Generation {
   const message = new copy.AIMessageChunk({ content: '', ...fields })
   return new copy.ChatGenerationChunk({
     message,
@@ -92,17 +92,20 @@ function chunkOf(fields: JsonObject, generationInfo: Json | undefined, copy: Lan
 /** What a tape keeps of every answer, so that people can read it and any other model can play it. */
 function summaryOf({ message, generationInfo }: Generation): TapedAnswer {
   const own: unknown = Reflect.get(message, 'response_metadata')
-  // Where a model streams, LangChain moves what it told into the message only later.
-  const told = { ...(isObject(generationInfo) ? generationInfo : {}), ...(isObject(own) ? own : {}) }
-  const { usage, model } = langChainCall({
+  // While a model streams, its metadata is still in `generationInfo`: LangChain moves it to the message later.
+  const metadata = { ...(isObject(generationInfo) ? generationInfo : {}), ...(isObject(own) ? own : {}) }
+  const {
+    usage,
+    model,
+    finishReason: finish,
+  } = langChainCall({
     usage_metadata: Reflect.get(message, 'usage_metadata'),
-    response_metadata: told,
+    response_metadata: metadata,
   })
-  const finish = [told.finish_reason, told.stop_reason, told.finishReason].find((each) => typeof each === 'string')
   return {
     ...defined({ model }),
     parts: messageParts(message).parts.map((part) => withoutId(part as unknown as Json) as JsonObject),
-    ...defined({ usage: usage as JsonObject | undefined, finish: finish as string | undefined }),
+    ...defined({ usage: usage as JsonObject | undefined, finish }),
   }
 }
 
@@ -134,19 +137,19 @@ function wholeOf({ message, parts, usage, model, finish }: TapedAnswer): Whole {
       tool_calls: calls as Json,
       ...(thought === '' ? {} : { additional_kwargs: { reasoning_content: thought } }),
       response_metadata: defined({ model_name: model, finish_reason: finish }) as Json,
-      ...(usage === undefined ? {} : { usage_metadata: langchainUsage(usage) }),
+      ...(usage === undefined ? {} : { usage_metadata: langChainUsage(usage) }),
     },
   }
 }
 
 /** The fields of an answer that have a value. */
 function fieldsOf({ message, generationInfo }: Generation, names: readonly string[]): JsonObject {
-  const fields = names.map((name) => [name, full(Reflect.get(message, name))] as const)
-  return defined({ ...Object.fromEntries(fields), generationInfo: full(generationInfo) }) as JsonObject
+  const fields = names.map((name) => [name, filled(Reflect.get(message, name))] as const)
+  return defined({ ...Object.fromEntries(fields), generationInfo: filled(generationInfo) }) as JsonObject
 }
 
-/** A value as JSON; undefined for one that says nothing. */
-function full(value: unknown): Json | undefined {
+/** A value as JSON; undefined for null and for an empty object or list. */
+function filled(value: unknown): Json | undefined {
   if (value === undefined || value === null) return undefined
   const plain = toJson(value)
   const isEmpty = typeof plain === 'object' && plain !== null && Object.keys(plain).length === 0

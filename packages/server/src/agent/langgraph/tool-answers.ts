@@ -8,11 +8,11 @@ export interface HeldAnswer {
   readonly run: string
   readonly node: GraphNode
   readonly response: AdkFunctionResponse
-  /** The tool failed at a call of a model, and may be run again for it. */
+  /** Whether the tool failed on a model's call, so that it may be run again for that call. */
   readonly mayChange: boolean
 }
 
-/** What a tool answers with: of a command, its message for the call. */
+/** The answer of a tool. A tool that returns a command answers with the command's message for the call. */
 export function answerIn(output: unknown, call: string | undefined): ToolAnswer {
   const given = isCommand(output) || (Array.isArray(output) && output.some(isCommand)) ? toolMessages(output) : []
   const answers = given.map(toolAnswer)
@@ -31,7 +31,7 @@ function toolMessages(output: unknown): readonly unknown[] {
 interface RunningTool {
   readonly call: string
   readonly node: NodeId
-  /** LangChain itself has told the call. Else it is a guess by the name of the tool. */
+  /** Whether LangChain named the call. If not, the call is guessed from the name of the tool. */
   readonly isSure: boolean
 }
 
@@ -53,8 +53,8 @@ export class ToolAnswers {
     return this.#running.get(run)?.call
   }
 
-  /** The tool of this call runs again: the error of its last try was no answer. Says whether there was one. */
-  isTriedAgain(call: string, { node }: GraphNode): boolean {
+  /** The tool runs again for this call, so the error of its last try is not the answer. Returns whether there was one. */
+  dropFailedTry(call: string, { node }: GraphNode): boolean {
     const held = this.#held.get(node) ?? []
     const others = held.filter(({ response }) => response.id !== call)
     this.#held.set(node, others)

@@ -10,7 +10,7 @@ export interface SdkErrors {
   readonly APIError: abstract new (...args: never[]) => Error & { readonly status?: unknown; readonly code?: unknown }
 }
 
-/** What the words of a failure need to know of the model. */
+/** What an error message needs to know about the model. */
 export interface CalledModel {
   readonly model: string
   /** The variable that has its key. */
@@ -38,7 +38,7 @@ export function modelFailure(
   return { errorCode: 'UNKNOWN_ERROR', errorMessage: withoutKeys(reasonOf(error), called) }
 }
 
-/** What a provider said, with the model that it said it of, and what to do. */
+/** What a provider said, which model it was about, and what to do. */
 export function vendorRefusal(status: unknown, words: string, called: CalledModel): string {
   const sentence = withoutKeys(words, called).replace(/[.\s]*$/, '')
   const http = typeof status === 'number' ? ` (HTTP ${status})` : ''

@@ -10,7 +10,7 @@ export interface PartialTaker {
 
 type Answers = AsyncGenerator<LlmResponse, void>
 
-/** The answers that the taker leaves. */
+/** The answers that the taker does not take. */
 export function withoutTaken(answers: Answers, taker: PartialTaker | undefined): Answers {
   return taker === undefined ? answers : left(answers, taker)
 }

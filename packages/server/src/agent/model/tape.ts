@@ -36,7 +36,7 @@ export interface TapedAnswer {
   readonly error?: { readonly code: string; readonly message: string }
   /** The message of a chat model of LangChain, which may say more than the parts do. */
   readonly message?: JsonObject
-  /** In its place, where the message was streamed: each chunk as it differs from the one before; a text differs in its content. */
+  /** Instead of `message`, for a streamed answer: what each chunk changes in the one before. A string is new content alone. */
   readonly chunks?: readonly (string | JsonObject)[]
 }
 

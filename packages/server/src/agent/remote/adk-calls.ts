@@ -19,7 +19,7 @@ import { problemOf } from '../problem.ts'
 import type { RemoteCalls } from './remote-calls.ts'
 
 /** The newest model call of one author on one branch. */
-interface Speaker {
+interface NewestCall {
   readonly branch: string
   /** Undefined once its record is finished. */
   call: OpenModelCall | undefined
@@ -36,10 +36,10 @@ interface Speaker {
  * have the request, the number of tools or the time of the call, so the records do not either.
  */
 export function adkCalls(input: RunInput, context: RunContext): RemoteCalls {
-  // The request is made there: there is nothing to record of it.
+  // The other server makes the request, so there is no prompt to record here.
   const recorder = new CallRecorder({ ...context, recording: { ...context.recording, prompts: false } }, input)
   const { now } = context
-  const speakers = new Map<string, Speaker>()
+  const newestCalls = new Map<string, NewestCall>()
   /** When each branch last had a whole event; the request itself is a sign on all of them. */
   const signs = new Map<string, number>()
   const sent = now()
@@ -48,20 +48,21 @@ export function adkCalls(input: RunInput, context: RunContext): RemoteCalls {
   const sinceOf = (branch: string): number =>
     [...signs].reduce((last, [on, at]) => (isRelated(on, branch) ? Math.max(last, at) : last), sent)
 
-  const speakerOf = ({ author, branch = '' }: AdkEvent): Speaker | undefined => speakers.get(`${author}\n${branch}`)
+  const newestCallOf = ({ author, branch = '' }: AdkEvent): NewestCall | undefined =>
+    newestCalls.get(`${author}\n${branch}`)
 
-  function* finish(speaker: Speaker): Generator<RunEvent> {
-    const { call } = speaker
-    speaker.call = undefined
+  function* finish(newest: NewestCall): Generator<RunEvent> {
+    const { call } = newest
+    newest.call = undefined
     if (call !== undefined) yield call.finish()
   }
 
-  function* begin({ event, message, node }: AgentSaid): Generator<RunEvent, Speaker> {
+  function* begin({ event, message, node }: AgentSaid): Generator<RunEvent, NewestCall> {
     const branch = branchOf(event)
     // What is around or inside this branch waits for it, or has led to it: its own calls are over.
-    for (const each of speakers.values()) if (isRelated(each.branch, branch)) yield* finish(each)
+    for (const each of newestCalls.values()) if (isRelated(each.branch, branch)) yield* finish(each)
     const call = recorder.begin({ agent: event.author, node, since: sinceOf(branch), ...modelOf(event) })
-    const speaker: Speaker = {
+    const newest: NewestCall = {
       branch,
       call,
       message,
@@ -69,24 +70,24 @@ export function adkCalls(input: RunInput, context: RunContext): RemoteCalls {
       inputTokens: undefined,
       answered: false,
     }
-    speakers.set(`${event.author}\n${branch}`, speaker)
+    newestCalls.set(`${event.author}\n${branch}`, newest)
     yield call.started
-    return speaker
+    return newest
   }
 
   function* partial(said: AgentSaid): Generator<RunEvent> {
-    const known = speakerOf(said.event)
+    const known = newestCallOf(said.event)
     if (hasText(said.event)) {
       const goesOn = known?.call !== undefined && (known.message === said.message || !known.hasWhole)
-      const speaker = goesOn ? known : yield* begin(said)
-      speaker.call?.heard()
+      const newest = goesOn ? known : yield* begin(said)
+      newest.call?.heard()
     }
     yield said
   }
 
   function* whole(said: AgentSaid): Generator<RunEvent> {
     const { event, message } = said
-    const known = speakerOf(event)
+    const known = newestCallOf(event)
     const sign = (): Map<string, number> => signs.set(branchOf(event), now())
     if (functionResponsesOf(event).length > 0) {
       if (known !== undefined) {
@@ -104,8 +105,8 @@ export function adkCalls(input: RunInput, context: RunContext): RemoteCalls {
       yield said
       return
     }
-    const speaker = goesOn ? known : yield* begin(said)
-    const { call } = speaker
+    const newest = goesOn ? known : yield* begin(said)
+    const { call } = newest
     const { content, finishReason } = event
     if (content !== undefined) call?.heard('whole')
     call?.answered(content === undefined ? undefined : message, {
@@ -114,11 +115,11 @@ export function adkCalls(input: RunInput, context: RunContext): RemoteCalls {
       error: isErrorEvent(event) ? problemOf(event) : undefined,
       ...modelOf(event),
     })
-    speaker.hasWhole ||= hasText(event)
-    speaker.inputTokens = usage?.inputTokens ?? speaker.inputTokens
+    newest.hasWhole ||= hasText(event)
+    newest.inputTokens = usage?.inputTokens ?? newest.inputTokens
     sign()
     yield said
-    if (endsCall(event)) yield* finish(speaker)
+    if (endsCall(event)) yield* finish(newest)
   }
 
   return {
@@ -127,7 +128,7 @@ export function adkCalls(input: RunInput, context: RunContext): RemoteCalls {
       else yield* isPartial(event.event) ? partial(event) : whole(event)
     },
     *end(error) {
-      for (const { call, hasWhole } of speakers.values())
+      for (const { call, hasWhole } of newestCalls.values())
         if (call !== undefined) yield call.finish(hasWhole ? undefined : error)
     },
   }
@@ -148,7 +149,7 @@ function isOfModel(event: AdkEvent): boolean {
  * Whether a whole event belongs to the call before it: its aggregate, one of its function calls or its empty end. They
  * repeat the tokens of the prompt; the next call has a longer prompt, because it contains what was just said.
  */
-function continues(known: Speaker, event: AdkEvent, message: string, usage: Usage | undefined): boolean {
+function continues(known: NewestCall, event: AdkEvent, message: string, usage: Usage | undefined): boolean {
   if (known.message === message) return true
   if (hasText(event)) return known.call !== undefined && !known.hasWhole
   const [was, is] = [known.inputTokens, usage?.inputTokens]

@@ -5,7 +5,7 @@ import { langChainCall } from '../langchain-call.ts'
 import { langChainRequest } from '../langchain-request.ts'
 import type { RemoteCalls } from './remote-calls.ts'
 
-/** An event of LangChain's `streamEvents`, which AG-UI's adapter of LangGraph sends along as RAW. */
+/** An event of LangChain's `streamEvents`, which LangGraph's AG-UI adapter also sends, as RAW. */
 interface StreamEvent {
   readonly event: string
   readonly run_id: string
@@ -15,9 +15,9 @@ interface StreamEvent {
 }
 
 /**
- * The model calls that an AG-UI server shows. AG-UI itself has messages, and whether a model made one is not on the wire:
- * no call is recorded of a message alone. A server that sends the events of LangGraph along shows when its models were
- * called, which, with what words and with how many tokens. It does not show their tools.
+ * The model calls that an AG-UI server shows. AG-UI itself has only messages and does not say whether a model made one,
+ * so a message alone is not recorded as a call. A server that also sends LangGraph's events shows which models it called,
+ * when, with which messages and with how many tokens. It does not show their tools.
  */
 export function agUiCalls(name: string, input: RunInput, context: RunContext): RemoteCalls {
   const recorder = new CallRecorder(context, input)
@@ -29,7 +29,7 @@ export function agUiCalls(name: string, input: RunInput, context: RunContext): R
   function* raw(event: StreamEvent): Generator<RunEvent> {
     const call = open.get(event.run_id)
     const metadata = isObject(event.metadata) ? event.metadata : {}
-    const { chunk, output, input: told } = isObject(event.data) ? event.data : {}
+    const { chunk, output, input: request } = isObject(event.data) ? event.data : {}
     if (event.event === 'on_chat_model_start' && call === undefined) {
       const step = typeof metadata.langgraph_node === 'string' ? metadata.langgraph_node : undefined
       const model = [metadata.ls_model_name, event.name].find((each) => typeof each === 'string' && each !== '')
@@ -39,7 +39,7 @@ export function agUiCalls(name: string, input: RunInput, context: RunContext): R
         since: context.now(),
         ...defined({
           model: model as string | undefined,
-          words: isObject(told) && Array.isArray(told.messages) ? () => langChainRequest(told) : undefined,
+          words: isObject(request) && Array.isArray(request.messages) ? () => langChainRequest(request) : undefined,
         }),
       })
       open.set(event.run_id, begun)

@@ -60,7 +60,7 @@ async function* runAgUi(
   const body = toRunAgentInput({ threadId, runId, input, history, state })
   const calls = agUiCalls(name, input, context)
   const versioned = { ...entry, headers: { [protocolHeader]: '1.0', ...entry.headers } }
-  // Adapters of LangGraph end every run with the whole conversation, most of which this log has.
+  // LangGraph's adapters end every run with the whole conversation, most of which is already in this log.
   const dialect: Dialect = { ...agUi, decoder: (options) => agUi.decoder({ ...options, sent: body.messages }) }
   yield* follow({ url: entry.url, dialect, body, name, entry: versioned, host, context, calls })
 }

@@ -68,8 +68,8 @@ export function openIdentities(access: IdentityAccess, now: () => number): Ident
   if (!needsProof(access)) return undefined
   const { tokens, jwt, proxy } = access
   const users = [...(tokens ?? [])].map(([token, user]) => ({ digest: configuredDigest(token), user }))
-  // Found by its hash, however many users there are. How long that takes tells nothing about a token: a sender who does
-  // not have it cannot choose its hash. Of two users with one token the first has it.
+  // A token is looked up by its hash, which takes the same time for any number of users. The time reveals nothing about a
+  // token, because a sender cannot choose a hash. If two users have the same token, it belongs to the first.
   const byName = new Map(users.toReversed().map((entry) => [nameOfDigest(entry.digest), entry]))
   const holderOf = (token: string) => {
     const sent = tokenDigest(token)

@@ -83,8 +83,8 @@ function edgesOf({ nodes, edges }: AgentGraph): readonly ProjectEdge[] {
 }
 
 /**
- * Leaves out the edges that lead back: the page gives a node the layer of its longest way from START, which has no end
- * in a circle, and its tab would hang as soon as the project is opened.
+ * Leaves out the edges that lead back. The page puts each node in the layer of its longest path from START, which is
+ * endless in a loop: the tab would hang as soon as the project is opened.
  */
 function withoutCircles(edges: readonly ProjectEdge[]): readonly ProjectEdge[] {
   const back = new Set<ProjectEdge>()

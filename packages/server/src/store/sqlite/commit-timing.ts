@@ -28,7 +28,7 @@ const maxRows = 200
 const maxText = 256 * 1024
 /** More jobs than this come from several active runs: while libsql's thread commits, this thread serves them. */
 const maxJobs = 3
-/** How many jobs are expected of a commit, as a share of those of the commit before: runs that just wrote write again. */
+/** The share of a commit's jobs that is expected of the next commit: runs that just wrote usually write again. */
 const fading = 0.9
 /** More text than this is inserted on this thread, value by value: as one SQL text it would be copied several times. */
 const maxSql = 4 * 1024 * 1024
@@ -91,7 +91,7 @@ export async function commitTiming(
       if (copy === 'made') {
         copy = 'none'
         // Only what was written during the copy is left. Once all is copied, the next commit begins the WAL anew.
-        await writer.exec('PRAGMA wal_checkpoint(PASSIVE)').catch(() => undefined) // the next one, or SQLite itself, will succeed
+        await writer.exec('PRAGMA wal_checkpoint(PASSIVE)').catch(() => undefined) // a later checkpoint copies the rest
       } else if (stopwatch() - lastTurn > maxStreak) await nextTurn()
       else return
       lastTurn = stopwatch()

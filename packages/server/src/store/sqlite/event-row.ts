@@ -9,9 +9,9 @@ import { eventsInRow } from './strips.ts'
 const pageRows = 500
 const pageText = 2 ** 20
 
-/** The `widest` of a session with strips is at least this, so that a page never takes a number of rows for one of events. */
+/** The `widest` of a session with strips is at least this, so that a page never mistakes a number of rows for a number of events. */
 export const widestOfStrips = pageText
-/** How many times as many seqs as events are wanted are looked at: after retention, most seqs are gone. */
+/** How many seqs are scanned for each wanted event: after retention, most seqs are gone. */
 const sparse = 4
 
 /** Where the rows of a session are. */
@@ -87,7 +87,7 @@ function upToSeq(rows: readonly RawRecorded[], last: number): readonly RawRecord
   return (rows.at(-1)?.seq ?? 0) <= last ? rows : rows.filter(({ seq }) => seq <= last)
 }
 
-/** The SQL for rows as lines, which `rowsIn` reads; `text` is the SQL for the last field, of as many lines as `mark` says. */
+/** SQL that prints rows as lines for `rowsIn`. `text` is the SQL of the last field, which has as many lines as `mark` says. */
 export function lineOf(text: string, mark = 'mark'): string {
   return `group_concat(seq || char(9) || at || char(9) || ${mark} || char(9) || json_quote(run) || char(9) || ${text}, char(10))`
 }

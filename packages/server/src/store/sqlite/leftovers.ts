@@ -27,7 +27,7 @@ export interface LeftoversDeps {
   readonly keys: Set<number>
 }
 
-/** The numbers that may be in the table, so that what counts them along asks it only then: it is empty most of the time. */
+/** The numbers that may be in the table, so that it is queried only when there are any: most of the time it is empty. */
 export function leftoverKeys(reader: ReadConnection): Set<number> {
   return new Set(
     reader
@@ -67,7 +67,7 @@ export async function leftovers({ writer, commit, inserts, keys }: LeftoversDeps
   }
   return {
     note: (key, user = '', size = 0) => {
-      keys.add(key) // at once, and also if the transaction fails: the table is asked then, and says so
+      keys.add(key) // even if the transaction fails: then the table is queried in vain
       put.run([key, user, size])
     },
     adopted: dropped,

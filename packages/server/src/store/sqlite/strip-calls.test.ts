@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type EventLog, forkSession, MillraceError, memoryLog, type RunEvent } from '@millrace/core'
 import { afterAll, expect, test } from 'vitest'
 import { type Dice, dice, pick } from '../../../../core/src/testing/dice.ts'
+import { partialEvent } from '../../../../core/src/testing/event-log/kit.ts'
 import { openReader } from './connection.ts'
 import { type SqliteLog, sqliteLog } from './log.ts'
 
@@ -22,19 +23,6 @@ function oneByOne(log: SqliteLog): SqliteLog {
   }
 }
 
-const said = (message: string, text: string, partial: boolean): RunEvent => ({
-  kind: 'agent',
-  message,
-  event: {
-    id: `${message}-${text}`,
-    author: 'a',
-    invocationId: 'i',
-    timestamp: 1,
-    content: { role: 'model', parts: [{ text }] },
-    ...(partial ? { partial } : {}),
-  },
-})
-
 const messages = ['m', "it's", 'n']
 const ids = ['a', 'b', 'c', 'd', 'e'] as const
 
@@ -45,11 +33,11 @@ function someEvents(random: Dice): readonly RunEvent[] {
     const count = random(6) === 0 ? 50 + random(40) : random(9)
     const wide = random(12) === 0 ? 'é'.repeat(2500) : ''
     const others: readonly RunEvent[] = [
-      said(message, 'whole', false),
+      partialEvent(message, 'whole'),
       { kind: 'log', level: 'info', message: 'anchor' },
       { kind: 'state', patch: [{ op: 'add', path: `/${message}`, value: count }] },
     ]
-    const partials = Array.from({ length: count }, (_, i) => said(message, `${wide}to\nken '${i}`, true))
+    const partials = Array.from({ length: count }, (_, i) => partialEvent(message, `${wide}to\nken '${i}`, true))
     return random(3) === 0 ? partials : [...partials, pick(random, others)]
   }).flat()
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Draft, type EventLog, forkSession, type Recorded, type RunEvent } from '@millrace/core'
 import Database from 'libsql'
 import { afterAll, describe, expect, test } from 'vitest'
+import { partialEvent } from '../../../../core/src/testing/event-log/kit.ts'
 import { openWriter } from './connection.ts'
 import { type SqliteLog, sqliteLog } from './log.ts'
 import { migrate, migrations } from './schema.ts'
@@ -23,21 +24,9 @@ function sql(name: string, text: string): readonly unknown[] {
 }
 const marks = (name: string): readonly unknown[] => sql(name, 'SELECT seq, mark FROM event ORDER BY session, seq')
 
-const said = (message: string, text: string, partial: boolean): RunEvent => ({
-  kind: 'agent',
-  message,
-  event: {
-    id: `${message}-${text}`,
-    author: 'a',
-    invocationId: 'i',
-    timestamp: 1,
-    content: { role: 'model', parts: [{ text }] },
-    ...(partial ? { partial } : {}),
-  },
-})
 const tokens = (message: string, count: number, text = 'to\nken ’ \' " \t'): readonly RunEvent[] =>
-  Array.from({ length: count }, (_, i) => said(message, `${text}${i}`, true))
-const whole = (message: string): RunEvent => said(message, 'whole', false)
+  Array.from({ length: count }, (_, i) => partialEvent(message, `${text}${i}`, true))
+const whole = (message: string): RunEvent => partialEvent(message, 'whole')
 const started: RunEvent = { kind: 'run.started', agent: 'a', input: { messages: [] } }
 const finished: RunEvent = { kind: 'run.finished', outcome: 'done' }
 const note: RunEvent = { kind: 'log', level: 'info', message: 'note' }

@@ -7,7 +7,7 @@ import { openWriter, type WriteConnection } from './connection.ts'
 export interface WalCopier {
   /** Resolves once the pages that were in the WAL at the start are copied. Never rejects: what failed is copied later. */
   copy(): Promise<void>
-  /** Waits for a copy that goes on. */
+  /** Waits for a copy that is under way. */
   close(): Promise<void>
 }
 

@@ -99,8 +99,8 @@ function activityPart(type: string, content: JsonObject): AdkPart | undefined {
 
 /**
  * A snapshot is the whole conversation. What is new in it becomes events: new messages, and `superseded` for messages
- * that are gone or changed. Printed again, all of these events together are the one frame, at the last of them. That one
- * has the messages that are the same in other words, as they came.
+ * that are gone or changed. The encoder prints all of these events as one frame, at the last of them. That last event
+ * also keeps, word for word, the messages that mean the same but are written differently.
  */
 function emitSnapshot(
   decoder: DecoderState,

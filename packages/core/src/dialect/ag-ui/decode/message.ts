@@ -179,7 +179,7 @@ export function readToken(wire: AgUiEvent, decoder: DecoderState): Draft | undef
   return tokenOf(open, delta, thinks, decoder)
 }
 
-/** The same without parsing it, for the next token of the message that streams: nothing else has come since the last. */
+/** The same without parsing, for the next token of the streaming message, if no other frame came in between. */
 export function readNextToken(data: string, decoder: DecoderState): Draft | undefined {
   const { streaming } = decoder
   const delta = streaming === undefined ? undefined : bareString(data, streaming.head)

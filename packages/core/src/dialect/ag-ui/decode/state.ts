@@ -73,7 +73,7 @@ export class DecoderState {
   session: string | undefined
   readonly agent: string
   drafts: Draft[] = []
-  /** The message whose tokens come one after the other, and how each begins on the wire. */
+  /** The message whose tokens are arriving, and how each of its frames begins on the wire. */
   streaming: { readonly open: StreamedMessage; readonly head: string; readonly thinks: boolean } | undefined
   /** A run has started and has not ended. */
   active = false
@@ -109,7 +109,7 @@ export class DecoderState {
     }
   }
 
-  /** What the peer was sent in the place of this message: peers know a result by its call and give it an id of their own. */
+  /** The message that the peer was sent as this one: peers identify a result by its call, and give it an id of their own. */
   sentAs({ id, role, toolCallId }: AgUiMessage): AgUiMessage | undefined {
     return this.#sent.get(id) ?? (role === 'tool' ? this.#results.get(toolCallId ?? '') : undefined)
   }
