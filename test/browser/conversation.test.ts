@@ -1,3 +1,5 @@
+import type { RunEvent } from '@millrace/core'
+import type { Locator } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { scriptedAgent, speech, textOf } from '../kit/scripted-agent.ts'
 import { ask, studioTests } from './studio-page.ts'
@@ -50,7 +52,21 @@ const attack = [
 ].join('\n\n')
 const hostile = scriptedAgent('hostile', () => speech('hostile', attack))
 
-const studio = studioTests(200, [booking, reviewed, hostile])
+/** Two agents that have each said more than their lane has room for, one in full, and a run that goes on. */
+const team = scriptedAgent('team', async function* (_input, { signal }): AsyncGenerator<RunEvent> {
+  const text = Array.from({ length: 60 }, (_, i) => `Line ${i + 1} of a long finding.`).join('\n\n')
+  for (const [author, partial] of [
+    ['scout', false],
+    ['clerk', true],
+  ] as const) {
+    const content = { role: 'model', parts: [{ text }] }
+    const about = { id: author, author, invocationId: 'i', timestamp: 1, branch: `team.${author}` }
+    yield { kind: 'agent', message: author, event: { ...about, content, partial } }
+  }
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+})
+
+const studio = studioTests(200, [booking, reviewed, hostile, team])
 
 test('specialists that work at the same time are shown side by side, each under its name', async () => {
   const tab = await studio.open()
@@ -64,6 +80,37 @@ test('specialists that work at the same time are shown side by side, each under 
   }
   await tab.shot('briefing')
 })
+
+test('a lane shows at its edge that there is more to scroll to, while the team works', async () => {
+  const tab = await studio.open()
+  await ask(tab, 'team', 'Look around')
+  const { page } = tab
+  const lanes = page.locator('.lane')
+  await expect.poll(() => lanes.count()).toBe(2)
+  const [scout, clerk] = [lanes.nth(0), lanes.nth(1)]
+  await tab.shot('lanes-with-more')
+  // What is complete is read from its top; of what streams in, the end is shown.
+  await expect.poll(() => edgesOf(scout)).toEqual(['below'])
+  await expect.poll(() => edgesOf(clerk)).toEqual(['above'])
+  await scout.locator('.lane-body').hover()
+  await page.mouse.wheel(0, 200)
+  await expect.poll(() => edgesOf(scout)).toEqual(['above', 'below'])
+  await page.mouse.wheel(0, 20_000)
+  await expect.poll(() => edgesOf(scout)).toEqual(['above'])
+  await page.getByTestId('stop-button').click()
+  await page.getByTestId('message-complete').waitFor()
+  // Afterwards the lanes have all of it.
+  await expect.poll(async () => [await edgesOf(scout), await edgesOf(clerk)]).toEqual([[], []])
+})
+
+/** The edges of a lane where its text fades out. */
+const edgesOf = (lane: Locator): Promise<readonly string[]> =>
+  lane.evaluate((element) => {
+    const header = element.querySelector('header')
+    if (header === null) throw new Error('a lane has a header')
+    const isDrawn = (each: Element): boolean => getComputedStyle(each, '::after').backgroundImage !== 'none'
+    return [...(isDrawn(header) ? ['above'] : []), ...(isDrawn(element) ? ['below'] : [])]
+  })
 
 test('a page that is loaded again in the middle of a run joins it and loses nothing', async () => {
   const tab = await studio.open()

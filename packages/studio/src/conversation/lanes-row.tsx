@@ -44,6 +44,16 @@ const LaneColumn = memo(function LaneColumn({ lane, over }: LaneProps) {
   useEffect(() => {
     if (!streaming && body.current !== null) body.current.scrollTop = 0
   }, [streaming])
+  useLayoutEffect(() => {
+    if (body.current !== null) markEdges(body.current)
+  })
+  useEffect(() => {
+    const { current } = body
+    // A card that opens or closes changes the height; its event does not bubble.
+    const toggled = (): void => void (current !== null && markEdges(current))
+    current?.addEventListener('toggle', toggled, true)
+    return () => current?.removeEventListener('toggle', toggled, true)
+  }, [])
   return (
     <div className="lane" style={{ borderTopColor: agentColour(agent) }}>
       <header>
@@ -58,6 +68,7 @@ const LaneColumn = memo(function LaneColumn({ lane, over }: LaneProps) {
         ref={body}
         tabIndex={over ? undefined : 0}
         aria-label={over ? undefined : `Messages from ${agent}`}
+        onScroll={(event) => markEdges(event.currentTarget)}
       >
         {items.filter(isVisible).map((item) => (
           <ItemRow key={item.key} item={item} />
@@ -66,6 +77,13 @@ const LaneColumn = memo(function LaneColumn({ lane, over }: LaneProps) {
     </div>
   )
 }, sameLane)
+
+/** Says to the style of the lane where its text goes on beyond an edge; a state of React would draw all of it again. */
+function markEdges(body: HTMLElement): void {
+  const { scrollTop, scrollHeight, clientHeight, parentElement: lane } = body
+  lane?.toggleAttribute('data-above', scrollTop > 1)
+  lane?.toggleAttribute('data-below', scrollHeight - clientHeight - scrollTop > 1)
+}
 
 /** Lanes are rebuilt on every read of the log, but their items stay the same objects. */
 function sameLane({ lane: a, over }: LaneProps, { lane: b, over: after }: LaneProps): boolean {
