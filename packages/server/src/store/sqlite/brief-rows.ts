@@ -2,7 +2,7 @@ import type { RawRecorded } from '@millrace/core'
 import { rowKindNumbers } from '../row-kind.ts'
 import type { ReadConnection } from './connection.ts'
 import { lineOf, rowsIn } from './event-row.ts'
-import { isPartialRow, messageOfRow } from './strips.ts'
+import { isPartialRow, messageJsonOfRow } from './strips.ts'
 
 /** Some rows, and the seq up to which the search for them got. */
 export interface BriefPage {
@@ -23,10 +23,10 @@ export function briefRows(
 ): (session: number, first: number) => (after: number, limit: number) => BriefPage | undefined {
   const ended = reader.prepare(`SELECT run FROM event WHERE session = ? AND seq > ? AND mark = ${rowKindNumbers.end}`)
   const wholes = reader.prepare(
-    `SELECT run, json_extract(body, '$.message') FROM event WHERE session = ? AND seq > ? AND mark = ${rowKindNumbers.whole}`,
+    `SELECT run, ${messageJsonOfRow} FROM event WHERE session = ? AND seq > ? AND mark = ${rowKindNumbers.whole}`,
   )
   // A partial, or a strip of them, hands over only the id of its message; most partials are left out.
-  const text = `iif(${isPartialRow}, json_quote(${messageOfRow}), body)`
+  const text = `iif(${isPartialRow}, ${messageJsonOfRow}, body)`
   const mark = `iif(${isPartialRow}, ${rowKindNumbers.partial}, mark)`
   const page = reader.prepare(
     `SELECT ${lineOf(text, mark)} FROM (SELECT * FROM event WHERE session = ? AND seq > ? ORDER BY seq LIMIT ${pageRows})`,
@@ -50,8 +50,7 @@ export function briefRows(
         return typeof text === 'string' ? rowsIn(text).filter(({ seq }) => seq > after) : []
       }
       for (const row of rowsIn(lines)) {
-        const isLeftOut = (): boolean =>
-          endedRuns.has(row.run) && wholeMessages.has(keyOf(row.run, JSON.parse(row.body)))
+        const isLeftOut = (): boolean => endedRuns.has(row.run) && wholeMessages.has(keyOf(row.run, row.body))
         const events = row.kind !== 'partial' ? [row] : isLeftOut() ? [] : partials(row.seq)
         for (const event of events) {
           rows.push(event)

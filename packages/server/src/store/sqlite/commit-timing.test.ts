@@ -13,7 +13,7 @@ async function setUp(takeSql = () => '') {
     exec: async (sql) => {
       made.push(sql === 'COMMIT' ? 'away' : sql)
       if (sql.endsWith('COMMIT')) clock += takes
-      else throw new Error('a checkpoint may fail')
+      else if (sql.includes('wal_checkpoint')) throw new Error('a checkpoint may fail')
     },
     prepare: async () => ({
       run: () => {
@@ -112,10 +112,11 @@ test('a long WAL is copied while commits go on; then the rest is copied between 
   expect(copies()).toEqual(['copy'])
   copied()
   await commits(1)
-  expect(copies()).toEqual(['copy', 'PRAGMA wal_checkpoint(PASSIVE)'])
+  const rest = 'PRAGMA wal_autocheckpoint = 5000; PRAGMA wal_checkpoint(PASSIVE)'
+  expect(copies()).toEqual(['copy', rest])
   // More than enough was written meanwhile, so the next copy begins at once.
   await commits(1)
-  expect(copies()).toEqual(['copy', 'PRAGMA wal_checkpoint(PASSIVE)', 'copy'])
+  expect(copies()).toEqual(['copy', rest, 'copy'])
 })
 
 test('a streak of commits on this thread gives other work a turn', async () => {

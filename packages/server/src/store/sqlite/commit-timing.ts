@@ -37,6 +37,14 @@ export const autocheckpoint = 5000
 /** `between` begins earlier, at about this many pages; `pageText` UTF-16 units fill about one. */
 const checkpointPages = 4000
 const pageText = 3500
+/**
+ * SQLite 3.45, which libsql has, may lose pages when a copy finds all of them copied and a commit of another connection
+ * begins the WAL anew at that moment (sqlite.org/wal.html, "The WAL-Reset Bug"; 3.51.3 mends it). So the WAL has a page
+ * that is not copied when the copier begins, and nothing else copies until it is done. Setting the number to what it is
+ * writes the first page and changes nothing.
+ */
+const beforeCopy = 'PRAGMA wal_autocheckpoint = 0; PRAGMA user_version = 0'
+const afterCopy = `PRAGMA wal_autocheckpoint = ${autocheckpoint}; PRAGMA wal_checkpoint(PASSIVE)`
 /** After commits on this thread for this long without a break, other work gets a turn; in ms. */
 const maxStreak = 4
 
@@ -66,6 +74,15 @@ export async function commitTiming(
   let pages = 0
   let copy: 'none' | 'under way' | 'made' = 'none'
   let lastTurn = stopwatch()
+  const made = (): void => {
+    copy = 'made'
+  }
+  /** Where the copier cannot begin, this connection copies. */
+  const beginCopy = async (): Promise<void> => {
+    pages = 0
+    copy = 'under way'
+    await writer.exec(beforeCopy).then(() => void copier.copy().then(made), made)
+  }
   return {
     commit: async ({ rows, text, jobs, bulk }) => {
       const begun = stopwatch()
@@ -81,17 +98,11 @@ export async function commitTiming(
       pages += 4 + jobs + text / pageText
     },
     between: async () => {
-      if (pages >= checkpointPages && copy === 'none') {
-        pages = 0
-        copy = 'under way'
-        void copier.copy().then(() => {
-          copy = 'made'
-        })
-      }
+      if (pages >= checkpointPages && copy === 'none') await beginCopy()
       if (copy === 'made') {
         copy = 'none'
         // Only what was written during the copy is left. Once all is copied, the next commit begins the WAL anew.
-        await writer.exec('PRAGMA wal_checkpoint(PASSIVE)').catch(() => undefined) // a later checkpoint copies the rest
+        await writer.exec(afterCopy).catch(() => undefined) // a later checkpoint copies the rest
       } else if (stopwatch() - lastTurn > maxStreak) await nextTurn()
       else return
       lastTurn = stopwatch()

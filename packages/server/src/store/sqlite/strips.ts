@@ -21,8 +21,14 @@ export const eventsInRow = 'max(1, -mark)'
 export const textInRow = 'length(body) - max(0, -mark - 1)'
 /** SQL for whether the events of a row are partials. */
 export const isPartialRow = `(mark = ${rowKindNumbers.partial} OR mark < 0)`
+const firstEvent = 'iif(mark < 0, substr(body, 1, instr(body, char(10)) - 1), body)'
 /** SQL for the id of the message that a row is about. */
-export const messageOfRow = `json_extract(iif(mark < 0, substr(body, 1, instr(body, char(10)) - 1), body), '$.message')`
+export const messageOfRow = `json_extract(${firstEvent}, '$.message')`
+/**
+ * The same as JSON, which can be handed to JavaScript: an id may have half a surrogate pair, which is no UTF-8 and which
+ * libsql answers with the end of the process, or U+0000, where libsql ends a text.
+ */
+export const messageJsonOfRow = `coalesce(${firstEvent} -> '$.message', 'null')`
 
 /** The new rows of a session as the table has them. `raw` has the text of each event. */
 export function storedRows(

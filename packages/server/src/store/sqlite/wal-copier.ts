@@ -15,10 +15,13 @@ export interface WalCopier {
 export function walCopier(path: string): WalCopier {
   let connection: WriteConnection | undefined
   let copying: Promise<void> = Promise.resolve()
+  const copyNow = async (): Promise<void> => {
+    connection ??= openWriter(path) // throws where the process has too many files open
+    await connection.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(PASSIVE)')
+  }
   return {
     copy: () => {
-      connection ??= openWriter(path)
-      copying = connection.exec('PRAGMA synchronous = FULL; PRAGMA wal_checkpoint(PASSIVE)').catch(() => undefined)
+      copying = copyNow().catch(() => undefined)
       return copying
     },
     close: async () => {
