@@ -1,6 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { full } from '../../kit/full.ts'
 import { drawn, intoView, press, type Target } from '../pointer.ts'
 
 export const kinds = ['examples', 'imported', 'long'] as const
@@ -31,7 +30,7 @@ export interface Place {
 }
 
 /** Milliseconds after which a cell has failed. It is long, because a busy machine takes seconds to draw a page. */
-export const patience = full ? 90_000 : 30_000
+export const patience = 120_000
 
 /** Waits for what a person would wait for. */
 export const until: (read: () => Promise<unknown>) => ReturnType<typeof expect.poll> = (read) =>

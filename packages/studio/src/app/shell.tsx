@@ -1,5 +1,5 @@
 import { type SessionHandle, useConnectionState, useSession } from '@millrace/react'
-import { useEffect } from 'react'
+import { useEffect, useLayoutEffect } from 'react'
 import { ChangeSheet } from '../change/change-sheet.tsx'
 import { Compare } from '../compare/compare.tsx'
 import { Conversation } from '../conversation/conversation.tsx'
@@ -41,7 +41,7 @@ export function Shell() {
   const { loadAgents, loadCaller } = useSessions.getState()
   const signedOut = useSessions(({ status }) => status === 'unauthorized')
   useSessionPolling()
-  useEffect(() => applyTheme(theme), [theme])
+  useLayoutEffect(() => applyTheme(theme), [theme])
   useEffect(() => {
     void loadAgents()
     void loadCaller()
