@@ -1,10 +1,13 @@
 /** Units by name, each with how many of the rule's own unit it is. */
 type Units = readonly (readonly [name: string, size: number])[]
 
+/** One hectare, in acres. */
+export const hectare = 2.47105
+
 /** In acres, as the rule counts them. */
 export const areas: Units = [
   ['acres?', 1],
-  ['hectares?|ha', 2.471],
+  ['hectares?|ha', hectare],
 ]
 /** In miles, as the rule counts them. */
 export const lengths: Units = [

@@ -59,8 +59,9 @@ function salvageAdvice(timber: string, worst: string, nepa: string, narrower: st
   return `Keep the salvage to the high-severity sectors: ${acres} acres need no assessment (${basis(narrower)}), at the price of $${less}.`
 }
 
-/** The answer to a narrow question: that of the one specialist. */
-export function narrowAnswer(results: readonly Answer[]): string {
+/** The answer to a narrow question: that of the one specialist, with the name of the fire that its figures are of. */
+export function narrowAnswer(fire: string, results: readonly Answer[]): string {
   const answer = briefingText(results.at(-1)?.response)
-  return answer === '' ? 'The specialist gave no answer.' : answer
+  if (answer === '') return 'The specialist gave no answer.'
+  return answer.includes(`${fire} Fire`) ? answer : `For the ${fire} Fire:\n\n${answer}`
 }

@@ -1,17 +1,10 @@
 import { defined } from '@millrace/core'
 import { call, type OfflineRequest, type OfflineScript, type OfflineTurn, say } from '@millrace/server/adk'
+import { type Acreage, acreageFor } from './acreage.ts'
 import { amountIn, areas, lengths } from './amounts.ts'
-import type { assessBurn } from './assess-burn.ts'
-import type { assessNepa } from './assess-nepa.ts'
-import type { assessSalvage } from './assess-salvage.ts'
-import type { assessTrails } from './assess-trails.ts'
-import { fireById, fireIn, knownFires } from './data/fires.ts'
+import { fireIn, knownFires, lastFireIn } from './data/fires.ts'
 import { briefing, briefingText, narrowAnswer } from './offline-briefing.ts'
-
-type Burn = Exclude<ReturnType<typeof assessBurn>, { error: string }>
-type Trails = Exclude<ReturnType<typeof assessTrails>, { error: string }>
-type Salvage = Exclude<ReturnType<typeof assessSalvage>, { error: string }>
-type Nepa = ReturnType<typeof assessNepa>
+import { burnReport, nepaReport, salvageReport, trailReport } from './offline-reports.ts'
 
 /** The offline script of the five agents: text around the figures that the tools computed. */
 export const recoveryScript: OfflineScript = {
@@ -38,16 +31,16 @@ function fireOf(text: string): string {
 
 /** Calls the tool, then reports its result; the error of a failed tool is passed on. */
 function report<T>(
-  { step, result }: OfflineRequest,
+  { step, result, user }: OfflineRequest,
   tool: string,
   args: Parameters<typeof call>[1],
-  format: (found: T) => string,
+  format: (found: T, acreage: Acreage) => string,
 ): OfflineTurn {
   if (step === 0) return call(tool, args)
   const found = result(tool)
   if (found === undefined || typeof found.error === 'string')
     return `I could not assess this: ${found?.error ?? 'the tool gave no answer'}`
-  return format(found as T)
+  return format(found as T, acreageFor(user))
 }
 
 /** A question about a road is one about the rule, whatever else it has. */
@@ -57,29 +50,46 @@ const wanted: readonly { readonly about: RegExp; readonly specialist: string }[]
   { about: /burn|sever|dnbr|soil/i, specialist: 'burn_analyst' },
   { about: /trail|bridge|clos/i, specialist: 'trail_assessor' },
   { about: /timber|salvage.*worth|volume|value|cruis/i, specialist: 'cruising_assistant' },
-  {
-    about: /nepa|pathway|regulation|exclusion|cfr|assessment|salvage|acres?\b|hectares?\b|temporary road/i,
-    specialist: 'nepa_advisor',
-  },
+  { about: /nepa|pathway|regulation|exclusion|cfr|assessment|salvage|temporary road/i, specialist: 'nepa_advisor' },
 ]
+
+/** Words that ask how large the fire was, where nothing else is asked about. */
+const isAboutSize = /\b(?:acres?|acreage|hectares?|ha|area|size|big|large)\b/i
+
+/** The one specialist that a narrow question needs; undefined for a briefing, and for what is no question. */
+function specialistFor(text: string): string | undefined {
+  if (/briefing|everything|overview/i.test(text)) return undefined
+  if (isAboutRoad(text)) return 'nepa_advisor'
+  const specialist = wanted.find(({ about }) => about.test(text))?.specialist
+  if (specialist !== undefined) return specialist
+  if (amountIn(text, areas) !== undefined) return 'nepa_advisor'
+  return isAboutSize.test(text) ? 'burn_analyst' : undefined
+}
+
+const isUnitAlone = /^\W*(?:(?:and|what|is|that|it|how much|please)\W+)*in (?:hectares|ha|acres)\W*(?:please\W*)?$/i
+
+/** What the person asks: “And in hectares?” asks the question before it again. */
+function questionOf(user: string, asked: readonly string[]): string {
+  if (!isUnitAlone.test(user)) return user
+  const before = asked.findLast((text) => !isUnitAlone.test(text))
+  return before === undefined ? user : `${before} ${user}`
+}
 
 /** Asks all four at once, then two follow-ups, then writes the briefing. A narrow question goes to one specialist. */
 function coordinator(request: OfflineRequest): OfflineTurn {
-  const { user, step, results } = request
-  const named = fireIn(user)
-  if ('other' in named) {
-    return `I have data for ${knownFires} only. I have none for ${named.other}, so I give no figures for it. Ask me about the ${knownFires} Fire.`
+  const { user, step, results, history } = request
+  const asked = history.filter(({ role }) => role === 'user').map(({ text }) => text)
+  const question = questionOf(user, asked)
+  const narrow = specialistFor(question)
+  if (narrow === undefined && lastFireIn([user]) === undefined && !/briefing|fire|recover|cedar/i.test(user)) {
+    return `I coordinate post-fire recovery for the ${knownFires} Fire. Ask me for a recovery briefing, or about severity, trails, timber or NEPA.`
   }
-  const fire = `fire_id:${named.fire.id}`
-  const narrow = /briefing|everything|overview/i.test(user)
-    ? undefined
-    : wanted.find(({ about, specialist }) => (isAboutRoad(user) ? specialist === 'nepa_advisor' : about.test(user)))
+  const subject = lastFireIn(asked) ?? fireIn(user)
+  if ('refusal' in subject) return subject.refusal
+  const fire = `fire_id:${subject.fire.id}`
   if (narrow !== undefined) {
-    if (step === 0) return call(narrow.specialist, { request: `${fire} ${user}` })
-    return say(narrowAnswer(results))
-  }
-  if (!/briefing|fire|recover|cedar/i.test(user)) {
-    return 'I coordinate post-fire recovery for the Cedar Creek Fire. Ask me for a recovery briefing, or about severity, trails, timber or NEPA.'
+    if (step === 0) return call(narrow, { request: `${fire} ${question}` })
+    return say(narrowAnswer(subject.fire.name, results))
   }
   if (step === 0) return wanted.map(({ specialist }) => call(specialist, { request: fire }))
   if (step === 1) return followUps(request, fire)
@@ -97,110 +107,4 @@ function followUps({ result }: OfflineRequest, fire: string): OfflineTurn {
       request: `${fire} Which pathway for a salvage of ${acres} acres, in the high-severity sectors alone?`,
     }),
   ]
-}
-
-const number = (value: number): string => value.toLocaleString('en-US')
-const percent = (confidence: number): string => `${Math.round(confidence * 100)}%`
-
-const sourcesOf = ({ citations }: { citations: readonly { source: string; reference: string }[] }): string =>
-  citations.map(({ source, reference }) => `${source} (${reference})`).join('; ')
-
-function burnReport({ fire_id, total_acres, breakdown, high_severity, erosion_concern, proof_layer }: Burn): string {
-  const high = breakdown.find(({ severity }) => severity === 'HIGH')
-  return `### 1. Summary
-The ${fireById(fire_id)?.name} Fire burned ${number(total_acres)} acres; ${high?.percent}% of them (${number(high?.acres ?? 0)} acres in ${high?.sectors} sectors) at high severity.
-
-### 2. Severity Breakdown
-| class | sectors | acres | share |
-|---|---|---|---|
-${breakdown.map(({ severity, sectors, acres, percent: share }) => `| ${severity} | ${sectors} | ${number(acres)} | ${share}% |`).join('\n')}
-
-### 3. Priority Areas
-${high_severity.map(({ id, name, acres, dnbr }) => `- ${id}: ${name} (HIGH severity, ${number(acres)} acres, dNBR ${dnbr})`).join('\n')}
-
-### 4. Recommendations
-- Deploy a BAER team to ${erosion_concern.join(', ')} first: high severity on steep slopes.
-
-### 5. Confidence & Source
-**Confidence:** ${percent(proof_layer.confidence)}
-**Source:** ${sourcesOf(proof_layer)}
-`
-}
-
-function trailReport({
-  damage_points,
-  severe_points,
-  trails_surveyed,
-  closures,
-  repair_usd,
-  worst,
-  proof_layer,
-}: Trails): string {
-  return `### 1. Summary
-${damage_points} damage points on ${trails_surveyed} trails, ${severe_points} of them severe. ${closures.length} trails must stay closed; repairs come to $${number(repair_usd)}.
-
-### 2. Closures
-${closures.map(({ trail, because }) => `- ${trail}: ${because.join('; ')}`).join('\n')}
-
-### 3. Worst Points
-${worst.map(({ id, trail, type, score }) => `- ${id}: ${type} on ${trail} (score ${score} of 5)`).join('\n')}
-
-### 4. Confidence & Source
-**Confidence:** ${percent(proof_layer.confidence)}
-**Source:** ${sourcesOf(proof_layer)}
-`
-}
-
-function salvageReport({
-  plots,
-  viable_plots,
-  viable_acres,
-  net_mbf,
-  value_usd,
-  priority,
-  left_standing,
-  proof_layer,
-}: Salvage): string {
-  return `### 1. Summary
-${viable_plots} of ${plots} plots are worth salvaging: ${number(net_mbf)} MBF, $${number(value_usd)} net of logging and hauling.
-
-**Viable area:** ${number(viable_acres)} acres
-
-### 2. Priority Plots
-${priority.map(({ plot, sector, species, acres, net_mbf: mbf, value_usd: value }) => `- ${plot} (${sector}, ${species}, ${acres} acres): ${number(mbf)} MBF, $${number(value)}`).join('\n')}
-
-### 3. Left Standing
-${left_standing.length === 0 ? 'None: every plot pays for itself.' : `${left_standing.join(', ')}: getting the logs out costs more than they are worth.`}
-
-### 4. Confidence & Source
-**Confidence:** ${percent(proof_layer.confidence)}
-**Source:** ${sourcesOf(proof_layer)}
-`
-}
-
-function nepaReport({ salvage, trails, emergency, not_checked, proof_layer }: Nepa): string {
-  const { reference, max_acres, max_temporary_road_miles } = salvage.exclusion
-  const limits = `${number(max_acres)} acres and ${max_temporary_road_miles} miles of temporary road`
-  const { temporary_road_miles: miles } = salvage
-  const road = miles === 0 ? '' : ` with ${miles} miles of temporary road`
-  const verdict =
-    salvage.pathway === 'categorical exclusion'
-      ? `fits a categorical exclusion (${reference} allows ${limits}).`
-      : `needs an environmental assessment (${reference} excludes no more than ${limits}: ${salvage.beyond.join('; ')}).`
-  return `### 1. Timber Salvage
-A salvage of ${number(salvage.acres)} acres${road} ${verdict}
-**Regulatory Basis:** ${salvage.regulatory_basis}
-
-### 2. Trail Repair
-${trails.summary}
-**Regulatory Basis:** ${trails.regulatory_basis}
-
-### 3. Emergency
-${emergency.summary}
-**Regulatory Basis:** ${emergency.regulatory_basis}
-
-### 4. Limits & Source
-A rule is applied to numbers here, so there is no confidence to state. Not checked: ${not_checked}.
-**Source:** ${sourcesOf(proof_layer)}
-`
 }

@@ -173,6 +173,95 @@ describe('recovery, offline', () => {
     expect(said(await testSession('recovery').run(question)).at(-1)).toMatch(/\d/)
   })
 
+  /** The last answer of each turn of one conversation. */
+  async function conversation(...questions: readonly string[]): Promise<readonly string[]> {
+    const own = testSession('recovery')
+    const answers: string[] = []
+    for (const question of questions) answers.push(said(await own.run(question)).at(-1) ?? '')
+    return answers
+  }
+
+  test.each([
+    ['And the Camp Fire?', 'What about its trails?'],
+    ['And the Camp Fire?', 'Give me a recovery briefing'],
+    ['And the Camp Fire?', 'How many acres burned in 2022?'],
+    ['Cedar Creek fire of 1994, how many acres?', 'What about its trails?'],
+  ])(
+    'a follow-up without a name is about the fire last talked about, with data or without: %s %s',
+    async (...asked) => {
+      const [first, refused, again] = await conversation('How severe was Cedar Creek?', ...asked)
+      expect(first).toMatch(/Cedar Creek Fire burned 127,311 acres/)
+      expect(refused).toMatch(/^I have data for .* only/)
+      expect(again).toBe(refused)
+    },
+  )
+
+  test('a conversation comes back to the fire with data by its name, or by its year', async () => {
+    const [, named] = await conversation('How severe was the Camp Fire?', 'Which trails of Cedar Creek must close?')
+    expect(named).toMatch(/^For the Cedar Creek Fire:\n\n### 1. Summary\n12 damage points/)
+    const [, dated] = await conversation('How severe was Cedar Creek in 1994?', 'And the trails in 2022?')
+    expect(dated).toMatch(/^For the Cedar Creek Fire:\n\n### 1. Summary\n12 damage points/)
+    const [, followed] = await conversation(
+      'Give me a recovery briefing for Cedar Creek Fire',
+      'What about its trails?',
+    )
+    expect(followed).toMatch(/^For the Cedar Creek Fire:\n\n### 1. Summary\n12 damage points/)
+    const [, thanked] = await conversation('How severe was the Camp Fire?', 'Thank you')
+    expect(thanked).toContain('I coordinate post-fire recovery')
+  })
+
+  test.each([
+    'How severe is it?',
+    'Which trails must stay closed?',
+    'What is the salvage timber worth?',
+    'Which NEPA pathway fits a salvage of 200 acres?',
+    'Give me a recovery briefing',
+  ])('an answer with figures names the fire: %s', async (question) => {
+    expect((await conversation(question))[0]).toContain('Cedar Creek Fire')
+  })
+
+  test.each([
+    'Cedar Creek fire of 1994, how many acres?',
+    'How severe was the 1994 Cedar Creek Fire?',
+    'Which trails closed after the 1994 fire?',
+    'What burned in 2021?',
+    'Compare Cedar Creek in 2022 and in 1994',
+    'How severe was Cedar Creek in ’94?',
+  ])('a year without data is refused: %s', async (question) => {
+    const [answer] = await conversation(question)
+    expect(answer).toMatch(/^I have data for the Cedar Creek Fire of 2022 only\./)
+    expect(answer?.replaceAll('2022', '').replace(/1994|2021/, '')).not.toMatch(/\d/)
+  })
+
+  test.each([
+    'Cedar Creek fire of 2022, how many acres?',
+    'How many acres?',
+    'How many acres did the fire take?',
+    'How big was the 2022 fire?',
+    'How many acres burned?',
+  ])('the size of a fire is the area that burned: %s', async (question) => {
+    expect((await conversation(question))[0]).toContain('The Cedar Creek Fire burned 127,311 acres;')
+  })
+
+  test('a number with a unit is an amount and not a year', async () => {
+    const [answer] = await conversation('Which NEPA pathway fits a salvage of 2000 acres?')
+    expect(answer).toContain('A salvage of 2,000 acres needs an environmental assessment')
+  })
+
+  test.each([
+    [
+      ['How many hectares burned?'],
+      'burned 127,311 acres (51,521 hectares); 42% of them (53,490 acres (21,647 hectares)',
+    ],
+    [['How many hectares burned?'], '| HIGH | 4 | 53,490 (21,647) | 42% |'],
+    [['How many acres burned?', 'And in hectares?'], '127,311 acres (51,521 hectares)'],
+    [['How many hectares of timber are worth salvaging?'], '**Viable area:** 269 acres (109 hectares)'],
+    [['Can we salvage 120 ha?'], 'A salvage of 296.526 acres (120 hectares) needs an environmental assessment'],
+    [['Can we salvage 120 ha?'], '250 acres (101 hectares) and 0.5 miles'],
+  ])('a question in hectares is answered in hectares too: %s', async (questions, figures) => {
+    expect((await conversation(...questions)).at(-1)).toContain(figures)
+  })
+
   test('the state has the incident, what each specialist found, and the priorities', async () => {
     const own = testSession('recovery')
     await own.run('Give me a recovery briefing for Cedar Creek Fire')

@@ -25,16 +25,64 @@ export function noData(fire: string): { error: string } {
   }
 }
 
-/** The fire that a text is about: its id, or the name of one without data. A text that names none is about the only one. */
-export function fireIn(text: string): { readonly fire: Fire } | { readonly other: string } {
+/** What a conversation is about: a fire with data, or one without (of another name or year), and the answer to it. */
+export type Subject =
+  | { readonly fire: Fire }
+  | { readonly other: string; readonly because: 'name' | 'year'; readonly refusal: string }
+
+/** The fire that a text is about. A text that names none is about the only one. */
+export const fireIn = (text: string): Subject => lastFireIn([text]) ?? { fire: onlyFire }
+
+/** The fire that a conversation talked about last, or undefined where its texts, oldest first, name none. */
+export const lastFireIn = (texts: readonly string[]): Subject | undefined =>
+  texts.reduce<Subject | undefined>((last, text) => subjectOf(text, last), undefined)
+
+function subjectOf(text: string, last: Subject | undefined): Subject | undefined {
   const [, id] = /\bfire_id:\s*([\w-]+)/.exec(text) ?? []
   if (id !== undefined) {
     const fire = fireById(id)
-    return fire === undefined ? { other: id } : { fire }
+    return fire === undefined ? otherFire(id) : { fire }
   }
   const other = namesIn(text).find((name) => !fires.some((fire) => isName(name, fire)))
-  return other === undefined ? { fire: onlyFire } : { other }
+  if (other !== undefined) return otherFire(other)
+  const years = yearsIn(text)
+  const isNamed = new RegExp(`\\b${onlyFire.name}\\b`, 'i').test(text)
+  // A year alone is one of the fire that was talked about, and that may be one without data.
+  if (!isNamed && (years.length === 0 || isOtherFire(last))) return last
+  const otherYear = years.find((year) => year !== onlyFire.year)
+  return otherYear === undefined ? { fire: onlyFire } : sameNameIn(otherYear)
 }
+
+const otherFire = (other: string): Subject => ({
+  other,
+  because: 'name',
+  refusal: `I have data for ${knownFires} only. I have none for ${other}, so I give no figures for it. Ask me about the ${knownFires} Fire.`,
+})
+
+const dated = ({ name, year }: Pick<Fire, 'name' | 'year'>): string => `the ${name} Fire of ${year}`
+
+const sameNameIn = (year: number): Subject => ({
+  other: dated({ ...onlyFire, year }),
+  because: 'year',
+  refusal: `I have data for ${dated(onlyFire)} only. I have none for ${year}, so I give no figures for it. Ask me about ${dated(onlyFire)}.`,
+})
+
+const isOtherFire = (subject: Subject | undefined): boolean =>
+  subject !== undefined && 'other' in subject && subject.because === 'name'
+
+/** The years that a text gives: “1994”, “’94”. A number with a unit, a sign or a decimal point is an amount. */
+function yearsIn(text: string): readonly number[] {
+  const unit =
+    'acres?|hectares?|ha|miles?|mi|kilomet(?:re|er)s?|km|met(?:re|er)s?|m|feet|foot|ft|yards?|yd|mbf|dollars?|usd|trees?|plots?'
+  const full = text.matchAll(
+    new RegExp(`(?<![\\w#$€£.,])((?:18|19|20)\\d\\d)(?!\\w|[.,]\\d|%|[\\s-]*(?:${unit})\\b)`, 'gi'),
+  )
+  const short = text.matchAll(/(?<!\w)['’](\d\d)\b/g)
+  return [...[...full].map(([, year]) => Number(year)), ...[...short].map(([, year]) => yearThatEnds(Number(year)))]
+}
+
+/** “’94” is 1994 and “’22” is 2022. */
+const yearThatEnds = (digits: number): number => (digits < 50 ? 2000 : 1900) + digits
 
 const isName = (name: string, fire: Fire): boolean =>
   name
@@ -61,7 +109,7 @@ function namesIn(question: string): readonly string[] {
       /\b(?:for|of|at|in|about|was|were|and|or|than|versus|vs|between|[Ii]s|[Cc]ompare)\s+(?:the\s+)?((?:[A-Z][\w'’-]+\s?)+)/g,
     ),
   ].map(([, words = '']) => words.replace(/\s*\b(?:Fires?|Burn|Complex)\b.*$/, '').trim())
-  return [...before, ...after].filter((name) => name !== '' && !noFire.test(name) && !isPlace(name))
+  return [...before, ...after].filter((name) => /[a-z]/i.test(name) && !noFire.test(name) && !isPlace(name))
 }
 
 const places = [
