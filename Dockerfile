@@ -31,7 +31,7 @@ USER node
 EXPOSE 8000
 VOLUME /data
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/health').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
-# With more room for new objects than Node gives: many runs at once take a tenth less time (docs/load.md).
+# With more room for new objects than Node gives: with many runs at once, collecting them is the largest cost (docs/load.md).
 # Without a shell, so that SIGTERM reaches the server. It refuses to start until users have tokens: see docs/scale.md.
 ENTRYPOINT ["node", "--max-semi-space-size=64", "packages/cli/dist/main.js"]
 CMD ["serve"]
