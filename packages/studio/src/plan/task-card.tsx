@@ -21,7 +21,9 @@ export function TaskCard({ task, active, actions, editable }: TaskCardProps) {
   if (editing) return <TaskForm task={task} actions={actions} onDone={() => setEditing(false)} />
   const { id, title, description, status, result, reflection, startedAt, finishedAt } = task
   const settled = status === 'done' || status === 'failed'
-  const detail = (result ?? '') !== '' || (reflection ?? '') !== '' || task.calls.length > 0
+  // Those of an attempt that a crash cut off were made again.
+  const calls = task.calls.toArray().filter(({ superseded }) => superseded !== true)
+  const detail = (result ?? '') !== '' || (reflection ?? '') !== '' || calls.length > 0
   return (
     <div className={`task ${status} ${active ? 'active' : ''}`}>
       <div className="task-line">
@@ -49,14 +51,14 @@ export function TaskCard({ task, active, actions, editable }: TaskCardProps) {
           <summary>
             {[
               result === undefined ? '' : 'Result',
-              task.calls.length === 0 ? '' : `${task.calls.length} tool ${task.calls.length === 1 ? 'call' : 'calls'}`,
+              calls.length === 0 ? '' : `${calls.length} tool ${calls.length === 1 ? 'call' : 'calls'}`,
             ]
               .filter((text) => text !== '')
               .join(' · ') || 'Reflection'}
           </summary>
           {result !== undefined && <MarkdownText text={result} />}
           <ul className="task-calls">
-            {task.calls.toArray().map((call) => (
+            {calls.map((call) => (
               <li key={call.seq + (call.id ?? call.name)}>
                 <Icon name="tool" size={12} /> <code>{call.name}</code> <SeqLink seq={call.seq} />
                 {call.answered !== undefined && <SeqLink seq={call.answered}>→ #{call.answered}</SeqLink>}

@@ -90,15 +90,24 @@ function placesOf(items: readonly { readonly id: string }[]): Dictionary<number>
   return places
 }
 
-/** Its text and calls stay: those of the lost attempt are marked with their messages. */
+/**
+ * Its text and calls stay: those of the lost attempt are marked with their messages. So do its words and its place,
+ * which a node at work on it never changes, but a person may have.
+ */
 function withTaskBack(state: PlanState, id: string, seq: number, before: PlanTask | undefined): PlanState {
   const now = taskOf(state, id)
   const at = state.taskAt.get(id)
   if (now === undefined || at === undefined) return state
   const back = before ?? { id, title: '', status: 'pending' as const, order: now.order, since: now.since }
-  const { content, calls } = now
+  const { content, calls, title, order } = now
+  const words = {
+    title,
+    order,
+    ...(now.description === undefined ? {} : { description: now.description }),
+    ...(now.edited === undefined ? {} : { edited: now.edited }),
+  }
   const changes = before?.changes ?? Sequence.empty
-  const tasks = state.tasks.with(at, { ...back, content, calls, changes })
+  const tasks = state.tasks.with(at, { ...back, ...words, content, calls, changes })
   const reflections = state.reflections.toArray().filter((each) => each.seq !== seq)
   return withoutCurrent({ ...state, tasks, reflections: Sequence.from(reflections), summary: summaryOf(tasks) })
 }

@@ -320,6 +320,16 @@ describe('a node that runs again after a crash', () => {
     )
   })
 
+  test('keeps the words and the place that a person gave a task in the meantime', () => {
+    const changes = [{ task: 'a', title: 'renamed', description: 'by hand', order: 1 }]
+    const log = rows([...before, ...lost, { kind: 'tasks.changed', changes }, superseded])
+    const { tasks } = fold(planView, log)
+    expect(tasks.toArray()).toMatchObject([
+      { id: 'b', order: 0 },
+      { id: 'a', title: 'renamed', description: 'by hand', order: 1, status: 'pending' },
+    ])
+  })
+
   test('takes back a list of tasks', () => {
     expect(shown([...before, { kind: 'tasks', tasks: [task('z')], node }, superseded])).toEqual(shown(before))
   })

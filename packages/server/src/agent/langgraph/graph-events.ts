@@ -113,6 +113,7 @@ export class EventMapper {
     this.#context = context
     this.#calls = new Set(chain.openCalls.keys())
     this.#waiting = new Map(chain.openCalls)
+    this.#task = chain.task
   }
 
   *map(event: StepEvent): Generator<RunEvent> {

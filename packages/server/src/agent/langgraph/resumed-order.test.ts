@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { testSession } from '../../../../../test/kit/run-agent.ts'
 import { EarlierNodes } from './earlier-nodes.ts'
 import { type CompiledGraph, graphAgent } from './langgraph-agent.ts'
+import { runChain } from './run-chain.ts'
 
 // A graph that goes on after an answer: its nodes come after those that really led to them, in the runs before.
 
@@ -181,4 +182,19 @@ describe('after a crash', () => {
       ['b@1', 1],
     ])
   })
+})
+
+test('a run that goes on in the middle of a task knows the task, unless the node that started it runs again', () => {
+  const row = (event: RunEvent, seq: number): Recorded => ({ seq, at: seq, run: 'r', event })
+  const taskOf = (...events: RunEvent[]) => {
+    const begun: RunEvent = { kind: 'run.started', agent: 'g', input: { messages: [] } }
+    return runChain({ history: [begun, ...events].map(row), run: 'r' }, true).task
+  }
+  const started: RunEvent = { kind: 'task.started', task: 'a', node: 'select@1' }
+  const finished: RunEvent = { kind: 'task.finished', task: 'a', status: 'done', result: '', node: 'reflect@1' }
+  const again = (node: string): RunEvent => ({ kind: 'superseded', messages: [], nodes: [node], facts: true })
+  expect(taskOf(started, again('work@1'))).toBe('a')
+  expect(taskOf(started, finished)).toBe(undefined)
+  expect(taskOf(started, finished, again('reflect@1'))).toBe('a')
+  expect(taskOf(started, again('select@1'))).toBe(undefined)
 })

@@ -8,6 +8,8 @@ export interface RunChain {
   readonly executions: ReadonlyMap<string, number>
   /** Calls without an answer: call id → tool. */
   readonly openCalls: ReadonlyMap<string, string>
+  /** The task that the graph is in the middle of. */
+  readonly task: string | undefined
   readonly nodes: EarlierNodes
 }
 
@@ -30,7 +32,23 @@ export function runChain({ history, run }: Pick<RunContext, 'history' | 'run'>, 
       if (functionResponse?.id !== undefined) openCalls.delete(functionResponse.id)
     }
   }
-  return { executions, openCalls, nodes: new EarlierNodes(goesOn ? rows : []) }
+  const before = goesOn ? rows : []
+  return { executions, openCalls, task: openTask(before), nodes: new EarlierNodes(before) }
+}
+
+/** A node that runs again starts or finishes its task again, so what it said of it does not count (SPEC 4.6). */
+function openTask(rows: readonly Recorded[]): string | undefined {
+  const again = new Set(
+    rows.flatMap(({ run, event }) =>
+      event.kind === 'superseded' && event.facts === true ? event.nodes.map((node) => `${run}\n${node}`) : [],
+    ),
+  )
+  let task: string | undefined
+  for (const { run, event } of rows) {
+    if (event.kind !== 'task.started' && event.kind !== 'task.finished') continue
+    if (!again.has(`${run}\n${event.node}`)) task = event.kind === 'task.started' ? event.task : undefined
+  }
+  return task
 }
 
 function chainRows(history: readonly Recorded[], run: string): readonly Recorded[] {
