@@ -53,8 +53,8 @@ const wanted: readonly { readonly about: RegExp; readonly specialist: string }[]
   { about: /nepa|pathway|regulation|exclusion|cfr|assessment|salvage|temporary road/i, specialist: 'nepa_advisor' },
 ]
 
-/** Words that ask how large the fire was, where nothing else is asked about. */
-const isAboutSize = /\b(?:acres?|acreage|hectares?|ha|area|size|big|large)\b/i
+/** Words that ask how large the fire was, where nothing else is asked about. “The Cedar Creek area” is a place. */
+const isAboutSize = /\b(?:acres?|acreage|hectares?|ha|size|how (?:big|large)|(?:what|how much|total|whole) area)\b/i
 
 /** The one specialist that a narrow question needs; undefined for a briefing, and for what is no question. */
 function specialistFor(text: string): string | undefined {

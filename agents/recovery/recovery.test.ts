@@ -243,6 +243,11 @@ describe('recovery, offline', () => {
     expect((await conversation(question))[0]).toContain('The Cedar Creek Fire burned 127,311 acres;')
   })
 
+  test('the area of the fire as a place is no question about its size: all specialists are asked', async () => {
+    const [answer] = await conversation('Is it safe to enter the Cedar Creek area? Assess it.')
+    expect(answer).toContain('Recommended Actions')
+  })
+
   test('a number with a unit is an amount and not a year', async () => {
     const [answer] = await conversation('Which NEPA pathway fits a salvage of 2000 acres?')
     expect(answer).toContain('A salvage of 2,000 acres needs an environmental assessment')
