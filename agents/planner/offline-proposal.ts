@@ -27,7 +27,8 @@ export function changesFor(message: string, tasks: readonly GivenTask[], earlier
   const [, renamed, title] = /^(?:rename|change) task (\d+) (?:to|into)\s*[:,]?\s*(.+)$/i.exec(text) ?? []
   const task = nth(renamed)
   if (title !== undefined) return task === undefined ? nothing : { ...nothing, update: [{ id: task.id, title }] }
-  if (isSmallTalk(text) || (tasks.length > 0 && (asksForPlan(text) || earlier.includes(message)))) return nothing
+  const knows = (): boolean => asksForPlan(text) || asksToExecute(text) || earlier.includes(message)
+  if (isSmallTalk(text) || (tasks.length > 0 && knows())) return nothing
   const present = new Set(tasks.map((each) => each.title.toLowerCase()))
   // “Also prepare a table” adds to the plan what it says, and begins no plan of its own.
   const [, more] = /^(?:and|also|then|next|finally)[, ]+(?:also |please )*(.+)$/i.exec(text) ?? []
@@ -48,6 +49,8 @@ export function proposal(message: string, tasks: readonly GivenTask[], earlier: 
   if (add.length > 0) {
     return `Here is a plan for **${subjectOf(message)}**:\n\n${plan}\n\nEdit the tasks as you like (“Add a task: …”, “Rename task 1 to …”, “Remove task 2”), then execute them.`
   }
+  if (tasks.length > 0 && asksToExecute(message.trim()))
+    return `The plan is ready:\n\n${plan}\n\nA message only changes it: press Execute to carry it out.`
   if (tasks.length > 0)
     return `I leave the plan as it is:\n\n${plan}\n\nExecute it when you like, or tell me what to change.`
   return 'Tell me what you want to get done, for example “Plan a competitor analysis of the CRM market”, and I will propose tasks.'
@@ -64,6 +67,12 @@ const smallTalk =
 const praise =
   /^(?:(?:this|that|it|all) )?(?:(?:looks?|sounds?|is|seems) )?(?:good|great|fine|nice|perfect|right|well done)(?: to me| so far| work| job| now)?$/i
 const asksForPlan = (text: string): boolean => /^(?:show|what|which|how|list|is|are)\b.*\b(?:plan|tasks?)\b/i.test(text)
+
+/** “Execute the plan”, “Now run it, please”: no task of its own. */
+const asksToExecute = (text: string): boolean =>
+  /^(?:please[, ]+|ok(?:ay)?[, ]+|now[, ]+|let us |let's |then )*(?:execute|run|start|begin|carry out|go ahead with|do)(?: (?:it|them|all|everything|the (?:whole )?(?:plan|tasks?)|all (?:the )?tasks))?(?: out)?(?: now)?(?:,? please)?[.!]*$/i.test(
+    text,
+  )
 
 const numbered = (tasks: readonly { readonly title: string; readonly description: string }[]): string =>
   tasks

@@ -167,6 +167,17 @@ describe('planner, offline', () => {
     expect((await own.run('Hello')).some((event) => event.kind === 'tasks.changed')).toBe(false)
   })
 
+  test.each(['Execute the plan', 'OK, run it now, please.', 'Carry out all tasks'])(
+    '“%s” is no task: the answer says what carries out the plan',
+    async (message) => {
+      const own = testSession('planner')
+      await own.run('Plan a product launch')
+      const events = await own.run(message)
+      expect(events.some((event) => event.kind === 'tasks.changed')).toBe(false)
+      expect(said(events).at(-1)).toContain('press Execute')
+    },
+  )
+
   /** A person's edit, as the board and the REST routes record it. */
   const edit = (own: ReturnType<typeof testSession>, changes: readonly TaskEdit[]) =>
     own.history.push({

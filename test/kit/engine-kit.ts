@@ -1,4 +1,4 @@
-import { type EventLog, memoryLog, type Recorded, type RunEvent, type RunInput } from '@millrace/core'
+import { defined, type EventLog, memoryLog, type Recorded, type RunEvent, type RunInput } from '@millrace/core'
 import {
   type Agent,
   type AuditEntry,
@@ -8,6 +8,7 @@ import {
   runEngine,
 } from '@millrace/server'
 import { expect } from 'vitest'
+import type { RecordSeal } from '../../packages/server/src/agent/record-seal.ts'
 import { scriptedAgent } from './scripted-agent.ts'
 
 export type Script = (input: RunInput, context: RunContext) => AsyncIterable<unknown>
@@ -46,6 +47,9 @@ export interface BenchOptions {
   readonly limits?: Partial<RunLimits>
   readonly owner?: string
   readonly clock?: { now: number }
+  readonly seal?: RecordSeal
+  /** The ids of an engine that goes on with another one's log must be others. */
+  readonly ids?: string
 }
 
 export function bench(agents: readonly Agent[], options: BenchOptions = {}): Bench {
@@ -57,9 +61,10 @@ export function bench(agents: readonly Agent[], options: BenchOptions = {}): Ben
     log,
     agents: (name) => agents.find((agent) => agent.name === name),
     now: () => clock.now,
-    newId: () => `id${++ids}`,
+    newId: () => `${options.ids ?? 'id'}${++ids}`,
     owner: options.owner ?? 'me',
     limits: { abortGrace: 20, ...options.limits },
+    ...defined({ seal: options.seal }),
     onAudit: (entry) => audit.push(entry),
   })
   const rows = (session = 's'): Promise<readonly Recorded[]> => log.read(session, { after: 0 })

@@ -14,6 +14,7 @@ export {
   maxJsonDepth,
   type PatchOp,
   parseJson,
+  sameJson,
 } from './json/json.ts'
 export { pointerKeys, pointerSegment } from './json/pointer.ts'
 export { wellFormed } from './json/well-formed.ts'
@@ -142,6 +143,7 @@ export { problemsAtEnd, problemsView } from './view/problems/index.ts'
 export type { ProblemsState } from './view/problems/state.ts'
 export { type CitedSource, citedSources } from './view/proof/cited.ts'
 export { type Claim, claimsIn } from './view/proof/claim.ts'
+export { countedBy } from './view/proof/counted.ts'
 export { type Evidence, type EvidenceFound, evidenceBefore } from './view/proof/evidence.ts'
 export type { Basis, Citation, Confidence, Proof, Reasoning, ReasoningStep, Source, Where } from './view/proof/fact.ts'
 export { type ClaimFigure, figuresIn } from './view/proof/figure.ts'

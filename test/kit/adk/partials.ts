@@ -62,7 +62,7 @@ const texts = (events: readonly RunEvent[], partial = true): readonly string[] =
   )
 
 /** The events with names in the order of their first use for ids, and without times. */
-function nameless(events: readonly RunEvent[]): readonly string[] {
+function nameless(events: readonly RunEvent[]): readonly unknown[] {
   const names = new Map<string, string>()
   const name = (id: string): string => {
     const known = names.get(id) ?? `id${names.size}`
@@ -70,10 +70,12 @@ function nameless(events: readonly RunEvent[]): readonly string[] {
     return known
   }
   return events.map((event) =>
-    JSON.stringify(event)
-      .replace(/"timestamp":[\d.]+/g, '"timestamp":0')
-      .replace(/adk-[\da-f-]{36}/g, name)
-      .replace(/(?<="(?:id|message)":")[\dA-Za-z]{8}(?=")/g, name),
+    JSON.parse(
+      JSON.stringify(event)
+        .replace(/"timestamp":[\d.]+/g, '"timestamp":0')
+        .replace(/adk-[\da-f-]{36}/g, name)
+        .replace(/(?<="(?:id|message)":")[\dA-Za-z]{8}(?=")/g, name),
+    ),
   )
 }
 
@@ -135,6 +137,22 @@ describe.each(shapes)('tokens of %s', (_, whole, make) => {
     expect(spy.mock.calls.length).toBeLessThan(texts(events).length + whole)
     expect(spy.mock.calls.length).toBeGreaterThanOrEqual(whole)
   })
+})
+
+test('tokens are what a model said, also when it says the next one with the same object', async () => {
+  class Reusing extends Tokens {
+    override async *generateContentAsync(): AsyncGenerator<LlmResponse, void> {
+      const part = { text: '' }
+      const same: LlmResponse = { content: { role: 'model', parts: [part] }, partial: true }
+      for (const text of ['one ', 'two ', 'three']) {
+        part.text = text
+        yield same
+      }
+      yield says('one two three')
+    }
+  }
+  const events = await run(new LlmAgent({ name: 'root', model: new Reusing() }))
+  expect(texts(events)).toEqual(['one ', 'two ', 'three'])
 })
 
 describe('code of the author still has every token:', () => {

@@ -54,6 +54,18 @@ export interface Draft {
 export interface PrintedEvent {
   readonly row: RowKind
   readonly text: string
+  /** For a partial that shares most of its text with others of its message: `text` is `head`, `own` and `tail`. */
+  readonly form?: PartialForm | undefined
+  readonly own?: string | undefined
+}
+
+/**
+ * The text that the partials of a message have in common. What is a partial's own begins with its time, which is the value
+ * of the last field of `head`, and holds nothing besides but its id and its words.
+ */
+export interface PartialForm {
+  readonly head: string
+  readonly tail: string
 }
 
 /** The canonical event: the one vocabulary inside Millrace (SPEC 1). */

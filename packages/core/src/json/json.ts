@@ -113,7 +113,14 @@ function equal(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => equal(item, b[i]))
   if (!isObject(a) || !isObject(b)) return false
-  const keys = Object.keys(a).filter((key) => a[key] !== undefined)
-  if (keys.length !== Object.keys(b).filter((key) => b[key] !== undefined).length) return false
-  return keys.every((key) => Object.hasOwn(b, key) && equal(a[key], b[key]))
+  // No lists are made: long conversations are compared before each model call.
+  let count = 0
+  for (const key in a) {
+    const value = a[key]
+    if (value === undefined) continue
+    if (value !== b[key] && !(Object.hasOwn(b, key) && equal(value, b[key]))) return false
+    count += 1
+  }
+  for (const key in b) if (b[key] !== undefined) count -= 1
+  return count === 0
 }

@@ -328,7 +328,7 @@ export interface EventLog {
 }
 
 export interface AcquireOptions {
-  /** The caller appends next: the log may write the lease with that append, in one commit, which is refused if the lease was granted to another holder meanwhile. */
+  /** The caller appends next: the log may write the lease with that append, in one commit, which is refused if the lease was granted to another holder meanwhile. Until then a second one for the same run is `busy`. */
   readonly withFirst?: boolean
 }
 

@@ -1,5 +1,6 @@
 // What every implementation of `EventLog` needs, as `@millrace/core/store`: leases, following, counts and checks.
 
+export { FormedRow } from '../event/formed-row.ts'
 export { jsonSize } from '../json/measure.ts'
 export { checkpointBlock, checkpointText, isCheckpointDue } from './checkpoint-rule.ts'
 export { factsVersion, printFacts, readFacts } from './facts-text.ts'

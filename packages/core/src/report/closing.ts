@@ -2,6 +2,7 @@ import { costsText } from '../event/price.ts'
 import type { Feedback } from '../view/feedback/state.ts'
 import type { ReportFacts } from './facts.ts'
 import { countOf, countText, timeText } from './figures.ts'
+import { inline } from './markdown.ts'
 import { html, type Markup, shortened } from './markup.ts'
 
 const most = { tasks: 100, feedback: 200, models: 40 }
@@ -24,11 +25,11 @@ export function planSection({ plan }: ReportFacts): Markup {
     .slice(0, most.tasks)
     .map(
       ({ title, status, result = '' }) =>
-        html`<tr><td>${shortened(title, 200)}</td><td>${status.replace('_', ' ')}</td><td>${shortened(result, 600)}</td></tr>`,
+        html`<tr><td>${shortened(title, 200)}</td><td class="w">${status.replace('_', ' ')}</td><td>${inline(shortened(result, 600))}</td></tr>`,
     )
   const { total, completed, failed } = plan.summary
   return html`<section><h2>Plan</h2><p>${countOf(total, 'task')}: ${completed} done, ${failed} failed.</p>
-<table><thead><tr><th>Task</th><th>Status</th><th>Result</th></tr></thead><tbody>${rows}</tbody></table></section>`
+<table><thead><tr><th>Task</th><th class="w">Status</th><th>Result</th></tr></thead><tbody>${rows}</tbody></table></section>`
 }
 
 const words = { up: '👍 good', down: '👎 bad' } as const

@@ -20,7 +20,7 @@ export function gapsSection(
     .problems.toArray()
     .filter(({ severity }) => severity !== 'info')
   return html`<section><h2>Gaps and problems</h2>
-${listed('Gaps', gaps, 'Every figure of the answers is held by a result, every question is answered and every run has ended.')}
+${listed('Gaps', gaps, 'Every figure of the answers is supported by the log, every question is answered and every run has ended.')}
 ${listed('Failures', failures, 'No run, step or tool failed.')}
 ${listed(
   'The stream',
@@ -53,7 +53,7 @@ function* gapsOf(
     if (answer === undefined && outcome === 'done') yield `Run ${number} ended without an answer.`
     if (answer !== undefined && answer.figures === undefined) yield `The figures of run ${number} were not looked up.`
     for (const { text, state } of answer?.figures ?? [])
-      if (state === 'unheld') yield `Run ${number}: nothing in the log holds the figure ${text}.`
+      if (state === 'unheld') yield `Run ${number}: nothing in the log supports the figure ${text}.`
   }
   for (const { message, reason } of openInterrupts(transcript)) yield `A question is not answered: ${message ?? reason}`
   const models = calls.calls.toArray().filter(({ kind }) => kind === 'model')

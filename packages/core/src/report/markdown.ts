@@ -118,7 +118,7 @@ function table(lines: readonly string[], at: number): Block {
 const words =
   /`([^`\n]{1,500})`|\*\*([^*\n]{1,1000})\*\*|__([^_\n]{1,1000})__|(?<![\w*])\*([^*\n]{1,500})\*(?![\w*])|!?\[([^\]\n]{0,500})\]\(([^)\s]{1,1000})[^)\n]{0,200}\)/g
 
-function inline(text: string): Markup {
+export function inline(text: string): Markup {
   const made: (Markup | string)[] = []
   let at = 0
   for (const match of text.matchAll(words)) {

@@ -98,7 +98,7 @@ describe('the report of a session', () => {
   test('says which figures results hold and which nothing holds', () => {
     expect(text).toContain('2 figures: 1 supported by results, 0 only stated in words, 1 unsupported.')
     expect(text).toContain('measure · acres · event 6')
-    expect(text).toContain('nothing in the log holds the figure 777')
+    expect(text).toContain('nothing in the log supports the figure 777')
     expect(text).toContain('Forest Service map')
   })
 
@@ -325,4 +325,19 @@ test('the report says that another server made the calls, and what is not known 
   expect(two).toContain('2 model calls were made by another server, which does not send the prompt')
   expect(two).not.toContain('The log does not have the prompt of')
   expect(two).toContain('unknown model')
+})
+
+test('the results of tasks are read as markdown, and the word of a state is on one line', () => {
+  const task = { id: 't1', title: 'Find it', order: 0 }
+  const rows = rowsOf([
+    asked('Plan'),
+    {
+      kind: 'tasks',
+      tasks: [{ ...task, status: 'done', result: 'Seen **first** <b>' }],
+    },
+    { kind: 'run.finished', outcome: 'done' },
+  ])
+  const text = sessionReport(about, rows)
+  expect(text).toContain('<td class="w">done</td>')
+  expect(text).toContain('<strong>first</strong> &lt;b&gt;')
 })

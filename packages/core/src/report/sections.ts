@@ -5,7 +5,7 @@ import type { Proof } from '../view/proof/fact.ts'
 import type { ReportAnswer } from './answers.ts'
 import type { ReportFacts, ReportRun } from './facts.ts'
 import { countOf, countText, outcomeText, spanText, timeText } from './figures.ts'
-import { markdown } from './markdown.ts'
+import { inline, markdown } from './markdown.ts'
 import { html, type Markup, shortened } from './markup.ts'
 import { waterfall } from './waterfall.ts'
 
@@ -75,8 +75,8 @@ function claims({ isCut }: ReportAnswer, figures: NonNullable<ReportAnswer['figu
       sentence,
       state,
       place,
-    }) => html`<tr><td><strong>${text}</strong></td><td>${shortened(sentence, most.excerpt)}</td>
-<td><span class="${state}">${states[state]}</span>${place === undefined ? html`<br><span class="faint">nothing in the log holds it</span>` : html`<br><span class="faint">${place.evidence.name}${place.path === '' ? '' : ` · ${shortened(place.path, 120)}`} · event ${place.evidence.seq}: ${shortened(place.excerpt, most.excerpt)}</span>`}</td></tr>`,
+    }) => html`<tr><td class="claim"><strong>${text}</strong></td><td>${inline(shortened(sentence, most.excerpt))}</td>
+<td><span class="${state}">${states[state]}</span>${place === undefined ? html`<br><span class="faint">nothing in the log supports it</span>` : html`<br><span class="faint">${place.evidence.name}${place.path === '' ? '' : ` · ${shortened(place.path, 120)}`} · event ${place.evidence.seq}: ${shortened(place.excerpt, most.excerpt)}</span>`}</td></tr>`,
   )
   const left = sorted.length - rows.length
   return html`<h3>Figures in the answer</h3>

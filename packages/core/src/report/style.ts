@@ -19,6 +19,8 @@ p{margin:8px 0;white-space:pre-line}
 table{border-collapse:collapse;width:100%;margin:10px 0;font-size:13px}
 th,td{text-align:left;vertical-align:top;padding:5px 8px;border-bottom:1px solid #e3e8f0}
 th{font-weight:600;color:#3d4855}
+td.claim{min-width:9em}
+td.w,th.w{white-space:nowrap}
 td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .list{list-style:none;margin:8px 0;padding:0}
 .list li{display:flex;gap:8px;margin:3px 0}

@@ -1,4 +1,4 @@
-import type { AdkEvent, AgentSaid, NodeId, PrintedEvent } from '@millrace/core'
+import type { AdkEvent, AgentSaid, NodeId, PartialForm, PrintedEvent } from '@millrace/core'
 
 /**
  * A partial with the text that the log stores. Most events of a run are partials, and on their way to the log
@@ -10,14 +10,22 @@ export class PrintedPartial implements AgentSaid, PrintedEvent {
   readonly text: string
   readonly message: string
   readonly node?: NodeId
+  readonly form: PartialForm | undefined
+  readonly own: string | undefined
   #parsed: AgentSaid | undefined
 
-  /** `text` is what `JSON.stringify` makes of an event that was checked (`whyNotRunEvent`); `parsed` is that event. */
-  constructor(text: string, message: string, node: NodeId | undefined, parsed?: AgentSaid) {
+  /** `text` is what `JSON.stringify` makes of an event that was checked (`whyNotRunEvent`). */
+  constructor(text: string, message: string, node: NodeId | undefined, form?: PartialForm, own?: string) {
     this.text = text
     this.message = message
     if (node !== undefined) this.node = node
-    this.#parsed = parsed
+    this.form = form
+    this.own = own
+  }
+
+  /** One that shares most of its text with others. Joining the parts copies nothing until something reads the text. */
+  static formed(form: PartialForm, own: string, message: string, node: NodeId | undefined): PrintedPartial {
+    return new PrintedPartial(form.head + own + form.tail, message, node, form, own)
   }
 
   get event(): AdkEvent {

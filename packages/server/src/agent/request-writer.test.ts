@@ -8,6 +8,7 @@ import {
   type RunInput,
 } from '@millrace/core'
 import { expect, test } from 'vitest'
+import { dice } from '../../../core/src/testing/dice.ts'
 import type { RunContext } from './agent.ts'
 import { CallRecorder, type CallRecording } from './call-recorder.ts'
 import type { RequestWords } from './request-writer.ts'
@@ -77,6 +78,30 @@ test('the first request of a run continues the last one of the runs before', () 
   expect(modelRequestOf(after.calls(), 'r2/c1')?.contents).toEqual([question, told('East.'), question])
 })
 
+test('whatever messages a request repeats, leaves out or adds, it is read back as it was', () => {
+  for (let seed = 1; seed <= 40; seed++) {
+    const random = dice(seed)
+    const run = running()
+    const known = [question]
+    for (let step = 1; step <= 12; step++) {
+      for (let i = random(7); i > 0; i--) {
+        const text = `finding ${random(5)} that is long enough to be worth a name in the log`
+        run.emit(said(`m${run.rows.length}`, text))
+        known.push(told(text))
+      }
+      const added =
+        random(3) === 0 ? [told(`a remark of step ${step} that no message of the log has, only this request`)] : []
+      const contents = [...known.filter(() => random(4) > 0), ...added]
+      run.ask({ contents })
+      expect({ seed, step, request: modelRequestOf(run.calls(), `r1/c${step}`) }).toEqual({
+        seed,
+        step,
+        request: { contents },
+      })
+    }
+  }
+})
+
 test('SPEC 1.9: secrets are not recorded, by their values and by the names of their keys', () => {
   const run = running()
   const args = { authorization: 'Bearer abc', password: 'hunter2', schema: { password: { type: 'string' } } }
@@ -142,4 +167,21 @@ test('a request that is too large or no JSON is left out, and the record says wh
   cyclic.self = cyclic
   expect(run.ask({ contents: [cyclic as never] }).started.request?.omitted).toContain('not JSON')
   expect(run.ask({ contents: [question] }).started.request).toEqual({ contents: ['@q'] })
+})
+
+test('what a callback changes in a request that was sent, or in the instruction, is told as it was then', () => {
+  const run = running()
+  const long = 'You watch over forests. '.repeat(20)
+  const asked = { role: 'user', parts: [{ text: 'For context: the scout said that the wind has turned.' }] }
+  const words = { system: { parts: [{ text: long }] }, contents: [asked] }
+  for (const text of [long, long, `${long}Be brief.`]) {
+    words.system.parts[0] = { text }
+    run.ask(words)
+    // The same objects are sent again with other words in them.
+    asked.parts[0] = { text: `${asked.parts[0]?.text} It is late.` }
+  }
+  const requests = run.calls().calls.toArray()
+  const told = requests.map(({ key }) => modelRequestOf(run.calls(), key))
+  expect(told.map((each) => JSON.stringify(each?.contents).split('It is late.').length - 1)).toEqual([0, 1, 2])
+  expect(told.map((each) => JSON.stringify(each?.system).includes('Be brief.'))).toEqual([false, false, true])
 })

@@ -11,6 +11,7 @@ import {
   type RunEvent,
   type RunInput,
   type SentRequest,
+  sameJson,
   sentContent,
 } from '@millrace/core'
 import { withoutSecrets } from './redact.ts'
@@ -29,10 +30,16 @@ const mostNew = 1_000_000
 /** A content that is shorter than this is written as it is: a reference would be as long. */
 const short = 48
 
+/** Instructions and tools of so many agents are remembered; those of others are hashed again. */
+const mostKnown = 16
+
+/** How many messages of the run are compared with a new content before it is printed: some are of other agents. */
+const ahead = 4
+
 interface Sent {
   readonly key: string
-  /** The contents as JSON texts, before secrets were taken out. */
-  readonly texts: readonly string[]
+  /** Copies of the contents, before secrets were taken out: callbacks may change what they were given. */
+  readonly contents: readonly Json[]
 }
 
 /**
@@ -45,9 +52,15 @@ export class RequestWriter {
   /** The newest request of each agent. */
   readonly #sent = new Map<string, Sent>()
   readonly #values = new Set<string>()
+  /** Copies of instructions and tools that are in the log, before secrets were taken out; the newest first. */
+  readonly #known: { readonly value: Json; readonly reference: string }[] = []
+  /** The ids of messages by the text of their contents. */
   readonly #messages = new Map<string, string>()
-  /** Messages whose text was not looked at yet. */
-  #unread: (readonly [id: string, content: Json])[] = []
+  /** The messages of this run, which do not change, and how many of them are in `#messages`. */
+  readonly #own: { readonly id: string; readonly content: Json }[] = []
+  #read = 0
+  /** A request mostly adds the next messages of its run: where in `#own` the next content is looked for. */
+  #next = 0
   #past: Calls | undefined
   #isPastRead = false
 
@@ -64,11 +77,18 @@ export class RequestWriter {
 
   write(key: string, agent: string, words: RequestWords): SentRequest {
     this.#past ??= fold(callsView, this.#history)
-    const texts = words.contents.map((content) => JSON.stringify(content))
     const base = this.#sent.get(agent) ?? this.#before(agent)
-    const keep = base === undefined ? 0 : shared(base.texts, texts)
+    const keep = base === undefined ? 0 : shared(base.contents, words.contents)
     const values: Record<string, Json> = {}
-    const contents = texts.slice(keep).map((text) => this.#contentOf(text, values))
+    const contents: Json[] = []
+    const copies: Json[] = base === undefined ? [] : base.contents.slice(0, keep)
+    for (let i = keep; i < words.contents.length; i++) {
+      const content = words.contents[i] as Json
+      const message = this.#nextMessage(content)
+      const text = message === undefined ? JSON.stringify(content) : ''
+      contents.push(message === undefined ? this.#contentOf(text, values) : `@${message.id}`)
+      copies.push(message === undefined ? (JSON.parse(text) as Json) : message.content)
+    }
     const system = this.#valueOf(words.system, values)
     const tools = this.#valueOf(words.tools, values)
     const size = Object.values(values).reduce((sum: number, value) => sum + JSON.stringify(value).length, 0)
@@ -77,7 +97,7 @@ export class RequestWriter {
       return { contents: [], omitted: `The request has ${size} characters that are new, more than the log takes.` }
     }
     for (const hash of Object.keys(values)) this.#values.add(hash)
-    this.#sent.set(agent, { key, texts })
+    this.#sent.set(agent, { key, contents: copies })
     return {
       ...(base === undefined || keep === 0 ? {} : { like: base.key, keep }),
       contents,
@@ -88,7 +108,7 @@ export class RequestWriter {
   }
 
   #take(id: string, content: AdkContent | undefined): void {
-    if (isObject(content)) this.#unread.push([id, sentContent(content)])
+    if (isObject(content)) this.#own.push({ id, content: sentContent(content) })
   }
 
   #before(agent: string): Sent | undefined {
@@ -97,7 +117,7 @@ export class RequestWriter {
       const call = calls.at(at)
       const request = call?.agent === agent ? index.requests.get(call.key) : undefined
       if (call !== undefined && request !== undefined && request.omitted === undefined)
-        return { key: call.key, texts: request.contents.toArray().map((content) => JSON.stringify(content)) }
+        return { key: call.key, contents: request.contents.toArray() }
     }
     return undefined
   }
@@ -109,22 +129,47 @@ export class RequestWriter {
     return text.length < short && typeof value !== 'string' ? value : this.#reference(value, values)
   }
 
+  /** Instructions and tools are the same in most calls of an agent: what is in the log is neither printed nor hashed again. */
   #valueOf(value: Json | undefined, values: Record<string, Json>): string | undefined {
     if (value === undefined) return undefined
-    return this.#reference(withoutSecrets(JSON.stringify(value), this.#secrets), values)
+    const known = this.#known.find((each) => sameJson(each.value, value))
+    if (known !== undefined) return known.reference
+    const text = JSON.stringify(value)
+    const reference = this.#reference(withoutSecrets(text, this.#secrets), values)
+    // A value that is new is not in the log yet, and will not be if the request is too large for it.
+    if (this.#isKnown(reference.slice(1))) {
+      this.#known.unshift({ value: JSON.parse(text) as Json, reference })
+      this.#known.length = Math.min(this.#known.length, mostKnown)
+    }
+    return reference
   }
 
   #reference(value: Json, values: Record<string, Json>): string {
     const hash = createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16)
-    const isKnown = this.#values.has(hash) || this.#past?.index.values.get(hash) !== undefined
-    if (!isKnown) values[hash] = value
+    if (!this.#isKnown(hash)) values[hash] = value
     return `#${hash}`
+  }
+
+  #isKnown(hash: string): boolean {
+    return this.#values.has(hash) || this.#past?.index.values.get(hash) !== undefined
+  }
+
+  /** The message with this content, if it is one of the next of this run. To compare it takes less than to print it. */
+  #nextMessage(content: Json): { readonly id: string; readonly content: Json } | undefined {
+    const end = Math.min(this.#own.length, this.#next + ahead)
+    for (let at = this.#next; at < end; at++) {
+      const message = this.#own[at]
+      if (message === undefined || !sameJson(message.content, content)) continue
+      this.#next = at + 1
+      return message
+    }
+    return undefined
   }
 
   /** The message with this content. The messages of earlier runs are read once a request has something that is not of this run. */
   #messageOf(text: string): string | undefined {
-    for (const [id, content] of this.#unread) this.#messages.set(JSON.stringify(content), id)
-    this.#unread = []
+    for (const { id, content } of this.#own.slice(this.#read)) this.#messages.set(JSON.stringify(content), id)
+    this.#read = this.#own.length
     const found = this.#messages.get(text)
     if (found !== undefined || this.#isPastRead) return found
     this.#isPastRead = true
@@ -136,8 +181,8 @@ export class RequestWriter {
   }
 }
 
-function shared(before: readonly string[], now: readonly string[]): number {
+function shared(before: readonly Json[], now: readonly Json[]): number {
   const most = Math.min(before.length, now.length)
-  for (let i = 0; i < most; i++) if (before[i] !== now[i]) return i
+  for (let i = 0; i < most; i++) if (!sameJson(before[i], now[i])) return i
   return most
 }

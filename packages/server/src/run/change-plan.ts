@@ -18,6 +18,7 @@ import {
 import type { AgentDescription } from '../agent/agent.ts'
 import { changedMessage, cutForPrompt, cutForState, cutForTool, type RunCut } from './change-cut.ts'
 import { RunLedger } from './ledger.ts'
+import { lostBy } from './lost.ts'
 
 /** The run that is changed, as the log has it, and what its agent can do. */
 export interface ChangedRun {
@@ -92,7 +93,7 @@ export function planChange(of: ChangedRun, change: Change): ChangedStart {
       modelCalls: all.modelCalls - reused.modelCalls,
       toolCalls: Math.max(0, all.toolCalls - reused.toolCalls),
     },
-    rows: [...rows, { event: lostBy(kept, change.run, of) }, { event: changed }, ...edit],
+    rows: [...rows, { event: lostBy(kept, change.run, of.about, of.sealed(kept)) }, { event: changed }, ...edit],
     changed,
   }
 }
@@ -172,14 +173,6 @@ function afterOf(change: Exclude<Change, { field: 'message' }>, earlier: number 
   if (change.field === 'tool') return change.result
   const { system, contents } = change
   return defined({ system, contents, earlier: earlier === 0 ? undefined : earlier }) as JsonObject
-}
-
-/** What the new run carries out again of the rows before it. */
-function lostBy(kept: readonly Recorded[], run: string, { about }: ChangedRun): RunEvent {
-  const ledger = RunLedger.of(kept, run)
-  const nodes = ledger.openNodes
-  if (about.redoesNodes !== true) return { kind: 'superseded', messages: ledger.unfinishedMessages, nodes }
-  return { kind: 'superseded', messages: ledger.messagesOfOpenNodes, nodes, facts: true }
 }
 
 /** The event with the new result in place of that of the call. */

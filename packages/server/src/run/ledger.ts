@@ -16,8 +16,6 @@ export class RunLedger {
   readonly #nodes = new Set<NodeId>()
   /** Messages with partials but, so far, no aggregate. */
   readonly #unfinished = new Set<string>()
-  /** The messages of each open node. */
-  readonly #said = new Map<NodeId, Set<string>>()
   readonly #asked = new Set<string>()
   readonly #answered = new Set<string>()
   #usage: Usage | undefined
@@ -38,10 +36,8 @@ export class RunLedger {
         break
       case 'node.finished':
         this.#nodes.delete(event.node)
-        this.#said.delete(event.node)
         break
       case 'agent':
-        if (event.node !== undefined && this.#nodes.has(event.node)) this.#saidIn(event.node).add(event.message)
         this.#noteMessage(event)
         break
       case 'interrupt':
@@ -53,10 +49,7 @@ export class RunLedger {
         break
       case 'superseded':
         this.resumes += 1
-        for (const node of event.nodes) {
-          this.#nodes.delete(node)
-          this.#said.delete(node)
-        }
+        for (const node of event.nodes) this.#nodes.delete(node)
         for (const message of event.messages) this.#unfinished.delete(message)
         break
       case 'run.finished':
@@ -73,10 +66,6 @@ export class RunLedger {
   get unfinishedMessages(): readonly string[] {
     return [...this.#unfinished]
   }
-  /** Those of the open nodes too, whole or not: an engine that runs a node again from its start says them again. */
-  get messagesOfOpenNodes(): readonly string[] {
-    return [...new Set([...this.#unfinished, ...[...this.#said.values()].flatMap((said) => [...said])])]
-  }
   get openInterrupts(): readonly string[] {
     return [...this.#asked]
   }
@@ -85,12 +74,6 @@ export class RunLedger {
   }
   get usage(): Usage | undefined {
     return this.#usage
-  }
-
-  #saidIn(node: NodeId): Set<string> {
-    const said = this.#said.get(node) ?? new Set()
-    this.#said.set(node, said)
-    return said
   }
 
   #noteMessage(said: AgentSaid): void {

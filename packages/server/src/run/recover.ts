@@ -13,6 +13,7 @@ import { describeAgent } from './describe-agent.ts'
 import { abandoned, problemFromError } from './ending.ts'
 import type { EngineParts } from './engine-parts.ts'
 import { RunLedger } from './ledger.ts'
+import { lostBy } from './lost.ts'
 import { inOwnOrder, maxLostRaces, recoveryOf } from './recovery.ts'
 import { withoutRuns } from './rewind.ts'
 import { recordingOf, sharedContext } from './shared-context.ts'
@@ -79,7 +80,8 @@ async function recoverRun(parts: EngineParts, dead: Lease): Promise<'failed' | '
   // On a busy machine many agents load at once after a crash. The lease keeps the run for the next round.
   if (waitsForAgent(parts, run, about)) return 'nothing'
   if (agent !== undefined && about !== undefined && recoveryOf({ isEnded: false, ...about }) === 'resume') {
-    const lost = lostBy(ledger, about)
+    const sealed = parts.seal?.newest(rows, { user: info.user, agent: agent.name })
+    const lost = lostBy(rows, run, about, sealed)
     await resume(parts, agent, { lease, info, started, rows, lost })
     return 'resumed'
   }
@@ -127,11 +129,4 @@ async function resume(parts: EngineParts, agent: Agent, { lease, info, started, 
     }),
   )
   audit({ action: 'run.resume', session, user, agent: agent.name, run, seq: history.at(-1)?.seq ?? 0 })
-}
-
-/** What the crash made void: half messages, or all that the open nodes recorded where they run again from their start. */
-function lostBy(ledger: RunLedger, { redoesNodes = false }: AgentDescription): Superseded {
-  const nodes = ledger.openNodes
-  if (!redoesNodes) return { kind: 'superseded', messages: ledger.unfinishedMessages, nodes }
-  return { kind: 'superseded', messages: ledger.messagesOfOpenNodes, nodes, facts: true }
 }

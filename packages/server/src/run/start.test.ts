@@ -1,3 +1,4 @@
+import { memoryLog } from '@millrace/core'
 import { expect, test } from 'vitest'
 import { bench, note, nothing, scripted } from '../../../../test/kit/engine-kit.ts'
 import { loadSession } from './load-session.ts'
@@ -16,4 +17,30 @@ test('a session that another user created again after it was loaded is not-found
   await expect(start).rejects.toMatchObject({ code: 'not-found' })
   expect(await rows()).toEqual([])
   await engine.start({ session: 's', user: 'other', agent: 'a', input: nothing })
+})
+
+test('a start that takes longer than its lease is unavailable, records nothing, and can be sent again', async () => {
+  const clock = { now: 1_000 }
+  const memory = memoryLog(() => clock.now)
+  let isSlow = true
+  const log: typeof memory = {
+    ...memory,
+    sharedState: async (info) => {
+      if (isSlow) {
+        clock.now += 10_000_000
+        await memory.release(await memory.takeOver({ session: 's', run: 'r' }, 'another process', 1_000))
+      }
+      return memory.sharedState(info)
+    },
+  }
+  const slow = bench([scripted('a', speaks)], { log, clock })
+  await expect(slow.start('a', { run: 'r' })).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('send it again'),
+  })
+  expect(await slow.rows()).toEqual([])
+  isSlow = false
+  await slow.start('a', { run: 'r' })
+  await slow.engine.wait('s', 'r')
+  expect(await slow.kinds('r')).toEqual(['run.started', 'log', 'run.finished'])
 })

@@ -110,9 +110,21 @@ async function open(
     return { run, seq, base: { rows, facts: all, earlier }, leave }
   } catch (error) {
     await log.release(lease).catch(() => {})
-    throw error
+    throw isTooLate(error) ? tooLate(session, run) : error
   }
 }
+
+/** On a very busy machine a start may take longer than its lease, which another process then takes to be one of a crash. */
+const isTooLate = (error: unknown): boolean => error instanceof MillraceError && error.code === 'lease-lost'
+const tooLate = (session: string, run: string): MillraceError =>
+  new MillraceError(
+    'unavailable',
+    'the start took longer than its lease, and nothing of the run was recorded: send it again',
+    {
+      session,
+      run,
+    },
+  )
 
 /** The session as it is now. A run that a stopped process left open is ended first, so that runs never interleave. */
 async function past({ log, owner, limits, audit }: EngineParts, known: LoadedSession): Promise<LoadedSession> {

@@ -1,5 +1,5 @@
 import type { Draft, PrintedEvent, RawRecorded, Recorded } from '@millrace/core'
-import { draftTime, eventText, rowKindOf } from '@millrace/core/store'
+import { draftTime, eventText, FormedRow, rowKindOf } from '@millrace/core/store'
 
 /** The drafts as rows that continue a session. */
 export function rowsFrom(drafts: readonly Draft[], first: number, now: number): readonly Recorded[] {
@@ -13,8 +13,10 @@ export function printedOf({ event, printed }: Pick<Draft, 'event' | 'printed'>):
 
 export function rawRowsOf(rows: readonly Recorded[], printed: readonly PrintedEvent[]): readonly RawRecorded[] {
   return rows.map(({ seq, at, run }, i) => {
-    const { row: kind = 'other', text: body = '' } = printed[i] ?? {}
-    return { seq, at, run, kind, body }
+    const { row: kind = 'other', text: body = '', form, own } = printed[i] ?? {}
+    return form === undefined || own === undefined
+      ? { seq, at, run, kind, body }
+      : new FormedRow(seq, at, run, body, form, own)
   })
 }
 

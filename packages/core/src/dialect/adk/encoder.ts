@@ -1,5 +1,6 @@
 import type { AdkEvent } from '../../event/adk-event.ts'
 import { requestOf } from '../../event/adk-request.ts'
+import { FormedRow } from '../../event/formed-row.ts'
 import type { Problem } from '../../event/problem.ts'
 import type { ArtifactSaved, InputMessage, Outcome, RawRecorded, Recorded } from '../../event/run-event.ts'
 import { noFacts, type SessionFacts } from '../../event/session-facts.ts'
@@ -10,13 +11,14 @@ import { changedKeys } from '../../json/changed-keys.ts'
 import type { JsonObject } from '../../json/json.ts'
 import type { Encoder } from '../dialect.ts'
 import { nodeName } from '../node-name.ts'
-import { printRawPartial } from './raw-partial.ts'
+import { FormedPrinter, printRawPartial } from './raw-partial.ts'
 import { TokenPrinter } from './token-printer.ts'
 import { printEvent, printForeignComment, problemOfEvent, remarkFinished, remarkStarted } from './wire.ts'
 
 export class AdkEncoder implements Encoder {
   readonly #echo: boolean
   readonly #tokens = new TokenPrinter()
+  readonly #formed = new FormedPrinter()
   #agent = ''
   /** The frame that opened the current run; undefined between runs. */
   #started: Frame | undefined
@@ -87,8 +89,9 @@ export class AdkEncoder implements Encoder {
     }
   }
 
-  pushRaw({ kind, body }: RawRecorded): readonly Frame[] | undefined {
-    const data = kind === 'partial' ? printRawPartial(body) : undefined
+  pushRaw(row: RawRecorded): readonly Frame[] | undefined {
+    if (row.kind !== 'partial') return undefined
+    const data = FormedRow.isFormed(row) ? this.#formed.print(row.form(), row.own()) : printRawPartial(row.body)
     if (data === undefined) return undefined
     this.#lastError = undefined
     return [{ data }]

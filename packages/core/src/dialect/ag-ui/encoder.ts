@@ -324,6 +324,8 @@ class Encoding implements AgUiEncoder {
   /** Messages that no longer count are closed, and removed by a snapshot without them. */
   #supersede(event: Superseded & RunEvent): void {
     if (keptOf(event).snapshot === true) return // read from a snapshot, which is printed by itself
+    // Who reads tasks, artifacts and data has to know which of them no longer count. The snapshot tells it of messages.
+    if (event.facts === true) this.#fact({ ...event, messages: [] })
     const ids = this.#speaker.cut(event.messages)
     for (const node of event.nodes) this.#writer.closeNode(this.#nodes.keyOf(node) ?? node)
     if (ids.size === 0) return

@@ -17,6 +17,7 @@ const kinds: ReadonlySet<string> = new Set<RunEventKind>([
   'task.reflected',
   'artifact',
   'data',
+  'superseded',
   'state',
   'resumed',
   'log',

@@ -108,6 +108,7 @@ const starting: ReadonlySet<unknown> = new Set([
   'task_selected',
   'tool_call',
   'artifact_created',
+  'artifact_deleted',
   'data_modified',
   'resumed',
 ])

@@ -202,7 +202,7 @@ describe('any log on this wire', () => {
     ])
   })
 
-  test('thoughts, users, logs, nodes and deleted artifacts have no place on this wire', () => {
+  test('thoughts, users, logs and nodes have no place on this wire', () => {
     const list: RunEvent[] = [
       begun,
       said({ content: { parts: [{ text: 'hm', thought: true }] } }),
@@ -211,7 +211,6 @@ describe('any log on this wire', () => {
       { kind: 'log', level: 'info', message: 'x' },
       { kind: 'node.started', node: 'a@1', agent: 'a' },
       { kind: 'node.finished', node: 'a@1', status: 'ok' },
-      { kind: 'artifact', id: 'a', name: 'n', type: 'note', version: 1, deleted: true },
       { kind: 'superseded', messages: ['m'], nodes: [] },
     ]
     expect(printed(list)).toEqual([])
@@ -227,12 +226,14 @@ describe('any log on this wire', () => {
       { ...artifact, version: 1 },
       { ...artifact, version: 2, task: 't' },
       { ...artifact, version: 7 },
+      { ...artifact, version: 7, deleted: true },
       { kind: 'data', id: 'd', operation: 'delete', itemType: 'contact', item: null },
     ]
     expect(printed(list)).toEqual([
       { type: 'artifact_created', artifactId: 'a', name: 'n', artifactType: 'note' },
       { type: 'artifact_created', taskId: 't', artifactId: 'a', name: 'n', artifactType: 'note' },
       { type: 'artifact_created', artifactId: 'a', name: 'n', artifactType: 'note', version: 7 },
+      { type: 'artifact_deleted', artifactId: 'a', name: 'n', artifactType: 'note', version: 7 },
       { type: 'data_modified', dataItemId: 'd', operation: 'delete', itemType: 'contact', item: null },
     ])
   })

@@ -1,6 +1,15 @@
 import type { AdkEvent } from '../../event/adk-event.ts'
 import { callOf, partsOf, responseOf } from '../../event/parts.ts'
-import type { AgentSaid, ArtifactSaved, Recorded, RunEvent, RunFinished, Task } from '../../event/run-event.ts'
+import type {
+  AgentSaid,
+  ArtifactSaved,
+  DataChanged,
+  Recorded,
+  RunEvent,
+  RunFinished,
+  Superseded,
+  Task,
+} from '../../event/run-event.ts'
 import { isPartial } from '../../event/streaming.ts'
 import type { Frame } from '../../frame/frame.ts'
 import { isJsonObject, type Json, type JsonObject } from '../../json/json.ts'
@@ -11,6 +20,7 @@ import { printForeignFrame } from '../bare-text/raw-frame.ts'
 import { type TextPiece, type TextTurns, textTurns } from '../bare-text/text-turns.ts'
 import type { Encoder, EncoderOptions } from '../dialect.ts'
 import { keptFields, noFields } from '../kept-fields.ts'
+import { PlanItems } from './items.ts'
 import { PlanTasks } from './tasks.ts'
 
 interface PrintedRun {
@@ -28,6 +38,9 @@ interface PrintedRun {
 export class PlanEncoder implements Encoder {
   readonly #session: string
   readonly #tasks = new PlanTasks()
+  readonly #artifacts = new PlanItems<ArtifactSaved>()
+  readonly #data = new PlanItems<DataChanged>()
+  /** The version of each artifact that was printed last. */
   readonly #versions = new Map<string, number>()
   #run: PrintedRun | undefined
   #speaker = { author: '', branch: '', task: '', lane: '\n\n' }
@@ -38,9 +51,9 @@ export class PlanEncoder implements Encoder {
 
   push(recorded: Recorded): readonly Frame[] {
     const { event } = recorded
-    if (event.kind !== 'agent') this.#tasks.apply(event)
+    if (event.kind !== 'agent') this.#tasks.apply(event, recorded.run)
     if (event.kind === 'foreign') return event.dialect === 'plan' ? [printForeignFrame(event)] : []
-    if (recorded.run === '') return []
+    if (recorded.run === '') return this.#byPerson(event)
     // The waiting text of a run that never ended is printed before the next run begins.
     const last = this.#run
     const late = last !== undefined && last.id !== recorded.run ? say(last.turns.flush()) : undefined
@@ -58,6 +71,39 @@ export class PlanEncoder implements Encoder {
     if (this.#run?.id === id && event.kind !== 'run.started') return this.#run
     this.#run = { id, calls: callIds(id), turns: textTurns(), task: undefined, troubled: new Set(), over: false }
     return this.#run
+  }
+
+  /** What a person changes while a run is read: its client must not go on with another list than the run does. */
+  #byPerson(event: RunEvent): readonly Frame[] {
+    if (event.kind === 'artifact' || event.kind === 'data') this.#note(event, '')
+    const run = this.#run
+    if (run === undefined || run.over) return []
+    switch (event.kind) {
+      case 'tasks':
+      case 'tasks.changed':
+        return [this.#list()]
+      case 'artifact':
+        return [this.#artifact(event, undefined, noFields)]
+      case 'data':
+        return [dataFrame(event, undefined)]
+      default:
+        return []
+    }
+  }
+
+  /** Only the newest event about an item is held, without the content of an artifact. */
+  #note(event: ArtifactSaved | DataChanged, run: string): void {
+    if (event.kind === 'artifact') {
+      const { part: _content, ...about } = event
+      const known = this.#artifacts.get(event.id)
+      const isOlder = known !== undefined && known.deleted !== true && event.version < known.version
+      if (isOlder && event.deleted !== true) return
+      this.#artifacts.set(about, run, event.node)
+    } else {
+      const known = this.#data.get(event.id)
+      const { item = known?.operation === 'delete' ? undefined : known?.item } = event
+      this.#data.set(item === undefined ? event : { ...event, item }, run, event.node)
+    }
   }
 
   #agent(run: PrintedRun, said: AgentSaid & Pick<RunEvent, 'extra'>): Frame[] {
@@ -113,7 +159,7 @@ export class PlanEncoder implements Encoder {
       case 'tasks':
         return [json('tasks_updated', { tasks: event.tasks.map((task, i) => this.#task(task, own?.tasks, i)) })]
       case 'tasks.changed':
-        return [json('tasks_updated', { tasks: this.#tasks.list.map((task, i) => this.#task(task, undefined, i)) })]
+        return [this.#list()]
       case 'task.started':
         run.task = event.task
         run.troubled.delete(event.task)
@@ -131,18 +177,11 @@ export class PlanEncoder implements Encoder {
       case 'task.reflected':
         return [json('reflection', { taskId: event.task, text: event.text }, more)]
       case 'artifact':
-        return event.deleted === true ? [] : [this.#artifact(run, event, more)]
-      case 'data': {
-        const { id: dataItemId, operation, itemType, item, task = run.task } = event
-        const of = task === undefined ? {} : { taskId: task }
-        return [
-          json(
-            'data_modified',
-            { ...of, dataItemId, operation, itemType, ...(item === undefined ? {} : { item }) },
-            more,
-          ),
-        ]
-      }
+        this.#note(event, run.id)
+        return [this.#artifact(event, run.task, more)]
+      case 'data':
+        this.#note(event, run.id)
+        return [dataFrame(event, run.task, more)]
       case 'log':
         return own?.event === true && isJsonObject(event.data) && typeof event.data.type === 'string'
           ? [json(event.data.type, event.data)]
@@ -150,8 +189,10 @@ export class PlanEncoder implements Encoder {
       case 'node.finished':
         return say(run.turns.end(event.node))
       case 'superseded':
-        return say(run.turns.drop(event.messages))
+        return [...say(run.turns.drop(event.messages)), ...(event.facts === true ? this.#takenBack(run, event) : [])]
       case 'run.finished':
+        this.#artifacts.settle(run.id)
+        this.#data.settle(run.id)
         return this.#finished(run, event)
       default:
         return []
@@ -175,12 +216,34 @@ export class PlanEncoder implements Encoder {
     }
   }
 
-  #artifact(run: PrintedRun, event: ArtifactSaved, more: JsonObject): Frame {
-    const { id: artifactId, name, type: artifactType, version, task = run.task } = event
+  #list(lost: readonly Task[] = []): Frame {
+    const before = new Map(lost.map((task) => [task.id, task]))
+    const tasks = this.#tasks.list.map((task, i) => this.#task(withEmpty(task, before.get(task.id)), undefined, i))
+    return json('tasks_updated', { tasks })
+  }
+
+  /** The step runs again: tasks, artifacts and data are as they were before it (SPEC 4.6). */
+  #takenBack(run: PrintedRun, event: Superseded): Frame[] {
+    const lost = this.#tasks.list
+    const frames = this.#tasks.takeBack(run.id, event) ? [this.#list(lost)] : []
+    if (run.task !== undefined && this.#tasks.task(run.task)?.status !== 'in_progress') run.task = undefined
+    for (const { lost: gone, before } of this.#data.takeBack(run.id, event)) {
+      frames.push(...dataAgain(gone, before).map((each) => dataFrame(each, undefined)))
+    }
+    for (const { lost: gone, before } of this.#artifacts.takeBack(run.id, event)) {
+      frames.push(this.#artifact({ ...gone, deleted: true }, undefined, noFields))
+      if (before !== undefined && before.deleted !== true) frames.push(this.#artifact(before, undefined, noFields))
+    }
+    return frames
+  }
+
+  #artifact(event: ArtifactSaved, current: string | undefined, more: JsonObject): Frame {
+    const { id: artifactId, name, type: artifactType, version, task = current } = event
+    const of = { ...(task === undefined ? {} : { taskId: task }), artifactId, name, artifactType }
+    if (event.deleted === true) return json('artifact_deleted', { ...of, version }, more)
     const implied = version === (this.#versions.get(artifactId) ?? 0) + 1
     this.#versions.set(artifactId, version)
-    const of = task === undefined ? {} : { taskId: task }
-    return json('artifact_created', { ...of, artifactId, name, artifactType, ...(implied ? {} : { version }) }, more)
+    return json('artifact_created', { ...of, ...(implied ? {} : { version }) }, more)
   }
 
   /**
@@ -209,6 +272,33 @@ export class PlanEncoder implements Encoder {
     )
     return frames
   }
+}
+
+/** A list that leaves a field out says nothing of it, so what a task has lost is printed as empty. */
+function withEmpty(task: Task, lost: Task | undefined): Task {
+  const fields = (['description', 'result', 'reflection'] as const).filter(
+    (field) => task[field] === undefined && lost?.[field] !== undefined,
+  )
+  return fields.length === 0 ? task : { ...task, ...Object.fromEntries(fields.map((field) => [field, ''])) }
+}
+
+function dataFrame(event: DataChanged, current: string | undefined, more?: JsonObject): Frame {
+  const { id: dataItemId, operation, itemType, item, task = current } = event
+  const of = task === undefined ? {} : { taskId: task }
+  return json(
+    'data_modified',
+    { ...of, dataItemId, operation, itemType, ...(item === undefined ? {} : { item }) },
+    more,
+  )
+}
+
+/** What a reader who has the lost item is told, so that it is as before: content that it never had is not taken over. */
+function dataAgain(lost: DataChanged, before: DataChanged | undefined): readonly DataChanged[] {
+  const gone: DataChanged = { ...lost, operation: 'delete' }
+  if (before === undefined) return [gone]
+  if (before.operation === 'delete') return [before]
+  if (before.item === undefined && lost.item !== undefined) return [gone, { ...before, operation: 'create' }]
+  return [{ ...before, operation: 'update' }]
 }
 
 /** Thoughts have no place on this wire. */

@@ -35,6 +35,8 @@ export function readPlan(run: PlanRun, payload: JsonObject): PlanFrameResult {
       return toolResult(run, payload)
     case 'artifact_created':
       return artifactCreated(run, payload)
+    case 'artifact_deleted':
+      return artifactDeleted(run, payload)
     case 'data_modified':
       return dataModified(payload)
     case 'task_completed':
@@ -153,6 +155,21 @@ function artifactCreated(run: PlanRun, payload: JsonObject): PlanFrameResult {
   return keepFields('plan', [event], payload, known.artifactCreated)
 }
 
+function artifactDeleted(run: PlanRun, payload: JsonObject): PlanFrameResult {
+  const { artifactId: id, name, artifactType: type, version } = payload
+  if (typeof id !== 'string' || typeof name !== 'string') return 'artifact_deleted has no artifactId or name'
+  const event: RunEvent = {
+    kind: 'artifact',
+    id,
+    name,
+    type: typeof type === 'string' ? type : 'other',
+    version: typeof version === 'number' ? version : (run.versions.get(id) ?? 1),
+    ...taskIn(payload),
+    deleted: true,
+  }
+  return keepFields('plan', [event], payload, known.artifactCreated)
+}
+
 function dataModified(payload: JsonObject): PlanFrameResult {
   const { dataItemId: id, operation, itemType, item } = payload
   if (typeof id !== 'string') return 'data_modified has no dataItemId'
@@ -266,6 +283,7 @@ const recognised: ReadonlySet<unknown> = new Set([
   'tool_call',
   'tool_result',
   'artifact_created',
+  'artifact_deleted',
   'data_modified',
   'task_completed',
   'reflection',

@@ -34,6 +34,22 @@ function holding({ check, expect }: Kit): void {
     expect(codes.filter((code) => code === 'resolved').length).toBe(1)
     expect(codes.filter((code) => code === 'busy').length).toBe(2)
   })
+  check('two starts of one run before either has written: one writer (SPEC 2.7)', async (log, clock) => {
+    await log.create(mine)
+    const withFirst = { withFirst: true }
+    const lease = await log.acquire('s', 'r', 'me', 100, withFirst)
+    expect(await rejection(log.acquire('s', 'r', 'me', 100, withFirst))).toBe('busy')
+    expect(await rejection(log.acquire('s', 'r', 'you', 100, withFirst))).toBe('busy')
+    await log.append('s', drafts('r', started), lease)
+    expect(await rejection(log.acquire('s', 'r', 'me', 100, withFirst))).toBe('busy')
+    // One that never writes is in nobody's way once its time is over.
+    await log.create({ ...mine, id: 't' })
+    const late = await log.acquire('t', 'r', 'me', 100, withFirst)
+    clock.pass(100)
+    const next = await log.acquire('t', 'r', 'you', 100, withFirst)
+    await log.append('t', drafts('r', started), next)
+    expect(await rejection(log.append('t', drafts('r', note('late')), late))).toBe('lease-lost')
+  })
   check('one session’s lease is no other’s business', async (log) => {
     await log.create(mine)
     await log.create({ ...mine, id: 't' })

@@ -6,7 +6,7 @@ import type { View } from '../view.ts'
 import { planFromEvent, settleStreaming, withdrawn } from './content.ts'
 import { emptyPlan, type PlanArtifact, type PlanState } from './state.ts'
 import { taskFinished, taskReflected, taskStarted, tasksChanged, tasksSet } from './task.ts'
-import { settledNode, undone, withUndo } from './undo.ts'
+import { settledRun, undone, withUndo } from './undo.ts'
 
 /** The plan and its execution: tasks, artifacts, data items, reflections, summary (docs/requirements.md, R2). */
 export const planView: View<PlanState> = {
@@ -17,8 +17,6 @@ export const planView: View<PlanState> = {
     switch (event.kind) {
       case 'run.started':
         return runStarted(withoutReplaced(state, recorded, event), run, event)
-      case 'node.finished':
-        return settledNode(state, run, event.node)
       case 'tasks':
         return withUndo(state, tasksSet(state, recorded, event.tasks), recorded)
       case 'tasks.changed':
@@ -43,7 +41,7 @@ export const planView: View<PlanState> = {
         return event.facts === true ? undone(next, run, event) : next
       }
       case 'run.finished':
-        return runFinished(state, recorded, event)
+        return settledRun(runFinished(state, recorded, event), run)
       default:
         return state
     }
@@ -75,7 +73,8 @@ function artifactSaved(state: PlanState, seq: number, event: ArtifactSaved): Pla
   const { id, name, type, version, part, task, deleted } = event
   const at = state.artifactAt.get(id)
   const known = at === undefined ? undefined : state.artifacts.at(at)
-  if (known !== undefined && version < known.version && deleted !== true) return state
+  const isOlder = known !== undefined && known.deleted !== true && version < known.version
+  if (isOlder && deleted !== true) return state
   const content = part === undefined ? (known?.version === version ? known.content : undefined) : seq
   const owner = task ?? known?.task
   return withArtifact(state, {
@@ -113,7 +112,9 @@ function withArtifact(state: PlanState, artifact: PlanArtifact): PlanState {
 
 function dataChanged(state: PlanState, seq: number, { id, operation, itemType, item, task }: DataChanged): PlanState {
   const at = state.dataAt.get(id)
-  const known = at === undefined ? undefined : state.data.at(at)
+  const found = at === undefined ? undefined : state.data.at(at)
+  // One that is made again after it was deleted is another one.
+  const known = found?.deleted === true && operation !== 'delete' ? undefined : found
   const content = item === undefined ? known?.item : item
   const owner = task ?? known?.task
   const made = {

@@ -1,5 +1,6 @@
 import type { AdkFunctionCall, AdkFunctionResponse } from '../../event/adk-event.ts'
 import type { DataChanged, Task, TaskStatus } from '../../event/run-event.ts'
+import type { TaskChangeMade } from '../../event/task-undo.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { Sequence } from '../../persistent/sequence.ts'
 import type { OpenText } from '../open-text.ts'
@@ -32,8 +33,8 @@ export interface PlanState {
   readonly open: Dictionary<OpenCalls>
   /** The text and calls of each message, by run and message, so that they can be withdrawn. */
   readonly given: Dictionary<Given>
-  /** The facts of nodes that still run, by run and node: a crash may undo them. */
-  readonly undo: Dictionary<Sequence<Undo>>
+  /** What the facts of the nodes of each open run replaced, by run and node: a crash may undo them. */
+  readonly undo: Dictionary<Dictionary<Sequence<Undo>>>
   /** Text still streaming, by run and message; its aggregate replaces it. */
   readonly streaming: Dictionary<Dictionary<OpenText>>
 }
@@ -116,13 +117,15 @@ export interface Given {
   readonly calls: Sequence<number>
 }
 
-/** What a fact of a running node replaced: a data item, an artifact, a task, or the whole list of tasks. */
+/** What a fact of a node replaced: a data item, an artifact, a task, or the whole list of tasks. */
 export type Undo =
   | { readonly kind: 'data'; readonly id: string; readonly seq: number; readonly before: PlanData | undefined }
   | { readonly kind: 'artifact'; readonly id: string; readonly seq: number; readonly before: PlanArtifact | undefined }
-  | { readonly kind: 'task'; readonly id: string; readonly seq: number; readonly before: PlanTask | undefined }
-  | { readonly kind: 'tasks'; readonly seq: number; readonly before: TaskList }
-type TaskList = Pick<PlanState, 'mode' | 'tasks' | 'taskAt' | 'summary'>
+  | ({ readonly kind: 'tasks'; readonly seq: number; readonly mode: Changing<PlanMode> } & TaskChangeMade<PlanTask>)
+interface Changing<T> {
+  readonly before: T
+  readonly after: T
+}
 
 export const emptyPlan: PlanState = {
   mode: 'planning',

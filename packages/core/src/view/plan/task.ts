@@ -26,7 +26,7 @@ export function tasksSet(state: PlanState, row: Row, given: readonly Task[]): Pl
     taskAt = taskAt.set(task.id, twice ?? tasks.length - 1)
   }
   const { current, ...rest } = state
-  const next = { ...rest, tasks, taskAt, summary: summaryOf(tasks) }
+  const next = { ...rest, tasks, taskAt, removed: withRemoved(state, taskAt), summary: summaryOf(tasks) }
   const kept = current === undefined || taskAt.get(current) === undefined ? next : { ...next, current }
   const planning = state.executing === undefined && kept.summary.completed + kept.summary.failed < tasks.length
   return planning ? { ...kept, mode: 'planning' } : kept
@@ -34,10 +34,14 @@ export function tasksSet(state: PlanState, row: Row, given: readonly Task[]): Pl
 
 /** Applies changes to the list as it is now, so that a change never undoes another one that it did not know. */
 export function tasksChanged(state: PlanState, row: Row, { changes }: TasksChanged): PlanState {
-  const next = tasksSet(state, row, editTasks(state.tasks.toArray(), changes))
-  let { removed } = next
-  for (const { task } of changes) if (next.taskAt.get(task) === undefined) removed = removed.set(task, true)
-  return removed === next.removed ? next : { ...next, removed }
+  return tasksSet(state, row, editTasks(state.tasks.toArray(), changes))
+}
+
+/** The tasks that were removed, and now also those that a new list no longer has. */
+export function withRemoved(state: PlanState, taskAt: PlanState['taskAt']): PlanState['removed'] {
+  let { removed } = state
+  for (const { id } of state.tasks) if (taskAt.get(id) === undefined) removed = removed.set(id, true)
+  return removed
 }
 
 export function taskStarted(state: PlanState, row: Row, { task }: TaskStarted): PlanState {
@@ -64,14 +68,18 @@ export function taskReflected(state: PlanState, row: Row, { task, text }: TaskRe
  */
 export function knownTask(state: PlanState, id: string, row: Row): PlanState {
   if (state.taskAt.get(id) !== undefined || state.removed.get(id) === true) return state
-  const pending = { id, title: '', status: 'pending' as const, order: state.tasks.length }
-  const made = { ...merged(undefined, pending, row), changes: Sequence.empty }
+  const made = untitled(id, state.tasks.length, row)
   return {
     ...state,
     tasks: state.tasks.append(made),
     taskAt: state.taskAt.set(id, state.tasks.length),
     summary: { ...state.summary, total: state.summary.total + 1 },
   }
+}
+
+/** A task of which nothing is known but its id. */
+export function untitled(id: string, order: number, row: Pick<Row, 'seq' | 'at' | 'run'>): PlanTask {
+  return { ...merged(undefined, { id, title: '', status: 'pending', order }, row), changes: Sequence.empty }
 }
 
 export function changeTask(state: PlanState, id: string, change: (task: PlanTask) => PlanTask): PlanState {

@@ -1,35 +1,41 @@
-import type { NodeId, Recorded, RunEvent, Superseded } from '../../event/run-event.ts'
+import type { Recorded, Superseded } from '../../event/run-event.ts'
+import { takenBackTasks } from '../../event/task-undo.ts'
 import { Dictionary } from '../../persistent/dictionary.ts'
 import { Sequence } from '../../persistent/sequence.ts'
 import type { PlanArtifact, PlanData, PlanState, PlanTask, Undo } from './state.ts'
-import { summaryOf, taskOf } from './task.ts'
+import { summaryOf, taskOf, untitled, withRemoved } from './task.ts'
 
-const undoKey = (run: string, node: NodeId): string => `${run}\n${node}`
-
-/** Remembers what a fact of a node replaced, until the node has ended. */
-export function withUndo(before: PlanState, after: PlanState, { event, run, seq }: Recorded): PlanState {
+/** Remembers what a fact of a node replaced, until the run has ended. */
+export function withUndo(before: PlanState, after: PlanState, row: Recorded): PlanState {
+  const { event, run } = row
   if (after === before || !('node' in event) || event.node === undefined) return after
-  const entry = undoOf(before, event, seq)
+  const entry = undoOf(before, after, row)
   if (entry === undefined) return after
-  const key = undoKey(run, event.node)
-  return { ...after, undo: after.undo.set(key, (after.undo.get(key) ?? Sequence.empty).append(entry)) }
+  const nodes = after.undo.get(run) ?? Dictionary.empty
+  const entries = (nodes.get(event.node) ?? Sequence.empty).append(entry)
+  return { ...after, undo: after.undo.set(run, nodes.set(event.node, entries)) }
 }
 
-function undoOf(state: PlanState, event: RunEvent, seq: number): Undo | undefined {
+function undoOf(state: PlanState, after: PlanState, row: Recorded): Undo | undefined {
+  const { event, seq } = row
+  const mode = { before: state.mode, after: after.mode }
   switch (event.kind) {
     case 'data':
       return { kind: 'data', id: event.id, seq, before: itemAt(state.data, state.dataAt.get(event.id)) }
     case 'artifact':
       return { kind: 'artifact', id: event.id, seq, before: itemAt(state.artifacts, state.artifactAt.get(event.id)) }
     case 'tasks':
-    case 'tasks.changed': {
-      const { mode, tasks, taskAt, summary } = state
-      return { kind: 'tasks', seq, before: { mode, tasks, taskAt, summary } }
-    }
+    case 'tasks.changed':
+      return { kind: 'tasks', seq, mode, before: state.tasks.toArray(), after: after.tasks.toArray() }
     case 'task.started':
     case 'task.finished':
-    case 'task.reflected':
-      return { kind: 'task', id: event.task, seq, before: taskOf(state, event.task) }
+    case 'task.reflected': {
+      const is = taskOf(after, event.task)
+      if (is === undefined) return undefined
+      // A task that was never listed stays: other events of the run may name it.
+      const was = taskOf(state, event.task) ?? untitled(is.id, is.order, row)
+      return { kind: 'tasks', seq, mode, before: [was], after: [is] }
+    }
     default:
       return undefined
   }
@@ -39,19 +45,20 @@ function itemAt<T>(items: Sequence<T>, at: number | undefined): T | undefined {
   return at === undefined ? undefined : items.at(at)
 }
 
-/** The node has ended: its facts stay. */
-export function settledNode(state: PlanState, run: string, node: NodeId): PlanState {
-  const key = undoKey(run, node)
-  return state.undo.get(key) === undefined ? state : { ...state, undo: state.undo.delete(key) }
+/** The run has ended: its facts stay. */
+export function settledRun(state: PlanState, run: string): PlanState {
+  return state.undo.get(run) === undefined ? state : { ...state, undo: state.undo.delete(run) }
 }
 
 /** The nodes run again from their start: their facts are taken back, the latest first (SPEC 4.6). */
 export function undone(state: PlanState, run: string, { nodes }: Superseded): PlanState {
-  const entries = nodes.flatMap((node) => state.undo.get(undoKey(run, node))?.toArray() ?? [])
+  let known = state.undo.get(run)
+  if (known === undefined) return state
+  const entries = nodes.flatMap((node) => known?.get(node)?.toArray() ?? [])
   let next = state
   for (const entry of entries.sort((a, b) => b.seq - a.seq)) next = takenBack(next, entry)
-  for (const node of nodes) next = settledNode(next, run, node)
-  return next
+  for (const node of nodes) known = known.delete(node)
+  return { ...next, undo: next.undo.set(run, known) }
 }
 
 function takenBack(state: PlanState, entry: Undo): PlanState {
@@ -64,10 +71,8 @@ function takenBack(state: PlanState, entry: Undo): PlanState {
       const [artifacts, artifactAt] = restored<PlanArtifact>(state.artifacts, state.artifactAt, entry)
       return artifacts === state.artifacts ? state : { ...state, artifacts, artifactAt }
     }
-    case 'task':
-      return withTaskBack(state, entry.id, entry.seq, entry.before)
     case 'tasks':
-      return withoutCurrent({ ...state, ...entry.before })
+      return tasksTakenBack(state, entry)
   }
 }
 
@@ -90,26 +95,27 @@ function placesOf(items: readonly { readonly id: string }[]): Dictionary<number>
   return places
 }
 
-/**
- * Its text and calls stay: those of the lost attempt are marked with their messages. So do its words and its place,
- * which a node at work on it never changes, but a person may have.
- */
-function withTaskBack(state: PlanState, id: string, seq: number, before: PlanTask | undefined): PlanState {
-  const now = taskOf(state, id)
-  const at = state.taskAt.get(id)
-  if (now === undefined || at === undefined) return state
-  const back = before ?? { id, title: '', status: 'pending' as const, order: now.order, since: now.since }
-  const { content, calls, title, order } = now
-  const words = {
-    title,
-    order,
-    ...(now.description === undefined ? {} : { description: now.description }),
-    ...(now.edited === undefined ? {} : { edited: now.edited }),
-  }
-  const changes = before?.changes ?? Sequence.empty
-  const tasks = state.tasks.with(at, { ...back, ...words, content, calls, changes })
+function tasksTakenBack(state: PlanState, entry: Extract<Undo, { kind: 'tasks' }>): PlanState {
+  const { seq, mode } = entry
+  const list = takenBackTasks(state.tasks.toArray(), entry).map((task) => withoutChange(task, seq))
+  const tasks = Sequence.from(list)
+  const taskAt = placesOf(list)
   const reflections = state.reflections.toArray().filter((each) => each.seq !== seq)
-  return withoutCurrent({ ...state, tasks, reflections: Sequence.from(reflections), summary: summaryOf(tasks) })
+  return withoutCurrent({
+    ...state,
+    mode: state.mode === mode.after ? mode.before : state.mode,
+    tasks,
+    taskAt,
+    removed: withRemoved(state, taskAt),
+    reflections: reflections.length === state.reflections.length ? state.reflections : Sequence.from(reflections),
+    summary: summaryOf(tasks),
+  })
+}
+
+/** Without the status that the fact gave it. */
+function withoutChange(task: PlanTask, seq: number): PlanTask {
+  const changes = task.changes.toArray().filter((change) => change.seq !== seq)
+  return changes.length === task.changes.length ? task : { ...task, changes: Sequence.from(changes) }
 }
 
 function withoutCurrent(state: PlanState): PlanState {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { sessions } from '../../../../../test/kit/arbitrary-events.ts'
 import { loadViewVectors } from '../../../../../test/kit/vectors.ts'
 import type { AdkPart } from '../../event/adk-event.ts'
-import type { Recorded, RunEvent, RunFinished, Task } from '../../event/run-event.ts'
+import type { Recorded, RunEvent, RunFinished, Task, TaskEdit } from '../../event/run-event.ts'
 import { describeView, printed, withoutPartials } from '../../testing/index.ts'
 import { fold } from '../view.ts'
 import { planView } from './index.ts'
@@ -312,9 +312,14 @@ describe('a node that runs again after a crash', () => {
     expect(reflections).toEqual(['lost'])
   })
 
-  test('keeps the facts of a node that had ended, and of one that only lost its last message', () => {
+  test('leaves nothing of it either if the node had ended, after the last checkpoint of its engine', () => {
     const done: RunEvent = { kind: 'node.finished', node, status: 'ok' }
-    expect(shown([...before, ...lost, done, superseded])).toEqual(shown([...before, ...lost]))
+    expect(shown([...before, ...lost, done, superseded])).toEqual(shown(before))
+  })
+
+  test('keeps the facts of a node that only lost its last message, and of a run that has ended', () => {
+    const ended: RunEvent = { kind: 'run.finished', outcome: 'done' }
+    expect(shown([...before, ...lost, ended, superseded])).toEqual(shown([...before, ...lost, ended]))
     expect(shown([...before, ...lost, { kind: 'superseded', messages: [], nodes: [node] }])).toEqual(
       shown([...before, ...lost]),
     )
@@ -332,5 +337,45 @@ describe('a node that runs again after a crash', () => {
 
   test('takes back a list of tasks', () => {
     expect(shown([...before, { kind: 'tasks', tasks: [task('z')], node }, superseded])).toEqual(shown(before))
+  })
+
+  const change = (...changes: readonly TaskEdit[]): RunEvent => ({ kind: 'tasks.changed', changes, node })
+  const byHand = (...changes: readonly TaskEdit[]): RunEvent => ({ kind: 'tasks.changed', changes })
+  const titles = (events: readonly RunEvent[]): readonly string[] =>
+    fold(planView, rows([...events]))
+      .tasks.toArray()
+      .map(({ title, status }) => `${title} ${status}`)
+
+  test('takes back tasks that it added, renamed, moved, finished and removed', () => {
+    const changes = [
+      change({ task: 'c', title: 'C', order: 0 }),
+      change({ task: 'a', title: 'lost', order: 2, status: 'done' }),
+      change({ task: 'b', removed: true }),
+    ]
+    expect(shown([...before, ...changes, superseded])).toEqual(shown(before))
+    const again = [...before, ...changes, superseded, { kind: 'task.started', task: 'b' } as const]
+    expect(titles(again)).toEqual(['a pending', 'b in_progress'])
+  })
+
+  test('leaves what a person did in the meantime', () => {
+    const lostChange = change({ task: 'c', title: 'C' }, { task: 'a', title: 'lost' }, { task: 'b', removed: true })
+    const hand = byHand({ task: 'd', title: 'D', order: 0 }, { task: 'a', status: 'done' })
+    expect(titles([...before, lostChange, hand, superseded])).toEqual(['D pending', 'a done', 'b pending'])
+    expect(titles([...before, lostChange, byHand({ task: 'c', title: 'mine' }), superseded])).toEqual([
+      'a pending',
+      'b pending',
+      'mine pending',
+    ])
+    expect(titles([...before, lostChange, byHand({ task: 'c', removed: true }), superseded])).toEqual([
+      'a pending',
+      'b pending',
+    ])
+    const moved = byHand({ task: 'a', order: 1 })
+    expect(titles([...before, change({ task: 'b', title: 'lost' }), moved, superseded])).toEqual([
+      'b pending',
+      'a pending',
+    ])
+    const opened = byHand({ task: 'a', status: 'pending' })
+    expect(titles([...before, ...lost, opened, superseded])).toEqual(['a pending', 'b pending'])
   })
 })

@@ -171,7 +171,9 @@ function lintResponse(step: Step, response: AdkFunctionResponse): AnsweredCall |
   }
   if (followsAll(step) && step.session.left <= mostIds) {
     const which = facts.call === undefined ? '' : ` ${quoted(key)}`
-    addProblem(step, 'result-without-call', `The result${which} of ${quoted(response.name)} answers no call.`, facts)
+    // Some wires name only the call.
+    const whose = response.name === '' ? '' : ` of ${quoted(response.name)}`
+    addProblem(step, 'result-without-call', `The result${which}${whose} answers no call.`, facts)
   }
   return undefined
 }

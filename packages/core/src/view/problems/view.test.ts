@@ -344,6 +344,14 @@ describe('the ends of runs', () => {
     expect(third.problems.toArray()).toMatchObject([{ code: 'result-without-call', call: '1', run: 'r3' }])
   })
 
+  test('a result that names no tool is told without one', () => {
+    const nameless: AdkPart = { functionResponse: { id: 'c9', name: '', response: {} } }
+    const [named, unnamed] = [answer('c9'), nameless].map(
+      (part) => fold(problemsView, rows([started, said('m', [part])])).problems.at(0)?.message,
+    )
+    expect([named, unnamed]).toEqual(['The result "c9" of "f" answers no call.', 'The result "c9" answers no call.'])
+  })
+
   test('a later run whose answer was cut short answers again', () => {
     const first: RunEvent[] = [started, said('m', [call('1')]), { kind: 'run.finished', outcome: 'interrupted' }]
     const second: RunEvent[] = [

@@ -13,10 +13,13 @@ export interface Claim {
 const sentenceEnd = /[.!?]["')\]]{0,3}\s+(?![a-z])|\n+/g
 const properName = /\b[A-Z][a-zA-Z'’]{1,30}(?:\s(?:of|the|de|and)\s[A-Z][a-zA-Z'’]{1,30}|\s[A-Z][a-zA-Z'’]{1,30}){1,5}/g
 
-/** The sentences of a paragraph. Text without a figure or a name is a claim too, with nothing to look up. */
-export function claimsIn(text: string): readonly Claim[] {
+/**
+ * The sentences of a paragraph. Text without a figure or a name is a claim too, with nothing to look up. `of` is what
+ * numbers count where the text does not say it: the head of a table's column.
+ */
+export function claimsIn(text: string, of?: string): readonly Claim[] {
   const claims: Claim[] = []
-  const figures = figuresIn(text)
+  const figures = figuresIn(text, of)
   let start = 0
   /** The first figure that belongs to no claim yet: figures and sentences are both in order, so each is looked at once. */
   let next = 0

@@ -4,8 +4,11 @@ import { isPartial } from '../../event/streaming.ts'
 
 /** Something in the log that an answer may rest on. */
 export interface Evidence {
-  /** `tool`: the result of a function, or of an agent called as one; `data`: a record that an agent published. */
-  readonly kind: 'tool' | 'data' | 'agent' | 'person'
+  /**
+   * `tool`: the result of a function; `data`: a record that an agent published; `specialist`: the result of an agent that
+   * was called as a function, which is an agent's words, too.
+   */
+  readonly kind: 'tool' | 'data' | 'specialist' | 'agent' | 'person'
   /** The tool, the kind of record, the agent, or `user`. */
   readonly name: string
   readonly run: string
@@ -34,19 +37,33 @@ export function evidenceBefore(
   answer: { readonly run: string; readonly seq: number; readonly message?: string },
 ): EvidenceFound {
   const gone = new Set<string>()
-  for (const { event } of rows) if (event.kind === 'superseded') for (const message of event.messages) gone.add(message)
+  const lost = new Map<string, number>()
+  const speakers = new Set<string>()
+  for (const { event, run, seq } of rows) {
+    if (event.kind === 'agent') speakers.add(event.event.author)
+    if (event.kind !== 'superseded') continue
+    for (const message of event.messages) gone.add(message)
+    if (event.facts === true) for (const node of event.nodes) lost.set(`${run}\n${node}`, seq)
+  }
   const evidence: Evidence[] = []
   for (let i = rows.length - 1; i >= 0; i--) {
     const row = rows[i]
     if (row === undefined || row.seq >= answer.seq) continue
     if (row.event.kind === 'agent' && (gone.has(row.event.message) || row.event.message === answer.message)) continue
-    evidence.push(...evidenceOf(row))
+    if (isFactOf(row, lost)) continue
+    evidence.push(...evidenceOf(row, speakers))
     if (evidence.length >= mostEvidence) return { evidence: evidence.slice(0, mostEvidence), isCut: i > 0 }
   }
   return { evidence, isCut: false }
 }
 
-function evidenceOf({ run, seq, event }: Recorded): readonly Evidence[] {
+/** Whether a node recorded the row that ran again after it: the second attempt records its own facts (SPEC 4.6). */
+function isFactOf({ run, seq, event }: Recorded, lost: ReadonlyMap<string, number>): boolean {
+  if (event.kind !== 'data' && event.kind !== 'artifact' && event.kind !== 'task.finished') return false
+  return seq < (lost.get(`${run}\n${event.node}`) ?? 0)
+}
+
+function evidenceOf({ run, seq, event }: Recorded, speakers: ReadonlySet<string>): readonly Evidence[] {
   if (event.kind === 'run.started') return askedIn(run, seq, event)
   if (event.kind === 'data') return [{ kind: 'data', name: event.itemType, run, seq, value: event.item }]
   // What the tasks of a plan gave: the result of a task is an agent's words, an artifact is a record.
@@ -61,7 +78,8 @@ function evidenceOf({ run, seq, event }: Recorded): readonly Evidence[] {
     const response = responseOf(part)
     if (response !== undefined) {
       const { id, name } = response
-      made.push({ kind: 'tool', name, run, seq, ...(id === undefined ? {} : { call: id }), value: response.response })
+      const kind = speakers.has(name) ? 'specialist' : 'tool'
+      made.push({ kind, name, run, seq, ...(id === undefined ? {} : { call: id }), value: response.response })
     } else if (part.thought !== true) text += textOf(part)
   }
   if (text.trim() === '') return made

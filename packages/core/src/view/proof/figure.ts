@@ -1,3 +1,5 @@
+import { countedBeside, countedInTables, counting } from './counted.ts'
+
 /** Something in a text that can be looked up in the log: a number, a date, a rule or a label. */
 export interface ClaimFigure {
   readonly kind: 'number' | 'percent' | 'date' | 'rule' | 'label'
@@ -11,7 +13,7 @@ export interface ClaimFigure {
   readonly value?: number
   /** How far the written digits reach: 0.1 for `4.2`, 100,000 for `$1.4M`. */
   readonly step?: number
-  /** The word that follows, or else the word before it, in small letters: what is counted. */
+  /** What is counted: the word that follows, or else the word before it, or else the head of the column. */
   readonly of?: string
 }
 
@@ -44,8 +46,8 @@ const pattern = new RegExp(
   'g',
 )
 
-/** All figures of a text, in order. */
-export function figuresIn(text: string): readonly ClaimFigure[] {
+/** All figures of a text, in order. `of` is what its numbers count where the text does not say it. */
+export function figuresIn(text: string, of?: string): readonly ClaimFigure[] {
   const found: ClaimFigure[] = []
   for (const match of text.matchAll(pattern)) {
     const [written] = match
@@ -59,7 +61,7 @@ export function figuresIn(text: string): readonly ClaimFigure[] {
     else if (label !== undefined) found.push({ ...place, kind: 'label', key: label.toUpperCase() })
     else if (number !== undefined && !isMarker(text, place)) found.push(numberOf(text, place, match.groups ?? {}))
   }
-  return found
+  return of === undefined ? countedInTables(text, found) : found.map((figure) => counting(figure, of))
 }
 
 /** The number of a list item or a heading in markdown: `2. Close the trail`. */
@@ -81,10 +83,11 @@ function numberOf(
   const decimals = digits.split('.')[1]?.length ?? 0
   const figure = { ...place, value, step: times / 10 ** decimals }
   if (percent !== undefined) return { ...figure, kind: 'percent', key: `${value}%` }
-  const [, after] = /^[\s-]?([a-z]{2,30})/i.exec(text.slice(place.end, place.end + 32)) ?? []
-  const [, before] = /([a-z]{2,30})\s$/i.exec(text.slice(Math.max(0, place.start - 32), place.start)) ?? []
-  const of = after ?? before
-  return { ...figure, kind: 'number', key: String(value), ...(of === undefined ? {} : { of: singular(of) }) }
+  const of = countedBeside(
+    text.slice(Math.max(0, place.start - 32), place.start),
+    text.slice(place.end, place.end + 48),
+  )
+  return { ...figure, kind: 'number', key: String(value), ...(of === undefined ? {} : { of }) }
 }
 
 function dateOf(text: string): string {
@@ -96,10 +99,4 @@ function dateOf(text: string): string {
 
 function squeezed(rule: string): string {
   return rule.replace(/[\s§.]/g, (sign) => (sign === '.' ? '.' : '')).toUpperCase()
-}
-
-/** `acres` and `acre` count the same thing. */
-export function singular(word: string): string {
-  const small = word.toLowerCase()
-  return small.length > 3 && small.endsWith('s') && !small.endsWith('ss') ? small.slice(0, -1) : small
 }

@@ -29,7 +29,7 @@ describe('figures', () => {
     ])
   })
   test('a long text is read in one pass: a second look at each place would take hours', () => {
-    for (const part of ['1,', '36 CFR 1.', 'A-', '((((', 'Aa Bb ', '7 x. ']) {
+    for (const part of ['1,', '36 CFR 1.', 'A-', '((((', 'Aa Bb ', '7 x. ', '|1', '1 of ']) {
       const text = part.repeat(100_000)
       expect(claimsIn(text).at(-1)?.end).toBe(text.length)
     }
@@ -93,6 +93,38 @@ describe('support', () => {
     expect(found('3 trails', tool({ trails: 3 }))).toEqual(['exact trails'])
     expect(found('3 trails', tool({ bridges: 3 }))).toEqual([])
     expect(found('(3)', tool('(3)'))).toEqual([])
+  })
+  test('a number counts what stands beside it, through words that count nothing', () => {
+    const sum = { plots: 6, viable_plots: 5, severe_points: 6, lowCelsius: 12, highCelsius: 20, rainyDaysPerWeek: 3 }
+    expect(found('5 of 6 plots', tool(sum))).toEqual(['exact viable_plots'])
+    expect(found('6 of them severe', tool(sum))).toEqual(['exact severe_points'])
+    expect(found('12 to 20 °C', tool(sum))).toEqual(['exact lowCelsius'])
+    expect(found('3 days of seven', tool(sum))).toEqual(['exact rainyDaysPerWeek'])
+    expect(found('7 of 6 plots', tool(sum))).toEqual([])
+    expect(found('1 proverb', tool({ count: 1 }, { name: 'add_proverb' }))).toEqual(['exact count'])
+    expect(found('1 proverb', tool({ count: 1 }, { name: 'add_note' }))).toEqual([])
+  })
+  test('a number in a table counts what the head of its column says', () => {
+    const table = 'Classes:\n\n| class | Sectors (all) |\n|---|---|\n| HIGH | 4 |\n| LOW | 9 |\n\n| 4 |'
+    const breakdown = tool({ breakdown: [{ severity: 'HIGH', sectors: 4 }] })
+    const held = figuresIn(table).map((figure) => [figure.text, figure.of, supportIn([breakdown]).of(figure).length])
+    expect(held).toEqual([
+      ['4', 'sector', 1],
+      ['9', 'sector', 0],
+      ['4', undefined, 0],
+    ])
+    expect(figuresIn('4', 'sector')).toMatchObject([{ of: 'sector' }])
+    expect(figuresIn('4 plots', 'sector')).toMatchObject([{ of: 'plot' }])
+  })
+  test('what an agent answered when it was called is words, and comes after the results of functions', () => {
+    const [claim] = claimsIn('It burned 127,311 acres.')
+    const [figure] = claim?.figures ?? []
+    if (claim === undefined || figure === undefined) throw new Error('no claim')
+    const answered = tool({ result: '127,311 acres' }, { kind: 'specialist', name: 'analyst', seq: 9 })
+    const both = supportIn([answered, tool({ acres: 127311 })])
+    expect(both.of(figure).map(({ evidence }) => evidence.name)).toEqual(['measure', 'analyst'])
+    expect(claimSupport(claim, both)).toBe('supported')
+    expect(claimSupport(claim, supportIn([answered]))).toBe('stated')
   })
   test('results of tools come before words, and a claim that only words hold is called stated', () => {
     const said: Evidence = { kind: 'agent', name: 'analyst', run: 'r', seq: 9, value: 'It is 127,311 acres.' }
@@ -167,7 +199,9 @@ describe('evidence', () => {
     row(3, said('m2', 'a', [{ functionResponse: { id: 'c1', name: 'measure', response: { n: 1 } } }])),
     row(4, { kind: 'data', id: 'd', operation: 'create', itemType: 'contact', item: { name: 'Ann' } }),
     row(5, said('m3', 'b', [{ text: 'lost' }])),
-    row(6, { kind: 'superseded', messages: ['m3'], nodes: [] }),
+    row(5.5, { kind: 'data', id: 'e', operation: 'create', itemType: 'contact', item: 'lost', node: 'b@1' }),
+    row(5.6, { kind: 'task.finished', task: 't', status: 'done', result: 'lost', node: 'b@1' }),
+    row(6, { kind: 'superseded', messages: ['m3'], nodes: ['b@1'], facts: true }),
     row(7, said('m4', 'b', [{ text: 'secret', thought: true }, { text: 'words' }])),
     row(8, said('m5', 'user', [{ text: 'more' }])),
     row(9, said('m6', 'a', [{ text: 'the answer' }])),
@@ -183,6 +217,19 @@ describe('evidence', () => {
       ['person', 'user', '7 days?'],
     ])
     expect(evidence[3]?.call).toBe('c1')
+  })
+  test('the answer of an agent that was called as a function is not the result of a function', () => {
+    const called = [
+      row(1, said('m1', 'analyst', [{ text: '4 acres' }])),
+      row(2, said('m2', 'a', [{ functionResponse: { id: 'c', name: 'analyst', response: { result: '4 acres' } } }])),
+      row(3, said('m3', 'a', [{ functionResponse: { id: 'd', name: 'measure', response: { acres: 4 } } }])),
+    ]
+    const { evidence } = evidenceBefore(called, { run: 'r', seq: 9 })
+    expect(evidence.map(({ kind, name }) => [kind, name])).toEqual([
+      ['tool', 'measure'],
+      ['specialist', 'analyst'],
+      ['agent', 'analyst'],
+    ])
   })
   test('the artifacts and results of a plan are evidence, but no artifact without its content or that was deleted', () => {
     const note = { kind: 'artifact', id: 'n', name: 'Notes', type: 'note', version: 1 } as const

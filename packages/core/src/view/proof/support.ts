@@ -1,7 +1,8 @@
 import { isObject } from '../../json/json.ts'
 import type { Claim } from './claim.ts'
+import { countedWords } from './counted.ts'
 import type { Evidence } from './evidence.ts'
-import { type ClaimFigure, figuresIn, singular } from './figure.ts'
+import { type ClaimFigure, figuresIn } from './figure.ts'
 
 /** Where a figure of an answer is in the log. */
 export interface Support {
@@ -37,7 +38,7 @@ const mostPlaces = 20
 /** Values that are walked and characters of text that are read, in all. */
 const mostValues = 200_000
 const mostText = 16 * 2 ** 20
-const order = ['tool', 'data', 'agent', 'person'] as const
+const order = ['tool', 'data', 'specialist', 'agent', 'person'] as const
 const hows = ['exact', 'same', 'rounded'] as const
 
 /** Reads all evidence once; a look-up then costs what it finds. */
@@ -152,12 +153,12 @@ class Ranked {
   }
 }
 
-function countsTheSame({ figure, path }: Place, wanted: ClaimFigure): boolean {
+function countsTheSame({ evidence, figure, path }: Place, wanted: ClaimFigure): boolean {
   const { kind, value = chance, of, text } = wanted
   if (kind !== 'number' || !Number.isInteger(value) || Math.abs(value) >= chance || /[^\d]/.test(text)) return true
   if (of === undefined) return false
   if (figure.of !== undefined) return figure.of === of
-  return path.split(/[^a-zA-Z]+/).some((word) => singular(word) === of)
+  return countedWords(path, evidence.name).includes(of)
 }
 
 /** A percentage may be a share or a plain number in a result: 42% is 0.42 or 42. */

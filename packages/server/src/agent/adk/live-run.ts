@@ -22,7 +22,6 @@ import { CallRecorder, type OpenModelCall } from '../call-recorder.ts'
 import { type ChangedPrompt, changedPrompt } from '../changed-prompt.ts'
 import { type ModelSettings, secretsOf } from '../model/settings.ts'
 import { isNested } from '../nested-event.ts'
-import { PrintedPartial } from '../printed-partial.ts'
 import { problemOf } from '../problem.ts'
 import { LogArtifacts } from './artifacts.ts'
 import { instructionsOf, type Past } from './history.ts'
@@ -170,6 +169,7 @@ export class LiveRun implements AdkRun {
   }
 
   deliver(event: Event, node: NodeId | undefined): void {
+    this.#printer.interrupt()
     if (this.#unseen.has(event.id) || this.resumption?.isRepeated(event) === true) return
     const taken = this.#ingested(jsonEvent(event, this.#run))
     this.emit(node === undefined ? taken : { ...taken, node })
@@ -179,15 +179,19 @@ export class LiveRun implements AdkRun {
     this.#failBy(taken.event)
   }
 
-  speak(answer: LlmResponse, { author, branch, node }: Speaker): void {
-    if (hasContent(answer)) this.streaming.add(node)
-    const said: AgentSaid = { ...this.#ingested(spokenEvent(answer, this.#run, author, branch)), node }
-    const text = this.#printer.print(said, answer)
-    const event = text === undefined ? said : new PrintedPartial(text, said.message, node, said)
-    this.calls.note(event)
+  speak(answer: LlmResponse, speaker: Speaker): void {
+    const { node } = speaker
+    if (!this.streaming.has(node) && hasContent(answer)) this.streaming.add(node)
+    const event = this.#printer.next(answer, speaker) ?? this.#spoken(answer, speaker)
     this.#emitted += 1
     this.#out.pushSoon(event)
-    this.#answered(said, node)
+    if (answer.content?.role !== 'user') this.openCalls.get(node)?.heard()
+  }
+
+  #spoken(answer: LlmResponse, speaker: Speaker): AgentSaid {
+    const { author, branch, node } = speaker
+    const said: AgentSaid = { ...this.#ingested(spokenEvent(answer, this.#run, author, branch)), node }
+    return this.#printer.first(said, answer, speaker) ?? said
   }
 
   #ingested(event: unknown): AgentSaid {

@@ -50,6 +50,61 @@ describe('events between processes', () => {
     ])
   })
 
+  test('partials that share their form arrive with it, so that the server can share it too', () => {
+    const partials = [{ message: 'm', node: 'a@1' }, { message: 'n"\n' }].flatMap((speaker) => {
+      const form = {
+        head: '{"kind":"agent","event":{"author":"a","timestamp":',
+        tail: `},${JSON.stringify(speaker).slice(1)}`,
+      }
+      return ['one', 'two'].map((text) =>
+        PrintedPartial.formed(form, `1,"id":"${text}"`, speaker.message, speaker.node),
+      )
+    })
+    const events = [partials[0], said('plain'), ...partials.slice(1), said('whole', {}, false), partials[3]]
+    const got = read(events)
+    expect(plain(got)).toEqual(plain(events as never))
+    const formed = got.filter((event) => event instanceof PrintedPartial)
+    expect(formed.map(({ own, message, node }) => [own, message, node])).toEqual([
+      ['1,"id":"one"', 'm', 'a@1'],
+      [undefined, 'm', undefined],
+      ['1,"id":"two"', 'm', 'a@1'],
+      ['1,"id":"one"', 'n"\n', undefined],
+      ['1,"id":"two"', 'n"\n', undefined],
+      ['1,"id":"two"', 'n"\n', undefined],
+    ])
+    expect(formed[3]?.form).toBe(formed[4]?.form)
+    expect(formed.map(({ text }) => JSON.parse(text))).toEqual(plain(formed))
+  })
+
+  test('a form that is not the text around a partial of its message is left out, with what came with it', () => {
+    const head = '{"kind":"agent","event":{"author":"a","timestamp":'
+    const own = 'o1,"id":"e","content":{"parts":[{"text":"x"}]},"partial":true\n'
+    const sent = (form: unknown, speaker = 's["m",null]\n'): unknown =>
+      readSent([`1\n${speaker}f${JSON.stringify(form)}\n${own}`]).map((one) => one.kind === 'events' && one.events)
+    expect(sent([head, '},"message":"m"}'])).toMatchObject([[{ kind: 'agent', message: 'm' }]])
+    const forms = [
+      null,
+      [],
+      [1, 2],
+      [head],
+      [`${head}\n`, '},"message":"m"}'],
+      [head.replace('{"author"', '\n{"author"'), '},"message":"m"}'],
+      [head, '},\t"message":"m"}'],
+      [head, '},"message":"n"}'],
+      [head, '},"message":"m","node":"a@1"}'],
+      [head, '},"message":"m"'],
+      [head, '},"message":"m"},"timestamp":2'],
+      ['{"kind":"log","event":{"timestamp":', '},"message":"m"}'],
+      ['[', ']'],
+      ['', ''],
+    ]
+    for (const form of forms) expect({ form, sent: sent(form) }).toEqual({ form, sent: [] })
+    expect(sent([head, '},"message":"m"}'], '')).toEqual([])
+    expect(readSent([`1\ns["m",null]\n${own}`])).toEqual([])
+    const form = `f${JSON.stringify([head, '},"message":"m"}'])}\n`
+    expect(readSent([`1\ns["m",null]\n${form}s["n",null]\n${own}`])).toEqual([])
+  })
+
   test('what is no event arrives too, and the server refuses it', () => {
     const strange = [null, 5, 'p', [], { kind: 'agent', event: { partial: true }, message: 'm' }, undefined, () => 1]
     const got = read(strange)

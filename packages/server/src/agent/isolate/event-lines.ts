@@ -1,29 +1,41 @@
-import { type AgentSaid, isPartial, isRunEvent, type RunEvent } from '@millrace/core'
+import { type AgentSaid, isObject, isPartial, isRunEvent, type PartialForm, type RunEvent } from '@millrace/core'
 import { PrintedPartial } from '../printed-partial.ts'
 import { isTextPartial } from './text-partial.ts'
 
 // Events on their way from the process of an agent to the server: a line of JSON for each. A partial is checked here and
 // its line is the text that the log stores, so the server neither parses nor prints it. A line before it names the
-// message and the node, where they differ from those of the partial before.
+// message and the node, where they differ from those of the partial before. The text that partials share, their form, has
+// a line before the first of them, too, and their own lines have only what is their own. A form holds until the next line
+// of either kind.
 
 const partialMark = 'p'
 const speakerMark = 's'
+const formMark = 'f'
+const ownMark = 'o'
 
 /** Throws when an event is not JSON. */
 export function printEvents(events: readonly RunEvent[]): string {
   let lines = ''
   let message: string | undefined
   let node: string | undefined
+  let form: PartialForm | undefined
   for (const event of events) {
     // `undefined` has no text; as null it is refused by the server, which names it in the log.
     const isPrinted = event instanceof PrintedPartial
-    const text = isPrinted ? event.text : (JSON.stringify(event) ?? 'null')
+    const text = isPrinted ? '' : (JSON.stringify(event) ?? 'null')
     if (isPrinted || isPlainPartial(event)) {
       if (event.message !== message || event.node !== node) {
         ;({ message, node } = event)
+        form = undefined
         lines += `${speakerMark}${JSON.stringify([message, node])}\n`
       }
-      lines += `${partialMark}${text}\n`
+      if (isPrinted && event.form !== undefined) {
+        if (event.form !== form) {
+          form = event.form
+          lines += `${formMark}${JSON.stringify([form.head, form.tail])}\n`
+        }
+        lines += `${ownMark}${event.own}\n`
+      } else lines += `${partialMark}${isPrinted ? event.text : text}\n`
     } else lines += `${text}\n`
   }
   return lines
@@ -34,19 +46,38 @@ export function readEvents(text: string, start: number): readonly RunEvent[] {
   const events: RunEvent[] = []
   let message = ''
   let node: string | undefined
+  let form: PartialForm | undefined
   for (let from = start; from < text.length; ) {
     const end = text.indexOf('\n', from)
     if (end === -1) throw new SyntaxError('the last line has no end')
     const mark = text[from]
-    if (mark === partialMark) events.push(new PrintedPartial(text.slice(from + 1, end), message, node))
+    if (mark === ownMark) {
+      if (form === undefined) throw new SyntaxError('a partial has no form')
+      events.push(PrintedPartial.formed(form, text.slice(from + 1, end), message, node))
+    } else if (mark === formMark) form = formIn(JSON.parse(text.slice(from + 1, end)), message, node)
+    else if (mark === partialMark) events.push(new PrintedPartial(text.slice(from + 1, end), message, node))
     else if (mark === speakerMark) {
       const speaker: [string, string | null] = JSON.parse(text.slice(from + 1, end))
       message = speaker[0]
       node = speaker[1] ?? undefined
+      form = undefined
     } else events.push(JSON.parse(text.slice(from, end)))
     from = end + 1
   }
   return events
+}
+
+/**
+ * Unlike a line, a form can hold a newline, which would break the lines of the log's file, and text of another message.
+ * It is checked once for all partials that share it.
+ */
+function formIn(form: unknown, message: string, node: string | undefined): PartialForm {
+  const [head, tail]: readonly unknown[] = Array.isArray(form) ? form : []
+  if (typeof head === 'string' && typeof tail === 'string' && !/[\n\r\t]/.test(head + tail)) {
+    const { kind, event, ...more }: Record<string, unknown> = JSON.parse(`${head}0${tail}`)
+    if (kind === 'agent' && isObject(event) && more.message === message && more.node === node) return { head, tail }
+  }
+  throw new SyntaxError('the form is not the text around a partial of its message')
 }
 
 /** What an agent yields may be anything; a partial that is no event is left to the server, which refuses it. */

@@ -1,6 +1,7 @@
-import { isObject, MillraceError, type RunEvent } from '@millrace/core'
+import { isObject, MillraceError, type NodeId, type RunEvent } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { sizeText } from '../tool-result.ts'
+import { beginInnerGraph } from './inner-memory.ts'
 import type { CompiledGraph } from './langgraph-agent.ts'
 
 /** The message of the `log` row that holds a graph's checkpoint, so that another process can continue the graph. */
@@ -21,13 +22,30 @@ const maxCheckpoint = 4_000_000
 
 /** What LangGraph's MemorySaver stores: per thread and namespace, serialised checkpoints and writes. */
 interface Saver {
-  storage: Record<string, Record<string, Record<string, readonly [Uint8Array, Uint8Array, string | undefined]>>>
+  storage: Record<string, Record<string, Checkpoints>>
   writes: Record<string, Record<string, readonly [string, string, Uint8Array]>>
 }
+type Checkpoints = Record<string, readonly [Uint8Array, Uint8Array, string | undefined]>
+
+/** How far the log is: the graph may be ahead of it. */
+export interface LogProgress {
+  /** The tasks that the log has as running: LangGraph's names for them, and their steps. */
+  readonly open: readonly { readonly task: unknown; readonly step: number; readonly node?: NodeId }[]
+  /**
+   * The ended tasks, for a graph with a cache: a task that is answered from there is not reported before the task has
+   * written. Absent: a task that is not open has ended.
+   */
+  readonly ended?: LogProgress['open'] | undefined
+  /** The ended nodes inside nodes that run. They run again with those, if their graph has no checkpoints. */
+  readonly inner?: readonly { readonly task: unknown; readonly node: NodeId }[]
+}
+
 export interface SeededSaver {
   readonly saver: Saver
   /** Whether it takes the place of an in-memory saver that the author gave the graph. */
   readonly replaced: boolean
+  /** The tasks whose writes came from the log. */
+  readonly loaded: ReadonlySet<string>
   forget(thread: string): void
 }
 
@@ -71,6 +89,12 @@ export async function seedCheckpoint(graph: CompiledGraph, context: RunContext):
     const { MemorySaver } = await import('@langchain/langgraph')
     const { serializer } = await import('./serializer.ts')
     const made = new MemorySaver(serializer)
+    const read = made.getTuple.bind(made)
+    made.getTuple = async (config) => {
+      const tuple = await read(config)
+      beginInnerGraph(config, tuple)
+      return tuple
+    }
     graph.checkpointer = made
     known = { saver: made as unknown as Saver, replaced }
     savers.set(graph, known)
@@ -78,9 +102,13 @@ export async function seedCheckpoint(graph: CompiledGraph, context: RunContext):
   const { saver: seeded, replaced } = known
   const { readStored } = await import('./serializer.ts')
   load(seeded, context.session, ownCheckpoint(context)?.data, readStored)
+  const loaded = Object.entries(seeded.writes).flatMap(([key, writes]) =>
+    threadOf(key) === context.session ? Object.values(writes).map(([task]) => task) : [],
+  )
   return {
     saver: seeded,
     replaced,
+    loaded: new Set(loaded),
     forget(thread) {
       delete seeded.storage[thread]
       for (const key of Object.keys(seeded.writes)) if (threadOf(key) === thread) delete seeded.writes[key]
@@ -88,20 +116,30 @@ export async function seedCheckpoint(graph: CompiledGraph, context: RunContext):
   }
 }
 
-/** The newest checkpoint of each namespace and its pending writes: all that continuing the graph needs. */
-export function checkpointEvent({ saver }: SeededSaver, thread: string): RunEvent {
+/**
+ * The newest checkpoint of each namespace and its pending writes: all that continuing the graph needs. Where the
+ * graph is ahead of the log, it is the newest checkpoint before the tasks that the log has as open.
+ */
+export function checkpointEvent(
+  { saver, loaded }: SeededSaver,
+  thread: string,
+  { open, ended, inner = [] }: LogProgress = { open: [] },
+): RunEvent {
+  const done =
+    ended === undefined ? undefined : new Set([nullTask, ...loaded, ...ended.map(({ task }) => taskIdOf(task))])
   const spaces = Object.entries(saver.storage[thread] ?? {}).flatMap(([namespace, checkpoints]) => {
-    const newest = Object.keys(checkpoints).sort().at(-1)
+    const inside = open.filter(({ task }) => namespaceOf(task) === namespace)
+    const behind = ended?.filter(({ task }) => namespaceOf(task) === namespace) ?? []
+    const list = Object.entries(checkpoints).map(([id, [, metadata]]) => ({ id, step: stepOf(metadata) }))
+    const newest = newestBefore(list, inside, behind)
     const stored = newest === undefined ? undefined : checkpoints[newest]
     if (newest === undefined || stored === undefined) return []
     const [checkpoint, metadata, parent] = stored
     const key = JSON.stringify([thread, namespace, newest])
-    const writes = Object.entries(saver.writes[key] ?? {}).map(([slot, [task, channel, value]]) => [
-      slot,
-      task,
-      channel,
-      base64(value),
-    ])
+    const unended = new Set(inside.map(({ task }) => taskIdOf(task)))
+    const writes = Object.entries(saver.writes[key] ?? {})
+      .filter(([, [task, channel]]) => questionChannels.has(channel) || (done?.has(task) ?? !unended.has(task)))
+      .map(([slot, [task, channel, value]]) => [slot, task, channel, base64(value)])
     return [
       {
         namespace,
@@ -118,7 +156,46 @@ export function checkpointEvent({ saver }: SeededSaver, thread: string): RunEven
     const problem = `the graph's state is ${sizeText(length)} as a checkpoint; the limit is ${sizeText(maxCheckpoint)}`
     throw new MillraceError('limit', `${problem}. Keep less in it: trim messages, save what is large as artifacts.`)
   }
-  return { kind: 'log', level: 'debug', message: checkpointMessage, data: { form, spaces } }
+  const unsaved = unsavedInside(inner, new Set(Object.keys(saver.storage[thread] ?? {})))
+  const data = { form, spaces, ...(unsaved.length === 0 ? {} : { unsaved }) }
+  return { kind: 'log', level: 'debug', message: checkpointMessage, data }
+}
+
+/** The channels of what a task asked and was answered before it has ended. */
+export const questionChannels: ReadonlySet<string> = new Set(['__interrupt__', '__resume__', '__error__'])
+
+/** A task is named by its path: each part is the name of a node and an id, `writer:1b9d|review:6ec0`. */
+export const namespaceOf = (task: unknown): string => String(task).split('|').slice(0, -1).join('|')
+export const taskIdOf = (task: unknown): string => String(task).slice(String(task).lastIndexOf(':') + 1)
+
+/** What belongs to no task, such as an answer. */
+export const nullTask = '00000000-0000-0000-0000-000000000000'
+
+/** The newest checkpoint before the tasks that are open, and not after the step of those that ended. */
+export function newestBefore(
+  checkpoints: readonly { readonly id: string; readonly step: number }[],
+  open: LogProgress['open'],
+  ended: LogProgress['open'],
+): string | undefined {
+  const sorted = checkpoints.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  if (open.length === 0 && ended.length === 0) return sorted.at(-1)?.id
+  const last = ended.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...ended.map(({ step }) => step))
+  const first = Math.min(last + 1, ...open.map(({ step }) => step))
+  return (sorted.findLast(({ step }) => step < first) ?? sorted.at(-1))?.id
+}
+
+/** The ended nodes of inner graphs without checkpoints, inside nodes that run. `spaces` are those with checkpoints. */
+export function unsavedInside(
+  inner: NonNullable<LogProgress['inner']>,
+  spaces: ReadonlySet<string>,
+): readonly NodeId[] {
+  return inner.filter(({ task }) => !spaces.has(namespaceOf(task))).map(({ node }) => node)
+}
+
+/** The step after which a checkpoint was made. */
+function stepOf(metadata: Uint8Array | undefined): number {
+  const read: unknown = JSON.parse(Buffer.from(metadata ?? []).toString() || '{}')
+  return isObject(read) && typeof read.step === 'number' ? read.step : Number.NEGATIVE_INFINITY
 }
 
 /** The newest checkpoint, if this server wrote it: one of an import is no way to hand a graph its next steps. */

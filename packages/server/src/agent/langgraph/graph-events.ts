@@ -66,6 +66,7 @@ const inNode: ReadonlySet<RunEvent['kind']> = new Set([
   'data',
   'log',
   'tasks',
+  'tasks.changed',
   'task.started',
   'task.finished',
   'task.reflected',

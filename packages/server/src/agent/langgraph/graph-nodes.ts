@@ -1,5 +1,6 @@
 import type { NodeId, RunEvent } from '@millrace/core'
 import type { AgentGraph } from '../agent.ts'
+import type { LogProgress } from './checkpoint.ts'
 import type { EarlierNodes } from './earlier-nodes.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
 import type { RunChain } from './run-chain.ts'
@@ -52,6 +53,14 @@ export class GraphNodes {
     return this.#open.has(run)
   }
 
+  /** How far the events are that were mapped. */
+  progress({ cache }: { readonly cache?: unknown }): LogProgress {
+    const ended = cache === undefined ? undefined : this.#finished.filter(({ task }) => task !== undefined)
+    const open = new Set(this.#open.values())
+    const runs = (node: GraphNode | undefined): boolean => node !== undefined && (open.has(node) || runs(node.parent))
+    return { open: [...open], ended, inner: this.#finished.filter(({ parent }) => runs(parent)) }
+  }
+
   *start(event: StreamEvent): Generator<RunEvent> {
     const { name } = event
     const task = taskOf(event)
@@ -94,7 +103,7 @@ export class GraphNodes {
 
   /** The node that asks: the innermost one that is open inside this task of the outermost graph. */
   asking(task: string): NodeId | undefined {
-    const inside = (each: GraphNode): boolean => each.task === task || String(each.task).startsWith(`${task}|`)
+    const inside = (each: GraphNode): boolean => each.task === task || isInside(each.task, task)
     return [...this.#open.values()].findLast(inside)?.node
   }
 
@@ -123,7 +132,7 @@ export class GraphNodes {
   /** The open node whose inner graph this task is part of. */
   #around(task: unknown): GraphNode | undefined {
     if (typeof task !== 'string') return undefined
-    const above = [...this.#open.values()].filter((each) => task.startsWith(`${String(each.task)}|`))
+    const above = [...this.#open.values()].filter((each) => isInside(task, each.task))
     return above.sort((a, b) => String(b.task).length - String(a.task).length)[0]
   }
 
@@ -160,9 +169,7 @@ export class GraphNodes {
 
   /** Removes a node and the nodes inside it; inner ones come first. */
   #takeOut(outer: GraphNode): readonly GraphNode[] {
-    const inside = [...this.#open].filter(
-      ([, open]) => open === outer || String(open.task).startsWith(`${String(outer.task)}|`),
-    )
+    const inside = [...this.#open].filter(([, open]) => open === outer || isInside(open.task, outer.task))
     for (const [run] of inside) this.#open.delete(run)
     return inside.map(([, open]) => open).reverse()
   }
@@ -217,3 +224,20 @@ function joinedNames({ metadata }: StreamEvent): readonly string[] {
 function taskOf({ metadata }: StreamEvent): unknown {
   return metadata?.langgraph_checkpoint_ns ?? metadata?.checkpoint_ns
 }
+
+/**
+ * LangGraph names a task by its path: `writer:1b9d|review:6ec0`. What is around an inner graph with a memory of its own
+ * has no ids there, because the memory is the same in each run: `writer|review:6ec0`. A number counts the inner graphs that
+ * one node calls.
+ */
+function isInside(task: unknown, outer: unknown): boolean {
+  const parts = partsOf(task)
+  const around = partsOf(outer)
+  const isSame = (part: string, i: number): boolean => part === parts[i] || part.split(':')[0] === parts[i]
+  return parts.length > around.length && around.every(isSame)
+}
+
+const partsOf = (task: unknown): readonly string[] =>
+  String(task)
+    .split('|')
+    .filter((part) => !/^\d+$/.test(part))

@@ -2,6 +2,7 @@ import { defined, type RunEvent, type RunInput } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { CallRecorder } from '../call-recorder.ts'
 import { type ModelSettings, secretsOf } from '../model/settings.ts'
+import { standsAtBreakpoint } from './breakpoint.ts'
 import { changedState } from './changed-state.ts'
 import { checkpointEvent, replacedSaver, seedCheckpoint } from './checkpoint.ts'
 import { rebuiltState } from './checkpoint-rebuild.ts'
@@ -32,7 +33,7 @@ export async function* runGraph(
 ): AsyncGenerator<RunEvent> {
   const { graph } = file
   const saver = await seedCheckpoint(graph, context)
-  const own = saver === undefined ? ownSaver(graph, context.session) : undefined
+  const own = saver === undefined ? ownSaver(graph, context) : undefined
   const given = clientConfig(input, context)
   const isResumable = file.resumable === true
   const kept = saver ?? (isResumable ? own?.saver : undefined)
@@ -67,15 +68,15 @@ export async function* runGraph(
     const known = [...messageIds(before), ...messageIds({ values: rebuilt.values })]
     const chain = runChain(context, goesOn(next))
     const mapper = new EventMapper(describeGraph(graph), context, state, known, chain, calls)
-    const streamed = eventsOf(graph, next, config)
+    const streamed = standsAtBreakpoint(graph, before, input, context) ? noEvents() : eventsOf(graph, next, config)
     const events = own === undefined ? streamed : own.saver.during(streamed)
     try {
       for await (const event of graphEvents(events, mapper, keep?.started)) {
         state.saw(event)
-        if (event.kind === 'node.started') yield* keep?.before() ?? []
+        if (event.kind === 'node.started') yield* keep?.before(mapper.nodes.progress(graph)) ?? []
         if (event.kind === 'node.finished') await keep?.stored()
         yield event
-        if (event.kind === 'node.finished') yield* keep?.before() ?? []
+        if (event.kind === 'node.finished') yield* keep?.before(mapper.nodes.progress(graph)) ?? []
       }
     } catch (error) {
       // What the last whole step wrote, for example before the graph's limit of steps ended it.
@@ -116,6 +117,8 @@ function answeredIn(input: RunInput, { history }: RunContext): readonly string[]
   const resumed = history.flatMap(({ event }) => (event.kind === 'resumed' ? [event.interrupt] : []))
   return [...resumed, ...[...inputs, input].flatMap(answersIn).map(({ interrupt }) => interrupt)]
 }
+
+async function* noEvents(): AsyncGenerator<never> {}
 
 function isNote(event: RunEvent): boolean {
   return event.kind === 'log' && event.message === replacedSaver.message

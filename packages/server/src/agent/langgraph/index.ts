@@ -3,6 +3,7 @@ import type { FileEngine } from '../agent-engine.ts'
 import { checkpointLeftOut, checkpointMessage } from './checkpoint.ts'
 import { describeModel } from './graph-model.ts'
 import { type CompiledGraph, graphAgent, langgraphAbout } from './langgraph-agent.ts'
+import { progressMessage } from './own-progress.ts'
 import { threadMessage } from './own-saver.ts'
 
 /** Runs compiled graphs of @langchain/langgraph. */
@@ -12,7 +13,7 @@ export const langgraphEngine: FileEngine = {
   exported: 'a compiled LangGraph',
   packages: ['@langchain/core', '@langchain/langgraph'],
   modules: { '@millrace/server/langgraph': () => import('./authoring.ts') },
-  privateLogs: [checkpointMessage, threadMessage],
+  privateLogs: [checkpointMessage, threadMessage, progressMessage],
   leftOutLogs: [checkpointLeftOut],
   recognises: (value) => graphIn(value) !== undefined,
   factories: true,

@@ -14,6 +14,8 @@ export interface CompiledGraph {
   readonly config?: { readonly recursionLimit?: number }
   readonly store?: unknown
   readonly cache?: unknown
+  readonly interruptBefore?: unknown
+  readonly interruptAfter?: unknown
   stream?(input: unknown, config: object): unknown
   readonly channels?: Readonly<Record<string, unknown>>
   streamEvents(input: unknown, config: Readonly<Record<string, unknown>>): AsyncIterable<StreamEvent>

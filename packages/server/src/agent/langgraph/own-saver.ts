@@ -1,7 +1,9 @@
 import { isObject, MillraceError, type RunEvent } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
 import { messageOf } from '../problem.ts'
+import { beginInnerGraph } from './inner-memory.ts'
 import type { CompiledGraph, Snapshot, StreamEvent } from './langgraph-agent.ts'
+import { OwnProgress } from './own-progress.ts'
 
 /** The message of the `log` row that holds the checkpoint of the graph's own saver from which a run began. */
 export const threadMessage = 'langgraph.thread'
@@ -9,12 +11,14 @@ export const threadMessage = 'langgraph.thread'
 /** One thread of the author's saver while a run uses it: which writes are not stored yet, and whether one failed. */
 export class OwnSaver {
   readonly name: string
+  readonly progress: OwnProgress
   readonly #pending = new Set<Promise<unknown>>()
   readonly #abort = new AbortController()
   #failure: MillraceError | undefined
 
-  constructor(name: string) {
+  constructor(name: string, progress: OwnProgress) {
     this.name = name
+    this.progress = progress
   }
 
   /** Fires when the saver could not store something: what the graph does after that could not be continued. */
@@ -71,7 +75,8 @@ export function saverName({ checkpointer }: CompiledGraph): string | undefined {
 }
 
 /** Watches the author's saver for one run. The saver stays the author's own object behind what LangGraph gets to see. */
-export function ownSaver(graph: CompiledGraph, thread: string): { readonly saver: OwnSaver; end(): void } {
+export function ownSaver(graph: CompiledGraph, context: RunContext): { readonly saver: OwnSaver; end(): void } {
+  const thread = context.session
   const given = graph.checkpointer as object
   const known = watched.get(given) ?? { name: saverName(graph) ?? '', threads: new Map<unknown, OwnSaver>() }
   if (!watched.has(given)) {
@@ -79,7 +84,7 @@ export function ownSaver(graph: CompiledGraph, thread: string): { readonly saver
     watched.set(seen, known)
     graph.checkpointer = seen
   }
-  const saver = new OwnSaver(known.name)
+  const saver = new OwnSaver(known.name, new OwnProgress(context))
   known.threads.set(thread, saver)
   return {
     saver,
@@ -95,16 +100,49 @@ function seenField(target: object, key: string | symbol, threads: ReadonlyMap<un
   const call = (args: readonly unknown[]): unknown => Reflect.apply(field, target, args)
   if (key !== 'put' && key !== 'putWrites' && key !== 'getTuple') return (...args: readonly unknown[]) => call(args)
   return async (...args: readonly unknown[]) => {
-    const saver = threads.get(threadIn(args[0]))
+    const saver = threads.get(placeIn(args[0]).thread_id)
+    if (saver === undefined) return call(args)
+    if (key === 'getTuple') return read(saver, args[0], call)
     const result = Promise.resolve().then(() => call(args))
-    if (saver === undefined) return result
-    if (key !== 'getTuple') return saver.write(result, args[0])
-    return result.catch((error: unknown) => Promise.reject(saver.failed(error)))
+    return saver.write(
+      result.then((stored) => {
+        follow(saver.progress, key, args)
+        return stored
+      }),
+      args[0],
+    )
   }
 }
 
-function threadIn(config: unknown): unknown {
-  return isObject(config) && isObject(config.configurable) ? config.configurable.thread_id : undefined
+/** Reads a checkpoint: without an id, the newest one that the log knows. */
+async function read(saver: OwnSaver, asked: unknown, call: (args: readonly unknown[]) => unknown): Promise<unknown> {
+  const { thread_id, checkpoint_ns = '', checkpoint_id } = placeIn(asked)
+  const namespace = String(checkpoint_ns)
+  try {
+    if (checkpoint_id !== undefined) return await call([asked])
+    const id = saver.progress.instead(namespace)
+    const known = id === undefined ? undefined : { configurable: { thread_id, checkpoint_ns, checkpoint_id: id } }
+    const found = (known === undefined ? undefined : await call([known])) ?? (await call([asked]))
+    const tuple = saver.progress.read(namespace, found)
+    beginInnerGraph(asked, tuple)
+    return tuple
+  } catch (error) {
+    throw saver.failed(error)
+  }
+}
+
+/** Notes what is stored now: `put(config, checkpoint, metadata)`, `putWrites(config, writes, task)`. */
+function follow(progress: OwnProgress, key: 'put' | 'putWrites', [config, stored, last]: readonly unknown[]): void {
+  if (key === 'putWrites') {
+    progress.wrote(String(last), stored as readonly (readonly [string, unknown])[])
+    return
+  }
+  const id = isObject(stored) ? stored.id : undefined
+  progress.put(String(placeIn(config).checkpoint_ns ?? ''), id, isObject(last) ? last.step : undefined)
+}
+
+function placeIn(config: unknown): Readonly<Record<string, unknown>> {
+  return isObject(config) && isObject(config.configurable) ? config.configurable : {}
 }
 
 /** Recorded once in a session whose graph keeps its checkpoints itself. */

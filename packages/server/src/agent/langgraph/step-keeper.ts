@@ -1,6 +1,6 @@
 import type { RunEvent } from '@millrace/core'
 import type { RunContext } from '../agent.ts'
-import { checkpointEvent, checkpointLeftOut, type SeededSaver } from './checkpoint.ts'
+import { checkpointEvent, checkpointLeftOut, type LogProgress, type SeededSaver } from './checkpoint.ts'
 import type { StreamEvent } from './langgraph-agent.ts'
 import { isGated, NodeGate } from './node-gate.ts'
 import { OwnSaver } from './own-saver.ts'
@@ -34,20 +34,27 @@ export class StepKeeper {
     return [this.#gate.handler]
   }
 
-  /** The checkpoint, where it is another than the last one that was recorded. */
-  *before(): Generator<RunEvent> {
-    if (this.#saver instanceof OwnSaver) return
-    const event = this.#checkpoint(this.#saver)
+  /**
+   * The checkpoint, where it is another than the last one that was recorded. The graph may have done more than the log has
+   * by now, but the checkpoint must not say so: what the log does not have would be neither shown nor done again.
+   */
+  *before(progress?: LogProgress): Generator<RunEvent> {
+    if (this.#saver instanceof OwnSaver && progress === undefined) return
+    const event = this.#event(this.#saver, progress)
     const text = JSON.stringify(event)
     if (text === this.#recorded) return
     this.#recorded = text
     yield event
   }
 
+  #event(saver: SeededSaver | OwnSaver, progress: LogProgress = { open: [] }): RunEvent {
+    return saver instanceof OwnSaver ? saver.progress.event(progress) : this.#checkpoint(saver, progress)
+  }
+
   /** A state that is too large for the log ends a resumable run at once. Any other run may still trim it before it ends. */
-  #checkpoint(saver: SeededSaver): RunEvent {
+  #checkpoint(saver: SeededSaver, progress: LogProgress): RunEvent {
     try {
-      return checkpointEvent(saver, this.#context.session)
+      return checkpointEvent(saver, this.#context.session, progress)
     } catch (error) {
       if (this.#isResumable) throw error
       return { kind: 'log', level: 'debug', message: checkpointLeftOut }

@@ -1,11 +1,16 @@
 import type { RawRecorded } from '@millrace/core'
 import { firstIndexWhere } from '@millrace/core/persistent'
 import { rowKindNames } from '../row-kind.ts'
+import { storeFailed } from '../store-error.ts'
 import type { ReadConnection } from './connection.ts'
 import type { RowsPart } from './shared-rows.ts'
+import { eventOfLine } from './strip-lines.ts'
 import { eventsInRow } from './strips.ts'
 
-/** The most rows and bytes of a page. The limit on bytes matters because a slow reader holds a page in memory. */
+/**
+ * The most rows and bytes of a page, and the most UTF-16 units of its events, which have more text than their strips.
+ * The limit on text matters because a slow reader holds a page in memory.
+ */
 const pageRows = 500
 const pageText = 2 ** 20
 
@@ -56,7 +61,7 @@ export function eventPages(reader: ReadConnection): EventPages {
       wanted = Math.min(wanted, Math.max(1, Number(fit)))
     }
     const [text] = page([key, after, wanted])[0] ?? []
-    return typeof text === 'string' ? upToMany(eventsAfter(rowsIn(text), after), limit) : []
+    return typeof text === 'string' ? upToMuch(eventsAfter(rowsIn(text), after), limit) : []
   }
   return {
     next: ({ key, widest, parts, lastSeq }, after, limit) => {
@@ -79,8 +84,15 @@ function eventsAfter(rows: readonly RawRecorded[], after: number): readonly RawR
   return isAfter(0) ? rows : rows.slice(firstIndexWhere(rows.length, isAfter))
 }
 
-function upToMany(rows: readonly RawRecorded[], limit: number): readonly RawRecorded[] {
-  return rows.length <= limit ? rows : rows.slice(0, limit)
+function upToMuch(rows: readonly RawRecorded[], limit: number): readonly RawRecorded[] {
+  const most = Math.min(rows.length, limit)
+  let text = 0
+  let many = 0
+  for (; many < most; many++) {
+    text += rows[many]?.body.length ?? 0
+    if (text > pageText && many > 0) break
+  }
+  return many === rows.length ? rows : rows.slice(0, many)
 }
 
 function upToSeq(rows: readonly RawRecorded[], last: number): readonly RawRecorded[] {
@@ -102,6 +114,8 @@ export function rowsIn(text: string): readonly RawRecorded[] {
     const at = text.indexOf('\t', seq + 1)
     const mark = text.indexOf('\t', at + 1)
     const name = text.indexOf('\t', mark + 1)
+    // A search that finds nothing goes on from the start of the text. Without this it could do so for ever.
+    if (seq === -1 || name <= seq) throw storeFailed('damaged', 'rows of a session', 'read')
     if (!text.startsWith(quoted, mark + 1) || mark + 1 + quoted.length !== name) {
       quoted = text.slice(mark + 1, name)
       run = JSON.parse(quoted)
@@ -111,10 +125,14 @@ export function rowsIn(text: string): readonly RawRecorded[] {
     const sort = Number(text.slice(at + 1, mark))
     const kind = sort < 0 ? 'partial' : (rowKindNames[sort] ?? 'other')
     start = name + 1
+    let first: string | undefined
     for (let one = sort < 0 ? last + sort + 1 : last; one <= last; one++) {
       const newline = text.indexOf('\n', start)
       const end = newline === -1 ? text.length : newline
-      rows.push({ seq: one, at: time, run, kind, body: text.slice(start, end) })
+      const line = text.slice(start, end)
+      const body = first === undefined ? line : eventOfLine(line, first)
+      first ??= line
+      rows.push({ seq: one, at: time, run, kind, body })
       start = end + 1
     }
   }

@@ -17,19 +17,37 @@ export interface PromisedLeases {
 }
 
 export function promisedLeases(now: () => number): PromisedLeases {
-  const promised = new WeakMap<object, { readonly key: number; readonly lease: Lease; readonly ttl: number }>()
+  const promised = new WeakMap<object, Promised>()
+  /** The newest promise of each session that is not written yet. */
+  const pending = new Map<number, Lease>()
   return {
     promise: ({ key, leases }, wanted, ttl) => {
-      const { lease } = acquire(leases, wanted, ttl, now())
-      promised.set(lease, { key, lease, ttl })
+      const { lease } = acquire(withPending(leases, wanted.run, pending.get(key)), wanted, ttl, now())
+      promised.set(lease, { key, after: leases.epoch, lease, ttl })
+      pending.set(key, lease)
       return lease
     },
     with: ({ key, leases }, holder) => {
       const found = holder && promised.get(holder)
-      // If the epoch of the session has reached that of the promise, the promise is on the disk already, or another lease
-      // was granted since. If the key differs, the session was removed and made again. The written leases decide then.
-      if (found?.key !== key || leases.epoch + 1 !== found.lease.epoch) return leases
-      return acquire(leases, found.lease, found.ttl, now()).leases
+      // If the epoch of the session is another one by now, the promise is on the disk already, or another lease was granted
+      // since. If the key differs, the session was removed and made again. The written leases decide then.
+      if (found?.key !== key || leases.epoch !== found.after) return leases
+      pending.delete(key)
+      return acquire({ ...leases, epoch: found.lease.epoch - 1 }, found.lease, found.ttl, now()).leases
     },
   }
+}
+
+interface Promised {
+  readonly key: number
+  /** The epoch of the session when it was promised. */
+  readonly after: number
+  readonly lease: Lease
+  readonly ttl: number
+}
+
+/** Two promises of one run with one epoch could both be written, so the second is `busy`, and later ones have other epochs. */
+function withPending(leases: SessionLeases, run: string, before: Lease | undefined): SessionLeases {
+  if (before === undefined || before.epoch <= leases.epoch) return leases
+  return { epoch: before.epoch, held: before.run === run ? [...leases.held, before] : leases.held }
 }

@@ -7,6 +7,7 @@ import { type Dice, dice, pick } from '../../../../core/src/testing/dice.ts'
 import { partialEvent } from '../../../../core/src/testing/event-log/kit.ts'
 import { openReader } from './connection.ts'
 import { type SqliteLog, sqliteLog } from './log.ts'
+import { textInRow } from './strips.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-strip-calls-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -88,7 +89,7 @@ async function more(log: SqliteLog, id: string, after: number, limit: number): P
   return {
     brief: await log.readRaw(id, { after: 0, brief: true }),
     briefPage: await log.readRaw(id, { after, limit, brief: true }),
-    usage: await log.usage?.(),
+    sessions: (await log.usage?.())?.sessions,
     found: await log.search?.({ user: 'u', agent: 'a', text: 'whole', limit: 20 }),
   }
 }
@@ -153,7 +154,10 @@ for (const seed of [1, 2, 3, 4])
         expect(rows).toEqual({ step, id, all: await everything(single, id, after, limit) })
         if (!isPruned) expect(rows).toEqual({ step, id, all: await everything(memory, id, after, limit) })
         expect(await more(packed, id, after, limit)).toEqual(await more(single, id, after, limit))
+        // What the events of a strip have in common is stored, and counted, once.
+        expect((await packed.usage?.())?.bytes).toBeLessThanOrEqual((await single.usage?.())?.bytes ?? 0)
       }
+      expect(wrongSizes(folder('packed'))).toEqual([])
       strips += rowsOf(folder('packed'), 'mark < 0')
       expect(rowsOf(folder('single'), 'mark < 0')).toBe(0)
     }
@@ -166,6 +170,15 @@ for (const seed of [1, 2, 3, 4])
     await single.close()
     await memory.close()
   })
+
+/** The sessions whose number of characters is not what their rows have. */
+function wrongSizes(folder: string): readonly unknown[] {
+  const reader = openReader(join(folder, 'millrace.db'))
+  const stored = `(SELECT coalesce(sum(${textInRow}), 0) FROM event WHERE event.session = s.id)`
+  const wrong = reader.prepare(`SELECT name, size, ${stored} FROM session s WHERE size <> ${stored}`)([])
+  reader.close()
+  return wrong
+}
 
 function rowsOf(folder: string, which: string): number {
   const reader = openReader(join(folder, 'millrace.db'))

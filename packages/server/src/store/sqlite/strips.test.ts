@@ -1,13 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Draft, type EventLog, forkSession, type Recorded, type RunEvent } from '@millrace/core'
+import { type Draft, type EventLog, forkSession, type RawRecorded, type Recorded, type RunEvent } from '@millrace/core'
 import Database from 'libsql'
 import { afterAll, describe, expect, test } from 'vitest'
 import { partialEvent } from '../../../../core/src/testing/event-log/kit.ts'
 import { openWriter } from './connection.ts'
 import { type SqliteLog, sqliteLog } from './log.ts'
 import { migrate, migrations } from './schema.ts'
+import { textInRow } from './strips.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'millrace-strips-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))
@@ -147,6 +148,40 @@ describe('reading', () => {
     expect(Math.max(...pages)).toBeGreaterThan(400)
     await again.close()
   })
+  test('what the events of a strip share counts for each of them in a page', async () => {
+    const author = 'a'.repeat(12_000)
+    const long = Array.from({ length: 400 }, (_, i): RunEvent => {
+      const content = { parts: [{ text: String(i) }] }
+      return {
+        kind: 'agent',
+        event: { author, invocationId: 'r', timestamp: 1, id: `${i}`, content, partial: true },
+        message: 'm',
+      }
+    })
+    const log = await sessionOf('long', long)
+    const all = await log.readRaw('s', { after: 0 })
+    expect(all.map(({ body }) => body)).toEqual(long.map((event) => JSON.stringify(event)))
+    await log.close()
+    const again = await open('long')
+    const rows: RawRecorded[] = []
+    const stop = new AbortController()
+    for await (const page of again.followRaw('s', { after: 0, signal: stop.signal })) {
+      expect(page.reduce((sum, { body }) => sum + body.length, 0)).toBeLessThanOrEqual(2 ** 20)
+      rows.push(...page)
+      if (rows.length >= 400) stop.abort()
+    }
+    expect(rows).toEqual(all)
+    await again.close()
+  })
+  test('a file in which a strip has a line too many is damaged, and is not read for ever', async () => {
+    const log = await sessionOf('lines', [started, ...tokens('m', 10), whole('m')])
+    await log.close()
+    sql('lines', "UPDATE event SET body = body || char(10) || 'more' WHERE mark < 0 RETURNING 1")
+    const again = await open('lines')
+    for (const after of [0, 5])
+      await expect(again.readRaw('s', { after })).rejects.toMatchObject({ facts: { reason: 'damaged' } })
+    await again.close()
+  })
 })
 
 test('a fork inside a strip splits it, and keeps its part when the origin is pruned or removed', async () => {
@@ -175,15 +210,31 @@ test('a fork inside a strip splits it, and keeps its part when the origin is pru
   expect(await log.get('s')).toMatchObject({ events: 7, lastSeq: 13 })
   const left = await log.readRaw('s', { after: 0 })
   expect(left).toEqual(before.filter(({ seq }) => seq <= 5 || seq > 11))
-  expect(sql('split', "SELECT size FROM session WHERE name = 's'")).toEqual([
-    [left.reduce((sum, { body }) => sum + body.length, 0)],
-  ])
+  expect(sql('split', "SELECT size FROM session WHERE name = 's'")).toEqual(
+    sql('split', `SELECT sum(${textInRow}) FROM event WHERE session = 1`),
+  )
   await log.remove('s')
   expect(await Promise.all(forks.map((id) => log.readRaw(id, { after: 0 })))).toEqual(shared)
   for (const id of forks) await log.remove(id)
   expect(sql('split', 'SELECT count(*) FROM event')).toEqual([[0]])
   expect(await log.usage?.()).toEqual({ sessions: 0, bytes: 0 })
   await log.close()
+})
+
+test('a strip of version 7, which has every event whole, is read, split and continued', async () => {
+  const log = await sessionOf('whole lines', [started, ...tokens('m', 10)])
+  const before = await log.readRaw('s', { after: 0 })
+  await log.close()
+  const file = new Database(join(root, 'whole lines', 'millrace.db'), {})
+  const lines = before.slice(1).map(({ body }) => body)
+  file.prepare('UPDATE event SET body = ? WHERE mark < 0').run([lines.join('\n')])
+  file.close()
+  const again = await open('whole lines')
+  expect(await again.readRaw('s', { after: 0 })).toEqual(before)
+  await forkSession(again, 's', 5, 'fork')
+  expect(await again.readRaw('s', { after: 0 })).toEqual(before)
+  expect((await again.readRaw('fork', { after: 0 })).slice(0, 5)).toEqual(before.slice(0, 5))
+  await again.close()
 })
 
 test('a file of the version before is read, and goes on with strips', async () => {
@@ -218,7 +269,7 @@ test('a file of the version before is read, and goes on with strips', async () =
   time += 1000
   expect(await log.prune(time - 1)).toBe(3)
   expect((await log.read('fork', { after: 0, limit: 3 })).map(({ event }) => event)).toEqual(events.slice(0, 3))
-  expect(sql('earlier', 'SELECT max(version) FROM migration')).toEqual([[7]])
+  expect(sql('earlier', 'SELECT max(version) FROM migration')).toEqual([[8]])
   expect(await log.integrity()).toEqual([])
   await log.close()
 })

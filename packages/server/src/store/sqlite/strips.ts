@@ -2,6 +2,7 @@ import type { RawRecorded, Recorded } from '@millrace/core'
 import { rowKindNumbers } from '../row-kind.ts'
 import type { WriteConnection } from './connection.ts'
 import type { EventValues } from './event-inserts.ts'
+import { eventsOfStrip, StripLines, stripOf } from './strip-lines.ts'
 
 /**
  * A strip is one row of the table `event` that holds several events: partials of one message that follow each other in
@@ -9,16 +10,18 @@ import type { EventValues } from './event-inserts.ts'
  * in SQLite: 47 rows took 128 to 225 µs of CPU, and with 40 partials in one row 82 to 90 µs.
  *
  * The `mark` of a strip is the number of its events below zero, its `seq` is that of its last event, and its `body` has a
- * line for each event. No other row has a mark below zero. Retention deletes the partials of a message, so it deletes
- * whole strips; a fork that ends inside a strip splits it first, so that a row is shared as a whole or not at all.
- * Only an append makes strips: rows that are restored or moved stay single, and all readers take both.
+ * line for each event (`strip-lines.ts`). No other row has a mark below zero. Retention deletes the partials of a message,
+ * so it deletes whole strips; a fork that ends inside a strip splits it first, so that a row is shared as a whole or not
+ * at all. Only an append makes strips: rows that are restored or moved stay single, and all readers take both.
  */
 const most = { events: 64, text: 64 * 1024 }
 
 /** SQL for the number of events in a row. */
 export const eventsInRow = 'max(1, -mark)'
-/** SQL for the characters of the events in a row: the newlines between them do not count. */
+/** SQL for the characters that a row has stored for its events: the newlines between them do not count. */
 export const textInRow = 'length(body) - max(0, -mark - 1)'
+/** The same for a row that is about to be stored. */
+export const textStored = ([, , , , mark, body]: EventValues): number => body.length - Math.max(0, -mark - 1)
 /** SQL for whether the events of a row are partials. */
 export const isPartialRow = `(mark = ${rowKindNumbers.partial} OR mark < 0)`
 const firstEvent = 'iif(mark < 0, substr(body, 1, instr(body, char(10)) - 1), body)'
@@ -40,11 +43,12 @@ export function storedRows(
   let strip: Strip | undefined
   const close = (): void => {
     if (strip === undefined) return
-    const { seq, at, run, count, body } = strip
-    stored.push([session, seq, at, run, markOf(count), body])
+    const { seq, at, run, count, lines } = strip
+    stored.push([session, seq, at, run, markOf(count), lines.text])
     strip = undefined
   }
-  for (const [i, { seq, at, run, kind, body }] of raw.entries()) {
+  for (const [i, row] of raw.entries()) {
+    const { seq, at, run, kind, body } = row
     if (kind !== 'partial') {
       close()
       stored.push([session, seq, at, run, rowKindNumbers[kind], body])
@@ -54,10 +58,11 @@ export function storedRows(
     if (strip !== undefined && continues(strip, seq, at, run, message, body)) {
       strip.seq = seq
       strip.count += 1
-      strip.body += `\n${body}`
+      strip.size += body.length
+      strip.lines.add(row)
     } else {
       close()
-      strip = { seq, at, run, message, count: 1, body }
+      strip = { seq, at, run, message, count: 1, size: body.length, lines: new StripLines(row) }
     }
   }
   close()
@@ -70,7 +75,9 @@ interface Strip {
   readonly run: string
   readonly message: string | undefined
   count: number
-  body: string
+  /** UTF-16 units of its events, each of them whole. */
+  size: number
+  readonly lines: StripLines
 }
 
 function continues(
@@ -87,7 +94,7 @@ function continues(
     strip.run === run &&
     strip.seq === seq - 1 &&
     strip.count < most.events &&
-    strip.body.length + body.length < most.text
+    strip.size + body.length < most.text
   )
 }
 
@@ -101,9 +108,10 @@ function markOf(count: number): number {
 
 /**
  * Splits the strip that has this event and later ones, if there is one, so that a fork can share the rows up to it.
- * Called inside the transaction that makes the fork.
+ * Called inside the transaction that makes the fork. Returns how many characters more are stored: both parts have now
+ * what their events have in common.
  */
-export async function stripSplitter(writer: WriteConnection): Promise<(session: number, seq: number) => void> {
+export async function stripSplitter(writer: WriteConnection): Promise<(session: number, seq: number) => number> {
   const find = await writer.prepare(
     'SELECT id, seq, at, run, mark, body FROM event WHERE session = ? AND seq >= ? ORDER BY seq LIMIT 1',
   )
@@ -113,9 +121,11 @@ export async function stripSplitter(writer: WriteConnection): Promise<(session: 
     const [id, last, at, run, mark, body] = find.first([session, seq]) ?? []
     const later = Number(last) - seq
     const before = -Number(mark) - later
-    if (!(Number(mark) < 0 && later > 0 && before > 0)) return
-    const lines = String(body).split('\n')
-    shorten.run([markOf(later), lines.slice(before).join('\n'), Number(id)])
-    insert.run([session, seq, Number(at), String(run), markOf(before), lines.slice(0, before).join('\n')])
+    if (!(Number(mark) < 0 && later > 0 && before > 0)) return 0
+    const events = eventsOfStrip(String(body))
+    const [start, end] = [stripOf(events.slice(0, before)), stripOf(events.slice(before))]
+    shorten.run([markOf(later), end, Number(id)])
+    insert.run([session, seq, Number(at), String(run), markOf(before), start])
+    return start.length + end.length + 1 - String(body).length // there is a newline less
   }
 }

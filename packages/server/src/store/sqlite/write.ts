@@ -20,7 +20,7 @@ import type { SessionRow } from './session-row.ts'
 import { type AnythingShared, type Share, sharedWrites } from './shared.ts'
 import { isSharedRowSql, sharedTally } from './shared-rows.ts'
 import { type SpareRoom, withSpareRoom } from './spare-room.ts'
-import { eventsInRow, isPartialRow, messageOfRow, storedRows, stripSplitter, textInRow } from './strips.ts'
+import { eventsInRow, isPartialRow, messageOfRow, storedRows, stripSplitter, textInRow, textStored } from './strips.ts'
 
 type Writes = Pick<
   EventLog,
@@ -92,6 +92,12 @@ async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {
   const put = await writer.prepare('INSERT INTO shared_rows (session, origin, upto) VALUES (?, ?, ?)')
   const tallied = await sharedTally(writer)
   const split = await stripSplitter(writer)
+  const nameOf = await writer.prepare('SELECT name FROM session WHERE id = ?')
+  const grow = (key: number, size: number): void => {
+    const [name] = (size === 0 ? undefined : nameOf.first([key])) ?? []
+    const session = typeof name === 'string' ? sessions.find(name) : undefined
+    if (session !== undefined) sessions.change({ ...session, size: session.size + size })
+  }
   return {
     fork: async (source, seq, wanted, ends) => {
       checkHistory(ends)
@@ -104,7 +110,7 @@ async function forkWrites(deps: WriteDeps): Promise<Pick<Writes, 'fork'>> {
         const parts = partsOfFork(origin, seq)
         inserts.insertHere() // an append of the same transaction may be among what is shared
         for (const { origin: key, upTo } of parts) {
-          split(key, upTo)
+          grow(key, split(key, upTo))
           put.run([made.key, key, upTo])
         }
         const info = { ...tallied(made.info, parts), lastSeq: seq }
@@ -170,14 +176,16 @@ async function take(
   raw: readonly RawRecorded[],
 ): Promise<SessionRow> {
   const stored = storedRows(session.key, rows, raw)
+  let { size } = session
   for (const row of stored) {
+    size += textStored(row)
     inserts.add(row)
     turn.wrote(row[5].length)
     if (inserts.isMuch) await inserts.insertInTurns()
   }
   const counts = countedRows(session, raw)
   const widest = stored.length === raw.length ? counts.widest : Math.max(counts.widest, widestOfStrips)
-  return { ...session, ...counts, widest, info: tally(session.info, rows) }
+  return { ...session, ...counts, widest, size, info: tally(session.info, rows) }
 }
 
 function leaseWrites(

@@ -1,0 +1,96 @@
+import { type EventLog, type Json, memoryLog, type Recorded, type RunInput } from '@millrace/core'
+import type { Agent } from '@millrace/server'
+import { recordSeal } from '../../../packages/server/src/agent/record-seal.ts'
+import { bench } from '../../kit/engine-kit.ts'
+import { openQuestions, type Turn } from './session.ts'
+
+// Conversations that are cut after every single row of their logs, as a crash can cut them.
+
+const clock = { now: 1_000 }
+/** The server that goes on is the one that crashed, so it knows its own checkpoints. */
+const seal = recordSeal(new Uint8Array(32))
+
+/** A session that was left alone up to the end of a run, and one that was cut in this run and went on. */
+export interface CutSession {
+  readonly place: string
+  readonly whole: readonly Recorded[]
+  readonly resumed: readonly Recorded[]
+}
+
+/**
+ * Each list of turns is a session of its own. `edit` is what a person does outside any run once it is cut. `watch` sees the
+ * log of the sessions that are left alone.
+ */
+export async function* cutEverywhere(
+  agent: Agent,
+  talks: readonly (readonly Turn[])[],
+  edit: (rows: readonly Recorded[]) => readonly Recorded['event'][] = () => [],
+  watch: (log: EventLog) => EventLog = (log) => log,
+): AsyncGenerator<CutSession> {
+  const sessions = await wholeSessions(agent, talks, watch(memoryLog(() => clock.now)))
+  for (const [i, rows] of sessions.entries()) {
+    for (const [at, { run, event }] of rows.entries()) {
+      // The first rows of a run are one commit.
+      const isOpening = event.kind === 'run.started' || event.kind === 'resumed' || event.kind === 'state'
+      const isCommitted = !(isOpening && ['state', 'resumed'].includes(rows[at + 1]?.event.kind ?? ''))
+      if (event.kind === 'run.finished' || !isCommitted) continue
+      const end = 1 + rows.findIndex((row) => row.run === run && row.event.kind === 'run.finished')
+      const log = memoryLog(() => clock.now)
+      for (const [j, before] of sessions.slice(0, i).entries()) await write(log, agent.name, `s${j}`, before)
+      const kept = rows.slice(0, at + 1)
+      await write(log, agent.name, `s${i}`, kept)
+      const edits = edit(kept).map((change) => ({ run: '', event: change }))
+      if (edits.length > 0) await log.append(`s${i}`, edits)
+      const own = bench([agent], { log, clock, seal, ids: 'again' })
+      await own.engine.recover()
+      await own.engine.wait(`s${i}`, run)
+      const place = `session ${i}, cut after row ${at + 1} (${event.kind})`
+      yield { place, whole: rows.slice(0, end), resumed: await own.rows(`s${i}`) }
+    }
+  }
+}
+
+/** The sessions of an agent that was left alone. */
+async function wholeSessions(
+  agent: Agent,
+  talks: readonly (readonly Turn[])[],
+  log: EventLog,
+): Promise<readonly (readonly Recorded[])[]> {
+  const own = bench([agent], { clock, seal, log })
+  const sessions: (readonly Recorded[])[] = []
+  for (const [i, turns] of talks.entries()) {
+    const session = `s${i}`
+    await own.log.create({ id: session, user: 'u', agent: agent.name })
+    for (const turn of turns) {
+      const input = inputOf(turn, await own.rows(session))
+      const { run } = await own.start(agent.name, { session, input })
+      await own.engine.wait(session, run)
+    }
+    sessions.push(await own.rows(session))
+  }
+  return sessions
+}
+
+function inputOf(turn: Turn, rows: readonly Recorded[]): RunInput {
+  if ('say' in turn) {
+    const content = { role: 'user', parts: [{ text: turn.say }] }
+    return { messages: [{ id: `m${rows.length}`, role: 'user', content }] }
+  }
+  const payload: Json = turn.answer
+  return { messages: [], resume: openQuestions(rows).map((interrupt) => ({ interrupt, status: 'resolved', payload })) }
+}
+
+/** Writes the rows as the process wrote that died after the last of them. */
+async function write(log: EventLog, agent: string, session: string, rows: readonly Recorded[]): Promise<void> {
+  await log.create({ id: session, user: 'u', agent })
+  for (const run of new Set(rows.map((row) => row.run))) {
+    const own = rows.filter((row) => row.run === run)
+    const lease = await log.acquire(session, run, 'me', 60_000)
+    await log.append(
+      session,
+      own.map(({ event }) => ({ run, event })),
+      lease,
+    )
+    if (own.some(({ event }) => event.kind === 'run.finished')) await log.release(lease)
+  }
+}
